@@ -12,7 +12,7 @@ const NOT_WORTH_IT: f64 = 0.1;
 pub struct Advice {
     /// Which part.
     pub term: Part,
-    /// At most this share of the measured time, 0 to 1.
+    /// Time of the part divided by the measured time: above 1 if the parts overlap.
     pub share: f64,
     /// Whether that is worth it.
     pub helps: bool,
@@ -20,7 +20,8 @@ pub struct Advice {
 
 /// The part that takes the most, and one on which work would be in vain.
 pub(crate) fn advise(terms: &[Term], measured_ns: f64) -> Vec<Advice> {
-    let share = |ns: f64| tidy((ns / measured_ns).clamp(0.0, 1.0));
+    // The table prints the same quotient.
+    let share = |ns: f64| if measured_ns > 0.0 { tidy((ns / measured_ns).max(0.0)) } else { 0.0 };
     let parts = parts(terms);
     let best = largest(&parts).map(|(term, ns)| Advice { term, share: share(ns), helps: true });
     let taken_for_large = [Part::Copying, Part::SystemCalls];
@@ -104,6 +105,11 @@ mod tests {
     fn nothing_measured_gives_no_advice() {
         assert_eq!(named(&[]), []);
         assert_eq!(named(&[term(Part::Copying, 0.0)]), []);
-        assert_eq!(advise(&[term(Part::OwnPath, 10.0)], 1.0)[0].share, 1.0);
+        assert_eq!(advise(&[term(Part::OwnPath, 10.0)], 0.0)[0].share, 0.0);
+    }
+
+    #[test]
+    fn a_part_larger_than_the_measured_time_keeps_its_share() {
+        assert_eq!(named(&[term(Part::WakeUps, 1012.0)]), [(Part::WakeUps, true, 1012.0)]);
     }
 }

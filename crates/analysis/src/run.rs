@@ -73,6 +73,16 @@ impl Run {
         builder.finish(false)
     }
 
+    /// Whether nothing was measured and nothing failed: everything was refused, or the run ended before its first trial.
+    pub fn is_empty(&self) -> bool {
+        !self.trials.iter().any(|trial| trial.outcome.was_started())
+            && !self.handovers.iter().any(|trial| trial.outcome.was_started())
+            && self.starts.is_empty()
+            && self.costs.is_empty()
+            && self.counts.is_empty()
+            && self.handover_counts.is_empty()
+    }
+
     /// Whether trials are missing because the run was interrupted or its file cut off.
     pub fn is_partial(&self) -> bool {
         self.torn || self.end.is_none_or(|end| end.interrupted_by.is_some())

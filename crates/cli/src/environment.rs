@@ -274,10 +274,18 @@ impl RunRecorder<'_> {
         }
         let left = self.session.close();
         let complete = end.is_some_and(|end| end.interrupted_by.is_none());
+        let run = Run::from_records(self.records)?;
+        let saved = match self.store {
+            Some(store) if run.is_empty() => {
+                store.discard();
+                Ok(None)
+            }
+            store => store.map(|store| store.finish(complete)).transpose(),
+        };
         Ok(FinishedRun {
-            run: Run::from_records(self.records)?,
+            run,
             interrupted_by: end.and_then(|end| end.interrupted_by),
-            saved: self.store.map(|store| store.finish(complete)).transpose(),
+            saved,
             left: left.err(),
         })
     }

@@ -200,6 +200,10 @@ fn named(word: &str, shelf: &mut Shelf) -> anyhow::Result<Named> {
     let path = saving::folder().filter(|_| is_name(word)).map(|folder| file_of(&folder, word));
     match path.filter(|path| path.is_file()) {
         Some(path) => Ok(Named::One(SavedRun { name: word.to_owned(), path })),
+        None if Path::new(word).is_file() => {
+            let why = "is a file that is no saved run: exports keep no trials, so compare runs (run --save NAME), or write";
+            Err(Usage(format!("{word} {why} ./{word} if it is one", word = plain(word))).into())
+        }
         None => {
             Err(Usage(format!("no run is saved as '{}'; {}", plain(word), shelf.known(Some(word)))).into())
         }
@@ -217,8 +221,9 @@ fn last(word: &str, shelf: &mut Shelf) -> anyhow::Result<SavedRun> {
         let reason = format!("'{}' is no run: write @last, or @last~1 for the one before", plain(word));
         return Err(Usage(reason).into());
     };
-    let runs = shelf.runs();
-    let run = runs.len().checked_sub(before + 1).and_then(|at| runs.get(at)).cloned();
+    // A run in which nothing was measured is reached by its name alone.
+    let mut measured = shelf.runs().iter().rev().filter(|run| !run.records().is_ok_and(|run| run.is_empty()));
+    let run = measured.nth(before).cloned();
     run.ok_or_else(|| Usage(format!("there is no {word}; {}", shelf.known(None))).into())
 }
 

@@ -116,6 +116,13 @@ impl Store {
         }
     }
 
+    /// Removes the file of a run in which nothing was measured: as `@last` it would hide the last run with figures.
+    pub fn discard(self) {
+        if self.file.is_some() && std::fs::remove_file(&self.path).is_ok() {
+            output::tell(format_args!("nothing was measured, so nothing is saved"));
+        }
+    }
+
     /// Where the run was saved; `complete` says whether it was not interrupted.
     ///
     /// # Errors

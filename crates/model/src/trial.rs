@@ -44,6 +44,11 @@ impl<M> Outcome<M> {
             _ => None,
         }
     }
+
+    /// Whether something was started: figures and failures are evidence.
+    pub const fn was_started(&self) -> bool {
+        matches!(self, Outcome::Measured(_) | Outcome::Failed(_))
+    }
 }
 
 /// The figures of one trial, both roles together. What is called a round trip in a record is one message where the

@@ -41,6 +41,8 @@ pub enum Block {
     Chart(Chart),
     /// What marks and columns mean.
     Footnotes(Vec<String>),
+    /// What a column means, by its name: printed only with a table that has the column.
+    Legend(&'static str, Vec<String>),
 }
 
 /// Text of which one thing may be said at a glance.
@@ -322,7 +324,7 @@ impl Section {
             Block::Bullets(lines) => !lines.is_empty(),
             Block::Facts(facts) => !facts.is_empty(),
             Block::Footnotes(notes) => !notes.is_empty(),
-            Block::Paragraph(_) | Block::Table(_) | Block::Chart(_) => true,
+            Block::Paragraph(_) | Block::Table(_) | Block::Chart(_) | Block::Legend(..) => true,
         };
         self.blocks.extend(says_something.then_some(block));
         self

@@ -40,7 +40,7 @@ pub fn explanation_json(explanation: &Explanation) -> String {
 /// Each row with its parts and what they say, all rows side by side, and the costs that were used.
 pub(crate) fn document(explanation: &Explanation) -> Document {
     let mut document = Document::default();
-    if explanation.noise.level != Level::Quiet {
+    if explanation.noise.level != Level::Quiet && !explanation.rows.is_empty() {
         document.push(with_noise(Section::default(), &explanation.noise));
     }
     explanation.rows.iter().map(section).for_each(|section| document.push(section));
@@ -87,13 +87,9 @@ fn signed(share: f64) -> String {
     format!("{:+.1} %", percent + 0.0)
 }
 
-/// What shares are of: what was measured, or the sum of the parts where that is more.
-fn whole(row: &Explained) -> f64 {
-    row.measured_ns.max(row.predicted_ns)
-}
-
 fn part(row: &Explained, term: &Term) -> Row {
-    let share = term.ns / whole(row);
+    // Of the measured time, as all percentages of an explanation are.
+    let share = term.ns / row.measured_ns;
     let name = term.name.name();
     let [name, time, percent, count, how] = [
         term.of.as_ref().map_or_else(|| name.to_owned(), |of| format!("{name}: {}", plain(of))),
@@ -110,7 +106,7 @@ fn part(row: &Explained, term: &Term) -> Row {
 fn unexplained(row: &Explained) -> Row {
     let ns = row.unexplained_ns;
     let sign = if ns > 0.0 { "+" } else { "" };
-    let share = signed(ns / whole(row));
+    let share = signed(ns / row.measured_ns);
     let name = if row.is_left_in_program() { Part::Program.name() } else { "unexplained" };
     let texts = [name.to_owned(), String::new(), format!("{sign}{}", format_ns(ns)), share];
     Row::neutral(texts.into_iter().chain([String::new(), String::new()]))
@@ -199,10 +195,7 @@ pub fn agreement(explanation: &Explanation) -> Option<String> {
         agreement => within(agreement),
     };
     (explanation.agreement.rows > 0).then(|| {
-        format!(
-            "Explained: {}, wherever in its interval a median lies. The published formula {FORMULA}: {article}.",
-            within(explanation.agreement)
-        )
+        format!("Explained: {}. The published formula {FORMULA}: {article}.", within(explanation.agreement))
     })
 }
 
@@ -211,7 +204,7 @@ mod tests {
     use super::*;
     use crate::object::assert_has_all;
     use crate::{Style, explanation_table};
-    use furlong_analysis::{DecodedRun, Run, explain};
+    use furlong_analysis::{Advice, DecodedRun, Run, explain};
     use furlong_fixture::{
         costs::EVENTFD, costs::EVERYWHERE, costs::PIPE, costs::RunBuilder, costs::SMALL_PIPE, costs::SPINNER,
         own_loop, own_loop::PROGRAM,
@@ -225,10 +218,22 @@ mod tests {
         (row.predicted_ns, row.error) = (row.measured_ns * 1.27, 0.27);
         let text = explanation_table(&explanation, Style { width: 200, ..Style::default() });
         assert!(text.contains("not explained: the parts make ") && text.contains("(+27.0 %)"), "{text}");
-        let shares =
-            text.split_whitespace().zip(text.split_whitespace().skip(1)).filter(|(_, unit)| *unit == "%");
-        let largest = shares.filter_map(|(share, _)| share.parse::<f64>().ok()).fold(0.0, f64::max);
-        assert!(largest <= 100.0, "{text}");
+    }
+
+    #[test]
+    fn table_and_sentence_divide_by_the_measured_time() {
+        let mut explanation = explain(&DecodedRun::of(&run()), &asked()[..1]);
+        let row = &mut explanation.rows[0];
+        // The sum is 10 % above the measured time.
+        row.measured_ns = row.predicted_ns / 1.1;
+        (row.error, row.unexplained_ns) = (0.1, row.measured_ns - row.predicted_ns);
+        let largest = row.terms.iter().max_by(|a, b| a.ns.total_cmp(&b.ns)).unwrap();
+        let share = largest.ns / row.measured_ns;
+        row.helps = vec![Advice { term: largest.name, share, helps: true }];
+        let text = explanation_table(&explanation, Style { width: 200, ..Style::default() });
+        let share = format!("{:.1} %", share * 100.0);
+        assert!(text.contains(&format!("are {share} of the latency")), "{share} in {text}");
+        assert!(text.matches(&share).count() == 2 && text.contains("-10.0 %"), "{share} in {text}");
     }
 
     fn run() -> Run {

@@ -33,7 +33,7 @@ pub(crate) fn left_out(what: &LeftOut) -> String {
     sentence.to_owned()
 }
 
-/// Why a row is not explained, in words that need no context.
+/// Returns why a benchmark is not explained, in words that need no context.
 pub fn not_explained(why: &NotExplained) -> String {
     let reason = match why {
         NotExplained::OneProcess => "both ends are in one process: it is what the others are compared with",
@@ -106,49 +106,50 @@ pub(crate) fn advice(advice: &Advice) -> String {
     if advice.helps { what_helps(advice.term, &share) } else { what_does_not(advice.term, &share) }
 }
 
+/// A share as the table prints it; the smallest ones are not 0, since "at most 0.0 %" would exclude them.
 fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    if percent < 0.1 {
-        return "0.1 %".to_owned();
-    }
-    if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+    format!("{:.1} %", (share * 100.0).max(0.1))
 }
 
 fn what_helps(part: Part, share: &str) -> String {
     match part {
         Part::SystemCalls => {
-            format!("System calls are {share} of it: a row over shared memory that spins needs none.")
+            format!(
+                "System calls are {share} of the latency: a row over shared memory that spins needs none."
+            )
         }
         Part::Copying => format!(
-            "Copying is {share} of it: a mechanism that copies once, or not at all, could save at most that."
+            "Copying is {share} of the latency: a mechanism that copies once, or not at all, could save at most that."
         ),
         Part::OwnPath => format!(
-            "The mechanism's own path is {share} of it: another mechanism may have a shorter one, so compare \
+            "The mechanism's own path is {share} of the latency: another mechanism may have a shorter one, so compare \
              theirs."
         ),
         Part::ContextSwitches => {
-            format!("Context switches are {share} of it: roles on two cores that spin do without.")
+            format!("Context switches are {share} of the latency: roles on two cores that spin do without.")
         }
         Part::WakeUps => format!(
-            "Waking a core that sleeps is {share} of it: a row that spins does without, at the price of a busy \
+            "Waking a core that sleeps is {share} of the latency: a row that spins does without, at the price of a busy \
              processor."
         ),
         Part::CacheLinesAcross => format!(
-            "Cache lines on their way from core to core are {share} of it: fewer bytes, or cores that share a \
+            "Cache lines on their way from core to core are {share} of the latency: fewer bytes, or cores that share a \
              cache, may need less."
         ),
         Part::LibraryThreads => format!(
-            "Calls of the library's own threads are {share} of it: a mechanism without such threads makes none."
+            "Calls of the library's own threads are {share} of the latency: a mechanism without such threads makes none."
         ),
         Part::Program => format!(
-            "The program and its libraries are {share} of it: a row that does less beside moving bytes may need less."
+            "The program and its libraries are {share} of the latency: a row that does less beside moving bytes may need less."
         ),
-        Part::Server => format!("A server of its own is {share} of it: a mechanism without one needs none."),
+        Part::Server => {
+            format!("A server of its own is {share} of the latency: a mechanism without one needs none.")
+        }
         Part::Waiting => format!(
-            "Waiting is {share} of it: for a timer, a disk, a network or a core that wakes up. Less work would not shorten it."
+            "Waiting is {share} of the latency: for a timer, a disk, a network or a core that wakes up. Less work would not shorten it."
         ),
         Part::PageFaults => {
-            format!("Page faults are {share} of it: memory that was touched before has none.")
+            format!("Page faults are {share} of the latency: memory that was touched before has none.")
         }
     }
 }
@@ -167,7 +168,9 @@ mod tests {
     #[test]
     fn advice_names_the_part_and_its_share() {
         let said = |term, share, helps| advice(&Advice { term, share, helps });
-        assert!(said(Part::WakeUps, 0.83, true).starts_with("Waking a core that sleeps is 83 % of it"));
+        assert!(
+            said(Part::WakeUps, 0.83, true).starts_with("Waking a core that sleeps is 83.0 % of the latency")
+        );
         assert!(said(Part::Copying, 0.6, true).contains("could save at most that"));
         let vain = said(Part::Copying, 0.004, false);
         assert_eq!(vain, "A faster copy, or one copy less, would save at most 0.4 %.");

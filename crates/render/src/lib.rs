@@ -95,7 +95,7 @@ pub use replay::{
 };
 pub use runs::{ListedRun, runs_json, runs_table, saved_run_table};
 pub use style::{Charts, Style};
-pub use summary::{document as summary_document, with_noise};
+pub use summary::{document as summary_document, with_noise, with_noise_of};
 
 #[cfg(doc)]
 use furlong_analysis::Summary;
@@ -349,6 +349,37 @@ mod tests {
         let text = table(&summary, Style::default());
         assert!(text.contains("Nothing was measured") && text.contains("Xeon"), "{text}");
         assert!(csv(&summary).starts_with("mechanism,wait,"));
+    }
+
+    #[test]
+    fn narrow_tables_keep_p99_and_legends_go_with_their_columns() {
+        let at = |width| table(&fixture::summary(), Style { width, ..Style::default() });
+        let (narrow, wide) = (at(70), at(200));
+        assert!(narrow.contains(" p99 ") && !narrow.contains("from-to"), "{narrow}");
+        assert!(wide.contains("from-to: ") && wide.contains("  max  ") && wide.contains(" p99.9 "), "{wide}");
+        // Also of messages at a rate, where the tail is the question.
+        let heads: Vec<_> = narrow.lines().filter(|line| line.trim_start().starts_with("#  ")).collect();
+        assert!(heads.len() > 3 && heads.iter().all(|head| head.contains("p99")), "{narrow}");
+    }
+
+    #[test]
+    fn figures_are_not_warned_of_where_there_are_none() {
+        let noisy = || {
+            let mut summary = fixture::summary();
+            summary.run.noise.level = Level::Unreliable;
+            summary
+        };
+        let with = |keep: fn(&furlong_analysis::Skipped) -> bool| {
+            let mut summary = noisy();
+            (summary.rows, summary.groups) = (Vec::new(), Vec::new());
+            summary.skipped.retain(keep);
+            table(&summary, Style::default())
+        };
+        assert!(table(&noisy(), Style::default()).contains("UNRELIABLE: do not use these figures"));
+        let refused = with(|entry| !entry.status.is_failure());
+        assert!(!refused.contains("UNRELIABLE") && refused.contains("Nothing was measured."), "{refused}");
+        let failed = with(|entry| entry.status.is_failure());
+        assert!(failed.contains("The machine was UNRELIABLE.\n"), "{failed}");
     }
 
     proptest! {

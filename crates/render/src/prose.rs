@@ -88,15 +88,17 @@ pub fn floor(summary: &Summary) -> Option<String> {
     };
     let floors: Vec<_> = floors.flat_map(|group| summary.rows_of(group)).map(named).collect();
     (!floors.is_empty()).then(|| {
-        format!(
-            "The floor, the same loop without a mechanism: {}. It is never subtracted.",
-            floors.join(", ")
-        )
+        format!("The floor, a loop without a mechanism: {}. It is never subtracted.", floors.join(", "))
     })
 }
 
-/// What the marks in the tables mean, as far as they are used.
+/// Returns what the marks and columns of the tables mean, as far as they are used.
 pub fn footnotes(summary: &Summary) -> Vec<String> {
+    legend(summary).into_iter().map(|(_, text)| text).collect()
+}
+
+/// Returns the footnotes, each with the column that it explains, if it explains one that narrow tables drop.
+pub(crate) fn legend(summary: &Summary) -> Vec<(Option<&'static str>, String)> {
     let shown: Vec<_> = summary.rows.iter().collect();
     let marked = |mark: fn(&Row) -> bool| shown.iter().filter(move |row| mark(row));
     let batches = marked(is_batched).map(|row| row.exchange.per_sample);
@@ -131,10 +133,11 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
     });
     let to_all = marked(is_fan_out).next().map(|_| {
         "Messages to every receiver, over a link each or one that broadcasts: p50, p99 and so on are times until the last receiver has a \
-         message, first until the first has it, half until half of them have; one message is under way. messages/s and all/s \
-         count each message once for each receiver."
+         message, first until the first has it; one message is under way. messages/s and all/s count each message once for each \
+         receiver."
             .to_owned()
     });
+    let half = marked(is_fan_out).next().map(|_| "half: until half of the receivers have it.".to_owned());
     let over_one_link = marked(|row| row.case.pattern.shares_an_end()).next().map(|_| {
         "Senders and workers share the ends of one link: each message comes from one sender and goes to one receiver, and all \
          receivers together got exactly what was sent. p50 and so on are of the time from message to message at the one receiver \
@@ -143,10 +146,10 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
     });
     let several = marked(has_shares).next().map(|_| {
         "all/s: what all do together in a second; all and slowest: that, and what the slowest does, in multiples of one \
-         alone. fairness: Jain's index, 1 where all have the same, 1/n where one has all; shares: the smallest and the \
-         largest."
+         alone. fairness: Jain's index, 1 where all have the same, 1/n where one has all."
             .to_owned()
     });
+    let shares = marked(has_shares).next().map(|_| "shares: the smallest and the largest.".to_owned());
     let repeating = marked(sends_again).next().map(|_| {
         "sent again: messages of round trips that were lost on the way, or whose answers were, in a hundred that were answered. They \
          are sent again after 200 ms, as TCP does, or after three times what a round trip took. Such a round trip takes as long as \
@@ -189,9 +192,9 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
         )
     });
     let calls = summary.counting.iter().map(counted);
-    [
+    let of = |column: &'static str, text: Option<String>| text.map(|text| (Some(column), text));
+    let general = [
         tied,
-        compared,
         repeated,
         batched,
         streamed,
@@ -210,10 +213,10 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
     .into_iter()
     .flatten()
     .chain(doubts(summary))
-    .chain(calls)
     .chain(adapters(summary))
-    .chain(programs(summary))
-    .collect()
+    .chain(programs(summary));
+    let columns = [of("from-to", compared), of("half", half), of("shares", shares)].into_iter().flatten();
+    columns.chain(calls.map(|text| (Some("calls"), text))).chain(general.map(|text| (None, text))).collect()
 }
 
 /// What the rows of programs are that know nothing of furlong: a line each.

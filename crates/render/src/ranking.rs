@@ -33,36 +33,41 @@ const INTERVAL: &str = "95 % in run";
 const TRIALS: &str = "trials";
 
 /// All columns, in order.
-static COLUMNS: [Column; 30] = [
+static COLUMNS: [Column; 32] = [
     column(Head::figures("#"), place),
     column(Head::words("row"), |entry| marked_name(entry.row)),
-    column_if(has_throughput, Head::figures("GB/s"), throughput),
+    column_if(|row| has_throughput(row) && is_stream(row), Head::figures("GB/s"), throughput),
     column_if(has_depth, Head::figures("depth"), depth),
     column_if(is_fan_out, Head::figures("first"), |entry| reached(entry, |reached| reached.first_ns)),
-    column_if(is_fan_out, Head::figures("half").expendable(3), |entry| {
+    column_if(is_fan_out, Head::figures("half").expendable(4), |entry| {
         reached(entry, |reached| reached.median_ns)
     }),
     column(Head::figures("p50"), |entry| format_ns(entry.row.exchange.ns.p50)),
-    column(Head::figures(INTERVAL).expendable(1), |entry| {
+    column(Head::figures(INTERVAL).expendable(2), |entry| {
         entry.row.exchange.ns.median_ci95.map_or_else(|| "?".to_owned(), times_between)
     }),
-    column(Head::figures(TRIALS).expendable(4), |entry| entry.row.trials.to_string()),
-    column_if(has_percentiles, Head::figures("p99").expendable(2), |entry| {
+    column(Head::figures(TRIALS).expendable(3), |entry| entry.row.trials.to_string()),
+    column_if(has_percentiles, Head::figures("p99").expendable(1), |entry| {
         format_ns(entry.row.exchange.ns.p99)
     }),
-    column_if(has_percentiles, Head::figures("p99.9").expendable(5), |entry| {
+    column_if(has_percentiles, Head::figures("p99.9").expendable(6), |entry| {
         format_ns(entry.row.exchange.ns.p999)
     }),
-    column_if(is_one_trip, Head::figures("trips/s").expendable(4), rate),
-    column_if(is_one_message, Head::figures("messages/s").expendable(4), rate),
-    column_if(is_link, Head::figures("links/s").expendable(4), rate),
+    column_if(has_percentiles, Head::figures("max").expendable(8), |entry| {
+        format_ns(entry.row.exchange.ns.max)
+    }),
+    // At a rate, bytes per second are what was asked.
+    column_if(|row| has_throughput(row) && !is_stream(row), Head::figures("GB/s").expendable(7), throughput),
+    column_if(is_one_trip, Head::figures("trips/s").expendable(5), rate),
+    column_if(is_one_message, Head::figures("messages/s").expendable(5), rate),
+    column_if(is_link, Head::figures("links/s").expendable(5), rate),
     column_if(has_shares, Head::figures("all/s"), rate),
     column_if(has_shares, Head::figures("all"), |entry| against_one(entry, |against| against.sum)),
     column_if(has_shares, Head::figures("slowest"), |entry| against_one(entry, |against| against.slowest)),
     column_if(has_shares, Head::figures("fairness"), |entry| {
         shared(entry, |shares| format!("{:.3}", shares.fairness))
     }),
-    column_if(has_shares, Head::figures("shares").expendable(2), |entry| {
+    column_if(has_shares, Head::figures("shares").expendable(4), |entry| {
         shared(entry, |shares| format!("{:.1}-{:.1} %", 100.0 * shares.least, 100.0 * shares.most))
     }),
     column_if(has_losses, Head::figures("lost"), |entry| {
@@ -78,12 +83,12 @@ static COLUMNS: [Column; 30] = [
     column_if(is_message, Head::figures("CPU/message"), processor_time),
     column_if(is_whole_run, Head::figures("CPU/run"), processor_time),
     column_if(is_link, Head::figures("CPU/link"), processor_time),
-    column(Head::figures("switches").expendable(3), |entry| {
+    column(Head::figures("switches").expendable(4), |entry| {
         decimals(Some(entry.row.exchange.switches.all()))
     }),
-    column_if(is_counted, Head::figures("calls").expendable(3), calls),
+    column_if(is_counted, Head::figures("calls").expendable(4), calls),
     column(Head::figures("vs first"), ratio),
-    column_if(is_compared, Head::figures("from-to").expendable(2), ratio_between),
+    column_if(is_compared, Head::figures("from-to").expendable(3), ratio_between),
 ];
 
 /// A column that every row has.
@@ -112,6 +117,11 @@ fn has_percentiles(row: &Row) -> bool {
 
 fn is_message(row: &Row) -> bool {
     row.exchange.unit == Unit::Message
+}
+
+/// Whether messages follow each other at once, so that their number is a result.
+fn is_stream(row: &Row) -> bool {
+    row.case.arrival.is_closed_loop()
 }
 
 /// Whether each message went to every receiver.
@@ -172,7 +182,7 @@ fn has_throughput(row: &Row) -> bool {
 
 /// What holds a sender back that nobody answers. In a round trip one message is under way.
 pub(crate) fn has_depth(row: &Row) -> bool {
-    is_message(row) && row.depth.is_some()
+    is_message(row) && is_stream(row) && row.depth.is_some()
 }
 
 /// Messages that it holds on the way there; `?` where a run of before did not say.

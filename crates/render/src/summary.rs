@@ -10,7 +10,7 @@ use super::{
     unmeasured::unmeasured,
     words::fitness,
 };
-use furlong_analysis::{Carries, Group, RunFacts, Summary, Verdict};
+use furlong_analysis::{Carries, Group, RunFacts, Skipped, SkippedStatus, Summary, Verdict};
 use furlong_chart::Chart;
 
 /// With these charts behind the tables.
@@ -26,7 +26,13 @@ pub fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
         document.push(Section::default().paragraph("Nothing was measured."));
     }
     drawn(charts).for_each(|section| document.push(section));
-    document.push(Section::default().footnotes(prose::footnotes(summary)));
+    let notes = prose::legend(summary).into_iter().fold(Section::default(), |section, (column, text)| {
+        section.with(match column {
+            Some(column) => Block::Legend(column, vec![text]),
+            None => Block::Footnotes(vec![text]),
+        })
+    });
+    document.push(notes);
     document.push(unmeasured(&summary.skipped));
     let findings = summary.findings.iter().map(finding).chain(latency_by_rate::sentences(summary));
     document.push(Section::list(prose::FINDINGS, findings.map(Line::neutral)));
@@ -39,7 +45,7 @@ fn head(summary: &Summary) -> Section {
     let section = Section::default().paragraph(prose::machine(&run.machine, &run.harness));
     let section =
         section.paragraph_if(run.peer.as_deref().map(prose::peer)).paragraph_if(prose::boundary(summary));
-    let section = with_noise(section, &run.noise)
+    let section = with_noise_of(section, summary)
         .paragraph_if(prose::standing(summary))
         .paragraph_if(prose::floor(summary));
     partial(section, run)
@@ -57,6 +63,23 @@ pub(crate) fn partial(section: Section, run: &RunFacts) -> Section {
 pub fn with_noise(section: Section, verdict: &Verdict) -> Section {
     let reasons = noise::noise(verdict).into_iter().map(Line::neutral);
     section.with(Block::Paragraph(fitness(verdict.level))).bullets(reasons)
+}
+
+/// Adds the noise verdict of a run: of one in which every case was refused, nothing.
+pub fn with_noise_of(section: Section, summary: &Summary) -> Section {
+    let noise = &summary.run.noise;
+    if !summary.rows.is_empty() {
+        return with_noise(section, noise);
+    }
+    let was_started =
+        |entry: &Skipped| !matches!(entry.status, SkippedStatus::Refused | SkippedStatus::Unavailable);
+    if !summary.skipped.iter().any(was_started) {
+        return section;
+    }
+    // Noise may be why benchmarks failed, and there are no figures to warn of.
+    let Line { tone, text } = fitness(noise.level);
+    let level = text.split_once(':').map_or(text.clone(), |(level, _)| format!("{level}."));
+    section.toned(tone, level).bullets(self::noise::noise(noise).into_iter().map(Line::neutral))
 }
 
 /// A table for each of `groups`, with the same columns and widths, so that they compare at a glance.

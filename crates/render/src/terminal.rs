@@ -41,7 +41,20 @@ impl Printer<'_> {
             Block::Table(table) => self.table(table) + &self.minor(&table.notes),
             Block::Chart(chart) => chart::drawn(chart, self.style),
             Block::Footnotes(notes) => self.minor(notes),
+            Block::Legend(column, notes) if self.has_column(column) => self.minor(notes),
+            Block::Legend(..) => String::new(),
         }
+    }
+
+    /// Whether a table is printed with a column of this name.
+    fn has_column(&self, name: &str) -> bool {
+        let blocks = self.document.sections.iter().flat_map(|section| &section.blocks);
+        blocks.into_iter().any(|block| {
+            let Block::Table(table) = block else { return false };
+            let names = self.table(table);
+            let mut heads = names.lines().next().unwrap_or_default().split("  ").map(str::trim);
+            table.columns.iter().any(|column| column.name == name) && heads.any(|head| head.contains(name))
+        })
     }
 
     /// Lines of at most the terminal's width.
@@ -193,6 +206,16 @@ mod tests {
         assert_eq!(table(16), "a    bb  d\n──────────────\none  22  four\n");
         assert_eq!(table(12), "a    d\n──────────\none  four\n");
         assert_eq!(table(2), table(12));
+    }
+
+    #[test]
+    fn a_legend_goes_with_its_column() {
+        let row = ["one", "22", "three", "four"].map(str::to_owned);
+        let section = Section::default().table(Table::new(COLUMNS, vec![Row::neutral(row)]));
+        let section = section.with(Block::Legend("cc", vec!["cc: what it is.".to_owned()]));
+        let document: Document = [section].into_iter().collect();
+        let printed = |width| terminal(&document, Style { width, ..Style::default() });
+        assert!(printed(80).contains("cc: what") && !printed(16).contains("cc"), "{}", printed(16));
     }
 
     #[test]

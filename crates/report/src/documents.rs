@@ -11,7 +11,7 @@ use furlong_render::document::{Block, Column, Document, Fact, Line, Row, Section
 use furlong_render::words::{count, fitness};
 use furlong_render::{
     Charts, comparison_document, comparison_verdict, date, floor, footnotes, machine, overview, plain,
-    plain_sentence, replay_document, shell, summary_document, with_noise,
+    plain_sentence, replay_document, shell, summary_document, with_noise_of,
 };
 
 /// How rows are measured.
@@ -106,7 +106,7 @@ impl Part {
         let titled =
             |title: &str, anchor: &str| Section::titled(title).anchored(format!("{} {anchor}", self.id));
         let origin = format!("{}. {}.", date(run.started_unix_s), machine(&run.machine, &run.harness));
-        let head = with_noise(titled("Machine and fitness", "machine"), &run.noise);
+        let head = with_noise_of(titled("Machine and fitness", "machine"), summary);
         let faults = self.replay.iter().flat_map(|replay| &replay.faults);
         let faults = faults.map(|fault| Line::neutral(plain_sentence(fault)));
         let rows = rows::measured(&summary.rows).map(|table| {

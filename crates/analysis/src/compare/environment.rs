@@ -71,7 +71,6 @@ fn facts(side: NamedRun) -> Vec<(&'static str, String)> {
         ("furlong", header.version.clone()),
         ("trials", header.trials.to_string()),
         ("time of a trial", format_ns(header.budget_ns as f64)),
-        ("seed", header.seed.to_string()),
         ("noise", side.run.summary.run.noise.level.name().to_owned()),
     ];
     [("host", host)].into_iter().chain(machine_facts(&header.machine)).chain(of_run).collect()

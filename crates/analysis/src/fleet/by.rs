@@ -12,6 +12,8 @@ pub enum FleetBy {
     Kernel,
     /// By the label that the user gave.
     Label,
+    /// By their turn: runs that were measured alternately (A B A B), which stand in the label.
+    Pairs,
 }
 
 impl FleetBy {
@@ -21,6 +23,7 @@ impl FleetBy {
             FleetBy::Host => "host",
             FleetBy::Kernel => "kernel",
             FleetBy::Label => "label",
+            FleetBy::Pairs => "pairs",
         }
     }
 }

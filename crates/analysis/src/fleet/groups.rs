@@ -3,13 +3,16 @@
 //! Hosts that are in both groups are compared with themselves, which takes out what hosts differ in; else the medians over the
 //! hosts of the groups are compared. Intervals are corrected for all rows of all groups (Bonferroni), and a row is better or
 //! worse only if all of the ratio's interval is beyond the margin: of medians over hosts, if their intervals are so far apart.
+//!
+//! If all runs are of one host, the run is the unit: one value of each run, by the rank-sum test and its interval, as two runs
+//! are compared by their trials. Differences between runs of one side (load, heat, cores) are then in the interval.
 
 use super::by::FleetBy;
 use super::host::Fleet;
 use super::run::FleetRun;
-use crate::{Change, Unit};
+use crate::{Change, Level, Unit};
 use furlong_model::Case;
-use furlong_stats::{median, median_interval_with, sort_by, tidy};
+use furlong_stats::{holm, median, median_interval_with, rank_sum_chance, shift_interval, sort_by, tidy};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -25,6 +28,8 @@ pub struct FleetGroup {
     pub runs: usize,
     /// Of how many hosts.
     pub hosts: usize,
+    /// Runs on an unreliable machine.
+    pub unreliable: usize,
 }
 
 /// What became of a row.
@@ -53,6 +58,10 @@ pub struct FleetChange {
     pub new_hosts: usize,
     /// Hosts that are in both, where each was compared with itself.
     pub paired_hosts: Option<usize>,
+    /// Runs of the first group and of this one, if all are of one host and the run is the unit.
+    pub runs: Option<[usize; 2]>,
+    /// How often chance alone parts such runs as far, corrected for all rows; `None` if hosts are the unit.
+    pub p_adjusted: Option<f64>,
     /// Why it is inconclusive; `None` for any other verdict.
     #[serde(rename = "reason_data")]
     pub reason: Option<FleetInconclusive>,
@@ -65,6 +74,11 @@ pub enum FleetInconclusive {
     /// Too few hosts for an interval that holds for so many rows.
     TooFewHosts {
         /// So many are needed, in both groups.
+        needed: usize,
+    },
+    /// Too few runs of one host for an interval, or for a verdict on one of that many rows.
+    TooFewRuns {
+        /// Number that is needed in both groups.
         needed: usize,
     },
     /// The interval reaches beyond the margin, or only just into it.
@@ -80,23 +94,32 @@ pub(super) fn compare_groups(
     // Runs come in the order in which they were measured.
     let mut members: Vec<(Option<&str>, Vec<&FleetRun>)> = Vec::new();
     for run in runs {
-        let name = if by == FleetBy::Kernel { Some(run.kernel.as_str()) } else { run.label.as_deref() };
+        let name = match by {
+            FleetBy::Kernel => Some(run.kernel.as_str()),
+            FleetBy::Host | FleetBy::Label | FleetBy::Pairs => run.label.as_deref(),
+        };
         match members.iter_mut().find(|(other, _)| *other == name) {
             Some((_, members)) => members.push(run),
             None => members.push((name, vec![run])),
         }
     }
     let fleets: Vec<_> =
-        members.iter().map(|(name, runs)| (*name, runs.len(), Fleet::of(runs.iter().copied()))).collect();
-    let group = |(name, runs, fleet): &(Option<&str>, usize, Fleet)| FleetGroup {
+        members.iter().map(|(name, runs)| (*name, Fleet::of(runs.iter().copied()))).collect();
+    let group = |((name, fleet), (_, runs)): (&(Option<&str>, Fleet), &(_, Vec<&FleetRun>))| FleetGroup {
         name: name.map(str::to_owned),
-        runs: *runs,
+        runs: runs.len(),
         hosts: fleet.hosts.len(),
+        unreliable: runs.iter().filter(|run| run.level == Level::Unreliable).count(),
     };
-    let groups = fleets.iter().map(group).collect();
-    let Some(((_, _, baseline), others)) = fleets.split_first() else { return (groups, Vec::new()) };
+    let groups = fleets.iter().zip(&members).map(group).collect();
+    if let [first, rest @ ..] = runs
+        && rest.iter().all(|run| run.host == first.host)
+    {
+        return (groups, of_one_host(&members, margin));
+    }
+    let Some(((_, baseline), others)) = fleets.split_first() else { return (groups, Vec::new()) };
     let pairs: Vec<Pair> =
-        others.iter().flat_map(|(name, _, fleet)| Pair::all(*name, baseline, fleet)).collect();
+        others.iter().flat_map(|(name, fleet)| Pair::all(*name, baseline, fleet)).collect();
     let asked = Asked { margin, tested: pairs.len() };
     let mut changes: Vec<(usize, FleetChange)> = pairs
         .iter()
@@ -104,13 +127,90 @@ pub(super) fn compare_groups(
             Some((others.iter().position(|(name, ..)| *name == pair.group)?, asked.judge(pair)?))
         })
         .collect();
-    sort_by(&mut changes, |(at, a), (other, b)| {
+    in_order(&mut changes);
+    (groups, changes.into_iter().map(|(_, change)| change).collect())
+}
+
+/// Sorts by group, the worse rows first.
+fn in_order(changes: &mut [(usize, FleetChange)]) {
+    sort_by(changes, |(at, a), (other, b)| {
         at.cmp(other)
             .then(a.verdict.cmp(&b.verdict))
             .then(b.ratio.total_cmp(&a.ratio))
             .then(a.case.cmp(&b.case))
     });
-    (groups, changes.into_iter().map(|(_, change)| change).collect())
+}
+
+/// The rows of each group of runs of one host against the first group: one value of each run.
+fn of_one_host(members: &[(Option<&str>, Vec<&FleetRun>)], margin: f64) -> Vec<FleetChange> {
+    let Some(((_, baseline), others)) = members.split_first() else { return Vec::new() };
+    let values = |runs: &[&FleetRun], case: &Case| -> Vec<f64> {
+        let of_run =
+            |run: &&FleetRun| run.rows.iter().find(|(other, ..)| other == case).map(|(_, _, ns)| ns.ln());
+        runs.iter().filter_map(of_run).collect()
+    };
+    let rows = baseline.iter().flat_map(|run| &run.rows);
+    let rows: BTreeMap<&Case, Unit> = rows.map(|(case, unit, _)| (case, *unit)).collect();
+    let mut changes: Vec<(usize, FleetChange)> = Vec::new();
+    for (at, (group, runs)) in others.iter().enumerate() {
+        for (case, unit) in &rows {
+            let (then, now) = (values(baseline, case), values(runs, case));
+            let (Some(before), Some(after)) = (median(&then), median(&now)) else { continue };
+            let longer = after - before;
+            // The ratio of the medians may lie outside if the groups differ in more than a factor.
+            let interval = shift_interval(&then, &now).map(|[low, high]| [low.min(longer), high.max(longer)]);
+            let change = FleetChange {
+                group: group.map(str::to_owned),
+                case: (*case).clone(),
+                unit: *unit,
+                verdict: Change::Inconclusive,
+                ratio: tidy(longer.exp()),
+                interval: interval.map(|ends| ends.map(|end| tidy(end.exp()))),
+                baseline_ns: tidy(before.exp()),
+                new_ns: tidy(after.exp()),
+                baseline_hosts: 1,
+                new_hosts: 1,
+                paired_hosts: None,
+                runs: Some([then.len(), now.len()]),
+                p_adjusted: rank_sum_chance(&then, &now).filter(|_| interval.is_some()),
+                reason: None,
+            };
+            changes.push((at, change));
+        }
+    }
+    let chances: Vec<f64> = changes.iter().filter_map(|(_, change)| change.p_adjusted).collect();
+    let tested = changes.iter_mut().filter(|(_, change)| change.p_adjusted.is_some());
+    tested.zip(holm(&chances)).for_each(|((_, change), raised)| change.p_adjusted = Some(tidy(raised)));
+    let needed = runs_needed(changes.len());
+    for (_, change) in &mut changes {
+        match verdict_of_runs(change, margin, needed) {
+            Ok(verdict) => change.verdict = verdict,
+            Err(reason) => change.reason = Some(reason),
+        }
+    }
+    in_order(&mut changes);
+    changes.into_iter().map(|(_, change)| change).collect()
+}
+
+/// Returns the number of runs in each group with which the rank-sum test can find a difference in one of that many rows.
+fn runs_needed(rows: usize) -> usize {
+    // The smallest chance with n and n runs is 2 in as many ways as n of 2 n can be chosen.
+    let smallest = |runs: usize| (1..=runs).fold(2.0, |chance, at| chance * at as f64 / (runs + at) as f64);
+    (4..100).find(|runs| smallest(*runs) * rows.max(1) as f64 <= ALPHA).unwrap_or(100)
+}
+
+fn verdict_of_runs(change: &FleetChange, margin: f64, needed: usize) -> Result<Change, FleetInconclusive> {
+    let few = FleetInconclusive::TooFewRuns { needed };
+    let [low, high] = change.interval.ok_or(few)?;
+    let limit = 1.0 + margin;
+    let differs = change.p_adjusted.is_some_and(|p| p < ALPHA);
+    match () {
+        () if low >= 1.0 / limit && high <= limit => Ok(Change::Same),
+        () if low > limit && differs => Ok(Change::Worse),
+        () if high < 1.0 / limit && differs => Ok(Change::Better),
+        () if low > limit || high < 1.0 / limit => Err(few),
+        () => Err(FleetInconclusive::Wide),
+    }
 }
 
 /// A row of two groups: the logarithms of its times by host.
@@ -182,6 +282,8 @@ impl Asked {
             baseline_hosts: then.len(),
             new_hosts: now.len(),
             paired_hosts: is_paired.then_some(longer.len()),
+            runs: None,
+            p_adjusted: None,
             reason: verdict.err(),
         })
     }

@@ -75,7 +75,7 @@ pub fn compare_and_map_fleet(
     let fleet = Fleet::of(&runs);
     let (outliers, groups, changes) = match by {
         FleetBy::Host => (outliers::outliers(&fleet, margin), Vec::new(), Vec::new()),
-        FleetBy::Kernel | FleetBy::Label => {
+        FleetBy::Kernel | FleetBy::Label | FleetBy::Pairs => {
             let (groups, changes) = groups::compare_groups(&runs, by, margin);
             (Vec::new(), groups, changes)
         }

@@ -203,3 +203,53 @@ fn a_map_has_every_row_and_cost_of_every_host_those_that_stand_out_first() {
     });
     assert!(map.costs.len() > 3 && costs.into_iter().all(|(median, fleet)| median == Some(fleet)));
 }
+
+/// Runs of one host with 12 rows: of each of the two kernels `runs`, measured in turn, the second `times` as slow.
+fn in_turn(times: f64, runs: usize, seed: u64) -> FleetComparison {
+    let host = &made(1, 6, 12)[0];
+    let mut random = fastrand::Rng::with_seed(seed);
+    let made: Vec<FleetRun> = (0..2 * runs)
+        .map(|at| {
+            // Runs of one side differ by more than the trials of one run: by 2 % as a whole, and each row by 1 %.
+            let pace = 1.0 + 0.04 * (random.f64() - 0.5);
+            let mut run = host.run();
+            let slower = if at % 2 == 1 { times } else { 1.0 };
+            run.rows
+                .iter_mut()
+                .for_each(|(.., ns)| *ns *= pace * slower * (1.0 + 0.02 * (random.f64() - 0.5)));
+            (run.kernel, run.started_unix_s) = (["A", "B"][at % 2].to_owned(), at as u64);
+            run
+        })
+        .collect();
+    compare_fleet(made, Vec::new(), FleetBy::Kernel, 0.05)
+}
+
+#[test]
+fn runs_of_one_host_are_the_unit() {
+    for (times, verdict) in [(1.3, Change::Worse), (1.0, Change::Same), (1.0 / 1.3, Change::Better)] {
+        let found = in_turn(times, 7, 3);
+        assert_eq!((found.hosts, found.groups[0].runs, found.groups[1].runs), (1, 7, 7));
+        assert_eq!(found.changes.len(), 12);
+        for row in &found.changes {
+            assert_eq!((row.verdict, row.runs), (verdict, Some([7, 7])), "{row:?}");
+            let [low, high] = row.interval.unwrap();
+            assert!(low <= row.ratio && row.ratio <= high && low < times && times < high, "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn equal_runs_of_one_host_rarely_read_otherwise() {
+    let odd = |found: &FleetComparison| {
+        found.changes.iter().any(|row| matches!(row.verdict, Change::Worse | Change::Better))
+    };
+    let wrong = (0..100).filter(|seed| odd(&in_turn(1.0, 5, *seed))).count();
+    assert!(wrong <= 5, "{wrong}");
+}
+
+#[test]
+fn few_runs_of_one_host_say_how_many_are_needed() {
+    let found = in_turn(1.3, 2, 3);
+    let needed = FleetInconclusive::TooFewRuns { needed: 6 };
+    assert!(found.changes.iter().all(|row| row.reason == Some(needed)), "{found:?}");
+}

@@ -36,6 +36,11 @@ pub enum ClaimReason {
         /// Which.
         of: Vec<String>,
     },
+    /// Rows that it is about have too few trials for an interval.
+    NoInterval {
+        /// Their names.
+        of: Vec<String>,
+    },
     /// Nothing but the row that it is about is measured.
     NothingElse,
     /// A figure is 0.
@@ -44,7 +49,7 @@ pub enum ClaimReason {
     AgainstNext {
         /// The fastest of the others now.
         next: String,
-        /// Others that have no figure, and could still be faster; named where the claim holds.
+        /// Others without a figure or an interval, which could still be faster; named where the claim holds.
         missing: Vec<String>,
     },
     /// One row against another, by the ratios of the claim.
@@ -68,12 +73,17 @@ pub enum ClaimReason {
     },
 }
 
+/// Multiple of a claimed factor above which the claim no longer describes this machine.
+const FAR_BEYOND: f64 = 2.0;
+
 /// What became of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimStatus {
     /// It is true here, for sure.
     Holds,
+    /// The direction is true here, for sure, and the factor is more than twice the claimed one, for sure.
+    HoldsInDirection,
     /// It is not true here, for sure.
     Falls,
     /// The intervals leave it open.
@@ -143,16 +153,24 @@ fn untested(reason: ClaimReason, then: Option<f64>) -> Tested {
     Tested { status: ClaimStatus::NotTested, then, now: None, reason }
 }
 
-/// The names of those that have no figure now.
-fn missing<'a>(rows: impl IntoIterator<Item = &'a ReplayRow>, figure: Figure) -> Vec<String> {
-    let missing = rows.into_iter().filter(|row| row.now(figure).is_none());
-    missing.map(|row| row.mechanism.clone()).collect()
+/// Returns the names of rows that `lacks` is true of.
+fn names<'a>(
+    rows: impl IntoIterator<Item = &'a ReplayRow>,
+    lacks: impl Fn(&ReplayRow) -> bool,
+) -> Vec<String> {
+    rows.into_iter().filter(|row| lacks(row)).map(|row| row.mechanism.clone()).collect()
 }
 
-/// That some of these have no figure; `instead` if all have one.
-fn no_figure(rows: &[&ReplayRow], figure: Figure, instead: ClaimReason) -> ClaimReason {
-    let of = missing(rows.iter().copied(), figure);
-    if of.is_empty() { instead } else { ClaimReason::NoFigure { of } }
+/// Returns why these rows are not compared: a figure or an interval is missing; `instead` if all have both.
+fn missing(rows: &[&ReplayRow], figure: Figure, instead: ClaimReason) -> ClaimReason {
+    let rows = || rows.iter().copied();
+    let (unmeasured, untold) =
+        (names(rows(), |row| row.now(figure).is_none()), names(rows(), |row| !row.has_interval(figure)));
+    match () {
+        () if !unmeasured.is_empty() => ClaimReason::NoFigure { of: unmeasured },
+        () if !untold.is_empty() => ClaimReason::NoInterval { of: untold },
+        () => instead,
+    }
 }
 
 fn is_fastest<'a>(
@@ -166,12 +184,14 @@ fn is_fastest<'a>(
     let best = beaten_by(row, others.clone(), figure)
         .or_else(|| fastest(figure, others.clone(), |other| other.now(figure).map(|now| now.value)));
     let (Some(order), Some(best)) = (against_all(row, others.clone(), figure), best) else {
-        return untested(no_figure(&[row], figure, ClaimReason::NothingElse), then);
+        let measured: Vec<_> = others.filter(|other| other.now(figure).is_some()).collect();
+        let reason = missing(&measured, figure, ClaimReason::NothingElse);
+        return untested(missing(&[row], figure, reason), then);
     };
     let ratio = row.times_as_fast_as(best, figure).map(|ratio| ratio.value);
     // One missing row could still be faster than all others.
     let (status, missing) = match order {
-        Ordering::Greater => (ClaimStatus::Holds, missing(others, figure)),
+        Ordering::Greater => (ClaimStatus::Holds, names(others, |other| !other.has_interval(figure))),
         Ordering::Less => (ClaimStatus::Falls, Vec::new()),
         Ordering::Equal => (ClaimStatus::CannotBeTold, Vec::new()),
     };
@@ -181,17 +201,23 @@ fn is_fastest<'a>(
 
 fn is_faster(row: &ReplayRow, than: &ReplayRow, limit: f64, figure: Figure) -> Tested {
     let then = row.times_as_fast_as_then(than, figure);
-    let Some(ratio) = row.times_as_fast_as(than, figure) else {
-        return untested(no_figure(&[row, than], figure, ClaimReason::FigureIsZero), then);
+    let Some(ratio) = row.times_as_fast_as(than, figure).filter(|ratio| ratio.ends.is_some()) else {
+        return untested(missing(&[row, than], figure, ClaimReason::FigureIsZero), then);
     };
-    let status = ClaimStatus::of(ratio.against(limit).map(Ordering::is_gt));
+    let status = match ClaimStatus::of(ratio.against(limit).map(Ordering::is_gt)) {
+        // Without a claimed factor, any factor above 1 is what was claimed.
+        ClaimStatus::Holds if limit > 1.0 && ratio.against(FAR_BEYOND * limit) == Some(Ordering::Greater) => {
+            ClaimStatus::HoldsInDirection
+        }
+        status => status,
+    };
     Tested { status, then, now: Some(ratio.value), reason: ClaimReason::AgainstOther }
 }
 
 fn are_alike(a: &ReplayRow, b: &ReplayRow, within: f64, figure: Figure) -> Tested {
     let then = a.times_as_fast_as_then(b, figure);
-    let Some(ratio) = a.times_as_fast_as(b, figure) else {
-        return untested(no_figure(&[a, b], figure, ClaimReason::FigureIsZero), then);
+    let Some(ratio) = a.times_as_fast_as(b, figure).filter(|ratio| ratio.ends.is_some()) else {
+        return untested(missing(&[a, b], figure, ClaimReason::FigureIsZero), then);
     };
     let alike = match (ratio.against(1.0 / within), ratio.against(within)) {
         (Some(Ordering::Greater), Some(Ordering::Less)) => Some(true),
@@ -208,6 +234,9 @@ fn best_size(best_sizes: &[BestSize], row: &str, size_bytes: usize) -> Tested {
     let Some(now) = best.and_then(|best| best.now.as_ref()) else {
         return untested(ClaimReason::NotSeveralSizes { row: row.to_owned() }, None);
     };
+    if now.figure.ci95.is_none() {
+        return untested(ClaimReason::NoInterval { of: vec![row.to_owned()] }, None);
+    }
     let status = if now.size_bytes == size_bytes && now.tied_with.is_empty() {
         ClaimStatus::Holds
     } else if now.size_bytes == size_bytes || now.tied_with.contains(&size_bytes) {

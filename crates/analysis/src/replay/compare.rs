@@ -54,6 +54,11 @@ impl ReplayRow {
         self.measured.get(&figure).copied()
     }
 
+    /// Whether its figure has an interval, without which it is neither faster than, nor tied with another.
+    pub(super) fn has_interval(&self, figure: Figure) -> bool {
+        self.now(figure).is_some_and(|now| now.ci95.is_some())
+    }
+
     /// Its figure then.
     pub(super) fn then(&self, figure: Figure) -> Option<f64> {
         self.published.get(&figure).copied()

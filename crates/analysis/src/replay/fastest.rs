@@ -65,6 +65,8 @@ pub enum Became {
         /// Which.
         tied_with: Vec<String>,
     },
+    /// It, or all others, have too few trials for an interval.
+    NoInterval,
     /// It is not measured now.
     NotMeasured,
     /// Nothing else is measured now.
@@ -90,6 +92,7 @@ fn became(was: &ReplayRow, contenders: &[&ReplayRow], figure: Figure) -> Option<
     let now = |row: &ReplayRow| row.now(figure).map(|now| now.value);
     let Some(best) = fastest(figure, others.clone(), now) else { return Some(Became::Alone) };
     Some(match against_all(was, others.clone(), figure) {
+        None => Became::NoInterval,
         Some(Ordering::Greater) => {
             let times = was.times_as_fast_as(best, figure)?.value;
             Became::Still { next: best.mechanism.clone(), times }
@@ -98,9 +101,10 @@ fn became(was: &ReplayRow, contenders: &[&ReplayRow], figure: Figure) -> Option<
             let by = beaten_by(was, others, figure)?;
             Became::Beaten { by: by.mechanism.clone(), times: by.times_as_fast_as(was, figure)?.value }
         }
-        _ => {
+        Some(Ordering::Equal) => {
             let tie = |row: &&ReplayRow| {
-                row.times_as_fast_as(was, figure).is_some_and(|ratio| ratio.against(1.0).is_none())
+                let ratio = row.times_as_fast_as(was, figure).filter(|ratio| ratio.ends.is_some());
+                ratio.is_some_and(|ratio| ratio.against(1.0).is_none())
             };
             Became::Untold { tied_with: others.filter(tie).map(|row| row.mechanism.clone()).collect() }
         }
@@ -131,7 +135,7 @@ pub(super) fn faster_added(rows: &[ReplayRow], measure: &Measure) -> Vec<FasterA
 }
 
 /// Whether `row` is for sure faster than each of `others` that was measured (`Greater`), for sure slower than one of
-/// them (`Less`), or neither; `None` where it or all others have no figure.
+/// them (`Less`), or neither; `None` where it or all others have no figure with an interval.
 pub(super) fn against_all<'a>(
     row: &ReplayRow,
     others: impl Iterator<Item = &'a ReplayRow>,
@@ -139,6 +143,7 @@ pub(super) fn against_all<'a>(
 ) -> Option<Ordering> {
     let told: Vec<_> = others
         .filter_map(|other| row.times_as_fast_as(other, figure))
+        .filter(|ratio| ratio.ends.is_some())
         .map(|ratio| ratio.against(1.0))
         .collect();
     match () {

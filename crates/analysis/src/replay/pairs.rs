@@ -12,8 +12,11 @@ pub struct Pairs {
     pub kept: usize,
     /// The one that was slower is faster now.
     pub reversed: usize,
-    /// Their intervals overlap, or are not known.
+    /// Their intervals overlap.
     pub untold: usize,
+    /// One of the two has too few trials for an interval.
+    #[serde(default)]
+    pub no_interval: usize,
     /// One of the two is not measured.
     pub untested: usize,
 }
@@ -30,9 +33,11 @@ impl Pairs {
                     let then = row.times_as_fast_as_then(other, figure);
                     let Some(then) = then.filter(|then| *then != 1.0) else { continue };
                     let ratio = row.times_as_fast_as(other, figure);
+                    let has_interval = ratio.is_some_and(|ratio| ratio.ends.is_some());
                     let order = ratio.map(|ratio| ratio.against(1.0));
                     match order {
                         None => pairs.untested += 1,
+                        Some(_) if !has_interval => pairs.no_interval += 1,
                         Some(None | Some(Ordering::Equal)) => pairs.untold += 1,
                         Some(Some(now)) if (now == Ordering::Greater) == (then > 1.0) => pairs.kept += 1,
                         Some(Some(_)) => pairs.reversed += 1,

@@ -27,7 +27,7 @@ pub struct BestNow {
     pub size_bytes: usize,
     /// The figure that decides.
     pub figure: Measured,
-    /// The sizes that cannot be told apart from it.
+    /// The sizes that tie with it: their intervals overlap.
     pub tied_with: Vec<usize>,
 }
 
@@ -66,7 +66,8 @@ fn best_now(rows: &[&ReplayRow], figure: Figure) -> Option<BestNow> {
         *known.iter().min_by(|a, b| slowness(a.1.value).total_cmp(&slowness(b.1.value)))?;
     let tied = |(size, other): &&(usize, Measured)| {
         *size != size_bytes
-            && times_as_fast(figure, best, *other).is_none_or(|ratio| ratio.against(1.0).is_none())
+            && times_as_fast(figure, best, *other)
+                .is_some_and(|ratio| ratio.ends.is_some() && ratio.against(1.0).is_none())
     };
     let tied_with = known.iter().filter(tied).map(|(size, _)| *size).collect();
     (known.len() > 1).then_some(BestNow { size_bytes, figure: best, tied_with })

@@ -13,7 +13,7 @@ use crate::not_measured::NotMeasured;
 use crate::trial::{Claims, Settings, Span, TrialContext, Work};
 use crate::watch::Observer;
 use calls::{Calls, Log};
-use furlong_model::{Count, CountMethod, Party, Phase, RoleCount, RoleTally};
+use furlong_model::{Count, CountMethod, Family, Party, Phase, RoleCount, RoleTally};
 use furlong_os::linux::counter::{HardwareCounter, SystemCallLog, open_hardware};
 use furlong_os::linux::tracefs;
 use std::collections::BTreeMap;
@@ -148,10 +148,11 @@ fn record<W: Work>(
         }
     };
     let roles = W::tallies(used).iter().enumerate().map(role).collect();
-    let Claims { family, copies, calls: declared } = work.claims();
+    let Claims { family, has_own_loop, copies, calls: declared } = work.claims();
     Count {
         case: work.case().clone(),
-        family,
+        // The calls of a loop that furlong does not know are not declared, also those of one that sends nothing.
+        family: if has_own_loop { Some(Family::Adapter) } else { family },
         copies,
         method: counting.method,
         why_not_better: counting.why_not_better.clone(),

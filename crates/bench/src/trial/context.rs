@@ -53,6 +53,8 @@ pub struct Span {
 pub struct Claims {
     /// The kind of mechanism.
     pub family: Option<Family>,
+    /// Whether a program of an adapter runs a loop that furlong does not know, so that its calls are not declared.
+    pub has_own_loop: bool,
     /// How often it copies a message.
     pub copies: Option<Copies>,
     /// What one role calls in a round trip, by name.

@@ -86,10 +86,12 @@ impl Work for MessageExchange<'_> {
 
     fn claims(&self) -> Claims {
         let capabilities = self.entry.capabilities;
-        // What a language's own floor calls is no more known than what its other rows do.
         let has_own_loop = self.entry.with_own_loop().is_some();
+        // The harness overhead of a language is no mechanism, and is not ranked as one.
+        let is_mechanism = capabilities.family != Family::Floor;
         Claims {
-            family: Some(if has_own_loop { Family::Adapter } else { capabilities.family }),
+            family: Some(if has_own_loop && is_mechanism { Family::Adapter } else { capabilities.family }),
+            has_own_loop,
             copies: Some(capabilities.copies),
             calls: capabilities.declared_in(self.case),
         }

@@ -17,6 +17,8 @@ Examples:
   furlong compare before after --format markdown
                                                  for a pull request
   furlong compare before after --format junit    for a system of continuous integration
+  furlong compare a1 b1 a2 b2 a3 b3 a4 b4 --pairs
+                                                 runs measured in turn: one verdict over all of them
   furlong compare --by host results              many runs: each row over the hosts, and hosts that stand out, with why
   furlong compare --by label results             runs with another label (furlong run --label after) against the first
 
@@ -33,9 +35,12 @@ pub struct CompareOptions {
     /// which every file that ends in .jsonl is read, with those of folders in them
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<String>,
-    /// Compare many runs: those of each host with all others, or groups of one kernel or label with the group of the oldest run
-    #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["fail_on", "allow_inconclusive"])]
+    /// Compare many runs: those of each host with all others, or groups of one kernel or label with the group of the oldest run; of one host, the unit is the run
+    #[arg(long, value_enum, value_name = "WHAT")]
     pub by: Option<CompareBy>,
+    /// Compare runs of one host that were measured in turn, A B A B: the 1st, 3rd, … with the 2nd, 4th, …; the unit is the run
+    #[arg(long, conflicts_with = "by")]
+    pub pairs: bool,
     /// Changes of a row up to this count as the same
     #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true)]
     pub margin: Percent,

@@ -1,7 +1,7 @@
 //! `furlong compare`: saved runs row by row. Nothing is measured.
 
 use crate::arguments::{CompareFormat, CompareOptions, FailOn};
-use crate::verbs::compare_many::compare_many;
+use crate::verbs::compare_many::{compare_many, compare_pairs};
 use crate::{output, saved};
 use furlong_analysis::{Comparison, DecodedRun, NamedRun, Run, compare as compare_runs};
 use furlong_console::exit::{Outcome, Usage};
@@ -9,6 +9,9 @@ use furlong_render as render;
 
 /// Compares what was asked for with the first of it.
 pub fn compare(asked: &CompareOptions) -> anyhow::Result<Outcome> {
+    if asked.pairs {
+        return compare_pairs(asked);
+    }
     if let Some(by) = asked.by {
         return compare_many(asked, by);
     }

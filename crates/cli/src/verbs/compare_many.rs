@@ -1,10 +1,10 @@
-//! `furlong compare --by`: runs of many hosts. Each is read, what is compared of it is kept, and the next one is read.
+//! `furlong compare --by` and `--pairs`: many runs. Each is read, what is compared of it is kept, and the next one is read.
 
-use crate::arguments::{CompareBy, CompareFormat, CompareOptions};
+use crate::arguments::{CompareBy, CompareFormat, CompareOptions, FailOn};
 use crate::output;
 use crate::saved::{self, SavedRun};
 use furlong_analysis::{
-    FleetBy, FleetComparison, FleetMap, FleetRun, Unused, UnusedRun, compare_and_map_fleet,
+    Change, FleetBy, FleetComparison, FleetMap, FleetRun, Unused, UnusedRun, compare_and_map_fleet,
 };
 use furlong_console::exit::{Outcome, Usage};
 use furlong_model::Percent;
@@ -13,12 +13,72 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Compares what was asked for.
 pub fn compare_many(asked: &CompareOptions, by: CompareBy) -> anyhow::Result<Outcome> {
-    if asked.format == CompareFormat::Junit {
-        return Err(Usage("--format junit is for two runs: leave --by out".to_owned()).into());
+    check(asked)?;
+    if by == CompareBy::Host && !asked.fail_on.is_empty() {
+        return Err(Usage("--fail-on needs a baseline: use --by kernel or --by label".to_owned()).into());
     }
     let (found, _) = compared(&asked.runs, by, asked.margin)?;
-    output::print(&rendered(&found, asked.format))?;
-    Ok(outcome(&found))
+    conclude(&found, asked)
+}
+
+/// Compares runs of one host that were measured in turn.
+pub fn compare_pairs(asked: &CompareOptions) -> anyhow::Result<Outcome> {
+    check(asked)?;
+    let files = saved::find(&asked.runs)?;
+    if files.len() < 2 || files.len() % 2 == 1 {
+        let reason =
+            "--pairs needs an even number of runs, in the order in which they were measured: A1 B1 A2 B2";
+        return Err(Usage(format!("{reason}, and {} were named", files.len())).into());
+    }
+    let side = |turn: usize| {
+        let names = files.iter().skip(turn).step_by(2).map(|file| file.name.as_str());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let sides = [side(0), side(1)];
+    let mut runs = Vec::new();
+    for (turn, file) in files.iter().enumerate() {
+        let run = FleetRun::of(&file.name, &file.read()?)
+            .map_err(|_| Usage(format!("run {} has no row to compare", file.name)))?;
+        // Groups come in the order of their runs.
+        runs.push(FleetRun { label: Some(sides[turn % 2].clone()), started_unix_s: turn as u64, ..run });
+    }
+    if let Some(other) = runs.iter().find(|run| run.host != runs[0].host) {
+        let hosts = format!("{} and {}", render::plain(&runs[0].host), render::plain(&other.host));
+        let reason = format!("--pairs compares runs of one host, and these are of {hosts}: use --by label");
+        return Err(Usage(reason).into());
+    }
+    let (found, _) = compare_and_map_fleet(runs, Vec::new(), FleetBy::Pairs, asked.margin.share());
+    conclude(&found, asked)
+}
+
+/// Rejects options that are for two runs.
+fn check(asked: &CompareOptions) -> Result<(), Usage> {
+    if asked.format == CompareFormat::Junit {
+        return Err(Usage("--format junit is for two runs: leave --by and --pairs out".to_owned()));
+    }
+    if asked.fail_on.contains(&FailOn::MoreCalls) {
+        return Err(Usage("--fail-on more-calls is for two runs: leave --by and --pairs out".to_owned()));
+    }
+    Ok(())
+}
+
+/// Prints a comparison, and returns what `--fail-on` makes of it.
+fn conclude(found: &FleetComparison, asked: &CompareOptions) -> anyhow::Result<Outcome> {
+    output::print(&rendered(found, asked.format))?;
+    let has = |verdict: Change| found.changes.iter().any(|row| row.verdict == verdict);
+    let none_judged = found.changes.iter().all(|row| row.verdict == Change::Inconclusive);
+    Ok(match outcome(found) {
+        Outcome::Done if asked.fail_on.contains(&FailOn::Regression) && has(Change::Worse) => {
+            Outcome::Regressed
+        }
+        Outcome::Done if !asked.fail_on.is_empty() && none_judged && !asked.allow_inconclusive => {
+            Outcome::Inconclusive
+        }
+        Outcome::Done if asked.fail_on.contains(&FailOn::Inconclusive) && has(Change::Inconclusive) => {
+            Outcome::Inconclusive
+        }
+        other => other,
+    })
 }
 
 /// How a verb ends that has shown this.

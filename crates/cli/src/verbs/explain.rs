@@ -5,21 +5,30 @@ use crate::conclusion::{Demands, Results};
 use crate::environment::RunEnvironment;
 use crate::selection::Manner;
 use crate::{output, own_programs, selection};
-use furlong_analysis::{DecodedRun, explain as explanation};
+use furlong_analysis::{DecodedRun, NotExplained, explain as explanation, not_covered};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
 use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{Case, Placement};
 use furlong_render as render;
+use furlong_render::plain;
+
+/// Cases named in the error that none can be explained.
+const NAMED: usize = 6;
 
 /// Measures the rows, what they are made of, and what that costs; and prints how the two agree.
 pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
     let (mechanisms, options) = own_programs::with_mechanisms(&asked.cases, &asked.programs.commands)?;
     let rows = selection::select(&mechanisms, &options, &Manner::default())?;
-    if rows.iter().all(|case| case.placement == Placement::OneProcess) {
-        let why =
-            "both ends in one process is what other places are explained by: ask for same-core or other-core";
-        return Err(Usage(format!("--place one-process: {why}")).into());
+    let family =
+        |case: &Case| find(&mechanisms, &case.mechanism, case.wait).map(|entry| entry.capabilities.family);
+    let reasons = rows.iter().map(|case| not_covered(case, family(case)));
+    if let Some(reasons) = reasons.collect::<Option<Vec<_>>>() {
+        let line = |(case, reason): (&Case, &NotExplained)| {
+            format!("    {}: {}", plain(&case.to_string()), plain(&render::not_explained(reason)))
+        };
+        let lines: Vec<_> = rows.iter().zip(&reasons).take(NAMED).map(line).collect();
+        return Err(Usage(format!("explain cannot explain any of these:\n{}", lines.join("\n"))).into());
     }
     // Whatever is explained is measured with both ends in one process too, and so are the rows by which a context
     // switch and a wake-up are measured.
@@ -50,5 +59,8 @@ pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
     })?;
     let strict = asked.strict.then_some(explained.noise.level);
     let any = !(explained.rows.is_empty() && explained.unmodelled.is_empty());
-    Ok(finished.conclude(&Results::of(any, &explained.skipped), Demands { require: false, strict }))
+    let outcome =
+        finished.conclude(&Results::of(any, &explained.skipped), Demands { require: false, strict });
+    // What was measured, and cannot be explained: the document lists the reasons.
+    Ok(if any && explained.rows.is_empty() { outcome.worse(Outcome::Missing) } else { outcome })
 }

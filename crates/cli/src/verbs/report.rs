@@ -27,6 +27,14 @@ pub fn report(asked: &ReportOptions) -> anyhow::Result<Outcome> {
     let found = saved::find_or_last(&asked.runs)?;
     let runs: Vec<(&str, Run)> =
         found.iter().map(|run| Ok((run.name.as_str(), run.read()?))).collect::<anyhow::Result<_>>()?;
+    if runs.iter().all(|(_, run)| run.is_empty()) {
+        let names: Vec<_> = runs.iter().map(|(name, _)| plain(name)).collect();
+        return Err(Usage(format!(
+            "nothing was measured in {}, so there is nothing to report",
+            names.join(", ")
+        ))
+        .into());
+    }
     let decoded: Vec<_> = runs.iter().map(|(name, run)| (name, DecodedRun::of(run))).collect();
     let named: Vec<_> = decoded.iter().map(|(name, run)| NamedRun { name, run }).collect();
     let report = Report::of(&named, asked.margin.share());

@@ -347,3 +347,10 @@ mod slow {
         }
     }
 }
+
+#[test]
+fn an_export_is_named_as_what_it_is() {
+    let place = Place::with_runs();
+    place.run(["export", "before", "--format", "json", "-o", "before.json"]).expect_code(0);
+    compare(&place, &["before.json", "after"]).expect_code(2).expect_complaint("exports keep no trials");
+}

@@ -283,3 +283,16 @@ fn a_run_carries_its_label_and_its_host() {
     assert_eq!((plain.label, plain.machine.host), (None, furlong_os::facts::host_name()));
     place.run(rows.iter().chain(&["--label", ""]).copied()).expect_code(2);
 }
+
+#[test]
+fn runs_in_turn_have_one_verdict() {
+    let place = Place::with_runs();
+    let words = |names: &[&'static str]| {
+        let names = names.iter().copied();
+        ["compare"].into_iter().chain(names).chain(["--pairs", "--fail-on", "regression"]).collect::<Vec<_>>()
+    };
+    let few = place.run(words(&["before", "after"])).expect_code(4);
+    assert!(few.stdout.contains("too few runs"), "{few:?}");
+    let odd = place.run(words(&["before", "after", "before"])).expect_code(2);
+    odd.expect_complaint("--pairs needs an even number of runs");
+}

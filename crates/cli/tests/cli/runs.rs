@@ -71,3 +71,22 @@ fn a_complete_run_alone_replaces_another() {
     assert_eq!(place.all_saved().len(), 2);
     place.run(["run", "pipe", "--replace"]).expect_code(2).expect_complaint("--save <NAME>");
 }
+
+#[test]
+fn a_run_in_which_nothing_was_measured_is_not_saved_and_never_the_last() {
+    let place = Place::with_runs();
+    let before = place.all_saved();
+    for more in [&[][..], &["--save", "empty"]] {
+        let words = ["run", "pipe", "-s", "0"];
+        let finished = place.run(words.iter().chain(more).copied()).expect_code(7);
+        finished.expect_complaint("nothing was measured, so nothing is saved");
+    }
+    assert_eq!(place.all_saved(), before);
+    // Runs that earlier versions saved, or that were killed before their first trial.
+    let header = std::fs::read_to_string(place.saved("after")).unwrap();
+    std::fs::write(place.saved("empty"), header.lines().next().unwrap().to_owned() + "\n").unwrap();
+    let refused = place.run(["report", "empty", "-o", "empty.html"]).expect_code(2);
+    refused.expect_complaint("nothing was measured in empty, so there is nothing to report");
+    assert!(!place.path("empty.html").exists());
+    place.run(["report", "@last", "-o", "last.html"]).expect_code(0);
+}

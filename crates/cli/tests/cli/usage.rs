@@ -54,8 +54,9 @@ fn options_that_exclude_each_other() {
     refused(&["run", "pipe", "--self-check", "--count"], "'--self-check' cannot be used with '--count'");
     refused(&["run", "pipe", "--self-check", "--require"], "'--self-check' cannot be used with '--require'");
     // What explains the other places is not explained itself.
-    refused(&["explain", "pipe", "--place", "one-process"], "--place one-process: ");
-    refused(&["explain", "pipe", "--place", "one-process"], "ask for same-core or other-core");
+    refused(&["explain", "pipe", "--place", "one-process"], "both ends are in one process");
+    refused(&["explain", "null/spin"], "it passes no message");
+    refused(&["explain", "pipe/spin", "--place", "same-core"], "until its time slice ends");
 }
 
 #[test]

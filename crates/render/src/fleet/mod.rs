@@ -10,6 +10,7 @@ pub use page::{fleet_chapters, fleet_title, fleet_verdict};
 use super::comparison::NAMED;
 use super::document::{Cell, Column, Document, Line, Row, Section, Table, Tone};
 use super::object::object;
+use super::words;
 use furlong_analysis::text::{listed, plain};
 use furlong_analysis::{
     Change, FleetBy, FleetChange, FleetComparison, FleetGroup, FleetRow, Unit, UnusedRun,
@@ -64,11 +65,12 @@ fn outliers(found: &FleetComparison) -> Section {
 
 fn groups(found: &FleetComparison) -> Section {
     let line = |group: &FleetGroup| {
-        Line::neutral(format!(
-            "{}: {}",
-            prose::group(group.name.as_deref()),
-            prose::runs(group.runs, group.hosts)
-        ))
+        let unreliable = match group.unreliable {
+            0 => String::new(),
+            count => format!(", of which {count} on an unreliable machine"),
+        };
+        let (name, runs) = (prose::group(group.name.as_deref()), prose::runs(group.runs, group.hosts));
+        Line::neutral(format!("{name}: {runs}{unreliable}"))
     };
     let only = (found.groups.len() == 1).then(|| Line::neutral("There is nothing to compare it with."));
     Section::list("Groups", found.groups.iter().map(line).chain(only))
@@ -88,7 +90,9 @@ fn against_first(found: &FleetComparison, group: &FleetGroup) -> Section {
         let names: Vec<_> = rows.iter().filter(is_it).map(|row| plain(&row.case.to_string())).collect();
         format!("inconclusive: {}: {why}", listed(&names, NAMED))
     };
-    let notes = why.iter().map(of).chain([prose::COMPARED.to_owned()]).collect();
+    let of_runs = rows.iter().any(|row| row.runs.is_some());
+    let compared = if of_runs { prose::COMPARED_RUNS } else { prose::COMPARED };
+    let notes = why.iter().map(of).chain([compared.to_owned()]).collect();
     let columns = [
         Column::words("verdict"),
         Column::words("row"),
@@ -96,10 +100,21 @@ fn against_first(found: &FleetComparison, group: &FleetGroup) -> Section {
         Column::figures("now").expendable(2),
         Column::figures("ratio"),
         Column::figures("interval").expendable(1),
-        Column::words("hosts").expendable(3),
+        Column::words(if of_runs { "runs" } else { "hosts" }).expendable(3),
     ];
+    let verdicts = Change::ALL.map(|of| (rows.iter().filter(|row| row.verdict == of).count(), of.name()));
+    let verdicts: Vec<_> = verdicts.iter().filter(|(count, _)| *count > 0).collect();
+    let verdicts: Vec<_> = verdicts.iter().map(|(count, name)| format!("{count} {name}")).collect();
+    let total = words::count(rows.len(), "row");
+    let said =
+        format!("Of {total} that both have, with a margin of {} %: {}.", margin(found), verdicts.join(", "));
     let table = Table { notes, ..Table::new(columns, rows.into_iter().map(change).collect()) };
-    Section::chapter(heading).table(table)
+    Section::chapter(heading).paragraph(said).table(table)
+}
+
+/// The margin in percent, as it was typed.
+fn margin(found: &FleetComparison) -> f64 {
+    (found.margin * 1e6).round() / 1e4
 }
 
 fn change(row: &FleetChange) -> Row {
@@ -109,9 +124,10 @@ fn change(row: &FleetChange) -> Row {
         Change::Inconclusive => Tone::Warning,
         Change::Same => Tone::Neutral,
     };
-    let hosts = match row.paired_hosts {
-        Some(hosts) => format!("the same {hosts}"),
-        None => format!("{} and {}", row.baseline_hosts, row.new_hosts),
+    let hosts = match (row.runs, row.paired_hosts) {
+        (Some([before, after]), _) => format!("{before} and {after}"),
+        (None, Some(hosts)) => format!("the same {hosts}"),
+        (None, None) => format!("{} and {}", row.baseline_hosts, row.new_hosts),
     };
     let interval =
         row.interval.map_or_else(|| "?".to_owned(), |[low, high]| format!("{low:.2} to {high:.2}"));
@@ -128,7 +144,8 @@ fn change(row: &FleetChange) -> Row {
 }
 
 fn rows(found: &FleetComparison) -> Section {
-    if found.rows.is_empty() {
+    // Over one host there is nothing to spread.
+    if found.rows.is_empty() || (found.by != FleetBy::Host && found.hosts == 1) {
         return Section::default();
     }
     let columns = [

@@ -17,6 +17,9 @@ pub(super) const MOST: &str = "on: the host with the most. Of each host, the med
 /// How groups are compared.
 pub(super) const COMPARED: &str = "ratio: how many times as long; its interval holds for all rows together with 95 %. Hosts that \
 are in both groups are compared with themselves.";
+/// How groups of runs of one host are compared.
+pub(super) const COMPARED_RUNS: &str = "ratio: how many times as long, by the medians over runs; interval: 95 % for each row, from one \
+value of each run. Worse and better are corrected for all rows (rank-sum test, Holm).";
 
 /// How the tables of hosts are read.
 pub(super) const SHADES: &str = "Those that stand out come first, in red. A figure of a row is how many times as long it takes \
@@ -131,8 +134,12 @@ pub(super) fn inconclusive(why: &FleetInconclusive) -> String {
         FleetInconclusive::TooFewHosts { needed } => {
             format!("so many rows need {needed} hosts in both groups")
         }
+        FleetInconclusive::TooFewRuns { needed } => {
+            format!("too few runs for that many rows: measure {needed} on each side")
+        }
         FleetInconclusive::Wide => {
-            "the interval reaches beyond the margin: more hosts would narrow it".to_owned()
+            "the interval reaches beyond the margin: more hosts, or more runs of one host, would narrow it"
+                .to_owned()
         }
     }
 }

@@ -45,7 +45,10 @@ pub fn replay_json(replays: &[Replay]) -> String {
 pub fn document(replay: &Replay, charts: Charts) -> Document {
     let machines = prose::then_and_now(replay, &machine(&replay.run.machine, &replay.run.harness));
     let head = machines.into_iter().fold(Section::chapter(prose::heading(replay)), Section::paragraph);
-    let head = with_noise(head, &replay.run.noise).paragraph(prose::measured(replay));
+    let is_measured = replay.rows.iter().any(|row| row.status == ReplayStatus::Measured)
+        || replay.starts.iter().any(|start| start.later_ms.is_some());
+    let head = if is_measured { with_noise(head, &replay.run.noise) } else { head };
+    let head = head.paragraph(prose::measured(replay));
     let mut document: Document = [partial(head, &replay.run)].into_iter().collect();
     tables::sheets(replay).into_iter().for_each(|sheet| document.push(sheet.section()));
     drawn(chart::charts(replay, charts)).for_each(|section| document.push(section));

@@ -8,7 +8,7 @@ use super::{
 use furlong_analysis::text::plain;
 use furlong_analysis::{BestSize, Measured, Replay, ReplayRow, ReplayStart, ReplayStatus};
 use furlong_model::{Figure, format_bytes};
-use furlong_stats::distinct;
+use furlong_stats::{coverage, distinct};
 
 /// Most sizes that have tables of their own.
 const FEW_SIZES: usize = 3;
@@ -55,14 +55,28 @@ fn deciding(replay: &Replay, size_bytes: usize) -> Sheet {
     let note = reference.map_or_else(String::new, |row| {
         format!("x: how many times as long as {}, which was the fastest.", plain(&row.mechanism))
     });
-    let heads = ["then", "now", "95 %", "x then", "x now"].into_iter();
+    let of_size = || replay.rows_of(size_bytes).filter(|row| row.measured.contains_key(&figure));
+    let (known, unknown): (Vec<_>, Vec<_>) = of_size().partition(|row| row.measured[&figure].ci95.is_some());
+    let interval_head = confidence(&known);
+    let note =
+        if !unknown.is_empty() { format!("{note} {NO_INTERVAL}").trim_start().to_owned() } else { note };
+    let heads = ["then", "now", &interval_head, "x then", "x now"].map(str::to_owned).into_iter();
     Sheet {
         title: title(figure, &replay.measure, size_bytes),
         keys: vec!["row", "measured as"],
-        figures: heads.chain(median.map(Figure::label)).map(str::to_owned).collect(),
+        figures: heads.chain(median.map(|median| median.label().to_owned())).collect(),
         rows: replay.rows_of(size_bytes).map(cells).collect(),
         note,
     }
+}
+
+/// Meaning of `?` in the column of intervals.
+const NO_INTERVAL: &str = "?: fewer than three trials have no confidence interval.";
+
+/// Returns the heading of the intervals of these rows: the coverage that the fewest trials have.
+fn confidence(rows: &[&ReplayRow]) -> String {
+    let fewest = rows.iter().map(|row| row.trials).min();
+    fewest.map_or_else(|| "interval".to_owned(), |fewest| format!("{:.0} %", 100.0 * coverage(fewest)))
 }
 
 /// The figures of a size that decide nothing.

@@ -183,10 +183,10 @@ fn the_verdict_says_what_became_of_what_was_published() {
     assert_eq!(said[0], "POSIX message queue is no longer the fastest: FIFO is, 1.14 times as fast.");
     assert_eq!(
         said[1],
-        "Of 3 pairs of rows that could be compared, 2 are in the published order, 1 is in the reverse, and 0 cannot \
-         be told apart. 7 pairs were not tested, since a row is missing."
+        "Of 3 pairs of rows that could be compared, 2 are in the published order, 1 is in the reverse, and 0 are \
+         tied. 7 pairs were not tested, because a row is missing."
     );
-    let best = "console + shm: the best block size was 512KiB, and is now 512KiB, which cannot be told apart from 1MiB.";
+    let best = "console + shm: the best block size was 512KiB, and is now 512KiB, which ties with 1MiB.";
     assert!(replay_verdict(&qiita().replay()).iter().any(|said| said == best));
     let added = replay_verdict(&itmedia().replay());
     assert!(
@@ -209,7 +209,7 @@ fn what_became_of_the_fastest_is_one_sentence() {
         "a is still the fastest, 2.00 times as fast as b."
     );
     let untold = became(Became::Untold { tied_with: vec![b(), "c".to_owned()] });
-    assert_eq!(untold, "a was the fastest, and cannot be told apart now from b and c.");
+    assert_eq!(untold, "a was the fastest, and is tied now with b and c.");
     assert_eq!(became(Became::NotMeasured), "a was the fastest, and is not measured now.");
     assert_eq!(became(Became::Alone), "a was the fastest, and nothing else is measured now.");
 }
@@ -224,8 +224,8 @@ fn a_claim_says_why_it_holds_or_falls() {
     let next = ClaimReason::AgainstNext { next: "FIFO".to_owned(), missing: missing() };
     assert_eq!(
         said(ClaimStatus::Holds, Some(1.5), next),
-        "1.50 times as fast as the next one then, 0.88 times as fast as FIFO now among the rows measured; there is no \
-         figure of b"
+        "1.50 times as fast as the next one then, 0.88 times as fast as FIFO now among the rows compared; there is no \
+         figure, or no interval, of b"
     );
     let other = || ClaimReason::AgainstOther;
     assert_eq!(said(ClaimStatus::Falls, Some(1.5), other()), "1.50 times as fast then, 0.88 times now");
@@ -238,7 +238,38 @@ fn a_claim_says_why_it_holds_or_falls() {
     assert_eq!(best(ClaimStatus::Holds, vec![]), "4KiB is best now too");
     assert_eq!(best(ClaimStatus::Falls, vec![]), "4KiB is best now");
     let tie = best(ClaimStatus::CannotBeTold, vec![64, 128]);
-    assert_eq!(tie, "4KiB comes first now, and cannot be told apart from 64B and 128B");
+    assert_eq!(tie, "4KiB comes first now, and ties with 64B and 128B");
+}
+
+#[test]
+fn two_trials_are_missing_evidence_and_no_ties() {
+    let is_late = |record: &Record| matches!(record, Record::Trial(trial) if trial.number > 1);
+    let few = racehorse().records().into_iter().filter(|record| !is_late(record));
+    let replay = replay(&DecodedRun::of(&Run::from_records(few).unwrap())).unwrap();
+    let said = replay_verdict(&replay);
+    assert_eq!(
+        said,
+        [
+            "2 trials are too few for a confidence interval, so rows without one are not compared: repeat with --trials 6 \
+          or more."
+        ]
+    );
+    let text = replay_table(&replay, Style::default());
+    assert!(!text.contains("95 %") && text.contains("?: fewer than three trials"), "{text}");
+}
+
+#[test]
+fn a_factor_far_above_the_claimed_one_holds_in_direction() {
+    let mut claim = ka2yan().replay().claims.swap_remove(0);
+    claim.text = "Thirteen times as fast.".to_owned();
+    (claim.status, claim.reason) = (ClaimStatus::HoldsInDirection, ClaimReason::AgainstOther);
+    (claim.ratio_then, claim.ratio_now) = (Some(13.1), Some(210.0));
+    let said = replay_verdict(&Replay { claims: vec![claim], ..ka2yan().replay() });
+    assert_eq!(
+        said.last().unwrap(),
+        "\"Thirteen times as fast.\" holds in direction, but the factor is more than twice as large (13.1 times as fast then, \
+         210 times now)."
+    );
 }
 
 proptest! {

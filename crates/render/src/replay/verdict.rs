@@ -4,8 +4,10 @@ use super::super::object::{Judged, sentence};
 use furlong_analysis::text::{capital, plain, plain_sentence, three_digits};
 use furlong_analysis::{
     Became, BestSize, ClaimReason, ClaimStatus, ClaimVerdict, FasterAdded, FastestThen, Pairs, Replay,
+    ReplayRow, ReplayStatus,
 };
 use furlong_model::format_bytes;
+use furlong_stats::coverage;
 
 /// What stands before all that is said of figures that should not be used.
 const PROVISIONAL: &str = "All of this is provisional: the machine was unreliable during this run. Replay it again when furlong \
@@ -22,6 +24,15 @@ pub(crate) const REASON: Judged =
 pub fn replay_verdict(replay: &Replay) -> Vec<String> {
     let several = replay.measure.sizes_bytes.len() > 1;
     let mut sentences: Vec<String> = replay.provisional.then(|| PROVISIONAL.to_owned()).into_iter().collect();
+    let without = replay.rows.iter().filter(|row| is_measured(row));
+    let without: Vec<_> = without.filter(|row| !has_interval(row, replay)).map(|row| row.trials).collect();
+    if let Some(most) = without.iter().max() {
+        sentences.push(too_few(*most));
+        // No order, pair or claim is tested then.
+        if !replay.rows.iter().any(|row| has_interval(row, replay)) {
+            return sentences;
+        }
+    }
     sentences.extend(of_the_fastest(replay));
     sentences.extend(of_pairs(replay.pairs));
     sentences.extend(replay.best_sizes.iter().filter_map(of_best_size));
@@ -42,6 +53,27 @@ pub fn replay_verdict(replay: &Replay) -> Vec<String> {
     sentences
 }
 
+fn is_measured(row: &ReplayRow) -> bool {
+    row.status == ReplayStatus::Measured
+}
+
+fn has_interval(row: &ReplayRow, replay: &Replay) -> bool {
+    row.measured.get(&replay.measure.order_by).is_some_and(|now| now.ci95.is_some())
+}
+
+fn too_few(trials: usize) -> String {
+    let trials = if trials == 1 { "1 trial is".to_owned() } else { format!("{trials} trials are") };
+    format!(
+        "{trials} too few for a confidence interval, so rows without one are not compared: repeat with --trials {} or more.",
+        fewest_trials_for_95_percent()
+    )
+}
+
+/// The number of trials from which on the interval of a median covers it in 95 % of all cases.
+fn fewest_trials_for_95_percent() -> usize {
+    (3..100).find(|trials| coverage(*trials) >= 0.95).unwrap_or(6)
+}
+
 /// A sentence a size, or one over all where they are many.
 fn of_the_fastest(replay: &Replay) -> Vec<String> {
     let (sizes, told) = (replay.measure.sizes_bytes.len(), &replay.fastest);
@@ -57,13 +89,13 @@ fn of_the_fastest(replay: &Replay) -> Vec<String> {
     }
     let count = |is: fn(&Became) -> bool| told.iter().filter(|was| is(&was.became)).count();
     vec![format!(
-        "Of {} sizes, the row that was the fastest still is at {}, is beaten at {}, cannot be told apart at {}, and is \
-         not measured at {}.",
+        "Of {} sizes, the row that was the fastest still is at {}, is beaten at {}, ties with others at {}, and is \
+         not measured, or in too few trials, at {}.",
         told.len(),
         count(|became| matches!(became, Became::Still { .. })),
         count(|became| matches!(became, Became::Beaten { .. })),
         count(|became| matches!(became, Became::Untold { .. })),
-        count(|became| matches!(became, Became::NotMeasured | Became::Alone)),
+        count(|became| matches!(became, Became::NotMeasured | Became::Alone | Became::NoInterval)),
     )]
 }
 
@@ -81,8 +113,9 @@ fn became(was: &FastestThen) -> String {
             )
         }
         Became::Untold { tied_with } => {
-            format!("{name} was the fastest, and cannot be told apart now from {}", in_words(tied_with))
+            format!("{name} was the fastest, and is tied now with {}", in_words(tied_with))
         }
+        Became::NoInterval => format!("{name} was the fastest, and has too few trials to be compared now"),
         Became::NotMeasured => format!("{name} was the fastest, and is not measured now"),
         Became::Alone => format!("{name} was the fastest, and nothing else is measured now"),
     }
@@ -96,11 +129,13 @@ fn of_added(added: &FasterAdded, several: bool) -> String {
 }
 
 fn of_pairs(pairs: Pairs) -> Option<String> {
-    let untested = match pairs.untested {
+    let untested = |count: usize, why: &str| match count {
         0 => String::new(),
-        1 => " 1 pair was not tested, since a row is missing.".to_owned(),
-        count => format!(" {count} pairs were not tested, since a row is missing."),
+        1 => format!(" 1 pair was not tested, because a row {why}."),
+        count => format!(" {count} pairs were not tested, because a row {why}."),
     };
+    let untested =
+        untested(pairs.untested, "is missing") + &untested(pairs.no_interval, "has too few trials");
     let tested = match pairs.tested() {
         0 if untested.is_empty() => return None,
         0 => return Some(format!("No pair of rows could be compared.{untested}")),
@@ -108,11 +143,10 @@ fn of_pairs(pairs: Pairs) -> Option<String> {
         count => format!("{count} pairs of rows"),
     };
     Some(format!(
-        "Of {tested} that could be compared, {} in the published order, {} in the reverse, and {} cannot be told \
-         apart.{untested}",
+        "Of {tested} that could be compared, {} in the published order, {} in the reverse, and {} tied.{untested}",
         are(pairs.kept),
         are(pairs.reversed),
-        pairs.untold,
+        are(pairs.untold),
     ))
 }
 
@@ -125,7 +159,7 @@ fn of_best_size(best: &BestSize) -> Option<String> {
     let now = best.now.as_ref().filter(|_| !best.then.is_empty())?;
     let ties = match now.tied_with.as_slice() {
         [] => String::new(),
-        ties => format!(", which cannot be told apart from {}", sizes_in_words(ties)),
+        ties => format!(", which ties with {}", sizes_in_words(ties)),
     };
     Some(format!(
         "{}: the best block size was {}, and is now {}{ties}.",
@@ -148,6 +182,7 @@ fn of_claim(claim: &ClaimVerdict, several: bool) -> String {
 pub fn claim_status(status: ClaimStatus) -> &'static str {
     match status {
         ClaimStatus::Holds => "holds",
+        ClaimStatus::HoldsInDirection => "holds in direction, but the factor is more than twice as large",
         ClaimStatus::Falls => "is no longer true",
         ClaimStatus::CannotBeTold => "cannot be decided",
         ClaimStatus::NotTested => "was not tested",
@@ -163,13 +198,19 @@ pub fn claim_reason(claim: &ClaimVerdict) -> String {
     };
     match &claim.reason {
         ClaimReason::NoFigure { of } => format!("there is no figure of {}", in_words(of)),
+        ClaimReason::NoInterval { of } => {
+            format!("{} in too few trials for a confidence interval", measured(of))
+        }
         ClaimReason::NothingElse => "nothing else is measured".to_owned(),
         ClaimReason::FigureIsZero => "a figure is 0".to_owned(),
         ClaimReason::AgainstNext { next, missing } => {
             let but = match missing.as_slice() {
                 [] => String::new(),
                 missing => {
-                    format!(" among the rows measured; there is no figure of {}", in_words(missing))
+                    format!(
+                        " among the rows compared; there is no figure, or no interval, of {}",
+                        in_words(missing)
+                    )
                 }
             };
             let [then, now] = [claim.ratio_then, claim.ratio_now].map(known);
@@ -191,12 +232,18 @@ pub fn claim_reason(claim: &ClaimVerdict) -> String {
                 ClaimStatus::Holds => format!("{best} is best now too"),
                 ClaimStatus::CannotBeTold => {
                     let ties = sizes_in_words(tied_with);
-                    format!("{best} comes first now, and cannot be told apart from {ties}")
+                    format!("{best} comes first now, and ties with {ties}")
                 }
-                ClaimStatus::Falls | ClaimStatus::NotTested => format!("{best} is best now"),
+                ClaimStatus::HoldsInDirection | ClaimStatus::Falls | ClaimStatus::NotTested => {
+                    format!("{best} is best now")
+                }
             }
         }
     }
+}
+
+fn measured(names: &[String]) -> String {
+    format!("{} {} measured", in_words(names), if names.len() == 1 { "is" } else { "are" })
 }
 
 fn sizes_in_words(sizes: &[usize]) -> String {
