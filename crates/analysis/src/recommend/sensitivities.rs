@@ -19,6 +19,9 @@ pub struct Sensitivity {
     /// How the figure of what is taken then compares with what the choice takes: at the workload if the choice could
     /// not serve any more, else under the change; below 1 it is faster. `None` where it was not measured at the workload.
     pub times: Option<f64>,
+    /// Whether the two tie.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub tie: bool,
 }
 
 /// A change of the workload.
@@ -82,6 +85,7 @@ fn falls(shortlist: &Shortlist, choice: &Ranked, ranked: &[Ranked]) -> Vec<Sensi
             reason: fall.reason.clone(),
             instead: next.map(Ranked::name).or_else(|| unmeasured(&fall.change)),
             times: next.map(|row| row.figure / choice.figure),
+            tie: next.is_some_and(|row| row.ties_with(choice)),
         }
     };
     chosen.disqualified_by.iter().map(sensitivity).collect()
@@ -108,6 +112,7 @@ fn sizes(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Vec<Sensitivi
             reason: String::new(),
             instead: Some(best.case.row()),
             times: Some(times),
+            tie: false,
         })
     };
     sizes.into_iter().filter_map(sensitivity).collect()
@@ -133,5 +138,6 @@ fn elsewhere(shortlist: &Shortlist, choice: &Ranked, all: &Summary, place: Place
         reason: String::new(),
         instead: Some(best.case.row()),
         times: Some(times),
+        tie: false,
     })
 }
