@@ -21,8 +21,8 @@ pub fn finalists(run: &DecodedRun, most: usize) -> Vec<Case> {
     chosen(run, shortlist, most).iter().map(at_workload).collect()
 }
 
-/// Returns the cases that show how the answer depends on the workload: the finalists that sleep as fast as they go, with
-/// smaller and with larger messages, with all processes on one core, and without pinning.
+/// Returns the cases that show how the answer depends on the workload: the finalists that sleep as fast as they go; and at
+/// the rate that was asked with smaller and with larger messages, with all processes on one core, and without pinning.
 pub fn surroundings(shortlist: &Shortlist, finalists: &[Case]) -> Vec<Case> {
     let size_bytes = shortlist.workload.size_bytes;
     let sizes = [size_bytes / STEP, size_bytes.saturating_mul(STEP)];
@@ -30,14 +30,14 @@ pub fn surroundings(shortlist: &Shortlist, finalists: &[Case]) -> Vec<Case> {
     let mut cases = Vec::new();
     for at_workload in finalists.iter().filter(|case| case.wait.sleeps_in_the_end()) {
         let Case { mechanism, wait, .. } = at_workload;
-        let closed = |size_bytes, place| shortlist.workload.closed_case(mechanism, *wait, size_bytes, place);
+        let at = |size_bytes, place| Case { size_bytes, ..shortlist.workload.case(mechanism, *wait, place) };
         if !at_workload.arrival.is_closed_loop() {
-            cases.push(closed(size_bytes, shortlist.placement));
+            cases.push(shortlist.workload.closed_case(mechanism, *wait, size_bytes, shortlist.placement));
         }
         let most = shortlist.candidate(mechanism, *wait).and_then(|candidate| candidate.max_size_bytes);
         let sizes = sizes.clone().filter(|size| most.is_none_or(|most| *size <= most));
-        cases.extend(sizes.map(|size| closed(size, shortlist.placement)));
-        cases.extend(other_places(shortlist.placement).iter().map(|place| closed(size_bytes, *place)));
+        cases.extend(sizes.map(|size| at(size, shortlist.placement)));
+        cases.extend(other_places(shortlist.placement).iter().map(|place| at(size_bytes, *place)));
     }
     cases
 }

@@ -2,7 +2,7 @@
 
 use super::Ranked;
 use crate::{Row, Summary};
-use furlong_model::{Candidate, Case, Placement, Shortlist, row_name};
+use furlong_model::{Arrival, Candidate, Case, Placement, Shortlist, Wait, row_name};
 use furlong_stats::distinct;
 use serde::{Deserialize, Serialize};
 
@@ -62,6 +62,11 @@ pub(super) fn all(
     falls.into_iter().chain(sizes(shortlist, choice, all)).chain(places).collect()
 }
 
+/// When messages arrive at the workload, and so at every change of it.
+fn arrival(shortlist: &Shortlist) -> Arrival {
+    shortlist.workload.case("", Wait::Block, shortlist.placement).arrival
+}
+
 fn candidate<'a>(shortlist: &'a Shortlist, row: &Ranked) -> Option<&'a Candidate> {
     shortlist.candidate(&row.mechanism, row.wait)
 }
@@ -97,7 +102,7 @@ fn sizes(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Vec<Sensitivi
     let at_other_size = |row: &&Row| {
         row.case.size_bytes != size_bytes
             && row.case.placement == shortlist.placement
-            && row.case.arrival.is_closed_loop()
+            && row.case.arrival == arrival(shortlist)
             && row.case.wait.sleeps_in_the_end()
     };
     let sizes = distinct(all.rows.iter().filter(at_other_size).map(|row| row.case.size_bytes));
@@ -121,14 +126,14 @@ fn sizes(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Vec<Sensitivi
 /// The processes in another place, where that is faster than where they were asked for: waking another core is dear on
 /// some machines.
 fn elsewhere(shortlist: &Shortlist, choice: &Ranked, all: &Summary, place: Placement) -> Option<Sensitivity> {
-    let closed = |case: &Case, placement| {
-        case.arrival.is_closed_loop()
+    let is_at = |case: &Case, placement| {
+        case.arrival == arrival(shortlist)
             && case.size_bytes == shortlist.workload.size_bytes
             && case.placement == placement
     };
     let rows = |placement| {
         let sleeping = |row: &&Row| row.case.wait.sleeps_in_the_end();
-        all.rows.iter().filter(sleeping).filter(move |row| closed(&row.case, placement))
+        all.rows.iter().filter(sleeping).filter(move |row| is_at(&row.case, placement))
     };
     let asked = rows(shortlist.placement).find(|row| choice.is(row))?;
     let best = rows(place).min_by(|a, b| a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50))?;
