@@ -107,8 +107,8 @@ pub use rate_sweep::{AtRate, RatePoint, RateSweep};
 pub use reached::Reached;
 pub use recommend::{
     Alternative, Answer, Budget, BudgetKind, CarriedMost, Earlier, Eliminated, Offer, RECOMMENDATION_SCHEMA,
-    Ranked, Recommendation, Repeated, Sensitivity, SloVerdict, WorkloadChange, finalists, out_of_reach,
-    recommend, shortlist, surroundings,
+    Ranked, Recommendation, Repeated, SLEEPING, Sensitivity, SloVerdict, WorkloadChange, finalists,
+    out_of_reach, places, recommend, row_refusal, shortlist, surroundings,
 };
 pub use regimes::{InBoth, Regimes};
 pub use replay::{

@@ -53,15 +53,19 @@ impl Saturation {
         let late = |trial: &Measurement| waited(trial) as f64 / trial.round_trips as f64;
         let cpus = if case.placement.has_two_processors() == Some(false) { 1.0 } else { 2.0 };
         let carried_per_second = per_second(trials.clone())?;
+        // The last message of a trial may take as long as an interval: of few messages that is a part of the rate.
+        let messages = median(&trials.clone().map(|trial| trial.round_trips as f64).collect::<Vec<_>>())?
+            / f64::from(case.links().get());
+        let keeps_up = KEEPS_UP * asked_per_second * messages / (messages + 1.0);
         let late = median(&trials.map(late).collect::<Vec<_>>())?;
-        (carried_per_second < KEEPS_UP * asked_per_second && late > LATE).then(|| {
+        (carried_per_second < keeps_up && late > LATE).then(|| {
             let Evidence { lost_share, shortest_ns } = evidence();
             // A message needs all CPUs, and others may have taken one after the other.
             let had = |lost: f64| (1.0 - cpus * lost).max(0.0);
             let is_the_cause = |lost: &f64| {
                 *lost > DISTURBED
                     && shortest_ns.is_none_or(|ns| ns <= interval_ns as f64)
-                    && carried_per_second >= KEEPS_UP * asked_per_second * had(*lost)
+                    && carried_per_second >= keeps_up * had(*lost)
             };
             Saturation {
                 asked_per_second: tidy(asked_per_second),
@@ -156,6 +160,20 @@ mod tests {
         assert!(remedy.contains("less than 20.0 k/s"), "{remedy}");
         let (reason, remedy) = Saturation::reason_and_remedy(&[carried(7e4, Some(0.5))]);
         assert!(reason.starts_with("CPU time was lost") && !remedy.contains("/s"), "{reason}; {remedy}");
+    }
+
+    #[test]
+    fn a_message_that_takes_less_than_an_interval_is_carried() {
+        let case = case("pipe", Wait::Block, Placement::OtherCore);
+        let case = Case { arrival: Arrival::Interval(16_666_667), ..case };
+        let one = |elapsed_ns| Measurement {
+            round_trips: 1,
+            late_sends: 1,
+            elapsed_ns,
+            ..measurement(&case, 3_000_000.0, 0)
+        };
+        assert_eq!(Saturation::of(&case, [&one(19_700_000)].into_iter(), Evidence::default), None);
+        assert!(Saturation::of(&case, [&one(40_000_000)].into_iter(), Evidence::default).is_some());
     }
 
     #[test]

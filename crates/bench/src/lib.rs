@@ -58,3 +58,4 @@ use elsewhere::own_programs;
 pub use elsewhere::{boundary, count, two_networks};
 pub use own_programs::OwnPrograms;
 pub use registry::{MechanismEntry, registry};
+pub use verification::verified_bursts;

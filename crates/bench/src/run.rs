@@ -211,6 +211,7 @@ impl Run<'_> {
             timeout: self.plan.timeout,
             clock_read_ns: self.harness.clock_read_ns,
             most_round_trips,
+            limit: self.plan.longest_trial,
         }
     }
 }
@@ -297,7 +298,10 @@ impl<W: Work> Trials<'_, W> {
         }
         let done = self.done;
         self.done += 1;
+        let left = self.run.plan.within.map(|within| within.saturating_sub(self.elapsed()));
         let Some((context, settings)) = &mut self.cases[index] else { return Ok(()) };
+        settings.limit =
+            self.run.plan.longest_trial.map(|longest| left.map_or(longest, |left| left.min(longest)));
         on_event(Event::Begin { done, total, what: context.work.case() });
         let mut at_ns = clock::now_ns() - self.start_ns;
         let mut outcome = context.run(settings)?;

@@ -46,9 +46,9 @@ pub(crate) fn verify(
     Ok(if answers || messages.role == Role::Responder { bursts * burst } else { 0 })
 }
 
-/// How many bursts are exchanged: as many as a few milliseconds allow. In a burst are two messages where they can be under
+/// Returns how many bursts are exchanged: as many as a few milliseconds allow. In a burst are two messages where they can be under
 /// way together, so that their order is verified too.
-pub(crate) fn verified_bursts(size_bytes: usize) -> u64 {
+pub fn verified_bursts(size_bytes: usize) -> u64 {
     const BYTES: usize = 16 << 20;
     (BYTES / size_bytes.max(1)).clamp(1, 8) as u64
 }

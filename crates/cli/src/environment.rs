@@ -12,7 +12,7 @@ use furlong_bench::registry::find;
 use furlong_bench::run::{Event, harness};
 use furlong_bench::session::{self, Session};
 use furlong_bench::{ChildProgram, MechanismEntry};
-use furlong_model::{Case, End, Experiment, Harness, Machine, Record, RunHeader, SCHEMA};
+use furlong_model::{Case, End, Experiment, Harness, Machine, Outcome, Record, RunHeader, SCHEMA};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -235,6 +235,10 @@ impl RunRecorder<'_> {
             Event::Record(record) => {
                 let mut record = record.clone();
                 if let Record::Trial(trial) = &mut record {
+                    // Its time was over: what was measured of it before stands.
+                    if matches!(trial.outcome, Outcome::Refused(_)) && is_measured(records, &trial.case) {
+                        return;
+                    }
                     trial.number += first_number;
                     trial.at_ns = trial.at_ns.map(|at_ns| at_ns + before_ns);
                     progress.add(trial);
@@ -250,9 +254,9 @@ impl RunRecorder<'_> {
         *end = part.map(|part| End { elapsed_ns: before_ns + part.elapsed_ns, ..part });
     }
 
-    /// How long the parts so far took.
-    pub fn elapsed(&self) -> Duration {
-        Duration::from_nanos(self.end.map_or(0, |end| end.elapsed_ns))
+    /// Whether the parts so far have a trial of this case with figures.
+    pub fn has_measured(&self, case: &Case) -> bool {
+        is_measured(&self.records, case)
     }
 
     /// The run as far as it went.
@@ -289,6 +293,11 @@ impl RunRecorder<'_> {
             left: left.err(),
         })
     }
+}
+
+fn is_measured(records: &[Record], case: &Case) -> bool {
+    let is_one = |record: &Record| matches!(record, Record::Trial(trial) if trial.case == *case && trial.outcome.measurement().is_some());
+    records.iter().any(is_one)
 }
 
 fn header(plan: &Plan, harness: Harness, machine: Machine, label: Option<String>) -> RunHeader {

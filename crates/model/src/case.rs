@@ -52,8 +52,12 @@ impl Pattern {
 
     /// Whether receivers of a mechanism with these promises may lose messages that go so, and count them.
     pub fn may_lose(self, capabilities: &Capabilities) -> bool {
-        let drops = matches!(capabilities.when_full, WhenFull::Drops | WhenFull::DropsOldest);
-        self == Pattern::FanOut && drops && capabilities.sharing == Sharing::EveryReceiver
+        let may_lose = match capabilities.when_full {
+            WhenFull::Drops | WhenFull::DropsOldest => capabilities.sharing == Sharing::EveryReceiver,
+            WhenFull::Overwrites => !capabilities.notifies_only() && capabilities.start != Start::Alone,
+            WhenFull::Waits | WhenFull::Merges => false,
+        };
+        self == Pattern::FanOut && may_lose
     }
 
     /// Of what there can be several, in words.

@@ -42,6 +42,9 @@ pub struct Workload {
     pub accept_shared_memory: bool,
     /// Whether who waits may keep a processor busy.
     pub spin: bool,
+    /// Whether the newest message alone counts, so that mechanisms may replace older ones.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub latest: bool,
     /// What the user's own work on each message takes, in nanoseconds.
     pub work_ns: Option<u64>,
     /// Whether libraries that installed adapters carry may be chosen too.
@@ -76,6 +79,7 @@ impl Default for Workload {
             trust: Trust::Mutual,
             accept_shared_memory: false,
             spin: false,
+            latest: false,
             work_ns: None,
             adapters: false,
         }
@@ -104,7 +108,8 @@ impl Workload {
         }
     }
 
-    /// The pattern that is measured, and of how many: several can take part one way alone.
+    /// The pattern that is measured, and of how many: several can take part one way alone. If the newest message alone counts,
+    /// one receiver is measured as several are: with one message in flight.
     pub fn pattern_and_parties(&self) -> (Pattern, NonZeroU32) {
         let several = [
             (Pattern::FanOut, self.receivers),
@@ -112,6 +117,7 @@ impl Workload {
             (Pattern::Work, self.workers),
         ];
         let asked = several.into_iter().find(|(_, number)| *number > 1);
+        let asked = asked.or(self.latest.then_some((Pattern::FanOut, 1)));
         let (pattern, number) =
             asked.filter(|_| self.pattern == Pattern::OneWay).unwrap_or((self.pattern, 1));
         (pattern, NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN))
@@ -359,6 +365,7 @@ mod tests {
         for (workload, expected) in [
             (Workload { receivers: 3, ..rpc }, (Pattern::RoundTrip, 1, 1, paced)),
             (stream.clone(), (Pattern::OneWay, 1, 1, paced)),
+            (Workload { latest: true, ..stream.clone() }, (Pattern::FanOut, 1, 1, paced)),
             (Workload { receivers: 3, ..stream.clone() }, (Pattern::FanOut, 3, 3, paced)),
             (Workload { senders: 4, ..stream.clone() }, (Pattern::FanIn, 4, 1, Arrival::ClosedLoop)),
             (Workload { workers: 5, ..stream }, (Pattern::Work, 5, 1, Arrival::ClosedLoop)),

@@ -3,8 +3,8 @@
 use super::constraints::refusal;
 use super::integration_costs::{caveats, integration_costs};
 use furlong_model::{
-    Boundary, Candidate, Capabilities, Disqualifier, Excluded, Limits, Placement, Reach, Shortlist, Tried,
-    Trust, Unavailable, Wait, WaitKind, Workload,
+    Boundary, Candidate, Capabilities, Case, Disqualifier, Excluded, Limits, Placement, Reach, Shortlist,
+    Tried, Trust, Unavailable, Wait, WaitKind, WhenFull, Workload,
 };
 
 /// A mechanism, or one way of waiting of a mechanism that waits inside, as this machine has it.
@@ -72,16 +72,44 @@ fn judge(shortlist: &Shortlist, offer: &Offer, wait: Wait) -> Result<(), String>
     if let Some(why) = missed.filter_map(|tried| tried.failed.as_ref()).next() {
         return Err(format!("tried here, and not reached: {why}"));
     }
+    let case = workload.case(capabilities.name, wait, *placement);
     let limits = offer.here.as_ref().map_err(|why| match why.remedy.as_str() {
         "" => why.reason.clone(),
         remedy => format!("{}; {remedy}", why.reason),
     })?;
-    // What would help furlong with a limit helps no other program, so the reason must do.
-    let case = workload.case(capabilities.name, wait, *placement);
-    if case.may_lose(capabilities) {
-        return Err("a receiver that is too slow for a moment loses messages".to_owned());
+    if let Some(reason) = loses(workload, &case, capabilities) {
+        return Err(reason);
     }
+    // What would help furlong with a limit helps no other program, so the reason must do.
     case.refusal(capabilities, limits).map_or(Ok(()), |why: Unavailable| Err(why.reason))
+}
+
+/// Why the messages that a mechanism may lose are ones that the workload cannot do without, if they are.
+fn loses(workload: &Workload, case: &Case, capabilities: &Capabilities) -> Option<String> {
+    let drops_newest = capabilities.when_full == WhenFull::Drops;
+    match (case.may_lose(capabilities), workload.latest) {
+        (true, true) if drops_newest => {
+            Some("a receiver that is too slow loses the newest message".to_owned())
+        }
+        (true, false) => Some(
+            "a receiver that is too slow for a moment loses messages (--latest if only the newest counts)"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+/// Why a row does not meet the constraints of a workload, whatever this machine allows; `None` if it meets all.
+pub fn row_refusal(
+    workload: &Workload,
+    capabilities: &Capabilities,
+    wait: Wait,
+    placement: Placement,
+) -> Option<String> {
+    let case = workload.case(capabilities.name, wait, placement);
+    refusal(workload, capabilities, wait)
+        .or_else(|| loses(workload, &case, capabilities))
+        .or_else(|| case.refusal(capabilities, &Limits::none()).map(|why| why.reason))
 }
 
 fn candidate(workload: &Workload, offer: &Offer, wait: Wait) -> Candidate {
@@ -114,7 +142,7 @@ fn candidate(workload: &Workload, offer: &Offer, wait: Wait) -> Candidate {
 mod tests {
     use super::*;
     use crate::fixture::capabilities::capabilities;
-    use furlong_model::{Family, Language, Pattern, Reach, Sharing, Start, WhenFull};
+    use furlong_model::{Family, Language, Pattern, Reach, Sharing, Start};
 
     const POLLED: &[Wait] = &[Wait::Block, Wait::Spin, Wait::Yield, Wait::Poll];
 

@@ -14,7 +14,7 @@ pub(super) fn integration_costs(workload: &Workload, capabilities: &Capabilities
     // The library passes its descriptors itself.
     let is_library = capabilities.family == Family::Library;
     let by_descriptor = capabilities.reach == Reach::Descriptor && !is_library;
-    let listed: [(bool, &str, u32); 18] = [
+    let listed: [(bool, &str, u32); 19] = [
         (framing, "frame messages", 1),
         (capabilities.reach == Reach::FileSystem, "choose, protect and remove a path", 1),
         (
@@ -31,11 +31,20 @@ pub(super) fn integration_costs(workload: &Workload, capabilities: &Capabilities
         (capabilities.lifetime == Lifetime::Removal, "remove what outlives both processes", 1),
         (capabilities.peer_death == PeerDeath::Unnoticed, "watch whether the peer lives", 1),
         (
-            matches!(capabilities.when_full, WhenFull::Drops | WhenFull::DropsOldest),
+            !workload.latest && matches!(capabilities.when_full, WhenFull::Drops | WhenFull::DropsOldest),
             "make up for lost messages",
             2,
         ),
-        (capabilities.when_full == WhenFull::Overwrites, "do without messages that a newer one replaced", 2),
+        (
+            workload.latest && capabilities.when_full == WhenFull::Waits,
+            "skip to the newest of several messages",
+            1,
+        ),
+        (
+            !workload.latest && capabilities.when_full == WhenFull::Overwrites,
+            "do without messages that a newer one replaced",
+            2,
+        ),
         (capabilities.family == Family::IoUring, "take a library for io_uring, or map its rings", 2),
         (capabilities.copies == Copies::One, "leave a sent buffer alone until it was read", 2),
         (is_library, "take a library, which is in Rust and has functions for C", 1),

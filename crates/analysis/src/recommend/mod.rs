@@ -1,16 +1,17 @@
 //! What to take for a workload: the rows that may serve it, measured at that very workload and ranked by what is to be
 //! best, with what it costs, what would be simpler and what would change the answer.
 //!
-//! Before anything is measured, [`shortlist`] sorts rows by what they promise. A first look at each says which are worth
-//! measuring longer ([`finalists`]), and [`recommend`] judges what came of those.
+//! Before anything is measured, [`shortlist`] sorts rows by what they promise. An early look at each, at the workload itself,
+//! decides which are measured longer ([`finalists`]), and [`recommend`] judges the records of those.
 
 mod again;
 mod budget;
 mod candidates;
+mod compared;
 mod constraints;
 mod earlier;
+mod early_look;
 mod finalists;
-mod first_look;
 mod integration_costs;
 mod ranked;
 mod sensitivities;
@@ -18,19 +19,19 @@ mod sensitivities;
 mod tests;
 
 pub use budget::{Budget, BudgetKind};
-pub use candidates::{Offer, shortlist};
+pub use candidates::{Offer, row_refusal, shortlist};
 pub use constraints::out_of_reach;
 pub use earlier::{Answer, Earlier, Repeated};
-pub use finalists::{finalists, surroundings};
-pub use ranked::{Ranked, SloVerdict};
+pub use early_look::Eliminated;
+pub use finalists::{SLEEPING, finalists, surroundings};
+pub use ranked::{Ranked, SloVerdict, places};
 pub use sensitivities::{Sensitivity, WorkloadChange};
 
-use crate::{
-    DecodedRun, Finding, Level, Regimes, Row, RunFacts, Saturation, Skipped, SkippedStatus, Summary,
-};
-use first_look::first_look;
+use crate::{DecodedRun, Finding, Level, Regimes, RunFacts, Saturation, Skipped, SkippedStatus, Summary};
+use compared::Compared;
+use early_look::{early_look, eliminated};
 use furlong_model::{Case, Excluded, Shortlist, Trial, Tried, Wait, Workload};
-use furlong_stats::sort_by;
+use furlong_stats::FEWEST_TRIALS;
 use serde::Serialize;
 
 /// Version of the JSON form of a [`Recommendation`].
@@ -63,6 +64,10 @@ pub struct Recommendation {
     /// What holds at both levels of the core-to-core time, where it had two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub two_levels: Option<Regimes>,
+    /// Candidates before anything was measured.
+    pub candidates: usize,
+    /// Whether the time was over before the longer look, so that the answer rests on the early look alone.
+    pub early_look_alone: bool,
     /// Every row that was measured at the workload and may be chosen, the best first.
     pub ranked: Vec<Ranked>,
     /// Rows that cannot be told from the best by what is to be best.
@@ -73,9 +78,9 @@ pub struct Recommendation {
     pub if_spinning: Option<Alternative>,
     /// What the choice takes of what there is.
     pub budget: Option<Budget>,
-    /// Messages a second that the choice can take, one after the other.
+    /// Messages per second that the choice carries as fast as they go; `None` if that was not measured.
     pub capacity_per_second: Option<f64>,
-    /// Rows that were so far behind at a first look that they were not measured on.
+    /// Candidates that were dropped after the early look at the workload.
     pub eliminated: Vec<Eliminated>,
     /// Rows that may not be chosen, or could not be measured, and why.
     pub excluded: Vec<Excluded>,
@@ -98,39 +103,34 @@ pub struct CarriedMost {
 /// Another row, beside the choice.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Alternative {
-    /// The row.
+    /// The row, whose `times` compare it with the choice: above 1 it is worse.
     #[serde(flatten)]
     pub row: Ranked,
-    /// Its figure of what is to be best, over that of the choice: above 1 it is worse.
-    pub times: f64,
-    /// Whether the two cannot be told apart.
+    /// Whether the two tie.
     pub tie: bool,
-}
-
-/// A row that was not measured on.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Eliminated {
-    /// The mechanism's name.
-    pub mechanism: String,
-    /// How the receiver waits.
-    pub wait: Wait,
-    /// Its figure at the first look over that of the best.
-    pub times: f64,
 }
 
 /// What to take, from a run of `furlong recommend`; `None` for any other run.
 pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
     let shortlist = run.records.shortlist.as_ref()?;
     let workload = &shortlist.workload;
-    let first = first_look(run, shortlist);
+    let early_run = early_look(run, shortlist);
     let at_workload = |case: &Case| *case == workload.case(&case.mechanism, case.wait, shortlist.placement);
     let is_long = |trial: &Trial| trial.number >= shortlist.first_look_trials && at_workload(&trial.case);
-    let long_run = run.only(is_long);
-    let long = &long_run.summary;
+    let longer = run.only(is_long);
+    let early_look_alone = is_too_short(&longer.summary)
+        && (longer.summary.rows.is_empty() || !is_too_short(&early_run.summary));
+    let long_run = if early_look_alone { &early_run } else { &longer };
+    let (early, long) = (&early_run.summary, &long_run.summary);
+    let rows = long.rows.iter().zip(Compared::all(long_run, workload.objective));
     let mut ranked: Vec<Ranked> =
-        long.rows.iter().filter_map(|row| Ranked::of(shortlist, &long_run, row)).collect();
+        rows.filter_map(|(row, compared)| Ranked::of(shortlist, long_run, row, compared)).collect();
     ranked::sort(&mut ranked, workload.objective);
-    let (allowed, spinning): (Vec<_>, Vec<_>) = ranked.into_iter().partition(|row| workload.admits(row.wait));
+    let (mut allowed, spinning): (Vec<_>, Vec<_>) =
+        ranked.into_iter().partition(|row| workload.admits(row.wait));
+    if let Some(first) = allowed.first().cloned() {
+        allowed = allowed.into_iter().map(|row| row.compared_with(&first)).collect();
+    }
     let choice = ranked::choose(&allowed, workload.objective).cloned();
     let alternative = |row: &Ranked| choice.as_ref().map(|choice| Alternative::to(choice, row));
     let simpler = choice.as_ref().and_then(|choice| {
@@ -141,27 +141,41 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
         let others = allowed.iter().skip(1).filter(|row| row.ties_with(best));
         others.map(Ranked::name).collect()
     });
-    let first_row = choice.as_ref().and_then(|choice| first.rows.iter().find(|row| choice.is(row)));
+    let closed = |case: &Case| {
+        *case == workload.closed_case(&case.mechanism, case.wait, workload.size_bytes, shortlist.placement)
+    };
+    let closed_row =
+        |choice: &Ranked| run.summary.rows.iter().find(|row| closed(&row.case) && choice.is(row));
+    let is_measured = |case: &Case| {
+        let cases = long.rows.iter().map(|row| &row.case).chain(long.skipped.iter().map(|entry| &entry.case));
+        cases.into_iter().any(|other| other.row() == case.row())
+    };
     Some(Recommendation {
         schema: RECOMMENDATION_SCHEMA,
         run: long.run.clone(),
-        provisional: long.run.noise.level == Level::Unreliable,
+        provisional: long.run.noise.level == Level::Unreliable || early_look_alone,
         earlier: None,
-        found_corruption: first.found_corruption() || long.found_corruption(),
+        found_corruption: early.found_corruption() || long.found_corruption(),
         workload: workload.clone(),
         tried: shortlist.tried.clone(),
         budget: choice.as_ref().and_then(|choice| Budget::of(workload, choice)),
-        capacity_per_second: // Of several receivers, messages that each of them has.
-            first_row.map(|row| row.exchange.per_second / f64::from(row.case.links().get())),
+        // Of several receivers, messages that each of them has.
+        capacity_per_second: choice
+            .as_ref()
+            .and_then(closed_row)
+            .map(|row| row.exchange.per_second / f64::from(row.case.links().get())),
         simpler,
         if_spinning: spinning.first().and_then(alternative),
         sensitivities: choice
             .as_ref()
             .map_or_else(Vec::new, |choice| sensitivities::all(shortlist, choice, &allowed, &run.summary)),
-        eliminated: eliminated(workload, &first, long),
-        carried_most: carried_most(workload, &long.skipped).filter(|_| choice.is_none()),
+        eliminated: eliminated(&early_run, shortlist, is_measured),
+        carried_most: carried_most(workload, early.skipped.iter().chain(&long.skipped))
+            .filter(|_| choice.is_none()),
+        candidates: shortlist.candidates.len(),
+        early_look_alone: early_look_alone && choice.is_some(),
         two_levels: two_levels(long),
-        excluded: excluded(shortlist, &first.skipped, &long.skipped),
+        excluded: excluded(shortlist, &early.skipped, &long.skipped, &allowed),
         choice,
         ranked: allowed,
         ties,
@@ -170,27 +184,14 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
 
 impl Alternative {
     fn to(choice: &Ranked, row: &Ranked) -> Alternative {
-        Alternative { row: row.clone(), times: row.figure / choice.figure, tie: row.ties_with(choice) }
+        Alternative { row: row.clone().compared_with(choice), tie: row.ties_with(choice) }
     }
 }
 
-/// Rows of the first look that were left behind.
-fn eliminated(workload: &Workload, first: &Summary, long: &Summary) -> Vec<Eliminated> {
-    let rows = || first.rows.iter().filter(|row| workload.admits(row.case.wait));
-    let figure = |row: &Row| finalists::figure(workload, row);
-    let best = rows().map(figure).fold(f64::INFINITY, f64::min);
-    let cases = || long.rows.iter().map(|row| &row.case).chain(long.skipped.iter().map(|entry| &entry.case));
-    let is_measured = |row: &Row| cases().any(|case| case.row() == row.case.row());
-    let mut eliminated: Vec<_> = rows()
-        .filter(|row| !is_measured(row))
-        .map(|row| Eliminated {
-            mechanism: row.case.mechanism.clone(),
-            wait: row.case.wait,
-            times: figure(row) / best,
-        })
-        .collect();
-    sort_by(&mut eliminated, |a, b| a.times.total_cmp(&b.times));
-    eliminated
+/// Whether the time was over before any candidate had enough trials for an interval, and nothing else went wrong.
+fn is_too_short(summary: &Summary) -> bool {
+    summary.rows.iter().all(|row| row.trials < FEWEST_TRIALS)
+        && summary.skipped.iter().all(|entry| entry.status == SkippedStatus::Refused)
 }
 
 fn two_levels(summary: &Summary) -> Option<Regimes> {
@@ -201,8 +202,8 @@ fn two_levels(summary: &Summary) -> Option<Regimes> {
 }
 
 /// Of the rows that are saturated and may be chosen, the one that carried the most.
-fn carried_most(workload: &Workload, skipped: &[Skipped]) -> Option<CarriedMost> {
-    let saturated = skipped.iter().filter(|entry| workload.admits(entry.case.wait));
+fn carried_most<'a>(workload: &Workload, skipped: impl Iterator<Item = &'a Skipped>) -> Option<CarriedMost> {
+    let saturated = skipped.filter(|entry| workload.admits(entry.case.wait));
     let saturated = saturated.filter_map(|entry| Some((entry, entry.saturation?)));
     let carried = |(_, saturation): &(&Skipped, Saturation)| saturation.carried_per_second;
     let (entry, saturation) = saturated.max_by(|one, other| carried(one).total_cmp(&carried(other)))?;
@@ -210,16 +211,17 @@ fn carried_most(workload: &Workload, skipped: &[Skipped]) -> Option<CarriedMost>
 }
 
 /// What was known beforehand, and what measuring found.
-fn excluded(shortlist: &Shortlist, first: &[Skipped], long: &[Skipped]) -> Vec<Excluded> {
+fn excluded(shortlist: &Shortlist, first: &[Skipped], long: &[Skipped], ranked: &[Ranked]) -> Vec<Excluded> {
     let mut excluded = shortlist.excluded.clone();
     for entry in first.iter().chain(long) {
         let (mechanism, wait) = (entry.case.mechanism.clone(), Some(entry.case.wait));
-        if !excluded.iter().any(|other| (&other.mechanism, other.wait) == (&mechanism, wait)) {
+        let is_ranked = ranked.iter().any(|row| row.mechanism == mechanism && Some(row.wait) == wait);
+        if !is_ranked && !excluded.iter().any(|other| (&other.mechanism, other.wait) == (&mechanism, wait)) {
             let trials = if entry.trials == 1 { "a trial" } else { "some trials" };
             let remedy = if entry.remedy.is_empty() { String::new() } else { format!("; {}", entry.remedy) };
             let reason = match entry.status {
                 SkippedStatus::Saturated => format!("saturated: {}", entry.reason),
-                SkippedStatus::Disturbed => format!("{}{remedy}", entry.reason),
+                SkippedStatus::Disturbed | SkippedStatus::Refused => format!("{}{remedy}", entry.reason),
                 status => format!("{} in {trials}: {}{remedy}", status.name(), entry.reason),
             };
             excluded.push(Excluded { mechanism, wait, reason });

@@ -1,9 +1,10 @@
 //! A row as it is judged for a workload.
 
+use super::compared::Compared;
 use super::integration_costs::effort;
-use crate::{Cpu, DecodedRun, FEWEST_BEYOND, Row};
+use crate::{DecodedRun, FEWEST_BEYOND, Row};
 use furlong_model::{IntegrationCost, Objective, Shortlist, Slo, Wait, Workload, row_name};
-use furlong_stats::{are_apart, median, median_interval, sort_by, tidy};
+use furlong_stats::{sort_by, tidy};
 use serde::Serialize;
 
 /// A row with its figures at the workload.
@@ -29,10 +30,15 @@ pub struct Ranked {
     pub cpu_ns: f64,
     /// Share of one processor that all processes together keep busy at the workload's rate: 2 is all of two.
     pub cpu_share: f64,
-    /// What is to be best, in nanoseconds: the smaller, the better.
+    /// The figure of the objective by which rows are ordered, in nanoseconds: the smaller, the better. The median time,
+    /// compared as in any ranking, or the CPU time.
     pub figure: f64,
-    /// Its interval: rows whose intervals overlap cannot be told apart.
+    /// Its interval for comparisons: rows whose intervals overlap tie. `None` for fewer than three trials.
     pub figure_ci95: Option<[f64; 2]>,
+    /// Its figure divided by that of the first row, or of the choice if it is an alternative.
+    pub times: f64,
+    /// The smallest and the largest factor that the intervals of both allow.
+    pub times_interval: Option<[f64; 2]>,
     /// Whether what must hold does.
     pub slo: Option<SloVerdict>,
     /// Weight of all that its users must do themselves.
@@ -58,7 +64,12 @@ pub struct SloVerdict {
 
 impl Ranked {
     /// How a row of `run`, without its first look, stands; `None` if it is no candidate.
-    pub(super) fn of(shortlist: &Shortlist, run: &DecodedRun, row: &Row) -> Option<Ranked> {
+    pub(super) fn of(
+        shortlist: &Shortlist,
+        run: &DecodedRun,
+        row: &Row,
+        Compared { figure, interval }: Compared,
+    ) -> Option<Ranked> {
         let workload = &shortlist.workload;
         let candidate = shortlist.candidate(&row.case.mechanism, row.case.wait)?;
         let trials = || run.measured(&row.case);
@@ -66,18 +77,6 @@ impl Ranked {
         // Of several receivers, each has what is sent.
         let carried = row.exchange.per_second;
         let asked = workload.per_second().map_or(carried, |rate| rate * f64::from(row.case.links().get()));
-        let (figure, figure_ci95) = match workload.objective {
-            Objective::Cpu => {
-                let each: Vec<f64> = trials().map(|trial| Cpu::of(&row.case, &[trial]).all()).collect();
-                (median(&each)?, median_interval(&each))
-            }
-            // The printed median, within the interval by which rankings compare.
-            _ => {
-                let p50_ns = row.exchange.ns.p50;
-                let holds_p50 = |[low, high]: [f64; 2]| [low.min(p50_ns), high.max(p50_ns)];
-                (p50_ns, row.comparable.map(|found| holds_p50(found.interval_ns)))
-            }
-        };
         Some(Ranked {
             mechanism: row.case.mechanism.clone(),
             wait: row.case.wait,
@@ -89,8 +88,10 @@ impl Ranked {
             bytes_per_second: row.exchange.bytes_per_second,
             cpu_ns: row.cpu_ns(),
             cpu_share: tidy(row.cpu_ns() * asked.min(carried) / 1e9),
-            figure: tidy(figure),
-            figure_ci95: figure_ci95.map(|ends| ends.map(tidy)),
+            figure,
+            figure_ci95: interval,
+            times: 1.0,
+            times_interval: None,
             slo: slo(workload, row, messages),
             effort: effort(&candidate.integration_costs),
             integration_costs: candidate.integration_costs.clone(),
@@ -113,9 +114,18 @@ impl Ranked {
         self.slo.is_none_or(|slo| slo.holds)
     }
 
-    /// Whether the two cannot be told apart by what is to be best: one keeping to the objective tells them apart.
+    /// Returns the row with its `times` as compared with another row.
+    pub(super) fn compared_with(self, other: &Ranked) -> Ranked {
+        let compared = |row: &Ranked| Compared { figure: row.figure, interval: row.figure_ci95 };
+        let ratio = compared(&self).ratio_to(&compared(other));
+        let times = ratio.map_or_else(|| tidy(self.figure / other.figure), |(times, _)| times);
+        Ranked { times, times_interval: ratio.map(|(_, interval)| interval), ..self }
+    }
+
+    /// Whether the figures of both are known not to differ significantly, and both meet the SLO or both miss it.
     pub fn ties_with(&self, other: &Ranked) -> bool {
-        !are_apart(self.figure_ci95, other.figure_ci95) && self.meets() == other.meets()
+        let overlap = |(one, other): ([f64; 2], [f64; 2])| one[0] <= other[1] && other[0] <= one[1];
+        self.figure_ci95.zip(other.figure_ci95).is_some_and(overlap) && self.meets() == other.meets()
     }
 }
 
@@ -141,11 +151,24 @@ pub(super) fn sort(rows: &mut [Ranked], objective: Objective) {
     });
 }
 
+/// Returns the places of sorted rows, from 1. A row shares the place of the first row of that place while it ties with it.
+pub fn places(sorted: &[Ranked]) -> Vec<usize> {
+    let mut first = 0;
+    let place = |at: usize| {
+        if at > 0 && !sorted[at].ties_with(&sorted[first]) {
+            first = at;
+        }
+        first + 1
+    };
+    (0..sorted.len()).map(place).collect()
+}
+
 /// Of the best and those that tie with it, what is the least work to use; the better of two that are as much.
 pub(super) fn choose(sorted: &[Ranked], objective: Objective) -> Option<&Ranked> {
     let best = sorted.first()?;
     if objective == Objective::Simplicity {
         return Some(best);
     }
-    sorted.iter().filter(|row| row.ties_with(best)).min_by_key(|row| row.effort)
+    let ties = sorted.iter().skip(1).filter(|row| row.ties_with(best));
+    [best].into_iter().chain(ties).min_by_key(|row| row.effort)
 }

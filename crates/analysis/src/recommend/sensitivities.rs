@@ -2,7 +2,7 @@
 
 use super::Ranked;
 use crate::{Row, Summary};
-use furlong_model::{Candidate, Case, Placement, Shortlist, row_name};
+use furlong_model::{Arrival, Candidate, Case, Placement, Shortlist, Wait, row_name};
 use furlong_stats::distinct;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,9 @@ pub struct Sensitivity {
     /// How the figure of what is taken then compares with what the choice takes: at the workload if the choice could
     /// not serve any more, else under the change; below 1 it is faster. `None` where it was not measured at the workload.
     pub times: Option<f64>,
+    /// Whether the two tie.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub tie: bool,
 }
 
 /// A change of the workload.
@@ -59,6 +62,11 @@ pub(super) fn all(
     falls.into_iter().chain(sizes(shortlist, choice, all)).chain(places).collect()
 }
 
+/// When messages arrive at the workload, and so at every change of it.
+fn arrival(shortlist: &Shortlist) -> Arrival {
+    shortlist.workload.case("", Wait::Block, shortlist.placement).arrival
+}
+
 fn candidate<'a>(shortlist: &'a Shortlist, row: &Ranked) -> Option<&'a Candidate> {
     shortlist.candidate(&row.mechanism, row.wait)
 }
@@ -82,6 +90,7 @@ fn falls(shortlist: &Shortlist, choice: &Ranked, ranked: &[Ranked]) -> Vec<Sensi
             reason: fall.reason.clone(),
             instead: next.map(Ranked::name).or_else(|| unmeasured(&fall.change)),
             times: next.map(|row| row.figure / choice.figure),
+            tie: next.is_some_and(|row| row.ties_with(choice)),
         }
     };
     chosen.disqualified_by.iter().map(sensitivity).collect()
@@ -93,7 +102,7 @@ fn sizes(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Vec<Sensitivi
     let at_other_size = |row: &&Row| {
         row.case.size_bytes != size_bytes
             && row.case.placement == shortlist.placement
-            && row.case.arrival.is_closed_loop()
+            && row.case.arrival == arrival(shortlist)
             && row.case.wait.sleeps_in_the_end()
     };
     let sizes = distinct(all.rows.iter().filter(at_other_size).map(|row| row.case.size_bytes));
@@ -108,6 +117,7 @@ fn sizes(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Vec<Sensitivi
             reason: String::new(),
             instead: Some(best.case.row()),
             times: Some(times),
+            tie: false,
         })
     };
     sizes.into_iter().filter_map(sensitivity).collect()
@@ -116,14 +126,14 @@ fn sizes(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Vec<Sensitivi
 /// The processes in another place, where that is faster than where they were asked for: waking another core is dear on
 /// some machines.
 fn elsewhere(shortlist: &Shortlist, choice: &Ranked, all: &Summary, place: Placement) -> Option<Sensitivity> {
-    let closed = |case: &Case, placement| {
-        case.arrival.is_closed_loop()
+    let is_at = |case: &Case, placement| {
+        case.arrival == arrival(shortlist)
             && case.size_bytes == shortlist.workload.size_bytes
             && case.placement == placement
     };
     let rows = |placement| {
         let sleeping = |row: &&Row| row.case.wait.sleeps_in_the_end();
-        all.rows.iter().filter(sleeping).filter(move |row| closed(&row.case, placement))
+        all.rows.iter().filter(sleeping).filter(move |row| is_at(&row.case, placement))
     };
     let asked = rows(shortlist.placement).find(|row| choice.is(row))?;
     let best = rows(place).min_by(|a, b| a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50))?;
@@ -133,5 +143,6 @@ fn elsewhere(shortlist: &Shortlist, choice: &Ranked, all: &Summary, place: Place
         reason: String::new(),
         instead: Some(best.case.row()),
         times: Some(times),
+        tie: false,
     })
 }

@@ -24,7 +24,7 @@ fn the_fastest_is_taken_where_it_is_alone() {
     assert_eq!(order, ["posix-shm", "pipe", "unix-seqpacket", "posix-mq"]);
     let simpler = found.simpler.unwrap();
     assert_eq!(simpler.row.name(), "pipe/block");
-    assert!((simpler.times - 5.0 / 3.0).abs() < 0.05 && !simpler.tie, "{}", simpler.times);
+    assert!((simpler.row.times - 5.0 / 3.0).abs() < 0.05 && !simpler.tie, "{}", simpler.row.times);
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn spinning_competes_only_where_it_may() {
     assert_eq!(chosen(&asleep), "posix-shm/futex");
     let spinning = asleep.if_spinning.unwrap();
     assert_eq!(spinning.row.name(), "posix-shm/spin");
-    assert!(spinning.times < 0.02 && spinning.row.cpu_share > 1.5, "{spinning:?}");
+    assert!(spinning.row.times < 0.02 && spinning.row.cpu_share > 1.5, "{spinning:?}");
     let allowed = recommended(Workload { spin: true, ..Workload::default() }, &rows);
     assert_eq!(chosen(&allowed), "posix-shm/spin");
     assert!(allowed.if_spinning.is_none());
@@ -114,6 +114,86 @@ fn trials_of_the_first_look_do_not_count_twice() {
     assert_eq!(found.ranked[0].messages, 9 * 2000);
 }
 
+/// A run in which the candidates of an early look take these times at the rate that is asked, and others as fast as they go.
+fn streamed(workload: &Workload, rows: &[MeasuredRow], at_the_rate: &[f64]) -> Vec<Record> {
+    let mut all = records(workload.clone(), rows);
+    for record in &mut all {
+        let Record::Trial(trial) = record else { continue };
+        let at = rows.iter().position(|row| row.0 == trial.case.mechanism).unwrap();
+        if trial.number < 3 && !trial.case.arrival.is_closed_loop() {
+            let drift = 1.0 + f64::from(trial.number) * 0.01;
+            trial.outcome = furlong_model::Outcome::Measured(furlong_model::Measurement {
+                elapsed_ns: trial.case.arrival.pause_ns() * 2000,
+                ..fixture::measurement(&trial.case, at_the_rate[at] * drift, 0)
+            });
+        }
+    }
+    all.retain(|record| match record {
+        Record::Trial(trial) => trial.number < 3 || trial.case.mechanism == "pipe",
+        _ => true,
+    });
+    all
+}
+
+#[test]
+fn candidates_are_dropped_by_their_times_at_the_rate_that_was_asked() {
+    // As fast as they go, memory is 40 times slower than a pipe: it has room for one message.
+    let workload = Workload { pattern: Pattern::OneWay, interval_ns: Some(200_000), ..Workload::default() };
+    let memory = ("posix-shm", Wait::Futex, 2_000_000.0, 5);
+    let records = streamed(&workload, &[PIPE, memory, QUEUE], &[14_000.0, 16_000.0, 28_000.0]);
+    let found = recommend(&DecodedRun::of(&Run::from_records(records).unwrap())).unwrap();
+    let dropped: Vec<_> = found
+        .eliminated
+        .iter()
+        .map(|row| {
+            (row.mechanism.as_str(), row.times.unwrap(), row.times_interval.unwrap(), row.than.as_str())
+        })
+        .collect();
+    assert_eq!(dropped.iter().map(|row| row.0).collect::<Vec<_>>(), ["posix-shm", "posix-mq"]);
+    for ((_, times, [low, high], than), expected) in dropped.iter().zip([16.0 / 14.0, 2.0]) {
+        assert_eq!(*than, "pipe/block");
+        assert!((times - expected).abs() < 0.05 && low <= times && times <= high, "{dropped:?}");
+    }
+}
+
+#[test]
+fn every_ratio_is_the_quotient_of_the_figures_and_a_tie_is_where_it_may_be_1() {
+    for workload in [Workload::default(), Workload { objective: Objective::Cpu, ..Workload::default() }] {
+        let found = recommended(workload, &[PIPE, SOCKET, QUEUE, MEMORY]);
+        let first = &found.ranked[0];
+        for row in &found.ranked {
+            let [low, high] = row.times_interval.unwrap_or([1.0; 2]);
+            assert!((row.times - row.figure / first.figure).abs() < 1e-5, "{row:?}");
+            assert!(low <= row.times && row.times <= high, "{row:?}");
+            let ties = found.ties.contains(&row.name()) || row.name() == first.name();
+            assert_eq!(ties, low <= 1.0 && high >= 1.0, "{row:?}");
+        }
+        let places = places(&found.ranked);
+        assert!(places.is_sorted(), "{places:?}");
+        let simpler = found.simpler.into_iter().chain(found.if_spinning);
+        let choice = found.choice.unwrap();
+        for other in simpler {
+            assert!((other.row.times - other.row.figure / choice.figure).abs() < 1e-5, "{other:?}");
+        }
+    }
+}
+
+#[test]
+fn in_a_time_that_is_too_short_the_early_look_is_the_answer() {
+    let early = |most| {
+        let mut all = records(Workload::default(), &[PIPE, MEMORY]);
+        all.retain(|record| !matches!(record, Record::Trial(trial) if trial.number >= most));
+        recommend(&DecodedRun::of(&Run::from_records(all).unwrap())).unwrap()
+    };
+    let found = early(3);
+    assert!(found.early_look_alone && found.provisional && found.eliminated.is_empty(), "{found:?}");
+    assert_eq!(chosen(&found), "posix-shm/futex");
+    // Two trials have no interval: nothing is significant, and nothing ties.
+    let found = early(2);
+    assert_eq!((chosen(&found).as_str(), found.ties.len()), ("posix-shm/futex", 0));
+    assert!(found.choice.unwrap().figure_ci95.is_none());
+}
+
 #[test]
 fn where_nothing_may_serve_nothing_is_taken() {
     let found = recommended(Workload::default(), &[]);
@@ -163,7 +243,7 @@ fn two_levels_of_the_core_to_core_time_are_said_beside_the_choice() {
 fn finalists_are_of_every_family_and_spin_once() {
     let run =
         Run::from_records(records(Workload::default(), &[PIPE, SOCKET, QUEUE, MEMORY, POLLED])).unwrap();
-    let finalists = finalists(&DecodedRun::of(&run));
+    let finalists = finalists(&DecodedRun::of(&run), SLEEPING);
     let rows: Vec<_> = finalists.iter().map(Case::row).collect();
     assert_eq!(rows.len(), 5);
     assert_eq!(rows.iter().filter(|row| row.ends_with("/spin")).count(), 1);

@@ -158,7 +158,7 @@ fn start(
         });
     }
     let (control_pages, explain) = (vec![control_page], Box::new(whose_turn));
-    Ok(Watch { processes, control_pages, timeout, budget: Duration::ZERO, explain })
+    Ok(Watch { processes, control_pages, timeout, budget: Duration::ZERO, end: None, explain })
 }
 
 /// Blames a silence in the work on the role whose turn it is: the other one waits for it.

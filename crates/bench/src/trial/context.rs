@@ -22,6 +22,8 @@ pub struct Settings {
     pub clock_read_ns: f64,
     /// Round trips, or messages one way, after which the measured part ends, if its time has not run out before.
     pub most_round_trips: Option<u64>,
+    /// The longest that an exchange may take in all, from its start to its end; a longer one is ended and refused.
+    pub limit: Option<Duration>,
 }
 
 impl Default for Settings {
@@ -32,6 +34,7 @@ impl Default for Settings {
             timeout: Duration::from_secs(10),
             clock_read_ns: clock::cost_and_step_ns().0,
             most_round_trips: None,
+            limit: None,
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::registry::MechanismEntry;
 use crate::role;
 use crate::session::Session;
 use crate::subsystem;
-use crate::watch::{Observer, RoleProcess, Watch};
+use crate::watch::{LatestEnd, Observer, RoleProcess, Watch};
 use furlong_loops::control_page::ControlPage;
 use furlong_loops::counted::Counted;
 use furlong_loops::shared_end::Taken;
@@ -28,7 +28,7 @@ use furlong_model::{
     Measurement, Overlap, Party, Pattern, Phase, Placement, Record, Role, RoleTally, Room, Start, Trial,
     Unavailable, Wait,
 };
-use furlong_os::{AsHandle, Handle, RawHandle, identity, pipe};
+use furlong_os::{AsHandle, Handle, RawHandle, clock, identity, pipe};
 use furlong_stats::Distribution;
 use std::collections::BTreeMap;
 use std::io;
@@ -285,6 +285,7 @@ impl RunningTrial {
     ) -> Result<RunningTrial, NotMeasured> {
         let TrialContext { work, processors, session } = context;
         let MessageExchange { entry, request_carrier, case, .. } = *work;
+        let began_ns = clock::now_ns();
         let creating = |error| not_started(Phase::Create, &error);
         let opening = |error| not_started(Phase::Open, &error);
         let parties = Parties::of(case, entry.capabilities);
@@ -393,7 +394,8 @@ impl RunningTrial {
             true => lost_of_several(watch, pattern, counted),
             false => lost_message(watch, &parties, unit),
         });
-        let watch = Watch { processes, control_pages, timeout, budget, explain };
+        let end = settings.limit.map(|limit| LatestEnd { at_ns: began_ns + limit.as_nanos() as u64, limit });
+        let watch = Watch { processes, control_pages, timeout, budget, end, explain };
         Ok(RunningTrial {
             watch,
             effective: links[0].effective(),

@@ -12,7 +12,7 @@ pub(crate) use role_process::early_end;
 use crate::not_measured::{Interrupted, NotMeasured};
 use crate::session::Session;
 use furlong_loops::control_page::{ControlPage, Progress};
-use furlong_model::{Failure, Fault, Party, Phase};
+use furlong_model::{Failure, Fault, Party, Phase, Unavailable, format_ns};
 use furlong_os::wait::wait_any;
 use furlong_os::{AsHandle, BorrowedHandle, clock};
 use furlong_stats::sort_by_key;
@@ -63,6 +63,22 @@ pub(crate) struct NoObserver;
 
 impl Observer for NoObserver {}
 
+/// When a trial is ended, whatever its roles do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LatestEnd {
+    /// By the clock of the watch, in nanoseconds.
+    pub(crate) at_ns: u64,
+    /// How long after the start that is.
+    pub(crate) limit: Duration,
+}
+
+impl LatestEnd {
+    fn refusal(self) -> NotMeasured {
+        let reason = format!("one trial takes longer than {}", format_ns(self.limit.as_nanos() as f64));
+        NotMeasured::Refused(Unavailable::new(reason, "a longer --within"))
+    }
+}
+
 /// How a silence is explained.
 pub(crate) type Explain<D> = Box<dyn Fn(&Watch<D>) -> Option<Failure>>;
 
@@ -75,6 +91,8 @@ pub(crate) struct Watch<D> {
     pub(crate) timeout: Duration,
     /// The longest time that a phase takes by itself.
     pub(crate) budget: Duration,
+    /// When the trial is ended; `None` for one that may take as long as it makes progress.
+    pub(crate) end: Option<LatestEnd>,
     /// How the work that the roles do explains a silence; `None` leaves it at who is alive.
     pub(crate) explain: Explain<D>,
 }
@@ -105,6 +123,9 @@ impl<D: DeserializeOwned> Watch<D> {
                 }
                 (false, _) => OTHER_REPORT_MS.saturating_sub(ms_since(last_report_ns)),
             };
+            let left_ns = self.end.map(|end| end.at_ns.saturating_sub(clock::now_ns()));
+            let timeout_ms =
+                left_ns.map_or(timeout_ms, |left_ns| timeout_ms.min(left_ns.div_ceil(1_000_000)));
             let ready = match wait_any(&handles, timeout_ms) {
                 Ok(ready) => ready,
                 Err(error) => {
@@ -115,6 +136,10 @@ impl<D: DeserializeOwned> Watch<D> {
             observer.attend();
             if let Some(signal) = session.shutdown_request() {
                 return Err(Interrupted { signal }.into());
+            }
+            if let Some(end) = self.end.filter(|end| incidents.is_empty() && clock::now_ns() >= end.at_ns) {
+                self.give_up(Vec::new());
+                return Err(end.refusal());
             }
             // What an observer sees is no news: a role that hangs may well make calls.
             let news = ready.iter().take(watched).any(|ready| *ready);

@@ -95,8 +95,14 @@ pub fn warmed_up(
     [warm_up, budget]: [Duration; 2],
 ) -> Result<Outcome, Failed> {
     let session = session()?;
-    let settings =
-        Settings { budget, warm_up: Some(warm_up), timeout, clock_read_ns: 25.0, most_round_trips: None };
+    let settings = Settings {
+        budget,
+        warm_up: Some(warm_up),
+        timeout,
+        clock_read_ns: 25.0,
+        most_round_trips: None,
+        limit: None,
+    };
     let processors =
         placement::pinned(case.placement, &case.all_parties()).map_err(|unavailable| unavailable.reason)?;
     let carrier = case.request.as_ref().and_then(|request| request.by.as_deref());

@@ -1,7 +1,7 @@
 //! What `furlong recommend` takes.
 
 use super::shared::{CommonOptions, SavingOptions};
-use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use furlong_console::ListFormat;
 use furlong_model::{
@@ -22,6 +22,8 @@ Examples:
   furlong recommend --size 1KiB --objective throughput --pattern one-way --languages rust,python
   furlong recommend --size 256 --spin --work 5us  with rows that spin while they wait
   furlong recommend --size 256 --pattern one-way --senders 4
+  furlong recommend --size 2MiB --rate 60/s --pattern one-way --receivers 3 --latest
+                                                 frames of which only the newest counts
   furlong recommend --size 1KiB --also adapters   with the libraries of installed adapters
   furlong recommend --workload frames.toml --format json
                                                  the same options in a file, the answer for programs
@@ -81,6 +83,9 @@ pub struct WorkloadOptions {
     /// Include rows that keep a processor busy while they wait
     #[arg(long)]
     pub spin: bool,
+    /// Only the newest message counts: include mechanisms that replace messages before they are read, such as a seqlock
+    #[arg(long)]
+    pub latest: bool,
     /// How long your own work on each message takes: shows whether the exchange matters
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub work: Option<Time>,
@@ -117,7 +122,7 @@ pub struct RecommendOptions {
         value_name = "LANGUAGE",
         value_delimiter = ',',
         conflicts_with = "format",
-        value_parser = words(Printed::ALL, Printed::name)
+        value_parser = printed()
     )]
     pub emit: Vec<Printed>,
     /// Write the programs into this folder, as pair.c, pair.rs and pair.py
@@ -129,7 +134,7 @@ pub struct RecommendOptions {
     /// Where the processes run: other-core, same-core, or two processors as 0:1
     #[arg(long = "place", value_name = "PLACE", default_value = "other-core")]
     pub place: Placement,
-    /// About how long to measure in all; three short trials of each row that may serve are the least, some ten seconds
+    /// Longest time to measure in all; slow candidates are dropped early, and the answer rests on what was measured by then
     #[arg(long, value_name = "TIME", default_value = "30s", allow_hyphen_values = true)]
     pub within: Time,
     #[command(flatten)]
@@ -142,6 +147,22 @@ pub struct RecommendOptions {
     /// Exit with 5 if the machine was too noisy
     #[arg(long)]
     pub strict: bool,
+}
+
+/// A language in which programs are printed; of others it says how an end is written in them.
+fn printed() -> impl TypedValueParser<Value = Printed> {
+    let others = Language::ALL.map(Language::name).into_iter();
+    let others = others.filter(|name| name.parse::<Printed>().is_err());
+    let shown = Printed::ALL.map(Printed::name).into_iter().map(PossibleValue::new);
+    let hidden = others.map(|name| PossibleValue::new(name).hide(true));
+    PossibleValuesParser::new(shown.chain(hidden)).try_map(|word| {
+        word.parse::<Printed>().map_err(|_| {
+            format!(
+                "no programs are printed in {word}: print one end with --emit c, rust or python, and write the other by \
+                 docs/printed-programs.md"
+            )
+        })
+    })
 }
 
 /// One of a fixed list of words, so that help and shells know all of them.

@@ -5,8 +5,8 @@ use super::super::object::{Judged, sentence};
 use super::super::origin::date;
 use furlong_analysis::text::{format_count, listed, plain, three_digits};
 use furlong_analysis::{
-    Alternative, Budget, BudgetKind, CarriedMost, Earlier, Level, Ranked, Recommendation, Repeated,
-    Sensitivity, SloVerdict, WorkloadChange,
+    Alternative, Budget, BudgetKind, CarriedMost, Earlier, Eliminated, Level, Ranked, Recommendation,
+    Repeated, Sensitivity, SloVerdict, WorkloadChange,
 };
 use furlong_model::{
     Boundary, Language, Objective, Pattern, Placement, Reach, Tried, Trust, Workload, format_bytes,
@@ -53,6 +53,9 @@ pub(crate) fn asked(workload: &Workload) -> String {
     } else if workload.receivers > 1 {
         more.push(format!("{} receivers", workload.receivers));
     }
+    if workload.latest {
+        more.push("only the newest message counts".to_owned());
+    }
     let needs = workload.needs.iter().map(|need| need.name().to_owned());
     more.extend(needs);
     let languages: Vec<_> = workload.languages.iter().map(|language| language.title()).collect();
@@ -98,7 +101,9 @@ pub(crate) fn heading(recommendation: &Recommendation) -> String {
     match &recommendation.choice {
         Some(choice) if recommendation.provisional => format!("Provisional: {}", plain(&choice.name())),
         Some(choice) => format!("Take {}", plain(&choice.name())),
-        None if recommendation.run.partial => "Nothing was measured at this workload".to_owned(),
+        None if recommendation.run.partial => {
+            "No answer: the run ended before any candidate was measured".to_owned()
+        }
         None => match &recommendation.carried_most {
             Some(CarriedMost { saturation, .. }) => {
                 let asked = rate(saturation.asked_per_second);
@@ -109,6 +114,10 @@ pub(crate) fn heading(recommendation: &Recommendation) -> String {
                     _ => format!("No row carries {asked} a second here"),
                 }
             }
+            None if recommendation.candidates > 0 => format!(
+                "No answer: none of {} candidates could be measured at this workload",
+                recommendation.candidates
+            ),
             None => "Nothing on this machine may serve this workload".to_owned(),
         },
     }
@@ -127,7 +136,7 @@ fn most(CarriedMost { mechanism, wait, saturation }: &CarriedMost) -> String {
 pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
     let Some(choice) = &recommendation.choice else {
         if recommendation.run.partial {
-            return vec!["The run ended before that.".to_owned()];
+            return Vec::new();
         }
         let mut lines: Vec<String> = recommendation.carried_most.iter().map(most).collect();
         if recommendation.run.noise.level == Level::Unreliable && !lines.is_empty() {
@@ -150,34 +159,54 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
                 .to_owned(),
         );
     }
+    lines.extend(recommendation.early_look_alone.then(|| {
+        "The time was over before the longer look: this is the early look alone, a few short trials of each candidate. \
+         A longer --within measures the best of them longer."
+            .to_owned()
+    }));
+    if choice.figure_ci95.is_none() {
+        lines.push(
+            "Fewer than three trials of each fitted into the time, so no difference between them is significant: ask with a \
+             longer --within."
+                .to_owned(),
+        );
+    }
     lines.extend(recommendation.earlier.as_ref().map(earlier));
-    lines.push(format!(
-        "Half of the {unit}s take up to {}, 99 % up to {} ({} measured).",
-        format_ns(choice.p50_ns),
-        format_ns(choice.p99_ns),
-        format_count(choice.messages as f64),
-    ));
-    lines.extend(choice.bytes_per_second.filter(|_| workload.objective == Objective::Throughput).map(
-        |bytes| {
-            format!(
-                "That is {} {unit}s and {} GB a second.",
-                format_count(choice.per_second),
-                three_digits(bytes / 1e9)
-            )
-        },
-    ));
+    let measured = format_count(choice.messages as f64);
+    let is_of_cpu = workload.objective == Objective::Cpu;
+    let median_ns = if is_of_cpu { choice.p50_ns } else { choice.figure };
+    if is_stream(workload) {
+        let bytes = choice
+            .bytes_per_second
+            .map_or_else(String::new, |bytes| format!(", {} GB/s", three_digits(bytes / 1e9)));
+        lines.push(format!(
+            "It carries one {unit} every {}, {} per second{bytes} ({measured} measured).",
+            format_ns(median_ns),
+            format_count(choice.per_second)
+        ));
+    } else {
+        lines.push(format!(
+            "Half of the {unit}s take up to {}, 99 % up to {} ({measured} measured).",
+            format_ns(median_ns),
+            format_ns(choice.p99_ns),
+        ));
+        lines.extend(choice.bytes_per_second.filter(|_| workload.objective == Objective::Throughput).map(
+            |bytes| {
+                let per_second = format_count(choice.per_second);
+                format!("That is {per_second} {unit}s and {} GB per second.", three_digits(bytes / 1e9))
+            },
+        ));
+    }
     let who = if is_one(&workload.pattern_and_parties().1) { "Both" } else { "All" };
     lines.push(format!(
         "{who} processes together use {} of one processor, {} a {unit}.",
         share(choice.cpu_share),
-        format_ns(choice.cpu_ns)
+        format_ns(if is_of_cpu { choice.figure } else { choice.cpu_ns })
     ));
     lines.extend(choice.slo.zip(workload.slo).map(|(verdict, slo)| holds(&slo.to_string(), verdict)));
     lines.extend(recommendation.budget.map(|budget| budget_line(&budget)));
     lines.extend(runtimes(&workload.languages));
-    if !recommendation.ties.is_empty() || recommendation.ranked.first().is_some_and(|best| best != choice) {
-        lines.push(tie(recommendation, choice));
-    }
+    lines.extend(standing(recommendation, choice));
     let integration_costs: Vec<_> =
         choice.integration_costs.iter().map(|integration_cost| plain(&integration_cost.what)).collect();
     if !integration_costs.is_empty() {
@@ -194,7 +223,7 @@ fn earlier(earlier: &Earlier) -> String {
     match earlier.now {
         Repeated::Same => format!("The answer was the same at {when}."),
         Repeated::Tie => {
-            format!("At {when} the answer was {row}, which cannot be told from it: take either.")
+            format!("At {when} the answer was {row}, which ties with it: take either.")
         }
         Repeated::Other => format!(
             "At {when} the answer was {row}: between the two runs the machine changed by more than the rows differ. Measure \
@@ -216,16 +245,42 @@ fn runtimes(languages: &[Language]) -> Option<String> {
     })
 }
 
-/// Why this one of several that cannot be told apart.
-fn tie(recommendation: &Recommendation, choice: &Ranked) -> String {
-    let best = recommendation.ranked.first().map(Ranked::name);
-    let others: Vec<_> = best
-        .into_iter()
-        .chain(recommendation.ties.iter().cloned())
-        .filter(|name| *name != choice.name())
-        .map(|name| plain(&name))
-        .collect();
-    format!("It cannot be told from {}: of these it is the least work to use.", listed(&others, NAMED))
+/// How the choice stands among the rows: alone in front, or one of several that tie. `None` if too little was measured.
+fn standing(recommendation: &Recommendation, choice: &Ranked) -> Option<String> {
+    let first = recommendation.ranked.first()?;
+    let names = [first.name()].into_iter().chain(recommendation.ties.iter().cloned());
+    let others: Vec<_> = names.filter(|name| *name != choice.name()).map(|name| plain(&name)).collect();
+    if others.is_empty() {
+        let next = recommendation
+            .ranked
+            .get(1)
+            .filter(|_| recommendation.workload.objective != Objective::Simplicity)?;
+        next.times_interval?;
+        return Some(format!(
+            "It is first alone; the next is {} at {}.",
+            plain(&next.name()),
+            factor(next.times, next.times_interval)
+        ));
+    }
+    (*first == *choice || choice.ties_with(first)).then(|| {
+        let (number, others) = (others.len() + 1, listed(&others, NAMED));
+        format!("It is one of {number} that tie, with {others}: of these it is the least work to use.")
+    })
+}
+
+/// A factor with the factors that the intervals allow, as in `1.51x (1.20-1.93)`.
+pub(crate) fn factor(times: f64, interval: Option<[f64; 2]>) -> String {
+    let between = interval
+        .map_or_else(String::new, |[low, high]| format!(" ({}-{})", three_digits(low), three_digits(high)));
+    format!("{}x{between}", three_digits(times))
+}
+
+/// Whether messages follow each other as fast as they go, so that times are those between two of them.
+fn is_stream(workload: &Workload) -> bool {
+    let is_paced = workload.interval_ns.is_some()
+        && workload.objective != Objective::Throughput
+        && !workload.pattern_and_parties().0.shares_an_end();
+    workload.pattern == Pattern::OneWay && !is_paced
 }
 
 fn holds(slo: &str, verdict: SloVerdict) -> String {
@@ -278,7 +333,7 @@ pub(crate) fn instead(recommendation: &Recommendation) -> Vec<String> {
     });
     let spinning = recommendation.if_spinning.as_ref().map(|other| {
         let (row, compared) = (plain(&other.row.name()), compared(other, workload));
-        if other.tie || other.times >= 1.0 {
+        if other.tie || other.row.times >= 1.0 {
             return format!("To keep processors busy while waiting (--spin) gains nothing: {row} {compared}.");
         }
         let share = share(other.row.cpu_share);
@@ -291,17 +346,24 @@ pub(crate) fn instead(recommendation: &Recommendation) -> Vec<String> {
 
 /// How an alternative compares with the choice, as in `takes 1.30 times as long (47.0 us)`.
 fn compared(other: &Alternative, workload: &Workload) -> String {
-    let takes = match workload.objective {
-        Objective::Cpu => format!("{} of processor time", format_ns(other.row.figure)),
-        _ => format_ns(other.row.p50_ns),
+    let row = &other.row;
+    let figure = format_ns(row.figure);
+    let takes = if workload.objective == Objective::Cpu { format!("{figure} of CPU time") } else { figure };
+    let between = |invert: bool| {
+        let [low, high] = row.times_interval?;
+        let ends = if invert { [1.0 / high, 1.0 / low] } else { [low, high] };
+        Some(format!(" ({}-{})", three_digits(ends[0]), three_digits(ends[1])))
     };
-    if other.tie {
-        return format!("cannot be told from it ({takes})");
-    }
-    match (workload.objective, other.times) {
-        (Objective::Cpu, times) => format!("takes {} times as much ({takes})", three_digits(times)),
-        (_, times) if times < 1.0 => format!("is {} times as fast ({takes})", three_digits(1.0 / times)),
-        (_, times) => format!("takes {} times as long ({takes})", three_digits(times)),
+    let interval = |invert| between(invert).unwrap_or_default();
+    match (workload.objective, row.times) {
+        _ if other.tie => format!("ties with it ({takes})"),
+        (Objective::Cpu, times) => {
+            format!("takes {} times as much{} ({takes})", three_digits(times), interval(false))
+        }
+        (_, times) if times < 1.0 => {
+            format!("is {} times as fast{} ({takes})", three_digits(1.0 / times), interval(true))
+        }
+        (_, times) => format!("takes {} times as long{} ({takes})", three_digits(times), interval(false)),
     }
 }
 
@@ -321,9 +383,12 @@ pub(crate) fn footnotes(recommendation: &Recommendation) -> Vec<String> {
     let cpu = recommendation.workload.objective == Objective::Cpu;
     [
         (!recommendation.ties.is_empty())
-            .then_some("= and ~ mark rows that cannot be told from the first: the 95 % intervals overlap."),
+            .then_some("~ ties with the first: their intervals overlap. = shares its place with the first row of that place, with which it ties."),
+        recommendation.ranked.iter().any(|row| row.figure_ci95.is_some()).then_some(
+            "interval: of rows that are the same, all intervals overlap in 95 of 100 runs. vs first: in brackets the factors that both intervals allow.",
+        ),
         fails.then_some("! the objective does not hold."),
-        cpu.then_some("vs first compares processor time."),
+        cpu.then_some("CPU: CPU time of all processes per message, by which rows are ordered and compared."),
         (!recommendation.ranked.is_empty())
             .then_some("effort: the work that is left to you; 1 is a line or two, 3 a larger piece."),
     ]
@@ -344,9 +409,13 @@ pub(crate) fn sensitivities(recommendation: &Recommendation) -> Vec<String> {
         let room = workload.per_second().map_or_else(String::new, |asked| {
             format!(", {} times what you asked", three_digits(per_second / asked))
         });
-        let how = if measured.shares_an_end() { "in all" } else { "one after the other" };
+        let how = match workload.pattern.is_one_way() {
+            _ if measured.shares_an_end() => "in all",
+            true => "as fast as they go",
+            false => "one after the other",
+        };
         format!(
-            "The rate: {how} it takes {} {unit}s a second{room}; beyond that look at batching first.",
+            "The rate: {how} it carries {} {unit}s per second{room}; beyond that look at batching first.",
             format_count(per_second)
         )
     }));
@@ -386,13 +455,12 @@ fn sensitivity(sensitivity: &Sensitivity) -> String {
         format!(" ({})", plain(&sensitivity.reason))
     };
     let instead = match (&sensitivity.instead, sensitivity.times) {
+        (Some(row), _) if sensitivity.tie => format!("{}, which ties with it", plain(row)),
         (Some(row), Some(times)) if times < 1.0 => {
             format!("{} is {} times as fast", plain(row), three_digits(1.0 / times))
         }
         (Some(row), Some(times)) => format!("{}, {} times as long", plain(row), three_digits(times)),
-        (Some(row), None) => {
-            format!("{}, which was too slow in the first pass to be measured further", plain(row))
-        }
+        (Some(row), None) => format!("{}, which was dropped after the early look", plain(row)),
         (None, _) => "nothing here would do".to_owned(),
     };
     format!("{}: {instead}{reason}.", change(&sensitivity.change))
@@ -448,15 +516,27 @@ pub(crate) fn left_out(recommendation: &Recommendation) -> Vec<String> {
     }
     let mut lines: Vec<_> =
         reasons.into_iter().map(|(reason, names)| format!("{}: {reason}.", listed(&names, NAMED))).collect();
-    let eliminated: Vec<_> = recommendation
-        .eliminated
-        .iter()
-        .map(|row| format!("{} ({}x)", plain(&row_name(&row.mechanism, row.wait)), three_digits(row.times)))
-        .collect();
-    if !eliminated.is_empty() {
+    let eliminated = |has_factor: bool| {
+        let rows = recommendation.eliminated.iter().filter(move |row| row.times.is_some() == has_factor);
+        let name = |row: &Eliminated| {
+            let name = plain(&row_name(&row.mechanism, row.wait));
+            row.times
+                .map_or_else(|| name.clone(), |times| format!("{name} {}", factor(times, row.times_interval)))
+        };
+        rows.map(name).collect::<Vec<_>>()
+    };
+    let than = recommendation.eliminated.first().map(|row| plain(&row.than)).unwrap_or_default();
+    let (compared, uncompared) = (eliminated(true), eliminated(false));
+    if !compared.is_empty() {
+        let compared = listed(&compared, 2 * NAMED);
         lines.push(format!(
-            "slower in the first pass, so not measured further: {}.",
-            listed(&eliminated, 2 * NAMED)
+            "dropped after an early look at this workload, as compared with {than}: {compared}."
+        ));
+    }
+    if !uncompared.is_empty() {
+        let uncompared = listed(&uncompared, 2 * NAMED);
+        lines.push(format!(
+            "dropped for lack of time after one or two trials that were slower than those of {than}: {uncompared}."
         ));
     }
     lines

@@ -1,11 +1,11 @@
 //! Programs to begin with: what was chosen, as source text.
 
 use crate::output;
-use furlong_analysis::{Recommendation, out_of_reach};
+use furlong_analysis::{Recommendation, row_refusal};
 use furlong_bench::registry;
 use furlong_console::exit::{Outcome, Usage};
 use furlong_console::writing;
-use furlong_model::{Boundary, Capabilities, Excluded, Shortlist, Wait, Workload};
+use furlong_model::{Boundary, Capabilities, Excluded, Placement, Shortlist, Wait, Workload};
 use furlong_programs::{Between, Language, Program, program};
 use std::path::Path;
 
@@ -39,8 +39,8 @@ impl<'a> Destination<'a> {
         Ok(Destination { languages, folder })
     }
 
-    /// Prints the programs of a row that was named.
-    pub fn print_row(&self, row: &str, workload: &Workload) -> anyhow::Result<Outcome> {
+    /// Prints the programs of a row that was named, if it meets all constraints of the workload.
+    pub fn print_row(&self, row: &str, workload: &Workload, placement: Placement) -> anyhow::Result<Outcome> {
         let wrong = |why: String| Usage(format!("--row {row}: {why}"));
         let (mechanism, wait) = row
             .split_once('/')
@@ -48,8 +48,11 @@ impl<'a> Destination<'a> {
         let wait: Wait =
             wait.parse().map_err(|error: furlong_model::InvalidName| wrong(error.to_string()))?;
         let made = programs(mechanism, wait, workload, self.languages).map_err(wrong)?;
-        if let Some(why) = beyond(mechanism, wait, &workload.boundaries) {
+        if let Some(why) = unmet(mechanism, wait, workload, placement) {
             return Err(wrong(why).into());
+        }
+        if workload.slo.is_some() {
+            output::tell(format_args!("furlong: --row measures nothing, so --slo is not checked"));
         }
         self.print(&made)?;
         Ok(Outcome::Done)
@@ -117,18 +120,24 @@ fn programs(
     Ok(programs)
 }
 
-/// Why a row that was named does not reach across what lies between the processes.
-fn beyond(mechanism: &str, wait: Wait, boundaries: &[Boundary]) -> Option<String> {
-    // Two programs of one user is what is meant where nothing is said.
-    let said: Vec<_> = boundaries.iter().copied().filter(|boundary| *boundary != Boundary::Process).collect();
+/// Why a row that was named does not meet the constraints of the workload, if it does not.
+fn unmet(mechanism: &str, wait: Wait, workload: &Workload, placement: Placement) -> Option<String> {
+    // Two programs of one user are the default, and a program that forks serves them.
+    let is_typed = |boundary: &Boundary| *boundary != Boundary::Process;
+    let boundaries = workload.boundaries.iter().copied().filter(is_typed).collect();
+    let workload = Workload { boundaries, ..workload.clone() };
     let is_it = |known: &Capabilities| known.name == mechanism && known.waits.contains(&wait);
     let row = registry().into_iter().find(|entry| is_it(entry.capabilities))?;
-    out_of_reach(&said, row.capabilities, wait)
+    row_refusal(&workload, row.capabilities, wait, placement)
 }
 
 /// Excludes rows of which no program can be printed in one of these languages.
-pub fn keep_printable(shortlist: &mut Shortlist, languages: &[Language]) {
+///
+/// # Errors
+/// That no candidate is left.
+pub fn keep_printable(shortlist: &mut Shortlist, languages: &[Language]) -> anyhow::Result<()> {
     let candidates = std::mem::take(&mut shortlist.candidates);
+    let had_some = !candidates.is_empty();
     for candidate in candidates {
         match programs(&candidate.mechanism, candidate.wait, &shortlist.workload, languages) {
             Ok(_) => shortlist.candidates.push(candidate),
@@ -139,4 +148,14 @@ pub fn keep_printable(shortlist: &mut Shortlist, languages: &[Language]) {
             }),
         }
     }
+    if had_some && shortlist.candidates.is_empty() {
+        let names: Vec<_> = languages.iter().map(|language| language.name()).collect();
+        return Err(Usage(format!(
+            "--emit {}: no candidate for this workload has a program to print; leave --emit out for a recommendation, and \
+             write the ends by docs/printed-programs.md",
+            names.join(",")
+        ))
+        .into());
+    }
+    Ok(())
 }

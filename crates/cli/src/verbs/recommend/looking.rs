@@ -1,28 +1,31 @@
-//! Measuring what may serve a workload: a first look at all of it, a longer one at what is worth it.
+//! Measures the candidates for a workload within a given time: an early look at all of them at the workload itself, then a
+//! longer look at the best.
 
 use super::emitting;
 use crate::arguments::{CommonOptions, SavingOptions};
 use crate::environment::{FinishedRun, RunEnvironment};
 use crate::mechanisms::with_installed;
 use crate::output;
-use furlong_analysis::{DecodedRun, Offer, finalists, shortlist, surroundings};
+use furlong_analysis::{DecodedRun, Offer, SLEEPING, finalists, shortlist, surroundings};
 use furlong_bench::plan::Plan;
-use furlong_bench::{boundary, registry, two_networks};
-use furlong_model::{Arrival, Boundary, Case, Placement, Record, Workload};
+use furlong_bench::{boundary, registry, two_networks, verified_bursts};
+use furlong_model::{Boundary, Case, Excluded, Placement, Record, Shortlist, Time as Told, Wait, Workload};
 use furlong_programs::Language;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Trials of each row at the first look.
-const FIRST_LOOK: u32 = 3;
-/// Trials of the finalists with other messages or on one core.
+/// Trials of each candidate in the early look, one in each round, if there is time.
+const EARLY_ROUNDS: u32 = 5;
+/// Trials without which a figure has no interval.
+const FEWEST_WITH_INTERVAL: u32 = 3;
+/// Trials of the finalists with other messages or in other places.
 const SURROUNDINGS: u32 = 5;
-/// Trials of the finalists at the workload.
+/// Trials of the finalists at the workload in the time that is the default; more in a longer time.
 const TRIALS: u32 = 9;
 /// Messages that a trial at a rate should have.
-const MESSAGES: u64 = 40;
+const MESSAGES: u32 = 40;
 
-/// Measures what may serve the workload, and has programs in the languages that are to be `printed`, for about as long as `within` says.
-/// Gives the run.
+/// Measures the candidates that have programs in the languages that are to be `printed`, for no longer than `within`, and
+/// returns the run.
 pub fn measure(
     mut workload: Workload,
     printed: &[Language],
@@ -30,6 +33,7 @@ pub fn measure(
     around: &CommonOptions,
     saving: &SavingOptions,
 ) -> anyhow::Result<FinishedRun> {
+    let time = Time { began: Instant::now(), within };
     let mechanisms = if workload.adapters { with_installed(|_| true)? } else { registry() };
     // It comes first: only a process with one thread may go there.
     let networks = match Boundary::measured_of(&workload.boundaries) {
@@ -59,35 +63,233 @@ pub fn measure(
             workload.languages.push(language);
         }
     }
-    let mut shortlist = shortlist(workload, &offers, tried, placement, FIRST_LOOK);
-    emitting::keep_printable(&mut shortlist, printed);
+    let mut shortlist = shortlist(workload, &offers, tried, placement, EARLY_ROUNDS);
+    emitting::keep_printable(&mut shortlist, printed)?;
+    let pace = Pace::of(&shortlist.workload);
+    drop_spinning(&mut shortlist, &time, &pace);
     let workload = &shortlist.workload;
+    let candidates = &shortlist.candidates;
+    let mut cases: Vec<Case> =
+        candidates.iter().map(|row| workload.case(&row.mechanism, row.wait, placement)).collect();
+    let early_budget = pace.early_budget(cases.len(), time.within.mul_f64(EARLY_SHARE));
+    output::tell(format_args!("furlong: {}", pace.estimate(cases.len(), early_budget, within)));
     let environment = RunEnvironment::enter(&mechanisms, around)?;
-    let look = |cases: Vec<Case>, trials: u32| -> anyhow::Result<Plan> {
-        let budget = short_look(cases.len() as u32 * trials, within);
-        Ok(Plan { warm_up: Some(budget / 4), ..environment.plan(cases, trials, budget)? })
-    };
-    let at_once: Vec<_> = shortlist
-        .candidates
-        .iter()
-        .map(|row| workload.closed_case(&row.mechanism, row.wait, workload.size_bytes, placement))
-        .collect();
-    let first = look(at_once, FIRST_LOOK)?;
     // One seed for all parts, so that the run can be repeated by what its header says.
-    let longer =
-        Plan { seed: first.seed, ..environment.plan(Vec::new(), TRIALS, Duration::from_millis(40))? };
+    let longer = environment.plan(Vec::new(), TRIALS, Duration::from_millis(40))?;
     let mut recorder = environment.begin(&longer, saving)?;
     recorder.keep(Record::Shortlist(shortlist.clone()));
-    recorder.carry_out(&first, 0);
-    let cases = finalists(&DecodedRun::of(&recorder.so_far()?));
-    let around = look(surroundings(&shortlist, &cases), SURROUNDINGS)?;
-    recorder.carry_out(&Plan { seed: first.seed, ..around }, 0);
-    let (trials, budget) = longer_look(&cases, within.saturating_sub(recorder.elapsed()));
-    recorder.carry_out(&Plan { cases, trials, budget, ..longer }, FIRST_LOOK);
+    let longest = (8 * (pace.overhead + early_budget)).max(within / 20).min(within / 8);
+    let early =
+        Plan { budget: early_budget, warm_up: Some(WARM_UP), longest_trial: Some(longest), ..longer.clone() };
+    let mut overhead = pace.overhead;
+    for round in 0..EARLY_ROUNDS {
+        let begins = Instant::now();
+        let share = if round == 0 { FIRST_ROUND_SHARE } else { EARLY_SHARE };
+        let seed = early.seed.wrapping_add(round.into());
+        let plan = Plan {
+            cases: cases.clone(),
+            trials: 1,
+            seed,
+            within: Some(time.left_of(share)),
+            ..early.clone()
+        };
+        recorder.carry_out(&plan, round);
+        cases.retain(|case| recorder.has_measured(case));
+        if cases.is_empty() {
+            break;
+        }
+        let each = begins.elapsed() / plan.cases.len() as u32;
+        overhead = each.saturating_sub(early_budget);
+        let fitting = (time.left_of(EARLY_SHARE).as_nanos() / each.as_nanos().max(1)) as usize;
+        let rounds_left = FEWEST_WITH_INTERVAL.saturating_sub(round + 1).max(1) as usize;
+        if fitting < cases.len() * rounds_left {
+            let most = fitting / rounds_left;
+            if round + 1 >= FEWEST_WITH_INTERVAL || most < FEWEST_FINALISTS {
+                break;
+            }
+            cases = finalists(&DecodedRun::of(&recorder.so_far()?), most);
+        }
+    }
+    let decoded = recorder.so_far()?;
+    let decoded = DecodedRun::of(&decoded);
+    let left = time.left_of(LONGER_SHARE);
+    let most_trials = TRIALS.max((f64::from(TRIALS) * within.as_secs_f64() / DEFAULT.as_secs_f64()) as u32);
+    let fits = |most: usize| {
+        let cases = finalists(&decoded, most);
+        let (trials, budget) = pace.longer_look(cases.len(), overhead, left, most_trials)?;
+        Some((cases, trials, budget))
+    };
+    let shortest = || (finalists(&decoded, FEWEST_FINALISTS), FEWEST_WITH_INTERVAL, pace.least());
+    let (cases, trials, budget) = (FEWEST_FINALISTS..=SLEEPING).rev().find_map(fits).unwrap_or_else(shortest);
+    let around = surroundings(&shortlist, &cases);
+    let longest = Some((4 * (overhead + budget)).max(within / 8));
+    if left > overhead + budget {
+        let plan =
+            Plan { cases, trials, budget, within: Some(left), longest_trial: longest, ..longer.clone() };
+        recorder.carry_out(&plan, EARLY_ROUNDS);
+    }
+    let left = time.left_of(LAST_SHARE);
+    let budget = short_look(around.len() as u32 * SURROUNDINGS, left);
+    if left > overhead * around.len() as u32 {
+        let plan = Plan {
+            cases: around,
+            trials: SURROUNDINGS,
+            budget,
+            warm_up: Some(budget / 4),
+            within: Some(left),
+            longest_trial: longest,
+            ..longer
+        };
+        recorder.carry_out(&plan, 0);
+    }
     recorder.finish()
 }
 
-/// The time measured in each of so many trials in a closed loop, which may take a quarter of the time together.
+/// Warming up in the early look.
+const WARM_UP: Duration = Duration::from_millis(4);
+/// Finalists that sleep, at least.
+const FEWEST_FINALISTS: usize = 3;
+/// The part of the time after which the first round of the early look is cut off.
+const FIRST_ROUND_SHARE: f64 = 0.6;
+/// The part after which the early look ends.
+const EARLY_SHARE: f64 = 0.45;
+/// The part after which the longer look ends.
+const LONGER_SHARE: f64 = 0.85;
+/// The part after which all trials end: judging takes a moment.
+const LAST_SHARE: f64 = 0.97;
+/// The default of `--within`.
+const DEFAULT: Duration = Duration::from_secs(30);
+
+/// The time that was asked for.
+struct Time {
+    began: Instant,
+    within: Duration,
+}
+
+impl Time {
+    /// Returns what is left of this share of the time.
+    fn left_of(&self, share: f64) -> Duration {
+        self.within.mul_f64(share).saturating_sub(self.began.elapsed())
+    }
+}
+
+/// What trials of a workload take, as far as it is known before one is made.
+struct Pace {
+    /// Between two messages; zero if each follows the one before it.
+    pause: Duration,
+    /// Starting, verifying and warming up.
+    overhead: Duration,
+    processes: u32,
+}
+
+impl Pace {
+    fn of(workload: &Workload) -> Pace {
+        const STARTING: Duration = Duration::from_millis(15);
+        const NS_PER_BYTE: u64 = 2;
+        let case = workload.case("", Wait::Block, Placement::OtherCore);
+        let processes = case.all_parties().len() as u32;
+        let size_bytes = workload.size_bytes;
+        // Messages that are written and read as a whole before the clock starts, in bursts of two.
+        let verified_bytes = (2 * verified_bursts(size_bytes)).saturating_mul(size_bytes as u64);
+        let verifying_ns = verified_bytes.saturating_mul(u64::from(processes) * NS_PER_BYTE);
+        Pace {
+            pause: Duration::from_nanos(case.arrival.pause_ns()),
+            overhead: STARTING + processes * Duration::from_millis(4) + Duration::from_nanos(verifying_ns),
+            processes,
+        }
+    }
+
+    /// Returns the measured time of a trial of the early look that has this `time` for so many candidates.
+    fn early_budget(&self, candidates: usize, time: Duration) -> Duration {
+        let trials = candidates.max(1) as u32 * EARLY_ROUNDS;
+        if self.pause.is_zero() {
+            return short_look(trials, 2 * time);
+        }
+        let fits = (time / trials).saturating_sub(self.overhead);
+        let enough = Duration::from_millis(20).max(3 * self.pause);
+        self.pause * (fits.min(enough).as_nanos() / self.pause.as_nanos()).max(1) as u32
+    }
+
+    /// Returns the shortest measured time of a trial: one message is always sent.
+    fn least(&self) -> Duration {
+        Duration::from_millis(5).max(self.pause)
+    }
+
+    /// Returns how often and for how long each of so many rows is measured in the time that is left; `None` if that is too
+    /// little for them.
+    fn longer_look(
+        &self,
+        rows: usize,
+        overhead: Duration,
+        left: Duration,
+        most_trials: u32,
+    ) -> Option<(u32, Duration)> {
+        const ENOUGH: Duration = Duration::from_millis(40);
+        const FEWEST: u32 = 5;
+        let rows = rows.max(1) as u32;
+        let wanted = (self.pause * MESSAGES).max(ENOUGH);
+        let trials = (left.as_nanos() / ((wanted + overhead).as_nanos() * u128::from(rows))) as u32;
+        if trials >= FEWEST {
+            return Some((trials.min(most_trials), wanted));
+        }
+        let budget = (left / (rows * FEWEST)).saturating_sub(overhead);
+        (budget >= self.least()).then_some((FEWEST, budget))
+    }
+
+    /// Returns the sentence that says what will be measured, and for how long.
+    fn estimate(&self, candidates: usize, early_budget: Duration, within: Duration) -> String {
+        if candidates == 0 {
+            return "no candidate is left, so nothing is measured".to_owned();
+        }
+        let early = (self.overhead + early_budget) * (candidates as u32 * EARLY_ROUNDS);
+        let early = early.min(within.mul_f64(EARLY_SHARE));
+        let left = within.mul_f64(LONGER_SHARE).saturating_sub(early);
+        let rows = (SLEEPING + 1).min(candidates);
+        let longer = self.longer_look(rows, self.overhead, left, TRIALS);
+        let (trials, budget) = longer.unwrap_or((FEWEST_WITH_INTERVAL, self.least()));
+        let around = (self.overhead + Duration::from_millis(20)) * (5 * rows as u32 * SURROUNDINGS);
+        let all = early + (self.overhead + budget) * (trials * rows as u32) + around;
+        let about = Told(all.min(within));
+        let messages = match self.pause.as_nanos() {
+            0 => String::new(),
+            pause => {
+                let messages = u128::from(trials) * (budget.as_nanos() / pause).max(1);
+                format!(", with about {messages} messages of each at this rate")
+            }
+        };
+        format!(
+            "about {about}, at most {}: an early look at {candidates} candidates at the workload, then a longer look at up to {rows}{messages}",
+            Told(within)
+        )
+    }
+}
+
+/// Drops candidates that busy-wait where spinning is not allowed, so that they would serve for comparison alone: if there are
+/// more processes than CPUs, or too little time for all.
+fn drop_spinning(shortlist: &mut Shortlist, time: &Time, pace: &Pace) {
+    let cpus = std::thread::available_parallelism().map_or(1, |number| number.get() as u32);
+    let candidates = shortlist.candidates.len() as u32;
+    let round = (pace.overhead + pace.least()) * candidates;
+    let reason = if pace.processes > cpus {
+        format!("{} processes that busy-wait share {cpus} CPUs", pace.processes)
+    } else if round * FEWEST_WITH_INTERVAL > time.left_of(EARLY_SHARE) {
+        "busy-waits, which is not allowed (--spin), and there is no time to measure it for comparison"
+            .to_owned()
+    } else {
+        return;
+    };
+    let workload = shortlist.workload.clone();
+    let (kept, dropped): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut shortlist.candidates).into_iter().partition(|row| workload.admits(row.wait));
+    shortlist.candidates = kept;
+    shortlist.excluded.extend(dropped.into_iter().map(|row| Excluded {
+        mechanism: row.mechanism,
+        wait: Some(row.wait),
+        reason: reason.clone(),
+    }));
+}
+
+/// Returns the measured time of each of so many trials in a closed loop, which may take a quarter of the time together.
 fn short_look(trials: u32, within: Duration) -> Duration {
     const LEAST: Duration = Duration::from_millis(4);
     const MOST: Duration = Duration::from_millis(20);
@@ -96,54 +298,46 @@ fn short_look(trials: u32, within: Duration) -> Duration {
     (within / (4 * trials.max(1))).saturating_sub(OVERHEAD).clamp(LEAST, MOST)
 }
 
-/// How often and for how long each finalist is measured: where messages are rare, long enough to see some, and no longer
-/// than anybody waits.
-fn longer_look(cases: &[Case], within: Duration) -> (u32, Duration) {
-    const ENOUGH: Duration = Duration::from_millis(40);
-    const LEAST: Duration = Duration::from_millis(5);
-    /// Starting, checking and warming a trial up.
-    const OVERHEAD: Duration = Duration::from_millis(100);
-    /// With fewer trials there is hardly an interval.
-    const FEWEST: u32 = 5;
-    let pause_ns =
-        cases.iter().map(|case| case.arrival).map(|arrival: Arrival| arrival.pause_ns()).max().unwrap_or(0);
-    let wanted = Duration::from_nanos(pause_ns.saturating_mul(MESSAGES)).max(ENOUGH);
-    let rows = cases.len().max(1) as u32;
-    let trials = (within.as_nanos() / ((wanted + OVERHEAD).as_nanos() * u128::from(rows))) as u32;
-    if trials >= FEWEST {
-        return (trials.min(TRIALS), wanted);
-    }
-    let each = (within / (rows * FEWEST)).saturating_sub(OVERHEAD);
-    // A trial ends after the message that its time ends in, so one is always sent.
-    (FEWEST, each.max(LEAST))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_model::Wait;
 
     const WITHIN: Duration = Duration::from_secs(23);
+    const OVERHEAD: Duration = Duration::from_millis(60);
 
-    fn longer(interval_ns: u64, rows: usize) -> (u32, Duration) {
-        let workload = Workload { interval_ns: Some(interval_ns), ..Workload::default() };
-        longer_look(&vec![workload.case("pipe", Wait::Block, Placement::OtherCore); rows], WITHIN)
+    fn pace(interval_ns: Option<u64>) -> Pace {
+        Pace::of(&Workload { interval_ns, ..Workload::default() })
     }
 
     #[test]
-    fn a_first_look_is_shorter_where_there_is_little_time() {
-        assert_eq!(short_look(150, Duration::from_secs(30)), Duration::from_millis(20));
-        let short = short_look(150, Duration::from_secs(10));
-        assert!(short > short_look(150, Duration::from_secs(1)) && short < Duration::from_millis(20));
+    fn an_early_look_is_shorter_in_less_time_and_has_a_message() {
+        let closed = pace(None);
+        let budget = |pace: &Pace, seconds| pace.early_budget(33, Duration::from_secs(seconds));
+        assert_eq!(budget(&closed, 30), Duration::from_millis(20));
+        assert!(budget(&closed, 1) < budget(&closed, 30));
+        let slow = pace(Some(100_000_000));
+        assert_eq!(budget(&slow, 9), Duration::from_millis(100));
+        assert_eq!(budget(&slow, 600), Duration::from_millis(300));
     }
 
     #[test]
-    fn a_rate_that_is_low_is_given_time_but_not_for_ever() {
-        assert_eq!(longer(1_000_000, 7), (TRIALS, Duration::from_millis(40)));
-        for (interval_ns, rows) in [(16_666_667, 7), (100_000_000, 9), (1_000_000_000, 9)] {
-            let (trials, budget) = longer(interval_ns, rows);
-            assert!(trials >= 5, "{interval_ns}: {trials}");
-            assert!((budget + Duration::from_millis(100)) * trials * rows as u32 <= WITHIN);
+    fn a_low_rate_is_given_time_but_no_more_than_is_left() {
+        let most = |interval_ns, rows| pace(Some(interval_ns)).longer_look(rows, OVERHEAD, WITHIN, TRIALS);
+        assert_eq!(most(1_000_000, 7), Some((TRIALS, Duration::from_millis(40))));
+        for (interval_ns, rows) in [(16_666_667, 7), (100_000_000, 9)] {
+            let (trials, budget) = most(interval_ns, rows).unwrap();
+            assert!(trials >= 5 && budget >= Duration::from_nanos(interval_ns), "{interval_ns}: {trials}");
+            assert!((budget + OVERHEAD) * trials * rows as u32 <= WITHIN);
         }
+        assert_eq!(most(1_000_000_000, 9), None, "fewer candidates have more trials");
+        assert!(most(1_000_000_000, 3).is_some());
+    }
+
+    #[test]
+    fn an_estimate_says_how_long_and_how_many() {
+        let slow = pace(Some(100_000_000));
+        let told = slow.estimate(33, Duration::from_millis(100), Duration::from_secs(20));
+        assert!(told.contains("at most 20.0 s") && told.contains("33 candidates"), "{told}");
+        assert!(told.contains("messages of each at this rate"), "{told}");
     }
 }

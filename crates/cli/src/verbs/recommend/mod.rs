@@ -21,13 +21,15 @@ pub fn recommend(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result
         return Err(Usage("--place one-process: a recommendation is for two processes".to_owned()).into());
     }
     let workload = workload(asked, typed)?;
-    if !asked.emit.is_empty() && workload.pattern_and_parties().0.shares_an_end() {
-        let reason = "--emit prints one sender and one receiver: leave --senders and --workers out";
+    if !asked.emit.is_empty() && [workload.receivers, workload.senders, workload.workers] != [1; 3] {
+        let reason = "--emit prints one sender and one receiver: ask for the recommendation without --emit, then print its \
+                      row with --emit and --row but without --receivers, --senders and --workers, and use one pair for each \
+                      process";
         return Err(Usage(reason.to_owned()).into());
     }
     let to = emitting::Destination::of(&asked.emit, asked.output.as_deref())?;
     if let Some(row) = &asked.row {
-        return to.print_row(row, &workload);
+        return to.print_row(row, &workload, asked.place);
     }
     let finished =
         looking::measure(workload, &asked.emit, (asked.place, asked.within.0), &asked.common, &asked.saving)?;
@@ -102,6 +104,11 @@ pub fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
             "--senders and --workers are measured as fast as messages go: say another --objective than latency",
         );
     }
+    if options.latest && (pattern != Pattern::OneWay || options.rate.is_none() || shares_an_end) {
+        return usage(
+            "--latest is for messages one way at a rate, to one or more receivers: say --pattern one-way and --rate",
+        );
+    }
     let streams = pattern == Pattern::OneWay && (options.rate.is_none() || shares_an_end);
     let objective =
         options.objective.unwrap_or(if streams { Objective::Throughput } else { Objective::Latency });
@@ -126,6 +133,7 @@ pub fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
         trust: options.trust.unwrap_or(Trust::Mutual),
         accept_shared_memory: options.accept_shared_memory,
         spin: options.spin,
+        latest: options.latest,
         work_ns: options.work.map(|work| work.0.as_nanos() as u64),
         adapters: options.also == Some(Also::Adapters),
     })

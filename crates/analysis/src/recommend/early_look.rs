@@ -1,0 +1,71 @@
+//! The early look at every candidate: short trials of the workload itself, by which slow candidates are dropped.
+
+use super::compared::Compared;
+use crate::{DecodedRun, Row};
+use furlong_model::{Case, Shortlist, Trial, Wait};
+use furlong_stats::sort_by;
+use serde::Serialize;
+
+/// A candidate that was dropped after the early look.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Eliminated {
+    /// The mechanism's name.
+    pub mechanism: String,
+    /// How the receiver waits.
+    pub wait: Wait,
+    /// Trials of it in the early look.
+    pub trials: usize,
+    /// How many times the figure of `than` its figure is; `None` after fewer than three trials, which have no interval.
+    pub times: Option<f64>,
+    /// The smallest and the largest factor that the intervals of both allow.
+    pub times_interval: Option<[f64; 2]>,
+    /// The best candidate of the early look.
+    pub than: String,
+}
+
+/// Returns the run of the early look alone.
+///
+/// Older files looked at a closed loop first, whatever the rate.
+pub(super) fn early_look<'a>(run: &DecodedRun<'a>, shortlist: &Shortlist) -> DecodedRun<'a> {
+    let Shortlist { workload, placement, first_look_trials, .. } = shortlist;
+    let is_early = |trial: &Trial, at: &dyn Fn(&Case) -> Case| {
+        trial.number < *first_look_trials && trial.case == at(&trial.case)
+    };
+    let at_workload = |case: &Case| workload.case(&case.mechanism, case.wait, *placement);
+    let closed =
+        |case: &Case| workload.closed_case(&case.mechanism, case.wait, workload.size_bytes, *placement);
+    let is_recent = run.records.trials.iter().any(|trial| is_early(trial, &at_workload));
+    run.only(|trial| if is_recent { is_early(trial, &at_workload) } else { is_early(trial, &closed) })
+}
+
+/// Returns the rows of a look with what they are compared by, the best first.
+pub(super) fn by_figure(run: &DecodedRun, shortlist: &Shortlist) -> Vec<(Row, Compared)> {
+    let compared = Compared::all(run, shortlist.workload.objective);
+    let mut rows: Vec<_> = run.summary.rows.iter().cloned().zip(compared).collect();
+    sort_by(&mut rows, |a, b| a.1.figure.total_cmp(&b.1.figure));
+    rows
+}
+
+/// Returns the candidates of the early look that `is_measured` does not know, the best first.
+pub(super) fn eliminated(
+    early: &DecodedRun,
+    shortlist: &Shortlist,
+    is_measured: impl Fn(&Case) -> bool,
+) -> Vec<Eliminated> {
+    let mut rows = by_figure(early, shortlist);
+    rows.retain(|(row, _)| shortlist.workload.admits(row.case.wait));
+    let Some((best, base)) = rows.first().cloned() else { return Vec::new() };
+    let left_behind = rows.into_iter().filter(|(row, _)| !is_measured(&row.case));
+    let eliminated = |(row, compared): (Row, Compared)| {
+        let times = compared.ratio_to(&base);
+        Eliminated {
+            mechanism: row.case.mechanism.clone(),
+            wait: row.case.wait,
+            trials: row.trials,
+            times: times.map(|(times, _)| times),
+            times_interval: times.map(|(_, interval)| interval),
+            than: best.case.row(),
+        }
+    };
+    left_behind.map(eliminated).collect()
+}
