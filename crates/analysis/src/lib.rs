@@ -20,6 +20,7 @@ mod cache_line;
 mod checks;
 mod comparable;
 mod compare;
+mod complete_rounds;
 mod costs;
 mod count;
 mod count_summary;
@@ -75,7 +76,7 @@ mod trials;
 pub use advice::Advice;
 pub use alike::Alike;
 pub use checks::broken_record;
-pub use comparable::Comparable;
+pub use comparable::{Comparable, Ratio};
 pub use compare::{
     COMPARISON_SCHEMA, Cause, Change, ChangedCall, ComparedCount, ComparedRow, ComparedRun, Comparison,
     CountChange, Counted, Difference, Incomparable, Inconclusive, OnlyIn, Power, Share, Together, compare,
@@ -100,7 +101,6 @@ pub use left_out::LeftOut;
 pub use noise::{CoreToCore, Disturbance, Level, Verdict};
 pub use not_explained::NotExplained;
 pub use over_time::{OverTime, TrialTimes, over_time};
-pub use ranking::Ratio;
 pub use ranking::{Carries, Group, describe_placement};
 pub use rate_sweep::{AtRate, RatePoint, RateSweep};
 pub use reached::Reached;

@@ -4,7 +4,7 @@
 //! They are in the order of `p50`. Two rows tie if the interval of their ratio contains 1; it always contains the quotient of the
 //! printed medians, so that order, ratio, interval and tie agree.
 
-use crate::{Comparable, Row, text::significant};
+use crate::{Comparable, Ratio, Row, text::significant};
 use furlong_model::{
     Arrival, Boundary, Case, Family, Harness, Pattern, Placement, Request, WaitKind, format_bytes, format_ns,
     printed_ns,
@@ -268,16 +268,6 @@ fn title(
     format!("{carried} on {}, {wait}", describe_placement(placement))
 }
 
-/// Ratio of the medians of two rows.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Ratio {
-    /// Quotient of the medians.
-    pub times: f64,
-    /// Interval of the ratio as printed, rounded outwards, for all rows of a group at once in 95 % of runs; `None` if either row
-    /// has fewer than three trials.
-    pub interval: Option<[f64; 2]>,
-}
-
 impl Ratio {
     /// Returns how many times as long `row` takes as `first`.
     pub(crate) fn of(row: &Row, first: &Row) -> Ratio {
@@ -292,11 +282,6 @@ impl Ratio {
             ]
         });
         Ratio { times, interval }
-    }
-
-    /// Whether the interval contains 1.
-    pub fn is_tie(&self) -> bool {
-        self.interval.is_some_and(|[low, high]| low <= 1.0 && 1.0 <= high)
     }
 }
 
