@@ -402,7 +402,7 @@ mod tests {
         expect(rows, &[("a", 1, "b/block c/block"), ("b", 1, "a/block"), ("c", 3, "a/block")]);
     }
 
-    /// Rounds of rows with paces that differ by kind of work, further trials of some rows, and a row that fails.
+    /// Rows with random medians and comparison intervals that need not agree with them, some without an interval.
     fn random_rows(random: &mut fastrand::Rng) -> Vec<Row> {
         let mut rows: Vec<Row> = (0..random.usize(2..9))
             .map(|number| {
