@@ -1,9 +1,6 @@
-//! Comparisons of rows of a group: by the rounds in which all of them ran, and without the pace of the machine in each round.
+//! Intervals of the medians of rows for comparisons, and ratios of two medians.
 
-use crate::Row;
-use crate::trials::MeasuredTrial;
-use furlong_model::{Family, Pattern, Placement, WaitKind};
-use furlong_stats::{Placed, RoundsRow, at_one_pace, comparison_intervals, median, tidy};
+use furlong_stats::tidy;
 use serde::Serialize;
 
 /// The least time that has a logarithm or divides another: histograms hold whole nanoseconds, and half of one stands for none.
@@ -42,41 +39,19 @@ impl Comparable {
     }
 }
 
-/// Returns the kind of work that dominates a row: waking a process, moving cache lines, or system calls. A shared machine slows
-/// each kind by another factor.
-fn kind(row: &Row) -> usize {
-    let case = &row.case;
-    let wakes = case.wait.kind() == WaitKind::Sleeping
-        && case.placement != Placement::OneProcess
-        && !(case.pattern == Pattern::OneWay && case.arrival.is_closed_loop());
-    match row.family {
-        _ if wakes => 0,
-        Some(Family::Memory | Family::Library) => 1,
-        _ => 2,
-    }
+/// Ratio of the medians of two rows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Ratio {
+    /// Quotient of the medians.
+    pub times: f64,
+    /// Interval of the ratio as printed, rounded outwards, for all rows of a group at once in 95 % of runs; `None` if either row
+    /// has fewer than three trials.
+    pub interval: Option<[f64; 2]>,
 }
 
-/// Compares the rows of a group by their trials; `None` for a row with too few of them.
-pub(crate) fn comparables<'a>(
-    rows: impl IntoIterator<Item = &'a Row>,
-    trials: &[Vec<&MeasuredTrial>],
-) -> Vec<Option<Comparable>> {
-    let of_row = |row: &Row| RoundsRow { kind: kind(row), may_be_missing: row.failed_trials > 0 };
-    let rows: Vec<RoundsRow> = rows.into_iter().map(of_row).collect();
-    let placed = |(row, trials): (usize, &Vec<&MeasuredTrial>)| {
-        let value = |trial: &MeasuredTrial| Some((trial.position, logarithm(trial.median_ns()?)));
-        let values = trials.iter().filter_map(|trial| value(trial));
-        values.map(|(position, value)| Placed { row, position, value }).collect::<Vec<_>>()
-    };
-    let found = at_one_pace(&trials.iter().enumerate().flat_map(placed).collect::<Vec<_>>(), &rows);
-    let values: Vec<Vec<f64>> = found.iter().map(|row| row.values.clone()).collect();
-    let intervals = comparison_intervals(&values);
-    let of = |((values, adjusted), interval): ((&Vec<f64>, bool), Option<[f64; 2]>)| {
-        Some(Comparable {
-            median_ns: tidy(median(values)?.exp()),
-            interval_ns: interval?.map(|end| tidy(end.exp())),
-            adjusted,
-        })
-    };
-    values.iter().zip(found.iter().map(|row| row.adjusted)).zip(intervals).map(of).collect()
+impl Ratio {
+    /// Whether the interval contains 1.
+    pub fn is_tie(&self) -> bool {
+        self.interval.is_some_and(|[low, high]| low <= 1.0 && 1.0 <= high)
+    }
 }

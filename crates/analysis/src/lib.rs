@@ -20,6 +20,7 @@ mod cache_line;
 mod checks;
 mod comparable;
 mod compare;
+mod complete_rounds;
 mod consistent;
 mod costs;
 mod count;
@@ -76,7 +77,7 @@ mod trials;
 pub use advice::Advice;
 pub use alike::Alike;
 pub use checks::broken_record;
-pub use comparable::Comparable;
+pub use comparable::{Comparable, Ratio};
 pub use compare::{
     COMPARISON_SCHEMA, Cause, Change, ChangedCall, ComparedCount, ComparedRow, ComparedRun, Comparison,
     CountChange, Counted, Difference, Incomparable, Inconclusive, OnlyIn, Power, Share, Together, compare,
@@ -101,7 +102,6 @@ pub use left_out::LeftOut;
 pub use noise::{CoreToCore, Disturbance, Level, Verdict, disturbances};
 pub use not_explained::NotExplained;
 pub use over_time::{OverTime, TrialTimes, over_time};
-pub use ranking::Ratio;
 pub use ranking::{Carries, Group, describe_placement};
 pub use rate_sweep::{AtRate, RatePoint, RateSweep};
 pub use reached::Reached;

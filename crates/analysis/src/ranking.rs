@@ -4,7 +4,7 @@
 //! They are in the order of `p50`. Two rows tie if the interval of their ratio contains 1; it always contains the quotient of the
 //! printed medians, so that order, ratio, interval and tie agree.
 
-use crate::{Comparable, Row, text::significant};
+use crate::{Comparable, Ratio, Row, text::significant};
 use furlong_model::{
     Arrival, Boundary, Case, Family, Harness, Pattern, Placement, Request, WaitKind, format_bytes, format_ns,
     printed_ns,
@@ -264,16 +264,6 @@ fn title(
     format!("{carried} on {}, {wait}", describe_placement(placement))
 }
 
-/// Ratio of the medians of two rows.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Ratio {
-    /// Quotient of the medians.
-    pub times: f64,
-    /// Interval of the ratio as printed, rounded outwards, for all rows of a group at once in 95 % of runs; `None` if either row
-    /// has fewer than three trials.
-    pub interval: Option<[f64; 2]>,
-}
-
 impl Ratio {
     /// Returns how many times as long `row` takes as `first`.
     pub(crate) fn of(row: &Row, first: &Row) -> Ratio {
@@ -288,11 +278,6 @@ impl Ratio {
             ]
         });
         Ratio { times, interval }
-    }
-
-    /// Whether the interval contains 1.
-    pub fn is_tie(&self) -> bool {
-        self.interval.is_some_and(|[low, high]| low <= 1.0 && 1.0 <= high)
     }
 }
 
@@ -413,7 +398,7 @@ mod tests {
         expect(rows, &[("a", 1, "b/block c/block"), ("b", 1, "a/block"), ("c", 3, "a/block")]);
     }
 
-    /// Rounds of rows with paces that differ by kind of work, further trials of some rows, and a row that fails.
+    /// Rows with random medians and comparison intervals that need not agree with them, some without an interval.
     fn random_rows(random: &mut fastrand::Rng) -> Vec<Row> {
         let mut rows: Vec<Row> = (0..random.usize(2..9))
             .map(|number| {

@@ -6,7 +6,7 @@
 use crate::{
     Alike, Group, Row, Run,
     checks::on_two_processors,
-    comparable::comparables,
+    complete_rounds::comparables,
     noise::{MOVED, core_to_core_times},
     ranking::resolved,
     trials::{MeasuredTrial, Trials},

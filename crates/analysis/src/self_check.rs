@@ -5,7 +5,7 @@
 
 use crate::{
     DecodedRun, Group, Row, Skipped,
-    comparable::comparables,
+    complete_rounds::comparables,
     ranking::{resolved, tie},
     trials::{CaseTrials, MeasuredTrial},
 };

@@ -2,7 +2,7 @@
 
 use crate::{
     CountRow, Counting, Finding, Group, Growths, Level, RateSweep, Regimes, Row, Run, RunFacts, Skipped,
-    Verdict, comparable::comparables, count::count_of, findings, ranking, sound::Sound, trials::Trials,
+    Verdict, complete_rounds::comparables, count::count_of, findings, ranking, sound::Sound, trials::Trials,
 };
 use furlong_model::{Case, is_one};
 use furlong_stats::sort_by_key;

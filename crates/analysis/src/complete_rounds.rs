@@ -1,0 +1,45 @@
+//! Comparisons of the rows of a group, by the rounds in which all of them ran and without the pace of the machine in each round.
+
+use crate::comparable::{Comparable, logarithm};
+use crate::{Row, trials::MeasuredTrial};
+use furlong_model::{Family, Pattern, Placement, WaitKind};
+use furlong_stats::{Placed, RoundsRow, at_one_pace, comparison_intervals, median, tidy};
+
+/// Returns the kind of work that dominates a row: waking a process, moving cache lines, or system calls. A shared machine slows
+/// each kind by another factor.
+fn kind(row: &Row) -> usize {
+    let case = &row.case;
+    let wakes = case.wait.kind() == WaitKind::Sleeping
+        && case.placement != Placement::OneProcess
+        && !(case.pattern == Pattern::OneWay && case.arrival.is_closed_loop());
+    match row.family {
+        _ if wakes => 0,
+        Some(Family::Memory | Family::Library) => 1,
+        _ => 2,
+    }
+}
+
+/// Compares the rows of a group by their trials; `None` for a row with too few of them.
+pub(crate) fn comparables<'a>(
+    rows: impl IntoIterator<Item = &'a Row>,
+    trials: &[Vec<&MeasuredTrial>],
+) -> Vec<Option<Comparable>> {
+    let of_row = |row: &Row| RoundsRow { kind: kind(row), may_be_missing: row.failed_trials > 0 };
+    let rows: Vec<RoundsRow> = rows.into_iter().map(of_row).collect();
+    let placed = |(row, trials): (usize, &Vec<&MeasuredTrial>)| {
+        let value = |trial: &MeasuredTrial| Some((trial.position, logarithm(trial.median_ns()?)));
+        let values = trials.iter().filter_map(|trial| value(trial));
+        values.map(|(position, value)| Placed { row, position, value }).collect::<Vec<_>>()
+    };
+    let found = at_one_pace(&trials.iter().enumerate().flat_map(placed).collect::<Vec<_>>(), &rows);
+    let values: Vec<Vec<f64>> = found.iter().map(|row| row.values.clone()).collect();
+    let intervals = comparison_intervals(&values);
+    let of = |((values, adjusted), interval): ((&Vec<f64>, bool), Option<[f64; 2]>)| {
+        Some(Comparable {
+            median_ns: tidy(median(values)?.exp()),
+            interval_ns: interval?.map(|end| tidy(end.exp())),
+            adjusted,
+        })
+    };
+    values.iter().zip(found.iter().map(|row| row.adjusted)).zip(intervals).map(of).collect()
+}
