@@ -177,7 +177,8 @@ fn run_role(
         window: configuration.window.get(),
         alone: entry.capabilities.start == Start::Alone || one_process,
         may_lose,
-        last_may_be_lost: may_lose && entry.capabilities.when_full == WhenFull::Drops,
+        // A newer message may replace it, or there may be no room for it.
+        last_may_be_lost: may_lose && entry.capabilities.when_full != WhenFull::DropsOldest,
     };
     let messages =
         Messages::new(message_loop.channel(), configuration.party.role, (&control_page, line), &format);
