@@ -239,7 +239,7 @@ impl ProgramsTrial<'_> {
             Mark::Done(count) => count,
             Mark::Ended => None,
         };
-        let after = self.used();
+        let mut after = self.used();
         self.sampled.add(&after);
         if begins_when_ready {
             self.observer.before(Phase::Finish, &self.roles(&after));
@@ -256,10 +256,16 @@ impl ProgramsTrial<'_> {
             return Err(self.started[asks].failure(Phase::Timed, what).into());
         }
         let mut ended = Usage::default();
-        if !after[asks].contains_key(&self.pid(asks)) {
-            // The client may end right after its last line. Once its exit status was taken, the kernel tells what it and the
-            // children that it waited for have used since they began.
+        if before[asks].keys().any(|pid| !after[asks].contains_key(pid)) {
+            // The client or a child may end right after the last line. Once the client's exit status was taken, the kernel tells
+            // what it and the children that it waited for have used since they began.
             self.started[asks].program.child.wait_at_most(OTHER_REPORT_MS);
+            let later = self.used();
+            if !later[asks].contains_key(&self.pid(asks)) {
+                after = later;
+            }
+        }
+        if !after[asks].contains_key(&self.pid(asks)) {
             ended = usage::of_ended_children().map_err(|error| self.unreadable(&error))? - ended_before;
         }
         let round_trips = u64::from(count.unwrap_or(1));
