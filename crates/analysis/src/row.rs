@@ -306,7 +306,9 @@ fn trials_on_one_processor(case: &Case, trials: &[&Measurement]) -> Option<usize
     }
     let is_one =
         |trial: &&&Measurement| trial.roles.windows(2).all(|pair| pair[0].processor == pair[1].processor);
-    let is_seen = case.placement == Placement::Free && trials[0].roles.len() > 1;
+    // One program may be several processes.
+    let is_known = trials[0].programs.is_none() || trials[0].roles.len() > 1;
+    let is_seen = case.placement == Placement::Free && is_known;
     is_seen.then(|| trials.iter().filter(is_one).count())
 }
 

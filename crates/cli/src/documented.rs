@@ -23,20 +23,22 @@ fn arguments(line: &str) -> Option<Vec<String>> {
             line.trim().strip_prefix("furlong").filter(|rest| rest.is_empty() || rest.starts_with(' '))?
         }
     };
-    let (mut words, mut quote) = (vec![String::new()], None);
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for character in behind.chars() {
-        let is_new = words.last().is_some_and(String::is_empty);
         match (quote, character) {
             (Some(open), _) if open == character => quote = None,
-            (None, '\'' | '"') => quote = Some(character),
+            (None, '\'' | '"') => {
+                quote = Some(character);
+                // Two quotes are an empty word.
+                word.get_or_insert_default();
+            }
             (None, '|' | '>' | '&' | ';') => break,
-            (None, '#') if is_new => break,
-            (None, ' ') if is_new => {}
-            (None, ' ') => words.push(String::new()),
-            _ => words.last_mut()?.push(character),
+            (None, '#') if word.is_none() => break,
+            (None, ' ') => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(character),
         }
     }
-    words.retain(|word| !word.is_empty());
+    words.extend(word);
     Some(words)
 }
 
