@@ -76,7 +76,7 @@ mod slow {
         assert!(
             at(row(&pinned.expect_code(0).json(), "rows", "pipe/block"), "trials_on_one_processor").is_null()
         );
-        let explained = place.run(["explain", "pipe", "--place", "free", "--trials", "1"]);
-        assert!(explained.stdout.contains("free: the scheduler chose"), "{}", explained.stdout);
+        let refused = place.run(["explain", "pipe", "--place", "free", "--trials", "1"]).expect_code(2);
+        assert!(refused.stderr.contains("the scheduler chose"), "{}", refused.stderr);
     }
 }
