@@ -31,32 +31,6 @@ pub trait Channel {
     }
 }
 
-impl<C: Channel + ?Sized> Channel for &mut C {
-    fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        (**self).send(message)
-    }
-
-    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        (**self).recv(message)
-    }
-
-    fn unread_buffers(&self, size_bytes: usize) -> usize {
-        (**self).unread_buffers(size_bytes)
-    }
-
-    fn access(&self) -> Access {
-        (**self).access()
-    }
-
-    fn lost(&self) -> Option<u64> {
-        (**self).lost()
-    }
-
-    fn sent_again(&self) -> Option<u64> {
-        (**self).sent_again()
-    }
-}
-
 impl Channel for Box<dyn Channel> {
     #[inline(always)]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {

@@ -70,8 +70,8 @@ impl Counted {
 }
 
 /// Sends for as long as `amount` says, and if it is the first of the senders ends the part for all.
-pub(crate) fn notify<C: Channel>(
-    channel: &mut C,
+pub(crate) fn notify(
+    channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     counted: Counted,
     amount: Amount,
@@ -163,8 +163,8 @@ fn end_for_all(
 }
 
 /// Takes what several send until the end is announced.
-pub(crate) fn take_from_several<C: Channel>(
-    channel: &mut C,
+pub(crate) fn take_from_several(
+    channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     counted: Counted,
     amount: Amount,
@@ -202,8 +202,8 @@ fn begin_taking(
 }
 
 /// Takes as one of several workers until the end is announced.
-pub(crate) fn take_as_worker<C: Channel>(
-    channel: &mut C,
+pub(crate) fn take_as_worker(
+    channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
@@ -237,14 +237,14 @@ fn send_to_each(
 }
 
 #[inline(always)]
-fn send_next<C: Channel + ?Sized>(channel: &mut C, messages: &mut Messages<'_>) -> Result<(), RoleError> {
+fn send_next(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> Result<(), RoleError> {
     messages.send(channel)?;
     messages.done += 1;
     Ok(())
 }
 
 #[inline(always)]
-fn take_next<C: Channel + ?Sized>(channel: &mut C, messages: &mut Messages<'_>) -> Result<(), RoleError> {
+fn take_next(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> Result<(), RoleError> {
     messages.receive(channel)?;
     messages.done += 1;
     messages.note(messages.done, messages.done);

@@ -143,16 +143,16 @@ impl SharedEnd {
         recorder: &mut Recorder,
     ) -> Result<LoopResult, RoleError> {
         if self.notifies_only {
-            run_notifications(&mut self.channel, messages, place, amount, recorder)
+            run_notifications(&mut *self.channel, messages, place, amount, recorder)
         } else {
-            run_messages::<_, false>(&mut self.channel, messages, place, amount, recorder)
+            run_messages::<false>(&mut *self.channel, messages, place, amount, recorder)
         }
     }
 }
 
 /// The verified pass, in which every byte of so many messages of each sender is checked.
 pub fn verify_shared(
-    mut channel: &mut dyn Channel,
+    channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     place: &mut Place,
     of_each: u64,
@@ -161,15 +161,15 @@ pub fn verify_shared(
     let recorder = &mut Recorder::counting(0, Some(of_each));
     match place {
         Place::Notifier(_) | Place::Notified(_) => {
-            run_notifications(&mut channel, messages, place, amount, recorder)
+            run_notifications(channel, messages, place, amount, recorder)
         }
-        _ => run_messages::<_, true>(&mut channel, messages, place, amount, recorder),
+        _ => run_messages::<true>(channel, messages, place, amount, recorder),
     }
 }
 
 #[inline(always)]
-fn run_messages<C: Channel, const WHOLE: bool>(
-    channel: &mut C,
+fn run_messages<const WHOLE: bool>(
+    channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     place: &mut Place,
     amount: Amount,
@@ -177,22 +177,20 @@ fn run_messages<C: Channel, const WHOLE: bool>(
 ) -> Result<LoopResult, RoleError> {
     match place {
         Place::Sender(numbering) => {
-            send_beside_others::<C, WHOLE>(channel, messages, *numbering, amount, recorder)
+            send_beside_others::<WHOLE>(channel, messages, *numbering, amount, recorder)
         }
         Place::Receiver(received) => {
-            receive_from_several::<C, WHOLE>(channel, messages, received, amount, recorder)
+            receive_from_several::<WHOLE>(channel, messages, received, amount, recorder)
         }
-        Place::ToWorkers(workers) => {
-            send_to_workers::<C, WHOLE>(channel, messages, *workers, amount, recorder)
-        }
-        Place::Worker(taken) => receive_as_worker::<C, WHOLE>(channel, messages, taken, recorder),
+        Place::ToWorkers(workers) => send_to_workers::<WHOLE>(channel, messages, *workers, amount, recorder),
+        Place::Worker(taken) => receive_as_worker::<WHOLE>(channel, messages, taken, recorder),
         Place::Notifier(_) | Place::Notified(_) => Err(other_place()),
     }
 }
 
 #[inline(always)]
-fn run_notifications<C: Channel>(
-    channel: &mut C,
+fn run_notifications(
+    channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     place: &mut Place,
     amount: Amount,
@@ -214,8 +212,8 @@ fn other_place() -> RoleError {
 }
 
 /// Sends as one of several.
-fn send_beside_others<C: Channel, const WHOLE: bool>(
-    channel: &mut C,
+fn send_beside_others<const WHOLE: bool>(
+    channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     numbering: Numbering,
     amount: Amount,
@@ -226,7 +224,7 @@ fn send_beside_others<C: Channel, const WHOLE: bool>(
     page.wait_for_start(start_before);
     let before = messages.baseline()?;
     let start = page.start();
-    let next = || send_next::<C, WHOLE>(channel, messages, numbering);
+    let next = || send_next::<WHOLE>(channel, messages, numbering);
     let elapsed_ns = send_for(start, amount, recorder, next)?;
     page.announce_last_of(line, messages.done + 1);
     send_untimed::<WHOLE>(channel, messages, numbering, 1)?;
@@ -234,8 +232,8 @@ fn send_beside_others<C: Channel, const WHOLE: bool>(
 }
 
 /// Sends to several workers, and then a message more to each, which ends its part.
-fn send_to_workers<C: Channel, const WHOLE: bool>(
-    channel: &mut C,
+fn send_to_workers<const WHOLE: bool>(
+    channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     workers: u32,
     amount: Amount,
@@ -252,7 +250,7 @@ fn send_to_workers<C: Channel, const WHOLE: bool>(
     let before = messages.baseline()?;
     let start = clock::now_ns();
     page.announce_start(start);
-    let next = || send_next::<C, WHOLE>(channel, messages, numbering);
+    let next = || send_next::<WHOLE>(channel, messages, numbering);
     let elapsed_ns = send_for(start, amount, recorder, next)?;
     page.announce_last(messages.done);
     send_untimed::<WHOLE>(channel, messages, numbering, workers)?;
@@ -267,15 +265,15 @@ fn send_untimed<const WHOLE: bool>(
     count: u32,
 ) -> Result<(), RoleError> {
     for _ in 0..count {
-        send_next::<_, WHOLE>(channel, messages, numbering)?;
+        send_next::<WHOLE>(channel, messages, numbering)?;
     }
     messages.note(messages.done, 0);
     Ok(())
 }
 
 /// Receives until the last message of each sender has come.
-fn receive_from_several<C: Channel, const WHOLE: bool>(
-    channel: &mut C,
+fn receive_from_several<const WHOLE: bool>(
+    channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     received: &mut Received,
     amount: Amount,
@@ -288,7 +286,7 @@ fn receive_from_several<C: Channel, const WHOLE: bool>(
     page.announce_start(start);
     let (mut arrivals, mut ended) = (Arrivals::new(start, amount, recorder), 0);
     while ended < senders {
-        let Some(sender) = receive_next::<C, WHOLE>(channel, messages, received)? else { continue };
+        let Some(sender) = receive_next::<WHOLE>(channel, messages, received)? else { continue };
         ended += usize::from(page.last_of(sender) == received.numbers[sender]);
         arrivals.add(ended == senders);
     }
@@ -302,14 +300,14 @@ fn receive_untimed<const WHOLE: bool>(
     received: &mut Received,
 ) -> Result<(), RoleError> {
     for _ in 0..received.numbers.len() {
-        receive_next::<_, WHOLE>(channel, messages, received)?;
+        receive_next::<WHOLE>(channel, messages, received)?;
     }
     Ok(())
 }
 
 /// Receives as one of several workers until a message comes that ends its part.
-fn receive_as_worker<C: Channel, const WHOLE: bool>(
-    channel: &mut C,
+fn receive_as_worker<const WHOLE: bool>(
+    channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     taken: &mut Taken,
     recorder: &mut Recorder,
@@ -318,7 +316,7 @@ fn receive_as_worker<C: Channel, const WHOLE: bool>(
     let before = take_untimed::<WHOLE>(channel, messages, taken)?;
     let (taken_before, mut in_time) = (taken.count, taken.count);
     loop {
-        take_next::<C, WHOLE>(channel, messages, taken)?;
+        take_next::<WHOLE>(channel, messages, taken)?;
         match page.last() {
             u64::MAX => in_time = taken.count,
             last if taken.last > last => break,
@@ -335,15 +333,15 @@ fn take_untimed<const WHOLE: bool>(
     taken: &mut Taken,
 ) -> Result<Baseline, RoleError> {
     let (page, start_before) = (messages.control_page, messages.control_page.start());
-    take_next::<_, WHOLE>(channel, messages, taken)?;
+    take_next::<WHOLE>(channel, messages, taken)?;
     page.wait_for_start(start_before);
     messages.baseline()
 }
 
 /// Stamps and sends the next message.
 #[inline(always)]
-fn send_next<C: Channel + ?Sized, const WHOLE: bool>(
-    channel: &mut C,
+fn send_next<const WHOLE: bool>(
+    channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     numbering: Numbering,
 ) -> Result<(), RoleError> {
@@ -365,8 +363,8 @@ fn send_next<C: Channel + ?Sized, const WHOLE: bool>(
 /// Receives and checks the next message of any sender, and gives whose it is; nobody's while one that is missing may still
 /// come.
 #[inline(always)]
-fn receive_next<C: Channel + ?Sized, const WHOLE: bool>(
-    channel: &mut C,
+fn receive_next<const WHOLE: bool>(
+    channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     received: &mut Received,
 ) -> Result<Option<usize>, RoleError> {
@@ -428,8 +426,8 @@ fn out_of_turn<const WHOLE: bool>(
 
 /// Receives and checks the next message that this worker is given.
 #[inline(always)]
-fn take_next<C: Channel + ?Sized, const WHOLE: bool>(
-    channel: &mut C,
+fn take_next<const WHOLE: bool>(
+    channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     taken: &mut Taken,
 ) -> Result<(), RoleError> {
