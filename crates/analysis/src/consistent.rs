@@ -207,7 +207,7 @@ mod tests {
         waited.roles[1].window_ns = waited.roles[1].window_ns.map(|ns| 2 * ns);
         let busy = row(&spins, &[waited.clone()]).unwrap().processors_busy();
         assert!((busy - 2.0).abs() < 0.01, "{busy}");
-        // Records of before do not say so, and are held to no more than the time that there was.
+        // Older records lack these times, and are limited to the elapsed time.
         waited.roles.iter_mut().for_each(|role| role.window_ns = None);
         let busy = row(&spins, &[waited]).unwrap().processors_busy();
         assert!((busy - 2.0).abs() < 0.01, "{busy}");

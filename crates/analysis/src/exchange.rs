@@ -278,8 +278,8 @@ fn in_each(case: &Case, trials: &[&Measurement], parts: [fn(&RoleTally) -> u64; 
 
 /// The share of a role's processor time that belongs to the measured part, 0 to 1.
 ///
-/// Who spins also does so while it waits for the other role before and after that part, which is not in the elapsed time: on a
-/// busy machine that takes longer than a short trial. Who sleeps uses nothing then.
+/// A spinning role also spins while it waits for the other role before and after that part, which is not in the elapsed time: on a
+/// busy machine that takes longer than a short trial. A sleeping role uses no CPU time then.
 fn measured_share(case: &Case, trial: &Measurement, role: &RoleTally) -> f64 {
     let is_own_loop = trial.adapter.is_none() && trial.programs.is_none();
     if !is_own_loop || case.wait.kind() != WaitKind::Spinning {

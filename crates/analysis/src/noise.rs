@@ -34,7 +34,7 @@ const NO_PRESSURE: f64 = 5.0;
 const LOAD: f64 = 0.5;
 /// Time that the probe of one reading watches both CPUs, in nanoseconds.
 const PROBED_NS: f64 = 20e6;
-/// Of so many probes or more, the worst does not count: one hiccup in 10 ms is 10 %.
+/// Of this number of probes or more, the worst does not count: one hiccup in 10 ms is 10 %.
 const PROBES: usize = 3;
 /// CPUs that a benchmark keeps busy if it can.
 const BUSY_CPUS: usize = 2;
@@ -184,7 +184,7 @@ impl Verdict {
     }
 }
 
-/// What disturbs a machine of so many CPUs on which nothing was measured yet, by these readings, the worst first.
+/// Returns the disturbances of a machine with this number of CPUs before a run, by these readings, the worst first.
 pub fn disturbances(readings: &[NoiseReading], processors: usize) -> Vec<(Level, Disturbance)> {
     worst_first(judged(readings, processors, None))
 }
@@ -423,7 +423,7 @@ mod tests {
         expect(Quiet, &[], |a, b| (a.quota_cpus, b.quota_cpus) = (Some(0.5), Some(0.5)));
     }
 
-    /// A run of 40 trials on a machine that lost this share of the time of the roles' CPUs, with so many switches.
+    /// A run of 40 trials on a machine that lost this share of the time of the roles' CPUs, with this number of switches.
     fn busy_waiting(lost: f64, switches: u64) -> Run {
         let case = case("posix-shm", Wait::Spin, Placement::OtherCore);
         let mut measured = measurement(&case, 5_000.0, switches);

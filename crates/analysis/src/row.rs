@@ -109,7 +109,7 @@ pub struct TimerLate {
 }
 
 impl TimerLate {
-    /// `None` unless every trial tells it apart from what waited for another message.
+    /// `None` unless every trial has it apart from messages that waited for another one.
     fn of(trials: &[&Measurement]) -> Option<TimerLate> {
         let late: Vec<TimerLateness> = trials.iter().map(|trial| trial.timer_late).collect::<Option<_>>()?;
         let sends: f64 = late.iter().map(|late| late.sends as f64).sum();
@@ -288,7 +288,7 @@ fn late_sends_share(case: &Case, trials: &[&Measurement]) -> Option<f64> {
     (matches!(case.arrival, Arrival::Interval(_)) && sends > 0.0).then(|| tidy(late / sends))
 }
 
-/// What processes used beside the roles: the median over trials.
+/// CPU time of other processes: the median over trials.
 fn others_cpu_ns(trials: &[&Measurement]) -> BTreeMap<String, f64> {
     let mut used: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for (index, trial) in trials.iter().enumerate() {

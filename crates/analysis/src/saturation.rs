@@ -28,7 +28,7 @@ pub struct Saturation {
     pub lost_share: Option<f64>,
 }
 
-/// What tells why a row does not keep up.
+/// Figures that show why a row does not keep up.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Evidence {
     /// The share of its CPUs' time that others took.
@@ -123,7 +123,7 @@ mod tests {
         Saturation::of(&case, [&trial, &trial, &trial].into_iter(), Evidence::default)
     }
 
-    /// At 100 k a second, of which so many were carried.
+    /// A row that was asked for 100 k messages a second and carried this number.
     fn cause(carried_per_second: u64, evidence: Evidence) -> Option<f64> {
         let case = Case {
             arrival: Arrival::Interval(10_000),

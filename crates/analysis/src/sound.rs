@@ -131,8 +131,8 @@ impl<'a> Sound<'a> {
     }
 }
 
-/// What tells why a row does not keep up with a rate. What others took is known of a row that never waits; of another one, the
-/// probes between trials say what others took from anybody.
+/// Returns the figures that show why a row does not keep up with a rate. The CPU time that other processes took from a row that never
+/// waits is known; of other rows, the probes between trials show how much they took of each CPU.
 fn evidence(run: &Run, case: &Case, trials: &[&MeasuredTrial]) -> Evidence {
     let times = trials.iter().filter_map(|trial| trial.times.as_ref().ok());
     let shortest = times.filter_map(|times| times.shares().next()).map(|(ns, _)| ns).reduce(f64::min);

@@ -1,7 +1,7 @@
 //! Own programs of the user, which know nothing of furlong: a server and its client, or one program that is the whole system.
 //!
 //! Each prints a line on its standard output: `ready` when the server accepts requests or the client begins, and `done` or
-//! `done N` when the client has finished, after N exchanges. What they exchange is not seen, so nothing of it is verified. All else is seen to from
+//! `done N` when the client has finished, after N exchanges. What they exchange is not seen, so nothing of it is verified. Everything else is handled from
 //! outside, as with adapters: processors, usage, deaths, silence, and what is left behind.
 
 use crate::adapter::{RUN_VARIABLE, remaining_processes};
@@ -412,7 +412,7 @@ impl ProgramsTrial<'_> {
         self.observer.before(Phase::Timed, &self.roles(&used));
         if stops {
             signal_all(&self.started, signal::CONTINUE);
-            // Or the trial would look as if somebody else had stopped it for a moment.
+            // Or the trial would look as if another process had stopped it for a moment.
             for side in &self.started {
                 let _ = side.program.child.take_continued();
             }

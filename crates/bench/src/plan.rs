@@ -32,7 +32,7 @@ pub struct Plan {
     /// How long the trials may take in all: the one that is under way is finished, and no other begins. If not given,
     /// further trials take no longer than the first ones.
     pub within: Option<Duration>,
-    /// The longest that a trial may take in all, and the one that is under way when the time is over is ended. A case whose
+    /// The longest that a trial may take in all, and the one in progress when the time is over is ended. A case whose
     /// trial takes longer is refused. `None` lets each trial finish.
     pub longest_trial: Option<Duration>,
     /// Whether trials go on until a signal ends them: then that is the end of the run as it was asked for.

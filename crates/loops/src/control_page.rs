@@ -137,7 +137,7 @@ impl ControlPage {
         self.region.double_word(place).store(sequence, Ordering::Release);
     }
 
-    /// When a message was sent that has come, if the timer made it late.
+    /// Returns when a received message was sent, if the timer made it late.
     #[inline]
     pub fn sent(&self, sequence: u64) -> Option<u64> {
         let place = SENT + 16 * (sequence % SENT_ROOM) as usize;

@@ -3,7 +3,8 @@
 //! Only the loops that run without a pause are compiled for each type of channel. Everything else is compiled once: buffers,
 //! stamps, verification, recording and reports. A role makes one virtual call for each run of a loop, and the loop itself
 //! makes none. A loop that pauses between two messages, until the next one is due or until another process has caught up,
-//! makes a virtual call per message instead, which takes about 2 ns.
+//! makes a virtual call per message instead, which takes about 2 ns. So do the loops over several, shared or both ends of
+//! mechanisms whose messages make system calls.
 
 use crate::channel::Channel;
 use crate::one_way::{OneWayLoop, SendStream};

@@ -73,11 +73,11 @@ pub struct LoopResult {
     pub elapsed_ns: u64,
     /// What this role used in that time.
     pub usage: Usage,
-    /// Time between the two readings of the usage, in nanoseconds; `None` if nobody has read it.
+    /// Time between the two readings of the usage, in nanoseconds; `None` if it was not read.
     pub window_ns: Option<u64>,
     /// How much of that went into waiting for a message to be due.
     pub idle: Idle,
-    /// Messages sent later than they were due, for who holds the clock; `None` where none is due at a set time, or where that is
+    /// Messages sent later than they were due, of the role that holds the clock; `None` where none is due at a set time, or where that is
     /// not known.
     pub late: Option<LateSends>,
     /// How long the messages of a window had been outstanding before and after that time.

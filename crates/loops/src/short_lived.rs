@@ -11,7 +11,7 @@ use furlong_mechanism::{EndpointSetup, Link, LinkSpecification, Message};
 use furlong_model::{Role, Wait};
 use std::io;
 
-/// Sends each message through a link of its own.
+/// Sends each message through a separate link.
 struct ShortLived {
     create: fn(&LinkSpecification) -> io::Result<Link>,
     open_both: OpenBoth,
@@ -104,7 +104,7 @@ mod tests {
         std::fs::read_dir("/proc/self/fd").unwrap().count()
     }
 
-    /// Links of a mechanism that carries data or 8 bytes, again and again.
+    /// Makes 20 links of a mechanism that carries data or 8 bytes.
     fn make_links(built_in: &BuiltIn, folder: &Path) {
         let promised = built_in.capabilities;
         let carries = promised.fixed_size_bytes.is_none_or(|size| size == 8);

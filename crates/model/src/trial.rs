@@ -67,7 +67,7 @@ pub struct Measurement {
     #[serde(default)]
     pub late_sends: u64,
     /// Those of them that the sender's timer made late: they are timed from their send, and all others from when they were due.
-    /// `None` where no time is set, of programs with a loop of their own, and in records of before this was kept: there every
+    /// `None` where no time is set, of programs with their own loop, and in older records: there every
     /// message is timed from when it was due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timer_late: Option<TimerLateness>,
@@ -142,7 +142,7 @@ impl TimerLateness {
         }
     }
 
-    /// If each message counts once for each of so many receivers.
+    /// Returns the sums if each message counts once for each receiver.
     #[must_use]
     pub fn times(self, receivers: u64) -> TimerLateness {
         TimerLateness { sends: self.sends * receivers, total_ns: self.total_ns * receivers, ..self }

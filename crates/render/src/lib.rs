@@ -297,7 +297,7 @@ mod tests {
                         1.20 ms)";
         let waited = "sent late after another message, and timed from when they were due: 1.1 % of unix-seqpacket/block";
         assert!(said(paced).ends_with(&format!("{by_timer} {waited}")), "{paced}");
-        // Programs, and records of before, do not tell these apart.
+        // Programs and older records do not distinguish these.
         let mut before = fixture::summary();
         for row in &mut before.rows {
             (row.timer_late, row.late_sends_share) = (None, row.late_sends_share.map(|_| 0.92));

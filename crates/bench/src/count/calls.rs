@@ -242,7 +242,7 @@ impl Observer for Calls {
     }
 
     fn observes_stopped_programs(&self) -> bool {
-        // The kernel needs milliseconds to begin its log, and programs would go on meanwhile.
+        // The kernel needs milliseconds to begin its log, and programs would go on while it does.
         self.of_all_threads() && matches!(self.source, Source::Event(..))
     }
 

@@ -58,7 +58,7 @@ fn main() -> ExitCode {
 
 /// Compares everything, prints it, and returns whether all benchmarks are near enough.
 fn compare() -> Result<bool> {
-    // cargo adds a word of its own.
+    // cargo adds its own word.
     let asked: Vec<String> = env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let rounds = asked.iter().find_map(|word| word.parse().ok()).unwrap_or(ROUNDS);
     let folder = tempfile::tempdir()?;

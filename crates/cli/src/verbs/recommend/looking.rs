@@ -199,7 +199,7 @@ impl Pace {
         }
     }
 
-    /// Returns the measured time of a trial of the early look that has this `time` for so many candidates.
+    /// Returns the measured time of a trial of the early look that has this `time` for this number of candidates.
     fn early_budget(&self, candidates: usize, time: Duration) -> Duration {
         let trials = candidates.max(1) as u32 * EARLY_ROUNDS;
         if self.pause.is_zero() {
@@ -289,7 +289,7 @@ fn drop_spinning(shortlist: &mut Shortlist, time: &Time, pace: &Pace) {
     }));
 }
 
-/// Returns the measured time of each of so many trials in a closed loop, which may take a quarter of the time together.
+/// Returns the measured time of each of this number of trials in a closed loop, which may take a quarter of the time together.
 fn short_look(trials: u32, within: Duration) -> Duration {
     const LEAST: Duration = Duration::from_millis(4);
     const MOST: Duration = Duration::from_millis(20);
