@@ -6,7 +6,7 @@ use crate::{
 };
 use furlong_model::Cost;
 use furlong_stats::{Curve, median, median_interval, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Version of [`Costs`] as JSON; it changes when a field changes its meaning or goes.
@@ -34,7 +34,7 @@ pub struct Costs {
 }
 
 /// One cost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CostEstimate {
     /// Its name, as in `system-call`.
     pub name: String,

@@ -13,7 +13,7 @@ use super::run::FleetRun;
 use crate::{Change, Level, Unit};
 use furlong_model::Case;
 use furlong_stats::{holm, median, median_interval_with, rank_sum_chance, shift_interval, sort_by, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The chance that a row of equal groups reads better or worse.
@@ -68,7 +68,7 @@ pub struct FleetChange {
 }
 
 /// Why of a row it cannot be said what became of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum FleetInconclusive {
     /// Too few hosts for an interval that holds for so many rows.

@@ -8,7 +8,7 @@ use super::host::{Fleet, Host};
 use super::run::{CostKey, most_frequent};
 use crate::{Disturbance, Level};
 use furlong_stats::{Deviations, distinct, sort_by, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The chance that a fleet of hosts that are alike has one that is named.
@@ -17,7 +17,7 @@ pub(super) const ALPHA: f64 = 0.01;
 pub(super) const REPEATS: f64 = 0.005;
 
 /// What is unlike the fleet.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum FleetReason {
     /// It was disturbed while it was measured.

@@ -8,7 +8,7 @@ use crate::trials::Trials;
 use crate::{CoreToCore, Disturbance, Level, Run, Unit, Verdict, cost_name};
 use furlong_model::{Case, Cost, Machine};
 use furlong_stats::sort_by;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The name of the cost "transfer of a cache line between two cores".
@@ -55,7 +55,7 @@ pub struct UnusedRun {
 }
 
 /// Why a file was not used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Unused {
     /// It cannot be read, or is no run.
