@@ -6,7 +6,7 @@
 use furlong_model::{Case, Measurement, Pattern, Role, RoleTally, WaitKind};
 use furlong_stats::{Distribution, Mixture, median, median_interval, tidy, uncertainty};
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// What is counted once.
@@ -115,7 +115,7 @@ impl ExchangeFigures {
 }
 
 /// Times of one exchange, in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Times {
     /// The median of the trials' medians.
     pub p50: f64,
@@ -126,7 +126,6 @@ pub struct Times {
     /// 99.9 % take no longer.
     pub p999: f64,
     /// The shortest sample of all trials.
-    #[serde(default)]
     pub min: f64,
     /// The longest sample of all trials.
     pub max: f64,
@@ -155,7 +154,7 @@ pub struct Cpu {
 }
 
 /// Context switches over both roles, an exchange.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Switches {
     /// To wait for the other role.
     pub voluntary: f64,

@@ -9,9 +9,8 @@ use furlong_model::{
     Arrival, Boundary, Case, Family, Harness, Pattern, Placement, Request, WaitKind, format_bytes, format_ns,
     printed_ns,
 };
-use furlong_stats::{sort_by, tidy};
+use furlong_stats::{SortedMap, sort_by, tidy};
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 /// Rows that may be compared with each other.
@@ -287,16 +286,19 @@ pub(crate) fn rank(
     harness: &Harness,
     compare: impl Fn(&[Row]) -> Vec<Option<Comparable>>,
 ) -> Vec<Group> {
-    let mut by_group: BTreeMap<Group, Vec<Row>> = BTreeMap::new();
+    let mut by_group: SortedMap<Group, Vec<Row>> = SortedMap::default();
     for row in std::mem::take(rows) {
-        by_group.entry(Group::of_row(&row)).or_default().push(row);
+        by_group.or_default(Group::of_row(&row)).push(row);
     }
-    for (group, members) in &mut by_group {
-        let comparables = compare(members);
+    let mut groups = Vec::new();
+    for (group, mut members) in by_group {
+        let comparables = compare(&members);
         for (row, found) in members.iter_mut().zip(comparables) {
             row.comparable = resolved(row, found, harness);
         }
-        sort_by(members, |a, b| a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50).then(a.case.cmp(&b.case)));
+        sort_by(&mut members, |a, b| {
+            a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50).then(a.case.cmp(&b.case))
+        });
         let ties: Vec<Vec<bool>> =
             members.iter().map(|row| members.iter().map(|other| tie(row, other)).collect()).collect();
         let places = places(&ties);
@@ -309,9 +311,9 @@ pub(crate) fn rank(
             row.tied_with = others.map(|other| names[other].clone()).collect();
             row.vs_first = Some(ratios[at]).filter(|_| at > 0);
         }
+        groups.push(group);
+        rows.extend(members);
     }
-    let (groups, members): (Vec<_>, Vec<_>) = by_group.into_iter().unzip();
-    rows.extend(members.into_iter().flatten());
     groups
 }
 

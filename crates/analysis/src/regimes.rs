@@ -12,7 +12,7 @@ use crate::{
     trials::{MeasuredTrial, Trials},
 };
 use furlong_stats::{median, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::array;
 
 /// Fewest readings at a level: one that stands alone is a hiccup.
@@ -21,7 +21,7 @@ const FEWEST_READINGS: usize = 2;
 const FEWEST_TRIALS: usize = 5;
 
 /// Two levels of the core-to-core time, the lower one first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Regimes {
     /// The shortest and the longest bare round trip at each level, in nanoseconds.
     pub core_to_core_ns: [[f64; 2]; 2],
@@ -32,7 +32,7 @@ pub struct Regimes {
 }
 
 /// What holds of the rows of a group at both levels.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct InBoth {
     /// Which rows.
     pub among: Alike,

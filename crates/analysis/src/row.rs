@@ -12,7 +12,7 @@ use furlong_model::{
     AdapterFacts, Arrival, Case, CountMethod, Depth, Family, Measurement, Placement, ProgramFacts, Role,
     RunHeader, TimerLateness, WarmUp,
 };
-use furlong_stats::{DistributionShape, are_apart, median, tidy};
+use furlong_stats::{DistributionShape, SortedMap, are_apart, median, tidy};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -290,10 +290,10 @@ fn late_sends_share(case: &Case, trials: &[&Measurement]) -> Option<f64> {
 
 /// CPU time of other processes: the median over trials.
 fn others_cpu_ns(trials: &[&Measurement]) -> BTreeMap<String, f64> {
-    let mut used: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    let mut used: SortedMap<String, Vec<f64>> = SortedMap::default();
     for (index, trial) in trials.iter().enumerate() {
         for other in &trial.others {
-            let each = used.entry(other.name.clone()).or_insert_with(|| vec![0.0; trials.len()]);
+            let each = used.or_insert(other.name.clone(), vec![0.0; trials.len()]);
             each[index] += (other.user_ns as f64 + other.system_ns as f64) / trial.round_trips as f64;
         }
     }

@@ -1,20 +1,29 @@
 //! What is said of a row that is explained, and of one that cannot be.
 
 use super::counting::clause;
-use super::object::{Judged, sentence};
-use furlong_analysis::{Advice, LeftOut, NotExplained, Part, Source, Term};
+use super::object::Said;
+use furlong_analysis::{Advice, Explanation, LeftOut, NotExplained, Part, Source};
 
-/// What an explanation says, for programs.
-pub(crate) const EXPLAINED: [Judged; 4] = [
-    Judged { data: "reason_data", said: "reason", say: |row| sentence(&row["reason_data"], not_explained) },
-    Judged { data: "left_out_data", said: "left_out", say: |row| sentence(&row["left_out_data"], left_out) },
-    Judged { data: "helps", said: "text", say: |row| sentence(row, advice) },
-    Judged {
-        data: "source",
-        said: "how",
-        say: |term| sentence(term, |term: &Term| how(term.source).to_owned()),
-    },
-];
+/// Returns the sentences of an explanation, for programs.
+pub(crate) fn explained(explanation: &Explanation) -> [Said; 4] {
+    let rows = || explanation.rows.iter();
+    let unmodelled = explanation.unmodelled.iter().map(|row| not_explained(&row.reason).into());
+    let terms = rows().flat_map(|row| &row.terms);
+    [
+        Said::new("unmodelled.reason_data", "reason", unmodelled),
+        Said::new(
+            "rows.left_out_data",
+            "left_out",
+            rows().map(|row| row.left_out.as_ref().map(left_out).into()),
+        ),
+        Said::new(
+            "rows.helps.helps",
+            "text",
+            rows().flat_map(|row| &row.helps).map(|helps| advice(helps).into()),
+        ),
+        Said::new("rows.terms.source", "how", terms.map(|term| how(term.source).into())),
+    ]
+}
 
 /// What the model leaves out.
 pub(crate) fn left_out(what: &LeftOut) -> String {

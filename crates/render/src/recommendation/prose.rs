@@ -1,7 +1,7 @@
 //! The sentences of a recommendation.
 
 use super::super::findings::two_levels;
-use super::super::object::{Judged, sentence};
+use super::super::object::Said;
 use super::super::origin::date;
 use furlong_analysis::text::{format_count, listed, plain, three_digits};
 use furlong_analysis::{
@@ -428,12 +428,11 @@ pub(crate) fn sensitivities(recommendation: &Recommendation) -> Vec<String> {
     lines
 }
 
-/// The changes of a workload, for programs.
-pub(crate) const CHANGE: Judged = Judged {
-    data: "change_data",
-    said: "change",
-    say: |sensitivity| sentence(&sensitivity["change_data"], change),
-};
+/// Returns the changes of the workload, for programs.
+pub(crate) fn changes(recommendation: &Recommendation) -> Said {
+    let changes = recommendation.sensitivities.iter().map(|sensitivity| change(&sensitivity.change).into());
+    Said::new("sensitivities.change_data", "change", changes)
+}
 
 /// A change, as it is typed where that can be.
 fn change(change: &WorkloadChange) -> String {
