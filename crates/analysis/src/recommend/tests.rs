@@ -51,6 +51,22 @@ fn spinning_competes_only_where_it_may() {
 }
 
 #[test]
+fn busy_waiting_that_was_not_compared_has_a_reason() {
+    let rows = [PIPE, MEMORY, POLLED];
+    assert_eq!(recommended(Workload::default(), &rows).spinning_not_compared, None);
+    assert_eq!(recommended(Workload::default(), &rows[..2]).spinning_not_compared, None, "none would serve");
+    let without = |is_left_out: fn(&Record) -> bool| {
+        let mut records = records(Workload::default(), &rows);
+        records.retain(|record| !is_left_out(record));
+        recommend(&DecodedRun::of(&Run::from_records(records).unwrap())).unwrap()
+    };
+    let is_spinning =
+        |record: &Record| matches!(record, Record::Trial(trial) if trial.case.wait == Wait::Spin);
+    let found = without(is_spinning);
+    assert_eq!((found.if_spinning, found.spinning_not_compared.as_deref()), (None, Some("")));
+}
+
+#[test]
 fn of_several_all_are_counted() {
     let stream =
         Workload { pattern: Pattern::OneWay, objective: Objective::Throughput, ..Workload::default() };

@@ -341,7 +341,12 @@ pub(crate) fn instead(recommendation: &Recommendation) -> Vec<String> {
             "If waiting may keep processors busy (--spin): {row} {compared}, and uses {share} of one processor."
         )
     });
-    simpler.into_iter().chain(spinning).collect()
+    let not_compared = recommendation.spinning_not_compared.as_ref().map(|reason| match reason.as_str() {
+        "" => "Busy-waiting (--spin) was not compared: the time was over. A longer --within compares it."
+            .to_owned(),
+        reason => format!("Busy-waiting (--spin) was not compared: {}.", plain(reason)),
+    });
+    simpler.into_iter().chain(spinning).chain(not_compared).collect()
 }
 
 /// How an alternative compares with the choice, as in `takes 1.30 times as long (47.0 us)`.
