@@ -4,12 +4,11 @@
 //! They are in the order of `p50`. Two rows tie if the interval of their ratio contains 1; it always contains the quotient of the
 //! printed medians, so that order, ratio, interval and tie agree.
 
-use crate::{Comparable, Ratio, Row, text::significant};
+use crate::{Comparable, Ratio, Row};
 use furlong_model::{
     Arrival, Boundary, Case, Family, Harness, Pattern, Placement, Request, WaitKind, format_bytes, format_ns,
-    printed_ns,
 };
-use furlong_stats::{SortedMap, sort_by, tidy};
+use furlong_stats::{SortedMap, sort_by};
 use serde::Serialize;
 use std::num::NonZeroU32;
 
@@ -266,17 +265,11 @@ fn title(
 impl Ratio {
     /// Returns how many times as long `row` takes as `first`.
     pub(crate) fn of(row: &Row, first: &Row) -> Ratio {
-        let p50_ns = |row: &Row| row.exchange.ns.p50;
-        let times = tidy(p50_ns(row) / p50_ns(first));
-        let printed = printed_ns(p50_ns(row)) / printed_ns(p50_ns(first));
-        let interval = row.comparable.zip(first.comparable).map(|(row, first)| {
-            let [low, high] = row.ratio_to(&first);
-            [
-                significant(low.min(times).min(printed), f64::floor),
-                significant(high.max(times).max(printed), f64::ceil),
-            ]
-        });
-        Ratio { times, interval }
+        let intervals = row.comparable.zip(first.comparable);
+        Ratio::of_figures(
+            [row, first].map(|row| row.exchange.ns.p50),
+            intervals.map(|(row, first)| [row, first].map(|found| found.interval_ns)),
+        )
     }
 }
 
@@ -318,7 +311,7 @@ pub(crate) fn rank(
 }
 
 /// Returns the places of rows, counted from 1: a row shares the place of the row before it if it ties with every row of that place.
-fn places(ties: &[Vec<bool>]) -> Vec<usize> {
+pub(crate) fn places(ties: &[Vec<bool>]) -> Vec<usize> {
     let mut first = 0;
     let mut place = |at: usize| {
         if !(first..at).all(|other| ties[at][other]) {
@@ -331,8 +324,7 @@ fn places(ties: &[Vec<bool>]) -> Vec<usize> {
 
 /// Whether two rows are not significantly different.
 pub(crate) fn tie(a: &Row, b: &Row) -> bool {
-    let [faster, slower] = if a.exchange.ns.p50 <= b.exchange.ns.p50 { [a, b] } else { [b, a] };
-    Ratio::of(slower, faster).is_tie()
+    Ratio::of(a, b).is_tie()
 }
 
 /// Returns a comparison no finer than the clock and the histogram are.
@@ -353,7 +345,8 @@ pub(crate) fn resolution_ns(row: &Row, harness: &Harness) -> f64 {
 mod tests {
     use super::*;
     use crate::fixture::{by_median, row};
-    use furlong_model::Wait;
+    use furlong_model::{Wait, printed_ns};
+    use furlong_stats::tidy;
 
     /// A sleeping row on two cores with this interval around its middle.
     fn at(name: &str, low: f64, high: f64) -> Row {

@@ -4,7 +4,7 @@
 //! the cores were near to each other need not hold while they are far apart, and a median over both is of neither.
 
 use crate::{
-    Alike, Group, Row, Run,
+    Alike, Group, Ratio, Row, Run,
     checks::on_two_processors,
     complete_rounds::comparables,
     noise::{MOVED, core_to_core_times},
@@ -158,11 +158,12 @@ fn first(levels: &[Vec<Row>; 2]) -> Option<String> {
     lower.filter(|first| higher.as_ref() == Some(first))
 }
 
-/// Whether one row is faster than the other; `None` where the two cannot be told apart.
+/// Whether one row is faster than the other; `None` if the two tie.
 fn is_faster(one: &Row, other: &Row) -> Option<bool> {
-    let (a, b) = (one.comparable?, other.comparable?);
-    let [low, high] = a.ratio_to(&b);
-    (low > 1.0 || high < 1.0).then_some(high < 1.0)
+    let both = [one.comparable?, other.comparable?];
+    let medians_ns = both.map(|found| found.median_ns);
+    let ratio = Ratio::of_figures(medians_ns, Some(both.map(|found| found.interval_ns)));
+    (!ratio.is_tie()).then_some(medians_ns[0] < medians_ns[1])
 }
 
 #[cfg(test)]
