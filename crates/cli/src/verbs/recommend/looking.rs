@@ -273,7 +273,7 @@ fn drop_spinning(shortlist: &mut Shortlist, time: &Time, pace: &Pace) {
     let reason = if pace.processes > cpus {
         format!("{} processes that busy-wait share {cpus} CPUs", pace.processes)
     } else if round * FEWEST_WITH_INTERVAL > time.left_of(EARLY_SHARE) {
-        "busy-waits, which is not allowed (--spin), and there is no time to measure it for comparison"
+        "busy-waits, which is not allowed (--spin), and the time does not suffice to measure it for comparison"
             .to_owned()
     } else {
         return;
