@@ -412,7 +412,7 @@ mod tests {
                 .median_ci95
                 .map(|ends| ends.map(|end| end * shift))
                 .filter(|_| random.u8(..) > 20);
-            row.exchange.ns.min = tidy(50.0 + 60.0 * random.f64());
+            row.exchange.ns.min = furlong_stats::tidy(50.0 + 60.0 * random.f64());
         }
         rows
     }

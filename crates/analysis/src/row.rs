@@ -1,7 +1,7 @@
 //! One case's figures, computed from all of its measured trials.
 
 use crate::{
-    Comparable, ExchangeFigures, Ratio, Reached, Shares, Stalled,
+    Comparable, Cpu, ExchangeFigures, Ratio, Reached, Shares, Stalled,
     consistent::fits_together,
     count::{CountRow, total},
     law::Breach,
@@ -177,9 +177,11 @@ impl Row {
 impl Sound<'_> {
     /// All of its figures, or the law that they break.
     pub(crate) fn row(self, header: &RunHeader) -> Result<Row, Breach> {
+        let cpu_ci95 = self.interval(header, &Cpu::of_each(self.case, &self.trials));
         let Sound { case, family, trials, times, median_ci95, reached, failed_trials, .. } = self;
         let mut exchange = ExchangeFigures::of(case, &trials, &times).ok_or_else(no_trial)?;
         exchange.ns.median_ci95 = median_ci95;
+        exchange.cpu_ns.ci95 = cpu_ci95;
         let row = Row {
             case: case.clone(),
             status: RowStatus::Measured,

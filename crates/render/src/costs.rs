@@ -1,5 +1,6 @@
 //! What the machine charges, for a terminal and for programs.
 
+use super::words::IN_RUN;
 use super::{
     document::{Column, Document, Row, Section, Table},
     object::{Said, object},
@@ -14,7 +15,7 @@ use serde::de::value::{Error as Unknown, StrDeserializer};
 const COLUMNS: [Column; 4] = [
     Column::words("cost"),
     Column::figures("time"),
-    Column::figures("95 %"),
+    Column::figures(IN_RUN),
     Column::words("what").expendable(1),
 ];
 

@@ -133,7 +133,7 @@ fn sentences(row: &Explained) -> impl Iterator<Item = String> {
     });
     let is_of_library = |term: &Term| term.name == Part::LibraryThreads;
     let library = row.terms.iter().any(is_of_library).then(|| {
-        "Library threads may run beside the round trip: their calls are in the sum, and need not lengthen it.".to_owned()
+        "Library threads may run in parallel to the round trip: their calls are in the sum, and may not lengthen it.".to_owned()
     });
     let program = row.is_left_in_program().then(|| IN_PROGRAM.to_owned());
     let without = row.costs_without.as_ref().map(|mechanism| {

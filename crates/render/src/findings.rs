@@ -21,7 +21,9 @@ pub(crate) fn findings<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> 
 pub fn finding(finding: &Finding) -> String {
     match finding {
         Finding::Unreliable => {
-            "The machine was unreliable during this run, so no conclusion is drawn from its times.".to_owned()
+            "The machine was unreliable during this run: no conclusion is drawn from absolute times, only from ratios of times \
+             that were measured side by side."
+                .to_owned()
         }
         Finding::WakeUp { times, rows, size_bytes } => {
             let rows = if *rows == 1 { "one row".to_owned() } else { format!("median of {rows} rows") };
@@ -167,7 +169,7 @@ mod tests {
         let among = Alike { waiting: WaitKind::Spinning, placement: Placement::OtherCore, size_bytes };
         let (memory, pipe) = (row("posix-shm/spin", 500.0), row("pipe/spin", 2_000.0));
         for (found, said) in [
-            (Finding::Unreliable, "so no conclusion is drawn"),
+            (Finding::Unreliable, "only from ratios of times that were measured side by side"),
             (
                 Finding::Waits {
                     programs: vec![WaitingProgram {

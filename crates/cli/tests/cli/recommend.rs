@@ -34,7 +34,7 @@ fn what_is_typed_wrong_is_said() {
     let broken = place.path("broken.toml");
     for (text, expected) in [
         ("sise = \"1\"\n", "unexpected argument '--sise' found"),
-        ("size = \"big\"\n", "'--size <SIZE>': 'big' is no size"),
+        ("size = \"big\"\n", "'--size <SIZE>': 'big' is not a valid size"),
         ("boundary = [\"moon\"]\n", "'moon' for '--boundary <BOUNDARY>'"),
         ("receivers = 0\n", "'--receivers <N>': 0 is not in 1..=1000"),
     ] {

@@ -102,7 +102,8 @@ pub(crate) fn footnotes(comparison: &Comparison, run: &ComparedRun) -> Vec<Strin
         "^ in one of the runs trials drift or are of two kinds (furlong run shows which): its interval may be too narrow.",
     );
     let tested = any(|row| row.p_adjusted.is_some()).then_some(
-        "ratio: how many times as long; p: how often chance alone would part two such runs as far, corrected for all rows.",
+        "ratio: how many times as long; 95 %: interval of the ratio of these two runs, without the differences between runs of \
+         one host (--pairs includes them); p: how often chance alone would part two such runs as far, corrected for all rows.",
     );
     [tested, doubtful].into_iter().flatten().map(str::to_owned).collect()
 }
