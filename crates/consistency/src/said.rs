@@ -91,32 +91,40 @@ fn factors(text: &str, found: &mut Vec<Contradiction>) {
     }
 }
 
+/// Rows that tie with the first of a table.
+fn tied_with_first(table: &Table) -> usize {
+    table.rows.iter().filter(|row| table.cell(row, "vs first").is_some_and(|cell| cell.contains('~'))).count()
+}
+
 /// A row that is called the fastest or the best is alone in front, or the sentence says that it ties.
 fn winners(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>) {
-    for pattern in [", the fastest that sleeps", ", the best without it"] {
-        let Some(end) = text.find(pattern) else { continue };
-        let words: Vec<_> = text[..end].rsplitn(4, ' ').collect();
-        let (benchmark, said) = (words.get(2).copied().unwrap_or_default(), text[..end].rsplit('(').next());
-        let figure = said.and_then(|said| Figure::read(said.trim_end_matches(')')));
-        let ties = |(table, row): &(&Table, &Vec<String>)| {
-            let place = |other: &&Vec<String>| other[0] == row[0];
-            let is_said = figure.zip(table.figure(row, "p50")).is_some_and(|(said, own)| said.meets(own));
-            // Of the best without shared memory, the others in its place may have it.
-            is_said && pattern.contains("sleeps") && table.rows.iter().filter(place).count() > 1
+    let sleeper = holes(text, " times as fast as {} ({}), {} ({}). Spinning keeps");
+    if let Some((table, holes)) = sleeper.and_then(|holes| {
+        let is_first = |table: &&&Table| {
+            let first = table.rows.first().filter(|row| name(&row[1]) == holes[0]);
+            first
+                .and_then(|row| table.figure(row, "p50"))
+                .zip(Figure::read(holes[1]))
+                .is_some_and(|(own, said)| own.meets(said))
         };
-        if rows_of(rankings, benchmark).iter().any(ties) {
+        Some((*rankings.iter().find(is_first)?, holes))
+    }) {
+        let several = counts(holes[2], "one of {} that tie as the fastest that sleep");
+        if several.map_or(1, |counts| counts[0]) != tied_with_first(table) + 1 {
             found.push(Contradiction::new("winners are alone", text));
         }
     }
     if let Some(holes) = holes(text, "{}: {} comes first with {}") {
         let table = rankings.iter().find(|table| table.title == holes[0]);
         let first = table.and_then(|table| table.rows.first());
-        let others = counts(text, ", and {} other row").map_or(0, |counts| counts[0]);
-        let tied =
-            table.zip(first).map(|(table, first)| table.rows.iter().filter(|row| row[0] == first[0]).count());
-        if first.is_some_and(|first| name(&first[1]) != holes[1])
-            || tied.is_some_and(|tied| tied != others + 1)
-        {
+        let others =
+            match counts(text, ", and {} of the other").or_else(|| counts(text, ", and {} other row")) {
+                _ if text.contains("all others tie with it") => table.map(|table| table.rows.len() - 1),
+                counts => Some(counts.map_or(0, |counts| counts[0])),
+            };
+        let is_open = text.contains("leave its place open");
+        let is_other = table.is_some_and(|table| !is_open && others != Some(tied_with_first(table)));
+        if first.is_some_and(|first| name(&first[1]) != holes[1]) || is_other {
             found.push(Contradiction::new("winners come first", text));
         }
     }
@@ -142,11 +150,12 @@ fn all_tie(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>) {
 /// `N of M rows have intervals wider than ±5 %`.
 fn wide_intervals(rankings: &[&Table], page: &Page, text: &str, found: &mut Vec<Contradiction>) {
     let Some(said) = counts(text, "{} of {} rows have intervals wider than ±5 %") else { return };
+    let others = counts(text, "not counting {} that spin on one core").map_or(0, |counts| counts[0]);
     let floor = page.texts().find(|text| text.starts_with("The floor"));
     let floors = floor.map_or(0, |text| text.matches(" (").count());
     let rows = || rankings.iter().flat_map(|table| table.rows.iter().map(move |row| (*table, row)));
-    let all = rows().count();
-    if all > 0 && !(all..=all + floors).contains(&said[1]) || said[0] > said[1] {
+    let all = rows().filter(|(_, row)| !row.iter().any(|cell| cell == "?")).count();
+    if all > 0 && !(all..=all + floors).contains(&(said[1] + others)) || said[0] > said[1] {
         found.push(Contradiction::new(
             "counts of rows are those of the tables",
             format!("{text} | {all} rows"),
