@@ -9,6 +9,8 @@ use crate::ranking::{deciding, processors};
 const NOT_MEASURED: &str = "Not measured, or not in every trial";
 /// More sentences that differ in names and numbers alone are a list that should be one sentence.
 const ALIKE: usize = 3;
+/// If others had more than this percentage of the CPU time, they are why a rate was not carried.
+const MUCH: f64 = 25.0;
 
 pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
     let rankings: Vec<_> = page.rankings().collect();
@@ -187,9 +189,12 @@ fn alike(page: &Page, found: &mut Vec<Contradiction>) {
             found.push(Contradiction::new("one cause has one sentence", text));
         }
     }
-    for text in page.texts().filter(|text| text.contains(" saturated: ")) {
-        if page.texts().any(|other| other.contains("CPU time was lost to other processes or the host")) {
-            found.push(Contradiction::new("saturated rows had their CPUs", text));
-        }
-    }
+    let lost = |text| {
+        let said = holes(text, "{} % of the benchmarks' CPU time was lost")
+            .or_else(|| holes(text, "{} % of a spinning process's time went to others"));
+        said.and_then(|holes| Figure::read(holes[0])).is_some_and(|share| share.low > MUCH)
+    };
+    let saturated =
+        page.texts().find(|text| text.contains(" saturated: ")).filter(|_| page.texts().any(lost));
+    found.extend(saturated.map(|text| Contradiction::new("saturated rows had their CPUs", text)));
 }
