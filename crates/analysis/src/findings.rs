@@ -54,6 +54,8 @@ pub enum Finding {
         times: f64,
         /// The row that sleeps.
         sleeper: NamedRow,
+        /// Other rows that sleep and tie with it.
+        sleepers_tied: usize,
         /// Bytes in their messages.
         size_bytes: Option<usize>,
         /// Processors that each keeps busy, the one that spins first.
@@ -69,6 +71,8 @@ pub enum Finding {
         times: f64,
         /// The fastest without.
         rest: NamedRow,
+        /// Other rows without shared memory that tie with it.
+        rest_tied: usize,
     },
     /// Shared memory ties with something else.
     MemoryTies {
@@ -221,56 +225,64 @@ impl<'a> Race<'a> {
     fn spinning(&self) -> Option<Finding> {
         let pair = |spinners: &Group| {
             let sleepers = self.sibling(spinners, Placement::OtherCore, WaitKind::Sleeping)?;
-            Some((*self.members(spinners).first()?, *self.members(sleepers).first()?, spinners.size_bytes))
+            let sleepers = self.members(sleepers);
+            let sleeper = *sleepers.first()?;
+            let tied = tied_with(sleeper, sleepers.iter().copied());
+            Some((*self.members(spinners).first()?, sleeper, tied, spinners.size_bytes))
         };
         let spins =
             |group: &&Group| (group.placement, group.waiting) == (Placement::OtherCore, WaitKind::Spinning);
-        let (spinner, sleeper, size_bytes) = self.data_groups().filter(spins).find_map(pair)?;
+        let (spinner, sleeper, sleepers_tied, size_bytes) =
+            self.data_groups().filter(spins).find_map(pair)?;
         let gain = sleeper.exchange.ns.p50 / spinner.exchange.ns.p50;
         (spinner.differs_from(sleeper) && gain > WORTH_SAYING).then(|| Finding::Spinning {
             spinner: NamedRow::of(spinner),
             times: tidy(gain),
             sleeper: NamedRow::of(sleeper),
+            sleepers_tied,
             size_bytes,
             processors_busy: [spinner, sleeper].map(|row| tidy(row.processors_busy())),
         })
     }
 
-    /// The fastest row over shared memory and the fastest over anything else that is known, in each group.
-    fn memory_against_rest(&self) -> impl Iterator<Item = (&'a Group, &'a Row, &'a Row)> {
+    /// Returns the fastest row over shared memory, the fastest over anything else that is known, and the number of other such rows
+    /// that tie with the latter, for each group.
+    fn memory_against_rest(&self) -> impl Iterator<Item = (&'a Group, &'a Row, &'a Row, usize)> {
         self.data_groups().filter_map(|group| {
             let members = self.members(group);
             let is_memory = |family| matches!(family, Family::Memory | Family::Library);
             let memory = members.iter().find(|row| row.family.is_some_and(is_memory))?;
             // What an adapter's program sends through is not known here.
             let is_rest = |family| !is_memory(family) && family != Family::Adapter;
-            let rest = members.iter().find(|row| row.family.is_some_and(is_rest))?;
-            Some((group, *memory, *rest))
+            let mut others = members.iter().copied().filter(|row| row.family.is_some_and(is_rest));
+            let rest = others.next()?;
+            Some((group, *memory, rest, tied_with(rest, others)))
         })
     }
 
     /// The largest gap between shared memory and the rest among rows that wait the same way.
     fn memory(&self) -> Option<Finding> {
         let differ = |memory: &Row, rest: &Row| !memory.tied_with.contains(&rest.case.row());
-        let compared = self.memory_against_rest().filter_map(|(group, memory, rest)| {
+        let compared = self.memory_against_rest().filter_map(|(group, memory, rest, tied)| {
             let gain = Ratio::of(rest, memory).times;
             (rest.comparable.is_some() && differ(memory, rest) && gain > WORTH_SAYING)
-                .then_some((group, memory, rest, gain))
+                .then_some((group, memory, rest, tied, gain))
         });
-        let (group, memory, rest, gain) = compared.max_by(|a, b| a.3.total_cmp(&b.3))?;
+        let (group, memory, rest, rest_tied, gain) = compared.max_by(|a, b| a.4.total_cmp(&b.4))?;
         Some(Finding::Memory {
             among: Alike::of(group),
             times: tidy(gain),
             memory: NamedRow::of(memory),
             rest: NamedRow::of(rest),
+            rest_tied,
         })
     }
 
     /// Where shared memory gains nothing.
     fn memory_that_ties(&self) -> Option<Finding> {
         let ties = |memory: &Row, rest: &Row| memory.tied_with.contains(&rest.case.row());
-        let (group, memory, rest) =
-            self.memory_against_rest().find(|(_, memory, rest)| ties(memory, rest))?;
+        let (group, memory, rest, _) =
+            self.memory_against_rest().find(|(_, memory, rest, _)| ties(memory, rest))?;
         let (memory, rest) = (NamedRow::of(memory), NamedRow::of(rest));
         Some(Finding::MemoryTies { among: Alike::of(group), memory, rest })
     }
@@ -323,6 +335,11 @@ impl NamedRow {
     fn of(row: &Row) -> Self {
         NamedRow { row: row.case.row(), p50_ns: row.exchange.ns.p50 }
     }
+}
+
+/// Returns the number of `others` that tie with a row.
+fn tied_with<'a>(row: &Row, others: impl Iterator<Item = &'a Row>) -> usize {
+    others.filter(|other| row.tied_with.contains(&other.case.row())).count()
 }
 
 /// The slowest over the fastest, if they differ.

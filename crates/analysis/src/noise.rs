@@ -160,6 +160,9 @@ pub enum Disturbance {
         rows: usize,
         /// They are farther than this share from the median.
         limit: f64,
+        /// Rows that are not among them, because they spin on one core.
+        #[serde(default, skip_serializing_if = "is_none")]
+        not_counted: usize,
     },
 }
 
@@ -339,13 +342,18 @@ fn busy_before(readings: &[NoiseReading], processors: usize) -> Seen {
     Some((Level::Noisy, Disturbance::Load { load: tidy(load), processors }))
 }
 
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
 /// Rows that spin on one core measure the scheduler's slices and are wide on the quietest machine.
 fn wide_intervals<'a>(uncertainties: impl Iterator<Item = (&'a Case, Option<f64>)>) -> Seen {
     let steady = |case: &Case| case.placement != Placement::SameCore || case.wait.sleeps_in_the_end();
-    let widths: Vec<f64> =
-        uncertainties.filter(|(case, _)| steady(case)).filter_map(|(_, width)| width).collect();
+    let (counted, not_counted): (Vec<_>, Vec<_>) = uncertainties.partition(|(case, _)| steady(case));
+    let widths: Vec<f64> = counted.into_iter().filter_map(|(_, width)| width).collect();
     let wide = widths.iter().filter(|width| **width > WIDE).count();
-    let intervals = Disturbance::WideIntervals { wide, rows: widths.len(), limit: WIDE };
+    let intervals =
+        Disturbance::WideIntervals { wide, rows: widths.len(), limit: WIDE, not_counted: not_counted.len() };
     (wide as f64 > WIDE_ROWS * widths.len() as f64).then_some((Level::Noisy, intervals))
 }
 

@@ -50,9 +50,17 @@ pub fn finding(finding: &Finding) -> String {
             factor(*across),
             factor(*within),
         ),
-        Finding::Spinning { spinner, times, sleeper, size_bytes, processors_busy: [spinning, sleeping] } => {
+        Finding::Spinning {
+            spinner,
+            times,
+            sleeper,
+            sleepers_tied,
+            size_bytes,
+            processors_busy: [spinning, sleeping],
+        } => {
+            let winner = one_of(*sleepers_tied, "the fastest that sleeps", "the fastest that sleep");
             format!(
-                "Spinning buys speed with processors: {} is {} times as fast as {}, the fastest that sleeps ({}). \
+                "Spinning buys speed with processors: {} is {} times as fast as {}, {winner} ({}). \
                  Spinning keeps {spinning:.1} processors busy, sleeping {sleeping:.1}.",
                 named(spinner),
                 factor(*times),
@@ -60,12 +68,13 @@ pub fn finding(finding: &Finding) -> String {
                 size(*size_bytes),
             )
         }
-        Finding::Memory { among, memory, times, rest } => format!(
-            "Among rows {}, shared memory gains the most: {} is {} times as fast as {}, the best without it.",
+        Finding::Memory { among, memory, times, rest, rest_tied } => format!(
+            "Among rows {}, shared memory gains the most: {} is {} times as fast as {}, {}.",
             alike(among),
             named(memory),
             factor(*times),
             named(rest),
+            one_of(*rest_tied, "the best without it", "the best without it"),
         ),
         Finding::MemoryTies { among, memory, rest } => format!(
             "Among rows {}, shared memory gains nothing that shows: {} ties with {}.",
@@ -86,6 +95,11 @@ pub fn finding(finding: &Finding) -> String {
         Finding::TwoLevels(regimes) => two_levels(regimes),
         Finding::Growth(growths) => growth(growths),
     }
+}
+
+/// Returns the words for a row that is the first of its kind, alone or with others that tie with it.
+fn one_of(others: usize, alone: &str, tied: &str) -> String {
+    if others == 0 { alone.to_owned() } else { format!("one of {} that tie as {tied}", others + 1) }
 }
 
 /// Own programs that use no CPU for most of the time.
@@ -211,10 +225,12 @@ mod tests {
                     spinner: memory.clone(),
                     times: 100.0,
                     sleeper: row("pipe/block", 50_000.0),
+                    sleepers_tied: 2,
                     size_bytes,
                     processors_busy: [2.0, 0.5],
                 },
-                "posix-shm/spin (500 ns) is 100 times as fast as pipe/block (50.0 us), the fastest that sleeps (128B). \
+                "posix-shm/spin (500 ns) is 100 times as fast as pipe/block (50.0 us), one of 3 that tie as the fastest \
+                 that sleep (128B). \
                  Spinning keeps 2.0 processors busy, sleeping 0.5.",
             ),
             (
@@ -223,6 +239,7 @@ mod tests {
                     memory: memory.clone(),
                     times: 4.0,
                     rest: pipe.clone(),
+                    rest_tied: 0,
                 },
                 "Among rows spinning on two cores (128B), shared memory gains the most: posix-shm/spin (500 ns) is 4.0 \
                  times as fast as pipe/spin (2.00 us), the best without it.",

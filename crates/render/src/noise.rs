@@ -56,8 +56,12 @@ pub fn disturbance(seen: &Disturbance) -> String {
         Disturbance::Load { load, processors } => {
             format!("the load was {load:.1} on {processors} processors in the minute before the run")
         }
-        Disturbance::WideIntervals { wide, rows, limit } => {
-            format!("{wide} of {rows} rows have intervals wider than ±{:.0} %", limit * 100.0)
+        Disturbance::WideIntervals { wide, rows, limit, not_counted } => {
+            let others = match not_counted {
+                0 => String::new(),
+                count => format!(", not counting {count} that spin on one core"),
+            };
+            format!("{wide} of {rows} rows have intervals wider than ±{:.0} %{others}", limit * 100.0)
         }
     }
 }
@@ -95,8 +99,8 @@ mod tests {
                 "the control group may use the time of 0.500 CPUs, and a benchmark keeps 2 busy: raise its CPU limit",
             ),
             (
-                Disturbance::WideIntervals { wide: 5, rows: 9, limit: 0.05 },
-                "5 of 9 rows have intervals wider than ±5 %",
+                Disturbance::WideIntervals { wide: 5, rows: 9, limit: 0.05, not_counted: 2 },
+                "5 of 9 rows have intervals wider than ±5 %, not counting 2 that spin on one core",
             ),
         ] {
             assert_eq!(disturbance(&seen), said);

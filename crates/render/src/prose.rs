@@ -4,7 +4,7 @@ use super::{
     counting::counted,
     ranking::{
         has_depth, has_failed_trials, has_losses, has_no_interval, has_shares, has_stall, interval_head,
-        is_batched, is_fan_out, marked_name, sends_again, unknown_in_tail,
+        is_batched, is_compared, is_fan_out, marked_name, sends_again, unknown_in_tail,
     },
     words::count,
 };
@@ -219,8 +219,7 @@ pub(crate) fn legend(summary: &Summary) -> Vec<(Vec<String>, String)> {
         "= no two rows with the same number differ significantly; ~ not significantly slower than the first row."
             .to_owned()
     });
-    let is_compared = |row: &&&Row| row.vs_first.is_some_and(|ratio| ratio.interval.is_some());
-    let compared = shown.iter().find(is_compared).map(|_| {
+    let compared = marked(is_compared).next().map(|_| {
         "from-to: 95 % interval of 'vs first', for all rows of a table together, from the rounds in which all of them ran."
             .to_owned()
     });

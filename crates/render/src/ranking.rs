@@ -322,7 +322,7 @@ fn calls(entry: &Entry) -> String {
     decimals(entry.row.system_calls())
 }
 
-fn is_compared(row: &Row) -> bool {
+pub(crate) fn is_compared(row: &Row) -> bool {
     row.vs_first.is_some_and(|ratio| ratio.interval.is_some() && !ratio.is_tie())
 }
 

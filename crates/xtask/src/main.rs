@@ -8,6 +8,7 @@ mod book;
 mod channel;
 mod ci;
 mod command;
+mod consistency;
 mod dist;
 mod faults;
 mod hosts;
@@ -30,6 +31,9 @@ cargo xtask adapters test [NAME…]  install the adapters that furlong brings, a
                                    Debian packages that they need, as root)
 cargo xtask book                   build the book of docs/ with mdBook, and follow its links
 cargo xtask book --pictures        measure and draw docs/pictures first
+cargo xtask consistency [FILE…]     look for contradictions in what furlong prints of saved runs, and of the corpus if no
+                                   file is named; --program PATH checks another furlong, --fresh [NAME…] measures first,
+                                   --record [NAME…] records the corpus anew
 cargo xtask dist                   make what people without Rust install, in target/dist: an archive, a package for Debian, an
                                    image for containers, a wheel, a list of what is in them, and their sums
 cargo xtask dist --check           make it twice, compare the bytes, and measure with each (as root)
@@ -70,6 +74,10 @@ fn main() -> ExitCode {
         ["adapters", "test", names @ ..] => adapters::test(names),
         ["book"] => book::build(),
         ["book", "--pictures"] => book::draw().and_then(|()| book::build()),
+        ["consistency", "--record", only @ ..] => consistency::record(only),
+        ["consistency", "--fresh", only @ ..] => consistency::measure(only),
+        ["consistency", "--program", program, files @ ..] => consistency::check(Some(program), files),
+        ["consistency", files @ ..] => consistency::check(None, files),
         ["dist"] => dist::make(),
         ["dist", "--check"] => dist::check(),
         ["faults", options @ ..] => faults::Options::of(options).and_then(|options| faults::run(&options)),

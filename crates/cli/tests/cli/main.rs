@@ -11,6 +11,7 @@ mod boundary;
 mod charts;
 mod ci;
 mod compare;
+mod consistency;
 mod costs;
 mod count;
 mod doctor;

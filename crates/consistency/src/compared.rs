@@ -1,0 +1,72 @@
+//! Laws of comparisons: ratio, interval, verdict and summary of each pair of runs.
+
+use crate::Contradiction;
+use crate::figure::{Figure, counts, holes};
+use crate::page::{Page, Section, Table};
+use crate::said::sum;
+
+pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
+    let is_comparison = |table: &&Table| table.column("verdict").is_some() && table.column("then").is_some();
+    for table in page.tables().filter(is_comparison) {
+        for row in &table.rows {
+            self::row(table, row, found);
+        }
+    }
+    for section in &page.sections {
+        summary(section, page, found);
+    }
+}
+
+fn interval(table: &Table, row: &[String]) -> Option<Figure> {
+    let cells = table.heads.iter().zip(row).filter(|(head, _)| head.contains('%'));
+    cells.filter_map(|(_, cell)| Figure::read_interval(cell)).next()
+}
+
+fn row(table: &Table, row: &[String], found: &mut Vec<Contradiction>) {
+    let mut breaks = |is_broken: bool, law| {
+        if is_broken {
+            found.push(Contradiction::new(law, format!("{}: {}", table.title, row.join("  "))));
+        }
+    };
+    let [then, now, ratio] = ["then", "now", "ratio"].map(|head| table.figure(row, head));
+    let quotient = now.zip(then).map(|(now, then)| now.by(then));
+    let apart = |a: Option<Figure>, b: Option<Figure>| a.zip(b).is_some_and(|(a, b)| !a.meets(b));
+    let ends = interval(table, row);
+    breaks(apart(quotient, ends), "the interval of a ratio holds the quotient");
+    breaks(apart(ratio, ends), "the interval of a ratio holds the ratio");
+    breaks(apart(ratio, quotient), "a ratio is the quotient");
+    let one = Figure::from(1.0);
+    let is = |verdict| table.cell(row, "verdict") == Some(verdict);
+    breaks(is("worse") && ends.is_none_or(|ends| ends.low <= 1.0), "worse rows take longer");
+    breaks(is("better") && ends.is_none_or(|ends| ends.high >= 1.0), "better rows take less long");
+    breaks(
+        is("same") && ratio.is_some_and(|ratio| !ratio.meets(one)) && ends.is_none(),
+        "same rows have intervals",
+    );
+}
+
+/// `Of N rows that both have, A against B, with a margin of 5 %: 1 worse, 2 better, …` counts the table's verdicts.
+fn summary(section: &Section, page: &Page, found: &mut Vec<Contradiction>) {
+    for text in &section.texts {
+        let Some(holes) = holes(text, "Of {} row{} that both have, {}, with a margin of {}: {}.") else {
+            continue;
+        };
+        let Some(table) =
+            page.tables().find(|table| table.title == holes[2] && table.column("verdict").is_some())
+        else {
+            continue;
+        };
+        let parts = holes[4].split(", ").filter_map(|part| part.split_once(' '));
+        let parts: Vec<(usize, &str)> =
+            parts.filter_map(|(count, verdict)| Some((count.parse().ok()?, verdict))).collect();
+        let is_counted = |(count, verdict): &(usize, &str)| {
+            table.rows.iter().filter(|row| table.cell(row, "verdict") == Some(verdict)).count() == *count
+        };
+        let all = counts(text, "Of {} row").map_or(0, |counts| counts[0]);
+        if !parts.iter().all(is_counted) || all != table.rows.len() {
+            found.push(Contradiction::new("summaries count the table's rows", text));
+        }
+        let parts: Vec<_> = parts.iter().map(|(count, _)| *count).collect();
+        sum("verdicts are counted once", text, all, &parts, found);
+    }
+}

@@ -1,0 +1,48 @@
+//! Finds contradictions in the text that furlong prints of saved runs.
+//!
+//! It reads what people read: tables by their headings, and sentences. Each law is of printed figures, so that it holds or
+//! breaks whatever has printed them. A printed figure is every value that is printed so.
+#![forbid(unsafe_code)]
+
+mod compared;
+mod explained;
+mod exported;
+mod figure;
+mod page;
+mod printed;
+mod ranking;
+mod recommended;
+mod replayed;
+mod said;
+
+pub use exported::check_export;
+pub use printed::{check_comparison, check_run, unpack};
+
+use page::Page;
+
+/// Two statements of one text that cannot both be true.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contradiction {
+    /// The law that is broken.
+    pub law: &'static str,
+    /// The statements.
+    pub text: String,
+}
+
+impl Contradiction {
+    fn new(law: &'static str, text: impl Into<String>) -> Contradiction {
+        Contradiction { law, text: text.into() }
+    }
+}
+
+/// Returns the contradictions of a text: as a terminal shows it, or Markdown.
+pub fn check(text: &str) -> Vec<Contradiction> {
+    let page = Page::read(text);
+    let mut found = Vec::new();
+    for laws in
+        [ranking::check, said::check, explained::check, compared::check, replayed::check, recommended::check]
+    {
+        laws(&page, &mut found);
+    }
+    found
+}

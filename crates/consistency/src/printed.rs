@@ -1,0 +1,50 @@
+//! Text of saved runs, as a furlong prints it.
+
+use crate::{Contradiction, check, check_export};
+use std::io::{Error, ErrorKind, Result};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Returns the contradictions in all forms in which a furlong prints a run.
+///
+/// # Errors
+/// The furlong does not start, or cannot read the run.
+pub fn check_run(furlong: &Path, run: &Path) -> Result<Vec<Contradiction>> {
+    let mut found = check(&print(furlong, &["runs", "show"], &[run])?);
+    found.extend(check(&print(furlong, &["report", "--format", "markdown"], &[run])?));
+    found.extend(check_export(&print(furlong, &["export", "--format", "json"], &[run])?)?);
+    found.dedup();
+    Ok(found)
+}
+
+/// Returns the contradictions in the comparison of two runs.
+///
+/// # Errors
+/// The furlong does not start, or the runs have no benchmark in common.
+pub fn check_comparison(furlong: &Path, runs: [&Path; 2]) -> Result<Vec<Contradiction>> {
+    Ok(check(&print(furlong, &["compare"], &runs)?))
+}
+
+/// Unpacks the runs of an archive into a directory, and returns them in the order of their names.
+///
+/// # Errors
+/// `tar` does not start or fails.
+pub fn unpack(archive: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
+    let unpacked = Command::new("tar").arg("-xJf").arg(archive).arg("-C").arg(folder).status()?;
+    if !unpacked.success() {
+        return Err(Error::other(format!("tar cannot unpack {}", archive.display())));
+    }
+    let mut runs: Vec<_> = folder.read_dir()?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    runs.retain(|run| run.extension().is_some_and(|ending| ending == "jsonl"));
+    runs.sort();
+    Ok(runs)
+}
+
+fn print(furlong: &Path, verb: &[&str], runs: &[&Path]) -> Result<String> {
+    let output = Command::new(furlong).args(verb).args(runs).output()?;
+    if output.stdout.is_empty() {
+        let why = String::from_utf8_lossy(&output.stderr);
+        return Err(Error::other(format!("furlong {} {}: {why}", verb.join(" "), runs[0].display())));
+    }
+    String::from_utf8(output.stdout).map_err(|error| Error::new(ErrorKind::InvalidData, error))
+}

@@ -1,0 +1,181 @@
+//! Laws of rankings: order, places, ratios, intervals, CPU time, marks and legends.
+
+use crate::Contradiction;
+use crate::figure::{Figure, holes};
+use crate::page::{Page, Table, name};
+
+/// CPU time is of another clock than elapsed time, and of a few exchanges more.
+const OTHER_CLOCK: Figure = Figure { low: 0.95, high: 1.05 };
+
+/// Columns that a line of the legend explains, and the beginning of that line.
+const EXPLAINED: [(&str, &str); 11] = [
+    ("from-to", "from-to:"),
+    ("half", "half:"),
+    ("shares", "shares:"),
+    ("depth", "depth:"),
+    ("lost", "lost:"),
+    ("sent again", "sent again:"),
+    ("others", "others:"),
+    ("all/s", "all/s:"),
+    ("effort", "effort:"),
+    ("interval", "interval:"),
+    ("CPU", "CPU:"),
+];
+
+pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
+    let processors = page.texts().find_map(processors);
+    for table in page.rankings() {
+        order(table, found);
+        places(table, found);
+        for row in 0..table.rows.len() {
+            ratio(table, row, found);
+            figures(table, row, found);
+            if let Some(processors) = processors {
+                cpus(table, row, processors, found);
+            }
+        }
+    }
+    legends(page, found);
+}
+
+/// The CPUs of the machine, as in `AMD EPYC, 2 processors, virtual (KVM)`.
+pub fn processors(text: &str) -> Option<f64> {
+    let before = holes(text, "{} processor")?[0];
+    before.rsplit(' ').next()?.parse().ok()
+}
+
+/// The figure by which rows are ordered.
+pub fn deciding(table: &Table) -> &'static str {
+    if table.column("CPU").is_some() { "CPU" } else { "p50" }
+}
+
+fn law(found: &mut Vec<Contradiction>, law: &'static str, table: &Table, rows: &[&Vec<String>]) {
+    let rows: Vec<_> = rows.iter().map(|row| row.join("  ")).collect();
+    found.push(Contradiction::new(
+        law,
+        format!("{} [{}]: {}", table.title, table.heads.join("  "), rows.join(" | ")),
+    ));
+}
+
+fn order(table: &Table, found: &mut Vec<Contradiction>) {
+    for pair in table.rows.windows(2) {
+        let [before, after] = [&pair[0], &pair[1]].map(|row| table.figure(row, deciding(table)));
+        if before.zip(after).is_some_and(|(before, after)| after.is_below(before)) {
+            law(found, "order follows the figure", table, &[&pair[0], &pair[1]]);
+        }
+    }
+}
+
+fn places(table: &Table, found: &mut Vec<Contradiction>) {
+    let place = |row: &Vec<String>| row[0].trim_start_matches('=').to_owned();
+    for (at, row) in table.rows.iter().enumerate() {
+        let first = table.rows.iter().position(|other| place(other) == place(row)).unwrap_or(at);
+        let shared = table.rows.iter().filter(|other| place(other) == place(row)).count() > 1;
+        if place(row) != (first + 1).to_string() || row[0].starts_with('=') != shared {
+            law(found, "places count rows", table, &[row]);
+        }
+    }
+}
+
+/// The printed ratio, unless the row ties, and its interval.
+fn ratio_of(table: &Table, row: &[String]) -> Option<(Option<Figure>, Option<Figure>, bool)> {
+    let cell = table.cell(row, "vs first")?;
+    let (ratio, brackets) = cell.split_once('(').unwrap_or((cell, ""));
+    let interval = table.cell(row, "from-to").unwrap_or(brackets).trim_end_matches(')');
+    let ties = ratio.contains('~');
+    Some((Figure::read(ratio.trim_start_matches('~')), Figure::read_interval(interval), ties))
+}
+
+fn ratio(table: &Table, row: usize, found: &mut Vec<Contradiction>) {
+    let (first, row, is_first) = (&table.rows[0], &table.rows[row], row == 0);
+    let Some((ratio, interval, ties)) = ratio_of(table, row) else { return };
+    let figure = |row| table.figure(row, deciding(table));
+    let quotient = figure(row).zip(figure(first)).map(|(row, first)| row.by(first));
+    let one = Figure::from(1.0);
+    let mut breaks = |is_broken: bool, name| {
+        if is_broken {
+            law(found, name, table, &[first, row]);
+        }
+    };
+    if is_first {
+        breaks(ratio.is_none_or(|ratio| !ratio.meets(one)), "the first is its own measure");
+        return;
+    }
+    let apart = |a: Option<Figure>, b: Option<Figure>| a.zip(b).is_some_and(|(a, b)| !a.meets(b));
+    breaks(apart(quotient, interval), "the interval of a ratio holds the quotient");
+    breaks(apart(ratio, interval), "the interval of a ratio holds the ratio");
+    breaks(apart(ratio, quotient), "a ratio is the quotient");
+    breaks(ties && interval.is_some_and(|ends| !ends.meets(one)), "~ marks intervals that hold 1");
+    let holds_one = interval.is_some_and(|ends| ends.low < 0.995 && ends.high > 1.005);
+    breaks(!ties && holds_one, "intervals that hold 1 have ~");
+    breaks(first[0] == row[0] && !ties, "rows in the first place have ~");
+}
+
+fn figures(table: &Table, row: usize, found: &mut Vec<Contradiction>) {
+    let row = &table.rows[row];
+    let interval = |head: &str| head.ends_with("in run") || head.ends_with("times") || head.starts_with("9");
+    let head = table.heads.iter().find(|head| *head == "interval" || interval(head));
+    let ends = head.and_then(|head| Figure::read_interval(table.cell(row, head)?));
+    let figure = table.figure(row, deciding(table));
+    if figure.zip(ends).is_some_and(|(figure, ends)| !figure.meets(ends)) {
+        law(found, "an interval holds its figure", table, &[row]);
+    }
+    let rising: Vec<_> = ["first", "half", "p50", "p99", "p99.9", "max"]
+        .iter()
+        .filter_map(|head| table.figure(row, head))
+        .collect();
+    if rising.windows(2).any(|pair| pair[1].is_below(pair[0])) {
+        law(found, "percentiles rise", table, &[row]);
+    }
+}
+
+/// CPU time of an exchange times exchanges per second is no more than the CPUs.
+fn cpus(table: &Table, row: usize, processors: f64, found: &mut Vec<Contradiction>) {
+    let row = &table.rows[row];
+    let first = |heads: &[&str]| heads.iter().find_map(|head| table.figure(row, head));
+    let cpu = first(&["CPU/trip", "CPU/message", "CPU/link"]);
+    let rate = first(&["trips/s", "messages/s", "links/s"]);
+    let busy = cpu.zip(rate).map(|(cpu, rate)| cpu.times(rate).times(OTHER_CLOCK).low / 1e9);
+    if busy.is_some_and(|busy| busy > processors) {
+        law(found, "no more CPUs are busy than there are", table, &[row]);
+    }
+}
+
+/// Legends stand with what they explain, and marks have legends.
+fn legends(page: &Page, found: &mut Vec<Contradiction>) {
+    let has_column = |head: &str| page.tables().any(|table| table.column(head).is_some());
+    let has_legend = |begin: &str| page.texts().any(|text| text.starts_with(begin));
+    for (head, begin) in EXPLAINED {
+        match (
+            has_column(head) && page.rankings().any(|table| table.column(head).is_some()),
+            has_legend(begin),
+        ) {
+            (true, false) => found.push(Contradiction::new("columns have legends", head)),
+            (false, true) if !has_column(head) => {
+                found.push(Contradiction::new("legends have columns", begin));
+            }
+            _ => {}
+        }
+    }
+    let any = |is: &dyn Fn(&Table, &Vec<String>) -> bool| {
+        page.rankings().any(|table| table.rows.iter().any(|row| is(table, row)))
+    };
+    let is_marked = |mark: char| any(&|_, row| row[1][name(&row[1]).len()..].contains(mark));
+    let floors = |mark| page.texts().any(|text| text.starts_with("The floor") && text.contains(mark));
+    let ties = any(&|table, row| ratio_of(table, row).is_some_and(|(_, _, ties)| ties));
+    for (mark, is_used) in [
+        ("* ", is_marked('*') || floors(" * ")),
+        ("? ", is_marked('?') || floors(" ? ")),
+        ("! ", is_marked('!') || floors(" ! ")),
+        ("= ", any(&|_, row| row[0].starts_with('='))),
+    ] {
+        // A legend of two marks may begin with the other one.
+        let is_explained = has_legend(mark) || page.texts().any(|text| text.contains(&format!(". {mark}")));
+        if is_used && !is_explained {
+            found.push(Contradiction::new("marks have legends", mark));
+        }
+        if !is_used && is_explained && !ties && page.rankings().next().is_some() {
+            found.push(Contradiction::new("legends have marks", mark));
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Laws of recommendations: the sentences about the choice and its alternatives have the figures of the table.
+
+use crate::Contradiction;
+use crate::figure::{Figure, counts, holes};
+use crate::page::{Page, Table, name};
+use crate::ranking::deciding;
+
+pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
+    let is_recommended = |table: &&Table| table.column("CPU share").is_some();
+    let (Some(table), Some(choice)) = (page.rankings().find(is_recommended), page.texts().find_map(chosen))
+    else {
+        return;
+    };
+    let Some(row) = row_of(table, choice) else {
+        found.push(Contradiction::new("the choice is in the table", choice));
+        return;
+    };
+    for text in page.texts() {
+        let mut breaks = |is_broken: bool, law| {
+            if is_broken {
+                found.push(Contradiction::new(law, format!("{text} | {}", row.join("  "))));
+            }
+        };
+        let said = |pattern, hole: usize| holes(text, pattern).and_then(|holes| Figure::read(holes[hole]));
+        let differs = |said: Option<Figure>, head| {
+            said.zip(table.figure(row, head)).is_some_and(|(said, own)| !said.meets(own))
+        };
+        let law = "sentences have the table's figures";
+        breaks(differs(said("Half of the {}s take up to {}, 99 % up to {} (", 1), "p50"), law);
+        breaks(differs(said("Half of the {}s take up to {}, 99 % up to {} (", 2), "p99"), law);
+        breaks(differs(said("processes together use {} % of one processor", 0), "CPU share"), law);
+        alternatives(table, row, text, found);
+        standing(table, row, text, found);
+        quotients(table, row, text, found);
+    }
+}
+
+fn chosen(text: &str) -> Option<&str> {
+    let choice = text.strip_prefix("Take ").or_else(|| text.strip_prefix("Provisional: "))?;
+    (!choice.contains(' ')).then_some(choice)
+}
+
+fn row_of<'a>(table: &'a Table, benchmark: &str) -> Option<&'a Vec<String>> {
+    table.rows.iter().find(|row| name(&row[1]) == benchmark)
+}
+
+/// `Simpler: A takes N times as long (L-H) (F)` has A's figure, and the factor to the choice.
+fn alternatives(table: &Table, choice: &[String], text: &str, found: &mut Vec<Contradiction>) {
+    for (pattern, is_faster) in [(" takes {} times as {} ({}", false), (" is {} times as {} ({}", true)] {
+        let Some(at) =
+            text.find(": ").filter(|_| text.starts_with("Simpler") || text.starts_with("If waiting"))
+        else {
+            continue;
+        };
+        let benchmark = text[at + 2..].split(' ').next().unwrap_or_default();
+        let (Some(holes), Some(row)) = (holes(text, pattern), row_of(table, benchmark)) else { continue };
+        let figure = |row: &[String]| table.figure(row, deciding(table));
+        let quotient = figure(row)
+            .zip(figure(choice))
+            .map(|(row, choice)| if is_faster { choice.by(row) } else { row.by(choice) });
+        let times = Figure::read(holes[0]);
+        let interval = Figure::read_interval(holes[2].split(')').next().unwrap_or_default());
+        let apart = |other: Option<Figure>| {
+            quotient.zip(other).is_some_and(|(quotient, other)| !quotient.meets(other))
+        };
+        if apart(times) || apart(interval) {
+            let text = format!("{text} | {} | {}", choice.join("  "), row.join("  "));
+            found.push(Contradiction::new("factors of sentences are quotients", text));
+        }
+    }
+}
+
+/// `It is first alone; the next is A at F` and `It is one of N that tie, with …` are as the table's marks.
+fn standing(table: &Table, choice: &[String], text: &str, found: &mut Vec<Contradiction>) {
+    let tied = table
+        .rows
+        .iter()
+        .skip(1)
+        .filter(|row| table.cell(row, "vs first").is_some_and(|cell| cell.contains('~')));
+    let alone = tied.clone().count() == 0;
+    let law = "the choice stands as its row does";
+    if let Some(holes) = holes(text, "It is first alone; the next is {} at {}x") {
+        let next = table.rows.get(1);
+        let ratio = next.and_then(|row| Figure::read(table.cell(row, "vs first")?.split(" (").next()?));
+        let same = ratio.zip(Figure::read(holes[1])).is_none_or(|(own, said)| own.meets(said));
+        if !alone || table.rows[0] != choice || next.is_some_and(|row| name(&row[1]) != holes[0]) || !same {
+            found.push(Contradiction::new(law, text));
+        }
+    }
+    if let Some(said) = counts(text, "It is one of {} that tie")
+        && tied.count() + 1 != said[0]
+    {
+        found.push(Contradiction::new(law, text));
+    }
+}
+
+/// `p99<2.00 ms holds: 43.0 us is 46.5 times below`, `… is 1.53 % of … (2.00 ms)`.
+fn quotients(table: &Table, choice: &[String], text: &str, found: &mut Vec<Contradiction>) {
+    let mut breaks = |one: Option<Figure>, other: Option<Figure>| {
+        if one.zip(other).is_some_and(|(one, other)| !one.meets(other)) {
+            found.push(Contradiction::new(
+                "factors of sentences are quotients",
+                format!("{text} | {}", choice.join("  ")),
+            ));
+        }
+    };
+    for (pattern, is_below) in [
+        ("{}<{} holds: {} is {} times below", true),
+        ("{}<{} does not hold: {} is {} times the limit", false),
+    ] {
+        if let Some(holes) = holes(text, pattern) {
+            let [limit, measured, times] = [1, 2, 3].map(|at| Figure::read(holes[at]));
+            let quotient =
+                limit.zip(measured).map(|(limit, own)| if is_below { limit.by(own) } else { own.by(limit) });
+            breaks(quotient, times);
+            breaks(table.figure(choice, holes[0]), measured);
+        }
+    }
+    if let Some(holes) = holes(text, "The exchange is {} % of {} ({})") {
+        let [share, available] = [0, 2].map(|at| Figure::read(holes[at]));
+        let share = share.map(|share| share.times(0.01.into()));
+        breaks(table.figure(choice, "p50").zip(available).map(|(own, available)| own.by(available)), share);
+    }
+}

@@ -1,0 +1,200 @@
+//! Laws of sentences about rankings: names, figures, factors, winners and counts are those of the tables.
+
+use crate::Contradiction;
+use crate::figure::{Figure, counts, holes};
+use crate::page::{Page, Table, name};
+use crate::ranking::{deciding, processors};
+
+/// Titles of what was not measured.
+const NOT_MEASURED: &str = "Not measured, or not in every trial";
+/// More sentences that differ in names and numbers alone are a list that should be one sentence.
+const ALIKE: usize = 3;
+/// If others had more than this percentage of the CPU time, they are why a rate was not carried.
+const MUCH: f64 = 25.0;
+
+pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
+    let rankings: Vec<_> = page.rankings().collect();
+    for text in page.texts() {
+        named_figures(&rankings, text, found);
+        factors(text, found);
+        winners(&rankings, text, found);
+        all_tie(&rankings, text, found);
+        wide_intervals(&rankings, page, text, found);
+        if let Some(counts) = counts(text, "Of {} pairs, {} in the same order at both, {} known at one only")
+        {
+            let opposite = holes(text, "known at one only, {} in opposite orders");
+            let opposite = opposite.and_then(|words| words[0].parse().ok()).unwrap_or(0);
+            sum("pairs are counted once", text, counts[0], &[counts[1], counts[2], opposite], found);
+        }
+        if let (Some(busy), Some(there)) =
+            (holes(text, "Spinning keeps {} processors busy"), page.texts().find_map(processors))
+        {
+            let busy = Figure::read(busy[0]);
+            if busy.is_some_and(|busy| busy.low > there) {
+                found.push(Contradiction::new("no more CPUs are busy than there are", text));
+            }
+        }
+    }
+    conclusions(page, found);
+    alike(page, found);
+}
+
+/// Reports counts that do not add up to `all`.
+pub fn sum(law: &'static str, text: &str, all: usize, parts: &[usize], found: &mut Vec<Contradiction>) {
+    if parts.iter().sum::<usize>() != all {
+        found.push(Contradiction::new(law, text));
+    }
+}
+
+/// The rows of a benchmark in all rankings.
+fn rows_of<'a>(rankings: &[&'a Table], benchmark: &str) -> Vec<(&'a Table, &'a Vec<String>)> {
+    let rows = rankings.iter().flat_map(|table| table.rows.iter().map(move |row| (*table, row)));
+    rows.filter(|(_, row)| name(&row[1]) == benchmark).collect()
+}
+
+/// `pipe/block (52.0 us)`: the figure is one of the rows of that name.
+fn named_figures(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>) {
+    for (at, _) in text.match_indices(" (") {
+        let benchmark = text[..at].rsplit(' ').next().unwrap_or_default();
+        let inside = text[at + 2..].split(')').next().unwrap_or_default();
+        let is_time = ["ns", "us", "ms", "s"].iter().any(|unit| inside.ends_with(&format!(" {unit}")));
+        let rows = rows_of(rankings, benchmark);
+        if let (Some(said), true, false) = (Figure::read(inside), is_time, rows.is_empty()) {
+            let is_said = |(table, row): &(&Table, &Vec<String>)| {
+                ["p50", deciding(table)]
+                    .iter()
+                    .any(|head| table.figure(row, head).is_some_and(|own| own.meets(said)))
+            };
+            if !rows.iter().any(is_said) {
+                let rows: Vec<_> = rows.iter().map(|(_, row)| row.join("  ")).collect();
+                let text = format!("{text} | {}", rows.join(" | "));
+                found.push(Contradiction::new("sentences have the table's figures", text));
+            }
+        }
+    }
+}
+
+/// `A (f) is N times as fast as B (g)`: N is the quotient.
+fn factors(text: &str, found: &mut Vec<Contradiction>) {
+    for (pattern, is_slower) in [
+        ("({}) is {} times as fast as {} ({})", false),
+        ("({}) takes {} times as long for a message as {} ({})", true),
+    ] {
+        // The brackets before may be others.
+        let from =
+            holes(text, pattern).and_then(|found| text.find(found[1])).and_then(|at| text[..at].rfind('('));
+        let Some(holes) = from.and_then(|at| holes(&text[at..], pattern)) else { continue };
+        let [one, times, other] = [0, 1, 3].map(|at| Figure::read(holes[at]));
+        let (Some(one), Some(times), Some(other)) = (one, times, other) else { continue };
+        let quotient = if is_slower { one.by(other) } else { other.by(one) };
+        if !times.meets(quotient) {
+            found.push(Contradiction::new("factors of sentences are quotients", text));
+        }
+    }
+}
+
+/// Rows that tie with the first of a table.
+fn tied_with_first(table: &Table) -> usize {
+    table.rows.iter().filter(|row| table.cell(row, "vs first").is_some_and(|cell| cell.contains('~'))).count()
+}
+
+/// A row that is called the fastest or the best is alone in front, or the sentence says that it ties.
+fn winners(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>) {
+    let sleeper = holes(text, " times as fast as {} ({}), {} ({}). Spinning keeps");
+    if let Some((table, holes)) = sleeper.and_then(|holes| {
+        let is_first = |table: &&&Table| {
+            let first = table.rows.first().filter(|row| name(&row[1]) == holes[0]);
+            first
+                .and_then(|row| table.figure(row, "p50"))
+                .zip(Figure::read(holes[1]))
+                .is_some_and(|(own, said)| own.meets(said))
+        };
+        Some((*rankings.iter().find(is_first)?, holes))
+    }) {
+        let several = counts(holes[2], "one of {} that tie as the fastest that sleep");
+        if several.map_or(1, |counts| counts[0]) != tied_with_first(table) + 1 {
+            found.push(Contradiction::new("winners are alone", text));
+        }
+    }
+    if let Some(holes) = holes(text, "{}: {} comes first with {}") {
+        let table = rankings.iter().find(|table| table.title == holes[0]);
+        let first = table.and_then(|table| table.rows.first());
+        let others =
+            match counts(text, ", and {} of the other").or_else(|| counts(text, ", and {} other row")) {
+                _ if text.contains("all others tie with it") => table.map(|table| table.rows.len() - 1),
+                counts => Some(counts.map_or(0, |counts| counts[0])),
+            };
+        let is_open = text.contains("leave its place open");
+        let is_other = table.is_some_and(|table| !is_open && others != Some(tied_with_first(table)));
+        if first.is_some_and(|first| name(&first[1]) != holes[1]) || is_other {
+            found.push(Contradiction::new("winners come first", text));
+        }
+    }
+}
+
+/// `All N sleeping rows across two cores tie (A to B)`.
+fn all_tie(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>) {
+    let Some(holes) = holes(text, "All {} sleeping rows across two cores tie ({} to {})") else { return };
+    let [fastest, slowest] = [holes[1], holes[2]].map(Figure::read);
+    let ends = |table: &Table| {
+        let figures = |row: Option<&Vec<String>>| row.and_then(|row| table.figure(row, "p50"));
+        let tied = table.rows.iter().all(|row| row[0] == "=1");
+        let same =
+            |one: Option<Figure>, other: Option<Figure>| one.zip(other).is_some_and(|(a, b)| a.meets(b));
+        let ends = [figures(table.rows.first()), figures(table.rows.last())];
+        table.rows.len().to_string() == holes[0] && tied && same(ends[0], fastest) && same(ends[1], slowest)
+    };
+    if !rankings.iter().any(|table| ends(table)) {
+        found.push(Contradiction::new("all that tie are in a table", text));
+    }
+}
+
+/// `N of M rows have intervals wider than ±5 %`.
+fn wide_intervals(rankings: &[&Table], page: &Page, text: &str, found: &mut Vec<Contradiction>) {
+    let Some(said) = counts(text, "{} of {} rows have intervals wider than ±5 %") else { return };
+    let others = counts(text, "not counting {} that spin on one core").map_or(0, |counts| counts[0]);
+    let floor = page.texts().find(|text| text.starts_with("The floor"));
+    let floors = floor.map_or(0, |text| text.matches(" (").count());
+    let rows = || rankings.iter().flat_map(|table| table.rows.iter().map(move |row| (*table, row)));
+    let all = rows().filter(|(_, row)| !row.iter().any(|cell| cell == "?")).count();
+    if all > 0 && !(all..=all + floors).contains(&(said[1] + others)) || said[0] > said[1] {
+        found.push(Contradiction::new(
+            "counts of rows are those of the tables",
+            format!("{text} | {all} rows"),
+        ));
+    }
+}
+
+/// What says that nothing is concluded stands beside no conclusion.
+fn conclusions(page: &Page, found: &mut Vec<Contradiction>) {
+    for section in &page.sections {
+        let none = section.texts.iter().find(|text| text.contains("no conclusion is drawn from its times"));
+        let drawn =
+            section.texts.iter().find(|text| text.contains(" times as ") || text.contains(" ties with "));
+        if let Some((none, drawn)) = none.zip(drawn) {
+            found.push(Contradiction::new("nothing is concluded, or something", format!("{none} | {drawn}")));
+        }
+    }
+}
+
+/// Rows with one cause share a sentence.
+fn alike(page: &Page, found: &mut Vec<Contradiction>) {
+    let is_word = |word: &&str| !word.contains(|letter: char| letter.is_ascii_digit() || letter == '/');
+    for section in page.sections.iter().filter(|section| section.title() == NOT_MEASURED) {
+        let words = |text: &String| text.split(' ').filter(is_word).collect::<Vec<_>>().join(" ");
+        let mut shapes: Vec<_> = section.texts.iter().map(words).collect();
+        shapes.sort();
+        if let Some(same) = shapes.chunk_by(|a, b| a == b).find(|same| same.len() > ALIKE) {
+            let text = format!("{} times: {}", same.len(), same[0]);
+            found.push(Contradiction::new("one cause has one sentence", text));
+        }
+    }
+    let lost = |text| {
+        let said = holes(text, "{} % of the benchmarks' CPU time was lost")
+            .or_else(|| holes(text, "{} % of a spinning process's time went to others"));
+        said.and_then(|holes| Figure::read(holes[0])).is_some_and(|share| share.low > MUCH)
+    };
+    let saturated =
+        page.texts().find(|text| text.contains(" saturated: ")).filter(|_| page.texts().any(lost));
+    found.extend(saturated.map(|text| Contradiction::new("saturated rows had their CPUs", text)));
+}

@@ -1,0 +1,114 @@
+//! `cargo xtask consistency`: looks for contradictions in the text that furlong prints of saved runs.
+
+mod runs;
+
+use crate::command::succeed;
+use crate::root;
+use crate::target::target;
+use anyhow::{Context, bail};
+use furlong_consistency::{Contradiction, check_comparison, check_run, unpack};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The folder of the corpus: an archive for each kind of run.
+const CORPUS: &str = "tests/consistency";
+
+/// Looks for contradictions in what `program`, or else furlong as it is now, prints of these runs, or else of the corpus.
+///
+/// # Errors
+/// How many there are, after all were printed.
+pub fn check(program: Option<&str>, files: &[&str]) -> anyhow::Result<()> {
+    let program = program.map_or_else(build, |program| Ok(program.into()))?;
+    let mut runs: Vec<_> = files.iter().map(PathBuf::from).collect();
+    if files.is_empty() {
+        let folder = new_folder("corpus")?;
+        for archive in fs::read_dir(root().join(CORPUS))? {
+            runs = unpack(&archive?.path(), &folder)?;
+        }
+    }
+    report(&program, &runs)
+}
+
+/// Measures runs of the length that users measure, and checks each, or only those whose names begin with one of `only`.
+///
+/// # Errors
+/// The command that failed, or how many contradictions there are.
+pub fn measure(only: &[&str]) -> anyhow::Result<()> {
+    let program = build()?;
+    let runs = runs::record(&program, &new_folder("fresh")?, &runs::FRESH, only)?;
+    report(&program, &runs)
+}
+
+/// Prints the contradictions of runs, and of the comparison of each with the one before it if they are of one kind.
+fn report(program: &Path, runs: &[PathBuf]) -> anyhow::Result<()> {
+    let mut laws: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut print = |run: &Path, found: Vec<Contradiction>| {
+        for Contradiction { law, text } in found {
+            println!("{}: {law}: {text}", run.file_name().unwrap_or_default().display());
+            *laws.entry(law).or_default() += 1;
+        }
+    };
+    let mut compared = 0;
+    for (at, run) in runs.iter().enumerate() {
+        print(run, check_run(program, run)?);
+        // Runs of two kinds have no benchmark in common.
+        if let Some(Ok(found)) =
+            at.checked_sub(1).map(|before| check_comparison(program, [&runs[before], run]))
+        {
+            compared += 1;
+            print(run, found);
+        }
+    }
+    println!("{} runs and {compared} comparisons", runs.len());
+    for (law, count) in &laws {
+        println!("{count:>6}  {law}");
+    }
+    match laws.values().sum::<usize>() {
+        0 => Ok(()),
+        count => bail!("{count} contradictions"),
+    }
+}
+
+/// Records the corpus anew, or the kinds or runs whose names begin with one of `only`.
+///
+/// # Errors
+/// The command that failed.
+pub fn record(only: &[&str]) -> anyhow::Result<()> {
+    let program = build()?;
+    let (corpus, work) = (root().join(CORPUS), new_folder("record")?);
+    for kind in runs::CORPUS {
+        if !only.is_empty() && !only.iter().any(|only| only.starts_with(kind.0)) {
+            continue;
+        }
+        let (folder, archive) = (work.join(kind.0), corpus.join(format!("{}.tar.xz", kind.0)));
+        fs::create_dir_all(&folder)?;
+        if archive.exists() {
+            unpack(&archive, &folder)?;
+        }
+        if !runs::record(&program, &folder, &[kind], only)?.is_empty() {
+            // Equal runs make equal archives.
+            let mut pack = Command::new("tar");
+            pack.args(["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner"]);
+            succeed(pack.arg("-cJf").arg(archive).arg("-C").arg(folder).arg("."))?;
+        }
+    }
+    Ok(())
+}
+
+/// Compiles furlong, and returns its path.
+fn build() -> anyhow::Result<PathBuf> {
+    succeed(Command::new("cargo").args(["build", "--quiet", "--release"]).current_dir(root()))?;
+    Ok(target()?.join("release/furlong"))
+}
+
+/// An empty folder below cargo's.
+fn new_folder(name: &str) -> anyhow::Result<PathBuf> {
+    let folder = target()?.join("consistency").join(name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder).with_context(|| format!("remove {}", folder.display()))?;
+    }
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
