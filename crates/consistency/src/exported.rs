@@ -78,10 +78,11 @@ fn percentiles(row: &Value, breaks: &mut impl FnMut(bool, &'static str)) {
             "an interval is within the samples",
         );
     }
-    // Of one exchange after the other; several links have as many.
-    let is_plain =
-        row["pattern"] == "round-trip" && row.get("arrival").is_none() && row["programs"].is_null();
-    let in_flight = row["window"].as_f64().unwrap_or(1.0) * row["parties"].as_f64().unwrap_or(1.0);
+    // Of one exchange after the other: of a window, some messages are in flight before and after the measured part.
+    let is_plain = row["pattern"] == "round-trip"
+        && ["arrival", "window"].iter().all(|key| row.get(key).is_none())
+        && row["programs"].is_null();
+    let in_flight = row["parties"].as_f64().unwrap_or(1.0);
     if let (true, Some(mean), Some(rate)) =
         (is_plain, figure("mean"), exchange(row, "*s_per_second").as_f64())
     {
