@@ -2,13 +2,13 @@
 
 use crate::terms::{Part, Term};
 use furlong_stats::tidy;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// A part below this share of the time is not worth anybody's work.
 const NOT_WORTH_IT: f64 = 0.1;
 
 /// What one part would save if it were gone.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
     /// Which part.
     pub term: Part,

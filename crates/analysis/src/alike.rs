@@ -2,10 +2,10 @@
 
 use crate::Group;
 use furlong_model::{Placement, WaitKind};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// What the rows of a group have in common.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Alike {
     /// How they wait.
     pub waiting: WaitKind,

@@ -1,5 +1,7 @@
 //! Intervals of the medians of rows for comparisons, and ratios of two medians.
 
+use crate::text::significant;
+use furlong_model::printed_ns;
 use furlong_stats::tidy;
 use serde::Serialize;
 
@@ -31,12 +33,6 @@ impl Comparable {
         let interval_ns = [low * (1.0 - resolution / 2.0), high * (1.0 + resolution / 2.0)];
         Comparable { interval_ns: interval_ns.map(|end| tidy(end.max(fastest_ns))), ..self }
     }
-
-    /// Returns the smallest and the largest ratio to another row that the intervals of both allow.
-    pub(crate) fn ratio_to(&self, other: &Comparable) -> [f64; 2] {
-        let ([low, high], [other_low, other_high]) = (self.interval_ns, other.interval_ns);
-        [low / other_high.max(LEAST_NS), high / other_low.max(LEAST_NS)]
-    }
 }
 
 /// Ratio of the medians of two rows.
@@ -50,6 +46,29 @@ pub struct Ratio {
 }
 
 impl Ratio {
+    /// Compares two figures in nanoseconds by the intervals of both, if both have one. The interval of the ratio contains the
+    /// quotient of the figures, as they are and as they are printed.
+    pub(crate) fn of_figures(figures: [f64; 2], intervals: Option<[[f64; 2]; 2]>) -> Ratio {
+        let [one, other] = figures;
+        if one < other {
+            // Inverted, so that both orders agree on whether the two tie.
+            let Ratio { interval, .. } =
+                Ratio::of_figures([other, one], intervals.map(|[one, other]| [other, one]));
+            let inverted = |[low, high]: [f64; 2]| [1.0 / high, 1.0 / low].map(tidy);
+            return Ratio { times: tidy(one / other), interval: interval.map(inverted) };
+        }
+        let times = tidy(one / other.max(LEAST_NS));
+        let printed = printed_ns(one) / printed_ns(other).max(LEAST_NS);
+        let interval = intervals.map(|[[low, high], [other_low, other_high]]| {
+            let [low, high] = [low / other_high.max(LEAST_NS), high / other_low.max(LEAST_NS)];
+            [
+                significant(low.min(times).min(printed), f64::floor),
+                significant(high.max(times).max(printed), f64::ceil),
+            ]
+        });
+        Ratio { times, interval }
+    }
+
     /// Whether the interval contains 1.
     pub fn is_tie(&self) -> bool {
         self.interval.is_some_and(|[low, high]| low <= 1.0 && 1.0 <= high)

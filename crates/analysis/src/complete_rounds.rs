@@ -19,19 +19,29 @@ fn kind(row: &Row) -> usize {
     }
 }
 
-/// Compares the rows of a group by their trials; `None` for a row with too few of them.
+/// Compares the rows of a group by the medians of their trials; `None` for a row with too few of them.
 pub(crate) fn comparables<'a>(
     rows: impl IntoIterator<Item = &'a Row>,
     trials: &[Vec<&MeasuredTrial>],
 ) -> Vec<Option<Comparable>> {
-    let of_row = |row: &Row| RoundsRow { kind: kind(row), may_be_missing: row.failed_trials > 0 };
-    let rows: Vec<RoundsRow> = rows.into_iter().map(of_row).collect();
-    let placed = |(row, trials): (usize, &Vec<&MeasuredTrial>)| {
-        let value = |trial: &MeasuredTrial| Some((trial.position, logarithm(trial.median_ns()?)));
-        let values = trials.iter().filter_map(|trial| value(trial));
-        values.map(|(position, value)| Placed { row, position, value }).collect::<Vec<_>>()
-    };
-    let found = at_one_pace(&trials.iter().enumerate().flat_map(placed).collect::<Vec<_>>(), &rows);
+    comparables_by(rows, trials, |_, trial| trial.median_ns())
+}
+
+/// Compares rows by a figure of each of their trials, in nanoseconds; `None` for a row with too few of them.
+pub(crate) fn comparables_by<'a>(
+    rows: impl IntoIterator<Item = &'a Row>,
+    trials: &[Vec<&MeasuredTrial>],
+    figure_ns: impl Fn(&Row, &MeasuredTrial) -> Option<f64>,
+) -> Vec<Option<Comparable>> {
+    let rows: Vec<&Row> = rows.into_iter().collect();
+    let figure_ns = &figure_ns;
+    let placed = rows.iter().zip(trials).enumerate().flat_map(|(row, (of, trials))| {
+        let figures = trials.iter().filter_map(move |trial| Some((trial.position, figure_ns(of, trial)?)));
+        figures.map(move |(position, ns)| Placed { row, position, value: logarithm(ns) })
+    });
+    let placed: Vec<Placed> = placed.collect();
+    let of_row = |row: &&Row| RoundsRow { kind: kind(row), may_be_missing: row.failed_trials > 0 };
+    let found = at_one_pace(&placed, &rows.iter().map(of_row).collect::<Vec<_>>());
     let values: Vec<Vec<f64>> = found.iter().map(|row| row.values.clone()).collect();
     let intervals = comparison_intervals(&values);
     let of = |((values, adjusted), interval): ((&Vec<f64>, bool), Option<[f64; 2]>)| {

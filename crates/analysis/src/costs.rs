@@ -5,9 +5,8 @@ use crate::{
     reference::{ReferenceFigure, References, Waiting},
 };
 use furlong_model::Cost;
-use furlong_stats::{Curve, median, median_interval, tidy};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use furlong_stats::{Curve, SortedMap, median, median_interval, tidy};
+use serde::Serialize;
 
 /// Version of [`Costs`] as JSON; it changes when a field changes its meaning or goes.
 pub const COSTS_SCHEMA: u32 = 2;
@@ -34,7 +33,7 @@ pub struct Costs {
 }
 
 /// One cost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CostEstimate {
     /// Its name, as in `system-call`.
     pub name: String,
@@ -115,7 +114,7 @@ impl Costs {
 }
 
 /// The medians alone of all that [`Costs::of`] gives, in nanoseconds, by name and size.
-pub(crate) fn cost_medians(found: &References) -> BTreeMap<(String, Option<usize>), f64> {
+pub(crate) fn cost_medians(found: &References) -> Vec<((String, Option<usize>), f64)> {
     let of_looks = looks(found.run).into_iter().filter_map(|((cost, size_bytes), looks)| {
         Some(((cost_name(cost).to_owned(), size_bytes), tidy(median(&looks)?)))
     });
@@ -126,10 +125,10 @@ pub(crate) fn cost_medians(found: &References) -> BTreeMap<(String, Option<usize
 }
 
 /// What was read of each cost, by its size.
-fn looks(run: &Run) -> BTreeMap<(Cost, Option<usize>), Vec<f64>> {
-    let mut looks: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+fn looks(run: &Run) -> SortedMap<(Cost, Option<usize>), Vec<f64>> {
+    let mut looks: SortedMap<_, Vec<f64>> = SortedMap::default();
     for figure in run.costs.iter().flat_map(|reading| &reading.figures) {
-        looks.entry((figure.cost, figure.size_bytes)).or_default().push(figure.ns);
+        looks.or_default((figure.cost, figure.size_bytes)).push(figure.ns);
     }
     looks
 }

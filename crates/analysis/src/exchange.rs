@@ -6,7 +6,7 @@
 use furlong_model::{Case, Measurement, Pattern, Role, RoleTally, WaitKind};
 use furlong_stats::{Distribution, Mixture, median, median_interval, tidy, uncertainty};
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// What is counted once.
@@ -115,7 +115,7 @@ impl ExchangeFigures {
 }
 
 /// Times of one exchange, in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Times {
     /// The median of the trials' medians.
     pub p50: f64,
@@ -125,8 +125,13 @@ pub struct Times {
     pub p99: f64,
     /// 99.9 % take no longer.
     pub p999: f64,
-    /// The shortest sample of all trials.
+    /// 99.99 % take no longer; `None` for fewer than 100,000 samples.
     #[serde(default)]
+    pub p9999: Option<f64>,
+    /// Samples of all trials.
+    #[serde(default)]
+    pub samples: u64,
+    /// The shortest sample of all trials.
     pub min: f64,
     /// The longest sample of all trials.
     pub max: f64,
@@ -138,7 +143,16 @@ pub struct Times {
     pub median_ci95: Option<[f64; 2]>,
 }
 
+/// Fewest samples for p99, p99.9 and p99.99: below that they say next to nothing that the longest sample does not say.
+const FEWEST_SAMPLES: [u64; 3] = [100, 10_000, 100_000];
+
 impl Times {
+    /// p99, p99.9 and p99.99, each if there are enough samples for it.
+    pub fn tail(&self) -> [Option<f64>; 3] {
+        let is_known = |at: usize| self.samples >= FEWEST_SAMPLES[at];
+        [Some(self.p99).filter(|_| is_known(0)), Some(self.p999).filter(|_| is_known(1)), self.p9999]
+    }
+
     /// The farther end of the interval as a share of `p50`: 0.05 is ±5 %.
     pub fn uncertainty(&self) -> Option<f64> {
         self.median_ci95.map(|ends| uncertainty(self.p50, ends))
@@ -152,10 +166,13 @@ pub struct Cpu {
     pub user: f64,
     /// In the kernel.
     pub system: f64,
+    /// 95 % interval of the median of their sum, as `p50` has one; `None` for fewer than three trials, and where the kernel
+    /// counts CPU time in clock ticks.
+    pub ci95: Option<[f64; 2]>,
 }
 
 /// Context switches over both roles, an exchange.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Switches {
     /// To wait for the other role.
     pub voluntary: f64,
@@ -177,7 +194,15 @@ impl Cpu {
             .collect();
         let ticks = in_ticks(trials).then(|| ticks_per_exchange(trials, &each)).flatten();
         let [user, system] = over_trials(&each, ticks);
-        Cpu { user, system }
+        Cpu { user, system, ci95: None }
+    }
+
+    /// The sum of both modes in each trial; empty where the kernel counts clock ticks.
+    pub(crate) fn of_each(case: &Case, trials: &[&Measurement]) -> Vec<f64> {
+        if in_ticks(trials) {
+            return Vec::new();
+        }
+        trials.iter().map(|trial| Cpu::of(case, &[trial]).all()).collect()
     }
 
     /// Of either mode.
@@ -241,7 +266,10 @@ impl Times {
         let medians: Vec<_> = trials.iter().map(Distribution::median_ns).collect();
         let means: Vec<_> = trials.iter().map(Distribution::mean_ns).collect();
         let mixture = Mixture::of(trials)?;
+        let samples = trials.iter().map(Distribution::samples).sum();
         Some(Times {
+            p9999: (samples >= FEWEST_SAMPLES[2]).then(|| tidy(mixture.quantile_ns(0.9999))),
+            samples,
             p50: tidy(median(&medians)?),
             p90: tidy(mixture.quantile_ns(0.9)),
             p99: tidy(mixture.quantile_ns(0.99)),

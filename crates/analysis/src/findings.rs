@@ -5,7 +5,7 @@
 use crate::{Alike, Carries, Group, Growths, Level, Ratio, Regimes, Row, Verdict};
 use furlong_model::{Depth, Family, Pattern, Placement, WaitKind};
 use furlong_stats::{median, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::iter;
 
 /// A spread or gap below this factor is not worth a finding.
@@ -16,7 +16,7 @@ const ONE: Depth = Depth::Messages(1);
 const FEW_ROWS: usize = 3;
 
 /// One thing that figures say. Factors are of medians: how many times as long, or as fast.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Finding {
     /// The machine was unreliable, so that nothing is said.
@@ -108,7 +108,7 @@ pub enum Finding {
 }
 
 /// An own program that waits for something else than its peer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WaitingProgram {
     /// Its row, with the placement, and its median.
     pub row: NamedRow,
@@ -119,7 +119,7 @@ pub struct WaitingProgram {
 }
 
 /// A row with its median.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NamedRow {
     /// Its name: `mechanism/wait`.
     pub row: String,

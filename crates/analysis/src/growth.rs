@@ -10,7 +10,7 @@ use crate::trials::Trials;
 use crate::{Alike, Carries, Group, Row};
 use furlong_model::{Measurement, Pattern, Placement, Role, WaitKind};
 use furlong_stats::{are_apart, distinct, median, median_interval, sort_by_key, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::num::NonZeroU32;
 
 /// In proportion is what leaves each at least this share of what it did at the smallest number.
@@ -24,7 +24,7 @@ const WORTH_SAYING: f64 = 1.2;
 const MOST_OF_A_SWITCH_NS: f64 = 20_000.0;
 
 /// Rows that differ in nothing but what carries their messages, with more and more of what there are several of.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Growths {
     /// How their messages go.
     pub pattern: Pattern,
@@ -35,7 +35,7 @@ pub struct Growths {
 }
 
 /// How a row grows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Growth {
     /// Its name: `mechanism/wait`.
     pub row: String,
@@ -46,7 +46,7 @@ pub struct Growth {
 }
 
 /// What is different where a row no longer grows in proportion.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Beyond {
     /// The number.
     pub parties: NonZeroU32,
@@ -55,7 +55,7 @@ pub struct Beyond {
 }
 
 /// What holds a row. Of an exchange it is what it has at the number before, which is still in proportion, and what it has now.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Holds {
     /// All processors that it may use are busy.

@@ -2,13 +2,13 @@
 
 use crate::{Row, checks::on_two_processors};
 use furlong_model::WaitKind;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// An error above this is more than the costs' own.
 pub(crate) const FAR: f64 = 0.2;
 
 /// Something that the model does not know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LeftOut {
     /// The two roles work at the same time.

@@ -1,10 +1,10 @@
 //! Why a row with a speed cannot be explained.
 
 use crate::SkippedStatus;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// What the model does not cover, or what it lacks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum NotExplained {
     /// Both ends are in one process, which the others are compared with.
@@ -41,7 +41,6 @@ pub enum NotExplained {
     /// Its system calls were not counted.
     NotCounted {
         /// Why each way of counting could not be had, a sentence each; none where it was not tried.
-        #[serde(default)]
         why: Vec<String>,
     },
     /// Its system calls with both ends in one process were not counted.

@@ -10,7 +10,7 @@ use crate::{
     terms::{Part, Source, Subject, Term},
 };
 use furlong_model::{Cost, Count, CountMethod, RoleCount};
-use furlong_stats::sort_by;
+use furlong_stats::{SortedMap, sort_by};
 use std::collections::BTreeMap;
 
 /// Calls, or switches, in a round trip below which they are not worth a part of their own.
@@ -106,10 +106,10 @@ impl<'a> OwnLoop<'a> {
 
     /// Those of threads that a library has named, a part for each name.
     fn library_threads(&self) -> Result<Vec<Term>, NotExplained> {
-        let mut threads: BTreeMap<&str, Calls> = BTreeMap::new();
+        let mut threads: SortedMap<&str, Calls> = SortedMap::default();
         for role in &self.count.roles {
             for (name, calls) in &role.library_threads {
-                let sum = threads.entry(name).or_default();
+                let sum = threads.or_default(name.as_str());
                 *sum = Calls::sum([std::mem::take(sum), Calls::of(role, calls)]);
             }
         }

@@ -4,14 +4,12 @@
 //! They are in the order of `p50`. Two rows tie if the interval of their ratio contains 1; it always contains the quotient of the
 //! printed medians, so that order, ratio, interval and tie agree.
 
-use crate::{Comparable, Ratio, Row, text::significant};
+use crate::{Comparable, Ratio, Row};
 use furlong_model::{
     Arrival, Boundary, Case, Family, Harness, Pattern, Placement, Request, WaitKind, format_bytes, format_ns,
-    printed_ns,
 };
-use furlong_stats::{sort_by, tidy};
+use furlong_stats::{SortedMap, sort_by};
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 /// Rows that may be compared with each other.
@@ -267,17 +265,11 @@ fn title(
 impl Ratio {
     /// Returns how many times as long `row` takes as `first`.
     pub(crate) fn of(row: &Row, first: &Row) -> Ratio {
-        let p50_ns = |row: &Row| row.exchange.ns.p50;
-        let times = tidy(p50_ns(row) / p50_ns(first));
-        let printed = printed_ns(p50_ns(row)) / printed_ns(p50_ns(first));
-        let interval = row.comparable.zip(first.comparable).map(|(row, first)| {
-            let [low, high] = row.ratio_to(&first);
-            [
-                significant(low.min(times).min(printed), f64::floor),
-                significant(high.max(times).max(printed), f64::ceil),
-            ]
-        });
-        Ratio { times, interval }
+        let intervals = row.comparable.zip(first.comparable);
+        Ratio::of_figures(
+            [row, first].map(|row| row.exchange.ns.p50),
+            intervals.map(|(row, first)| [row, first].map(|found| found.interval_ns)),
+        )
     }
 }
 
@@ -287,16 +279,19 @@ pub(crate) fn rank(
     harness: &Harness,
     compare: impl Fn(&[Row]) -> Vec<Option<Comparable>>,
 ) -> Vec<Group> {
-    let mut by_group: BTreeMap<Group, Vec<Row>> = BTreeMap::new();
+    let mut by_group: SortedMap<Group, Vec<Row>> = SortedMap::default();
     for row in std::mem::take(rows) {
-        by_group.entry(Group::of_row(&row)).or_default().push(row);
+        by_group.or_default(Group::of_row(&row)).push(row);
     }
-    for (group, members) in &mut by_group {
-        let comparables = compare(members);
+    let mut groups = Vec::new();
+    for (group, mut members) in by_group {
+        let comparables = compare(&members);
         for (row, found) in members.iter_mut().zip(comparables) {
             row.comparable = resolved(row, found, harness);
         }
-        sort_by(members, |a, b| a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50).then(a.case.cmp(&b.case)));
+        sort_by(&mut members, |a, b| {
+            a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50).then(a.case.cmp(&b.case))
+        });
         let ties: Vec<Vec<bool>> =
             members.iter().map(|row| members.iter().map(|other| tie(row, other)).collect()).collect();
         let places = places(&ties);
@@ -309,14 +304,14 @@ pub(crate) fn rank(
             row.tied_with = others.map(|other| names[other].clone()).collect();
             row.vs_first = Some(ratios[at]).filter(|_| at > 0);
         }
+        groups.push(group);
+        rows.extend(members);
     }
-    let (groups, members): (Vec<_>, Vec<_>) = by_group.into_iter().unzip();
-    rows.extend(members.into_iter().flatten());
     groups
 }
 
 /// Returns the places of rows, counted from 1: a row shares the place of the row before it if it ties with every row of that place.
-fn places(ties: &[Vec<bool>]) -> Vec<usize> {
+pub(crate) fn places(ties: &[Vec<bool>]) -> Vec<usize> {
     let mut first = 0;
     let mut place = |at: usize| {
         if !(first..at).all(|other| ties[at][other]) {
@@ -329,8 +324,7 @@ fn places(ties: &[Vec<bool>]) -> Vec<usize> {
 
 /// Whether two rows are not significantly different.
 pub(crate) fn tie(a: &Row, b: &Row) -> bool {
-    let [faster, slower] = if a.exchange.ns.p50 <= b.exchange.ns.p50 { [a, b] } else { [b, a] };
-    Ratio::of(slower, faster).is_tie()
+    Ratio::of(a, b).is_tie()
 }
 
 /// Returns a comparison no finer than the clock and the histogram are.
@@ -351,7 +345,8 @@ pub(crate) fn resolution_ns(row: &Row, harness: &Harness) -> f64 {
 mod tests {
     use super::*;
     use crate::fixture::{by_median, row};
-    use furlong_model::Wait;
+    use furlong_model::{Wait, printed_ns};
+    use furlong_stats::tidy;
 
     /// A sleeping row on two cores with this interval around its middle.
     fn at(name: &str, low: f64, high: f64) -> Row {
@@ -417,7 +412,7 @@ mod tests {
                 .median_ci95
                 .map(|ends| ends.map(|end| end * shift))
                 .filter(|_| random.u8(..) > 20);
-            row.exchange.ns.min = tidy(50.0 + 60.0 * random.f64());
+            row.exchange.ns.min = furlong_stats::tidy(50.0 + 60.0 * random.f64());
         }
         rows
     }

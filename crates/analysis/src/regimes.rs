@@ -4,7 +4,7 @@
 //! the cores were near to each other need not hold while they are far apart, and a median over both is of neither.
 
 use crate::{
-    Alike, Group, Row, Run,
+    Alike, Group, Ratio, Row, Run,
     checks::on_two_processors,
     complete_rounds::comparables,
     noise::{MOVED, core_to_core_times},
@@ -12,7 +12,7 @@ use crate::{
     trials::{MeasuredTrial, Trials},
 };
 use furlong_stats::{median, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::array;
 
 /// Fewest readings at a level: one that stands alone is a hiccup.
@@ -21,7 +21,7 @@ const FEWEST_READINGS: usize = 2;
 const FEWEST_TRIALS: usize = 5;
 
 /// Two levels of the core-to-core time, the lower one first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Regimes {
     /// The shortest and the longest bare round trip at each level, in nanoseconds.
     pub core_to_core_ns: [[f64; 2]; 2],
@@ -32,7 +32,7 @@ pub struct Regimes {
 }
 
 /// What holds of the rows of a group at both levels.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct InBoth {
     /// Which rows.
     pub among: Alike,
@@ -158,11 +158,12 @@ fn first(levels: &[Vec<Row>; 2]) -> Option<String> {
     lower.filter(|first| higher.as_ref() == Some(first))
 }
 
-/// Whether one row is faster than the other; `None` where the two cannot be told apart.
+/// Whether one row is faster than the other; `None` if the two tie.
 fn is_faster(one: &Row, other: &Row) -> Option<bool> {
-    let (a, b) = (one.comparable?, other.comparable?);
-    let [low, high] = a.ratio_to(&b);
-    (low > 1.0 || high < 1.0).then_some(high < 1.0)
+    let both = [one.comparable?, other.comparable?];
+    let medians_ns = both.map(|found| found.median_ns);
+    let ratio = Ratio::of_figures(medians_ns, Some(both.map(|found| found.interval_ns)));
+    (!ratio.is_tie()).then_some(medians_ns[0] < medians_ns[1])
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! One case's figures, computed from all of its measured trials.
 
 use crate::{
-    Comparable, ExchangeFigures, Ratio, Reached, Shares, Stalled,
+    Comparable, Cpu, ExchangeFigures, Ratio, Reached, Shares, Stalled,
     consistent::fits_together,
     count::{CountRow, total},
     law::Breach,
@@ -12,7 +12,7 @@ use furlong_model::{
     AdapterFacts, Arrival, Case, CountMethod, Depth, Family, Measurement, Placement, ProgramFacts, Role,
     RunHeader, TimerLateness, WarmUp,
 };
-use furlong_stats::{DistributionShape, are_apart, median, tidy};
+use furlong_stats::{DistributionShape, SortedMap, are_apart, median, tidy};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -177,9 +177,11 @@ impl Row {
 impl Sound<'_> {
     /// All of its figures, or the law that they break.
     pub(crate) fn row(self, header: &RunHeader) -> Result<Row, Breach> {
+        let cpu_ci95 = self.interval(header, &Cpu::of_each(self.case, &self.trials));
         let Sound { case, family, trials, times, median_ci95, reached, failed_trials, .. } = self;
         let mut exchange = ExchangeFigures::of(case, &trials, &times).ok_or_else(no_trial)?;
         exchange.ns.median_ci95 = median_ci95;
+        exchange.cpu_ns.ci95 = cpu_ci95;
         let row = Row {
             case: case.clone(),
             status: RowStatus::Measured,
@@ -290,10 +292,10 @@ fn late_sends_share(case: &Case, trials: &[&Measurement]) -> Option<f64> {
 
 /// CPU time of other processes: the median over trials.
 fn others_cpu_ns(trials: &[&Measurement]) -> BTreeMap<String, f64> {
-    let mut used: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    let mut used: SortedMap<String, Vec<f64>> = SortedMap::default();
     for (index, trial) in trials.iter().enumerate() {
         for other in &trial.others {
-            let each = used.entry(other.name.clone()).or_insert_with(|| vec![0.0; trials.len()]);
+            let each = used.or_insert(other.name.clone(), vec![0.0; trials.len()]);
             each[index] += (other.user_ns as f64 + other.system_ns as f64) / trial.round_trips as f64;
         }
     }

@@ -10,9 +10,8 @@ use crate::{
     trials::{CaseTrials, MeasuredTrial},
 };
 use furlong_model::{Case, RunHeader, Trial};
-use furlong_stats::{FEWEST_TRIALS, distinct, median, median_interval, tidy};
+use furlong_stats::{FEWEST_TRIALS, SortedMap, distinct, median, median_interval, tidy};
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// The share of comparisons that may find a difference: so often, or less, some pair of a group does by chance.
 const FALSE_DIFFERENCES: f64 = 0.05;
@@ -86,10 +85,10 @@ pub struct Unjudged {
 pub fn self_check(run: &DecodedRun) -> SelfCheck {
     let per_repeat = run.records.header.trials.saturating_mul(2).max(1);
     let repeats = distinct(run.records.trials.iter().map(|trial| trial.number / per_repeat));
-    let mut results: BTreeMap<&Case, (Vec<Comparison>, Vec<String>)> = BTreeMap::new();
+    let mut results: SortedMap<&Case, (Vec<Comparison>, Vec<String>)> = SortedMap::default();
     for repeat in repeats {
         for (case, result) in compare(run, |trial| trial.number / per_repeat == repeat) {
-            let (made, refused) = results.entry(case).or_default();
+            let (made, refused) = results.or_default(case);
             match result {
                 Ok(comparison) => made.push(comparison),
                 Err(reason) => refused.push(reason),
@@ -175,18 +174,18 @@ fn compare<'a>(
     of_repeat: impl Fn(&Trial) -> bool,
 ) -> Vec<(&'a Case, Result<Comparison, String>)> {
     let header = &run.records.header;
-    let (mut groups, mut results): (BTreeMap<Group, Vec<Copies>>, _) = (BTreeMap::new(), Vec::new());
+    let (mut groups, mut results): (SortedMap<Group, Vec<Copies>>, _) = (SortedMap::default(), Vec::new());
     for (case, trials) in run.trials.by_case() {
         let trials = trials.only(&of_repeat);
         if trials.records().next().is_none() {
             continue;
         }
         match Copies::of(header, case, &trials) {
-            Ok(copies) => groups.entry(Group::of_row(&copies.rows[0])).or_default().push(copies),
+            Ok(copies) => groups.or_default(Group::of_row(&copies.rows[0])).push(copies),
             Err(reason) => results.push((case, Err(reason))),
         }
     }
-    for members in groups.values_mut() {
+    for (_, mut members) in groups {
         let trials: Vec<Vec<&MeasuredTrial>> =
             members.iter().flat_map(|copies| &copies.trials).map(|copy| copy.measured().collect()).collect();
         let rows = members.iter().flat_map(|copies| &copies.rows);
@@ -196,9 +195,8 @@ fn compare<'a>(
                 row.comparable = resolved(row, *found, &header.harness);
             }
         }
+        results.extend(members.into_iter().map(|copies| (copies.case, Ok(copies.comparison()))));
     }
-    let made = groups.into_values().flatten();
-    results.extend(made.map(|copies| (copies.case, Ok(copies.comparison()))));
     results
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct Sound<'a> {
     pub reached: Option<Reached>,
     /// Trials that started and did not end well.
     pub failed_trials: usize,
+    /// Numbers of the measured trials.
+    numbers: Vec<u32>,
 }
 
 impl<'a> Sound<'a> {
@@ -95,21 +97,18 @@ impl<'a> Sound<'a> {
         let medians: Vec<f64> = times.iter().map(Distribution::median_ns).collect();
         let p50_ns = median(&medians).ok_or_else(no_trial)?;
         let numbers: Vec<u32> = trials.iter().map(|trial| trial.number).collect();
-        let median_ci95 = if header.across > 1 {
-            across_repetitions(&numbers, &medians, header.trials)
-        } else {
-            median_interval(&medians)
-        };
+        let median_ci95 = interval(header, &numbers, &medians);
         let trials: Vec<_> = trials.iter().map(|trial| trial.record).collect();
         let sound = Sound {
             case,
             family,
             times,
             p50_ns: tidy(p50_ns),
-            median_ci95: median_ci95.map(|ends| ends.map(tidy)),
+            median_ci95,
             reached: Reached::of(&trials)?,
             trials,
             failed_trials: 0,
+            numbers,
         };
         is_above_the_clock(sound.p50_ns, sound.per_sample(), &header.harness)?;
         Ok(sound)
@@ -123,6 +122,11 @@ impl<'a> Sound<'a> {
     /// Exchanges to one reading of the clock, at most.
     pub(crate) fn per_sample(&self) -> u32 {
         self.trials.iter().map(|trial| trial.round_trips_per_sample).max().unwrap_or_default()
+    }
+
+    /// Returns the interval of the median of a figure, given for each trial.
+    pub(crate) fn interval(&self, header: &RunHeader, figures: &[f64]) -> Option<[f64; 2]> {
+        interval(header, &self.numbers, figures)
     }
 
     /// The farther end of the interval as a share of the median: 0.05 is ±5 %.
@@ -164,6 +168,15 @@ fn checked_times(
         checked.map_err(|breach| breach.in_trial(trial.number))
     };
     trials.iter().map(checked).collect()
+}
+
+/// Returns the interval of the median of a figure that trials with these numbers have: over repetitions, of all of them.
+fn interval(header: &RunHeader, numbers: &[u32], figures: &[f64]) -> Option<[f64; 2]> {
+    let interval = match header.across > 1 {
+        true => across_repetitions(numbers, figures, header.trials),
+        false => median_interval(figures),
+    };
+    interval.map(|ends| ends.map(tidy))
 }
 
 /// What the intervals of all repetitions of so many trials, and that of all trials together, reach from and to.

@@ -2,13 +2,12 @@
 
 use crate::{Carries, Group, TrialTimes};
 use furlong_model::{Case, Family, Outcome, Trial};
-use furlong_stats::{median, median_interval, sort_by, uncertainty};
-use std::collections::BTreeMap;
+use furlong_stats::{SortedMap, median, median_interval, sort_by, uncertainty};
 
 /// The medians of the trials so far, by group and row.
 #[derive(Debug, Clone, Default)]
 pub struct Standings {
-    groups: BTreeMap<Group, BTreeMap<Case, Vec<f64>>>,
+    groups: SortedMap<Group, SortedMap<Case, Vec<f64>>>,
 }
 
 /// The fastest rows of a group.
@@ -40,13 +39,13 @@ impl Standings {
         let loses = matches!(&trial.outcome, Outcome::Measured(measured) if measured.lost.is_some());
         let group = Group::of(&trial.case, trial.family).if_losing(loses);
         if group.carries != Carries::Nothing && trial.family != Some(Family::Programs) {
-            self.groups.entry(group).or_default().entry(trial.case.clone()).or_default().push(times.p50_ns);
+            self.groups.or_default(group).or_default(trial.case.clone()).push(times.p50_ns);
         }
     }
 
     /// The `most` fastest rows of each group, in the order in which a whole run shows the groups.
     pub fn leaders(&self, most: usize) -> Vec<Leaders> {
-        let of_group = |(group, members): (&Group, &BTreeMap<Case, Vec<f64>>)| {
+        let of_group = |(group, members): &(Group, SortedMap<Case, Vec<f64>>)| {
             let mut rows: Vec<Leader> =
                 members.iter().filter_map(|(case, p50s)| leader(case, p50s)).collect();
             sort_by(&mut rows, |one, other| one.median_ns.total_cmp(&other.median_ns));

@@ -8,7 +8,6 @@ use crate::renamed_keys::renamed;
 use crate::run::{Builder, Problem, Run};
 use furlong_model::{Record, RunHeader, SCHEMA};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use std::{
     borrow::Cow,
     fs::File,
@@ -154,31 +153,12 @@ fn parse(text: &[u8], schema: u32) -> Result<Option<Record>, Problem> {
     }
 }
 
-/// The record of this kind; `None` for one that a later version added. What is read by its kind is not held as any value first.
+/// Reads the record of this kind by the names that keys have in this version.
 fn record(kind: &str, text: &[u8], schema: u32) -> serde_json::Result<Option<Record>> {
-    Ok(Some(match kind {
-        "run" => Record::Run(fields(text, schema)?),
-        "noise" => Record::Noise(fields(text, schema)?),
-        "costs" => Record::Costs(fields(text, schema)?),
-        "trial" => Record::Trial(fields(text, schema)?),
-        "count" => Record::Count(fields(text, schema)?),
-        "handover" => Record::Handover(fields(text, schema)?),
-        "handover-count" => Record::HandoverCount(fields(text, schema)?),
-        "start" => Record::Start(fields(text, schema)?),
-        "experiment" => Record::Experiment(fields(text, schema)?),
-        "shortlist" => Record::Shortlist(fields(text, schema)?),
-        "end" => Record::End(fields(text, schema)?),
-        _ => return Ok(None),
-    }))
-}
-
-/// What a record holds, by the names that it has in this version. Renamed ones are written again: code that reads each kind out of
-/// values too would add 250 KB to the binary.
-fn fields<T: DeserializeOwned>(text: &[u8], schema: u32) -> serde_json::Result<T> {
     if schema < SCHEMA {
-        serde_json::from_slice(&serde_json::to_vec(&renamed(serde_json::from_slice(text)?))?)
+        Record::read(kind, &serde_json::to_vec(&renamed(serde_json::from_slice(text)?))?)
     } else {
-        serde_json::from_slice(text)
+        Record::read(kind, text)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
 };
 use furlong_model::{Copies, Cost, Family, WaitKind};
 use furlong_stats::tidy;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Messages in a round trip.
 pub(crate) const MESSAGES: f64 = 2.0;
@@ -18,7 +18,7 @@ const SHORT_BYTES: usize = 8;
 const FEW_FAULTS: f64 = 0.01;
 
 /// A part of a round trip.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
     /// Entering the kernel and coming back.
@@ -65,12 +65,12 @@ impl Part {
 }
 
 /// One part of one row's round trip.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Term {
     /// Which.
     pub name: Part,
     /// What of it, where a part is told by the name of a call, a thread or a server.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
     /// How often in a round trip.
     pub count: f64,
@@ -83,7 +83,7 @@ pub struct Term {
 }
 
 /// Where the count or the cost of a part comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
     /// Counted in both roles.

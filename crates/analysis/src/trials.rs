@@ -1,8 +1,7 @@
 //! The trials of a run by case, each of which is decoded once.
 
 use furlong_model::{Case, Measurement, Trial};
-use furlong_stats::{Distribution, HistogramError};
-use std::collections::BTreeMap;
+use furlong_stats::{Distribution, HistogramError, SortedMap};
 
 /// A trial that was measured.
 #[derive(Debug, Clone)]
@@ -23,7 +22,7 @@ pub(crate) struct CaseTrials<'a>(Vec<(&'a Trial, Option<MeasuredTrial<'a>>)>);
 
 /// The trials of each case.
 #[derive(Debug, Clone)]
-pub(crate) struct Trials<'a>(BTreeMap<&'a Case, CaseTrials<'a>>);
+pub(crate) struct Trials<'a>(SortedMap<&'a Case, CaseTrials<'a>>);
 
 impl<'a> MeasuredTrial<'a> {
     /// A trial of this number and place.
@@ -57,11 +56,11 @@ impl<'a> CaseTrials<'a> {
 impl<'a> Trials<'a> {
     /// Decodes them all.
     pub(crate) fn decode(trials: &'a [Trial]) -> Self {
-        let mut by_case: BTreeMap<&Case, CaseTrials> = BTreeMap::new();
+        let mut by_case: SortedMap<&Case, CaseTrials> = SortedMap::default();
         for (position, trial) in trials.iter().enumerate() {
             let measured = trial.outcome.measurement();
             let decoded = measured.map(|record| MeasuredTrial::decode(trial.number, position, record));
-            by_case.entry(&trial.case).or_default().0.push((trial, decoded));
+            by_case.or_default(&trial.case).0.push((trial, decoded));
         }
         Trials(by_case)
     }

@@ -147,7 +147,7 @@ fn text_of(journal: File) -> String {
 }
 
 fn names_in(journal: &str) -> Option<Names> {
-    serde_json::from_str(journal.lines().next()?).ok()
+    serde_json::from_slice(journal.lines().next()?.as_bytes()).ok()
 }
 
 /// Removes what outlives processes and is in the journal still. After another start of the machine it is gone, and

@@ -86,7 +86,7 @@ pub(crate) struct Left {
 pub(crate) fn left<'a>(lines: impl Iterator<Item = &'a str>) -> Left {
     let mut found = Left::default();
     let Left { resources, links, programs } = &mut found;
-    for entry in lines.filter_map(|line| serde_json::from_str(line).ok()) {
+    for entry in lines.filter_map(|line| serde_json::from_slice(line.as_bytes()).ok()) {
         match entry {
             Entry::Making(persistent) => resources.push(persistent),
             Entry::Gone(persistent) => resources.retain(|other| *other != persistent),

@@ -53,6 +53,8 @@ pub struct Plan {
     pub warm_up: Option<Duration>,
     /// Whether to look at what the machine charges, once a round.
     pub costs: bool,
+    /// Whether to leave noise readings out: they take longer than a short part of a run, if neighbours are busy.
+    pub without_noise: bool,
     /// Whether each case and handover is counted too, after its trials.
     pub count: bool,
     /// How long nothing may happen in a trial before it is given up.

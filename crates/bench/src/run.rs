@@ -186,8 +186,11 @@ impl Run<'_> {
         }
     }
 
-    /// Records what else the machine is doing.
+    /// Records what else the machine is doing, unless the plan leaves that out.
     fn record_noise(&self, start_ns: u64, on_event: &mut OnEvent<'_>) {
+        if self.plan.without_noise {
+            return;
+        }
         let pair = placement::resolve(Placement::OtherCore).ok();
         let reading = noise::read(self.session.program(), clock::now_ns() - start_ns, pair);
         emit(on_event, Record::Noise(reading));

@@ -62,7 +62,7 @@ fn lines_of_page(path: &Path) -> Vec<String> {
 /// Returns the lines under `Examples:` in the help of a command and its parts. Two spaces separate an example from its
 /// comment.
 fn lines_of_help(command: &mut Command) -> Vec<String> {
-    let help = command.render_help().to_string();
+    let help = command.render_long_help().to_string();
     let (_, examples) = help.split_once("Examples:\n").unwrap_or_else(|| panic!("no examples in {help}"));
     let examples = examples.lines().take_while(|line| line.starts_with("  "));
     let mut lines: Vec<String> =
@@ -91,8 +91,7 @@ fn every_documented_command_is_understood() {
     let pages = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
     let pages = pages.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
     let lines = pages.chain([root.join("README.md")]).flat_map(|page| lines_of_page(&page));
-    // Without breaks of lines.
-    let mut whole = definition().term_width(0);
+    let mut whole = definition();
     whole.build();
     let mut understood = 0;
     for line in lines.chain(lines_of_help(&mut whole)) {

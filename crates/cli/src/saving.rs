@@ -105,10 +105,7 @@ impl Store {
     /// Appends a record. After the first failure nothing more is written: a file with a hole would mislead.
     pub fn append(&mut self, record: &Record) {
         let Some(file) = &mut self.file else { return };
-        let line = serde_json::to_vec(record).map_err(std::io::Error::from).map(|mut line| {
-            line.push(b'\n');
-            line
-        });
+        let line = record.to_line().map_err(std::io::Error::from);
         if let Err(error) = line.and_then(|line| file.write_all(&line)) {
             let what = format!("the run is not complete in {}", self.path.display());
             self.trouble = Some(anyhow::Error::from(error).context(what));

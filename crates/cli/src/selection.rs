@@ -9,7 +9,11 @@ use furlong_model::{
     Access, Arrival, Boundary, ByteSize, Capabilities, Case, Copies, Family, KernelBuffer, Pattern,
     Placement, Request, Start, Wait, WaitKind, is_one, row_name,
 };
+use furlong_stats::distinct;
 use std::num::NonZeroU32;
+
+/// Mechanisms that are proposed for a part of their names.
+const MOST_MEANT: usize = 4;
 
 /// Every row there is, in the order of the list: a mechanism's promises and one of its waits.
 fn rows(mechanisms: &[MechanismEntry]) -> impl Iterator<Item = (&'static Capabilities, Wait)> {
@@ -250,7 +254,7 @@ pub fn select(
                 [capabilities.name.to_owned(), row_name(capabilities.name, wait)]
             });
             let meant =
-                nearest(row.text, names).map_or_else(String::new, |name| format!("did you mean {name}? "));
+                meant(row.text, &rows(mechanisms).map(|(row, _)| row.name).collect::<Vec<_>>(), names);
             let reason = format!("no row matches '{}'; {meant}furlong list shows all there are", row.text);
             return Err(Usage(reason).into());
         }
@@ -293,6 +297,17 @@ pub fn select(
         );
     }
     Ok(cases)
+}
+
+/// Returns a question for the mechanism or row that was meant by a mistyped name: the nearest, or those that contain the name.
+fn meant(typed: &str, mechanisms: &[&str], names: impl Iterator<Item = String>) -> String {
+    let containing: Vec<&str> =
+        distinct(mechanisms.iter().copied().filter(|name| typed.len() > 1 && name.contains(typed)));
+    match nearest(typed, names) {
+        Some(name) => format!("did you mean {name}? "),
+        None if containing.is_empty() => String::new(),
+        None => format!("did you mean {}? ", containing[..containing.len().min(MOST_MEANT)].join(" or ")),
+    }
 }
 
 /// The rows by which a context switch and a wake-up are measured, where the roles run in each of `places` and in one
@@ -481,7 +496,11 @@ mod tests {
 
     #[test]
     fn a_mistyped_row_is_answered_by_the_nearest() {
-        for (typed, meant) in [("pip", "mean pipe?"), ("posix-shm/futx", "mean posix-shm/futex?")] {
+        for (typed, meant) in [
+            ("pip", "mean pipe?"),
+            ("posix-shm/futx", "mean posix-shm/futex?"),
+            ("mq", "mean posix-mq or sysv-mq?"),
+        ] {
             let error = selected(typed).unwrap_err().to_string();
             assert!(error.contains(meant), "{error}");
         }

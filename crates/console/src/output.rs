@@ -39,7 +39,8 @@ pub fn tell_coloured(lines: &str) {
     let _ = writeln!(stderr().lock(), "{lines}");
 }
 
-/// Columns of the terminal, or of a page where there is none.
+/// Returns the columns of the terminal; without one, those that the variable COLUMNS asks for, or 100.
 pub fn width() -> usize {
-    furlong_os::terminal::columns(stdout().as_handle()).unwrap_or(100)
+    let asked = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
+    furlong_os::terminal::columns(stdout().as_handle()).or_else(asked).unwrap_or(100)
 }

@@ -4,14 +4,17 @@ use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::{fmt, str::FromStr, time::Duration};
 
-/// A size or time that cannot be read.
+/// A quantity that is not accepted, because it cannot be read or is out of range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{given}' is no {what}: {hint}")]
+#[error("'{given}' is {problem}: {hint}")]
 pub struct InvalidQuantity {
     given: String,
-    what: &'static str,
+    problem: &'static str,
     hint: &'static str,
 }
+
+/// The problem of a quantity that can be read and is too small or too large.
+const OUT_OF_RANGE: &str = "out of range";
 
 /// A size in bytes, written `128`, `4KiB`, `4k`, `1 MiB`. As in coreutils, `K` is 1024 bytes and `KB` 1000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -41,12 +44,16 @@ impl FromStr for ByteSize {
         ];
         let invalid = || InvalidQuantity {
             given: text.to_owned(),
-            what: "size",
+            problem: "not a valid size",
             hint: "write whole bytes from 0 to 1GiB, as in 128, 4KiB or 1MiB; 4K is 4KiB, and 4KB is 4000",
         };
         let (number, factor) = split_unit(text, &UNITS).ok_or_else(invalid)?;
+        if !number.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(invalid());
+        }
         let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(factor));
-        bytes.map(ByteSize).filter(|size| *size <= ByteSize::MAX).ok_or_else(invalid)
+        let accepted = bytes.map(ByteSize).filter(|size| *size <= ByteSize::MAX);
+        accepted.ok_or_else(|| InvalidQuantity { problem: OUT_OF_RANGE, ..invalid() })
     }
 }
 
@@ -67,7 +74,7 @@ impl FromStr for Sizes {
     fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
         let invalid = || InvalidQuantity {
             given: text.to_owned(),
-            what: "sweep of sizes",
+            problem: "not a valid sweep of sizes",
             hint: "write the first, the last and a factor from 2 on, as in 64..16MiB:x4; the first is above 0 and not \
                    above the last",
         };
@@ -110,7 +117,7 @@ impl FromStr for Time {
             [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000), ("min", 60_000_000_000)];
         let invalid = || InvalidQuantity {
             given: text.to_owned(),
-            what: "time",
+            problem: "not a valid time",
             hint: "write a number above 0 and up to 60min with its unit: ns, us, ms, s or min",
         };
         let (number, factor) = split_unit(text, &UNITS).ok_or_else(invalid)?;
@@ -118,7 +125,7 @@ impl FromStr for Time {
         let number = number.parse::<f64>().ok().filter(|_| plain).ok_or_else(invalid)?;
         let nanoseconds = number * factor as f64;
         if !(1.0..=3.6e12).contains(&nanoseconds) {
-            return Err(invalid());
+            return Err(InvalidQuantity { problem: OUT_OF_RANGE, ..invalid() });
         }
         Ok(Time(Duration::from_nanos(nanoseconds.round() as u64)))
     }
@@ -149,12 +156,13 @@ impl FromStr for Rate {
             [("/s", 1.0), ("k/s", 1e3), ("M/s", 1e6), ("", 1.0), ("k", 1e3), ("M", 1e6)];
         let invalid = || InvalidQuantity {
             given: text.to_owned(),
-            what: "rate",
-            hint: "write how many a second, from 1/s to 10M/s, as in 60/s or 10k/s",
+            problem: "not a valid rate",
+            hint: "write a number per second, from 1/s to 10M/s, as in 60/s or 10k/s",
         };
         let (number, factor) = split_unit(text, &UNITS).ok_or_else(invalid)?;
         let per_second = number.parse::<f64>().map_err(|_| invalid())? * factor;
-        (1.0..=1e7).contains(&per_second).then_some(Rate(per_second)).ok_or_else(invalid)
+        let accepted = (1.0..=1e7).contains(&per_second).then_some(Rate(per_second));
+        accepted.ok_or_else(|| InvalidQuantity { problem: OUT_OF_RANGE, ..invalid() })
     }
 }
 
@@ -174,7 +182,7 @@ impl FromStr for Rates {
     fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
         let invalid = || InvalidQuantity {
             given: text.to_owned(),
-            what: "sweep of rates",
+            problem: "not a valid sweep of rates",
             hint: "write the first, the last and a factor from 2 on, as in 1k/s..1M/s:x4; the first is not above the last",
         };
         swept(text, |rate: Rate, factor| Some(Rate(rate.0 * factor as f64)), invalid).map(Rates)
@@ -194,7 +202,7 @@ impl FromStr for Counts {
     fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
         let invalid = || InvalidQuantity {
             given: text.to_owned(),
-            what: "number",
+            problem: "not a valid number",
             hint: "write a number from 1 to 4096, or the first, the last and a factor from 2 on, as in 1..64:x2",
         };
         #[derive(Clone, Copy, PartialEq, PartialOrd)]
@@ -203,10 +211,11 @@ impl FromStr for Counts {
             type Err = InvalidQuantity;
             fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
                 let number = text.parse().ok().filter(|number: &NonZeroU32| number.get() <= MOST_COUNTED);
+                let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
                 let invalid = InvalidQuantity {
                     given: text.to_owned(),
-                    what: "number",
-                    hint: "write one from 1 to 4096",
+                    problem: if is_number { OUT_OF_RANGE } else { "not a valid number" },
+                    hint: "write a number from 1 to 4096",
                 };
                 number.map(One).ok_or(invalid)
             }
@@ -239,12 +248,13 @@ impl FromStr for Percent {
     fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
         let invalid = || InvalidQuantity {
             given: text.to_owned(),
-            what: "percentage",
+            problem: "not a valid percentage",
             hint: "write a number above 0 and up to 100 with its sign, as in 5% or 2.5%",
         };
         let (number, _) = split_unit(text, &[("%", ())]).ok_or_else(invalid)?;
-        let percent = number.parse::<f64>().ok().filter(|percent| *percent > 0.0 && *percent <= 100.0);
-        percent.map(Percent).ok_or_else(invalid)
+        let percent = number.parse::<f64>().map_err(|_| invalid())?;
+        let accepted = (percent > 0.0 && percent <= 100.0).then_some(Percent(percent));
+        accepted.ok_or_else(|| InvalidQuantity { problem: OUT_OF_RANGE, ..invalid() })
     }
 }
 
@@ -338,6 +348,33 @@ mod tests {
     fn bad_sizes_are_refused() {
         for text in ["", "-1", "1e9", "NaN", "4XB", "1.5KiB", "2GiB", "18446744073709551616", "KiB", " 1"] {
             assert!(text.parse::<ByteSize>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_distinguish_unreadable_quantities_from_those_out_of_range() {
+        fn error<T: FromStr<Err = InvalidQuantity> + fmt::Debug>(text: &str) -> String {
+            text.parse::<T>().unwrap_err().to_string()
+        }
+        for out_of_range in [
+            error::<Counts>("100000"),
+            error::<Counts>("0"),
+            error::<Sizes>("4GB"),
+            error::<Sizes>("64..99999999999999999999"),
+            error::<Time>("61min"),
+            error::<Rates>("11M/s"),
+            error::<Percent>("101%"),
+        ] {
+            assert!(out_of_range.contains("' is out of range: write "), "{out_of_range}");
+        }
+        for unreadable in [
+            error::<Counts>("a"),
+            error::<Sizes>("4XB"),
+            error::<Time>("5"),
+            error::<Rates>("k/s"),
+            error::<Percent>("5"),
+        ] {
+            assert!(unreadable.contains("' is not a valid "), "{unreadable}");
         }
     }
 

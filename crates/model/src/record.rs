@@ -40,6 +40,34 @@ pub enum Record {
     End(End),
 }
 
+impl Record {
+    /// Reads the record of this kind from JSON; `None` for a kind that a later version added. The code that reads records is
+    /// compiled here, and the crates above share it.
+    pub fn read(kind: &str, text: &[u8]) -> serde_json::Result<Option<Record>> {
+        Ok(Some(match kind {
+            "run" => Record::Run(serde_json::from_slice(text)?),
+            "noise" => Record::Noise(serde_json::from_slice(text)?),
+            "costs" => Record::Costs(serde_json::from_slice(text)?),
+            "trial" => Record::Trial(serde_json::from_slice(text)?),
+            "count" => Record::Count(serde_json::from_slice(text)?),
+            "handover" => Record::Handover(serde_json::from_slice(text)?),
+            "handover-count" => Record::HandoverCount(serde_json::from_slice(text)?),
+            "start" => Record::Start(serde_json::from_slice(text)?),
+            "experiment" => Record::Experiment(serde_json::from_slice(text)?),
+            "shortlist" => Record::Shortlist(serde_json::from_slice(text)?),
+            "end" => Record::End(serde_json::from_slice(text)?),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Writes the record as one line of JSON with its line break.
+    pub fn to_line(&self) -> serde_json::Result<Vec<u8>> {
+        let mut line = serde_json::to_vec(self)?;
+        line.push(b'\n');
+        Ok(line)
+    }
+}
+
 /// What was asked, and of which machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunHeader {

@@ -69,9 +69,9 @@ impl Case {
         };
         let larger = match capabilities.buffer {
             KernelBuffer::None => "",
-            KernelBuffer::Pipe => ", or for a larger pipe (--pipe-size)",
-            KernelBuffer::Socket => ", or for larger buffers (--socket-buffer)",
-            KernelBuffer::Ring => ", or for a larger ring (--ring-size)",
+            KernelBuffer::Pipe => ", or ask for a larger pipe (--pipe-size)",
+            KernelBuffer::Socket => ", or ask for larger buffers (--socket-buffer)",
+            KernelBuffer::Ring => ", or ask for a larger ring (--ring-size)",
         };
         let reason = format!(
             "{} messages cannot be outstanding: {} holds {holds}, {why}",

@@ -175,7 +175,7 @@ fn letters_and_names(chart: &Chart) -> String {
 fn signs_and_names(chart: &Chart) -> String {
     let has_interval = |series: &Series| series.points.iter().any(|point| point.x_ends.is_some());
     let named = |series: &Series| {
-        let interval = if has_interval(series) { " with its 95 % interval" } else { "" };
+        let interval = if has_interval(series) { " with its interval in this run" } else { "" };
         format!("{} {}{interval}", sign(series), plain(&series.name))
     };
     chart.series.iter().map(named).collect::<Vec<_>>().join(", ")

@@ -114,6 +114,7 @@ fn all() -> impl Iterator<Item = (String, Cell)> {
         .chain(per(Unit::Message))
         .chain(of(&THIRD))
         .chain(per(Unit::Link))
+        .chain(of(&LAST))
 }
 
 /// The columns before the figures of round trips.
@@ -210,6 +211,14 @@ static THIRD: [(&str, Cell); 25] = [
     ("law", Cell::SkippedText(|skipped| skipped.law.map_or("", |law| law.name()))),
     ("reason", Cell::SkippedText(|skipped| &skipped.reason)),
     ("remedy", Cell::SkippedText(|skipped| &skipped.remedy)),
+];
+
+/// Columns behind the figures of links.
+static LAST: [(&str, Cell); 4] = [
+    ("p9999_ns", Cell::FigureIfAny(|row| row.exchange.ns.p9999)),
+    ("samples", Cell::RowWhole(|row| Some(row.exchange.ns.samples))),
+    ("cpu_ci95_low_ns", Cell::FigureIfAny(|row| row.exchange.cpu_ns.ci95.map(|ends| ends[0]))),
+    ("cpu_ci95_high_ns", Cell::FigureIfAny(|row| row.exchange.cpu_ns.ci95.map(|ends| ends[1]))),
 ];
 
 /// Messages that it holds in one direction, there or back.

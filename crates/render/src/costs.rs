@@ -1,8 +1,9 @@
 //! What the machine charges, for a terminal and for programs.
 
+use super::words::IN_RUN;
 use super::{
     document::{Column, Document, Row, Section, Table},
-    object::{Judged, object, sentence},
+    object::{Said, object},
 };
 use furlong_analysis::text::{plain, times_between};
 use furlong_analysis::{CONTEXT_SWITCH, CostEstimate, Costs, WAKE_UP, cost_name};
@@ -14,21 +15,19 @@ use serde::de::value::{Error as Unknown, StrDeserializer};
 const COLUMNS: [Column; 4] = [
     Column::words("cost"),
     Column::figures("time"),
-    Column::figures("95 %"),
+    Column::figures(IN_RUN),
     Column::words("what").expendable(1),
 ];
 
-/// One JSON object: [`Costs`] says what each field means, and reads it back.
+/// Returns one JSON object; [`Costs`] says what each field means.
 pub fn costs_json(costs: &Costs) -> String {
-    object(costs, &[WHAT])
+    object(costs, vec![whats("figures.size_bytes", costs)])
 }
 
-/// What costs are, for programs.
-pub(crate) const WHAT: Judged = Judged {
-    data: "size_bytes",
-    said: "what",
-    say: |figure| sentence(figure, |figure: &CostEstimate| what(&figure.name).to_owned()),
-};
+/// Returns the meaning of each cost, for programs.
+pub(crate) fn whats(at: &'static str, costs: &Costs) -> Said {
+    Said::new(at, "what", costs.figures.iter().map(|figure| what(&figure.name).into()))
+}
 
 /// What the cost of this name is, in a few words.
 fn what(name: &str) -> &'static str {

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 /// One JSON object: [`CountSummary`] says what each field means, and reads it back.
 pub fn count_json(summary: &CountSummary) -> String {
-    object(summary, &[])
+    object(summary, vec![])
 }
 
 /// A table a case, why it was not counted better, and what could not be counted.

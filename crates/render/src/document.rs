@@ -41,8 +41,9 @@ pub enum Block {
     Chart(Chart),
     /// What marks and columns mean.
     Footnotes(Vec<String>),
-    /// What a column means, by its name: printed only with a table that has the column.
-    Legend(&'static str, Vec<String>),
+    /// Meanings of columns, by their names: printed only with a table that has one of them, and in it a cell with the mark, if
+    /// they are about a mark.
+    Legend(Vec<String>, Option<&'static str>, Vec<String>),
 }
 
 /// Text of which one thing may be said at a glance.

@@ -1,10 +1,10 @@
 //! Rows put together from their parts, for a terminal and for programs.
 
 use super::{
-    costs::WHAT,
+    costs::whats,
     document::{Cell, Column, Document, Layout, Line, Row, Section, Table, Tone},
-    explain_sentences::{EXPLAINED, advice, how, left_out, not_explained},
-    noise::REASONS,
+    explain_sentences::{advice, explained, how, left_out, not_explained},
+    noise::reasons,
     object::object,
     summary::with_noise,
     unmeasured::unmeasured,
@@ -32,9 +32,10 @@ const IN_PROGRAM: &str = "What is left over is in the program and its libraries 
 /// All rows have their parts in the same columns.
 const PARTS: usize = 0;
 
-/// One JSON object: [`Explanation`] says what each field means, and reads it back.
+/// Returns one JSON object; [`Explanation`] says what each field means.
 pub fn explanation_json(explanation: &Explanation) -> String {
-    object(explanation, &[&[REASONS, WHAT], &EXPLAINED[..]].concat())
+    let said = [reasons([&explanation.noise]), whats("costs.figures.size_bytes", &explanation.costs)];
+    object(explanation, said.into_iter().chain(explained(explanation)).collect())
 }
 
 /// Each row with its parts and what they say, all rows side by side, and the costs that were used.
@@ -132,7 +133,7 @@ fn sentences(row: &Explained) -> impl Iterator<Item = String> {
     });
     let is_of_library = |term: &Term| term.name == Part::LibraryThreads;
     let library = row.terms.iter().any(is_of_library).then(|| {
-        "Library threads may run beside the round trip: their calls are in the sum, and need not lengthen it.".to_owned()
+        "Library threads may run in parallel to the round trip: their calls are in the sum, and may not lengthen it.".to_owned()
     });
     let program = row.is_left_in_program().then(|| IN_PROGRAM.to_owned());
     let without = row.costs_without.as_ref().map(|mechanism| {

@@ -1,20 +1,29 @@
 //! What is said of a row that is explained, and of one that cannot be.
 
 use super::counting::clause;
-use super::object::{Judged, sentence};
-use furlong_analysis::{Advice, LeftOut, NotExplained, Part, Source, Term};
+use super::object::Said;
+use furlong_analysis::{Advice, Explanation, LeftOut, NotExplained, Part, Source};
 
-/// What an explanation says, for programs.
-pub(crate) const EXPLAINED: [Judged; 4] = [
-    Judged { data: "reason_data", said: "reason", say: |row| sentence(&row["reason_data"], not_explained) },
-    Judged { data: "left_out_data", said: "left_out", say: |row| sentence(&row["left_out_data"], left_out) },
-    Judged { data: "helps", said: "text", say: |row| sentence(row, advice) },
-    Judged {
-        data: "source",
-        said: "how",
-        say: |term| sentence(term, |term: &Term| how(term.source).to_owned()),
-    },
-];
+/// Returns the sentences of an explanation, for programs.
+pub(crate) fn explained(explanation: &Explanation) -> [Said; 4] {
+    let rows = || explanation.rows.iter();
+    let unmodelled = explanation.unmodelled.iter().map(|row| not_explained(&row.reason).into());
+    let terms = rows().flat_map(|row| &row.terms);
+    [
+        Said::new("unmodelled.reason_data", "reason", unmodelled),
+        Said::new(
+            "rows.left_out_data",
+            "left_out",
+            rows().map(|row| row.left_out.as_ref().map(left_out).into()),
+        ),
+        Said::new(
+            "rows.helps.helps",
+            "text",
+            rows().flat_map(|row| &row.helps).map(|helps| advice(helps).into()),
+        ),
+        Said::new("rows.terms.source", "how", terms.map(|term| how(term.source).into())),
+    ]
+}
 
 /// What the model leaves out.
 pub(crate) fn left_out(what: &LeftOut) -> String {
@@ -44,7 +53,7 @@ pub fn not_explained(why: &NotExplained) -> String {
         }
         NotExplained::SeveralPairs => "several pairs do the same at once, and the model is of one",
         NotExplained::Paced => {
-            "its messages have a pace of their own, and the model is of those that follow each other at once"
+            "its messages are sent at fixed times, and the model covers messages that follow each other without a pause"
         }
         NotExplained::Free => {
             "the scheduler chose its processors, and the model needs to know whether they were one or two"
@@ -93,7 +102,7 @@ pub(crate) fn how(source: Source) -> &'static str {
         Source::SpinningCores => "two cores that spin",
         Source::MoreThanInOneProcess => "more than in one process",
         Source::PricedByKind => "counted in both roles; the cost of its kind",
-        Source::LibraryThread => "may run beside the round trip",
+        Source::LibraryThread => "may run in parallel to the round trip",
         Source::BetweenThreads => "between threads of a role",
         Source::ServersProcessorTime => "its processor time",
         Source::NoCpuTime => "elapsed time less CPU time",
@@ -140,10 +149,10 @@ fn what_helps(part: Part, share: &str) -> String {
             "Calls of the library's own threads are {share} of the latency: a mechanism without such threads makes none."
         ),
         Part::Program => format!(
-            "The program and its libraries are {share} of the latency: a row that does less beside moving bytes may need less."
+            "The program and its libraries are {share} of the latency: a row that does less work in addition to moving bytes may need less."
         ),
         Part::Server => {
-            format!("A server of its own is {share} of the latency: a mechanism without one needs none.")
+            format!("A separate server is {share} of the latency: a mechanism without a server avoids that.")
         }
         Part::Waiting => format!(
             "Waiting is {share} of the latency: for a timer, a disk, a network or a core that wakes up. Less work would not shorten it."
@@ -196,7 +205,7 @@ mod tests {
             (NotExplained::InPlace, "the model is of copies"),
             (NotExplained::SeveralOutstanding, "the model is of one"),
             (NotExplained::SeveralPairs, "the model is of one"),
-            (NotExplained::Paced, "of those that follow each other at once"),
+            (NotExplained::Paced, "covers messages that follow each other without a pause"),
             (NotExplained::NotInOneProcess, "it was not measured with both ends in one process"),
             (
                 NotExplained::SkippedInOneProcess {

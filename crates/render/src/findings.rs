@@ -1,28 +1,28 @@
 //! What the figures of a run say, in sentences for somebody who sees them for the first time.
 
 use super::growth::growth;
-use super::object::{Judged, sentence};
+use super::object::Said;
 use super::words::{alike, count, factor, size};
 use furlong_analysis::text::{listed, plain};
-use furlong_analysis::{Finding, InBoth, NamedRow, Regimes, WaitingProgram};
+use furlong_analysis::{Finding, InBoth, NamedRow, Regimes, Summary, WaitingProgram};
 use furlong_model::format_ns;
 use std::ops::RangeInclusive;
 
 /// Own programs that are named one by one.
 const PROGRAMS_NAMED: usize = 4;
 
-/// The findings of a summary, for programs.
-pub(crate) const FINDINGS: Judged = Judged {
-    data: "findings_data",
-    said: "findings",
-    say: |summary| sentence(&summary["findings_data"], finding),
-};
+/// Returns the findings of each summary, for programs.
+pub(crate) fn findings<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> Said {
+    let findings = |summary: &Summary| summary.findings.iter().map(finding).collect();
+    Said::new("findings_data", "findings", summaries.into_iter().map(findings))
+}
 
 /// A finding in a sentence or two.
 pub fn finding(finding: &Finding) -> String {
     match finding {
         Finding::Unreliable => {
-            "The machine was unreliable during this run: conclusions are drawn only from rows that were compared within rounds."
+            "The machine was unreliable during this run: no conclusion is drawn from absolute times, only from ratios of times \
+             that were measured side by side."
                 .to_owned()
         }
         Finding::WakeUp { times, rows, size_bytes } => {
@@ -183,7 +183,7 @@ mod tests {
         let among = Alike { waiting: WaitKind::Spinning, placement: Placement::OtherCore, size_bytes };
         let (memory, pipe) = (row("posix-shm/spin", 500.0), row("pipe/spin", 2_000.0));
         for (found, said) in [
-            (Finding::Unreliable, "conclusions are drawn only from rows"),
+            (Finding::Unreliable, "only from ratios of times that were measured side by side"),
             (
                 Finding::Waits {
                     programs: vec![WaitingProgram {

@@ -166,6 +166,77 @@ mod tests {
     }
 
     #[test]
+    fn interval_headings_are_explained_with_their_column() {
+        let text = |trials: usize, width| {
+            let mut summary = fixture::summary();
+            summary.rows.iter_mut().for_each(|row| row.trials = trials);
+            table(&summary, Style { width, ..Style::default() })
+        };
+        let (three, nine) = (text(3, 100), text(9, 100));
+        assert!(
+            three.contains("\n75 % in run: interval of p50 in this run; 3 trials cannot cover more"),
+            "{three}"
+        );
+        assert!(
+            nine.contains("\n95 % in run: interval of p50 in this run; p50 of another run can be"),
+            "{nine}"
+        );
+        assert!(!text(9, 50).contains("95 % in run"), "{}", text(9, 50));
+    }
+
+    #[test]
+    fn percentiles_of_too_few_samples_are_not_printed() {
+        let text = |samples: u64, width| {
+            let mut summary = fixture::summary();
+            for row in &mut summary.rows {
+                row.exchange.ns.samples = samples;
+                row.exchange.ns.p9999 = (samples >= 100_000).then_some(123_456.0);
+            }
+            table(&summary, Style { width, ..Style::default() })
+        };
+        let legend = "–: too few samples: p99 needs 100, p99.9 10,000 and p99.99 100,000";
+        for (samples, dashes, has_far_tail) in
+            [(99, true, false), (9_999, true, false), (10_000, false, false)]
+        {
+            let text = text(samples, 200);
+            assert_eq!((text.contains(legend), text.contains("p99.99  ")), (dashes, has_far_tail), "{text}");
+        }
+        let text_of_many = text(100_000, 200);
+        assert!(text_of_many.contains("123 us") && !text_of_many.contains(legend), "{text_of_many}");
+        // A mark in a column that is not there is not explained.
+        assert!(!text(9_999, 70).contains(legend), "{}", text(9_999, 70));
+    }
+
+    #[test]
+    fn small_ratios_to_one_pair_alone_keep_their_digits() {
+        let summary = reshaped(|rows| {
+            let against_one = Some(furlong_analysis::AgainstOne { sum: 0.8, slowest: 0.00625 });
+            let (least, most) = (0.007, 0.009);
+            let (fairness, slowest_per_second) = (0.9, 120.0);
+            rows[0].shares =
+                Some(furlong_analysis::Shares { fairness, least, most, slowest_per_second, against_one });
+        });
+        let text = markdown(&summary);
+        assert!(text.contains("| 0.00625x |") && !text.contains("| 0.01x |"), "{text}");
+    }
+
+    #[test]
+    fn tail_stays_in_tables_of_messages_at_a_rate() {
+        let mut summary = fixture::summary();
+        summary.rows.retain(|row| matches!(row.case.arrival, furlong_model::Arrival::Interval(_)));
+        summary.groups.retain(|group| summary.rows.iter().any(|row| row.group == group.name));
+        for row in &mut summary.rows {
+            (row.exchange.ns.samples, row.exchange.ns.p9999) = (100_000, Some(123_456.0));
+        }
+        let text = table(&summary, Style::default());
+        let head = text.lines().find(|line| line.contains("p50")).unwrap();
+        for name in ["  p99  ", "  p99.9  ", "  p99.99  ", "  max  "] {
+            assert!(head.contains(name), "{name}: {text}");
+        }
+        assert!(!head.contains("switches"), "{text}");
+    }
+
+    #[test]
     fn colour_changes_nothing_but_colour() {
         let coloured = table(&fixture::summary(), Style { colour: true, ..Style::default() });
         assert!(coloured.contains("\u{1b}["));

@@ -39,7 +39,9 @@ fn block(block: &Block, print: &dyn Fn(&Chart) -> String) -> String {
             }
         },
         Block::Chart(chart) => print(chart),
-        Block::Footnotes(notes) | Block::Legend(_, notes) => notes.iter().map(|note| bullet(note)).collect(),
+        Block::Footnotes(notes) | Block::Legend(_, _, notes) => {
+            notes.iter().map(|note| bullet(note)).collect()
+        }
     }
 }
 

@@ -1,16 +1,20 @@
 //! What disturbed a run, in words.
 
-use super::object::{Judged, sentence};
+use super::object::Said;
 use furlong_analysis::text::capital;
 use furlong_analysis::{Disturbance, Verdict};
 use furlong_model::{format_digits, format_ns};
 
-/// The reasons of a noise verdict, for programs.
-pub(crate) const REASONS: Judged = Judged {
-    data: "reasons_data",
-    said: "reasons",
-    say: |verdict| sentence(&verdict["reasons_data"], disturbance),
-};
+/// Returns the reasons of the noise verdict of each document, for programs.
+pub(crate) fn reasons<'a>(verdicts: impl IntoIterator<Item = &'a Verdict>) -> Said {
+    reasons_at("noise.reasons_data", verdicts)
+}
+
+/// Returns the reasons of each verdict at this place of a document.
+pub(crate) fn reasons_at<'a>(at: &'static str, verdicts: impl IntoIterator<Item = &'a Verdict>) -> Said {
+    let reasons = |verdict: &Verdict| verdict.reasons.iter().map(disturbance).collect();
+    Said::new(at, "reasons", verdicts.into_iter().map(reasons))
+}
 
 /// What the noise verdict says besides its level: the bare core-to-core time, then a sentence a reason.
 pub fn noise(noise: &Verdict) -> Vec<String> {

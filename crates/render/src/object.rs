@@ -1,53 +1,54 @@
-//! A value as one JSON object. What was judged is in it twice: as data under a key of its own, and before that as the
-//! sentence that everybody else is told.
+//! A value as one JSON object. Each judged value is preceded by a sentence about it.
 
-use serde::{Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Result, Value};
 
-/// Something judged, wherever it stands.
-#[derive(Clone, Copy)]
-pub(crate) struct Judged {
-    /// The key of the data.
-    pub data: &'static str,
-    /// The key of what is said of it.
-    pub said: &'static str,
-    /// What is said of it, from the object that has it: a sentence, or one of each of a list. `None` of an object of
-    /// another kind.
-    pub say: fn(&Value) -> Option<Value>,
+/// Sentences about the judged values at one place of a document, in the order of the document.
+pub(crate) struct Said {
+    /// The keys that lead to a judged value, separated by dots; lists on the way have no key.
+    at: &'static str,
+    /// The key of the sentence.
+    key: &'static str,
+    sentences: std::vec::IntoIter<Value>,
 }
 
-/// What is computed, for programs, with a line break at its end; with sentences for what is `judged` in it.
-pub(crate) fn object(value: &impl Serialize, judged: &[Judged]) -> String {
-    let text = serde_json::to_value(value).and_then(|mut json| {
-        add_sentences(&mut json, judged);
+impl Said {
+    /// Takes a sentence, or a list of sentences, for each value at `at`; null for null.
+    pub(crate) fn new(at: &'static str, key: &'static str, sentences: impl Iterator<Item = Value>) -> Self {
+        Said { at, key, sentences: sentences.collect::<Vec<_>>().into_iter() }
+    }
+
+    /// Puts each sentence before its value.
+    fn add_to(&mut self, json: &mut Value, at: &str) {
+        match (json, at.split_once('.')) {
+            (Value::Array(list), _) => list.iter_mut().for_each(|json| self.add_to(json, at)),
+            (Value::Object(fields), Some((field, rest))) => {
+                fields.get_mut(field).into_iter().for_each(|json| self.add_to(json, rest));
+            }
+            (Value::Object(fields), None) => {
+                let Some(place) = fields.keys().position(|key| key == at) else { return };
+                let sentence = self.sentences.next().expect("a sentence for each value");
+                fields.shift_insert(place, self.key.to_owned(), sentence);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns `value` as JSON with a line break at its end, and with sentences about what is judged in it.
+pub(crate) fn object(value: &impl Serialize, said: Vec<Said>) -> String {
+    text(serde_json::to_value(value), said)
+}
+
+fn text(json: Result<Value>, said: Vec<Said>) -> String {
+    let text = json.and_then(|mut json| {
+        for mut said in said {
+            said.add_to(&mut json, said.at);
+            debug_assert_eq!(said.sentences.len(), 0, "a value for each sentence at {}", said.at);
+        }
         serde_json::to_string_pretty(&json)
     });
     text.expect("there are no maps with keys other than text") + "\n"
-}
-
-fn add_sentences(json: &mut Value, judged: &[Judged]) {
-    match json {
-        Value::Array(list) => list.iter_mut().for_each(|json| add_sentences(json, judged)),
-        Value::Object(fields) => {
-            for judged in judged {
-                let Some(at) = fields.keys().position(|key| key == judged.data) else { continue };
-                if let Some(said) = (judged.say)(&Value::Object(fields.clone())) {
-                    fields.shift_insert(at, judged.said.to_owned(), said);
-                }
-            }
-            fields.values_mut().for_each(|json| add_sentences(json, judged));
-        }
-        _ => {}
-    }
-}
-
-/// The sentence of data of this type, or those of a list of them; null for null, `None` for what is of another type.
-pub(crate) fn sentence<T: DeserializeOwned>(data: &Value, say: fn(&T) -> String) -> Option<Value> {
-    match data {
-        Value::Null => Some(Value::Null),
-        Value::Array(list) => list.iter().map(|data| sentence(data, say)).collect(),
-        data => T::deserialize(data).ok().map(|data| say(&data).into()),
-    }
 }
 
 /// Fails unless `text` is JSON that has all that is in `value`, where every figure is finite.
@@ -81,18 +82,13 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_sentence_stands_before_the_data_that_it_is_of() {
-        const WORTH: Judged = Judged {
-            data: "worth",
-            said: "said",
-            say: |of| sentence(&of["worth"], |n: &u64| format!("{n} is it")),
-        };
-        let value = json!({ "a": [{ "worth": [1, 2] }, { "worth": null }, { "worth": "of another kind" }] });
-        let text = object(&value, &[WORTH]);
+    fn sentence_precedes_its_value() {
+        let value = json!({ "a": [{ "worth": [1, 2] }, { "else": 3 }, { "worth": null }], "worth": 4 });
+        let sentences = [json!(["1 is it", "2 is it"]), Value::Null];
+        let text = object(&value, vec![Said::new("a.worth", "said", sentences.into_iter())]);
         let read: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(read["a"][0], json!({ "said": ["1 is it", "2 is it"], "worth": [1, 2] }));
-        assert_eq!(read["a"][1], json!({ "said": null, "worth": null }));
-        assert_eq!(read["a"][2], json!({ "worth": "of another kind" }));
+        let a = json!([{ "said": ["1 is it", "2 is it"], "worth": [1, 2] }, { "else": 3 }, { "said": null, "worth": null }]);
+        assert_eq!(read, json!({ "a": a, "worth": 4 }));
         assert!(text.find("said").unwrap() < text.find("worth").unwrap(), "{text}");
     }
 
@@ -105,7 +101,7 @@ mod tests {
             most: u64,
             none: Option<bool>,
         }
-        let text = object(&Figures { zebra: 1e-308, apple: -7, most: u64::MAX, none: None }, &[]);
+        let text = object(&Figures { zebra: 1e-308, apple: -7, most: u64::MAX, none: None }, vec![]);
         assert_eq!(
             text,
             "{\n  \"zebra\": 1e-308,\n  \"apple\": -7,\n  \"most\": 18446744073709551615,\n  \"none\": null\n}\n"

@@ -3,8 +3,8 @@
 use super::{
     counting::counted,
     ranking::{
-        has_depth, has_failed_trials, has_losses, has_no_interval, has_shares, has_stall, is_batched,
-        is_compared, is_fan_out, marked_name, sends_again,
+        has_depth, has_failed_trials, has_losses, has_no_interval, has_shares, has_stall, interval_head,
+        is_batched, is_compared, is_fan_out, marked_name, sends_again, unknown_in_tail,
     },
     words::count,
 };
@@ -15,6 +15,11 @@ use furlong_stats::distinct;
 
 /// Rows that are named one by one.
 const ROWS_NAMED: usize = 6;
+/// Meaning of a percentile that is not printed.
+const FEW_SAMPLES: &str =
+    "–: too few samples: p99 needs 100, p99.9 10,000 and p99.99 100,000 (a longer --budget gives more).";
+/// Trials from which on an interval covers 95 %.
+const FULL_COVERAGE: usize = 6;
 /// A difference of two shares that are rounded.
 const NO_SHARE: f64 = 1e-6;
 /// A row that sends more than this share late, and keeps up with its rate, has a timer that is late.
@@ -97,8 +102,43 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
     legend(summary).into_iter().map(|(_, text)| text).collect()
 }
 
-/// Returns the footnotes, each with the column that it explains, if it explains one that narrow tables drop.
-pub(crate) fn legend(summary: &Summary) -> Vec<(Option<&'static str>, String)> {
+/// Returns what the headings of intervals mean, one for each coverage that a table has.
+fn intervals(summary: &Summary) -> Vec<(Vec<String>, String)> {
+    let across = summary.run.across;
+    let mut meanings: Vec<(Vec<String>, String)> = Vec::new();
+    for groups in summary.groups.chunk_by(|a, b| a.carries == b.carries) {
+        let rows = groups.iter().flat_map(|group| summary.rows_of(group));
+        let (head, Some(fewest)) = interval_head(rows, across) else { continue };
+        if groups[0].carries == Carries::Nothing || meanings.iter().any(|(known, _)| known[0] == head) {
+            continue;
+        }
+        let meaning = if across > 1 {
+            format!(
+                "{head}: interval of p50 over {across} repetitions, some time apart, from the lowest to the highest end of \
+                 their intervals."
+            )
+        } else if fewest < FULL_COVERAGE {
+            let trials = count(fewest, "trial");
+            format!(
+                "{head}: interval of p50 in this run; {trials} cannot cover more than that, and {FULL_COVERAGE} cover 95 %."
+            )
+        } else {
+            format!(
+                "{head}: interval of p50 in this run; p50 of another run can be outside it (--across 3 shows how far)."
+            )
+        };
+        meanings.push((vec![head], meaning));
+    }
+    meanings
+}
+
+/// Returns the mark that a footnote explains, if it is in cells of its columns only.
+pub(crate) fn mark_of(footnote: &str) -> Option<&'static str> {
+    (footnote == FEW_SAMPLES).then_some("–")
+}
+
+/// Returns the footnotes, each with the columns that it explains, if it explains some that narrow tables drop.
+pub(crate) fn legend(summary: &Summary) -> Vec<(Vec<String>, String)> {
     let shown: Vec<_> = summary.rows.iter().collect();
     let marked = |mark: fn(&Row) -> bool| shown.iter().filter(move |row| mark(row));
     let batches = marked(is_batched).map(|row| row.exchange.per_sample);
@@ -183,18 +223,12 @@ pub(crate) fn legend(summary: &Summary) -> Vec<(Option<&'static str>, String)> {
         "from-to: 95 % interval of 'vs first', for all rows of a table together, from the rounds in which all of them ran."
             .to_owned()
     });
-    let repeated = (summary.run.across > 1).then(|| {
-        format!(
-            "All of it was measured {} times, some time apart: the interval of a median reaches from the lowest to the \
-             highest end of their intervals.",
-            summary.run.across
-        )
-    });
     let calls = summary.counting.iter().map(counted);
-    let of = |column: &'static str, text: Option<String>| text.map(|text| (Some(column), text));
+    let of = |column: &str, text: Option<String>| text.map(|text| (vec![column.to_owned()], text));
+    let unknown: Vec<String> = unknown_in_tail(summary).into_iter().map(str::to_owned).collect();
+    let tail = (!unknown.is_empty()).then(|| (unknown, FEW_SAMPLES.to_owned()));
     let general = [
         tied,
-        repeated,
         batched,
         streamed,
         deep,
@@ -215,7 +249,13 @@ pub(crate) fn legend(summary: &Summary) -> Vec<(Option<&'static str>, String)> {
     .chain(adapters(summary))
     .chain(programs(summary));
     let columns = [of("from-to", compared), of("half", half), of("shares", shares)].into_iter().flatten();
-    columns.chain(calls.map(|text| (Some("calls"), text))).chain(general.map(|text| (None, text))).collect()
+    intervals(summary)
+        .into_iter()
+        .chain(columns)
+        .chain(tail)
+        .chain(calls.map(|text| (vec!["calls".to_owned()], text)))
+        .chain(general.map(|text| (Vec::new(), text)))
+        .collect()
 }
 
 /// What the rows of programs are that know nothing of furlong: a line each.
@@ -251,7 +291,7 @@ fn adapters(summary: &Summary) -> Vec<String> {
         }
         let does = match adapter.does.is_empty() {
             true => String::new(),
-            false => format!("; beside moving bytes: {}", adapter.does.join(", ")),
+            false => format!("; in addition to moving bytes: {}", adapter.does.join(", ")),
         };
         let compiled = warmed_up(summary, row);
         let what = format!("{}{does}{}{compiled}", versions(&adapter.versions), servers(summary, row));

@@ -1,11 +1,10 @@
 //! The columns of a ranking, shared by every format that shows tables.
 
 use super::document::Column as Head;
-use furlong_analysis::text::{
-    decimals, format_count, format_digits, format_ratio, plain, three_digits, times_between,
-};
+use super::words::{IN_RUN, in_run};
+use furlong_analysis::text::{decimals, format_count, format_digits, format_ratio, plain, times_between};
 use furlong_analysis::{AgainstOne, Group, Reached, Row, Shares, Summary, Unit};
-use furlong_model::format_ns;
+use furlong_model::{Arrival, format_ns};
 use furlong_stats::coverage;
 
 /// A row with what its cells need to know about its group.
@@ -26,14 +25,31 @@ pub(crate) struct Column {
     has: fn(&Row) -> bool,
 }
 
-/// The column of the interval: how often such an interval holds the median.
-const INTERVAL: &str = "95 % in run";
+/// The column of the interval, whose name is that of [`interval_head`] when it is printed.
+const INTERVAL: &str = IN_RUN;
 
 /// The column of the number of trials.
 const TRIALS: &str = "trials";
 
+/// The columns of the tail.
+pub(crate) const TAIL: [&str; 3] = ["p99", "p99.9", "p99.99"];
+
+/// Columns that go first in a table of messages at a rate, because the tail is the question there. The rate was asked for.
+const BEFORE_TAIL: [(&str, u8); 10] = [
+    ("switches", 9),
+    ("calls", 9),
+    ("trips/s", 8),
+    ("messages/s", 8),
+    ("from-to", 7),
+    ("trials", 6),
+    (INTERVAL, 5),
+    ("p99.99", 4),
+    ("p99.9", 3),
+    ("max", 2),
+];
+
 /// All columns, in order.
-static COLUMNS: [Column; 32] = [
+static COLUMNS: [Column; 33] = [
     column(Head::figures("#"), place),
     column(Head::words("row"), |entry| marked_name(entry.row)),
     column_if(|row| has_throughput(row) && is_stream(row), Head::figures("GB/s"), throughput),
@@ -47,12 +63,9 @@ static COLUMNS: [Column; 32] = [
         entry.row.exchange.ns.median_ci95.map_or_else(|| "?".to_owned(), times_between)
     }),
     column(Head::figures(TRIALS).expendable(3), |entry| entry.row.trials.to_string()),
-    column_if(has_percentiles, Head::figures("p99").expendable(1), |entry| {
-        format_ns(entry.row.exchange.ns.p99)
-    }),
-    column_if(has_percentiles, Head::figures("p99.9").expendable(6), |entry| {
-        format_ns(entry.row.exchange.ns.p999)
-    }),
+    column_if(has_percentiles, Head::figures(TAIL[0]).expendable(1), |entry| in_tail(entry, 0)),
+    column_if(has_percentiles, Head::figures(TAIL[1]).expendable(6), |entry| in_tail(entry, 1)),
+    column_if(has_far_tail, Head::figures(TAIL[2]).expendable(7), |entry| in_tail(entry, 2)),
     column_if(has_percentiles, Head::figures("max").expendable(8), |entry| {
         format_ns(entry.row.exchange.ns.max)
     }),
@@ -115,6 +128,24 @@ fn has_percentiles(row: &Row) -> bool {
     row.programs.is_none()
 }
 
+/// Whether there are enough samples for the farthest percentile.
+fn has_far_tail(row: &Row) -> bool {
+    has_percentiles(row) && row.exchange.ns.p9999.is_some()
+}
+
+/// Formats a percentile of the tail; `–` if there are too few samples for it.
+fn in_tail(entry: &Entry, at: usize) -> String {
+    entry.row.exchange.ns.tail()[at].map_or_else(|| "–".to_owned(), format_ns)
+}
+
+/// Returns the columns of the tail in which some row has too few samples.
+pub(crate) fn unknown_in_tail(summary: &Summary) -> Vec<&'static str> {
+    let rows = || summary.rows.iter().filter(|row| has_percentiles(row));
+    let any_far = rows().any(has_far_tail);
+    let lacks = |at: &usize| rows().any(|row| row.exchange.ns.tail()[*at].is_none()) && (*at < 2 || any_far);
+    (0..TAIL.len()).filter(lacks).map(|at| TAIL[at]).collect()
+}
+
 fn is_message(row: &Row) -> bool {
     row.exchange.unit == Unit::Message
 }
@@ -169,7 +200,7 @@ fn shared(entry: &Entry, figure: fn(&Shares) -> String) -> String {
 /// In multiples of one pair alone; `?` where that was not measured.
 fn against_one(entry: &Entry, figure: fn(&AgainstOne) -> f64) -> String {
     let Some(shares) = &entry.row.shares else { return String::new() };
-    shares.against_one.as_ref().map_or_else(|| "?".to_owned(), |against| three_digits(figure(against)) + "x")
+    shares.against_one.as_ref().map_or_else(|| "?".to_owned(), |against| format_digits(figure(against)) + "x")
 }
 
 fn is_link(row: &Row) -> bool {
@@ -212,19 +243,31 @@ pub(crate) fn columns(entries: &[Entry]) -> Vec<&'static Column> {
     COLUMNS.iter().filter(is_there).filter(is_needed).collect()
 }
 
-/// What stands above the columns. Few trials have a narrower promise, and it is theirs that counts; over several repetitions
-/// it is from the lowest to the highest that any of them says.
-pub(crate) fn heads(columns: &[&Column], entries: &[Entry], across: u32) -> Vec<Head> {
-    let fewest =
-        entries.iter().map(|entry| entry.row).filter(|row| !has_no_interval(row)).map(|row| row.trials).min();
+/// Returns the heading of the interval, and the fewest trials of rows that have one: few trials have a lower coverage, and the
+/// lowest is printed.
+pub(crate) fn interval_head<'a>(rows: impl Iterator<Item = &'a Row>, across: u32) -> (String, Option<usize>) {
+    let fewest = rows.filter(|row| !has_no_interval(row)).map(|row| row.trials).min();
     let name = match fewest {
         None => "interval".to_owned(),
         Some(_) if across > 1 => format!("{across} times"),
-        Some(fewest) => format!("{:.0} % in run", 100.0 * coverage(fewest)),
+        Some(fewest) => in_run(coverage(fewest)),
     };
-    let head = |column: &&Column| match column.head.name == INTERVAL {
-        true => Head { name: name.clone().into(), ..column.head.clone() },
-        false => column.head.clone(),
+    (name, fewest)
+}
+
+/// Returns the heads of the columns of one or more tables with these entries.
+pub(crate) fn heads(columns: &[&Column], entries: &[Entry], across: u32) -> Vec<Head> {
+    let (interval, _) = interval_head(entries.iter().map(|entry| entry.row), across);
+    let is_paced = entries.iter().all(|entry| matches!(entry.row.case.arrival, Arrival::Interval(_)));
+    let head = |column: &&Column| {
+        let mut head = column.head.clone();
+        if let Some((_, expendable)) = BEFORE_TAIL.iter().find(|(name, _)| is_paced && head.name == *name) {
+            head.expendable = *expendable;
+        }
+        if head.name == INTERVAL {
+            head.name = interval.clone().into();
+        }
+        head
     };
     columns.iter().map(head).collect()
 }

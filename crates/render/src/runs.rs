@@ -54,7 +54,7 @@ pub fn runs_json(runs: &[ListedRun]) -> String {
         schema: u32,
         runs: &'a [ListedRun<'a>],
     }
-    object(&List { schema: RUNS_SCHEMA, runs }, &[])
+    object(&List { schema: RUNS_SCHEMA, runs }, vec![])
 }
 
 /// What was asked and when, and below it what the verb printed that measured the run: of the figures that a run may hold,

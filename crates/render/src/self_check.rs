@@ -1,6 +1,7 @@
 //! A check of furlong against itself, for a terminal.
 
 use super::document::{Column, Document, Line, Row, Section, Table, Tone};
+use super::words::IN_RUN;
 use furlong_analysis::text::{plain, times_between};
 use furlong_analysis::{CheckedRow, CopyFigures, SelfCheck, Unjudged};
 use furlong_model::format_ns;
@@ -11,9 +12,9 @@ const COLUMNS: [Filled; 7] = [
     (Column::words("row"), |row| plain(&row.case.to_string())),
     (Column::figures("worst"), |row| format!("{:.3}x", row.worst_ratio)),
     (Column::figures("A: p50"), |row| format_ns(row.first.p50_ns)),
-    (Column::figures("95 %").expendable(1), |row| interval(&row.first)),
+    (Column::figures(IN_RUN).expendable(1), |row| interval(&row.first)),
     (Column::figures("B: p50"), |row| format_ns(row.second.p50_ns)),
-    (Column::figures("95 %").expendable(1), |row| interval(&row.second)),
+    (Column::figures(IN_RUN).expendable(1), |row| interval(&row.second)),
 ];
 
 /// What stands above a column, and how to fill it.

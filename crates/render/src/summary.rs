@@ -26,10 +26,10 @@ pub fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
         document.push(Section::default().paragraph("Nothing was measured."));
     }
     drawn(charts).for_each(|section| document.push(section));
-    let notes = prose::legend(summary).into_iter().fold(Section::default(), |section, (column, text)| {
-        section.with(match column {
-            Some(column) => Block::Legend(column, vec![text]),
-            None => Block::Footnotes(vec![text]),
+    let notes = prose::legend(summary).into_iter().fold(Section::default(), |section, (columns, text)| {
+        section.with(match columns.as_slice() {
+            [] => Block::Footnotes(vec![text]),
+            _ => Block::Legend(columns, prose::mark_of(&text), vec![text]),
         })
     });
     document.push(notes);

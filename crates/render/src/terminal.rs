@@ -41,19 +41,26 @@ impl Printer<'_> {
             Block::Table(table) => self.table(table) + &self.minor(&table.notes),
             Block::Chart(chart) => chart::drawn(chart, self.style),
             Block::Footnotes(notes) => self.minor(notes),
-            Block::Legend(column, notes) if self.has_column(column) => self.minor(notes),
+            Block::Legend(columns, mark, notes)
+                if columns.iter().any(|name| self.has_column(name, *mark)) =>
+            {
+                self.minor(notes)
+            }
             Block::Legend(..) => String::new(),
         }
     }
 
-    /// Whether a table is printed with a column of this name.
-    fn has_column(&self, name: &str) -> bool {
+    /// Whether a table is printed with a column of this name, and in it a cell with this mark, if there is one.
+    fn has_column(&self, name: &str, mark: Option<&str>) -> bool {
+        let printer = Printer { style: Style { colour: false, ..self.style }, document: self.document };
         let blocks = self.document.sections.iter().flat_map(|section| &section.blocks);
         blocks.into_iter().any(|block| {
             let Block::Table(table) = block else { return false };
-            let names = self.table(table);
-            let mut heads = names.lines().next().unwrap_or_default().split("  ").map(str::trim);
-            table.columns.iter().any(|column| column.name == name) && heads.any(|head| head.contains(name))
+            let Some(at) = table.columns.iter().position(|column| column.name == name) else { return false };
+            let is_marked = |row: &Row| mark.is_none_or(|mark| row.cells[at] == Cell::Text(mark.to_owned()));
+            let text = printer.table(table);
+            let mut heads = text.lines().next().unwrap_or_default().split("  ").map(str::trim);
+            table.rows.iter().any(is_marked) && heads.any(|head| head == name)
         })
     }
 
@@ -212,7 +219,8 @@ mod tests {
     fn a_legend_goes_with_its_column() {
         let row = ["one", "22", "three", "four"].map(str::to_owned);
         let section = Section::default().table(Table::new(COLUMNS, vec![Row::neutral(row)]));
-        let section = section.with(Block::Legend("cc", vec!["cc: what it is.".to_owned()]));
+        let section =
+            section.with(Block::Legend(vec!["cc".to_owned()], None, vec!["cc: what it is.".to_owned()]));
         let document: Document = [section].into_iter().collect();
         let printed = |width| terminal(&document, Style { width, ..Style::default() });
         assert!(printed(80).contains("cc: what") && !printed(16).contains("cc"), "{}", printed(16));

@@ -3,6 +3,7 @@
 use super::{
     costs::interval,
     document::{Column, Row, Section, Table},
+    words::IN_RUN,
 };
 use furlong_analysis::text::plain;
 use furlong_analysis::{CONTEXT_SWITCH, CostEstimate, Costs, Explanation, Part, Term, WAKE_UP, cost_name};
@@ -13,7 +14,7 @@ use furlong_stats::distinct;
 const COLUMNS: [Column; 4] = [
     Column::words("cost in this run"),
     Column::figures("time"),
-    Column::figures("95 %"),
+    Column::figures(IN_RUN),
     Column::words("from").expendable(1),
 ];
 /// Rows that a cost comes from, if they are named one by one.

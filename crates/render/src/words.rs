@@ -22,6 +22,18 @@ pub fn fitness(level: Level) -> Line {
     Line { tone, text: text.to_owned() }
 }
 
+/// Heading of intervals that cover a figure for the duration of a run: they rest on the trials of that run alone.
+pub(crate) const IN_RUN: &str = "95 % in run";
+
+/// Returns the heading of such intervals with this coverage, 0 to 1.
+pub(crate) fn in_run(coverage: f64) -> String {
+    format!("{:.0} % in run", 100.0 * coverage)
+}
+
+/// Meaning of marks in charts. Their intervals are those of tables, so few trials have a lower coverage.
+pub const WHISKERS: &str =
+    "Whiskers are the intervals of the tables: 95 % in this run if there are six trials or more.";
+
 /// How rows wait, after "rows".
 pub fn waiting(kind: WaitKind) -> &'static str {
     match kind {

@@ -16,7 +16,8 @@ use furlong_render::{
 
 /// How rows are measured.
 const METHOD: &str = "Trials of all rows are interleaved in a seeded random order, each in fresh processes. A figure is the \
-                      median over trials with its 95 % interval; rows whose intervals overlap tie. Every message is verified, \
+                      median over trials with its 95 % interval in this run, which leaves out the differences between runs; rows tie if \
+                      the interval of their ratio contains 1. Every message is verified, \
                       and a row that breaks a law shows no speed.";
 /// What can be done about figures that are missing.
 const MISSING: &str = "This run has no figures for these. Measure them, and add the run to the report.";

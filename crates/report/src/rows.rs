@@ -9,16 +9,17 @@ use furlong_render::{format_count, format_digits, marked_name, plain, plain_sent
 type Figure = fn(&Row) -> Option<Cell>;
 
 /// The columns of the table of rows; one that no row has is left out.
-static COLUMNS: [(Column, Figure); 18] = [
+static COLUMNS: [(Column, Figure); 19] = [
     (Column::words("row"), |row| Some(Cell::Text(marked_name(row)))),
     (Column::words("ranked among"), |row| Some(Cell::Text(plain(&row.group)))),
     (Column::figures("size"), |row| Some(size(row.case.size_bytes))),
     (Column::figures("place"), |row| Some(whole(row.rank))),
     (Column::figures("p50"), |row| Some(time(row.exchange.ns.p50))),
-    (Column::figures("95 % from"), |row| Some(time(row.exchange.ns.median_ci95?[0]))),
+    (Column::figures("95 % in run from"), |row| Some(time(row.exchange.ns.median_ci95?[0]))),
     (Column::figures("to"), |row| Some(time(row.exchange.ns.median_ci95?[1]))),
-    (Column::figures("p99"), |row| Some(time(row.exchange.ns.p99))),
-    (Column::figures("p99.9"), |row| Some(time(row.exchange.ns.p999))),
+    (Column::figures("p99"), |row| row.exchange.ns.tail()[0].map(time)),
+    (Column::figures("p99.9"), |row| row.exchange.ns.tail()[1].map(time)),
+    (Column::figures("p99.99"), |row| row.exchange.ns.tail()[2].map(time)),
     (Column::figures("longest"), |row| Some(time(row.exchange.ns.max))),
     (Column::figures("a second"), |row| {
         Some(Cell::figure(format_count(row.exchange.per_second), row.exchange.per_second))

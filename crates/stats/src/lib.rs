@@ -21,6 +21,7 @@ mod rounding;
 mod rounds;
 mod shape;
 mod sort;
+mod sorted_map;
 mod student;
 
 pub use comparison::comparison_intervals;
@@ -42,3 +43,4 @@ pub use rounding::tidy;
 pub use rounds::{Adjusted, Placed, RoundsRow, at_one_pace};
 pub use shape::DistributionShape;
 pub use sort::{distinct, sort_by, sort_by_key};
+pub use sorted_map::SortedMap;

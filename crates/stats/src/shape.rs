@@ -6,7 +6,7 @@ use crate::{
     modes::{APART, two_modes},
     tidy,
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Fewest trials that are judged: with five, even the steepest order comes by chance more often than 1 in 100.
 const FEWEST_TRIALS: usize = 7;
@@ -35,8 +35,7 @@ const NEAR_THE_VALLEY: f64 = 0.3;
 const ROUNDING_NS: f64 = 1.0;
 
 /// What a median and its interval do not tell of a row.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct DistributionShape {
     /// Whether trials that follow each other are more alike than chance would make them, by a permutation test
     /// that is wrong once in a hundred rows. The interval takes trials for independent and is then too narrow.

@@ -9,13 +9,13 @@ use crate::NamedRun;
 use crate::{Explanation, Part, Term, checks::on_two_processors, explain};
 use furlong_model::{Case, WaitKind};
 use furlong_stats::{sort_by_key, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The part of a row's change that a cost must account for: half of it, and not half as much again.
 const ACCOUNTS: std::ops::RangeInclusive<f64> = 0.5..=1.5;
 
 /// A cost that accounts for the change of at least one row.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cause {
     /// The run that is compared with the baseline.
     pub run: String,
@@ -26,7 +26,7 @@ pub struct Cause {
 }
 
 /// What a cost accounts for in one row. Times are nanoseconds of a round trip.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Share {
     /// What was measured.
     #[serde(flatten)]

@@ -9,7 +9,7 @@ use crate::{
 };
 use furlong_model::{Case, Harness};
 use furlong_stats::{holm, rank_sum_chance, shift_interval, sort_by, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The chance of a false alarm in all rows of two runs together.
 const ALPHA: f64 = 0.05;
@@ -88,7 +88,7 @@ pub struct ComparedRow {
 }
 
 /// Why of a row it cannot be said what became of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Inconclusive {
     /// The machine was unreliable.

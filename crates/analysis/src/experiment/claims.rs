@@ -1,11 +1,6 @@
 //! `[[claim]]`: what was concluded, in a form that can be tested.
 
-use super::{
-    ExperimentError,
-    place::Source,
-    rows::listed_size,
-    schema::{self, Text},
-};
+use super::{ExperimentError, place::Source, rows::listed_size, schema, table::Text};
 use furlong_model::{Claim, ExperimentRow, Measure, Statement};
 use toml::Spanned;
 

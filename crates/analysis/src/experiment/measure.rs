@@ -1,10 +1,6 @@
 //! `[measure]`: how all rows are measured.
 
-use super::{
-    ExperimentError,
-    place::Source,
-    schema::{self, Text},
-};
+use super::{ExperimentError, place::Source, schema, table::Text};
 use furlong_model::{
     Amount, ByteSize, ChildStart, Exchange, Figure, InvalidName, Measure, Pattern, Placement, Request, Touch,
     Work,

@@ -10,12 +10,14 @@ mod place;
 mod published;
 mod rows;
 mod schema;
+mod table;
 
 pub use error::ExperimentError;
 pub use published::published;
 
 use furlong_model::Experiment;
 use place::Source;
+use table::{Read, Table};
 
 /// Longest file, in bytes: the largest of the five takes 8 KiB.
 const LONGEST_FILE: usize = 1 << 20;
@@ -40,12 +42,12 @@ fn read(text: &str, file: &str, windows: bool) -> Result<Experiment, ExperimentE
     if text.len() > LONGEST_FILE {
         return Err(source.error(0, format!("the file is longer than {LONGEST_FILE} bytes")));
     }
-    let mut read: schema::File = toml::from_str(text).map_err(|error| {
-        let start = error.span().map_or(0, |span| span.start);
-        source.error(start, error.message())
-    })?;
+    let read = Table::parse(text).and_then(schema::File::read);
+    let mut read = read.map_err(|(at, reason)| source.error(at, reason))?;
     if windows {
         read.turn_to_windows();
+    } else {
+        read.row.iter_mut().for_each(|row| row.on_windows = None);
     }
     let measure = measure::check(&source, &read.measure)?;
     let rows = rows::check(&source, &read.row, &measure)?;

@@ -1,6 +1,6 @@
 //! Values of a file with their lines, and the checks that every part of it shares.
 
-use super::{ExperimentError, schema::Text};
+use super::{ExperimentError, table::Text};
 use crate::text::plain;
 use furlong_model::ByteSize;
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr};

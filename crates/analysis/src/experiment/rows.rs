@@ -1,10 +1,6 @@
 //! `[[row]]` and `[[start]]`: what is compared, with its published figures.
 
-use super::{
-    ExperimentError, measure,
-    place::Source,
-    schema::{self, Text},
-};
+use super::{ExperimentError, measure, place::Source, schema, table::Text};
 use furlong_model::{
     ByteSize, ExperimentRow, ExperimentStart, Figure, Measure, Published, Target, Wait, Work, format_bytes,
 };
@@ -78,7 +74,10 @@ fn row(source: &Source, read: &schema::Row, measure: &Measure) -> Result<Experim
 fn target(source: &Source, read: &schema::Row, measure: &Measure) -> Result<Option<Target>, ExperimentError> {
     let handover = matches!(measure.work, Work::Handover { .. });
     match (&read.row, &read.backing) {
-        (Some(row), None) if !handover => exchanged(source, row, read.subsystem.as_ref()).map(Some),
+        (Some(row), None) if !handover => {
+            let subsystem = read.on_windows.as_ref().and_then(|windows| windows.subsystem.as_ref());
+            exchanged(source, row, subsystem).map(Some)
+        }
         (None, Some(backing)) if handover => {
             source.parsed(backing).map(|backing| Some(Target::Backing(backing)))
         }
@@ -112,7 +111,7 @@ fn exchanged(source: &Source, row: &Text, subsystem: Option<&Text>) -> Result<Ta
 /// The published figures of one size. Where there is one size only, it need not be named.
 fn figures(
     source: &Source,
-    read: &Spanned<BTreeMap<Text, Spanned<Value>>>,
+    read: &Spanned<Vec<(Text, Spanned<Value>)>>,
     measure: &Measure,
 ) -> Result<Published, ExperimentError> {
     let (mut size_bytes, mut figures) = (None, BTreeMap::new());
@@ -173,9 +172,9 @@ fn figure_of(
 
 fn system_calls(
     source: &Source,
-    read: &BTreeMap<Text, Spanned<i64>>,
+    read: &[(Text, Spanned<i64>)],
 ) -> Result<BTreeMap<String, u64>, ExperimentError> {
-    let call = |(name, count): (&Text, &Spanned<i64>)| {
+    let call = |(name, count): &(Text, Spanned<i64>)| {
         Ok((source.name(name)?, source.whole(count, "number of calls", 0..=1_000_000_000_000)?))
     };
     read.iter().map(call).collect()

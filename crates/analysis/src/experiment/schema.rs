@@ -1,15 +1,10 @@
-//! The keys of an experiment's file. Each value knows where it stands, so that an error can name the line.
+//! The keys of an experiment's file. Each value has its place, so that an error can name the line.
 
-use serde::Deserialize;
-use std::collections::BTreeMap;
-use toml::{Spanned, Value};
+use super::table::{Read, Table, Text, Wrong, tables};
+use toml::{Spanned, Value, de::DeValue};
 
-/// Text and its place.
-pub(super) type Text = Spanned<String>;
-
+tables! {
 /// A whole file.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct File {
     pub name: Text,
     pub title: Text,
@@ -18,20 +13,14 @@ pub(super) struct File {
     pub year: Option<Spanned<i64>>,
     pub machine: Option<Text>,
     pub measure: Spanned<Measure>,
-    #[serde(default)]
     pub row: Vec<Row>,
-    #[serde(default)]
     pub start: Vec<Start>,
-    #[serde(default)]
     pub claim: Vec<Claim>,
-    #[serde(default)]
     pub fault: Vec<Fault>,
     pub programs: Option<Text>,
 }
 
 /// `[measure]`
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Measure {
     pub kind: Text,
     pub sizes: Spanned<Vec<Text>>,
@@ -42,9 +31,8 @@ pub(super) struct Measure {
     pub count: Option<Spanned<i64>>,
     pub total: Option<Text>,
     pub per_trial: Option<Spanned<Value>>,
-    #[serde(alias = "ask")]
+    #[alias("ask")]
     pub request: Option<Text>,
-    #[serde(alias = "request_by")]
     pub request_by: Option<Text>,
     pub touch: Option<Text>,
     pub repetitions: Option<Spanned<i64>>,
@@ -52,8 +40,6 @@ pub(super) struct Measure {
 }
 
 /// `[[row]]`
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Row {
     pub name: Text,
     pub row: Option<Text>,
@@ -62,18 +48,11 @@ pub(super) struct Row {
     pub missing: Option<Text>,
     pub remark: Option<Text>,
     pub on_windows: Option<RowOnWindows>,
-    /// Of `on_windows`.
-    #[serde(skip)]
-    pub subsystem: Option<Text>,
-    #[serde(default)]
-    pub published: Vec<Spanned<BTreeMap<Text, Spanned<Value>>>>,
-    #[serde(default)]
-    pub system_calls: BTreeMap<Text, Spanned<i64>>,
+    pub published: Vec<Spanned<Vec<(Text, Spanned<Value>)>>>,
+    pub system_calls: Vec<(Text, Spanned<i64>)>,
 }
 
 /// `[[start]]`
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Start {
     pub name: Text,
     pub method: Option<Text>,
@@ -85,15 +64,11 @@ pub(super) struct Start {
 }
 
 /// What is said otherwise on Windows.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct MeasureOnWindows {
     pub request_by: Text,
 }
 
 /// What is measured on Windows instead.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct RowOnWindows {
     pub row: Text,
     pub subsystem: Option<Text>,
@@ -101,36 +76,12 @@ pub(super) struct RowOnWindows {
 }
 
 /// How processes are started on Windows instead.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct StartOnWindows {
     pub method: Text,
     pub counterpart: Option<Text>,
 }
 
-impl File {
-    /// Puts what is said of Windows in the place of what is said of other systems.
-    pub(super) fn turn_to_windows(&mut self) {
-        if let Some(MeasureOnWindows { request_by }) = self.measure.get_mut().on_windows.take() {
-            self.measure.get_mut().request_by = Some(request_by);
-        }
-        for row in &mut self.row {
-            if let Some(RowOnWindows { row: instead, subsystem, counterpart }) = row.on_windows.take() {
-                (row.row, row.subsystem, row.counterpart) = (Some(instead), subsystem, counterpart);
-                row.missing = None;
-            }
-        }
-        for start in &mut self.start {
-            if let Some(StartOnWindows { method, counterpart }) = start.on_windows.take() {
-                (start.method, start.counterpart, start.missing) = (Some(method), counterpart, None);
-            }
-        }
-    }
-}
-
 /// `[[claim]]`
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Claim {
     pub text: Text,
     pub size: Option<Text>,
@@ -145,8 +96,26 @@ pub(super) struct Claim {
 }
 
 /// `[[fault]]`
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Fault {
     pub text: Text,
+}
+}
+
+impl File {
+    /// Replaces keys of other systems by those of `on_windows`.
+    pub(super) fn turn_to_windows(&mut self) {
+        if let Some(MeasureOnWindows { request_by }) = self.measure.get_mut().on_windows.take() {
+            self.measure.get_mut().request_by = Some(request_by);
+        }
+        for row in &mut self.row {
+            if let Some(RowOnWindows { row: instead, counterpart, .. }) = &row.on_windows {
+                (row.row, row.counterpart, row.missing) = (Some(instead.clone()), counterpart.clone(), None);
+            }
+        }
+        for start in &mut self.start {
+            if let Some(StartOnWindows { method, counterpart }) = start.on_windows.take() {
+                (start.method, start.counterpart, start.missing) = (Some(method), counterpart, None);
+            }
+        }
+    }
 }

@@ -179,7 +179,7 @@ fn each_mistake_is_told_with_its_line() {
         (
             "4KiB\"]",
             "12XB\"]",
-            "mine.toml:6: '12XB' is no size: write whole bytes from 0 to 1GiB, as in 128, 4KiB or 1MiB; 4K is 4KiB, and 4KB is \
+            "mine.toml:6: '12XB' is not a valid size: write whole bytes from 0 to 1GiB, as in 128, 4KiB or 1MiB; 4K is 4KiB, and 4KB is \
              4000",
         ),
         ("[\"100\", \"4KiB\"]", "[]", "mine.toml:6: write 1 to 64 sizes"),
@@ -190,7 +190,7 @@ fn each_mistake_is_told_with_its_line() {
             "count = 0",
             "mine.toml:7: 0 is no count: write a whole number from 1 to 1000000000",
         ),
-        ("count = 1000", "total = \"1TB\"", "mine.toml:7: '1TB' is no size"),
+        ("count = 1000", "total = \"1TB\"", "mine.toml:7: '1TB' is not a valid size"),
         ("count = 1000", "", "mine.toml:5: say what the figures are of"),
         (
             "count = 1000",

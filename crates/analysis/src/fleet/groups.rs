@@ -12,9 +12,10 @@ use super::host::Fleet;
 use super::run::FleetRun;
 use crate::{Change, Level, Unit};
 use furlong_model::Case;
-use furlong_stats::{holm, median, median_interval_with, rank_sum_chance, shift_interval, sort_by, tidy};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use furlong_stats::{
+    SortedMap, holm, median, median_interval_with, rank_sum_chance, shift_interval, sort_by, tidy,
+};
+use serde::Serialize;
 
 /// The chance that a row of equal groups reads better or worse.
 const ALPHA: f64 = 0.05;
@@ -68,7 +69,7 @@ pub struct FleetChange {
 }
 
 /// Why of a row it cannot be said what became of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum FleetInconclusive {
     /// Too few hosts for an interval that holds for so many rows.
@@ -150,10 +151,10 @@ fn of_one_host(members: &[(Option<&str>, Vec<&FleetRun>)], margin: f64) -> Vec<F
         runs.iter().filter_map(of_run).collect()
     };
     let rows = baseline.iter().flat_map(|run| &run.rows);
-    let rows: BTreeMap<&Case, Unit> = rows.map(|(case, unit, _)| (case, *unit)).collect();
+    let rows: SortedMap<&Case, Unit> = rows.map(|(case, unit, _)| (case, *unit)).collect();
     let mut changes: Vec<(usize, FleetChange)> = Vec::new();
     for (at, (group, runs)) in others.iter().enumerate() {
-        for (case, unit) in &rows {
+        for (case, unit) in rows.iter() {
             let (then, now) = (values(baseline, case), values(runs, case));
             let (Some(before), Some(after)) = (median(&then), median(&now)) else { continue };
             let longer = after - before;
@@ -218,8 +219,8 @@ struct Pair<'a> {
     group: Option<&'a str>,
     case: &'a Case,
     unit: Unit,
-    then: BTreeMap<&'a str, f64>,
-    now: BTreeMap<&'a str, f64>,
+    then: SortedMap<&'a str, f64>,
+    now: SortedMap<&'a str, f64>,
 }
 
 impl<'a> Pair<'a> {
@@ -257,7 +258,8 @@ impl Asked {
     }
 
     fn judge(&self, pair: &Pair) -> Option<FleetChange> {
-        let [then, now] = [&pair.then, &pair.now].map(|side| side.values().copied().collect::<Vec<f64>>());
+        let [then, now] =
+            [&pair.then, &pair.now].map(|side| side.iter().map(|(_, ns)| *ns).collect::<Vec<f64>>());
         let (before, after) = (median(&then)?, median(&now)?);
         let longer: Vec<f64> =
             pair.now.iter().filter_map(|(host, now)| Some(now - pair.then.get(host)?)).collect();

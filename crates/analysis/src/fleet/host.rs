@@ -3,8 +3,7 @@
 use super::run::{CostKey, FleetRun};
 use crate::{Disturbance, Level, Unit};
 use furlong_model::Case;
-use furlong_stats::median;
-use std::collections::BTreeMap;
+use furlong_stats::{SortedMap, median};
 
 /// All hosts.
 pub(super) struct Fleet<'a> {
@@ -19,31 +18,31 @@ pub(super) struct Host<'a> {
     /// Its name.
     pub name: &'a str,
     /// What was known of it when it was measured last.
-    pub facts: BTreeMap<&'a str, &'a str>,
+    pub facts: SortedMap<&'a str, &'a str>,
     /// How quiet it was in its worst run.
     pub level: Level,
     /// Why.
     pub disturbances: &'a [Disturbance],
     /// The median over its runs, in nanoseconds, by the number of the row.
-    pub rows: BTreeMap<usize, f64>,
+    pub rows: SortedMap<usize, f64>,
     /// The same of what it charges.
-    pub costs: BTreeMap<&'a CostKey, f64>,
+    pub costs: SortedMap<&'a CostKey, f64>,
 }
 
 impl<'a> Fleet<'a> {
     /// Of runs in the order in which they were measured.
     pub fn of(runs: impl IntoIterator<Item = &'a FleetRun>) -> Self {
-        let mut by_host: BTreeMap<&str, Vec<&FleetRun>> = BTreeMap::new();
-        let mut numbers: BTreeMap<&Case, (Unit, usize)> = BTreeMap::new();
+        let mut by_host: SortedMap<&str, Vec<&FleetRun>> = SortedMap::default();
+        let mut units: SortedMap<&Case, Unit> = SortedMap::default();
         for run in runs {
-            by_host.entry(&run.host).or_default().push(run);
+            by_host.or_default(run.host.as_str()).push(run);
             for (case, unit, _) in &run.rows {
-                numbers.entry(case).or_insert((*unit, 0));
+                units.or_insert(case, *unit);
             }
         }
-        (0..).zip(numbers.values_mut()).for_each(|(number, (_, place))| *place = number);
-        let hosts = by_host.into_iter().map(|(name, runs)| Host::of(name, &runs, &numbers)).collect();
-        Fleet { hosts, cases: numbers.into_iter().map(|(case, (unit, _))| (case, unit)).collect() }
+        let cases: Vec<_> = units.into_iter().collect();
+        let hosts = by_host.into_iter().map(|(name, runs)| Host::of(name, &runs, &cases)).collect();
+        Fleet { hosts, cases }
     }
 
     /// The hosts that have this row, by number, with its median in nanoseconds.
@@ -53,15 +52,15 @@ impl<'a> Fleet<'a> {
 }
 
 impl<'a> Host<'a> {
-    fn of(name: &'a str, runs: &[&'a FleetRun], numbers: &BTreeMap<&Case, (Unit, usize)>) -> Self {
-        let mut rows: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-        let mut costs: BTreeMap<&CostKey, Vec<f64>> = BTreeMap::new();
+    fn of(name: &'a str, runs: &[&'a FleetRun], cases: &[(&Case, Unit)]) -> Self {
+        let mut rows: SortedMap<usize, Vec<f64>> = SortedMap::default();
+        let mut costs: SortedMap<&CostKey, Vec<f64>> = SortedMap::default();
         for run in runs {
             for (case, _, ns) in &run.rows {
-                let number = numbers.get(case).map(|(_, number)| *number);
-                number.into_iter().for_each(|number| rows.entry(number).or_default().push(*ns));
+                let number = cases.binary_search_by(|(other, _)| (*other).cmp(case));
+                number.into_iter().for_each(|number| rows.or_default(number).push(*ns));
             }
-            run.costs.iter().for_each(|(key, ns)| costs.entry(key).or_default().push(*ns));
+            run.costs.iter().for_each(|(key, ns)| costs.or_default(key).push(*ns));
         }
         let worst = runs.iter().max_by_key(|run| run.level);
         let facts = runs.iter().flat_map(|run| &run.facts);
@@ -76,6 +75,6 @@ impl<'a> Host<'a> {
     }
 }
 
-fn medians<K: Ord>(values: BTreeMap<K, Vec<f64>>) -> BTreeMap<K, f64> {
+fn medians<K: Ord>(values: SortedMap<K, Vec<f64>>) -> SortedMap<K, f64> {
     values.into_iter().filter_map(|(key, values)| Some((key, median(&values)?))).collect()
 }

@@ -40,7 +40,7 @@ pub struct MappedHost {
 }
 
 pub(super) fn map(fleet: &Fleet, rows: &[FleetRow], outliers: &[Outlier]) -> FleetMap {
-    let keys = distinct(fleet.hosts.iter().flat_map(|host| host.costs.keys().copied()));
+    let keys = distinct(fleet.hosts.iter().flat_map(|host| host.costs.iter().map(|(key, _)| *key)));
     let costs_of =
         |key| fleet.hosts.iter().filter_map(|host| host.costs.get(key).copied()).collect::<Vec<_>>();
     let costs = keys.iter().filter_map(|key| {

@@ -142,7 +142,7 @@ fn empty(fleet: &Fleet, host: usize, tests: &[Test]) -> Outlier {
         tests.iter().filter(|test| test.host == host && test.row.is_some()).map(|test| test.longer).collect();
     Outlier {
         host: fleet.hosts[host].name.to_owned(),
-        rows: fleet.hosts[host].rows.len(),
+        rows: fleet.hosts[host].rows.iter().len(),
         ratio: tidy(median(&longer).unwrap_or_default().exp()),
         by_all_rows: false,
         apart: Vec::new(),

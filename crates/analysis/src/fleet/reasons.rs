@@ -7,9 +7,8 @@
 use super::host::{Fleet, Host};
 use super::run::{CostKey, most_frequent};
 use crate::{Disturbance, Level};
-use furlong_stats::{Deviations, distinct, sort_by, tidy};
-use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use furlong_stats::{Deviations, SortedMap, distinct, sort_by, tidy};
+use serde::Serialize;
 
 /// The chance that a fleet of hosts that are alike has one that is named.
 pub(super) const ALPHA: f64 = 0.01;
@@ -17,7 +16,7 @@ pub(super) const ALPHA: f64 = 0.01;
 pub(super) const REPEATS: f64 = 0.005;
 
 /// What is unlike the fleet.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum FleetReason {
     /// It was disturbed while it was measured.
@@ -58,10 +57,10 @@ pub enum FleetReason {
 
 /// Those of each of these hosts, with whether it is slower, in their order: noise, facts, then costs from the farthest on.
 pub(super) fn reasons(fleet: &Fleet, outliers: &[(usize, bool)], margin: f64) -> Vec<Vec<FleetReason>> {
-    let odd: BTreeSet<usize> = outliers.iter().map(|(host, _)| *host).collect();
+    let odd: Vec<usize> = outliers.iter().map(|(host, _)| *host).collect();
     let facts = facts(fleet, &odd);
     let costs = CostsOfFleet::of(fleet);
-    let tested = costs.0.len() * outliers.len();
+    let tested = costs.0.iter().len() * outliers.len();
     outliers
         .iter()
         .map(|(number, slower)| {
@@ -75,7 +74,7 @@ pub(super) fn reasons(fleet: &Fleet, outliers: &[(usize, bool)], margin: f64) ->
 }
 
 /// The noise of a host, where most that are as noisy stand out.
-fn noise(fleet: &Fleet, host: &Host, odd: &BTreeSet<usize>) -> Option<FleetReason> {
+fn noise(fleet: &Fleet, host: &Host, odd: &[usize]) -> Option<FleetReason> {
     let as_noisy = |(_, other): &(usize, &Host)| other.level >= host.level;
     let alike: Vec<usize> =
         fleet.hosts.iter().enumerate().filter(as_noisy).map(|(number, _)| number).collect();
@@ -84,7 +83,7 @@ fn noise(fleet: &Fleet, host: &Host, odd: &BTreeSet<usize>) -> Option<FleetReaso
 }
 
 /// Whether at least half of these stand out.
-fn mostly_odd(hosts: &[usize], odd: &BTreeSet<usize>) -> bool {
+fn mostly_odd(hosts: &[usize], odd: &[usize]) -> bool {
     2 * hosts.iter().filter(|host| odd.contains(host)).count() >= hosts.len()
 }
 
@@ -95,27 +94,28 @@ struct Fact<'a> {
     hosts_with_usual: usize,
     hosts: usize,
     /// Hosts with another value, which most hosts that stand out have.
-    others: BTreeSet<usize>,
+    others: Vec<usize>,
 }
 
-fn facts<'a>(fleet: &'a Fleet, odd: &BTreeSet<usize>) -> Vec<Fact<'a>> {
-    let names = distinct(fleet.hosts.iter().flat_map(|host| host.facts.keys().copied()));
+fn facts<'a>(fleet: &'a Fleet, odd: &[usize]) -> Vec<Fact<'a>> {
+    let names = distinct(fleet.hosts.iter().flat_map(|host| host.facts.iter().map(|(name, _)| *name)));
     names.into_iter().filter_map(|what| fact(fleet, what, odd)).collect()
 }
 
-fn fact<'a>(fleet: &'a Fleet, what: &'a str, odd: &BTreeSet<usize>) -> Option<Fact<'a>> {
+fn fact<'a>(fleet: &'a Fleet, what: &'a str, odd: &[usize]) -> Option<Fact<'a>> {
     let known = fleet.hosts.iter().filter_map(|host| host.facts.get(what).copied());
     let (usual, hosts_with_usual) = most_frequent(known)?;
     let hosts = fleet.hosts.len();
     if 2 * hosts_with_usual <= hosts {
         return None;
     }
-    let mut by_value: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
+    let mut by_value: SortedMap<Option<&str>, Vec<usize>> = SortedMap::default();
     for (number, host) in fleet.hosts.iter().enumerate() {
-        by_value.entry(host.facts.get(what).copied()).or_default().push(number);
+        by_value.or_default(host.facts.get(what).copied()).push(number);
     }
-    by_value.remove(&Some(usual));
-    let others = by_value.into_values().filter(|alike| mostly_odd(alike, odd)).flatten().collect();
+    let others =
+        by_value.into_iter().filter(|(value, alike)| *value != Some(usual) && mostly_odd(alike, odd));
+    let others = others.flat_map(|(_, alike)| alike).collect();
     Some(Fact { what, usual, hosts_with_usual, hosts, others })
 }
 
@@ -132,13 +132,13 @@ impl Fact<'_> {
 }
 
 /// What all hosts charge.
-struct CostsOfFleet<'a>(BTreeMap<&'a CostKey, Deviations>);
+struct CostsOfFleet<'a>(SortedMap<&'a CostKey, Deviations>);
 
 impl<'a> CostsOfFleet<'a> {
     fn of(fleet: &Fleet<'a>) -> Self {
-        let mut values: BTreeMap<&CostKey, Vec<f64>> = BTreeMap::new();
-        for (key, ns) in fleet.hosts.iter().flat_map(|host| &host.costs) {
-            values.entry(key).or_default().push(ns.ln());
+        let mut values: SortedMap<&CostKey, Vec<f64>> = SortedMap::default();
+        for (key, ns) in fleet.hosts.iter().flat_map(|host| host.costs.iter()) {
+            values.or_default(*key).push(ns.ln());
         }
         let known =
             values.into_iter().filter_map(|(key, values)| Some((key, Deviations::of(&values, REPEATS)?)));
@@ -147,23 +147,24 @@ impl<'a> CostsOfFleet<'a> {
 
     /// Those of a host that are odd in the direction of its rows: of each the size that is the farthest out.
     fn of_host(&self, host: &Host, slower: bool, margin: f64, tested: usize) -> Vec<FleetReason> {
-        let mut found: BTreeMap<&str, (f64, FleetReason)> = BTreeMap::new();
-        for (key, ns) in &host.costs {
+        let mut found: SortedMap<&str, (f64, FleetReason)> = SortedMap::default();
+        for (key, ns) in host.costs.iter() {
             let Some(all) = self.0.get(key) else { continue };
             let more = ns.ln() - all.middle;
             let far = if slower { more } else { -more };
             let is_odd = far > margin.ln_1p() && all.chance(ns.ln()) * (tested as f64) < ALPHA;
-            let (name, size_bytes) = (&key.0, key.1);
-            if !is_odd || found.get(name.as_str()).is_some_and(|(farthest, _)| *farthest >= far) {
+            if !is_odd {
                 continue;
             }
+            let (name, size_bytes) = (&key.0, key.1);
             let [ns, fleet_ns, ratio] = [*ns, all.middle.exp(), more.exp()].map(tidy);
-            found.insert(
-                name,
-                (far, FleetReason::Cost { name: name.clone(), size_bytes, ns, fleet_ns, ratio }),
-            );
+            let reason = FleetReason::Cost { name: name.clone(), size_bytes, ns, fleet_ns, ratio };
+            let farthest = found.or_insert(name.as_str(), (far, reason.clone()));
+            if farthest.0 < far {
+                *farthest = (far, reason);
+            }
         }
-        let mut found: Vec<_> = found.into_values().collect();
+        let mut found: Vec<_> = found.into_iter().map(|(_, found)| found).collect();
         sort_by(&mut found, |(one, _), (other, _)| other.total_cmp(one));
         found.into_iter().map(|(_, reason)| reason).collect()
     }

@@ -7,8 +7,8 @@ use crate::sound::Sound;
 use crate::trials::Trials;
 use crate::{CoreToCore, Disturbance, Level, Run, Unit, Verdict, cost_name};
 use furlong_model::{Case, Cost, Machine};
-use furlong_stats::sort_by;
-use serde::{Deserialize, Serialize};
+use furlong_stats::{SortedMap, sort_by};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The name of the cost "transfer of a cache line between two cores".
@@ -41,7 +41,7 @@ pub struct FleetRun {
     /// The median of each row, in nanoseconds.
     pub rows: Vec<(Case, Unit, f64)>,
     /// Measured costs of the machine in nanoseconds, by name and size in bytes.
-    pub costs: BTreeMap<(String, Option<usize>), f64>,
+    pub costs: SortedMap<CostKey, f64>,
 }
 
 /// A file that was not used.
@@ -55,7 +55,7 @@ pub struct UnusedRun {
 }
 
 /// Why a file was not used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Unused {
     /// It cannot be read, or is no run.
@@ -88,12 +88,12 @@ impl FleetRun {
         let noise = Verdict::of(run, &trials, sound.iter().map(|row| (row.case, row.uncertainty())));
         let references =
             References { run, trials: &trials, rows: sound.iter().map(Sound::reference).collect() };
-        let mut costs = cost_medians(&references);
-        let clock = header.harness.clock_read_ns;
-        costs.entry((cost_name(Cost::ClockRead).to_owned(), None)).or_insert(clock);
-        let core_to_core = noise.core_to_core_ns.map(|CoreToCore { median, .. }| median);
-        costs.extend(core_to_core.map(|ns| ((CORE_TO_CORE.to_owned(), None), ns)));
-        costs.retain(|_, ns| ns.is_finite() && *ns > 0.0);
+        let cost = |name: &str, ns| ((name.to_owned(), None), ns);
+        let clock = cost(cost_name(Cost::ClockRead), header.harness.clock_read_ns);
+        let core_to_core = noise.core_to_core_ns.map(|CoreToCore { median, .. }| cost(CORE_TO_CORE, median));
+        let costs: SortedMap<_, _> =
+            [clock].into_iter().chain(cost_medians(&references)).chain(core_to_core).collect();
+        let costs = costs.into_iter().filter(|(_, ns)| ns.is_finite() && *ns > 0.0).collect();
         let rows: Vec<_> = sound
             .iter()
             .map(|row| (row.case.clone(), row.unit(), row.p50_ns))
@@ -154,7 +154,7 @@ pub(super) fn of_one_platform(runs: Vec<FleetRun>, unused: &mut Vec<UnusedRun>) 
 
 /// What stands there most often, and how often; the first by name of those that stand there equally often.
 pub(super) fn most_frequent<'a>(texts: impl Iterator<Item = &'a str>) -> Option<(&'a str, usize)> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    texts.for_each(|text| *counts.entry(text).or_default() += 1);
+    let mut counts: SortedMap<&str, usize> = SortedMap::default();
+    texts.for_each(|text| *counts.or_default(text) += 1);
     counts.into_iter().rev().max_by_key(|(_, count)| *count)
 }

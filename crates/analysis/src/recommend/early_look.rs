@@ -1,7 +1,7 @@
 //! The early look at every candidate: short trials of the workload itself, by which slow candidates are dropped.
 
 use super::compared::Compared;
-use crate::{DecodedRun, Row};
+use crate::{DecodedRun, Ratio, Row};
 use furlong_model::{Case, Shortlist, Trial, Wait};
 use furlong_stats::sort_by;
 use serde::Serialize;
@@ -57,13 +57,13 @@ pub(super) fn eliminated(
     let Some((best, base)) = rows.first().cloned() else { return Vec::new() };
     let left_behind = rows.into_iter().filter(|(row, _)| !is_measured(&row.case));
     let eliminated = |(row, compared): (Row, Compared)| {
-        let times = compared.ratio_to(&base);
+        let Ratio { times, interval } = compared.ratio_to(&base);
         Eliminated {
             mechanism: row.case.mechanism.clone(),
             wait: row.case.wait,
             trials: row.trials,
-            times: times.map(|(times, _)| times),
-            times_interval: times.map(|(_, interval)| interval),
+            times: interval.map(|_| times),
+            times_interval: interval,
             than: best.case.row(),
         }
     };

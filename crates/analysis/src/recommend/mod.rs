@@ -76,6 +76,9 @@ pub struct Recommendation {
     pub simpler: Option<Alternative>,
     /// The best row that keeps a processor busy while it waits, where that was not allowed.
     pub if_spinning: Option<Alternative>,
+    /// Why no row that busy-waits is compared, where some would serve; empty if the time was over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spinning_not_compared: Option<String>,
     /// What the choice takes of what there is.
     pub budget: Option<Budget>,
     /// Messages per second that the choice carries as fast as they go; `None` if that was not measured.
@@ -150,6 +153,8 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
         let cases = long.rows.iter().map(|row| &row.case).chain(long.skipped.iter().map(|entry| &entry.case));
         cases.into_iter().any(|other| other.row() == case.row())
     };
+    let if_spinning = spinning.first().and_then(alternative);
+    let excluded = excluded(shortlist, &early.skipped, &long.skipped, &allowed);
     Some(Recommendation {
         schema: RECOMMENDATION_SCHEMA,
         run: long.run.clone(),
@@ -165,7 +170,9 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
             .and_then(closed_row)
             .map(|row| row.exchange.per_second / f64::from(row.case.links().get())),
         simpler,
-        if_spinning: spinning.first().and_then(alternative),
+        spinning_not_compared: spinning_not_compared(shortlist, &excluded)
+            .filter(|_| choice.is_some() && if_spinning.is_none()),
+        if_spinning,
         sensitivities: choice
             .as_ref()
             .map_or_else(Vec::new, |choice| sensitivities::all(shortlist, choice, &allowed, &run.summary)),
@@ -175,7 +182,7 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
         candidates: shortlist.candidates.len(),
         early_look_alone: early_look_alone && choice.is_some(),
         two_levels: two_levels(long),
-        excluded: excluded(shortlist, &early.skipped, &long.skipped, &allowed),
+        excluded,
         choice,
         ranked: allowed,
         ties,
@@ -186,6 +193,20 @@ impl Alternative {
     fn to(choice: &Ranked, row: &Ranked) -> Alternative {
         Alternative { row: row.clone().compared_with(choice), tie: row.ties_with(choice) }
     }
+}
+
+/// Returns why no row that busy-waits was measured for comparison; empty if the time was over.
+fn spinning_not_compared(shortlist: &Shortlist, excluded: &[Excluded]) -> Option<String> {
+    let is_for_comparison = |wait: Wait| !shortlist.workload.admits(wait);
+    let candidate = shortlist.candidates.iter().find(|candidate| is_for_comparison(candidate.wait));
+    let is_it = |entry: &&Excluded| {
+        entry.wait.is_some_and(is_for_comparison)
+            && candidate.is_none_or(|candidate| {
+                (&candidate.mechanism, Some(candidate.wait)) == (&entry.mechanism, entry.wait)
+            })
+    };
+    let reason = excluded.iter().find(is_it).map(|entry| entry.reason.clone());
+    reason.or_else(|| candidate.map(|_| String::new()))
 }
 
 /// Whether the time was over before any candidate had enough trials for an interval, and nothing else went wrong.

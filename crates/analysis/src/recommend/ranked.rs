@@ -2,7 +2,7 @@
 
 use super::compared::Compared;
 use super::integration_costs::effort;
-use crate::{DecodedRun, FEWEST_BEYOND, Row};
+use crate::{DecodedRun, FEWEST_BEYOND, Ratio, Row, ranking};
 use furlong_model::{IntegrationCost, Objective, Shortlist, Slo, Wait, Workload, row_name};
 use furlong_stats::{sort_by, tidy};
 use serde::Serialize;
@@ -33,7 +33,7 @@ pub struct Ranked {
     /// The figure of the objective by which rows are ordered, in nanoseconds: the smaller, the better. The median time,
     /// compared as in any ranking, or the CPU time.
     pub figure: f64,
-    /// Its interval for comparisons: rows whose intervals overlap tie. `None` for fewer than three trials.
+    /// Its interval for comparisons, from the rounds in which all rows ran. `None` for fewer than three trials.
     pub figure_ci95: Option<[f64; 2]>,
     /// Its figure divided by that of the first row, or of the choice if it is an alternative.
     pub times: f64,
@@ -116,16 +116,18 @@ impl Ranked {
 
     /// Returns the row with its `times` as compared with another row.
     pub(super) fn compared_with(self, other: &Ranked) -> Ranked {
-        let compared = |row: &Ranked| Compared { figure: row.figure, interval: row.figure_ci95 };
-        let ratio = compared(&self).ratio_to(&compared(other));
-        let times = ratio.map_or_else(|| tidy(self.figure / other.figure), |(times, _)| times);
-        Ranked { times, times_interval: ratio.map(|(_, interval)| interval), ..self }
+        let Ratio { times, interval } = self.ratio_to(other);
+        Ranked { times, times_interval: interval, ..self }
     }
 
-    /// Whether the figures of both are known not to differ significantly, and both meet the SLO or both miss it.
+    /// Whether the interval of the ratio of both figures contains 1, and both meet the SLO or both miss it.
     pub fn ties_with(&self, other: &Ranked) -> bool {
-        let overlap = |(one, other): ([f64; 2], [f64; 2])| one[0] <= other[1] && other[0] <= one[1];
-        self.figure_ci95.zip(other.figure_ci95).is_some_and(overlap) && self.meets() == other.meets()
+        self.ratio_to(other).is_tie() && self.meets() == other.meets()
+    }
+
+    fn ratio_to(&self, other: &Ranked) -> Ratio {
+        let compared = |row: &Ranked| Compared { figure: row.figure, interval: row.figure_ci95 };
+        compared(self).ratio_to(&compared(other))
     }
 }
 
@@ -151,16 +153,10 @@ pub(super) fn sort(rows: &mut [Ranked], objective: Objective) {
     });
 }
 
-/// Returns the places of sorted rows, from 1. A row shares the place of the first row of that place while it ties with it.
+/// Returns the places of sorted rows, from 1: all rows of a place tie with each other.
 pub fn places(sorted: &[Ranked]) -> Vec<usize> {
-    let mut first = 0;
-    let place = |at: usize| {
-        if at > 0 && !sorted[at].ties_with(&sorted[first]) {
-            first = at;
-        }
-        first + 1
-    };
-    (0..sorted.len()).map(place).collect()
+    let ties = |row: &Ranked| sorted.iter().map(|other| row.ties_with(other)).collect();
+    ranking::places(&sorted.iter().map(ties).collect::<Vec<_>>())
 }
 
 /// Of the best and those that tie with it, what is the least work to use; the better of two that are as much.

@@ -4,7 +4,7 @@ use super::Ranked;
 use crate::{Row, Summary};
 use furlong_model::{Arrival, Candidate, Case, Placement, Shortlist, Wait, row_name};
 use furlong_stats::distinct;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// A change of the workload, and what the answer would be then.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,7 +25,7 @@ pub struct Sensitivity {
 }
 
 /// A change of the workload.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum WorkloadChange {
     /// An option, as it is typed.

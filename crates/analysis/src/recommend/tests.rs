@@ -6,7 +6,7 @@ use crate::fixture::{
     self,
     recommendation::{MEMORY, MeasuredRow, PIPE, POLLED, QUEUE, SOCKET, records},
 };
-use furlong_model::{Objective, Pattern, Placement, Record, Slo, WaitKind};
+use furlong_model::{Objective, Pattern, Placement, Record, Slo, WaitKind, printed_ns};
 
 fn recommended(workload: Workload, rows: &[MeasuredRow]) -> Recommendation {
     recommend(&DecodedRun::of(&Run::from_records(records(workload, rows)).unwrap())).unwrap()
@@ -48,6 +48,22 @@ fn spinning_competes_only_where_it_may() {
     let allowed = recommended(Workload { spin: true, ..Workload::default() }, &rows);
     assert_eq!(chosen(&allowed), "posix-shm/spin");
     assert!(allowed.if_spinning.is_none());
+}
+
+#[test]
+fn busy_waiting_that_was_not_compared_has_a_reason() {
+    let rows = [PIPE, MEMORY, POLLED];
+    assert_eq!(recommended(Workload::default(), &rows).spinning_not_compared, None);
+    assert_eq!(recommended(Workload::default(), &rows[..2]).spinning_not_compared, None, "none would serve");
+    let without = |is_left_out: fn(&Record) -> bool| {
+        let mut records = records(Workload::default(), &rows);
+        records.retain(|record| !is_left_out(record));
+        recommend(&DecodedRun::of(&Run::from_records(records).unwrap())).unwrap()
+    };
+    let is_spinning =
+        |record: &Record| matches!(record, Record::Trial(trial) if trial.case.wait == Wait::Spin);
+    let found = without(is_spinning);
+    assert_eq!((found.if_spinning, found.spinning_not_compared.as_deref()), (None, Some("")));
 }
 
 #[test]
@@ -114,6 +130,35 @@ fn trials_of_the_first_look_do_not_count_twice() {
     assert_eq!(found.ranked[0].messages, 9 * 2000);
 }
 
+#[test]
+fn rows_are_compared_by_the_rounds_in_which_all_ran() {
+    // The machine is slower by a half in three rounds, which the time cut off for one of the rows.
+    let workload = Workload { spin: true, ..Workload::default() };
+    let mut all = records(workload, &[SOCKET, POLLED]);
+    let mut slower = |number: u32, factor: f64| {
+        for record in &mut all {
+            let Record::Trial(trial) = record else { continue };
+            if trial.number == number && trial.case.placement == Placement::OtherCore {
+                let median_ns = if trial.case.mechanism == "posix-shm" { 49_000.0 } else { 50_000.0 };
+                let measured = fixture::measurement(&trial.case, median_ns * factor, 0);
+                trial.outcome = furlong_model::Outcome::Measured(measured);
+            }
+        }
+    };
+    (3..12).for_each(|number| slower(number, if number < 8 { 1.0 } else { 1.5 }));
+    all.retain(|record| {
+        !matches!(record, Record::Trial(trial) if trial.number >= 8 && trial.case.mechanism == "posix-shm")
+    });
+    all.sort_by_key(|record| match record {
+        Record::Trial(trial) => trial.number,
+        _ => 0,
+    });
+    let found = recommend(&DecodedRun::of(&Run::from_records(all).unwrap())).unwrap();
+    let socket = found.ranked.iter().find(|row| row.mechanism == "unix-seqpacket").unwrap();
+    let [_, high] = socket.times_interval.unwrap();
+    assert!(high < 1.1, "{socket:?}");
+}
+
 /// A run in which the candidates of an early look take these times at the rate that is asked, and others as fast as they go.
 fn streamed(workload: &Workload, rows: &[MeasuredRow], at_the_rate: &[f64]) -> Vec<Record> {
     let mut all = records(workload.clone(), rows);
@@ -162,7 +207,9 @@ fn every_ratio_is_the_quotient_of_the_figures_and_a_tie_is_where_it_may_be_1() {
         let found = recommended(workload, &[PIPE, SOCKET, QUEUE, MEMORY]);
         let first = &found.ranked[0];
         for row in &found.ranked {
-            let [low, high] = row.times_interval.unwrap_or([1.0; 2]);
+            let [low, high] = row.times_interval.unwrap();
+            let printed = printed_ns(row.figure) / printed_ns(first.figure);
+            assert!(low <= printed && printed <= high, "{row:?}");
             assert!((row.times - row.figure / first.figure).abs() < 1e-5, "{row:?}");
             assert!(low <= row.times && row.times <= high, "{row:?}");
             let ties = found.ties.contains(&row.name()) || row.name() == first.name();

@@ -2,11 +2,11 @@
 
 use crate::SkippedStatus;
 use furlong_model::{ExperimentRow, Figure, Target, Unavailable};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A row at one size, then and now.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReplayRow {
     /// As published.
     pub mechanism: String,
@@ -51,7 +51,7 @@ pub struct ReplayRow {
 }
 
 /// What came of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReplayStatus {
     /// It has figures.
@@ -92,7 +92,7 @@ impl From<SkippedStatus> for ReplayStatus {
 }
 
 /// A figure over all trials.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Measured {
     /// The median of the trials.
     pub value: f64,
@@ -101,7 +101,7 @@ pub struct Measured {
 }
 
 /// The times of single exchanges over all trials.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Durations {
     /// Exchanges that were timed.
     pub exchanges: u64,

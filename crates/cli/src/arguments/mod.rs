@@ -6,6 +6,7 @@ mod compare;
 mod explain;
 mod export;
 mod fleet;
+mod help;
 mod list;
 mod recommend;
 mod replay;
@@ -43,21 +44,21 @@ use furlong_console::exit;
 /// Without a verb it measures the quick set (every common mechanism, its usual way of waiting, 128 bytes, on two cores
 /// and on one) and prints the ranking.
 #[derive(Debug, Parser)]
-#[command(name = "furlong", version = env!("FURLONG_VERSION"), after_help = QUICK_EXAMPLES, max_term_width = 100)]
+#[command(name = "furlong", version = env!("FURLONG_VERSION"), after_help = QUICK_EXAMPLES)]
 pub struct Arguments {
     /// What to do; the quick set if not given
     #[command(subcommand)]
     pub verb: Option<Verb>,
 }
 
-/// The command, with the exit codes at the end of every help text.
+/// Returns the command with its help texts laid out for the terminal.
 pub fn command() -> Command {
-    with_exit_codes(Arguments::command())
+    command_for(furlong_console::output::width())
 }
 
-fn with_exit_codes(command: Command) -> Command {
-    let examples = command.get_after_help().map(|examples| format!("{examples}\n\n")).unwrap_or_default();
-    command.after_help(examples + exit::HELP).mut_subcommands(with_exit_codes)
+/// Returns the command with its help texts laid out for this width.
+fn command_for(width: usize) -> Command {
+    help::laid_out(Arguments::command(), exit::HELP, width)
 }
 
 /// The verbs.
@@ -110,30 +111,3 @@ const QUICK_EXAMPLES: &str = "Examples:
   furlong report -o report.html                  the newest run as a page with charts
   furlong list --why                             what can run here, and what would enable the rest
   furlong doctor                                 is this machine fit to measure?";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The help texts of a command and of all below it, by name.
-    fn helps(command: &mut Command, texts: &mut Vec<(String, String)>) {
-        texts.push((command.get_name().to_owned(), command.render_help().to_string()));
-        command
-            .get_subcommands_mut()
-            .filter(|part| part.get_name() != "help")
-            .for_each(|part| helps(part, texts));
-    }
-
-    #[test]
-    fn every_help_text_ends_with_the_same_exit_codes() {
-        let mut texts = Vec::new();
-        helps(&mut command(), &mut texts);
-        assert!(texts.len() > 15, "{}", texts.len());
-        for (name, text) in texts {
-            // A narrow terminal breaks lines elsewhere.
-            let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!(words(&text).ends_with(&words(exit::HELP)), "{name}: {text}");
-            assert_eq!(text.matches("Exit codes").count(), 1, "{name}: {text}");
-        }
-    }
-}

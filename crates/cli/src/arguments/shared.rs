@@ -115,7 +115,7 @@ pub struct SavedName {
     /// Replace the run that has this name, once this one is complete
     #[arg(long, requires = "save")]
     pub replace: bool,
-    /// What was different this time, as in before: furlong compare --by label puts runs of one label together
+    /// Label of this run, such as 'before' or 'new-kernel'; furlong compare --by label compares runs by label
     #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub label: Option<String>,
     /// What this host is called in the records; if not given, what the system calls it

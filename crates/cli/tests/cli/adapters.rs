@@ -347,6 +347,6 @@ mod slow {
         for said in ["mine/block 128B same-core: ", "system calls: sendto", "library threads: helper"] {
             assert!(table.contains(said), "{said} in {table}");
         }
-        assert!(table.contains("Library threads may run beside the round trip"), "{table}");
+        assert!(table.contains("Library threads may run in parallel to the round trip"), "{table}");
     }
 }

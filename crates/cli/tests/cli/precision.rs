@@ -61,7 +61,7 @@ fn all_of_a_run_is_repeated_some_time_apart() {
     assert_eq!(number(&json, "across"), 2.0);
     assert_eq!(number(row(&json, "rows", "pipe/block"), "trials"), 8.0);
     let table = place.run(words).expect_code(0).stdout;
-    assert!(table.contains("2 times") && table.contains("All of it was measured 2 times"), "{table}");
+    assert!(table.contains("2 times: interval of p50 over 2 repetitions"), "{table}");
     let refused = place.run(["run", "pipe", "--across", "2", "--within", "1s"]).expect_code(2);
     assert!(refused.stderr.contains("--within"), "{}", refused.stderr);
 }

@@ -27,12 +27,12 @@ fn answers_make_a_workload_and_wrong_ones_are_asked_again() {
     let mut terminal = Terminal::start(&place, line);
     terminal.at("How do messages go?", &format!("{DOWN}{DOWN}{ENTER}"));
     terminal.at("How large is a message?", &format!("large{ENTER}"));
-    terminal.at("'large' is no size: write whole bytes", "");
+    terminal.at("'large' is not a valid size: write whole bytes", "");
     terminal.at("How large is a message?", &format!("0{ENTER}"));
     terminal.at("nothing would be carried", "");
     terminal.at("How large is a message?", &format!("4KiB{ENTER}"));
     terminal.at("How many a second", &format!("often{ENTER}"));
-    terminal.at("write how many a second, from 1/s to 10M/s", "");
+    terminal.at("write a number per second, from 1/s to 10M/s", "");
     terminal.at("How many a second", &format!("500/s{ENTER}"));
     terminal.at("What is to be best?", ENTER);
     terminal.at("Which percentile must stay below", &format!("p98<1ms{ENTER}"));

@@ -37,7 +37,7 @@ fn times_that_are_none() {
 fn paces_that_are_none() {
     for rate in ["0/s", "abc", "-1/s", "1x", "0.5/s", "11M/s", "1/min", "/s", ""] {
         refused(&["run", "pipe", "--rate", rate], "--rate <RATE>");
-        refused(&["run", "pipe", "--rate", rate], "write how many a second, from 1/s to 10M/s");
+        refused(&["run", "pipe", "--rate", rate], "write a number per second, from 1/s to 10M/s");
     }
     for gap in ["0", "0ms", "-1ms", "1", "61min", ""] {
         refused(&["run", "pipe", "--gap", gap], "--think-time <TIME>");
@@ -100,6 +100,7 @@ fn rows_that_nothing_matches() {
         refused(&["count", "tcp", row], "furlong list shows all there are");
         refused(&["explain", "tcp", row], "furlong list shows all there are");
     }
+    refused(&["run", "mq"], "did you mean posix-mq or sysv-mq?");
     refused(&["run", "["], "is no row");
     refused(&["run", "pipe", "--wait", "futex"], "furlong list shows");
 }
@@ -116,6 +117,19 @@ fn verbs_and_options_that_are_none() {
     // How furlong starts its children is no verb of its own.
     refused(&["child"], "Usage: furlong [COMMAND]");
     refused(&["child", "x"], "Usage: furlong [COMMAND]");
+}
+
+#[test]
+fn list_keeps_names_whole_at_the_width_that_columns_asks_for() {
+    let place = Place::new();
+    let listed = place.finish(place.furlong(["list"]).env("COLUMNS", "60")).expect_code(0).stdout;
+    let wide = place.run(["list", "--format", "json"]).expect_code(0).json();
+    let names: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(listed.lines().all(|line| line.len() <= 80), "{listed}");
+    for entry in wide.as_array().expect("mechanisms") {
+        let name = entry["mechanism"].as_str().expect("a name");
+        assert!(names.contains(&name), "{name} is split: {listed}");
+    }
 }
 
 #[test]

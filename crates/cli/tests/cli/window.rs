@@ -36,7 +36,7 @@ fn more_than_a_row_holds_is_refused_with_its_depth() {
         "100000 messages cannot be outstanding: posix-shm holds 1 of 1B there and 1 of 4KiB back",
         "and with more than both and one, each side would wait for the other to make room",
         "ask for --window 3 or less",
-        "or for a larger pipe (--pipe-size)",
+        "or ask for a larger pipe (--pipe-size)",
     ] {
         assert!(refused.contains(told), "{told}: {refused}");
     }

@@ -16,6 +16,7 @@ impl<T: AsFd + ?Sized> AsHandle for T {
 }
 
 /// The number of a handle.
+#[inline]
 pub(crate) fn number(handle: BorrowedHandle<'_>) -> RawHandle {
     handle.as_raw_fd()
 }

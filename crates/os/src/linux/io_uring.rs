@@ -360,6 +360,7 @@ impl Ring {
     }
 
     /// Sleeps until a descriptor can be read or written.
+    #[inline]
     pub fn poll(&mut self, fd: BorrowedFd<'_>, interest: Interest) -> io::Result<()> {
         self.submit(poll_request(fd.as_raw_fd(), interest, 0), 1)?;
         self.next_polled(None).map(drop)
@@ -503,6 +504,7 @@ impl AsFd for Ring {
 }
 
 /// A send by a socket of all bytes, which the caller has borrowed until its completion has come.
+#[inline]
 fn send_request(socket: &OwnedFd, bytes: &[u8], value: u64) -> Request {
     Request {
         operation: OPERATION_SEND,
@@ -526,6 +528,7 @@ fn send_rest(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// A poll that ends once a descriptor can be read or written.
+#[inline]
 fn poll_request(fd: RawFd, interest: Interest, value: u64) -> Request {
     let events = events(interest) as u32;
     // The kernel swaps the halves of this word where it is big-endian.

@@ -12,6 +12,7 @@ pub const MOST_HANDLES: usize = 253;
 type Room = [u64; 160];
 
 /// Sends descriptors, at most [`MOST_HANDLES`]. The receiver has to ask for as many.
+#[inline]
 pub fn send_handles(socket: BorrowedFd<'_>, handles: &[BorrowedFd<'_>]) -> io::Result<()> {
     if handles.is_empty() || handles.len() > MOST_HANDLES {
         let what = format!("{} descriptors cannot be sent at once", handles.len());

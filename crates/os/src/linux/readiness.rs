@@ -42,11 +42,13 @@ pub fn poll(fd: BorrowedFd<'_>, interest: Interest) -> io::Result<()> {
 }
 
 /// What `poll` is told of a descriptor.
+#[inline]
 pub(super) fn to_poll(fd: BorrowedFd<'_>, interest: Interest) -> libc::pollfd {
     libc::pollfd { fd: fd.as_raw_fd(), events: events(interest), revents: 0 }
 }
 
 /// The bits for an interest, the same in `poll`, `epoll` and `io_uring`.
+#[inline]
 pub(super) fn events(interest: Interest) -> libc::c_short {
     match interest {
         Interest::Readable => libc::POLLIN,

@@ -2,6 +2,7 @@
 
 use super::sum_by_parties::curves;
 use super::sweep::Manner;
+use crate::words::WHISKERS;
 use furlong_analysis::text::{plain, three_digits};
 use furlong_analysis::{Row, Summary};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
@@ -36,7 +37,7 @@ fn chart(manner: &Manner, curves: &[Vec<&Row>]) -> Option<Chart> {
         id: format!("latency-by-links-{words}"),
         title: format!("Latency against the number of links, {words}"),
         says: curves.iter().map(|rows| says(rows)).take(NAMED).collect::<Vec<_>>().join(" "),
-        notes: vec!["Whiskers are 95 % intervals of the median.".to_owned()],
+        notes: vec![WHISKERS.to_owned()],
         x: Axis::log("links that the receiver waits for", Measure::Number),
         y: Axis::log("median round trip", Measure::Time),
         kind: Kind::Lines {

@@ -1,6 +1,7 @@
 //! Latency against the rate at which messages are sent.
 
 use super::sweep::Manner;
+use crate::words::WHISKERS;
 use furlong_analysis::text::{format_count, listed, plain};
 use furlong_analysis::{AtRate, Level, RatePoint, RateSweep, Summary, Unit};
 use furlong_chart::{Axis, Chart, Guide, Kind, Measure, Point, Series, Side};
@@ -42,10 +43,7 @@ fn chart(manner: &Manner, sweeps: &[&RateSweep]) -> Option<Chart> {
         id: format!("latency-by-rate-{manner}"),
         title: format!("Latency against rate, {manner}"),
         says: sentence(sweeps),
-        notes: vec![
-            "Whiskers are 95 % intervals of the median. A row has no point at a rate that it cannot carry."
-                .to_owned(),
-        ],
+        notes: vec![format!("{WHISKERS} A row has no point at a rate that it cannot carry.")],
         x: Axis::log("messages sent a second", Measure::Number),
         y: Axis::log(format!("median {}", Unit::of(case.pattern).word()), Measure::Time),
         kind: Kind::Lines { marks: true, value: Side::Y, columns: rates.into_iter().map(label).collect() },

@@ -1,7 +1,7 @@
 //! Latency against the size of a message.
 
 use super::sweep::{Sweep, sweeps};
-use crate::words::first_of;
+use crate::words::{WHISKERS, first_of};
 use furlong_analysis::{Row, Summary};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
 use furlong_model::{Pattern, format_bytes};
@@ -28,7 +28,7 @@ pub(crate) fn chart(summary: &Summary, sweep: &Sweep) -> Option<Chart> {
         id: format!("latency-by-size-{}-{}", sweep.pattern, sweep.manner),
         title: format!("Latency against size, {}", sweep.manner),
         says: says(summary, sweep),
-        notes: vec!["Whiskers are 95 % intervals of the median; where they overlap, rows tie.".to_owned()],
+        notes: vec![WHISKERS.to_owned()],
         x: Axis::log(if request { "size of an answer" } else { "size of a message" }, Measure::Bytes),
         y: Axis::log("median round trip", Measure::Time),
         kind: Kind::Lines { marks: true, value: Side::Y, columns: sweep.columns() },

@@ -50,7 +50,7 @@ impl Shown {
             return Some(Shown {
                 x: Axis::log("bytes a second", Measure::Throughput),
                 series: vec![series("bytes a second", false, rows, |row| throughput(run, row))],
-                marks: "The mark is the median over trials, with a line for its 95 % interval: right is more.",
+                marks: "The mark is the median over trials, with a line for its interval in this run: right is more.",
             });
         }
         Some(Shown {
@@ -59,7 +59,7 @@ impl Shown {
                 series("median", false, rows, median),
                 series("p99", true, rows, |row| Point::new("p99", row.exchange.ns.p99, 0.0)),
             ],
-            marks: "The filled mark is the median, with a line for its 95 % interval; the hollow mark is p99.",
+            marks: "The filled mark is the median, with a line for its interval in this run; the hollow mark is p99.",
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use super::sweep::{Curve, Sweep, sweeps};
 use super::throughput_interval;
+use crate::words::WHISKERS;
 use furlong_analysis::text::listed;
 use furlong_analysis::{DecodedRun, Row, Summary};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
@@ -32,7 +33,7 @@ pub(crate) fn chart(run: Option<&DecodedRun>, sweep: &Sweep) -> Option<Chart> {
         id: format!("throughput-by-size-{}-{}", sweep.pattern, sweep.manner),
         title: format!("{what} against size, {}", sweep.manner),
         says: String::new(),
-        notes: vec!["Whiskers are 95 % intervals of the median over trials; GB is 10^9 bytes.".to_owned()],
+        notes: vec![format!("{WHISKERS} GB is 10^9 bytes.")],
         x: Axis::log(label, Measure::Bytes),
         y: Axis::log("bytes a second", Measure::Throughput),
         kind: Kind::Lines { marks: true, value: Side::Y, columns: sweep.columns() },

@@ -16,14 +16,14 @@ pub use verdict::comparison_verdict;
 pub(crate) use prose::NAMED;
 
 use super::document::{Document, Line, Section, Table};
-use super::noise::REASONS;
+use super::noise::reasons_at;
 use super::object::object;
 use super::prose::FINDINGS;
 use columns::{COLUMNS, line};
 use furlong_analysis::{ComparedRun, Comparison};
 use serde::Serialize;
 
-/// One JSON object: [`Comparison`] says what each field means, and reads it back.
+/// Returns one JSON object; [`Comparison`] says what each field means.
 pub fn comparison_json(comparison: &Comparison) -> String {
     #[derive(Serialize)]
     struct WithVerdict<'a> {
@@ -32,7 +32,13 @@ pub fn comparison_json(comparison: &Comparison) -> String {
         verdict: Vec<String>,
     }
     let verdict = comparison_verdict(comparison);
-    object(&WithVerdict { comparison, verdict }, &[REASONS, prose::REASON, verdict::COST])
+    let noise = comparison.runs.iter().map(|run| &run.run.noise);
+    let said = vec![
+        reasons_at("runs.noise.reasons_data", noise),
+        prose::reasons(comparison),
+        verdict::costs(comparison),
+    ];
+    object(&WithVerdict { comparison, verdict }, said)
 }
 
 /// The runs; for each against the baseline the table, what was counted, what is not told and what else is different; the verdict.

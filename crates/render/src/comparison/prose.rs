@@ -1,6 +1,6 @@
 //! The sentences around the tables of a comparison, shared by every format that is read by people.
 
-use super::super::object::{Judged, sentence};
+use super::super::object::Said;
 use super::super::prose as shared;
 use furlong_analysis::text::{listed, plain};
 use furlong_analysis::{Change, ComparedRow, ComparedRun, Comparison, Inconclusive, OnlyIn};
@@ -8,12 +8,11 @@ use furlong_analysis::{Change, ComparedRow, ComparedRun, Comparison, Inconclusiv
 /// Rows, or what changed in them, that are named one by one.
 pub(crate) const NAMED: usize = 4;
 
-/// Why a row is inconclusive, for programs.
-pub(crate) const REASON: Judged = Judged {
-    data: "reason_data",
-    said: "reason",
-    say: |row| sentence(&row["reason_data"], inconclusive_because),
-};
+/// Returns why each row is inconclusive, for programs.
+pub(crate) fn reasons(comparison: &Comparison) -> Said {
+    let reason = |row: &ComparedRow| row.reason.as_ref().map(inconclusive_because).into();
+    Said::new("rows.reason_data", "reason", comparison.rows.iter().map(reason))
+}
 
 /// Why it cannot be said what became of a row, in words that need no context.
 pub(crate) fn inconclusive_because(why: &Inconclusive) -> String {
@@ -103,7 +102,8 @@ pub(crate) fn footnotes(comparison: &Comparison, run: &ComparedRun) -> Vec<Strin
         "^ in one of the runs trials drift or are of two kinds (furlong run shows which): its interval may be too narrow.",
     );
     let tested = any(|row| row.p_adjusted.is_some()).then_some(
-        "ratio: how many times as long; p: how often chance alone would part two such runs as far, corrected for all rows.",
+        "ratio: how many times as long; 95 %: interval of the ratio of these two runs, without the differences between runs of \
+         one host (--pairs includes them); p: how often chance alone would part two such runs as far, corrected for all rows.",
     );
     [tested, doubtful].into_iter().flatten().map(str::to_owned).collect()
 }

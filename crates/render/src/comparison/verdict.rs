@@ -2,7 +2,7 @@
 
 use super::{counts, prose::NAMED};
 use crate::noise::disturbance;
-use crate::object::{Judged, sentence};
+use crate::object::Said;
 use furlong_analysis::text::{capital, listed, plain};
 use furlong_analysis::{Cause, Change, ComparedRow, ComparedRun, Comparison, Level, Part, Power, Together};
 use furlong_model::format_ns;
@@ -113,12 +113,10 @@ fn together(Together { moved, rows, ratio }: Together) -> String {
     )
 }
 
-/// The costs of causes, for programs.
-pub(super) const COST: Judged = Judged {
-    data: "part",
-    said: "cost",
-    say: |cause| sentence(cause, |cause: &Cause| cost(cause).to_owned()),
-};
+/// Returns the cost of each cause, for programs.
+pub(super) fn costs(comparison: &Comparison) -> Said {
+    Said::new("causes.part", "cost", comparison.causes.iter().map(|cause| cost(cause).into()))
+}
 
 /// What is paid.
 fn cost(cause: &Cause) -> &'static str {

@@ -9,7 +9,7 @@ pub use openmetrics::export_openmetrics;
 pub use sheet::export_csv;
 
 use super::printed::markdown;
-use super::{findings::FINDINGS, noise::REASONS, object::object};
+use super::{findings::findings, noise::reasons, object::object};
 use furlong_analysis::Summary;
 use furlong_analysis::text::plain;
 use serde::Serialize;
@@ -27,7 +27,8 @@ pub struct NamedSummary<'a> {
 
 /// A list of one JSON object a run: its name as `run`, then all of its [`Summary`].
 pub fn export_json(runs: &[NamedSummary]) -> String {
-    object(&runs, &[REASONS, FINDINGS])
+    let summaries = || runs.iter().map(|run| run.summary);
+    object(&runs, vec![reasons(summaries().map(|summary| &summary.run.noise)), findings(summaries())])
 }
 
 /// A page of Markdown a run, under its name.

@@ -114,7 +114,8 @@ impl Metrics {
             Unit::Link => &mut self.link,
         };
         let ns = &exchange.ns;
-        for (quantile, ns) in [("0.5", ns.p50), ("0.9", ns.p90), ("0.99", ns.p99), ("0.999", ns.p999)] {
+        let quantiles = [("0.5", ns.p50), ("0.9", ns.p90), ("0.99", ns.p99), ("0.999", ns.p999)];
+        for (quantile, ns) in quantiles.into_iter().chain(ns.p9999.map(|ns| ("0.9999", ns))) {
             set(times, &with("quantile", quantile), ns / 1e9);
         }
         set(&mut self.rate, &labels, exchange.per_second);

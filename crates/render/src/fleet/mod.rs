@@ -21,9 +21,9 @@ use furlong_stats::distinct;
 /// Hosts that are named with their reasons, and files that were not used.
 const MOST_NAMED: usize = 20;
 
-/// One JSON object: [`FleetComparison`] says what each field means, and reads it back.
+/// Returns one JSON object; [`FleetComparison`] says what each field means.
 pub fn fleet_json(found: &FleetComparison) -> String {
-    object(found, &[prose::REASON, prose::REASONS])
+    object(found, prose::said(found))
 }
 
 /// What was read; by host those that stand out, else each group against the first; each row over the hosts; what was not used.

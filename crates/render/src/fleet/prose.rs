@@ -1,9 +1,9 @@
 //! The sentences of a comparison of many hosts.
 
 use super::super::noise::disturbance;
-use super::super::object::{Judged, sentence};
+use super::super::object::Said;
 use furlong_analysis::text::{capital, plain, plain_sentence};
-use furlong_analysis::{FleetComparison, FleetInconclusive, FleetReason, Outlier, Unused};
+use furlong_analysis::{FleetChange, FleetComparison, FleetInconclusive, FleetReason, Outlier, Unused};
 use furlong_model::{format_bytes, format_ns};
 
 /// Costs of one host that are told.
@@ -26,24 +26,21 @@ pub(super) const SHADES: &str = "Those that stand out come first, in red. A figu
 there as in the median over hosts: red takes longer, blue shorter, and what is within the margin has no colour. The name above a column \
 sorts by it.";
 
-/// Why a file was not used, or a row of a group is inconclusive, for programs.
-pub(super) const REASON: Judged = Judged {
-    data: "reason_data",
-    said: "reason",
-    say: |of| {
-        let data = &of["reason_data"];
-        sentence(data, unused).or_else(|| sentence(data, inconclusive))
-    },
-};
-/// Why a host stands out, or what disturbed it, for programs.
-pub(super) const REASONS: Judged = Judged {
-    data: "reasons_data",
-    said: "reasons",
-    say: |of| {
-        let data = &of["reasons_data"];
-        sentence(data, reason).or_else(|| sentence(data, disturbance))
-    },
-};
+/// Returns why files were not used, rows of groups are inconclusive and hosts stand out, for programs.
+pub(super) fn said(found: &FleetComparison) -> Vec<Said> {
+    let reasons = || found.outliers.iter().map(|outlier| &outlier.reasons);
+    let disturbances = reasons().flatten().filter_map(|reason| match reason {
+        FleetReason::Noise { disturbances, .. } => Some(disturbances.iter().map(disturbance).collect()),
+        _ => None,
+    });
+    let inconclusive = |row: &FleetChange| row.reason.as_ref().map(inconclusive).into();
+    vec![
+        Said::new("unused.reason_data", "reason", found.unused.iter().map(|run| unused(&run.reason).into())),
+        Said::new("changes.reason_data", "reason", found.changes.iter().map(inconclusive)),
+        Said::new("outliers.reasons_data.reasons_data", "reasons", disturbances),
+        Said::new("outliers.reasons_data", "reasons", reasons().map(|of| of.iter().map(reason).collect())),
+    ]
+}
 
 /// So many runs of so many hosts.
 pub(super) fn runs(runs: usize, hosts: usize) -> String {

@@ -4,15 +4,15 @@ mod measured;
 mod prose;
 
 use super::document::{Document, Line, Section};
-use super::noise::REASONS;
+use super::noise::reasons as noise;
 use super::object::object;
 use super::prose::machine;
 use super::summary::{partial, with_noise};
 use furlong_analysis::Recommendation;
 
-/// One JSON object: [`Recommendation`] says what each field means, and reads it back.
+/// Returns one JSON object; [`Recommendation`] says what each field means.
 pub fn recommendation_json(recommendation: &Recommendation) -> String {
-    object(recommendation, &[REASONS, prose::CHANGE])
+    object(recommendation, vec![noise([&recommendation.run.noise]), prose::changes(recommendation)])
 }
 
 /// What a recommendation says, a sentence each: what was asked, what to take and why, and what else there is.

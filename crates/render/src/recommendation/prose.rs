@@ -1,9 +1,9 @@
 //! The sentences of a recommendation.
 
 use super::super::findings::two_levels;
-use super::super::object::{Judged, sentence};
+use super::super::object::Said;
 use super::super::origin::date;
-use furlong_analysis::text::{format_count, listed, plain, three_digits};
+use furlong_analysis::text::{format_count, format_ratio, listed, plain, three_digits};
 use furlong_analysis::{
     Alternative, Budget, BudgetKind, CarriedMost, Earlier, Eliminated, Level, Ranked, Recommendation,
     Repeated, Sensitivity, SloVerdict, WorkloadChange,
@@ -270,9 +270,9 @@ fn standing(recommendation: &Recommendation, choice: &Ranked) -> Option<String> 
 
 /// A factor with the factors that the intervals allow, as in `1.51x (1.20-1.93)`.
 pub(crate) fn factor(times: f64, interval: Option<[f64; 2]>) -> String {
-    let between = interval
-        .map_or_else(String::new, |[low, high]| format!(" ({}-{})", three_digits(low), three_digits(high)));
-    format!("{}x{between}", three_digits(times))
+    let between =
+        interval.map_or_else(String::new, |ends| format!(" ({})", ends.map(format_ratio).join("-")));
+    format!("{}x{between}", format_ratio(times))
 }
 
 /// Whether messages follow each other as fast as they go, so that times are those between two of them.
@@ -341,7 +341,12 @@ pub(crate) fn instead(recommendation: &Recommendation) -> Vec<String> {
             "If waiting may keep processors busy (--spin): {row} {compared}, and uses {share} of one processor."
         )
     });
-    simpler.into_iter().chain(spinning).collect()
+    let not_compared = recommendation.spinning_not_compared.as_ref().map(|reason| match reason.as_str() {
+        "" => "Busy-waiting (--spin) was not compared: the time was over. A longer --within compares it."
+            .to_owned(),
+        reason => format!("Busy-waiting (--spin) was not compared: {}.", plain(reason)),
+    });
+    simpler.into_iter().chain(spinning).chain(not_compared).collect()
 }
 
 /// How an alternative compares with the choice, as in `takes 1.30 times as long (47.0 us)`.
@@ -352,18 +357,18 @@ fn compared(other: &Alternative, workload: &Workload) -> String {
     let between = |invert: bool| {
         let [low, high] = row.times_interval?;
         let ends = if invert { [1.0 / high, 1.0 / low] } else { [low, high] };
-        Some(format!(" ({}-{})", three_digits(ends[0]), three_digits(ends[1])))
+        Some(format!(" ({})", ends.map(format_ratio).join("-")))
     };
     let interval = |invert| between(invert).unwrap_or_default();
     match (workload.objective, row.times) {
         _ if other.tie => format!("ties with it ({takes})"),
         (Objective::Cpu, times) => {
-            format!("takes {} times as much{} ({takes})", three_digits(times), interval(false))
+            format!("takes {} times as much{} ({takes})", format_ratio(times), interval(false))
         }
         (_, times) if times < 1.0 => {
-            format!("is {} times as fast{} ({takes})", three_digits(1.0 / times), interval(true))
+            format!("is {} times as fast{} ({takes})", format_ratio(1.0 / times), interval(true))
         }
-        (_, times) => format!("takes {} times as long{} ({takes})", three_digits(times), interval(false)),
+        (_, times) => format!("takes {} times as long{} ({takes})", format_ratio(times), interval(false)),
     }
 }
 
@@ -383,9 +388,9 @@ pub(crate) fn footnotes(recommendation: &Recommendation) -> Vec<String> {
     let cpu = recommendation.workload.objective == Objective::Cpu;
     [
         (!recommendation.ties.is_empty())
-            .then_some("~ ties with the first: their intervals overlap. = shares its place with the first row of that place, with which it ties."),
+            .then_some("~ ties with the first: the interval of vs first contains 1. = all rows of this place tie with each other."),
         recommendation.ranked.iter().any(|row| row.figure_ci95.is_some()).then_some(
-            "interval: of rows that are the same, all intervals overlap in 95 of 100 runs. vs first: in brackets the factors that both intervals allow.",
+            "interval: of rows that are the same, all intervals overlap in 95 of 100 runs. vs first: in brackets the interval of the ratio.",
         ),
         fails.then_some("! the objective does not hold."),
         cpu.then_some("CPU: CPU time of all processes per message, by which rows are ordered and compared."),
@@ -428,12 +433,11 @@ pub(crate) fn sensitivities(recommendation: &Recommendation) -> Vec<String> {
     lines
 }
 
-/// The changes of a workload, for programs.
-pub(crate) const CHANGE: Judged = Judged {
-    data: "change_data",
-    said: "change",
-    say: |sensitivity| sentence(&sensitivity["change_data"], change),
-};
+/// Returns the changes of the workload, for programs.
+pub(crate) fn changes(recommendation: &Recommendation) -> Said {
+    let changes = recommendation.sensitivities.iter().map(|sensitivity| change(&sensitivity.change).into());
+    Said::new("sensitivities.change_data", "change", changes)
+}
 
 /// A change, as it is typed where that can be.
 fn change(change: &WorkloadChange) -> String {

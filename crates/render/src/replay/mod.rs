@@ -15,7 +15,7 @@ pub use racehorse::replay_racehorse;
 pub use verdict::{claim_reason, claim_status, replay_verdict};
 
 use super::document::{Document, Line, Section, Tone, drawn};
-use super::noise::REASONS;
+use super::noise::reasons;
 use super::object::object;
 use super::prose::{FINDINGS, machine};
 use super::style::Charts;
@@ -24,7 +24,7 @@ use furlong_analysis::text::plain_sentence;
 use furlong_analysis::{Replay, ReplayStatus};
 use serde::Serialize;
 
-/// One JSON object, or a list of them if there are several: [`Replay`] says what each field means, and reads it back.
+/// Returns one JSON object, or a list of them if there are several; [`Replay`] says what each field means.
 pub fn replay_json(replays: &[Replay]) -> String {
     #[derive(Serialize)]
     struct WithVerdict<'a> {
@@ -33,10 +33,10 @@ pub fn replay_json(replays: &[Replay]) -> String {
         verdict: Vec<String>,
     }
     let with_verdict = |replay| WithVerdict { replay, verdict: replay_verdict(replay) };
-    let judged = [REASONS, verdict::REASON];
+    let said = vec![reasons(replays.iter().map(|replay| &replay.run.noise)), verdict::claim_reasons(replays)];
     match replays {
-        [replay] => object(&with_verdict(replay), &judged),
-        several => object(&several.iter().map(with_verdict).collect::<Vec<_>>(), &judged),
+        [replay] => object(&with_verdict(replay), said),
+        several => object(&several.iter().map(with_verdict).collect::<Vec<_>>(), said),
     }
 }
 

@@ -5,6 +5,7 @@ use super::{
     matrix::matrix,
     sheet::Sheet,
 };
+use crate::words::{IN_RUN, in_run};
 use furlong_analysis::text::plain;
 use furlong_analysis::{BestSize, Measured, Replay, ReplayRow, ReplayStart, ReplayStatus};
 use furlong_model::{Figure, format_bytes};
@@ -76,7 +77,7 @@ const NO_INTERVAL: &str = "?: fewer than three trials have no confidence interva
 /// Returns the heading of the intervals of these rows: the coverage that the fewest trials have.
 fn confidence(rows: &[&ReplayRow]) -> String {
     let fewest = rows.iter().map(|row| row.trials).min();
-    fewest.map_or_else(|| "interval".to_owned(), |fewest| format!("{:.0} %", 100.0 * coverage(fewest)))
+    fewest.map_or_else(|| "interval".to_owned(), |fewest| in_run(coverage(fewest)))
 }
 
 /// The figures of a size that decide nothing.
@@ -145,7 +146,7 @@ fn best_sizes(replay: &Replay) -> Option<Sheet> {
     (!rows.is_empty()).then(|| Sheet {
         title: "the best block size of each row".to_owned(),
         keys: vec!["row", "measured as"],
-        figures: figures.chain(["95 %", "GB/s", "ties with"].map(str::to_owned)).collect(),
+        figures: figures.chain([IN_RUN, "GB/s", "ties with"].map(str::to_owned)).collect(),
         rows,
         note: String::new(),
     })
@@ -203,7 +204,7 @@ fn starts(replay: &Replay) -> Option<Sheet> {
     (!replay.starts.is_empty()).then(|| Sheet {
         title: "process start in ms".to_owned(),
         keys: vec!["row", "started by"],
-        figures: ["first then", "first now", "later then", "later now", "95 %"].map(str::to_owned).into(),
+        figures: ["first then", "first now", "later then", "later now", IN_RUN].map(str::to_owned).into(),
         rows: replay.starts.iter().map(cells).collect(),
         note: String::new(),
     })

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::damage::{damaged, lines, with_value};
+use crate::object::assert_has_all;
 use crate::{Charts, Style, replay_markdown, replay_table};
 use furlong_analysis::{
     Became, ClaimReason, ClaimStatus, ClaimVerdict, DecodedRun, FastestThen, Replay, Run, replay,
@@ -74,12 +75,9 @@ fn blocks_of_results() {
 }
 
 #[test]
-fn json_reads_back() {
+fn json_has_every_figure() {
     for replay in all() {
-        assert_eq!(
-            serde_json::from_str::<Replay>(&replay_json(std::slice::from_ref(&replay))).unwrap(),
-            replay
-        );
+        assert_has_all(&replay_json(std::slice::from_ref(&replay)), &replay);
     }
 }
 
@@ -295,8 +293,9 @@ proptest! {
             replay_markdown(&replay);
             replay_csv(std::slice::from_ref(&replay));
             replay_racehorse(&replay);
-            let read: Replay = serde_json::from_str(&replay_json(std::slice::from_ref(&replay))).unwrap();
-            prop_assert_eq!(read.rows.len(), replay.rows.len());
+            let json = replay_json(std::slice::from_ref(&replay));
+            let read: serde_json::Value = serde_json::from_str(&json).unwrap();
+            prop_assert_eq!(read["rows"].as_array().map(Vec::len), Some(replay.rows.len()));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a replay says, in sentences.
 
-use super::super::object::{Judged, sentence};
+use super::super::object::Said;
 use furlong_analysis::text::{capital, plain, plain_sentence, three_digits};
 use furlong_analysis::{
     Became, BestSize, ClaimReason, ClaimStatus, ClaimVerdict, FasterAdded, FastestThen, Pairs, Replay,
@@ -16,9 +16,11 @@ const PROVISIONAL: &str = "All of this is provisional: the machine was unreliabl
 /// Most sizes that have a sentence each.
 const FEW_SIZES: usize = 3;
 
-/// Why a claim holds or falls, for programs.
-pub(crate) const REASON: Judged =
-    Judged { data: "reason_data", said: "reason", say: |claim| sentence(claim, claim_reason) };
+/// Returns why each claim of the replays holds or falls, for programs.
+pub(crate) fn claim_reasons(replays: &[Replay]) -> Said {
+    let claims = replays.iter().flat_map(|replay| &replay.claims);
+    Said::new("claims.reason_data", "reason", claims.map(|claim| claim_reason(claim).into()))
+}
 
 /// All of it: what became of the fastest, of the order, of each claim, and of the best sizes.
 pub fn replay_verdict(replay: &Replay) -> Vec<String> {

@@ -64,7 +64,7 @@ fn chart(explanation: &Explanation, of: Manner) -> Option<Chart> {
         title: format!("Where the time goes: {manner}"),
         says: says(&rows),
         notes: vec![
-            "Bars are what the parts add up to; the mark is what was measured, with its 95 % interval. Nothing is fitted to \
+            "Bars are what the parts add up to; the mark is what was measured, with its interval in this run. Nothing is fitted to \
              the row that is explained, so what bar and mark differ by is what the model does not know."
                 .to_owned(),
         ],

@@ -43,7 +43,7 @@ fn chart(comparison: &Comparison, run: &str, number: usize) -> Option<Chart> {
         title: format!("{run} against {baseline}"),
         says: format!("Of {} that both have: {}.", furlong_render::words::count(rows.len(), "row"), counts.join(", ")),
         notes: vec![format!(
-            "How many times as long a row takes in {run} as in {baseline}, with its 95 % interval: right of 1 is slower. The \
+            "How many times as long a row takes in {run} as in {baseline}, with the 95 % interval of that ratio for these two runs: right of 1 is slower. The \
              band is the margin of {} % within which a row counts as the same.",
             without_zeros(format!("{:.4}", margin * 100.0))
         )],

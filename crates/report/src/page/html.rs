@@ -77,7 +77,7 @@ fn block(block: &Block) -> BlockView<'_> {
         Block::Facts(facts) => BlockView::Facts(facts),
         Block::Table(table) => BlockView::Table(table),
         Block::Chart(one) => BlockView::Chart(Box::new(chart(one))),
-        Block::Footnotes(notes) | Block::Legend(_, notes) => BlockView::Footnotes(notes),
+        Block::Footnotes(notes) | Block::Legend(_, _, notes) => BlockView::Footnotes(notes),
     }
 }
 

@@ -59,7 +59,11 @@ pub const CORPUS: [Kind; 37] = [
     ),
     ("few-trials", 1, "run pipe fifo posix-shm --trials 2 $SHORT"),
     ("count", 1, "count --save it pipe unix-stream posix-shm/spin"),
-    ("explain", 1, "explain --save it pipe/block unix-stream/block posix-shm/spin $ALL --trials 3 --budget 5ms"),
+    (
+        "explain",
+        1,
+        "explain --save it pipe/block unix-stream/block posix-shm/spin $ALL --trials 3 --budget 5ms",
+    ),
     ("recommend", 2, "recommend --size 4KiB --rate 5k/s --within 3s"),
     ("recommend-stream", 1, "recommend --size 64KiB --pattern one-way --within 3s --spin"),
     ("recommend-cpu", 1, "recommend --size 128 --rate 2k/s --objective cpu --slo 'p99<1ms' --within 3s"),

@@ -17,7 +17,7 @@ const SHORT: [&str; 5] = ["--trials", "1", "--budget=1ms", "--no-progress", "--n
 /// What did not end as it should.
 pub fn check(furlong: &Furlong, folder: &Path) -> anyhow::Result<()> {
     furlong.expect(&["run", "no-such-row"], 2, &["no row matches 'no-such-row'"])?;
-    furlong.expect(&["run", "section", "-s", "1TiB"], 2, &["'1TiB' is no size"])?;
+    furlong.expect(&["run", "section", "-s", "1TiB"], 2, &["'1TiB' is not a valid size"])?;
     furlong.expect(&["compare", "no-such-run", "every-row"], 2, &["no-such-run"])?;
     furlong.expect(&["count", "section"], 7, &["Windows tells of system calls only by its event tracing"])?;
     furlong.expect(&["driver", "status"], 7, &["the driver is a module for Linux"])?;

@@ -9,7 +9,9 @@ use crate::output;
 use furlong_analysis::{DecodedRun, Offer, SLEEPING, finalists, shortlist, surroundings};
 use furlong_bench::plan::Plan;
 use furlong_bench::{boundary, registry, two_networks, verified_bursts};
-use furlong_model::{Boundary, Case, Excluded, Placement, Record, Shortlist, Time as Told, Wait, Workload};
+use furlong_model::{
+    Boundary, Candidate, Case, Excluded, Placement, Record, Shortlist, Time as Told, Wait, Workload,
+};
 use furlong_programs::Language;
 use std::time::{Duration, Instant};
 
@@ -66,39 +68,49 @@ pub fn measure(
     let mut shortlist = shortlist(workload, &offers, tried, placement, EARLY_ROUNDS);
     emitting::keep_printable(&mut shortlist, printed)?;
     let pace = Pace::of(&shortlist.workload);
-    drop_spinning(&mut shortlist, &time, &pace);
+    drop_spinning(&mut shortlist, &offers, pace.processes);
     let workload = &shortlist.workload;
     let candidates = &shortlist.candidates;
-    let mut cases: Vec<Case> =
-        candidates.iter().map(|row| workload.case(&row.mechanism, row.wait, placement)).collect();
-    let early_budget = pace.early_budget(cases.len(), time.within.mul_f64(EARLY_SHARE));
-    output::tell(format_args!("furlong: {}", pace.estimate(cases.len(), early_budget, within)));
+    let early_budget = pace.early_budget(candidates.len(), time.within.mul_f64(EARLY_SHARE));
+    output::tell(format_args!("furlong: {}", pace.estimate(candidates.len(), early_budget, within)));
     let environment = RunEnvironment::enter(&mechanisms, around)?;
     // One seed for all parts, so that the run can be repeated by what its header says.
     let longer = environment.plan(Vec::new(), TRIALS, Duration::from_millis(40))?;
     let mut recorder = environment.begin(&longer, saving)?;
     recorder.keep(Record::Shortlist(shortlist.clone()));
     let longest = (8 * (pace.overhead + early_budget)).max(within / 20).min(within / 8);
-    let early =
-        Plan { budget: early_budget, warm_up: Some(WARM_UP), longest_trial: Some(longest), ..longer.clone() };
+    let early = Plan {
+        trials: 1,
+        budget: early_budget,
+        warm_up: Some(WARM_UP),
+        longest_trial: Some(longest),
+        without_noise: true,
+        ..longer.clone()
+    };
+    // A noise reading alone.
+    recorder.carry_out(&longer, 0);
+    let candidates = candidates.iter().map(|row| workload.case(&row.mechanism, row.wait, placement));
+    let (mut cases, for_comparison): (Vec<Case>, Vec<Case>) =
+        candidates.partition(|case| workload.admits(case.wait));
+    // They come first: a first round that is cut short drops candidates by chance.
+    let within_share = Some(time.left_of(COMPARISON_SHARE));
+    let plan = Plan { cases: for_comparison.clone(), within: within_share, ..early.clone() };
+    recorder.carry_out(&plan, 0);
     let mut overhead = pace.overhead;
     for round in 0..EARLY_ROUNDS {
         let begins = Instant::now();
         let share = if round == 0 { FIRST_ROUND_SHARE } else { EARLY_SHARE };
         let seed = early.seed.wrapping_add(round.into());
-        let plan = Plan {
-            cases: cases.clone(),
-            trials: 1,
-            seed,
-            within: Some(time.left_of(share)),
-            ..early.clone()
-        };
+        let plan = Plan { cases: cases.clone(), seed, within: Some(time.left_of(share)), ..early.clone() };
         recorder.carry_out(&plan, round);
+        if round == 0 {
+            cases.extend(for_comparison.iter().cloned());
+        }
         cases.retain(|case| recorder.has_measured(case));
         if cases.is_empty() {
             break;
         }
-        let each = begins.elapsed() / plan.cases.len() as u32;
+        let each = begins.elapsed() / plan.cases.len().max(1) as u32;
         overhead = each.saturating_sub(early_budget);
         let fitting = (time.left_of(EARLY_SHARE).as_nanos() / each.as_nanos().max(1)) as usize;
         let rounds_left = FEWEST_WITH_INTERVAL.saturating_sub(round + 1).max(1) as usize;
@@ -149,6 +161,8 @@ pub fn measure(
 const WARM_UP: Duration = Duration::from_millis(4);
 /// Finalists that sleep, at least.
 const FEWEST_FINALISTS: usize = 3;
+/// The part of the time after which looking at candidates that serve for comparison alone is cut off.
+const COMPARISON_SHARE: f64 = 0.2;
 /// The part of the time after which the first round of the early look is cut off.
 const FIRST_ROUND_SHARE: f64 = 0.6;
 /// The part after which the early look ends.
@@ -264,23 +278,30 @@ impl Pace {
     }
 }
 
-/// Drops candidates that busy-wait where spinning is not allowed, so that they would serve for comparison alone: if there are
-/// more processes than CPUs, or too little time for all.
-fn drop_spinning(shortlist: &mut Shortlist, time: &Time, pace: &Pace) {
+/// Drops candidates that busy-wait where spinning is not allowed, so that they serve for comparison alone: all if there are more
+/// processes than CPUs, or else all but one of each family.
+fn drop_spinning(shortlist: &mut Shortlist, offers: &[Offer<'_>], processes: u32) {
     let cpus = std::thread::available_parallelism().map_or(1, |number| number.get() as u32);
-    let candidates = shortlist.candidates.len() as u32;
-    let round = (pace.overhead + pace.least()) * candidates;
-    let reason = if pace.processes > cpus {
-        format!("{} processes that busy-wait share {cpus} CPUs", pace.processes)
-    } else if round * FEWEST_WITH_INTERVAL > time.left_of(EARLY_SHARE) {
-        "busy-waits, which is not allowed (--spin), and there is no time to measure it for comparison"
-            .to_owned()
-    } else {
-        return;
-    };
     let workload = shortlist.workload.clone();
+    let family = |mechanism: &str| {
+        let offer = offers.iter().find(|offer| offer.capabilities.name == mechanism);
+        offer.map(|offer| offer.capabilities.family)
+    };
+    let mut families = Vec::new();
+    let mut is_kept = |row: &Candidate| {
+        let is_first = !families.contains(&family(&row.mechanism));
+        workload.admits(row.wait)
+            || processes <= cpus && is_first && {
+                families.push(family(&row.mechanism));
+                true
+            }
+    };
+    let reason = match processes > cpus {
+        true => format!("{processes} processes that busy-wait share {cpus} CPUs"),
+        false => "busy-waits, which is not allowed (--spin); one benchmark of each family is measured for comparison".to_owned(),
+    };
     let (kept, dropped): (Vec<_>, Vec<_>) =
-        std::mem::take(&mut shortlist.candidates).into_iter().partition(|row| workload.admits(row.wait));
+        std::mem::take(&mut shortlist.candidates).into_iter().partition(|row| is_kept(row));
     shortlist.candidates = kept;
     shortlist.excluded.extend(dropped.into_iter().map(|row| Excluded {
         mechanism: row.mechanism,

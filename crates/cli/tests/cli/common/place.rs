@@ -107,6 +107,7 @@ impl Place {
             .env("HOME", self.path("home"))
             .env("XDG_DATA_HOME", self.path("data"))
             .env_remove("NO_COLOR")
+            .env_remove("COLUMNS")
             .current_dir(self.folder.path())
             .stdin(Stdio::null());
         command
