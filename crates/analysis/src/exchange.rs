@@ -205,6 +205,16 @@ impl Cpu {
         trials.iter().map(|trial| Cpu::of(case, &[trial]).all()).collect()
     }
 
+    /// Limits the sum to the time of all CPUs: if there are few exchanges, or programs report no times of their own, CPU time is read
+    /// over more than the elapsed time.
+    pub(crate) fn up_to(self, most_ns: f64) -> Self {
+        if most_ns <= 0.0 || self.all() <= most_ns {
+            return self;
+        }
+        let [user, system] = [self.user, self.system].map(|ns| tidy(ns * most_ns / self.all()));
+        Cpu { user, system, ci95: self.ci95.map(|ends| ends.map(|end| end.min(most_ns))) }
+    }
+
     /// Of either mode.
     pub fn all(self) -> f64 {
         self.user + self.system

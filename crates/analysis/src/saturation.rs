@@ -26,6 +26,9 @@ pub struct Saturation {
     /// The share of its CPUs' time that others took, 0 to 1, if they are the cause; `None` if the row itself is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_share: Option<f64>,
+    /// Whether others took CPU time although the row itself is the cause: it may carry more without them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub disturbed: bool,
 }
 
 /// Figures that show why a row does not keep up.
@@ -71,6 +74,7 @@ impl Saturation {
                 asked_per_second: tidy(asked_per_second),
                 carried_per_second: tidy(carried_per_second),
                 lost_share: lost_share.filter(is_the_cause).map(tidy),
+                disturbed: lost_share.is_some_and(|lost| lost > DISTURBED && !is_the_cause(&lost)),
             }
         })
     }
@@ -102,7 +106,10 @@ impl Saturation {
         let carried = if least == most { least.clone() } else { format!("{least} to {most}") };
         (
             format!("{asked}/s were asked and {carried}/s carried, so messages wait longer and longer"),
-            format!("ask for less than {least}/s, or for no rate"),
+            match alike.iter().any(|one| one.disturbed) {
+                true => "other processes took CPU time too, so measure again when furlong doctor finds the machine fit".to_owned(),
+                false => format!("ask for less than {least}/s, or for no rate"),
+            },
         )
     }
 }
@@ -152,12 +159,15 @@ mod tests {
             asked_per_second: 1e5,
             carried_per_second,
             lost_share,
+            disturbed: false,
         };
         let (slow, slower) = (carried(4e4, None), carried(2e4, None));
         assert!(slow.is_alike(&slower) && !slow.is_alike(&carried(4e4, Some(0.5))));
         let (reason, remedy) = Saturation::reason_and_remedy(&[slow, slower]);
         assert!(reason.starts_with("100 k/s were asked and 20.0 k to 40.0 k/s carried"), "{reason}");
         assert!(remedy.contains("less than 20.0 k/s"), "{remedy}");
+        let (_, remedy) = Saturation::reason_and_remedy(&[slow, Saturation { disturbed: true, ..slower }]);
+        assert!(remedy.contains("doctor") && !remedy.contains("/s"), "{remedy}");
         let (reason, remedy) = Saturation::reason_and_remedy(&[carried(7e4, Some(0.5))]);
         assert!(reason.starts_with("CPU time was lost") && !remedy.contains("/s"), "{reason}; {remedy}");
     }

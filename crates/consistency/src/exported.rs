@@ -78,10 +78,11 @@ fn percentiles(row: &Value, breaks: &mut impl FnMut(bool, &'static str)) {
             "an interval is within the samples",
         );
     }
-    // Of one exchange after the other; several links have as many.
-    let is_plain =
-        row["pattern"] == "round-trip" && row.get("arrival").is_none() && row["programs"].is_null();
-    let in_flight = row["window"].as_f64().unwrap_or(1.0) * row["parties"].as_f64().unwrap_or(1.0);
+    // Of one exchange after the other: of a window, some messages are in flight before and after the measured part.
+    let is_plain = row["pattern"] == "round-trip"
+        && ["arrival", "window"].iter().all(|key| row.get(key).is_none())
+        && row["programs"].is_null();
+    let in_flight = row["parties"].as_f64().unwrap_or(1.0);
     if let (true, Some(mean), Some(rate)) =
         (is_plain, figure("mean"), exchange(row, "*s_per_second").as_f64())
     {
@@ -117,7 +118,7 @@ fn places(row: &Value, rows: &[&Value], breaks: &mut impl FnMut(bool, &'static s
     let p50 = |row: &Value| exchange(row, "*_ns")["p50"].as_f64();
     for other in group.filter(|other| !std::ptr::eq(**other, row)) {
         let ties = list(&row["tied_with"]).any(|tied| *tied == name(other));
-        breaks(other["rank"] == row["rank"] && !ties, "rows in one place tie");
+        breaks(other["rank"] == row["rank"] && !ties, "rows that share a place tie");
         let is_before = row["rank"].as_u64() < other["rank"].as_u64();
         breaks(is_before && p50(row) > p50(other), "order follows the figure");
     }

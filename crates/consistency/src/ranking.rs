@@ -58,12 +58,18 @@ fn law(found: &mut Vec<Contradiction>, law: &'static str, table: &Table, rows: &
 }
 
 fn order(table: &Table, found: &mut Vec<Contradiction>) {
-    for pair in table.rows.windows(2) {
+    // Rows that miss an objective follow those that meet it.
+    for pair in table.rows.windows(2).filter(|pair| fails(table, &pair[0]) == fails(table, &pair[1])) {
         let [before, after] = [&pair[0], &pair[1]].map(|row| table.figure(row, deciding(table)));
         if before.zip(after).is_some_and(|(before, after)| after.is_below(before)) {
             law(found, "order follows the figure", table, &[&pair[0], &pair[1]]);
         }
     }
+}
+
+/// Whether a row of a recommendation misses the objective, so that it is no candidate.
+fn fails(table: &Table, row: &[String]) -> bool {
+    table.column("CPU share").is_some() && row[1].ends_with('!')
 }
 
 fn places(table: &Table, found: &mut Vec<Contradiction>) {
@@ -107,7 +113,7 @@ fn ratio(table: &Table, row: usize, found: &mut Vec<Contradiction>) {
     breaks(apart(ratio, quotient), "a ratio is the quotient");
     breaks(ties && interval.is_some_and(|ends| !ends.meets(one)), "~ marks intervals that hold 1");
     let holds_one = interval.is_some_and(|ends| ends.low < 0.995 && ends.high > 1.005);
-    breaks(!ties && holds_one, "intervals that hold 1 have ~");
+    breaks(!ties && holds_one && !fails(table, row), "intervals that hold 1 have ~");
     breaks(first[0] == row[0] && !ties, "rows in the first place have ~");
 }
 
@@ -146,16 +152,18 @@ fn legends(page: &Page, found: &mut Vec<Contradiction>) {
     let has_column = |head: &str| page.tables().any(|table| table.column(head).is_some());
     let has_legend = |begin: &str| page.texts().any(|text| text.starts_with(begin));
     for (head, begin) in EXPLAINED {
-        match (
-            has_column(head) && page.rankings().any(|table| table.column(head).is_some()),
-            has_legend(begin),
-        ) {
+        let is_ranked = page.rankings().any(|table| table.column(head).is_some());
+        match (is_ranked, has_legend(begin)) {
+            (true, false) if head == "interval" && has_legend("? ") => {}
             (true, false) => found.push(Contradiction::new("columns have legends", head)),
             (false, true) if !has_column(head) => {
                 found.push(Contradiction::new("legends have columns", begin));
             }
             _ => {}
         }
+    }
+    if page.texts().any(|text| text.contains("vs first: ")) && !has_column("vs first") {
+        found.push(Contradiction::new("legends have columns", "vs first:"));
     }
     let any = |is: &dyn Fn(&Table, &Vec<String>) -> bool| {
         page.rankings().any(|table| table.rows.iter().any(|row| is(table, row)))

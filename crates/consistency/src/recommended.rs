@@ -72,6 +72,9 @@ fn alternatives(table: &Table, choice: &[String], text: &str, found: &mut Vec<Co
 
 /// `It is first alone; the next is A at F` and `It is one of N that tie, with …` are as the table's marks.
 fn standing(table: &Table, choice: &[String], text: &str, found: &mut Vec<Contradiction>) {
+    if table.column("vs first").is_none() {
+        return;
+    }
     let tied = table
         .rows
         .iter()

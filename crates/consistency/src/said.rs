@@ -194,7 +194,7 @@ fn alike(page: &Page, found: &mut Vec<Contradiction>) {
             .or_else(|| holes(text, "{} % of a spinning process's time went to others"));
         said.and_then(|holes| Figure::read(holes[0])).is_some_and(|share| share.low > MUCH)
     };
-    let saturated =
-        page.texts().find(|text| text.contains(" saturated: ")).filter(|_| page.texts().any(lost));
+    let is_advised = |text: &&str| text.contains(" saturated: ") && text.contains("ask for less");
+    let saturated = page.texts().find(is_advised).filter(|_| page.texts().any(lost));
     found.extend(saturated.map(|text| Contradiction::new("saturated rows had their CPUs", text)));
 }

@@ -215,7 +215,11 @@ pub(crate) fn legend(summary: &Summary) -> Vec<(Vec<String>, String)> {
         .map(|_| "? fewer than three trials: no interval, so its place is not certain.".to_owned());
     let failed =
         marked(has_failed_trials).next().map(|_| "! some of its trials failed: see below.".to_owned());
-    let tied = shown.iter().find(|row| !row.tied_with.is_empty()).map(|_| {
+    let shares_place = |row: &Row| {
+        shown.iter().filter(|other| other.group == row.group && other.rank == row.rank).count() > 1
+    };
+    let has_tie = |row: &&&Row| row.vs_first.is_some_and(|ratio| ratio.is_tie()) || shares_place(row);
+    let tied = shown.iter().find(has_tie).map(|_| {
         "= no two rows with the same number differ significantly; ~ not significantly slower than the first row."
             .to_owned()
     });

@@ -24,10 +24,7 @@ fn lines(skipped: &[Skipped]) -> Vec<(SkippedStatus, String)> {
     for entry in skipped {
         let same = |(first, _): &&mut (&Skipped, Vec<&Skipped>)| {
             first.saturation.zip(entry.saturation).map_or_else(
-                || {
-                    (first.status, &first.reason, &first.remedy)
-                        == (entry.status, &entry.reason, &entry.remedy)
-                },
+                || (first.status, cause(first), &first.remedy) == (entry.status, cause(entry), &entry.remedy),
                 |(one, other)| one.is_alike(&other),
             )
         };
@@ -37,6 +34,13 @@ fn lines(skipped: &[Skipped]) -> Vec<(SkippedStatus, String)> {
         }
     }
     alike.into_iter().map(|(first, entries)| (first.status, line_of(first, &entries))).collect()
+}
+
+/// Returns the reason of a case; of a void one, without its figures, since cases that break one law share a line.
+fn cause(entry: &Skipped) -> String {
+    let is_kept =
+        |letter: &char| entry.status != SkippedStatus::Void || !(letter.is_ascii_digit() || *letter == '.');
+    entry.reason.chars().filter(is_kept).collect()
 }
 
 fn line_of(first: &Skipped, entries: &[&Skipped]) -> String {
@@ -56,7 +60,11 @@ fn line_of(first: &Skipped, entries: &[&Skipped]) -> String {
     let saturations: Option<Vec<_>> = entries.iter().map(|entry| entry.saturation).collect();
     let (reason, remedy) = match saturations {
         Some(alike) => Saturation::reason_and_remedy(&alike),
-        None => (plain(&first.reason), plain(&first.remedy)),
+        None => {
+            let differ = entries.iter().any(|entry| entry.reason != first.reason);
+            let of = if differ { format!(" (figures of {})", cases[0]) } else { String::new() };
+            (plain(&first.reason) + &of, plain(&first.remedy))
+        }
     };
     let remedy = if remedy.is_empty() { remedy } else { format!("; {remedy}") };
     format!("{} {verdict}: {reason}{remedy}", listed(&cases, NAMED))
@@ -106,5 +114,23 @@ mod tests {
             "{saturated}"
         );
         assert!(saturated.ends_with("ask for less than 20.0 k/s, or for no rate"), "{saturated}");
+    }
+
+    #[test]
+    fn one_sentence_names_all_rows_that_break_one_law() {
+        let void = |name, reason: &str| Skipped {
+            case: fixture::case(name, Wait::Block, Placement::OtherCore),
+            status: SkippedStatus::Void,
+            fault: None,
+            law: None,
+            saturation: None,
+            trials: 1,
+            reason: reason.to_owned(),
+            remedy: String::new(),
+        };
+        let rows =
+            [void("pipe", "trial 1: only 3.2 ms of 20 ms"), void("tcp", "trial 2: only 4.1 ms of 20 ms")];
+        let [(_, text)] = &lines(&rows)[..] else { panic!() };
+        assert!(text.contains("are void: trial 1: only 3.2 ms of 20 ms (figures of pipe/block"), "{text}");
     }
 }

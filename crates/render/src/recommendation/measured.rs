@@ -41,5 +41,5 @@ pub(crate) fn measured(recommendation: &Recommendation) -> Option<Table> {
         ])
     };
     let rows = recommendation.ranked.iter().enumerate().map(line).collect();
-    Some(Table { notes: prose::footnotes(recommendation), ..Table::new(columns, rows) })
+    Some(Table::new(columns, rows))
 }

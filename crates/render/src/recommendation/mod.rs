@@ -39,7 +39,8 @@ pub(crate) fn document(recommendation: &Recommendation) -> Document {
     document.push(Section::list(&prose::heading(recommendation), neutral(prose::reasons(recommendation))));
     document.push(Section::list("Instead", neutral(prose::instead(recommendation))));
     if let Some(table) = measured::measured(recommendation) {
-        document.push(Section::titled(prose::measured(recommendation)).table(table));
+        let section = Section::titled(prose::measured(recommendation)).table(table);
+        document.push(prose::legend(recommendation).into_iter().fold(section, Section::with));
     }
     let changes = neutral(prose::sensitivities(recommendation));
     document.push(Section::list("What would change the answer", changes));

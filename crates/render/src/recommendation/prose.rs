@@ -1,5 +1,6 @@
 //! The sentences of a recommendation.
 
+use super::super::document::Block;
 use super::super::findings::two_levels;
 use super::super::object::Said;
 use super::super::origin::date;
@@ -383,23 +384,26 @@ pub(crate) fn measured(recommendation: &Recommendation) -> String {
 }
 
 /// What the marks and columns mean, as far as they are used.
-pub(crate) fn footnotes(recommendation: &Recommendation) -> Vec<String> {
-    let fails = recommendation.ranked.iter().any(|row| !row.meets());
+pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
+    let any = |is: fn(&Ranked) -> bool| recommendation.ranked.iter().any(is);
     let cpu = recommendation.workload.objective == Objective::Cpu;
+    let has_interval = any(|row| row.figure_ci95.is_some());
+    let tied = "~ ties with the first: the interval of vs first contains 1. = all rows of this place tie with each other.";
+    let intervals = "interval: of rows that are the same, all intervals overlap in 95 of 100 runs.";
+    let cpus = "CPU: CPU time of all processes per message, by which rows are ordered and compared.";
     [
-        (!recommendation.ties.is_empty())
-            .then_some("~ ties with the first: the interval of vs first contains 1. = all rows of this place tie with each other."),
-        recommendation.ranked.iter().any(|row| row.figure_ci95.is_some()).then_some(
-            "interval: of rows that are the same, all intervals overlap in 95 of 100 runs. vs first: in brackets the interval of the ratio.",
-        ),
-        fails.then_some("! the objective does not hold."),
-        cpu.then_some("CPU: CPU time of all processes per message, by which rows are ordered and compared."),
-        (!recommendation.ranked.is_empty())
-            .then_some("effort: the work that is left to you; 1 is a line or two, 3 a larger piece."),
+        (!recommendation.ties.is_empty()).then_some(("#", tied)),
+        has_interval.then_some(("interval", intervals)),
+        has_interval.then_some(("vs first", "vs first: in brackets the interval of the ratio.")),
+        any(|row| row.figure_ci95.is_none())
+            .then_some(("interval", "? fewer than three trials: no interval.")),
+        any(|row| !row.meets()).then_some(("#", "! the objective does not hold.")),
+        cpu.then_some(("CPU", cpus)),
+        Some(("effort", "effort: the work that is left to you; 1 is a line or two, 3 a larger piece.")),
     ]
     .into_iter()
     .flatten()
-    .map(str::to_owned)
+    .map(|(column, text)| Block::Legend(vec![column.to_owned()], None, vec![text.to_owned()]))
     .collect()
 }
 

@@ -58,9 +58,13 @@ pub const CORPUS: [Kind; 37] = [
         "run --adapter adapters/python pipe python-pipe python-null python-socketpair --trials 3 $SHORT",
     ),
     ("few-trials", 1, "run pipe fifo posix-shm --trials 2 $SHORT"),
-    ("count", 1, "count pipe unix-stream posix-shm/spin"),
-    ("explain", 1, "explain pipe/block unix-stream/block posix-shm/spin $ALL --trials 3 --budget 5ms"),
-    ("recommend", 2, "recommend --size 4KiB --rate 5k/s --within 3s --trials 3"),
+    ("count", 1, "count --save it pipe unix-stream posix-shm/spin"),
+    (
+        "explain",
+        1,
+        "explain --save it pipe/block unix-stream/block posix-shm/spin $ALL --trials 3 --budget 5ms",
+    ),
+    ("recommend", 2, "recommend --size 4KiB --rate 5k/s --within 3s"),
     ("recommend-stream", 1, "recommend --size 64KiB --pattern one-way --within 3s --spin"),
     ("recommend-cpu", 1, "recommend --size 128 --rate 2k/s --objective cpu --slo 'p99<1ms' --within 3s"),
     (
@@ -70,7 +74,7 @@ pub const CORPUS: [Kind; 37] = [
     ),
     ("replay-rates", 1, "replay racehorse --trials 3"),
     ("replay-ranking", 1, "replay csdn-ipc-ranking --trials 3"),
-    ("replay-blocks", 1, "replay qiita-windows-blocks --trials 3 --total 1MiB"),
+    ("replay-order", 1, "replay ka2yan-2008 --trials 3"),
 ];
 
 /// Runs that are measured anew: as long as a user measures.
@@ -82,7 +86,7 @@ pub const FRESH: [Kind; 9] = [
         1,
         "recommend --size 4KiB --pattern one-way --rate 5k/s --receivers 3 --within 20s",
     ),
-    ("explain", 1, "explain pipe/block unix-stream/block posix-shm/spin $ALL"),
+    ("explain", 1, "explain --save it pipe/block unix-stream/block posix-shm/spin $ALL"),
     ("replay-rates", 1, "replay racehorse"),
     ("replay-order", 1, "replay ka2yan-2008"),
     ("compared", 2, "run pipe unix-stream posix-shm/spin channel/spin posix-shm tcp $ALL"),
