@@ -3,12 +3,17 @@
 //! A shared machine runs faster and slower many times per second. Two rows are comparable only where both were measured, so
 //! only complete rounds count: those with a value of every row. Within a round, each value is compared with the other rows
 //! that do the same kind of work: the deviations of these from their own medians are the pace. The pace is their median, the
-//! nearer ones counting more, because one disturbed trial must not disturb its neighbours.
+//! nearer ones counting more, because one disturbed trial must not disturb its neighbours. The nearest values of the rounds
+//! before and after count too.
 
 use crate::median::{FEWEST_TRIALS, median};
 
 /// Steps in which the medians of rows and the paces are made to agree. Each halves the remainder.
 const STEPS: usize = 12;
+
+/// Places between two values of adjacent rounds that share a pace. Groups of two rows have one value per round to compare with
+/// otherwise, and it is as often before as behind.
+const REACH: usize = 2;
 
 /// A value, the row it belongs to, and its place in the order of measuring.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,8 +57,10 @@ pub fn at_one_pace(values: &[Placed], rows: &[RoundsRow]) -> Vec<Adjusted> {
     }
     let mut medians: Vec<f64> = measured.iter().map(|values| median(values).unwrap_or_default()).collect();
     let at_pace = |medians: &[f64]| {
-        let adjust = |round: &Vec<Placed>| adjust_round(round, rows, medians);
-        by_row(rounds.iter().flat_map(adjust).collect::<Vec<_>>().iter(), rows.len(), |placed| placed.value)
+        let adjust = |at: usize| adjust_round(&rounds, at, rows, medians);
+        by_row((0..rounds.len()).flat_map(adjust).collect::<Vec<_>>().iter(), rows.len(), |placed| {
+            placed.value
+        })
     };
     for _ in 0..STEPS {
         for (row, values) in at_pace(&medians).iter().enumerate() {
@@ -102,17 +109,23 @@ fn complete_rounds(values: &[Placed], rows: &[RoundsRow]) -> Vec<Vec<Placed>> {
     rounds
 }
 
-/// Returns the values of a round less their paces, without values that have no pace.
-fn adjust_round(round: &[Placed], rows: &[RoundsRow], medians: &[f64]) -> Vec<Placed> {
+/// Returns the values of a round less their paces, without values that have no pace. The pace is that of other rows in the round,
+/// and of the nearest in the rounds before and after.
+fn adjust_round(rounds: &[Vec<Placed>], at: usize, rows: &[RoundsRow], medians: &[f64]) -> Vec<Placed> {
+    let first = at.saturating_sub(1);
+    let near = rounds[first..rounds.len().min(at + 2)].iter().zip(first..);
+    let near: Vec<_> =
+        near.flat_map(|(round, number)| round.iter().map(move |other| (other, number == at))).collect();
     let without_pace = |own: &Placed| {
-        let others = round.iter().filter(|other| other.row != own.row);
-        let deviations = others.filter(|other| rows[other.row].kind == rows[own.row].kind).map(|other| {
+        let deviations = near.iter().filter_map(|(other, is_same_round)| {
             let distance = own.position.abs_diff(other.position).max(1);
-            (1.0 / distance as f64, other.value - medians[other.row])
+            let is_comparable = other.row != own.row && rows[other.row].kind == rows[own.row].kind;
+            (is_comparable && (*is_same_round || distance <= REACH))
+                .then(|| (1.0 / distance as f64, other.value - medians[other.row]))
         });
         Some(Placed { value: own.value - weighted_median(deviations.collect())?, ..*own })
     };
-    round.iter().filter_map(without_pace).collect()
+    rounds[at].iter().filter_map(without_pace).collect()
 }
 
 /// Returns the median of weighted values; between two of them if half of the weight is on either side.
@@ -210,9 +223,28 @@ mod tests {
     }
 
     #[test]
+    fn nearest_values_of_adjacent_rounds_share_the_pace() {
+        // Two rows. The machine is slower in the middle of each round, so one value per round shows half of the pace.
+        let values = rounds(2, 30, |row, position| row as f64 + if position % 4 == 1 { 0.4 } else { 0.0 });
+        let of_row = |row: usize| values.iter().filter(move |placed| placed.row == row);
+        let lone = adjust_round(
+            &[of_row(0).take(1).chain(of_row(1).take(1)).copied().collect()],
+            0,
+            &[ROW; 2],
+            &[0.0, 1.0],
+        );
+        let all: Vec<Vec<Placed>> = values.chunks(2).map(<[Placed]>::to_vec).collect();
+        let second = adjust_round(&all, 1, &[ROW; 2], &[0.0, 1.0]);
+        assert!((lone[0].value + 0.4).abs() < 1e-9, "{lone:?}");
+        // The value before it is slow, the one behind it is not.
+        assert!((second[0].value + 0.2).abs() < 1e-9, "{second:?}");
+    }
+
+    #[test]
     fn independent_noise_is_kept() {
         let mut random = fastrand::Rng::with_seed(1);
-        let noise: Vec<f64> = (0..300).map(|_| random.f64()).collect();
+        // Nearly normal. The median of uniform values would become more certain by a difference of two of them.
+        let noise: Vec<f64> = (0..300).map(|_| (0..6).map(|_| random.f64()).sum()).collect();
         let values = rounds(2, 60, |_, position| noise[position]);
         let found = at_one_pace(&values, &[ROW; 2]);
         assert!(found.iter().all(|row| !row.adjusted && row.values.len() == 60));
