@@ -1,5 +1,6 @@
 //! The early look at every candidate: short trials of the workload itself, by which slow candidates are dropped.
 
+use super::Ranked;
 use super::compared::Compared;
 use crate::{DecodedRun, Ratio, Row};
 use furlong_model::{Case, Shortlist, Trial, Wait};
@@ -19,7 +20,7 @@ pub struct Eliminated {
     pub times: Option<f64>,
     /// The smallest and the largest factor that the intervals of both allow.
     pub times_interval: Option<[f64; 2]>,
-    /// The best candidate of the early look.
+    /// The benchmark that is ranked first; the best of the early look if none is ranked.
     pub than: String,
 }
 
@@ -46,15 +47,18 @@ pub(super) fn by_figure(run: &DecodedRun, shortlist: &Shortlist) -> Vec<(Row, Co
     rows
 }
 
-/// Returns the candidates of the early look that `is_measured` does not know, the best first.
+/// Returns the candidates of the early look that `is_measured` does not know, the best first, compared with this benchmark.
 pub(super) fn eliminated(
     early: &DecodedRun,
     shortlist: &Shortlist,
+    first: Option<&Ranked>,
     is_measured: impl Fn(&Case) -> bool,
 ) -> Vec<Eliminated> {
     let mut rows = by_figure(early, shortlist);
     rows.retain(|(row, _)| shortlist.workload.admits(row.case.wait));
-    let Some((best, base)) = rows.first().cloned() else { return Vec::new() };
+    // The best of a few short trials may be so by chance.
+    let first = rows.iter().find(|(row, _)| first.is_some_and(|first| first.is(row)));
+    let Some((best, base)) = first.or(rows.first()).cloned() else { return Vec::new() };
     let left_behind = rows.into_iter().filter(|(row, _)| !is_measured(&row.case));
     let eliminated = |(row, compared): (Row, Compared)| {
         let Ratio { times, interval } = compared.ratio_to(&base);

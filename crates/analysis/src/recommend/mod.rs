@@ -176,7 +176,7 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
         sensitivities: choice
             .as_ref()
             .map_or_else(Vec::new, |choice| sensitivities::all(shortlist, choice, &allowed, &run.summary)),
-        eliminated: eliminated(&early_run, shortlist, is_measured),
+        eliminated: eliminated(&early_run, shortlist, allowed.first(), is_measured),
         carried_most: carried_most(workload, early.skipped.iter().chain(&long.skipped))
             .filter(|_| choice.is_none()),
         candidates: shortlist.candidates.len(),

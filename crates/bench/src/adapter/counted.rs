@@ -17,7 +17,7 @@ use crate::timed::LONGEST_WARM_UP_NS;
 use crate::trial::context::Settings;
 use crate::trial::exactly_once;
 use crate::verification::verified_bursts;
-use crate::watch::{NoObserver, Observer, paused_failure};
+use crate::watch::{LatestEnd, NoObserver, Observer, paused_failure};
 use furlong_loops::recorder::Recorder;
 use furlong_loops::shared_end::Taken;
 use furlong_loops::stamp::Stamp;
@@ -119,13 +119,14 @@ impl Surroundings<'_> {
             parties.truncate(1);
         }
         let mut conversations = Vec::new();
+        let end = settings.limit.map(|limit| LatestEnd::after(clock::now_ns(), limit));
         for party in parties {
             let Adapter { manifest, row, .. } = adapter;
             let started = Conversation::start(manifest, &row.arguments, party, session.name());
             conversations.push(started.map_err(|error| not_started(Phase::Open, &error))?);
         }
         let participants = Participants::default();
-        let programs = Programs { session, observer, conversations, participants };
+        let programs = Programs { session, observer, conversations, participants, end };
         let trial = CountedTrial { adapter, case, settings, programs, done: 0, taken: Vec::new() };
         let worked = work(trial, &specification);
         let processes = remaining_processes(session.name());

@@ -6,7 +6,7 @@ use super::protocol::{Reply, Request};
 use crate::not_measured::{Interrupted, NotMeasured, not_started};
 use crate::session::Session;
 use crate::started_program::shortened;
-use crate::watch::{CONFIRM_MS, OTHER_REPORT_MS, Observer, cause};
+use crate::watch::{CONFIRM_MS, LatestEnd, OTHER_REPORT_MS, Observer, cause};
 use furlong_model::{Failure, Fault, Party, Phase, Role, Unavailable};
 use furlong_os::clock;
 use furlong_os::wait::wait_any;
@@ -18,6 +18,8 @@ pub(super) struct Programs<'a> {
     pub(super) observer: &'a mut dyn Observer,
     pub(super) conversations: Vec<Conversation>,
     pub(super) participants: Participants,
+    /// When the trial is ended; `None` for one that may take as long as its programs reply.
+    pub(super) end: Option<LatestEnd>,
 }
 
 impl Programs<'_> {
@@ -48,11 +50,16 @@ impl Programs<'_> {
                 handles.extend(self.observer.handles());
             }
             handles.extend(self.session.shutdown_handle());
-            let left_ns = deadline_ns.saturating_sub(clock::now_ns());
+            let end = self.end.filter(|_| phase != Phase::Finish && incidents.is_empty());
+            let until_ns = end.map_or(deadline_ns, |end| end.at_ns.min(deadline_ns));
+            let left_ns = until_ns.saturating_sub(clock::now_ns());
             wait_any(&handles, left_ns.div_ceil(1_000_000)).map_err(|error| not_started(phase, &error))?;
             self.observer.attend();
             if let Some(signal) = self.session.shutdown_request() {
                 return Err(Interrupted { signal }.into());
+            }
+            if let Some(end) = end.filter(|end| clock::now_ns() >= end.at_ns) {
+                return Err(end.refusal());
             }
             let first = incidents.is_empty();
             incidents.extend(self.listen(phase, &mut heard)?);

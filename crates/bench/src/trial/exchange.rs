@@ -394,7 +394,7 @@ impl RunningTrial {
             true => lost_of_several(watch, pattern, counted),
             false => lost_message(watch, &parties, unit),
         });
-        let end = settings.limit.map(|limit| LatestEnd { at_ns: began_ns + limit.as_nanos() as u64, limit });
+        let end = settings.limit.map(|limit| LatestEnd::after(began_ns, limit));
         let watch = Watch { processes, control_pages, timeout, budget, end, explain };
         Ok(RunningTrial {
             watch,

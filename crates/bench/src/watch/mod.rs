@@ -73,7 +73,12 @@ pub(crate) struct LatestEnd {
 }
 
 impl LatestEnd {
-    fn refusal(self) -> NotMeasured {
+    /// Returns the end of a trial that began at this time and may take this long.
+    pub(crate) fn after(began_ns: u64, limit: Duration) -> LatestEnd {
+        LatestEnd { at_ns: began_ns + limit.as_nanos() as u64, limit }
+    }
+
+    pub(crate) fn refusal(self) -> NotMeasured {
         let reason = format!("one trial takes longer than {}", format_ns(self.limit.as_nanos() as f64));
         NotMeasured::Refused(Unavailable::new(reason, "a longer --within"))
     }

@@ -543,9 +543,7 @@ pub(crate) fn left_out(recommendation: &Recommendation) -> Vec<String> {
     }
     if !uncompared.is_empty() {
         let uncompared = listed(&uncompared, 2 * NAMED);
-        lines.push(format!(
-            "dropped for lack of time after one or two trials that were slower than those of {than}: {uncompared}."
-        ));
+        lines.push(format!("dropped for lack of time after one or two trials of each: {uncompared}."));
     }
     lines
 }

@@ -8,7 +8,8 @@ use crate::mechanisms::with_installed;
 use crate::output;
 use furlong_analysis::{DecodedRun, Offer, SLEEPING, finalists, shortlist, surroundings};
 use furlong_bench::plan::Plan;
-use furlong_bench::{boundary, registry, two_networks, verified_bursts};
+use furlong_bench::registry::find;
+use furlong_bench::{MechanismEntry, boundary, registry, two_networks, verified_bursts};
 use furlong_model::{
     Boundary, Candidate, Case, Excluded, Placement, Record, Shortlist, Time as Told, Wait, Workload,
 };
@@ -69,6 +70,10 @@ pub fn measure(
     emitting::keep_printable(&mut shortlist, printed)?;
     let pace = Pace::of(&shortlist.workload);
     drop_spinning(&mut shortlist, &offers, pace.processes);
+    let compiles = |mechanism: &str, wait: Wait| {
+        find(&mechanisms, mechanism, wait).is_some_and(MechanismEntry::compiles_while_running)
+    };
+    drop_compiling(&mut shortlist, within, &compiles);
     let workload = &shortlist.workload;
     let candidates = &shortlist.candidates;
     let early_budget = pace.early_budget(candidates.len(), time.within.mul_f64(EARLY_SHARE));
@@ -90,12 +95,21 @@ pub fn measure(
     // A noise reading alone.
     recorder.carry_out(&longer, 0);
     let candidates = candidates.iter().map(|row| workload.case(&row.mechanism, row.wait, placement));
+    let is_compiling = |case: &Case| compiles(&case.mechanism, case.wait);
+    let (compiling, candidates): (Vec<Case>, Vec<Case>) = candidates.partition(is_compiling);
     let (mut cases, for_comparison): (Vec<Case>, Vec<Case>) =
-        candidates.partition(|case| workload.admits(case.wait));
+        candidates.into_iter().partition(|case| workload.admits(case.wait));
     // They come first: a first round that is cut short drops candidates by chance.
     let within_share = Some(time.left_of(COMPARISON_SHARE));
     let plan = Plan { cases: for_comparison.clone(), within: within_share, ..early.clone() };
     recorder.carry_out(&plan, 0);
+    let within_share = Some(time.left_of(EARLY_SHARE));
+    let longest_trial = Some(longest.max(COMPILING_AT_MOST));
+    if !compiling.is_empty() {
+        let plan =
+            Plan { cases: compiling, warm_up: None, longest_trial, within: within_share, ..early.clone() };
+        recorder.carry_out(&plan, 0);
+    }
     let mut overhead = pace.overhead;
     for round in 0..EARLY_ROUNDS {
         let begins = Instant::now();
@@ -120,6 +134,7 @@ pub fn measure(
                 break;
             }
             cases = finalists(&DecodedRun::of(&recorder.so_far()?), most);
+            cases.retain(|case| !is_compiling(case));
         }
     }
     let decoded = recorder.so_far()?;
@@ -128,13 +143,21 @@ pub fn measure(
     let most_trials = TRIALS.max((f64::from(TRIALS) * within.as_secs_f64() / DEFAULT.as_secs_f64()) as u32);
     let fits = |most: usize| {
         let cases = finalists(&decoded, most);
+        let compiling = cases.iter().filter(|case| is_compiling(case)).count() as u32;
+        let overhead = overhead + COMPILING * compiling / cases.len().max(1) as u32;
         let (trials, budget) = pace.longer_look(cases.len(), overhead, left, most_trials)?;
         Some((cases, trials, budget))
     };
+    let fitting = (FEWEST_FINALISTS..=SLEEPING).rev().find_map(fits);
+    // Without time for that, nothing is measured around the workload.
+    let left = if fitting.is_some() { left } else { time.left_of(LAST_SHARE) };
     let shortest = || (finalists(&decoded, FEWEST_FINALISTS), FEWEST_WITH_INTERVAL, pace.least());
-    let (cases, trials, budget) = (FEWEST_FINALISTS..=SLEEPING).rev().find_map(fits).unwrap_or_else(shortest);
-    let around = surroundings(&shortlist, &cases);
-    let longest = Some((4 * (overhead + budget)).max(within / 8));
+    let (cases, trials, budget) = fitting.unwrap_or_else(shortest);
+    // In so short a look they would not be warm.
+    let mut around = surroundings(&shortlist, &cases);
+    around.retain(|case| !is_compiling(case));
+    let longest = (4 * (overhead + budget)).max(within / 8);
+    let longest = Some(if cases.iter().any(is_compiling) { longest.max(COMPILING_AT_MOST) } else { longest });
     if left > overhead + budget {
         let plan =
             Plan { cases, trials, budget, within: Some(left), longest_trial: longest, ..longer.clone() };
@@ -157,6 +180,12 @@ pub fn measure(
     recorder.finish()
 }
 
+/// Warming up a program that compiles while it runs, as a rule.
+const COMPILING: Duration = Duration::from_secs(2);
+/// A trial of such a program, at most.
+const COMPILING_AT_MOST: Duration = Duration::from_secs(7);
+/// The part of the time in which such programs are looked at early.
+const COMPILING_SHARE: f64 = 0.25;
 /// Warming up in the early look.
 const WARM_UP: Duration = Duration::from_millis(4);
 /// Finalists that sleep, at least.
@@ -283,30 +312,50 @@ impl Pace {
 fn drop_spinning(shortlist: &mut Shortlist, offers: &[Offer<'_>], processes: u32) {
     let cpus = std::thread::available_parallelism().map_or(1, |number| number.get() as u32);
     let workload = shortlist.workload.clone();
-    let family = |mechanism: &str| {
-        let offer = offers.iter().find(|offer| offer.capabilities.name == mechanism);
-        offer.map(|offer| offer.capabilities.family)
-    };
     let mut families = Vec::new();
-    let mut is_kept = |row: &Candidate| {
-        let is_first = !families.contains(&family(&row.mechanism));
-        workload.admits(row.wait)
-            || processes <= cpus && is_first && {
-                families.push(family(&row.mechanism));
-                true
-            }
+    let mut is_first_of_family = |mechanism: &str| {
+        let offer = offers.iter().find(|offer| offer.capabilities.name == mechanism);
+        let family = offer.map(|offer| offer.capabilities.family);
+        let is_first = !families.contains(&family);
+        families.push(family);
+        is_first
     };
-    let reason = match processes > cpus {
-        true => format!("{processes} processes that busy-wait share {cpus} CPUs"),
-        false => "busy-waits, which is not allowed (--spin); one benchmark of each family is measured for comparison".to_owned(),
+    let is_dropped = |row: &mut Candidate| {
+        !workload.admits(row.wait) && (processes > cpus || !is_first_of_family(&row.mechanism))
     };
-    let (kept, dropped): (Vec<_>, Vec<_>) =
-        std::mem::take(&mut shortlist.candidates).into_iter().partition(|row| is_kept(row));
-    shortlist.candidates = kept;
-    shortlist.excluded.extend(dropped.into_iter().map(|row| Excluded {
+    match processes > cpus {
+        true => {
+            exclude(shortlist, is_dropped, &format!("{processes} processes that busy-wait share {cpus} CPUs"))
+        }
+        false => exclude(
+            shortlist,
+            is_dropped,
+            "busy-waits, which is not allowed (--spin); one benchmark of each family is measured for comparison",
+        ),
+    }
+}
+
+/// Drops candidates that compile while they run and for whose warm-up there is no time: cold, their times are wrong.
+fn drop_compiling(shortlist: &mut Shortlist, within: Duration, compiles: &impl Fn(&str, Wait) -> bool) {
+    let most = (within.mul_f64(COMPILING_SHARE).as_millis() / COMPILING.as_millis()) as usize;
+    let mut found = 0;
+    let is_dropped = |row: &mut Candidate| {
+        let is_compiling = compiles(&row.mechanism, row.wait);
+        found += usize::from(is_compiling);
+        is_compiling && found > most
+    };
+    let reason = "compiles while it runs, so that each trial warms up for seconds, for which there is no time: a longer \
+                  --within measures it";
+    exclude(shortlist, is_dropped, reason);
+}
+
+/// Moves candidates to what is excluded, for this reason.
+fn exclude(shortlist: &mut Shortlist, is_dropped: impl FnMut(&mut Candidate) -> bool, reason: &str) {
+    let Shortlist { candidates, excluded, .. } = shortlist;
+    excluded.extend(candidates.extract_if(.., is_dropped).map(|row| Excluded {
         mechanism: row.mechanism,
         wait: Some(row.wait),
-        reason: reason.clone(),
+        reason: reason.to_owned(),
     }));
 }
 
