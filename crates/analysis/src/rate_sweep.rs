@@ -139,6 +139,7 @@ mod tests {
             let case = Case { arrival, ..case("pipe", Wait::Block, Placement::OtherCore) };
             let saturation =
                 Saturation { asked_per_second: 1e3, carried_per_second: 900.0, lost_share: None };
+disturbed: false,
             match median_us {
                 Some(us) => {
                     let row = row("pipe", Wait::Block, Placement::OtherCore, us * 1e3);
