@@ -124,7 +124,8 @@ inline std::string exchanged(std::uint64_t messages, std::uint64_t verified, con
     auto member = [](const char* name, std::uint64_t value) { return "\"" + std::string(name) + "\":" + std::to_string(value); };
     auto reply = "{\"op\":\"exchanged\"," + member("messages", messages) + "," + member("verified", verified);
     if (schedule.interval_ns)
-        reply += "," + member("late", schedule.late) + "," + member("idle_ns", schedule.idle_ns) + "," + member("idle_switches", schedule.idle_switches);
+        reply += "," + member("late", schedule.late) + ",\"late_by_ns\":[" + list(schedule.late_by_ns, [](auto& one) { return std::to_string(one); }) +
+                 "]," + member("idle_ns", schedule.idle_ns) + "," + member("idle_switches", schedule.idle_switches);
     if (taken)
         reply += ",\"taken\":{" + member("count", taken->count) + "," + member("sum", taken->sum) + "," + member("squares", taken->squares) + "}";
     return reply + "}";

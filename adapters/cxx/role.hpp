@@ -58,11 +58,13 @@ struct Schedule {
     std::uint64_t interval_ns = 0;  // 0 where each message follows the one before
     bool sleeps = true;             // until shortly before, and spins for the rest: how late a timer wakes is no part of a row
     std::uint64_t due_ns = 0, late = 0, idle_ns = 0, idle_switches = 0;
+    std::vector<std::uint64_t> late_by_ns{};  // numbers of late messages, each followed by how late it was
+    std::uint64_t number = 0;
 
     void begin(std::uint64_t start_ns) { due_ns = start_ns; }
 
     void wait_for_next() {
-        constexpr std::uint64_t timer_slack_ns = 100000, punctual_ns = 1000;
+        constexpr std::uint64_t timer_slack_ns = 100000, punctual_ns = 1000, most_late = 100000;
         due_ns += interval_ns;
         auto before = thread_ns(), wake_ns = due_ns - timer_slack_ns;
         if (sleeps && now_ns() < wake_ns) {
@@ -71,8 +73,11 @@ struct Schedule {
             ++idle_switches;
         }
         while (now_ns() < due_ns) {}
-        late += now_ns() > due_ns + punctual_ns;
+        ++number;
         idle_ns += thread_ns() - before;
+        auto late_ns = now_ns() - due_ns;
+        if (late_ns <= punctual_ns) return;
+        if (++late <= most_late) late_by_ns.insert(late_by_ns.end(), {number, late_ns});
     }
 
     static std::uint64_t thread_ns() {

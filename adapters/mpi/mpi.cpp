@@ -67,6 +67,7 @@ struct Front {
             // The first rank is the initiator, which waits for messages to be due.
             auto number = [&](const char* key) { return came[0].count(key) ? std::stoull(came[0][key].at(0)) : 0; };
             adapter::Schedule schedule{request.count("interval_ns"), false, 0, number("late"), number("idle_ns"), number("idle_switches")};
+            for (auto& value : came[0]["late_by_ns"]) schedule.late_by_ns.push_back(std::stoull(value));
             return adapter::exchanged(std::stoull(request["messages"].at(0)), verified(0) + verified(1), schedule);
         }
         std::vector<std::uint64_t> readings;

@@ -187,10 +187,12 @@ class Schedule:
     """Sends messages when they are due, which is so far apart from the first clock reading on."""
 
     SLACK_NS, PUNCTUAL_NS = 100_000, 1_000  # how late a timer may wake, and how late is still on time
+    MOST_LATE = 100_000  # late messages that are reported one by one
 
     def __init__(self, send, interval_ns, sleeps):
         self.send_at_once, self.interval_ns, self.sleeps = send, interval_ns, sleeps
         self.due_ns, self.late, self.idle_ns, self.idle_switches = None, 0, 0, 0
+        self.number, self.late_by_ns = 0, []
 
     def now(self):
         now = monotonic_ns()
@@ -206,12 +208,20 @@ class Schedule:
             self.idle_switches += 1
         while monotonic_ns() < self.due_ns:
             pass
-        self.late += monotonic_ns() > self.due_ns + self.PUNCTUAL_NS
+        self.number += 1
         self.idle_ns += thread_time_ns() - before
+        late_ns = monotonic_ns() - self.due_ns
+        if late_ns > self.PUNCTUAL_NS:
+            self.late += 1
+            if self.late <= self.MOST_LATE:
+                self.late_by_ns += (self.number, late_ns)
         self.send_at_once(message)
 
     def reply(self):
-        return {"late": self.late, "idle_ns": self.idle_ns, "idle_switches": self.idle_switches}
+        return {
+            "late": self.late, "late_by_ns": self.late_by_ns,
+            "idle_ns": self.idle_ns, "idle_switches": self.idle_switches,
+        }
 
 
 class Role:

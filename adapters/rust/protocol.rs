@@ -174,7 +174,10 @@ struct Schedule {
     /// Until shortly before, and spins for the rest: how late a timer wakes is no part of a row.
     sleeps: bool,
     due_ns: u64,
+    number: u64,
     late: u64,
+    /// Numbers of late messages, each followed by how late it was.
+    late_by_ns: Vec<u64>,
     idle_ns: u64,
     idle_switches: u64,
 }
@@ -183,6 +186,8 @@ impl Schedule {
     fn wait_for_next(&mut self) {
         const TIMER_SLACK_NS: u64 = 100_000;
         const PUNCTUAL_NS: u64 = 1_000;
+        /// Late messages that are reported one by one.
+        const MOST_LATE: u64 = 100_000;
         self.due_ns += self.interval_ns;
         let before = thread_ns();
         let left_ns = self.due_ns.saturating_sub(TIMER_SLACK_NS + now_ns());
@@ -193,8 +198,15 @@ impl Schedule {
         while now_ns() < self.due_ns {
             std::hint::spin_loop();
         }
-        self.late += u64::from(now_ns() > self.due_ns + PUNCTUAL_NS);
+        self.number += 1;
         self.idle_ns += thread_ns() - before;
+        let late_ns = now_ns() - self.due_ns;
+        if late_ns > PUNCTUAL_NS {
+            self.late += 1;
+            if self.late <= MOST_LATE {
+                self.late_by_ns.extend([self.number, late_ns]);
+            }
+        }
     }
 }
 
@@ -482,10 +494,10 @@ fn answer<L: Link>(about: &Value, role: &mut Option<Role<L>>, request: &Value) -
             let interval_ns = number("interval_ns");
             let verified =
                 role.exchange(number("messages"), number("batch"), request["verify"] == true, interval_ns)?;
-            let Schedule { late, idle_ns, idle_switches, .. } = role.schedule;
+            let Schedule { late, late_by_ns, idle_ns, idle_switches, .. } = &role.schedule;
             Ok(json!({
                 "op": "exchanged", "messages": request["messages"], "verified": verified,
-                "late": late, "idle_ns": idle_ns, "idle_switches": idle_switches,
+                "late": late, "late_by_ns": late_by_ns, "idle_ns": idle_ns, "idle_switches": idle_switches,
             }))
         }
         _ => Err(Failure::unsupported(format!("the request {op} is unknown"))),

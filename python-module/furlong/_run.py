@@ -30,7 +30,7 @@ class Row:
         self.median_ns: float = times["p50"]
         self.p99_ns: float = times["p99"]
         ends = times["median_ci95"]
-        #: The 95 % interval of the median, if there were enough trials for one.
+        #: The 95 % interval of the median for the duration of this run, if there were enough trials for one.
         self.interval_ns: Optional[tuple[float, float]] = None if ends is None else (ends[0], ends[1])
         self.per_second: float = data[f"{unit}s_per_second"]
         used = data[f"cpu_ns_per_{unit}"]

@@ -14,7 +14,7 @@ use crate::{
 };
 use furlong_model::{Case, Measurement, NoiseReading, Pattern, Placement, WaitKind};
 use furlong_stats::{distinct, median, sort_by, sort_by_key, tidy};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Share of time that processes which never wait lost to others: 1 % moves a median by less than an interval's ±5 %. Of trials on
 /// an idle virtual machine, 0.1 to 0.6 % was lost.
@@ -60,7 +60,7 @@ impl Bounds {
 }
 
 /// How quiet the machine was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
     /// Nothing was seen that would move a figure.
@@ -83,12 +83,12 @@ impl Level {
 }
 
 /// How quiet the machine was during a run, and why one thinks so.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// The worst of all reasons.
     pub level: Level,
     /// What was seen, the worst first; empty on a quiet machine.
-    #[serde(rename = "reasons_data")]
+    #[serde(rename = "reasons_data", default)]
     pub reasons: Vec<Disturbance>,
     /// The bare round trip of one cache line between two cores; `None` if it was never read.
     pub core_to_core_ns: Option<CoreToCore>,
@@ -97,7 +97,7 @@ pub struct Verdict {
 }
 
 /// The bare core-to-core round trip over all readings, in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CoreToCore {
     /// The shortest.
     pub min: f64,
@@ -108,7 +108,7 @@ pub struct CoreToCore {
 }
 
 /// Something that disturbs what is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Disturbance {
     /// Others took time from processes that never wait.

@@ -2,11 +2,11 @@
 
 use crate::{Run, Verdict};
 use furlong_model::{Harness, Machine, PeerHost};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
 /// The head of a result: which run it is of.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunFacts {
     /// Version of furlong that measured.
     pub version: String,
@@ -17,11 +17,12 @@ pub struct RunFacts {
     /// Seed of the order of trials and of all resampling.
     pub seed: u64,
     /// How often all of it was measured, some time apart.
+    #[serde(default = "once")]
     pub across: u32,
     /// What the run was measured on.
     pub machine: Machine,
     /// The host that responders were on; `None` where that is the same.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<Box<PeerHost>>,
     /// What the harness itself costs; never subtracted.
     pub harness: Harness,
@@ -30,8 +31,12 @@ pub struct RunFacts {
     /// Whether trials are missing, because the run was interrupted or its file cut off.
     pub partial: bool,
     /// Processes that were started once more, because Wine had failed to; `None` if there were none.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_again: Option<NonZeroU32>,
+}
+
+fn once() -> u32 {
+    1
 }
 
 impl RunFacts {

@@ -3,7 +3,7 @@
 use crate::{Law, law::Breach, saturation::Saturation};
 use furlong_model::{Case, Failure, Fault, Outcome, Trial};
 use furlong_stats::sort_by_key;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A case that shows no speed, or lost some of its trials.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -29,7 +29,7 @@ pub struct Skipped {
 }
 
 /// Why a case shows no speed, the worst first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SkippedStatus {
     /// It started and did not end well.

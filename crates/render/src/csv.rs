@@ -28,18 +28,30 @@ pub(crate) fn written(cell: Option<Value>) -> String {
     }
 }
 
-/// Lines of equally many cells, quoted where they must be.
+/// Lines of cells, several each, quoted as RFC 4180 demands.
 pub(crate) fn sheet(lines: impl Iterator<Item = Vec<String>>) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for cells in lines {
-        writer.write_record(cells).expect("every record has the header's length, and memory takes them all");
-    }
-    let bytes = writer.into_inner().expect("memory takes every byte");
-    String::from_utf8_lossy(&bytes).into_owned()
+    let quoted = |cell: String| match cell.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell,
+    };
+    lines.map(|cells| cells.into_iter().map(quoted).collect::<Vec<_>>().join(",") + "\n").collect()
 }
 
 /// Text of a record; a spreadsheet must not take it for a formula.
 pub(crate) fn words(text: &str) -> String {
     let text = plain(text);
     if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sheet;
+
+    #[test]
+    fn cells_are_quoted_if_a_reader_would_split_them() {
+        let lines = [["a,b", "say \"yes\"", ""], ["two\nlines", "a\r", "\""], ["plain", " ", "\u{fc};'"]];
+        let written = sheet(lines.iter().map(|cells| cells.map(str::to_owned).to_vec()));
+        let first = "\"a,b\",\"say \"\"yes\"\"\",\n";
+        assert_eq!(written, first.to_owned() + "\"two\nlines\",\"a\r\",\"\"\"\"\n" + "plain, ,\u{fc};'\n");
+    }
 }

@@ -1,5 +1,6 @@
 //! The terminal's size for clap, which wraps its help to it. The crate of this name asks rustix, which takes 3 % of the time that
 //! furlong takes to compile; `furlong-os` has the same call.
+#![forbid(unsafe_code)]
 
 use furlong_os::{AsHandle, terminal};
 use std::io::{stderr, stdin, stdout};

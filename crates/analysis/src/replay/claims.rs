@@ -6,11 +6,11 @@ use super::{
     fastest::{against_all, beaten_by, published},
 };
 use furlong_model::{Claim, Experiment, Figure, Statement};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
 /// A claim at one size, tested.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClaimVerdict {
     /// The claim, in words.
     pub text: String,
@@ -28,7 +28,7 @@ pub struct ClaimVerdict {
 }
 
 /// What a claim was judged by.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ClaimReason {
     /// Rows that it is about have no figure.
@@ -77,7 +77,7 @@ pub enum ClaimReason {
 const FAR_BEYOND: f64 = 2.0;
 
 /// What became of a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimStatus {
     /// It is true here, for sure.

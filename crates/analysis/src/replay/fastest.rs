@@ -2,7 +2,7 @@
 
 use super::{ReplayRow, compare::fastest};
 use furlong_model::{Figure, Measure};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
 /// The fastest published row of a size; the first of equals.
@@ -32,7 +32,7 @@ pub(super) fn set_ratios(rows: &mut [ReplayRow], measure: &Measure) {
 }
 
 /// The row of a size that was the fastest.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FastestThen {
     /// The size.
     pub size_bytes: usize,
@@ -43,7 +43,7 @@ pub struct FastestThen {
 }
 
 /// What became of the row that was the fastest.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Became {
     /// It still is, and for sure.
@@ -112,7 +112,7 @@ fn became(was: &ReplayRow, contenders: &[&ReplayRow], figure: Figure) -> Option<
 }
 
 /// Rows without published figures that are for sure faster than every published one of their size.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FasterAdded {
     /// The size.
     pub size_bytes: usize,

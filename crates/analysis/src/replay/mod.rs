@@ -25,13 +25,13 @@ pub use throughput::{Throughput, throughput};
 
 use crate::{DecodedRun, Level, RunFacts};
 use furlong_model::{Figure, Measure};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Version of [`Replay`] as JSON; it changes when a field changes its meaning or goes.
 pub const REPLAY_SCHEMA: u32 = 2;
 
 /// Everything that a replay shows. As JSON it is what `furlong replay --format json` prints.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Replay {
     /// [`REPLAY_SCHEMA`].
     pub schema: u32,
@@ -50,6 +50,7 @@ pub struct Replay {
     /// What is known to be wrong with the published programs.
     pub faults: Vec<String>,
     /// How the published programs compare with these rows where they were run, or why they were not.
+    #[serde(default)]
     pub programs: Option<String>,
     /// How all rows are measured now.
     pub measure: Measure,
@@ -57,6 +58,7 @@ pub struct Replay {
     #[serde(flatten)]
     pub run: RunFacts,
     /// Whether the machine was unreliable: on a quiet one, claims may come out otherwise.
+    #[serde(default)]
     pub provisional: bool,
     /// The figures that rows have, in the order of tables.
     pub figures: Vec<Figure>,
@@ -69,8 +71,10 @@ pub struct Replay {
     /// How the order of the published rows has changed.
     pub pairs: Pairs,
     /// What became of the fastest published row of each size.
+    #[serde(default)]
     pub fastest: Vec<FastestThen>,
     /// Rows that were added and are faster than every published one, by size.
+    #[serde(default)]
     pub faster_added: Vec<FasterAdded>,
     /// What was claimed, tested.
     pub claims: Vec<ClaimVerdict>,

@@ -2,11 +2,11 @@
 
 use super::{ReplayRow, fastest::published};
 use furlong_model::Measure;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
 /// Pairs of rows of one size with different published figures.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pairs {
     /// The one that was faster still is.
     pub kept: usize,
@@ -15,6 +15,7 @@ pub struct Pairs {
     /// Their intervals overlap.
     pub untold: usize,
     /// One of the two has too few trials for an interval.
+    #[serde(default)]
     pub no_interval: usize,
     /// One of the two is not measured.
     pub untested: usize,

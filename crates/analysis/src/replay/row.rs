@@ -2,11 +2,11 @@
 
 use crate::SkippedStatus;
 use furlong_model::{ExperimentRow, Figure, Target, Unavailable};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A row at one size, then and now.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplayRow {
     /// As published.
     pub mechanism: String,
@@ -51,7 +51,7 @@ pub struct ReplayRow {
 }
 
 /// What came of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReplayStatus {
     /// It has figures.
@@ -92,7 +92,7 @@ impl From<SkippedStatus> for ReplayStatus {
 }
 
 /// A figure over all trials.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// The median of the trials.
     pub value: f64,
@@ -101,7 +101,7 @@ pub struct Measured {
 }
 
 /// The times of single exchanges over all trials.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Durations {
     /// Exchanges that were timed.
     pub exchanges: u64,

@@ -5,10 +5,10 @@ use super::{
     compare::{times_as_fast, times_as_fast_then},
 };
 use furlong_model::{Amount, Figure, Measure, Work};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The size with which a row is fastest.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BestSize {
     /// As published.
     pub mechanism: String,
@@ -21,7 +21,7 @@ pub struct BestSize {
 }
 
 /// The size with which a row is fastest now.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BestNow {
     /// The size with the best median.
     pub size_bytes: usize,

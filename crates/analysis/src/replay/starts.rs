@@ -3,10 +3,10 @@
 use super::{Measured, figures::over_trials};
 use crate::Run;
 use furlong_model::{Experiment, ExperimentStart, StartMethod, StartReading};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One way to start a process, then and now.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplayStart {
     /// As published.
     pub name: String,

@@ -9,7 +9,7 @@ use crate::timed::{batch_for, window_for};
 use crate::trial::context::Settings;
 use furlong_loops::recorder::{Timing, timing_of};
 use furlong_loops::schedule::Idle;
-use furlong_model::{Arrival, OtherProcess, Part, Pattern, Phase, RoleTally};
+use furlong_model::{Arrival, OtherProcess, Part, Pattern, Phase, RoleTally, TimerLateness};
 use std::io;
 use std::time::Duration;
 
@@ -50,11 +50,12 @@ impl CountedTrial<'_> {
         let (messages, batch) = self.amount(pace_ns, self.settings.budget);
         let Watched { readings, idle, roles, others, .. } = self.watched(messages, batch, interval_ns)?;
         let readings = &readings[0];
-        let times_ns = self.times(readings, interval_ns)?.split_off(1);
+        let (mut times_ns, timer_late) = self.times(readings, interval_ns, &idle)?;
+        times_ns.remove(0);
         let timing = timing_of(&times_ns, batch)
             .map_err(|error| self.programs.failure(Phase::Finish, error.detail))?;
         let elapsed_ns = elapsed_ns(readings, interval_ns);
-        let timing = Timing { elapsed_ns, late_sends: idle.late, ..timing };
+        let timing = Timing { elapsed_ns, late_sends: idle.late, timer_late, ..timing };
         Ok(Timed { timing, parts: Vec::new(), roles, others })
     }
 
@@ -191,9 +192,14 @@ impl CountedTrial<'_> {
     }
 
     /// The times that are kept of the measured part: of batches, or of messages since each was due.
-    fn times(&self, readings: &[u64], interval_ns: Option<u64>) -> Result<Vec<u64>, NotMeasured> {
-        let Some(interval_ns) = interval_ns else { return Ok(times(readings)) };
-        times_since_due(readings, interval_ns)
+    fn times(
+        &self,
+        readings: &[u64],
+        interval_ns: Option<u64>,
+        idle: &IdleInitiator,
+    ) -> Result<(Vec<u64>, Option<TimerLateness>), NotMeasured> {
+        let Some(interval_ns) = interval_ns else { return Ok((times(readings), None)) };
+        times_since_due(readings, interval_ns, idle.late_by_ns.as_deref())
             .map_err(|what| self.programs.failure(Phase::Timed, what).into())
     }
 }

@@ -98,11 +98,13 @@ impl Reply {
 }
 
 /// What became of messages that are due at fixed times, beside their times.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(super) struct IdleInitiator {
     /// Messages that were sent later than they were due.
     pub(super) late: u64,
+    /// Numbers of late messages, each followed by how many nanoseconds it was late; `None` of a program that does not report it.
+    pub(super) late_by_ns: Option<Vec<u64>>,
     /// Processor time that the initiator used to wait for messages to be due.
     pub(super) idle_ns: u64,
     /// Times that it slept for that.

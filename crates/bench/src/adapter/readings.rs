@@ -1,5 +1,9 @@
 //! The clock readings of a program: whether they can be, and the times that they make.
 
+use furlong_loops::schedule::{LateSends, Schedule};
+use furlong_model::{Arrival, TimerLateness, Wait};
+use std::collections::BTreeMap;
+
 /// Checks readings that a program took between `asked_ns` and `replied_ns`.
 ///
 /// # Errors
@@ -41,18 +45,32 @@ pub(super) fn elapsed_ns(readings: &[u64], interval_ns: Option<u64>) -> u64 {
     readings.last().zip(first).map_or(0, |(last, first)| last.saturating_sub(first))
 }
 
-/// The times of messages that were due so far apart, from when each was due: one that was sent late, because the one before
-/// it was still under way, counts from then all the same.
+/// Returns the times of messages that were due so far apart, by the rule of furlong's own loops: from when a message was due, and
+/// from its send if the program reports that it was late and no message was in flight when it was due.
 ///
 /// # Errors
-/// Which message came before it was due.
-pub(super) fn times_since_due(readings: &[u64], interval_ns: u64) -> Result<Vec<u64>, String> {
-    let Some((start, came)) = readings.split_first() else { return Ok(Vec::new()) };
-    let times = came.iter().zip(1..).map(|(reading, number): (&u64, u64)| {
-        let due_ns = start + number * interval_ns;
-        reading.checked_sub(due_ns).ok_or_else(|| format!("message {number} came before it was due"))
-    });
-    times.collect()
+/// Which message came before it was due or sent.
+pub(super) fn times_since_due(
+    readings: &[u64],
+    interval_ns: u64,
+    late_by_ns: Option<&[u64]>,
+) -> Result<(Vec<u64>, Option<TimerLateness>), String> {
+    let schedule = Schedule { arrival: Arrival::Interval(interval_ns), wait: Wait::Block };
+    let pairs = late_by_ns.unwrap_or_default().chunks_exact(2);
+    let late_by: BTreeMap<u64, u64> = pairs.map(|pair| (pair[0], pair[1])).collect();
+    let mut late = LateSends::default();
+    let mut times = Vec::with_capacity(readings.len());
+    for (number, pair) in (1..).zip(readings.windows(2)) {
+        let due_ns = readings[0] + number * interval_ns;
+        let sent_ns = due_ns.saturating_add(late_by.get(&number).copied().unwrap_or_default());
+        // The first message is not measured.
+        let mut unmeasured = LateSends::default();
+        let counted = if number == 1 { &mut unmeasured } else { &mut late };
+        let from_ns = schedule.timed_from_ns([due_ns, pair[0], sent_ns], counted);
+        let time = pair[1].checked_sub(from_ns);
+        times.push(time.ok_or_else(|| format!("message {number} came before it was due or sent"))?);
+    }
+    Ok((times, late_by_ns.map(|_| late.by_timer)))
 }
 
 #[cfg(test)]
@@ -62,9 +80,26 @@ mod tests {
     #[test]
     fn times_of_messages_that_were_due_count_from_then() {
         // The second one took as long as three intervals, so the third could only be sent late.
-        assert_eq!(times_since_due(&[100, 205, 510, 515], 100), Ok(vec![5, 210, 115]));
-        let early = times_since_due(&[100, 205, 299], 100).unwrap_err();
-        assert_eq!(early, "message 2 came before it was due");
+        assert_eq!(times_since_due(&[100, 205, 510, 515], 100, None), Ok((vec![5, 210, 115], None)));
+        let early = times_since_due(&[100, 205, 299], 100, None).unwrap_err();
+        assert_eq!(early, "message 2 came before it was due or sent");
+    }
+
+    #[test]
+    fn messages_that_only_the_timer_of_a_program_delayed_count_from_their_send() {
+        const MS: u64 = 1_000_000;
+        // Due at 1, 2, 3 and 4 ms. The second is sent 90 us late, the third takes until after the fourth is due.
+        let readings = [0, MS + 5_000, 2 * MS + 95_000, 4 * MS + 10_000, 4 * MS + 20_000];
+        let late = [1, 3_000, 2, 90_000, 4, 12_000];
+        let (times, by_timer) = times_since_due(&readings, MS, Some(&late)).unwrap();
+        assert_eq!(times, [2_000, 5_000, MS + 10_000, 20_000]);
+        assert_eq!(by_timer, Some(TimerLateness { sends: 1, total_ns: 90_000, longest_ns: 90_000 }));
+        // A program that does not report it has times since messages were due.
+        assert_eq!(
+            times_since_due(&readings, MS, None),
+            Ok((vec![5_000, 95_000, MS + 10_000, 20_000], None))
+        );
+        assert!(times_since_due(&readings, MS, Some(&[2, 100_000])).is_err(), "sent after it came");
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(super) fn laid_out(command: Command, exit_codes: &str, width: usize) -> Comm
         .term_width(width)
         .after_help("")
         .after_long_help(whole)
-        .mut_args(|argument| summarized(argument))
+        .mut_args(summarized)
         .mut_subcommands(|part| laid_out(part, EXIT_CODES, width))
 }
 

@@ -8,9 +8,6 @@ use furlong_analysis::{
     Change, ComparedCount, ComparedRow, ComparedRun, Comparison, CountChange, Counted, OnlyIn,
 };
 use furlong_model::format_ns;
-use quick_xml::Writer;
-use quick_xml::events::{BytesDecl, Event};
-use std::io;
 
 /// One case, and what became of it.
 struct Case {
@@ -28,54 +25,47 @@ enum Result {
 
 /// The XML. A row that is worse and more system calls are failures; what is inconclusive, or was not measured again, is skipped.
 pub fn comparison_junit(comparison: &Comparison) -> String {
-    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
-    written(&mut writer, comparison).expect("memory takes every byte");
-    String::from_utf8_lossy(&writer.into_inner()).into_owned() + "\n"
+    let suites: String = comparison.others().map(|run| suite(comparison, run)).collect();
+    let open = tag("testsuites", &[("name", "furlong compare")]);
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<{open}>\n{suites}</testsuites>\n")
 }
 
-fn written(writer: &mut Writer<Vec<u8>>, comparison: &Comparison) -> io::Result<()> {
-    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let suites = writer.create_element("testsuites").with_attribute(("name", "furlong compare"));
-    suites.write_inner_content(|writer| {
-        comparison.others().try_for_each(|run| suite(writer, comparison, run))
-    })?;
-    Ok(())
-}
-
-fn suite(writer: &mut Writer<Vec<u8>>, comparison: &Comparison, run: &ComparedRun) -> io::Result<()> {
+fn suite(comparison: &Comparison, run: &ComparedRun) -> String {
     let rows = comparison.rows_of(&run.name).map(of_row);
     let counts = comparison.counts_of(&run.name).map(of_count);
     let missing = comparison.only_in.iter().filter(|only| only.missing_in == run.name).map(of_missing);
     let cases: Vec<Case> = rows.chain(counts).chain(missing).collect();
     let count = |is: fn(&Case) -> bool| cases.iter().filter(|case| is(case)).count().to_string();
-    let [failures, skipped] = [
-        count(|case| matches!(case.result, Result::Failed(_))),
-        count(|case| matches!(case.result, Result::Skipped(_))),
-    ];
+    let failures = count(|case| matches!(case.result, Result::Failed(_)));
+    let skipped = count(|case| matches!(case.result, Result::Skipped(_)));
     let (name, tests) = (heading(comparison, run), cases.len().to_string());
-    let element = writer.create_element("testsuite").with_attributes([
-        ("name", name.as_str()),
-        ("tests", &tests),
-        ("failures", &failures),
-        ("skipped", &skipped),
-    ]);
-    element.write_inner_content(|writer| cases.iter().try_for_each(|case| test_case(writer, &name, case)))?;
-    Ok(())
+    let attributes = [("name", &*name), ("tests", &tests), ("failures", &failures), ("skipped", &skipped)];
+    let inside: String = cases.iter().map(|case| test_case(&name, case)).collect();
+    format!("  <{}>\n{inside}  </testsuite>\n", tag("testsuite", &attributes))
 }
 
-fn test_case(writer: &mut Writer<Vec<u8>>, class: &str, case: &Case) -> io::Result<()> {
-    let element =
-        writer.create_element("testcase").with_attributes([("classname", class), ("name", &case.name)]);
+fn test_case(class: &str, case: &Case) -> String {
+    let open = tag("testcase", &[("classname", class), ("name", &case.name)]);
     let (name, message) = match &case.result {
-        Result::Passed => return element.write_empty().map(drop),
+        Result::Passed => return format!("    <{open}/>\n"),
         Result::Failed(how) => ("failure", how),
         Result::Skipped(why) => ("skipped", why),
     };
-    element
-        .write_inner_content(|writer| {
-            writer.create_element(name).with_attribute(("message", message.as_str())).write_empty().map(drop)
-        })
-        .map(drop)
+    format!("    <{open}>\n      <{}/>\n    </testcase>\n", tag(name, &[("message", message)]))
+}
+
+/// A name with attributes, whose text is escaped, without the brackets.
+fn tag(name: &str, attributes: &[(&str, &str)]) -> String {
+    let escaped = |text: &str| {
+        text.replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;")
+            .replace('"', "&quot;")
+            .replace('\'', "&apos;")
+    };
+    let mut tag = name.to_owned();
+    tag.extend(attributes.iter().map(|(key, text)| format!(" {key}=\"{}\"", escaped(text))));
+    tag
 }
 
 fn of_row(row: &ComparedRow) -> Case {

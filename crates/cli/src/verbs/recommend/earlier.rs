@@ -43,7 +43,7 @@ pub fn compared(recommendation: Recommendation, placement: Placement, keep: bool
     let _held = keep.then(|| held(&file));
     // A file that cannot be read, or is of another version, is as good as none.
     let text = read_text(&file, LONGEST).unwrap_or_default();
-    let kept: Vec<Answer> = serde_json::from_str(&text).unwrap_or_default();
+    let kept: Vec<Answer> = serde_json::from_slice(text.as_bytes()).unwrap_or_default();
     let (same, others): (Vec<_>, Vec<_>) = kept.into_iter().partition(|kept| kept.is_about_the_same(&answer));
     if keep {
         let kept: Vec<_> = [answer].into_iter().chain(others).take(KEPT).collect();
