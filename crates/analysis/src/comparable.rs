@@ -45,6 +45,9 @@ pub struct Ratio {
     pub interval: Option<[f64; 2]>,
 }
 
+/// Least ratio whose inverse is a number.
+const LEAST_RATIO: f64 = 1e-9;
+
 impl Ratio {
     /// Compares two figures in nanoseconds by the intervals of both, if both have one. The interval of the ratio contains the
     /// quotient of the figures, as they are and as they are printed.
@@ -54,7 +57,8 @@ impl Ratio {
             // Inverted, so that both orders agree on whether the two tie.
             let Ratio { interval, .. } =
                 Ratio::of_figures([other, one], intervals.map(|[one, other]| [other, one]));
-            let inverted = |[low, high]: [f64; 2]| [1.0 / high, 1.0 / low].map(tidy);
+            // The lower end may be rounded to 0.
+            let inverted = |[low, high]: [f64; 2]| [1.0 / high, 1.0 / low.max(LEAST_RATIO)].map(tidy);
             return Ratio { times: tidy(one / other), interval: interval.map(inverted) };
         }
         let times = tidy(one / other.max(LEAST_NS));
@@ -72,5 +76,17 @@ impl Ratio {
     /// Whether the interval contains 1.
     pub fn is_tie(&self) -> bool {
         self.interval.is_some_and(|[low, high]| low <= 1.0 && 1.0 <= high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_orders_tie_if_an_interval_reaches_far_down() {
+        let ratio = |a: (f64, [f64; 2]), b: (f64, [f64; 2])| Ratio::of_figures([a.0, b.0], Some([a.1, b.1]));
+        let (steady, wide) = ((23_800.0, [23_100.0, 24_200.0]), (24_000.0, [0.0, 26_300.0]));
+        assert!(ratio(wide, steady).is_tie() && ratio(steady, wide).is_tie());
     }
 }

@@ -212,7 +212,7 @@ impl Cpu {
             return self;
         }
         let [user, system] = [self.user, self.system].map(|ns| tidy(ns * most_ns / self.all()));
-        Cpu { user, system, ci95: self.ci95.map(|ends| ends.map(|end| end.min(most_ns))) }
+        Cpu { user, system, ci95: self.ci95.map(|ends| ends.map(|end| tidy(end.min(most_ns)))) }
     }
 
     /// Of either mode.

@@ -346,7 +346,6 @@ mod tests {
     use super::*;
     use crate::fixture::{by_median, row};
     use furlong_model::{Wait, printed_ns};
-    use furlong_stats::tidy;
 
     /// A sleeping row on two cores with this interval around its middle.
     fn at(name: &str, low: f64, high: f64) -> Row {

@@ -137,8 +137,12 @@ mod tests {
         for (at, median_us) in medians_us.iter().enumerate() {
             let arrival = Arrival::Interval(1_000_000 >> at);
             let case = Case { arrival, ..case("pipe", Wait::Block, Placement::OtherCore) };
-            let saturation =
-                Saturation { asked_per_second: 1e3, carried_per_second: 900.0, lost_share: None };
+            let saturation = Saturation {
+                asked_per_second: 1e3,
+                carried_per_second: 900.0,
+                lost_share: None,
+                disturbed: false,
+            };
             match median_us {
                 Some(us) => {
                     let row = row("pipe", Wait::Block, Placement::OtherCore, us * 1e3);

@@ -220,7 +220,9 @@ impl Sound<'_> {
             trials_on_one_processor: trials_on_one_processor(case, &trials),
         };
         fits_together(header, case, &row.exchange, &trials)?;
-        let all_busy_ns = header.machine.processors.len() as f64 * 1e9 / row.exchange.per_second;
+        // The other host's CPUs are not in the header.
+        let cpus = if case.placement == Placement::OtherHost { 0 } else { header.machine.processors.len() };
+        let all_busy_ns = cpus as f64 * 1e9 / row.exchange.per_second;
         Ok(Row {
             exchange: ExchangeFigures { cpu_ns: row.exchange.cpu_ns.up_to(all_busy_ns), ..row.exchange },
             ..row

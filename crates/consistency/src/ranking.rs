@@ -173,7 +173,7 @@ fn legends(page: &Page, found: &mut Vec<Contradiction>) {
     let ties = any(&|table, row| ratio_of(table, row).is_some_and(|(_, _, ties)| ties));
     for (mark, is_used) in [
         ("* ", is_marked('*') || floors(" * ")),
-        ("? ", is_marked('?') || floors(" ? ")),
+        ("? ", any(&|_, row| row.iter().any(|cell| cell.ends_with('?'))) || floors(" ? ")),
         ("! ", is_marked('!') || floors(" ! ")),
         ("= ", any(&|_, row| row[0].starts_with('='))),
     ] {

@@ -30,7 +30,9 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
                     " compared, {} are in the published order, {} are in the reverse, and {} are tied",
                 )
             });
-            sum("pairs are counted once", text, said[0], &kept.unwrap_or_default(), found);
+            if let Some(kept) = kept {
+                sum("pairs are counted once", text, said[0], &kept, found);
+            }
         }
         if let Some(said) = counts(
             text,

@@ -7,7 +7,7 @@ use super::super::origin::date;
 use furlong_analysis::text::{format_count, format_ratio, listed, plain, three_digits};
 use furlong_analysis::{
     Alternative, Budget, BudgetKind, CarriedMost, Earlier, Eliminated, Level, Ranked, Recommendation,
-    Repeated, Sensitivity, SloVerdict, WorkloadChange,
+    Repeated, Sensitivity, SloVerdict, WorkloadChange, places,
 };
 use furlong_model::{
     Boundary, Language, Objective, Pattern, Placement, Reach, Tried, Trust, Workload, format_bytes,
@@ -388,11 +388,14 @@ pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
     let any = |is: fn(&Ranked) -> bool| recommendation.ranked.iter().any(is);
     let cpu = recommendation.workload.objective == Objective::Cpu;
     let has_interval = any(|row| row.figure_ci95.is_some());
-    let tied = "~ ties with the first: the interval of vs first contains 1. = all rows of this place tie with each other.";
+    let places = places(&recommendation.ranked);
+    let shares_place = places.windows(2).any(|pair| pair[0] == pair[1]);
+    let tied = "~ ties with the first: the interval of vs first contains 1.";
     let intervals = "interval: of rows that are the same, all intervals overlap in 95 of 100 runs.";
     let cpus = "CPU: CPU time of all processes per message, by which rows are ordered and compared.";
     [
-        (!recommendation.ties.is_empty()).then_some(("#", tied)),
+        (!recommendation.ties.is_empty()).then_some(("vs first", tied)),
+        shares_place.then_some(("#", "= all rows of this place tie with each other.")),
         has_interval.then_some(("interval", intervals)),
         has_interval.then_some(("vs first", "vs first: in brackets the interval of the ratio.")),
         any(|row| row.figure_ci95.is_none())

@@ -42,10 +42,10 @@ pub const CORPUS: [Kind; 37] = [
         1,
         "run pipe posix-shm unix-stream -m request --request 1 --response 64KiB --trials 3 $SHORT",
     ),
-    ("connect", 1, "run pipe tcp unix-stream -m connect --trials 3 $SHORT"),
+    ("connect", 2, "run pipe tcp unix-stream -m connect --trials 3 $SHORT"),
     ("places", 2, "run pipe posix-shm --place free --place one-process --place same-core --trials 3 $SHORT"),
     ("access", 1, "run channel memfd-shm --access copy --access in-place -s 64KiB --trials 3 $SHORT"),
-    ("boundary", 1, "run tcp udp unix-stream --boundary netns --trials 3 $SHORT"),
+    ("boundary", 2, "run tcp udp unix-stream --boundary netns --trials 3 $SHORT"),
     ("across", 1, "run pipe tcp posix-shm/spin --across 2 --apart 1s --trials 3 $SHORT"),
     (
         "programs",
