@@ -130,7 +130,7 @@ mod tests {
         Saturation::of(&case, [&trial, &trial, &trial].into_iter(), Evidence::default)
     }
 
-    /// A row that was asked for 100 k messages a second and carried this number.
+    /// A row that was asked for 100 k messages per second and carried this number.
     fn cause(carried_per_second: u64, evidence: Evidence) -> Option<f64> {
         let case = Case {
             arrival: Arrival::Interval(10_000),

@@ -7,7 +7,7 @@ pub struct Page {
     pub sections: Vec<Section>,
 }
 
-/// What stands below a title.
+/// The part below a title.
 #[derive(Default)]
 pub struct Section {
     /// Sentences and paragraphs; of a terminal, the first one is the title.

@@ -30,7 +30,7 @@ pub fn check_comparison(furlong: &Path, runs: [&Path; 2]) -> Result<Vec<Contradi
 /// # Errors
 /// `tar` does not start or fails.
 pub fn unpack(archive: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
-    let unpacked = Command::new("tar").arg("-xJf").arg(archive).arg("-C").arg(folder).status()?;
+    let unpacked = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(folder).status()?;
     if !unpacked.success() {
         return Err(Error::other(format!("tar cannot unpack {}", archive.display())));
     }

@@ -1,4 +1,4 @@
-//! Laws of replays: factors are quotients of the figures beside them, and counts add up.
+//! Laws of replays: factors are quotients of the figures in their line, and counts add up.
 
 use crate::Contradiction;
 use crate::figure::{Figure, counts, holes};

@@ -169,7 +169,7 @@ fn wide_intervals(rankings: &[&Table], page: &Page, text: &str, found: &mut Vec<
     }
 }
 
-/// What says that nothing is concluded stands beside no conclusion.
+/// A page that draws no conclusion prints none.
 fn conclusions(page: &Page, found: &mut Vec<Contradiction>) {
     for section in &page.sections {
         let none = section.texts.iter().find(|text| text.contains("no conclusion is drawn from its times"));

@@ -21,7 +21,7 @@ pub(super) fn laid_out(command: Command, exit_codes: &str, width: usize) -> Comm
         .mut_subcommands(|part| laid_out(part, EXIT_CODES, width))
 }
 
-/// Returns the option with the first clause of its help for `-h` and all of it for `--help`.
+/// Returns the option with the first clause of its help for `-h` and the whole help for `--help`.
 fn summarized(argument: Arg) -> Arg {
     let Some(help) = argument.get_help().map(ToString::to_string) else { return argument };
     let whole = argument.get_long_help().map_or_else(|| help.clone(), ToString::to_string);

@@ -1,5 +1,5 @@
 //! What is printed of recorded runs, quiet and noisy and of every pattern, has no contradiction. The runs are in
-//! `tests/consistency`; `cargo xtask consistency --record` records them anew.
+//! `tests/consistency`; `cargo xtask consistency --record` records them again.
 
 use furlong_consistency::{check_comparison, check_run, unpack};
 use std::fs;

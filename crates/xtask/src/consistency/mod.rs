@@ -15,7 +15,7 @@ use std::process::Command;
 /// The folder of the corpus: an archive for each kind of run.
 const CORPUS: &str = "tests/consistency";
 
-/// Looks for contradictions in what `program`, or else furlong as it is now, prints of these runs, or else of the corpus.
+/// Looks for contradictions in the text that `program` prints of these runs. Without a program it is the furlong of this tree, and without runs the corpus.
 ///
 /// # Errors
 /// How many there are, after all were printed.
@@ -71,7 +71,7 @@ fn report(program: &Path, runs: &[PathBuf]) -> anyhow::Result<()> {
     }
 }
 
-/// Records the corpus anew, or the kinds or runs whose names begin with one of `only`.
+/// Records the corpus again, or the kinds or runs whose names begin with one of `only`.
 ///
 /// # Errors
 /// The command that failed.
@@ -82,7 +82,7 @@ pub fn record(only: &[&str]) -> anyhow::Result<()> {
         if !only.is_empty() && !only.iter().any(|only| only.starts_with(kind.0)) {
             continue;
         }
-        let (folder, archive) = (work.join(kind.0), corpus.join(format!("{}.tar.xz", kind.0)));
+        let (folder, archive) = (work.join(kind.0), corpus.join(format!("{}.tar.gz", kind.0)));
         fs::create_dir_all(&folder)?;
         if archive.exists() {
             unpack(&archive, &folder)?;
@@ -91,7 +91,7 @@ pub fn record(only: &[&str]) -> anyhow::Result<()> {
             // Equal runs make equal archives.
             let mut pack = Command::new("tar");
             pack.args(["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner"]);
-            succeed(pack.arg("-cJf").arg(archive).arg("-C").arg(folder).arg("."))?;
+            succeed(pack.arg("-czf").arg(archive).arg("-C").arg(folder).arg("."))?;
         }
     }
     Ok(())

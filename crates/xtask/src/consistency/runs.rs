@@ -77,7 +77,7 @@ pub const CORPUS: [Kind; 37] = [
     ("replay-order", 1, "replay ka2yan-2008 --trials 3"),
 ];
 
-/// Runs that are measured anew: as long as a user measures.
+/// Runs that are measured for this check, for as long as users measure.
 pub const FRESH: [Kind; 9] = [
     ("quick", 5, ""),
     ("recommend", 1, "recommend --size 4KiB --rate 5k/s --within 20s"),

@@ -335,7 +335,7 @@ fn drop_spinning(shortlist: &mut Shortlist, offers: &[Offer<'_>], processes: u32
     }
 }
 
-/// Drops candidates that compile while they run and for whose warm-up there is no time: cold, their times are wrong.
+/// Drops candidates that compile while they run if the time does not suffice for their warm-up: cold, their times are wrong.
 fn drop_compiling(shortlist: &mut Shortlist, within: Duration, compiles: &impl Fn(&str, Wait) -> bool) {
     let most = (within.mul_f64(COMPILING_SHARE).as_millis() / COMPILING.as_millis()) as usize;
     let mut found = 0;
