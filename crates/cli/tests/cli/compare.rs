@@ -179,7 +179,7 @@ fn what_names_no_run_is_refused() {
     for (words, told) in [
         (&["befor", "again"][..], "no run is saved as 'befor'; there is 'before'"),
         (&["before", "zzz"], "no run is saved as 'zzz'; there are "),
-        (&["before", "../before"], "cannot open ../before"),
+        (&["before", "nowhere/before"], "cannot open nowhere/before"),
         (&["before", "missing.jsonl"], "cannot open missing.jsonl"),
         (&["before", "@last~99"], "there is no @last~99; there are "),
         (&["before", "@first"], "write @last, or @last~1"),
