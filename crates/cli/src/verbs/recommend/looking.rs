@@ -344,8 +344,8 @@ fn drop_compiling(shortlist: &mut Shortlist, within: Duration, compiles: &impl F
         found += usize::from(is_compiling);
         is_compiling && found > most
     };
-    let reason = "compiles while it runs, so that each trial warms up for seconds, for which there is no time: a longer \
-                  --within measures it";
+    let reason = "compiles while it runs and warms up for seconds in each trial, and the time does not suffice: a longer --within \
+                  measures it";
     exclude(shortlist, is_dropped, reason);
 }
 
