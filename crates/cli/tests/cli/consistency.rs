@@ -2,6 +2,7 @@
 //! `tests/consistency`; `cargo xtask consistency --record` records them again.
 
 use furlong_consistency::{check_comparison, check_run, unpack};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -22,7 +23,22 @@ fn contradictions(runs: &[PathBuf]) -> Vec<String> {
 }
 
 #[test]
-fn recorded_runs_are_printed_without_contradictions() {
+fn recorded_quiet_runs_are_printed_without_contradictions() {
+    expect_no_contradictions(|run| run.contains("-idle-"));
+}
+
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn recorded_noisy_runs_are_printed_without_contradictions() {
+        expect_no_contradictions(|run| !run.contains("-idle-"));
+    }
+}
+
+fn expect_no_contradictions(is_checked: fn(&str) -> bool) {
     let archives = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/consistency");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut runs = Vec::new();
@@ -33,6 +49,8 @@ fn recorded_runs_are_printed_without_contradictions() {
         runs = unpack(&archive.path(), folder.path()).expect("an archive of runs");
     }
     assert!(runs.len() >= 200 && bytes < 5_000_000, "{} runs in {bytes} bytes", runs.len());
+    runs.retain(|run| run.file_name().and_then(OsStr::to_str).is_some_and(is_checked));
+    assert!(runs.len() >= 40, "{} runs are checked", runs.len());
     let found: Vec<String> = thread::scope(|scope| {
         let parts: Vec<_> =
             runs.chunks(runs.len().div_ceil(4)).map(|part| scope.spawn(|| contradictions(part))).collect();
