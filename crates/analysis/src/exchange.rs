@@ -3,6 +3,7 @@
 //! Inside, all have one name. In JSON the unit is part of each name, as in `round_trip_ns` and `message_ns`, so that
 //! nobody takes the one for the other.
 
+use crate::FEWEST_BEYOND;
 use furlong_model::{Case, Measurement, Pattern, Role, RoleTally, WaitKind};
 use furlong_stats::{Distribution, Mixture, median, median_interval, tidy, uncertainty};
 use serde::ser::SerializeMap;
@@ -143,8 +144,8 @@ pub struct Times {
     pub median_ci95: Option<[f64; 2]>,
 }
 
-/// Fewest samples for p99, p99.9 and p99.99: below that they say next to nothing that the longest sample does not say.
-const FEWEST_SAMPLES: [u64; 3] = [100, 10_000, 100_000];
+/// Fewest samples for p99, p99.9 and p99.99: one beyond p99, and of the others as many as a tail needs.
+const FEWEST_SAMPLES: [u64; 3] = [100, 1_000 * FEWEST_BEYOND, 10_000 * FEWEST_BEYOND];
 
 impl Times {
     /// p99, p99.9 and p99.99, each if there are enough samples for it.
@@ -205,7 +206,7 @@ impl Cpu {
         trials.iter().map(|trial| Cpu::of(case, &[trial]).all()).collect()
     }
 
-    /// Limits the sum to the time of all CPUs: if there are few exchanges, or programs report no times of their own, CPU time is read
+    /// Limits the sum to the time of all CPUs: if there are few exchanges, or programs report no times, CPU time is read
     /// over more than the elapsed time.
     pub(crate) fn up_to(self, most_ns: f64) -> Self {
         if most_ns <= 0.0 || self.all() <= most_ns {

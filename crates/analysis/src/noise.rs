@@ -161,7 +161,7 @@ pub enum Disturbance {
         /// They are farther than this share from the median.
         limit: f64,
         /// Rows that are not among them, because they spin on one core.
-        #[serde(default, skip_serializing_if = "is_none")]
+        #[serde(default, skip_serializing_if = "is_zero")]
         not_counted: usize,
     },
 }
@@ -342,7 +342,7 @@ fn busy_before(readings: &[NoiseReading], processors: usize) -> Seen {
     Some((Level::Noisy, Disturbance::Load { load: tidy(load), processors }))
 }
 
-fn is_none(count: &usize) -> bool {
+fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 

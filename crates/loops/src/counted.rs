@@ -208,7 +208,7 @@ pub(crate) fn take_as_worker(
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
     let (page, start_before) = (messages.control_page, messages.control_page.start());
-    take_next(channel as &mut dyn Channel, messages)?;
+    take_next(channel, messages)?;
     page.wait_for_start(start_before);
     let before = messages.baseline()?;
     let (taken_before, mut in_time) = (messages.done, messages.done);

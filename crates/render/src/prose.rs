@@ -2,9 +2,10 @@
 
 use super::{
     counting::counted,
+    document::Block,
     ranking::{
-        has_depth, has_failed_trials, has_losses, has_no_interval, has_shares, has_stall, interval_head,
-        is_batched, is_compared, is_fan_out, marked_name, sends_again, unknown_in_tail,
+        UNKNOWN, has_depth, has_failed_trials, has_losses, has_no_interval, has_shares, has_stall,
+        interval_head, is_batched, is_compared, is_fan_out, marked_name, sends_again, unknown_in_tail,
     },
     words::count,
 };
@@ -99,17 +100,21 @@ pub fn floor(summary: &Summary) -> Option<String> {
 
 /// Returns what the marks and columns of the tables mean, as far as they are used.
 pub fn footnotes(summary: &Summary) -> Vec<String> {
-    legend(summary).into_iter().map(|(_, text)| text).collect()
+    let notes = |block| match block {
+        Block::Footnotes(notes) | Block::Legend(_, _, notes) => notes,
+        _ => Vec::new(),
+    };
+    legend(summary).into_iter().flat_map(notes).collect()
 }
 
 /// Returns what the headings of intervals mean, one for each coverage that a table has.
-fn intervals(summary: &Summary) -> Vec<(Vec<String>, String)> {
+fn intervals(summary: &Summary) -> Vec<(String, String)> {
     let across = summary.run.across;
-    let mut meanings: Vec<(Vec<String>, String)> = Vec::new();
+    let mut meanings: Vec<(String, String)> = Vec::new();
     for groups in summary.groups.chunk_by(|a, b| a.carries == b.carries) {
         let rows = groups.iter().flat_map(|group| summary.rows_of(group));
         let (head, Some(fewest)) = interval_head(rows, across) else { continue };
-        if groups[0].carries == Carries::Nothing || meanings.iter().any(|(known, _)| known[0] == head) {
+        if groups[0].carries == Carries::Nothing || meanings.iter().any(|(known, _)| *known == head) {
             continue;
         }
         let meaning = if across > 1 {
@@ -127,18 +132,13 @@ fn intervals(summary: &Summary) -> Vec<(Vec<String>, String)> {
                 "{head}: interval of p50 in this run; p50 of another run can be outside it (--across 3 shows how far)."
             )
         };
-        meanings.push((vec![head], meaning));
+        meanings.push((head, meaning));
     }
     meanings
 }
 
-/// Returns the mark that a footnote explains, if it is in cells of its columns only.
-pub(crate) fn mark_of(footnote: &str) -> Option<&'static str> {
-    (footnote == FEW_SAMPLES).then_some("–")
-}
-
-/// Returns the footnotes, each with the columns that it explains, if it explains some that narrow tables drop.
-pub(crate) fn legend(summary: &Summary) -> Vec<(Vec<String>, String)> {
+/// Returns the footnotes, as legends if they explain columns that narrow tables drop.
+pub(crate) fn legend(summary: &Summary) -> Vec<Block> {
     let shown: Vec<_> = summary.rows.iter().collect();
     let marked = |mark: fn(&Row) -> bool| shown.iter().filter(move |row| mark(row));
     let batches = marked(is_batched).map(|row| row.exchange.per_sample);
@@ -228,9 +228,11 @@ pub(crate) fn legend(summary: &Summary) -> Vec<(Vec<String>, String)> {
             .to_owned()
     });
     let calls = summary.counting.iter().map(counted);
-    let of = |column: &str, text: Option<String>| text.map(|text| (vec![column.to_owned()], text));
+    let legend = |columns, text| Block::Legend(columns, None, vec![text]);
+    let of = |column: &str, text: Option<String>| text.map(|text| legend(vec![column.to_owned()], text));
     let unknown: Vec<String> = unknown_in_tail(summary).into_iter().map(str::to_owned).collect();
-    let tail = (!unknown.is_empty()).then(|| (unknown, FEW_SAMPLES.to_owned()));
+    let tail =
+        (!unknown.is_empty()).then(|| Block::Legend(unknown, Some(UNKNOWN), vec![FEW_SAMPLES.to_owned()]));
     let general = [
         tied,
         batched,
@@ -253,12 +255,12 @@ pub(crate) fn legend(summary: &Summary) -> Vec<(Vec<String>, String)> {
     .chain(adapters(summary))
     .chain(programs(summary));
     let columns = [of("from-to", compared), of("half", half), of("shares", shares)].into_iter().flatten();
-    intervals(summary)
-        .into_iter()
+    let intervals = intervals(summary).into_iter().map(|(head, text)| legend(vec![head], text));
+    intervals
         .chain(columns)
         .chain(tail)
-        .chain(calls.map(|text| (vec!["calls".to_owned()], text)))
-        .chain(general.map(|text| (Vec::new(), text)))
+        .chain(calls.map(|text| legend(vec!["calls".to_owned()], text)))
+        .chain(general.map(|text| Block::Footnotes(vec![text])))
         .collect()
 }
 

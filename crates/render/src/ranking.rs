@@ -34,6 +34,9 @@ const TRIALS: &str = "trials";
 /// The columns of the tail.
 pub(crate) const TAIL: [&str; 3] = ["p99", "p99.9", "p99.99"];
 
+/// The cell of a percentile for which there are too few samples.
+pub(crate) const UNKNOWN: &str = "–";
+
 /// Columns that go first in a table of messages at a rate, because the tail is the question there. The rate was asked for.
 const BEFORE_TAIL: [(&str, u8); 10] = [
     ("switches", 9),
@@ -133,9 +136,9 @@ fn has_far_tail(row: &Row) -> bool {
     has_percentiles(row) && row.exchange.ns.p9999.is_some()
 }
 
-/// Formats a percentile of the tail; `–` if there are too few samples for it.
+/// Formats a percentile of the tail.
 fn in_tail(entry: &Entry, at: usize) -> String {
-    entry.row.exchange.ns.tail()[at].map_or_else(|| "–".to_owned(), format_ns)
+    entry.row.exchange.ns.tail()[at].map_or_else(|| UNKNOWN.to_owned(), format_ns)
 }
 
 /// Returns the columns of the tail in which some row has too few samples.

@@ -26,13 +26,7 @@ pub fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
         document.push(Section::default().paragraph("Nothing was measured."));
     }
     drawn(charts).for_each(|section| document.push(section));
-    let notes = prose::legend(summary).into_iter().fold(Section::default(), |section, (columns, text)| {
-        section.with(match columns.as_slice() {
-            [] => Block::Footnotes(vec![text]),
-            _ => Block::Legend(columns, prose::mark_of(&text), vec![text]),
-        })
-    });
-    document.push(notes);
+    document.push(prose::legend(summary).into_iter().fold(Section::default(), Section::with));
     document.push(unmeasured(&summary.skipped));
     let findings = summary.findings.iter().map(finding).chain(latency_by_rate::sentences(summary));
     document.push(Section::list(prose::FINDINGS, findings.map(Line::neutral)));

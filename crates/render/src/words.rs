@@ -30,7 +30,7 @@ pub(crate) fn in_run(coverage: f64) -> String {
     format!("{:.0} % in run", 100.0 * coverage)
 }
 
-/// Meaning of marks in charts. Their intervals are those of tables, so few trials have a lower coverage.
+/// Meaning of marks in charts. Their intervals are those of tables: fewer trials cover less.
 pub const WHISKERS: &str =
     "Whiskers are the intervals of the tables: 95 % in this run if there are six trials or more.";
 

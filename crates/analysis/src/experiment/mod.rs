@@ -44,11 +44,7 @@ fn read(text: &str, file: &str, windows: bool) -> Result<Experiment, ExperimentE
     }
     let read = Table::parse(text).and_then(schema::File::read);
     let mut read = read.map_err(|(at, reason)| source.error(at, reason))?;
-    if windows {
-        read.turn_to_windows();
-    } else {
-        read.row.iter_mut().for_each(|row| row.on_windows = None);
-    }
+    read.turn_to(windows);
     let measure = measure::check(&source, &read.measure)?;
     let rows = rows::check(&source, &read.row, &measure)?;
     if rows.is_empty() {

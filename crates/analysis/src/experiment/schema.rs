@@ -102,8 +102,11 @@ pub(super) struct Fault {
 }
 
 impl File {
-    /// Replaces keys of other systems by those of `on_windows`.
-    pub(super) fn turn_to_windows(&mut self) {
+    /// Keeps the keys of one system: on Windows, those of `on_windows` replace the others.
+    pub(super) fn turn_to(&mut self, windows: bool) {
+        if !windows {
+            return self.row.iter_mut().for_each(|row| row.on_windows = None);
+        }
         if let Some(MeasureOnWindows { request_by }) = self.measure.get_mut().on_windows.take() {
             self.measure.get_mut().request_by = Some(request_by);
         }

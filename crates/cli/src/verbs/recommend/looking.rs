@@ -323,16 +323,11 @@ fn drop_spinning(shortlist: &mut Shortlist, offers: &[Offer<'_>], processes: u32
     let is_dropped = |row: &mut Candidate| {
         !workload.admits(row.wait) && (processes > cpus || !is_first_of_family(&row.mechanism))
     };
-    match processes > cpus {
-        true => {
-            exclude(shortlist, is_dropped, &format!("{processes} processes that busy-wait share {cpus} CPUs"))
-        }
-        false => exclude(
-            shortlist,
-            is_dropped,
-            "busy-waits, which is not allowed (--spin); one benchmark of each family is measured for comparison",
-        ),
-    }
+    let reason = match processes > cpus {
+        true => format!("{processes} processes that busy-wait share {cpus} CPUs"),
+        false => "busy-waits, which is not allowed (--spin); one benchmark of each family is measured for comparison".to_owned(),
+    };
+    exclude(shortlist, is_dropped, &reason);
 }
 
 /// Drops candidates that compile while they run if the time does not suffice for their warm-up: cold, their times are wrong.
