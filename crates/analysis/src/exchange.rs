@@ -3,7 +3,6 @@
 //! Inside, all have one name. In JSON the unit is part of each name, as in `round_trip_ns` and `message_ns`, so that
 //! nobody takes the one for the other.
 
-use crate::FEWEST_BEYOND;
 use furlong_model::{Case, Measurement, Pattern, Role, RoleTally, WaitKind};
 use furlong_stats::{Distribution, Mixture, median, median_interval, tidy, uncertainty};
 use serde::ser::SerializeMap;
@@ -143,6 +142,9 @@ pub struct Times {
     /// 95 % interval of `p50`, see [`median_interval`]; `None` for fewer than three trials.
     pub median_ci95: Option<[f64; 2]>,
 }
+
+/// Samples at or beyond a time without which nothing is said about it.
+pub const FEWEST_BEYOND: u64 = 10;
 
 /// Fewest samples for p99, p99.9 and p99.99: one beyond p99, and of the others as many as a tail needs.
 const FEWEST_SAMPLES: [u64; 3] = [100, 1_000 * FEWEST_BEYOND, 10_000 * FEWEST_BEYOND];

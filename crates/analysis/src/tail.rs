@@ -1,11 +1,8 @@
 //! How long the slowest take: which share of a row's round trips takes at least so long, as deep as its samples go.
 
-use crate::{DecodedRun, Group, Row, Unit};
+use crate::{DecodedRun, FEWEST_BEYOND, Group, Row, Unit};
 use furlong_model::Case;
 use furlong_stats::{Distribution, Mixture, sort_by};
-
-/// Samples at or beyond a time without which nothing is said about it.
-pub const FEWEST_BEYOND: u64 = 10;
 
 /// The smallest share that is looked at: that beyond p99.99.
 const DEEPEST: f64 = 1e-4;
