@@ -1,9 +1,9 @@
 //! Laws of comparisons: ratio, interval, verdict and summary of each pair of runs.
 
-use crate::Contradiction;
 use crate::figure::{Figure, counts, holes};
 use crate::page::{Page, Section, Table};
 use crate::said::sum;
+use crate::{Contradiction, breaks};
 
 pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
     let is_comparison = |table: &&Table| table.column("verdict").is_some() && table.column("then").is_some();
@@ -23,11 +23,7 @@ fn interval(table: &Table, row: &[String]) -> Option<Figure> {
 }
 
 fn row(table: &Table, row: &[String], found: &mut Vec<Contradiction>) {
-    let mut breaks = |is_broken: bool, law| {
-        if is_broken {
-            found.push(Contradiction::new(law, format!("{}: {}", table.title, row.join("  "))));
-        }
-    };
+    let mut breaks = breaks(found, || format!("{}: {}", table.title, row.join("  ")));
     let [then, now, ratio] = ["then", "now", "ratio"].map(|head| table.figure(row, head));
     let quotient = now.zip(then).map(|(now, then)| now.by(then));
     let apart = |a: Option<Figure>, b: Option<Figure>| a.zip(b).is_some_and(|(a, b)| !a.meets(b));

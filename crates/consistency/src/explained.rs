@@ -1,8 +1,8 @@
 //! Laws of explanations: parts, sentences and summaries are of one sum.
 
-use crate::Contradiction;
 use crate::figure::{Figure, counts, holes};
 use crate::page::{Page, Section, Table};
+use crate::{Contradiction, breaks};
 
 pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
     for section in &page.sections {
@@ -10,11 +10,7 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
             let figures = (Figure::read(holes[1]), Figure::read(holes[3]), Figure::read(holes[4]));
             let interval = Figure::read_interval(holes[2]);
             if let (Some(measured), Some(explained), Some(error)) = figures {
-                let mut breaks = |is_broken: bool, law| {
-                    if is_broken {
-                        found.push(Contradiction::new(law, section.title()));
-                    }
-                };
+                let mut breaks = breaks(found, || section.title().to_owned());
                 let percent = Figure { low: 1.0 + error.low / 100.0, high: 1.0 + error.high / 100.0 };
                 breaks(!explained.by(measured).meets(percent), "errors are of the measured time");
                 breaks(interval.is_some_and(|ends| !ends.meets(measured)), "an interval holds its figure");

@@ -1,6 +1,6 @@
 //! Laws of exported runs, whose figures are exact.
 
-use crate::Contradiction;
+use crate::{Contradiction, breaks};
 use serde_json::Value;
 
 /// Clocks differ, and a trial has an exchange more or less at either end.
@@ -18,11 +18,7 @@ pub fn check_export(text: &str) -> Result<Vec<Contradiction>, serde_json::Error>
     for run in list(&runs) {
         let rows: Vec<_> = list(&run["rows"]).filter(|row| row["status"] == "measured").collect();
         for row in &rows {
-            let mut breaks = |is_broken: bool, law| {
-                if is_broken {
-                    found.push(Contradiction::new(law, in_short(row)));
-                }
-            };
+            let mut breaks = breaks(&mut found, || in_short(row));
             percentiles(row, &mut breaks);
             processors(row, run, &mut breaks);
             places(row, &rows, &mut breaks);
@@ -105,7 +101,7 @@ fn processors(row: &Value, run: &Value, breaks: &mut impl FnMut(bool, &'static s
     let all = list(&run["machine"]["processors"]).count();
     let there = if is_free || ran_on.is_empty() { all } else { ran_on.len() };
     if let Some((cpu, rate)) = cpu.zip(exchange(row, "*s_per_second").as_f64()) {
-        breaks(cpu * rate / 1e9 > there as f64 * OTHER_CLOCK, "no more CPUs are busy than there are");
+        breaks(cpu * rate / 1e9 > there as f64 * OTHER_CLOCK, "busy CPUs are at most all CPUs");
     }
 }
 

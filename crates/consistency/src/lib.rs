@@ -16,7 +16,7 @@ mod replayed;
 mod said;
 
 pub use exported::check_export;
-pub use printed::{check_comparison, check_run, unpack};
+pub use printed::{Checked, check_with_before, unpack, unpack_all};
 
 use page::Page;
 
@@ -32,6 +32,18 @@ pub struct Contradiction {
 impl Contradiction {
     fn new(law: &'static str, text: impl Into<String>) -> Contradiction {
         Contradiction { law, text: text.into() }
+    }
+}
+
+/// Returns a function that reports this text as a contradiction of a law if the law is broken.
+fn breaks<'a>(
+    found: &'a mut Vec<Contradiction>,
+    text: impl Fn() -> String + 'a,
+) -> impl FnMut(bool, &'static str) + 'a {
+    move |is_broken, law| {
+        if is_broken {
+            found.push(Contradiction::new(law, text()));
+        }
     }
 }
 

@@ -5,11 +5,19 @@ use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Contradictions of a run, and of its comparison with the one before it if there is one.
+pub struct Checked {
+    /// In the forms of the run.
+    pub of_run: Vec<Contradiction>,
+    /// In the comparison.
+    pub of_comparison: Option<Vec<Contradiction>>,
+}
+
 /// Returns the contradictions in all forms in which a furlong prints a run.
 ///
 /// # Errors
 /// The furlong does not start, or cannot read the run.
-pub fn check_run(furlong: &Path, run: &Path) -> Result<Vec<Contradiction>> {
+fn check_run(furlong: &Path, run: &Path) -> Result<Vec<Contradiction>> {
     let mut found = check(&print(furlong, &["runs", "show"], &[run])?);
     found.extend(check(&print(furlong, &["report", "--format", "markdown"], &[run])?));
     found.extend(check_export(&print(furlong, &["export", "--format", "json"], &[run])?)?);
@@ -21,11 +29,35 @@ pub fn check_run(furlong: &Path, run: &Path) -> Result<Vec<Contradiction>> {
 ///
 /// # Errors
 /// The furlong does not start, or the runs have no benchmark in common.
-pub fn check_comparison(furlong: &Path, runs: [&Path; 2]) -> Result<Vec<Contradiction>> {
+fn check_comparison(furlong: &Path, runs: [&Path; 2]) -> Result<Vec<Contradiction>> {
     Ok(check(&print(furlong, &["compare"], &runs)?))
 }
 
-/// Unpacks the runs of an archive into a directory, and returns them in the order of their names.
+/// Returns the contradictions of the run at this index and, if it has benchmarks in common with the run before it, those of the
+/// comparison of the two.
+///
+/// # Errors
+/// The furlong does not start, or cannot read the run.
+pub fn check_with_before(furlong: &Path, runs: &[PathBuf], at: usize) -> Result<Checked> {
+    let of_run = check_run(furlong, &runs[at])?;
+    // Runs of two kinds have no benchmark in common.
+    let compared = at.checked_sub(1).map(|before| check_comparison(furlong, [&runs[before], &runs[at]]));
+    Ok(Checked { of_run, of_comparison: compared.and_then(Result::ok) })
+}
+
+/// Unpacks all archives of a directory into another one, and returns their runs in the order of their names.
+///
+/// # Errors
+/// The directory cannot be read, or as [`unpack`].
+pub fn unpack_all(archives: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut runs = Vec::new();
+    for archive in archives.read_dir()? {
+        runs = unpack(&archive?.path(), folder)?;
+    }
+    Ok(runs)
+}
+
+/// Unpacks the runs of an archive into a directory, and returns all runs there in the order of their names.
 ///
 /// # Errors
 /// `tar` does not start or fails.

@@ -143,7 +143,7 @@ fn cpus(table: &Table, row: usize, processors: f64, found: &mut Vec<Contradictio
     let rate = first(&["trips/s", "messages/s", "links/s"]);
     let busy = cpu.zip(rate).map(|(cpu, rate)| cpu.times(rate).times(OTHER_CLOCK).low / 1e9);
     if busy.is_some_and(|busy| busy > processors) {
-        law(found, "no more CPUs are busy than there are", table, &[row]);
+        law(found, "busy CPUs are at most all CPUs", table, &[row]);
     }
 }
 

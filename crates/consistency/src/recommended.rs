@@ -1,9 +1,9 @@
 //! Laws of recommendations: the sentences about the choice and its alternatives have the figures of the table.
 
-use crate::Contradiction;
 use crate::figure::{Figure, counts, holes};
 use crate::page::{Page, Table, name};
 use crate::ranking::deciding;
+use crate::{Contradiction, breaks};
 
 pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
     let is_recommended = |table: &&Table| table.column("CPU share").is_some();
@@ -16,11 +16,10 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
         return;
     };
     for text in page.texts() {
-        let mut breaks = |is_broken: bool, law| {
-            if is_broken {
-                found.push(Contradiction::new(law, format!("{text} | {}", row.join("  "))));
-            }
-        };
+        alternatives(table, row, text, found);
+        standing(table, row, text, found);
+        quotients(table, row, text, found);
+        let mut breaks = breaks(found, || format!("{text} | {}", row.join("  ")));
         let said = |pattern, hole: usize| holes(text, pattern).and_then(|holes| Figure::read(holes[hole]));
         let differs = |said: Option<Figure>, head| {
             said.zip(table.figure(row, head)).is_some_and(|(said, own)| !said.meets(own))
@@ -29,9 +28,6 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
         breaks(differs(said("Half of the {}s take up to {}, 99 % up to {} (", 1), "p50"), law);
         breaks(differs(said("Half of the {}s take up to {}, 99 % up to {} (", 2), "p99"), law);
         breaks(differs(said("processes together use {} % of one processor", 0), "CPU share"), law);
-        alternatives(table, row, text, found);
-        standing(table, row, text, found);
-        quotients(table, row, text, found);
     }
 }
 

@@ -31,7 +31,7 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
         {
             let busy = Figure::read(busy[0]);
             if busy.is_some_and(|busy| busy.low > there) {
-                found.push(Contradiction::new("no more CPUs are busy than there are", text));
+                found.push(Contradiction::new("busy CPUs are at most all CPUs", text));
             }
         }
     }

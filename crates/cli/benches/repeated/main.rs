@@ -5,8 +5,9 @@
 //! reaches from the lowest to the highest end as that of `--across 3` does, and the run after them.
 //! `cargo bench -p furlong --bench repeated` takes two minutes.
 
+use furlong_stats::median;
 use serde_json::Value;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 const RUNS: usize = 10;
@@ -46,17 +47,7 @@ impl std::fmt::Display for Share {
     }
 }
 
-fn main() -> ExitCode {
-    match repeat() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("repeated: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn repeat() -> Result<()> {
+fn main() -> Result<()> {
     let begin = Instant::now();
     let mut runs = Vec::new();
     for number in 0..RUNS {
@@ -89,9 +80,8 @@ fn repeat() -> Result<()> {
 
 /// Returns how often single and joined intervals of a row hold the median of all runs and the p50 of the run after them.
 fn shares(found: &[Found]) -> [Share; 4] {
-    let mut sorted: Vec<f64> = found.iter().map(|found| found.p50).collect();
-    sorted.sort_by(f64::total_cmp);
-    let median = f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
+    let medians: Vec<f64> = found.iter().map(|found| found.p50).collect();
+    let median = median(&medians).expect("several runs");
     let mut shares = [Share::default(); 4];
     for (at, length) in [(0, 1), (2, REPETITIONS)] {
         for (first, part) in found.windows(length).enumerate() {

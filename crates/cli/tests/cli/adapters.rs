@@ -284,17 +284,28 @@ mod slow {
         assert_eq!(at(row, "as_declared"), &Value::Null, "{row:#}");
     }
 
-    #[test]
-    #[ignore = "slow"]
-    fn installed_adapters_are_recommended_where_that_is_asked() {
-        let (before, place) = (Snapshot::take(), Place::alone());
+    /// Installs a new adapter in Python, and returns the folder of installed ones.
+    fn install_new(place: &Place) -> PathBuf {
         let installed = place.path("data/furlong/adapters");
         fs::create_dir_all(&installed).unwrap();
         let mut new = place.furlong(["adapter", "new", "--lang", "python", "mine"]);
         place.finish(new.current_dir(&installed)).expect_code(0);
-        let asked = ["recommend", "--size", "128", "--rate", "200/s", "--within", "8s", "--also", "adapters"];
-        let form = ["--format", "json", "--no-save", "--no-progress"];
-        let with = place.run(asked.into_iter().chain(form)).expect_code(0).json();
+        installed
+    }
+
+    fn recommended_with_adapters(place: &Place, more: &[&str]) -> Value {
+        let asked =
+            ["recommend", "--size", "128", "--within", "8s", "--also", "adapters", "--format", "json"];
+        let words = asked.iter().chain(&["--no-save", "--no-progress"]).chain(more).copied();
+        place.run(words).expect_code(0).json()
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn installed_adapters_are_recommended_where_that_is_asked() {
+        let (before, place) = (Snapshot::take(), Place::alone());
+        install_new(&place);
+        let with = recommended_with_adapters(&place, &["--rate", "200/s"]);
         // Slower than most, but measured as they are; a busy machine may not carry the rate.
         let measured = ["ranked", "eliminated"].into_iter().flat_map(|of| list(&with, of));
         let behind = |row: &&Value| {
@@ -316,16 +327,11 @@ mod slow {
     #[ignore = "slow"]
     fn slow_trial_of_an_adapter_ends_with_the_time_of_a_recommendation() {
         let (before, place) = (Snapshot::take(), Place::new());
-        let installed = place.path("data/furlong/adapters");
-        fs::create_dir_all(&installed).unwrap();
-        let mut new = place.furlong(["adapter", "new", "--lang", "python", "mine"]);
-        place.finish(new.current_dir(&installed)).expect_code(0);
+        let installed = install_new(&place);
         let program = installed.join("mine/adapter.py");
         let source = fs::read_to_string(&program).unwrap();
         fs::write(&program, source.replacen("\nimport os", "\nimport os, time; time.sleep(2)", 1)).unwrap();
-        let asked = ["recommend", "--size", "128", "--within", "8s", "--also", "adapters"];
-        let form = ["--format", "json", "--no-save", "--no-progress"];
-        let answer = place.run(asked.into_iter().chain(form)).expect_code(0).json();
+        let answer = recommended_with_adapters(&place, &[]);
         let is_it = |row: &&Value| text(row, "mechanism") == "mine";
         let excluded = list(&answer, "excluded").iter().find(is_it).expect("the adapter");
         assert!(text(excluded, "reason").starts_with("one trial takes longer than"), "{excluded:#}");

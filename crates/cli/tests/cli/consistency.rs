@@ -1,7 +1,7 @@
 //! What is printed of recorded runs, quiet and noisy and of every pattern, has no contradiction. The runs are in
 //! `tests/consistency`; `cargo xtask consistency --record` records them again.
 
-use furlong_consistency::{check_comparison, check_run, unpack};
+use furlong_consistency::{Checked, check_with_before, unpack_all};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,10 @@ fn contradictions(runs: &[PathBuf]) -> Vec<String> {
     let furlong = Path::new(env!("CARGO_BIN_EXE_furlong"));
     let mut found = Vec::new();
     for (at, run) in runs.iter().enumerate() {
-        let mut all = check_run(furlong, run).unwrap_or_else(|error| panic!("{}: {error}", run.display()));
-        let before = at.checked_sub(1).map(|before| check_comparison(furlong, [&runs[before], run]));
-        // Runs of two kinds have no benchmark in common.
-        all.extend(before.and_then(Result::ok).into_iter().flatten());
-        found
-            .extend(all.into_iter().map(|found| format!("{}: {}: {}", run.display(), found.law, found.text)));
+        let Checked { of_run, of_comparison } =
+            check_with_before(furlong, runs, at).unwrap_or_else(|error| panic!("{}: {error}", run.display()));
+        let all = of_run.into_iter().chain(of_comparison.into_iter().flatten());
+        found.extend(all.map(|found| format!("{}: {}: {}", run.display(), found.law, found.text)));
     }
     found
 }
@@ -41,13 +39,11 @@ mod slow {
 fn expect_no_contradictions(is_checked: fn(&str) -> bool) {
     let archives = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/consistency");
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut runs = Vec::new();
-    let mut bytes = 0;
-    for archive in fs::read_dir(archives).expect("the corpus") {
-        let archive = archive.expect("an archive");
-        bytes += archive.metadata().expect("an archive").len();
-        runs = unpack(&archive.path(), folder.path()).expect("an archive of runs");
-    }
+    let bytes: u64 = fs::read_dir(&archives)
+        .expect("the corpus")
+        .map(|archive| archive.and_then(|archive| archive.metadata()).expect("an archive").len())
+        .sum();
+    let mut runs = unpack_all(&archives, folder.path()).expect("archives of runs");
     assert!(runs.len() >= 200 && bytes < 5_000_000, "{} runs in {bytes} bytes", runs.len());
     runs.retain(|run| run.file_name().and_then(OsStr::to_str).is_some_and(is_checked));
     assert!(runs.len() >= 40, "{} runs are checked", runs.len());

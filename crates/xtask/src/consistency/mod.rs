@@ -6,7 +6,7 @@ use crate::command::succeed;
 use crate::root;
 use crate::target::target;
 use anyhow::{Context, bail};
-use furlong_consistency::{Contradiction, check_comparison, check_run, unpack};
+use furlong_consistency::{Checked, Contradiction, check_with_before, unpack, unpack_all};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,8 @@ use std::process::Command;
 /// The folder of the corpus: an archive for each kind of run.
 const CORPUS: &str = "tests/consistency";
 
-/// Looks for contradictions in the text that `program` prints of these runs. Without a program it is the furlong of this tree, and without runs the corpus.
+/// Looks for contradictions in the text that `program` prints of these runs. Without a program it is the furlong of this tree, and
+/// without runs the corpus.
 ///
 /// # Errors
 /// How many there are, after all were printed.
@@ -23,10 +24,7 @@ pub fn check(program: Option<&str>, files: &[&str]) -> anyhow::Result<()> {
     let program = program.map_or_else(build, |program| Ok(program.into()))?;
     let mut runs: Vec<_> = files.iter().map(PathBuf::from).collect();
     if files.is_empty() {
-        let folder = new_folder("corpus")?;
-        for archive in fs::read_dir(root().join(CORPUS))? {
-            runs = unpack(&archive?.path(), &folder)?;
-        }
+        runs = unpack_all(&root().join(CORPUS), &new_folder("corpus")?)?;
     }
     report(&program, &runs)
 }
@@ -52,14 +50,10 @@ fn report(program: &Path, runs: &[PathBuf]) -> anyhow::Result<()> {
     };
     let mut compared = 0;
     for (at, run) in runs.iter().enumerate() {
-        print(run, check_run(program, run)?);
-        // Runs of two kinds have no benchmark in common.
-        if let Some(Ok(found)) =
-            at.checked_sub(1).map(|before| check_comparison(program, [&runs[before], run]))
-        {
-            compared += 1;
-            print(run, found);
-        }
+        let Checked { of_run, of_comparison } = check_with_before(program, runs, at)?;
+        print(run, of_run);
+        compared += usize::from(of_comparison.is_some());
+        print(run, of_comparison.unwrap_or_default());
     }
     println!("{} runs and {compared} comparisons", runs.len());
     for (law, count) in &laws {
