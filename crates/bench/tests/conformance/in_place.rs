@@ -5,7 +5,7 @@
 pub mod leaves_out;
 
 use crate::pair::WATCHDOG;
-use crate::rows::{case, is_usual, quick};
+use crate::rows::{case, is_combined_elsewhere, is_usual, quick};
 use crate::workers::Trial;
 use furlong_bench::{MechanismEntry, registry};
 use furlong_model::{Access, Case, Copies, Limits, Outcome, Pattern, Placement, Wait};
@@ -21,6 +21,7 @@ const IN_PLACE: [Access; 2] = [Access::InPlace, Access::StampsInPlace];
 pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
     for entry in registry() {
+        let combined = is_combined_elsewhere(&entry);
         let (name, wait) = (entry.capabilities.name, entry.capabilities.waits[0]);
         if entry.capabilities.copies != Copies::TwoOrNone {
             let name = format!("{name}/{wait}: lends-nothing-as-claimed");
@@ -30,10 +31,10 @@ pub fn tests() -> Vec<Trial> {
         for &wait in entry.capabilities.waits {
             let name = format!("{name}/{wait}: lends-as-claimed");
             let test = Trial::ignorable_test(name, move || lends(&entry, wait));
-            tests.push(test.slow_if(!is_usual(&entry, wait)));
+            tests.push(test.slow_if(!is_usual(&entry, wait) || combined));
         }
         let name = format!("{name}/{wait}: lends up to its limit and not beyond");
-        tests.push(Trial::ignorable_test(name, move || limit(&entry)));
+        tests.push(Trial::ignorable_test(name, move || limit(&entry)).slow_if(combined));
     }
     #[cfg(target_os = "linux")]
     tests.extend(leaves_out::tests());

@@ -2,7 +2,9 @@
 //! who is named when one of them breaks.
 
 use crate::pair::WATCHDOG;
-use crate::rows::{carried_out, case, is_first_of_family, is_usual, persistent, quick, short_plan};
+use crate::rows::{
+    carried_out, case, is_combined_elsewhere, is_first_of_family, is_usual, persistent, quick, short_plan,
+};
 use crate::saboteur::{self, *};
 use crate::workers::Trial;
 use furlong_bench::{MechanismEntry, plan::Plan, registry};
@@ -18,27 +20,31 @@ use std::time::Duration;
 pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
     for entry in registry() {
+        let combined = is_combined_elsewhere(&entry);
         let name =
             format!("{}/{}: three pairs at once", entry.capabilities.name, entry.capabilities.waits[0]);
-        tests.push(Trial::ignorable_test(name, move || three_pairs(&entry)));
+        tests.push(Trial::ignorable_test(name, move || three_pairs(&entry)).slow_if(combined));
         let name = format!("{}/{}: three receivers", entry.capabilities.name, entry.capabilities.waits[0]);
         let (second, paced) = (NonZeroU32::new(2), Arrival::Interval(100_000));
         let quick = Trial::ignorable_test(name.clone(), move || {
             three_receivers(&entry, &[(Arrival::ClosedLoop, None)])
         });
-        let test = Trial::ignorable_test(format!("{name}, at a rate and while one sleeps"), move || {
-            three_receivers(&entry, &[(paced, None), (Arrival::ClosedLoop, second)])
-        });
-        // Both are of the harness where each receiver has its own link.
-        let shares = entry.capabilities.sharing == Sharing::EveryReceiver;
-        tests.extend([quick, test.slow_if(!shares && !is_first_of_family(&entry))]);
+        tests.push(quick.slow_if(combined));
+        if !combined {
+            let test = Trial::ignorable_test(format!("{name}, at a rate and while one sleeps"), move || {
+                three_receivers(&entry, &[(paced, None), (Arrival::ClosedLoop, second)])
+            });
+            // Both are of the harness where each receiver has its own link.
+            let shares = entry.capabilities.sharing == Sharing::EveryReceiver;
+            tests.push(test.slow_if(!shares && !is_first_of_family(&entry)));
+        }
         let waits = match entry.capabilities.sharing.goes_to_one() {
             false => &entry.capabilities.waits[..1],
             true => entry.capabilities.waits,
         };
         for &wait in waits {
             let name = format!("{}/{wait}: shares-its-ends-as-claimed", entry.capabilities.name);
-            tests.push(Trial::ignorable_test(name, move || three_at_one_end(&entry, wait)));
+            tests.push(Trial::ignorable_test(name, move || three_at_one_end(&entry, wait)).slow_if(combined));
         }
     }
     for entry in registry().into_iter().filter(|entry| entry.capabilities.can_be_watched()) {

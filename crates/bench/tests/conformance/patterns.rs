@@ -1,13 +1,13 @@
 //! Every row one way and as an answer to requests, and the buffers that can be asked for.
 
 use crate::pair::WATCHDOG;
-use crate::rows::{carried_out, case, is_usual, quick, short_plan};
+use crate::rows::{carried_out, case, is_combined_elsewhere, is_usual, quick, short_plan};
 use crate::workers::Trial;
 use furlong_bench::run::LONGEST_TRIAL;
 use furlong_bench::{MechanismEntry, plan::Plan, registry};
 use furlong_model::{
-    Amount, Case, KernelBuffer, Measurement, Outcome, Pattern, Placement, Request, Start, Wait, WhenFull,
-    format_ns,
+    Amount, Case, Family, KernelBuffer, Measurement, Outcome, Pattern, Placement, Request, Start, Wait,
+    WhenFull, format_ns,
 };
 use libtest_mimic::{Completion, Failed};
 use std::slice;
@@ -45,6 +45,7 @@ pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
     for entry in registry() {
         let name = entry.capabilities.name;
+        let combined = is_combined_elsewhere(&entry);
         for &wait in entry.capabilities.waits {
             let one_way = Trial::ignorable_test(format!("{name}/{wait}: streams one way"), move || {
                 streams(&entry, wait)
@@ -52,16 +53,18 @@ pub fn tests() -> Vec<Trial> {
             let requests = Trial::ignorable_test(format!("{name}/{wait}: answers requests"), move || {
                 answers(&entry, wait, None)
             });
-            tests.extend([one_way, requests].map(|test| test.slow_if(!is_usual(&entry, wait))));
+            // Two streams of large messages at the same time exceed RLIMIT_MSGQUEUE.
+            let is_queue = move || entry.capabilities.family == Family::Queue;
+            let slow = !is_usual(&entry, wait) || combined;
+            tests.extend([one_way, requests].map(|test| test.alone_if(is_queue).slow_if(slow)));
         }
         let wait = entry.capabilities.waits[0];
         let name_of_test = format!("{name}/{wait}: answers requests of a pipe");
         let of_a_pipe = Trial::ignorable_test(name_of_test, move || answers(&entry, wait, Some(PIPE)));
         tests.push(of_a_pipe.slow_if(true));
-        tests.push(Trial::ignorable_test(
-            format!("{name}/{wait}: makes a link for each message"),
-            move || connects(&entry, wait),
-        ));
+        let name_of_test = format!("{name}/{wait}: makes a link for each message");
+        let links = Trial::ignorable_test(name_of_test, move || connects(&entry, wait));
+        tests.push(links.slow_if(combined));
         if entry.capabilities.buffer != KernelBuffer::None {
             let name = format!("{name}/{wait}: has the buffer that is asked for");
             tests.push(Trial::ignorable_test(name, move || has_its_buffer(&entry, wait)));

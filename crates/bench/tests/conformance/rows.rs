@@ -7,7 +7,9 @@ use furlong_bench::plan::Plan;
 use furlong_bench::run::{Event, Run, harness};
 use furlong_bench::trial::{MessageExchange, Settings, TrialContext};
 use furlong_bench::{MechanismEntry, placement, registry};
-use furlong_model::{Case, ChildStart, Measurement, Outcome, Placement, Record, Start, Wait, format_bytes};
+use furlong_model::{
+    Capabilities, Case, ChildStart, Measurement, Outcome, Placement, Record, Start, Wait, format_bytes,
+};
 use libtest_mimic::{Completion, Failed};
 use std::time::Duration;
 
@@ -26,8 +28,8 @@ const SIZES_IN_ONE_PROCESS: [usize; 4] = [1, 128, 4097, 300_000];
 /// Those that the other waits are tried with.
 const FEW_SIZES_IN_ONE_PROCESS: [usize; 2] = [128, 300_000];
 
-/// The largest size that is tried where only memory limits it: more than a pipe can hold.
-const LARGEST: usize = (1 << 20) + 1;
+/// The largest size that is tried where only memory limits it: four times what a pipe holds, and a byte.
+const LARGEST: usize = (256 << 10) + 1;
 
 /// Each row at all sizes it takes, and each mechanism at its limit and beyond.
 pub fn tests() -> Vec<Trial> {
@@ -37,12 +39,16 @@ pub fn tests() -> Vec<Trial> {
         let is_limited = move || entry.probe().is_ok_and(|limits| limits.max_size_bytes.is_some());
         for &wait in entry.capabilities.waits {
             let name = format!("{}/{wait}: carries what it is given", entry.capabilities.name);
-            let sizes = if is_usual(&entry, wait) { &SIZES } else { FEW_SIZES };
-            tests.push(Trial::ignorable_test(name.clone(), move || carries(&entry, wait, sizes)));
-            let more = Trial::ignorable_test(format!("{name}, at more sizes"), move || {
-                carries(&entry, wait, &MORE_SIZES)
-            });
-            tests.push(more.slow_if(true));
+            let usual = is_usual(&entry, wait);
+            let sizes = if usual { &SIZES } else { FEW_SIZES };
+            let test = Trial::ignorable_test(name.clone(), move || carries(&entry, wait, sizes));
+            tests.push(test.slow_if(!usual && !is_first_with(&entry, wait)));
+            if usual {
+                let more = Trial::ignorable_test(format!("{name}, at more sizes"), move || {
+                    carries(&entry, wait, &MORE_SIZES)
+                });
+                tests.push(more.slow_if(true));
+            }
         }
         if entry.capabilities.start != Start::Alone {
             for &wait in entry.capabilities.waits {
@@ -51,7 +57,7 @@ pub fn tests() -> Vec<Trial> {
                 tests.push(
                     Trial::ignorable_test(name, move || carries_in_one_process(&entry, wait))
                         .alone_if(is_limited)
-                        .slow_if(!is_usual(&entry, wait)),
+                        .slow_if(!is_usual(&entry, wait) || is_combined_elsewhere(&entry)),
                 );
             }
         }
@@ -59,7 +65,8 @@ pub fn tests() -> Vec<Trial> {
             "{}/{}: goes to its limit and not beyond",
             entry.capabilities.name, entry.capabilities.waits[0]
         );
-        tests.push(Trial::ignorable_test(name, move || limit(&entry)).alone_if(is_limited));
+        let test = Trial::ignorable_test(name, move || limit(&entry)).alone_if(is_limited);
+        tests.push(test.slow_if(is_combined_elsewhere(&entry)));
     }
     tests
 }
@@ -180,6 +187,28 @@ fn measured(entry: &MechanismEntry, wait: Wait, size_bytes: usize) -> Result<Mea
 pub fn is_first_of_family(entry: &MechanismEntry) -> bool {
     let first = registry().into_iter().find(|other| other.capabilities.family == entry.capabilities.family);
     first.is_some_and(|first| first.capabilities.name == entry.capabilities.name)
+}
+
+/// Returns whether it is the first mechanism between two processes with this wait strategy. It stands for the others if the default
+/// wait strategy of each mechanism is tested too.
+pub fn is_first_with(entry: &MechanismEntry, wait: Wait) -> bool {
+    let can = |other: &Capabilities| other.waits.contains(&wait) && other.start != Start::Alone;
+    let first = registry().into_iter().find(|other| can(other.capabilities));
+    first.is_some_and(|first| first.capabilities.name == entry.capabilities.name)
+}
+
+/// Returns whether its memory is tested with another doorbell and its doorbell with other memory, as every kind of memory goes with
+/// each of these doorbells: the first doorbell of a kind of memory stands for the others, and the last kind for other kinds.
+pub fn is_combined_elsewhere(entry: &MechanismEntry) -> bool {
+    /// Other mechanisms with several doorbells have three at most.
+    const DOORBELLS: usize = 4;
+    let all: Vec<_> = registry().into_iter().map(|entry| entry.capabilities).collect();
+    let of_name = |name| all.iter().filter(move |other| other.name == name);
+    let mut combined = all.iter().filter(|other| of_name(other.name).count() >= DOORBELLS);
+    let own = entry.capabilities;
+    of_name(own.name).count() >= DOORBELLS
+        && of_name(own.name).next().is_some_and(|first| first.waits[0] != own.waits[0])
+        && combined.rfind(|other| other.waits[0] == own.waits[0]).is_some_and(|last| last.name != own.name)
 }
 
 /// Whether rows of the mechanism wait so if nothing else is said.

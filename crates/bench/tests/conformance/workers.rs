@@ -19,8 +19,8 @@ const WORKER: &str = "FURLONG_CONFORMANCE_WORKER";
 /// What an answer begins with, among what a test may print.
 const ANSWER: &str = "conformance: ";
 
-/// A trial is placed on two processors, and often sleeps or waits for a time limit; under Wine a third of the time is such waits.
-const MOST_WORKERS: usize = if cfg!(windows) { 4 } else { 3 };
+/// A trial is placed on two CPUs and often sleeps or waits for a timeout, so two trials per CPU keep both busy.
+const MOST_WORKERS: usize = 4;
 
 /// A test and its name.
 pub struct Trial {
