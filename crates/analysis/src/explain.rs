@@ -16,9 +16,12 @@ use crate::{
     own_loop::OwnLoop,
     terms::{MESSAGES, Part, Source, Subject, Term, WithTwin},
 };
-use furlong_model::{ByteSize, Case, Cost, Count, CountMethod, Family, Pattern, Placement, Wait, WaitKind};
+use furlong_model::{
+    ByteSize, Case, Cost, Count, CountMethod, Family, Pattern, Placement, Trial, Wait, WaitKind,
+};
 use furlong_stats::tidy;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Version of [`Explanation`] as JSON; it changes when a field changes its meaning or goes.
 pub const EXPLANATION_SCHEMA: u32 = 2;
@@ -107,6 +110,20 @@ pub struct Agreement {
     pub within_10_percent: usize,
     /// Benchmarks with an error of 20 % or less.
     pub within_20_percent: usize,
+}
+
+/// Explains the rows of a saved run; `None` if it has no costs. Rows in one process are references, and so are rows that carry nothing,
+/// unless there are no others.
+pub fn explain_saved(run: &DecodedRun) -> Option<Explanation> {
+    if run.records.costs.is_empty() {
+        return None;
+    }
+    let trials = run.records.trials.iter().filter(|trial| trial.case.placement != Placement::OneProcess);
+    let carries_data = |trial: &&Trial| !matches!(trial.family, Some(Family::Notification | Family::Floor));
+    let cases: BTreeSet<&Case> = trials.clone().filter(carries_data).map(|trial| &trial.case).collect();
+    let cases = if cases.is_empty() { trials.map(|trial| &trial.case).collect() } else { cases };
+    let cases: Vec<Case> = cases.into_iter().cloned().collect();
+    Some(explain(run, &cases))
 }
 
 /// Explains those rows of `run` that were `asked` for; the others are there for the costs.

@@ -89,7 +89,9 @@ pub use declared::undeclared_calls;
 pub use decoded_run::{DecodedRun, NamedRun};
 pub use exchange::{Cpu, ExchangeFigures, FEWEST_BEYOND, PageFaults, Switches, Times, Unit};
 pub use experiment::{ExperimentError, published, read_experiment};
-pub use explain::{Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain, not_covered};
+pub use explain::{
+    Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain, explain_saved, not_covered,
+};
 pub use findings::{Finding, NamedRow, WaitingProgram};
 pub use fleet::{
     Apart, CORE_TO_CORE, FLEET_SCHEMA, FleetBy, FleetChange, FleetComparison, FleetGroup, FleetInconclusive,

@@ -19,9 +19,9 @@ const DISTURBED: f64 = 0.05;
 /// What was asked of a row that is saturated, and what it carried.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Saturation {
-    /// Messages or round trips a second that were asked for.
+    /// Messages or round trips per second that were asked for, of each pair or to each receiver.
     pub asked_per_second: f64,
-    /// Those that it carried: the median over trials.
+    /// Those that it carried: the median over trials, and the mean over pairs or receivers.
     pub carried_per_second: f64,
     /// The share of its CPUs' time that others took, 0 to 1, if they are the cause; `None` if the row itself is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,17 +48,18 @@ impl Saturation {
         evidence: impl FnOnce() -> Evidence,
     ) -> Option<Saturation> {
         let Arrival::Interval(interval_ns) = case.arrival else { return None };
-        let asked_per_second = 1e9 / interval_ns as f64 * f64::from(case.links().get());
+        let links = f64::from(case.links().get());
+        let asked_per_second = 1e9 / interval_ns as f64;
         // What a timer made late is caught up, and waits for no other message.
         let waited = |trial: &Measurement| {
             trial.late_sends.saturating_sub(trial.timer_late.map_or(0, |late| late.sends))
         };
         let late = |trial: &Measurement| waited(trial) as f64 / trial.round_trips as f64;
         let cpus = if case.placement.has_two_processors() == Some(false) { 1.0 } else { 2.0 };
-        let carried_per_second = per_second(trials.clone())?;
+        let carried_per_second = per_second(trials.clone())? / links;
         // The last message of a trial may take as long as an interval: of few messages that is a part of the rate.
-        let messages = median(&trials.clone().map(|trial| trial.round_trips as f64).collect::<Vec<_>>())?
-            / f64::from(case.links().get());
+        let messages =
+            median(&trials.clone().map(|trial| trial.round_trips as f64).collect::<Vec<_>>())? / links;
         let keeps_up = KEEPS_UP * asked_per_second * messages / (messages + 1.0);
         let late = median(&trials.map(late).collect::<Vec<_>>())?;
         (carried_per_second < keeps_up && late > LATE).then(|| {

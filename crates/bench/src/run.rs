@@ -362,7 +362,7 @@ impl<W: Work> Trials<'_, W> {
             let Some((context, _)) = self.cases[*index].take() else { continue };
             let why = Unavailable::new(
                 "the time was over before its first trial",
-                "a longer --within, or fewer rows",
+                "give a longer --within, or fewer rows",
             );
             emit(on_event, W::trial_record(trial_of(&context.work, *number, Outcome::Refused(why))));
         }

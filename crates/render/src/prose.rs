@@ -5,7 +5,8 @@ use super::{
     document::Block,
     ranking::{
         UNKNOWN, has_depth, has_failed_trials, has_losses, has_no_interval, has_shares, has_stall,
-        interval_head, is_batched, is_compared, is_fan_out, marked_name, sends_again, unknown_in_tail,
+        interval_head, is_against_one, is_batched, is_compared, is_fan_out, marked_name, sends_again,
+        unknown_in_tail,
     },
     words::count,
 };
@@ -185,9 +186,13 @@ pub(crate) fn legend(summary: &Summary) -> Vec<Block> {
             .to_owned()
     });
     let several = marked(has_shares).next().map(|_| {
-        "all/s: what all do together in a second; all and slowest: that, and what the slowest does, in multiples of one \
-         alone. fairness: Jain's index, 1 where all have the same, 1/n where one has all."
+        "all/s: rate of all together. fairness: Jain's index, 1 if all have the same rate, 1/n if one has all."
             .to_owned()
+    });
+    let against_one = marked(is_against_one).next().map(|_| {
+        let unknown = shown.iter().any(|row| has_shares(row) && !is_against_one(row));
+        let unknown = if unknown { " (? if one alone was not measured)" } else { "" };
+        format!("all, slowest: rate of all together and of the slowest, in multiples of one alone{unknown}.")
     });
     let shares = marked(has_shares).next().map(|_| "shares: the smallest and the largest.".to_owned());
     let repeating = marked(sends_again).next().map(|_| {
@@ -242,6 +247,7 @@ pub(crate) fn legend(summary: &Summary) -> Vec<Block> {
         to_all,
         over_one_link,
         several,
+        against_one,
         losing,
         repeating,
         stalled,

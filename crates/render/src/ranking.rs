@@ -78,8 +78,10 @@ static COLUMNS: [Column; 33] = [
     column_if(is_one_message, Head::figures("messages/s").expendable(5), rate),
     column_if(is_link, Head::figures("links/s").expendable(5), rate),
     column_if(has_shares, Head::figures("all/s"), rate),
-    column_if(has_shares, Head::figures("all"), |entry| against_one(entry, |against| against.sum)),
-    column_if(has_shares, Head::figures("slowest"), |entry| against_one(entry, |against| against.slowest)),
+    column_if(is_against_one, Head::figures("all"), |entry| against_one(entry, |against| against.sum)),
+    column_if(is_against_one, Head::figures("slowest"), |entry| {
+        against_one(entry, |against| against.slowest)
+    }),
     column_if(has_shares, Head::figures("fairness"), |entry| {
         shared(entry, |shares| format!("{:.3}", shares.fairness))
     }),
@@ -180,6 +182,11 @@ pub(crate) fn has_shares(row: &Row) -> bool {
     row.shares.is_some()
 }
 
+/// Whether one alone was measured too.
+pub(crate) fn is_against_one(row: &Row) -> bool {
+    row.shares.as_ref().is_some_and(|shares| shares.against_one.is_some())
+}
+
 /// Whether receivers may have lost messages.
 pub(crate) fn has_losses(row: &Row) -> bool {
     row.lost_share.is_some()
@@ -243,7 +250,14 @@ pub(crate) fn columns(entries: &[Entry]) -> Vec<&'static Column> {
     // Where all rows have the same number, it says nothing.
     let trials_differ = entries.windows(2).any(|pair| pair[0].row.trials != pair[1].row.trials);
     let is_needed = |column: &&Column| column.head.name != TRIALS || trials_differ;
-    COLUMNS.iter().filter(is_there).filter(is_needed).collect()
+    let mut columns: Vec<&Column> = Vec::new();
+    for column in COLUMNS.iter().filter(is_there).filter(is_needed) {
+        // A column may have two places: for streams and for messages at a rate.
+        if !columns.iter().any(|other| other.head.name == column.head.name) {
+            columns.push(column);
+        }
+    }
+    columns
 }
 
 /// Returns the heading of the interval, and the fewest trials of rows that have one: few trials have a lower coverage, and the

@@ -3,11 +3,13 @@
 use super::document::{Column, Document, Row, Section, Table};
 use super::object::object;
 use super::origin::{date, shell};
-use super::printed::{count_table, recommendation_table, replay_table, table_of_run};
+use super::printed::{
+    costs_table, count_table, explanation_table, recommendation_table, replay_table, table_of_run,
+};
 use super::style::Style;
 use super::terminal::terminal;
 use furlong_analysis::text::plain;
-use furlong_analysis::{CountSummary, DecodedRun, recommend, replay};
+use furlong_analysis::{Costs, CountSummary, DecodedRun, explain_saved, recommend, replay};
 use furlong_model::{RunHeader, format_bytes};
 use serde::Serialize;
 
@@ -67,12 +69,21 @@ pub fn saved_run_table(run: &DecodedRun, style: Style) -> String {
         replay_table(&replayed, style)
     } else if let Some(recommended) = recommend(run) {
         recommendation_table(&recommended, style)
+    } else if measured_by(header, "costs") {
+        costs_table(&Costs::of(run), style)
+    } else if let Some(explained) = explain_saved(run) {
+        explanation_table(&explained, style)
     } else if run.records.trials.is_empty() && !run.records.counts.is_empty() {
         count_table(&CountSummary::of(run), style)
     } else {
         table_of_run(run, style)
     };
     asked + "\n" + &figures
+}
+
+/// Whether the verb of a run's command is this one.
+fn measured_by(header: &RunHeader, verb: &str) -> bool {
+    header.argv.iter().skip(1).find(|word| !word.starts_with('-')).is_some_and(|word| word == verb)
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use crate::charts::{cost_parts, cpu_and_latency, distribution, predicted, then_a
 use crate::ids::Ids;
 use crate::rows::size;
 use furlong_analysis::{
-    DecodedRun, Explanation, Level, NamedRun, Recommendation, Replay, Summary, explain, recommend, replay,
+    DecodedRun, Explanation, Level, NamedRun, Recommendation, Replay, Summary, explain_saved, recommend,
+    replay,
 };
 use furlong_chart::Chart;
-use furlong_model::{Case, Family, Placement, Trial};
 use furlong_render::charts::{
     FEWEST_POINTS, latency_by_links, latency_by_rate, latency_by_size, ranking, sum_by_parties,
     throughput_by_size,
@@ -51,7 +51,7 @@ impl Part {
         let (run, name) = (named.run, plain(named.name));
         let summary = &run.summary;
         let id = ids.give(&format!("run {name}"));
-        let explanation = explained(run);
+        let explanation = explain_saved(run).filter(|explanation| !explanation.rows.is_empty());
         let replay = replay(run);
         let mut part = Part {
             verdict: verdict(summary, explanation.as_ref(), replay.as_ref(), recommend(run).as_ref()),
@@ -164,20 +164,6 @@ fn thinned(charts: Vec<Chart>) -> Vec<Chart> {
         .filter(|(number, _)| kept.contains(number))
         .map(|(_, chart)| chart)
         .collect()
-}
-
-/// The explanation of the rows of a run with costs. Those in one process are what others are explained by, and those
-/// that carry nothing are there for the costs, unless there is nothing else.
-fn explained(run: &DecodedRun) -> Option<Explanation> {
-    if run.records.costs.is_empty() {
-        return None;
-    }
-    let trials = run.records.trials.iter().filter(|trial| trial.case.placement != Placement::OneProcess);
-    let carries_data = |trial: &&Trial| !matches!(trial.family, Some(Family::Notification | Family::Floor));
-    let cases: BTreeSet<&Case> = trials.clone().filter(carries_data).map(|trial| &trial.case).collect();
-    let cases = if cases.is_empty() { trials.map(|trial| &trial.case).collect() } else { cases };
-    let cases: Vec<Case> = cases.into_iter().cloned().collect();
-    Some(explain(run, &cases)).filter(|explanation| !explanation.rows.is_empty())
 }
 
 fn verdict(

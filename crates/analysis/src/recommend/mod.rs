@@ -31,7 +31,7 @@ use crate::{DecodedRun, Finding, Level, Regimes, RunFacts, Saturation, Skipped, 
 use compared::Compared;
 use early_look::{early_look, eliminated};
 use furlong_model::{Case, Excluded, Shortlist, Trial, Tried, Wait, Workload};
-use furlong_stats::FEWEST_TRIALS;
+use furlong_stats::{FEWEST_TRIALS, sort_by};
 use serde::Serialize;
 
 /// Version of the JSON form of a [`Recommendation`].
@@ -87,6 +87,9 @@ pub struct Recommendation {
     pub eliminated: Vec<Eliminated>,
     /// Rows that may not be chosen, or could not be measured, and why.
     pub excluded: Vec<Excluded>,
+    /// Rows that could not carry the rate; what carried the most is first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub saturated: Vec<CarriedMost>,
     /// What would change the answer.
     pub sensitivities: Vec<Sensitivity>,
 }
@@ -147,14 +150,19 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
     let closed = |case: &Case| {
         *case == workload.closed_case(&case.mechanism, case.wait, workload.size_bytes, shortlist.placement)
     };
-    let closed_row =
-        |choice: &Ranked| run.summary.rows.iter().find(|row| closed(&row.case) && choice.is(row));
+    // If the workload has no rate, this is the row that was chosen, whose figure is that of the longer look.
+    let closed_row = |choice: &Ranked| {
+        long.rows.iter().chain(&run.summary.rows).find(|row| closed(&row.case) && choice.is(row))
+    };
     let is_measured = |case: &Case| {
         let cases = long.rows.iter().map(|row| &row.case).chain(long.skipped.iter().map(|entry| &entry.case));
         cases.into_iter().any(|other| other.row() == case.row())
     };
     let if_spinning = spinning.first().and_then(alternative);
-    let excluded = excluded(shortlist, &early.skipped, &long.skipped, &allowed);
+    let skipped = || early.skipped.iter().chain(&long.skipped);
+    let saturated = saturated(skipped(), &allowed);
+    let excluded = excluded(shortlist, skipped(), &saturated, &allowed);
+    let eliminated = eliminated(&early_run, shortlist, allowed.first(), is_measured);
     Some(Recommendation {
         schema: RECOMMENDATION_SCHEMA,
         run: long.run.clone(),
@@ -173,12 +181,18 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
         spinning_not_compared: spinning_not_compared(shortlist, &excluded)
             .filter(|_| choice.is_some() && if_spinning.is_none()),
         if_spinning,
-        sensitivities: choice
-            .as_ref()
-            .map_or_else(Vec::new, |choice| sensitivities::all(shortlist, choice, &allowed, &run.summary)),
-        eliminated: eliminated(&early_run, shortlist, allowed.first(), is_measured),
-        carried_most: carried_most(workload, early.skipped.iter().chain(&long.skipped))
-            .filter(|_| choice.is_none()),
+        sensitivities: choice.as_ref().map_or_else(Vec::new, |choice| {
+            let others =
+                sensitivities::Others { ranked: &allowed, eliminated: &eliminated, saturated: &saturated };
+            sensitivities::all(shortlist, choice, &others, &run.summary)
+        }),
+        eliminated,
+        carried_most: saturated
+            .iter()
+            .find(|row| workload.admits(row.wait))
+            .filter(|_| choice.is_none())
+            .cloned(),
+        saturated,
         candidates: shortlist.candidates.len(),
         early_look_alone: early_look_alone && choice.is_some(),
         two_levels: two_levels(long),
@@ -222,28 +236,47 @@ fn two_levels(summary: &Summary) -> Option<Regimes> {
     })
 }
 
-/// Of the rows that are saturated and may be chosen, the one that carried the most.
-fn carried_most<'a>(workload: &Workload, skipped: impl Iterator<Item = &'a Skipped>) -> Option<CarriedMost> {
-    let saturated = skipped.filter(|entry| workload.admits(entry.case.wait));
-    let saturated = saturated.filter_map(|entry| Some((entry, entry.saturation?)));
-    let carried = |(_, saturation): &(&Skipped, Saturation)| saturation.carried_per_second;
-    let (entry, saturation) = saturated.max_by(|one, other| carried(one).total_cmp(&carried(other)))?;
-    Some(CarriedMost { mechanism: entry.case.mechanism.clone(), wait: entry.case.wait, saturation })
+/// Returns the rows that are not ranked because they could not carry the rate; what carried the most is first.
+fn saturated<'a>(skipped: impl Iterator<Item = &'a Skipped>, ranked: &[Ranked]) -> Vec<CarriedMost> {
+    let mut saturated: Vec<CarriedMost> = Vec::new();
+    for (entry, saturation) in skipped.filter_map(|entry| Some((entry, entry.saturation?))) {
+        let (mechanism, wait) = (entry.case.mechanism.clone(), entry.case.wait);
+        let is_it = |other: &str, other_wait: Wait| (other, other_wait) == (&*mechanism, wait);
+        if !ranked.iter().any(|row| is_it(&row.mechanism, row.wait))
+            && !saturated.iter().any(|row| is_it(&row.mechanism, row.wait))
+        {
+            saturated.push(CarriedMost { mechanism, wait, saturation });
+        }
+    }
+    sort_by(&mut saturated, |one, other| {
+        other.saturation.carried_per_second.total_cmp(&one.saturation.carried_per_second)
+    });
+    saturated
 }
 
-/// What was known beforehand, and what measuring found.
-fn excluded(shortlist: &Shortlist, first: &[Skipped], long: &[Skipped], ranked: &[Ranked]) -> Vec<Excluded> {
+/// What was known beforehand, and what measuring found. Rows that are saturated have one reason.
+fn excluded<'a>(
+    shortlist: &Shortlist,
+    skipped: impl Iterator<Item = &'a Skipped>,
+    saturated: &[CarriedMost],
+    ranked: &[Ranked],
+) -> Vec<Excluded> {
     let mut excluded = shortlist.excluded.clone();
-    for entry in first.iter().chain(long) {
+    let alike = |saturation: &Saturation| {
+        let all = saturated.iter().map(|row| row.saturation);
+        let alike: Vec<_> = all.filter(|other| other.is_alike(saturation)).collect();
+        Saturation::reason_and_remedy(&alike).0
+    };
+    for entry in skipped {
         let (mechanism, wait) = (entry.case.mechanism.clone(), Some(entry.case.wait));
         let is_ranked = ranked.iter().any(|row| row.mechanism == mechanism && Some(row.wait) == wait);
         if !is_ranked && !excluded.iter().any(|other| (&other.mechanism, other.wait) == (&mechanism, wait)) {
             let trials = if entry.trials == 1 { "a trial" } else { "some trials" };
             let remedy = if entry.remedy.is_empty() { String::new() } else { format!("; {}", entry.remedy) };
-            let reason = match entry.status {
-                SkippedStatus::Saturated => format!("saturated: {}", entry.reason),
-                SkippedStatus::Disturbed | SkippedStatus::Refused => format!("{}{remedy}", entry.reason),
-                status => format!("{} in {trials}: {}{remedy}", status.name(), entry.reason),
+            let reason = match (entry.status, &entry.saturation) {
+                (SkippedStatus::Saturated, Some(saturation)) => format!("saturated: {}", alike(saturation)),
+                (SkippedStatus::Disturbed | SkippedStatus::Refused, _) => format!("{}{remedy}", entry.reason),
+                (status, _) => format!("{} in {trials}: {}{remedy}", status.name(), entry.reason),
             };
             excluded.push(Excluded { mechanism, wait, reason });
         }

@@ -1,6 +1,6 @@
 //! What would change the answer: another trust or boundary, smaller or larger messages, another place of the processes.
 
-use super::Ranked;
+use super::{CarriedMost, Eliminated, Ranked};
 use crate::{Row, Summary};
 use furlong_model::{Arrival, Candidate, Case, Placement, Shortlist, Wait, row_name};
 use furlong_stats::distinct;
@@ -48,14 +48,24 @@ pub enum WorkloadChange {
 /// Less than this, and nobody would change for it.
 const WORTH_IT: f64 = 0.8;
 
+/// Candidates other than the choice.
+pub(super) struct Others<'a> {
+    /// The choice and those of the longer look, the best first.
+    pub ranked: &'a [Ranked],
+    /// Those of the early look alone, the best first.
+    pub eliminated: &'a [Eliminated],
+    /// Those that cannot carry the rate.
+    pub saturated: &'a [CarriedMost],
+}
+
 /// Every change that is known to change the answer.
 pub(super) fn all(
     shortlist: &Shortlist,
     choice: &Ranked,
-    ranked: &[Ranked],
+    others: &Others,
     all: &Summary,
 ) -> Vec<Sensitivity> {
-    let falls = falls(shortlist, choice, ranked);
+    let falls = falls(shortlist, choice, others);
     let places = [Placement::SameCore, Placement::Free]
         .into_iter()
         .filter_map(|place| elsewhere(shortlist, choice, all, place));
@@ -67,24 +77,28 @@ fn arrival(shortlist: &Shortlist) -> Arrival {
     shortlist.workload.case("", Wait::Block, shortlist.placement).arrival
 }
 
-fn candidate<'a>(shortlist: &'a Shortlist, row: &Ranked) -> Option<&'a Candidate> {
-    shortlist.candidate(&row.mechanism, row.wait)
-}
-
 /// Changes that would exclude the choice.
-fn falls(shortlist: &Shortlist, choice: &Ranked, ranked: &[Ranked]) -> Vec<Sensitivity> {
-    let Some(chosen) = candidate(shortlist, choice) else { return Vec::new() };
-    let stands = |row: &&Ranked, change: &str| {
-        candidate(shortlist, row)
-            .is_some_and(|row| !row.disqualified_by.iter().any(|fall| fall.change == change))
+fn falls(shortlist: &Shortlist, choice: &Ranked, others: &Others) -> Vec<Sensitivity> {
+    let Some(chosen) = shortlist.candidate(&choice.mechanism, choice.wait) else { return Vec::new() };
+    let stands =
+        |row: &Candidate, change: &str| !row.disqualified_by.iter().any(|fall| fall.change == change);
+    let is_standing = |mechanism: &str, wait: Wait, change: &str| {
+        shortlist.candidate(mechanism, wait).is_some_and(|row| stands(row, change))
     };
     let unmeasured = |change: &str| {
-        let mut left = shortlist.candidates.iter().filter(|row| row.wait.sleeps_in_the_end());
-        let next = left.find(|row| !row.disqualified_by.iter().any(|fall| fall.change == change))?;
+        let mut early = others.eliminated.iter();
+        if let Some(next) = early.find(|row| is_standing(&row.mechanism, row.wait, change)) {
+            return Some(row_name(&next.mechanism, next.wait));
+        }
+        let carries = |row: &&Candidate| {
+            let is_it = |other: &CarriedMost| (&other.mechanism, other.wait) == (&row.mechanism, row.wait);
+            row.wait.sleeps_in_the_end() && !others.saturated.iter().any(is_it)
+        };
+        let next = shortlist.candidates.iter().filter(carries).find(|row| stands(row, change))?;
         Some(row_name(&next.mechanism, next.wait))
     };
     let sensitivity = |fall: &furlong_model::Disqualifier| {
-        let next = ranked.iter().find(|row| stands(row, &fall.change));
+        let next = others.ranked.iter().find(|row| is_standing(&row.mechanism, row.wait, &fall.change));
         Sensitivity {
             change: WorkloadChange::Option { typed: fall.change.clone() },
             reason: fall.reason.clone(),

@@ -80,7 +80,7 @@ impl LatestEnd {
 
     pub(crate) fn refusal(self) -> NotMeasured {
         let reason = format!("one trial takes longer than {}", format_ns(self.limit.as_nanos() as f64));
-        NotMeasured::Refused(Unavailable::new(reason, "a longer --within"))
+        NotMeasured::Refused(Unavailable::new(reason, "give a longer --within"))
     }
 }
 

@@ -39,7 +39,7 @@ fn a_row_that_no_time_was_left_for_says_so() {
     let finished = Place::new().run(["run", "pipe", "tcp", "--within", "1ns", "--no-save"]).expect_code(7);
     finished
         .expect_complaint("the time was over before its first trial")
-        .expect_complaint("remedy: a longer --within, or fewer rows");
+        .expect_complaint("remedy: give a longer --within, or fewer rows");
 }
 
 #[test]

@@ -193,16 +193,17 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
         ));
         lines.extend(choice.bytes_per_second.filter(|_| workload.objective == Objective::Throughput).map(
             |bytes| {
-                let per_second = format_count(choice.per_second);
+                let per_second = format_count(choice.per_second / receivers(workload));
                 format!("That is {per_second} {unit}s and {} GB per second.", three_digits(bytes / 1e9))
             },
         ));
     }
     let who = if is_one(&workload.pattern_and_parties().1) { "Both" } else { "All" };
     lines.push(format!(
-        "{who} processes together use {} of one processor, {} a {unit}.",
+        "{who} processes together use {} of one processor, {} a {unit}{}.",
         share(choice.cpu_share),
-        format_ns(if is_of_cpu { choice.figure } else { choice.cpu_ns })
+        format_ns(if is_of_cpu { choice.figure } else { choice.cpu_ns }),
+        if receivers(workload) > 1.0 { " and receiver" } else { "" },
     ));
     lines.extend(choice.slo.zip(workload.slo).map(|(verdict, slo)| holds(&slo.to_string(), verdict)));
     lines.extend(recommendation.budget.map(|budget| budget_line(&budget)));
@@ -281,7 +282,14 @@ fn is_stream(workload: &Workload) -> bool {
     let is_paced = workload.interval_ns.is_some()
         && workload.objective != Objective::Throughput
         && !workload.pattern_and_parties().0.shares_an_end();
-    workload.pattern == Pattern::OneWay && !is_paced
+    // To several receivers, or if the newest counts alone, one message is in flight.
+    workload.pattern == Pattern::OneWay && !is_paced && workload.pattern_and_parties().0 != Pattern::FanOut
+}
+
+/// Receivers that each message goes to: rates and CPU times of such rows count it once for each.
+fn receivers(workload: &Workload) -> f64 {
+    let (pattern, parties) = workload.pattern_and_parties();
+    if pattern == Pattern::FanOut { f64::from(parties.get()) } else { 1.0 }
 }
 
 fn holds(slo: &str, verdict: SloVerdict) -> String {
@@ -471,7 +479,7 @@ fn sensitivity(sensitivity: &Sensitivity) -> String {
             format!("{} is {} times as fast", plain(row), three_digits(1.0 / times))
         }
         (Some(row), Some(times)) => format!("{}, {} times as long", plain(row), three_digits(times)),
-        (Some(row), None) => format!("{}, which was dropped after the early look", plain(row)),
+        (Some(row), None) => format!("{}, which was not in the longer look", plain(row)),
         (None, _) => "nothing here would do".to_owned(),
     };
     format!("{}: {instead}{reason}.", change(&sensitivity.change))
@@ -479,7 +487,7 @@ fn sensitivity(sensitivity: &Sensitivity) -> String {
 
 /// What the figures say nothing of.
 pub(crate) fn not_measured(recommendation: &Recommendation) -> Vec<String> {
-    let Workload { receivers, pattern, interval_ns, .. } = recommendation.workload;
+    let Workload { receivers, interval_ns, .. } = recommendation.workload;
     let (measured, parties) = recommendation.workload.pattern_and_parties();
     let mut lines = Vec::new();
     match measured {
@@ -504,7 +512,7 @@ pub(crate) fn not_measured(recommendation: &Recommendation) -> Vec<String> {
     }
     if measured.shares_an_end() {
         lines.push("Latency: what is sent as fast as it goes waits in buffers.".to_owned());
-    } else if pattern == Pattern::OneWay && interval_ns.is_none() {
+    } else if is_stream(&recommendation.workload) && interval_ns.is_none() {
         lines.push(
             "Latency: a stream as fast as it goes waits in buffers; say --rate to have it measured."
                 .to_owned(),
@@ -541,7 +549,8 @@ pub(crate) fn left_out(recommendation: &Recommendation) -> Vec<String> {
     if !compared.is_empty() {
         let compared = listed(&compared, 2 * NAMED);
         lines.push(format!(
-            "dropped after an early look at this workload, as compared with {than}: {compared}."
+            "not in the longer look, which is at the simplest, the best two of each family and the best of the rest; in the \
+             early look, as compared with {than}: {compared}."
         ));
     }
     if !uncompared.is_empty() {
