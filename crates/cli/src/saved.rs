@@ -55,9 +55,14 @@ impl SavedRun {
     /// Its file, if it was named by what it was saved under.
     ///
     /// # Errors
-    /// That it was named by a path: such a file is not furlong's to change.
+    /// Returns a usage error if it was named by a path, because furlong changes only its own files, or if it is being measured,
+    /// because its writer would save it again.
     pub fn own_file(&self) -> anyhow::Result<&Path> {
         match is_name(&self.name) {
+            true if self.is_under_way() => {
+                let why = "this run is being measured: wait for its end, or end its furlong";
+                Err(Usage(format!("{}: {why}", self.name)).into())
+            }
             true => Ok(&self.path),
             false => {
                 let why = "this is a path, and only runs that are named are changed: use the shell";
@@ -73,7 +78,7 @@ impl SavedRun {
 
     /// Whether it is still being measured: then its writer holds a lock on its file.
     pub fn is_under_way(&self) -> bool {
-        let locked = fs::File::open(&self.path).map(|file| file.try_lock_shared());
+        let locked = open_to_read(&self.path).map(|file| file.try_lock_shared());
         matches!(locked, Ok(Err(fs::TryLockError::WouldBlock)))
     }
 

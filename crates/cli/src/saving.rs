@@ -6,9 +6,10 @@ use anyhow::Context;
 use furlong_console::exit::Usage;
 use furlong_console::{DATA_FOLDER_VARIABLES, data_folder};
 use furlong_model::{Record, RunHeader};
-use std::fs::{File, OpenOptions, create_dir_all};
-use std::io::Write;
-use std::path::PathBuf;
+use furlong_os::file_system::names;
+use std::fs::{File, OpenOptions, create_dir_all, hard_link, remove_file, rename};
+use std::io::{ErrorKind, Seek, Write, copy};
+use std::path::{Path, PathBuf};
 
 /// Where records go, and the first thing that went wrong with that.
 pub struct Store {
@@ -60,41 +61,31 @@ impl Store {
     /// A new file under the given name. An existing one is never overwritten.
     fn named(name: &str) -> anyhow::Result<Store> {
         let path = path_of("--save", name)?;
-        let folder = path.parent().unwrap_or(&path);
-        create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        match OpenOptions::new().append(true).create_new(true).open(&path) {
-            // Until it is closed: readers then know that more comes. Some file systems have no locks.
-            Ok(file) => {
-                let _ = file.try_lock();
-                Ok(Store { path, file: Some(file), trouble: None, replaces: None })
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(Usage(format!(
+        create_folder_of(&path)?;
+        match create(&path) {
+            Ok(file) => Ok(Store { path, file: Some(file), trouble: None, replaces: None }),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(Usage(format!(
                 "--save {name}: {} is there already; --replace replaces it, 'furlong runs remove {name}' deletes it, and \
                  'furlong runs rename {name} OTHER' keeps it",
                 path.display()
             ))
             .into()),
-            Err(error) => Err(error).with_context(|| format!("cannot make {}", path.display())),
+            Err(error) => Err(error).with_context(|| format!("cannot create {}", path.display())),
         }
     }
 
-    /// A new file, which replaces the run of this name once it is complete: until then, and if it never is, that run stays.
+    /// A new file, which gets this name or replaces the run of this name once it is complete. The name is not looked up
+    /// before, because another furlong may take it meanwhile.
     fn in_place_of(name: &str, header: &RunHeader) -> anyhow::Result<Store> {
-        let path = path_of("--save", name)?;
-        if path.symlink_metadata().is_err() {
-            return Store::named(name);
-        }
-        let new =
-            Store::dated(header).with_context(|| format!("cannot save a run beside {}", path.display()))?;
-        Ok(Store { replaces: Some(path), ..new })
+        let replaces = Some(path_of("--save", name)?);
+        Ok(Store { replaces, ..Store::dated(header).with_context(|| format!("--save {name}"))? })
     }
 
     /// A new file named after the time of the run.
     fn dated(header: &RunHeader) -> anyhow::Result<Store> {
         let name = format!("run-{}-{:08x}", header.started_unix_s, header.seed as u32);
-        // Runs with the same seed may begin in the same second.
-        let others = (2..=9).map(|number| format!("{name}-{number}"));
-        others.fold(Store::named(&name), |made, name| made.or_else(|_| Store::named(&name)))
+        let (path, file) = create_numbered(&path_of("the run's name", &name)?)?;
+        Ok(Store { path, file: Some(file), trouble: None, replaces: None })
     }
 
     /// No file: a run that was not asked to be saved is measured all the same, and says so in the end.
@@ -115,32 +106,87 @@ impl Store {
 
     /// Removes the file of a run in which nothing was measured: as `@last` it would hide the last run with figures.
     pub fn discard(self) {
-        if self.file.is_some() && std::fs::remove_file(&self.path).is_ok() {
+        let is_ours = self.file.as_ref().is_some_and(|file| names(&self.path, file));
+        if is_ours && remove_file(&self.path).is_ok() {
             output::tell(format_args!("nothing was measured, so nothing is saved"));
         }
     }
 
-    /// Where the run was saved; `complete` says whether it was not interrupted.
+    /// Returns the path of the saved run; `complete` says whether it was not interrupted.
     ///
     /// # Errors
-    /// What went wrong, if not all of it could be.
+    /// Returns the first error of writing, or that the run cannot get its name.
     pub fn finish(self, complete: bool) -> anyhow::Result<PathBuf> {
-        match (self.trouble, self.replaces) {
-            (Some(error), _) => Err(error),
-            (None, None) => Ok(self.path),
-            (None, Some(replaced)) if complete => {
-                std::fs::rename(&self.path, &replaced).with_context(|| {
-                    format!("cannot replace {} by {}", replaced.display(), self.path.display())
-                })?;
-                Ok(replaced)
-            }
-            (None, Some(replaced)) => {
-                output::tell(format_args!(
-                    "{} is not replaced: this run is not complete",
-                    replaced.display()
-                ));
-                Ok(self.path)
-            }
+        if let Some(error) = self.trouble {
+            return Err(error);
         }
+        let path = match &self.file {
+            Some(file) if !names(&self.path, file) => restored(&self.path, file)?,
+            _ => self.path,
+        };
+        let Some(name) = self.replaces else { return Ok(path) };
+        if complete {
+            rename(&path, &name)
+                .with_context(|| format!("cannot replace {} by {}", name.display(), path.display()))?;
+            return Ok(name);
+        }
+        // A link never replaces a run that has the name.
+        if hard_link(&path, &name).and_then(|()| remove_file(&path)).is_ok() {
+            return Ok(name);
+        }
+        output::tell(format_args!("{} is not replaced: this run is not complete", name.display()));
+        Ok(path)
+    }
+}
+
+/// Creates the file of a run. Its lock tells readers until it is closed that more records follow.
+fn create(path: &Path) -> std::io::Result<File> {
+    let file = OpenOptions::new().read(true).append(true).create_new(true).open(path)?;
+    // Some file systems have no locks.
+    let _ = file.try_lock();
+    Ok(file)
+}
+
+/// Creates the file of a run at this path or, if it is taken, at the path with the first free number.
+fn create_numbered(path: &Path) -> anyhow::Result<(PathBuf, File)> {
+    create_folder_of(path)?;
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let (mut number, mut at) = (1, path.to_owned());
+    loop {
+        match create(&at) {
+            Ok(file) => return Ok((at, file)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(error).with_context(|| format!("cannot create {}", at.display())),
+        }
+        at = path.with_file_name(format!("{stem}-{number}.jsonl"));
+    }
+}
+
+fn create_folder_of(path: &Path) -> anyhow::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))
+}
+
+/// Writes an open file again whose path was removed or replaced during the run, and returns the new path.
+fn restored(path: &Path, mut file: &File) -> anyhow::Result<PathBuf> {
+    let lost = || format!("{} was removed or replaced while the run was measured", path.display());
+    let (at, mut again) = create_numbered(path).with_context(lost)?;
+    file.rewind().and_then(|()| copy(&mut file, &mut again)).with_context(lost)?;
+    output::tell(format_args!("furlong: {}, so the run is written again", lost()));
+    Ok(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_one_name_get_numbers_without_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs/run.jsonl");
+        let made: Vec<_> = (0..12).map(|_| create_numbered(&path).unwrap().0).collect();
+        assert_eq!(made[11], path.with_file_name("run-12.jsonl"));
+        std::fs::write(folder.path().join("file"), "").unwrap();
+        assert!(create_numbered(&folder.path().join("file/run.jsonl")).is_err());
     }
 }

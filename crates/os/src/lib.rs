@@ -62,8 +62,8 @@ pub mod facts {
 /// Which file system a folder lies in, and files and folders that are one user's own.
 pub mod file_system {
     pub use crate::platform::file_system::{
-        create_private_file, create_private_folder, is_memory, is_own, kind, open_own_file, open_to_read,
-        sync_folder,
+        create_private_file, create_private_folder, is_memory, is_own, kind, names, open_own_file,
+        open_to_read, sync_folder,
     };
     pub use crate::platform::segment::unnamed_file;
     pub use crate::text_file::read_text;

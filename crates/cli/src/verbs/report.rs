@@ -94,6 +94,7 @@ fn check_targets(asked: &ReportOptions) -> anyhow::Result<()> {
         );
         return Err(Usage(reason).into());
     }
+    asked.output.iter().try_for_each(|path| output::protect_run(path))?;
     if let Some(folder) = asked.charts.as_ref().filter(|folder| folder.exists() && !folder.is_dir()) {
         let reason = format!("--charts {} is no folder", plain(&folder.to_string_lossy()));
         return Err(Usage(reason).into());

@@ -44,6 +44,7 @@ mod replay_published;
 mod replay_usage;
 mod report;
 mod runs;
+mod saving;
 mod schema_1;
 mod self_check;
 mod serve;

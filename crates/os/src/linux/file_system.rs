@@ -60,6 +60,12 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
+/// Returns whether `path` names this open file, and no other one.
+pub fn names(path: &Path, file: &File) -> bool {
+    let number = |described: &Metadata| (described.dev(), described.ino());
+    matches!((path.symlink_metadata(), file.metadata()), (Ok(there), Ok(open)) if number(&there) == number(&open))
+}
+
 /// Whether what is described belongs to the user of this process.
 pub fn is_own(described: &Metadata) -> bool {
     described.uid() == identity::user()

@@ -52,6 +52,12 @@ pub fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns whether `path` names this open file, by its times and length: Rust's library has no stable call for its number.
+pub fn names(path: &Path, file: &File) -> bool {
+    let described = |at: &Metadata| Some((at.created().ok()?, at.modified().ok()?, at.len()));
+    matches!((path.symlink_metadata(), file.metadata()), (Ok(there), Ok(open)) if described(&there) == described(&open))
+}
+
 /// Whether what is described may be this user's: the folder for temporary files is its own, so that all in it is.
 pub fn is_own(_described: &Metadata) -> bool {
     true
