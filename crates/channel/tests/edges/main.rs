@@ -1,6 +1,7 @@
 //! The edges of a channel: paths, backlogs, signals, forks, deaths between short calls, panics, and peers that lie by plan.
 #![cfg(all(target_os = "linux", not(in_one_process)))]
 
+mod accepting;
 #[path = "../common/mod.rs"]
 mod common;
 mod connecting;
