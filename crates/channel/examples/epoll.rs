@@ -38,7 +38,9 @@ mod linux {
                     }
                 }
             }
-            let mut channel = match listener.accept() {
+            // `accept` would wait for the next client if the one that connected has left.
+            let mut channel = match listener.try_accept() {
+                Err(Error::WouldBlock) => continue,
                 Err(Error::Refused(peer)) => {
                     eprintln!("user {} may not connect", peer.user);
                     continue;
@@ -53,13 +55,14 @@ mod linux {
         Ok(())
     }
 
-    /// Answers all messages that are there, until there is none and the descriptor tells of the next.
+    /// Answers all messages that are there, until there is none and the descriptor tells of the next. A client that takes no
+    /// answers is left: a call that waits would keep all others waiting.
     fn answer(channel: &mut Channel) -> Result<(), Error> {
         let mut buffer = [0; 4096];
         let (sender, receiver) = channel.both();
         while !receiver.watch()? {
             match receiver.try_recv(&mut buffer) {
-                Ok(len) => sender.send(&buffer[..len])?,
+                Ok(len) => sender.try_send(&buffer[..len])?,
                 Err(Error::WouldBlock) => {}
                 Err(error) => return Err(error),
             }

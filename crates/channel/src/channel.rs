@@ -95,6 +95,11 @@ impl<T: Trust> Channel<T> {
         (&mut self.sender, &mut self.receiver)
     }
 
+    /// Returns whether the other end was closed or its process has died; there may be messages left. One system call.
+    pub fn is_closed(&self) -> bool {
+        self.receiver.is_closed()
+    }
+
     /// The process that connected or listened, or that made the pair.
     pub fn peer(&self) -> Credentials {
         self.peer

@@ -32,6 +32,15 @@ pub enum Error {
     /// What the other end wrote into the shared memory, or sent, is not what this library writes. The channel is of no
     /// more use.
     Corrupt(&'static str),
+    /// A listener's channels are larger than this process accepts.
+    TooLarge {
+        /// The option that is exceeded.
+        what: &'static str,
+        /// Bytes that the listener decided on.
+        bytes: usize,
+        /// The most bytes that this process accepts.
+        most: usize,
+    },
     /// The process at the other end is not one of those that were allowed.
     Refused(crate::credentials::Credentials),
     /// The operating system refused something.
@@ -52,7 +61,11 @@ impl fmt::Display for Error {
                 write!(f, "the next message has {len} bytes, more than the buffer")
             }
             Error::Corrupt(what) => write!(f, "the other end broke the protocol: {what}"),
-            Error::Refused(peer) => write!(f, "{peer} is not allowed to connect"),
+            Error::TooLarge { what, bytes, most } => write!(
+                f,
+                "the listener's {what} has {bytes} bytes, and this process accepts at most {most}: raise it in the options"
+            ),
+            Error::Refused(peer) => write!(f, "{peer} is not allowed"),
             Error::System(error) => error.fmt(f),
         }
     }
@@ -63,6 +76,49 @@ impl std::error::Error for Error {
         match self {
             Error::System(error) => Some(error),
             _ => None,
+        }
+    }
+}
+
+/// An error of the operating system is copied with its number; one with a text of this library, with the text.
+impl Clone for Error {
+    fn clone(&self) -> Error {
+        match self {
+            Error::WouldBlock => Error::WouldBlock,
+            Error::TimedOut => Error::TimedOut,
+            Error::Closed => Error::Closed,
+            Error::PeerDied => Error::PeerDied,
+            Error::TooLong { len, most } => Error::TooLong { len: *len, most: *most },
+            Error::BufferTooSmall { len } => Error::BufferTooSmall { len: *len },
+            Error::Corrupt(what) => Error::Corrupt(what),
+            Error::TooLarge { what, bytes, most } => Error::TooLarge { what, bytes: *bytes, most: *most },
+            Error::Refused(peer) => Error::Refused(*peer),
+            Error::System(error) => Error::System(match error.raw_os_error() {
+                Some(number) => io::Error::from_raw_os_error(number),
+                None => io::Error::new(error.kind(), error.to_string()),
+            }),
+        }
+    }
+}
+
+/// Errors of the operating system are equal if their kinds and numbers are.
+impl PartialEq for Error {
+    fn eq(&self, other: &Error) -> bool {
+        match (self, other) {
+            (Error::TooLong { len, most }, Error::TooLong { len: other, most: least }) => {
+                (len, most) == (other, least)
+            }
+            (Error::BufferTooSmall { len }, Error::BufferTooSmall { len: other }) => len == other,
+            (Error::Corrupt(what), Error::Corrupt(other)) => what == other,
+            (
+                Error::TooLarge { what, bytes, most },
+                Error::TooLarge { what: other, bytes: others, most: least },
+            ) => (what, bytes, most) == (other, others, least),
+            (Error::Refused(peer), Error::Refused(other)) => peer == other,
+            (Error::System(error), Error::System(other)) => {
+                (error.kind(), error.raw_os_error()) == (other.kind(), other.raw_os_error())
+            }
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
     }
 }
@@ -82,7 +138,7 @@ impl From<Error> for io::Error {
             Error::Closed => io::ErrorKind::UnexpectedEof,
             Error::PeerDied => io::ErrorKind::ConnectionReset,
             Error::TooLong { .. } | Error::BufferTooSmall { .. } => io::ErrorKind::InvalidInput,
-            Error::Corrupt(_) => io::ErrorKind::InvalidData,
+            Error::Corrupt(_) | Error::TooLarge { .. } => io::ErrorKind::InvalidData,
             Error::Refused(_) => io::ErrorKind::PermissionDenied,
         };
         io::Error::new(kind, error)

@@ -3,16 +3,21 @@
 use crate::error::{Error, Result};
 use crate::options::Options;
 
-/// What a greeting begins with: the library, and the version of the protocol and of what lies where in the memory.
-const MAGIC: [u8; 8] = *b"furlong\x01";
+/// What a greeting begins with: the library.
+const MAGIC: [u8; 7] = *b"furlong";
 
-/// Bytes of a greeting: [`MAGIC`], capacity, longest message, start.
+/// The version of the wire format: of the greeting, of the protocol, and of what lies where in the memory. Both ends must have
+/// the same. Whoever changes one of these adds 1.
+pub(crate) const VERSION: u8 = 1;
+
+/// Bytes of a greeting: [`MAGIC`] and [`VERSION`], capacity, longest message, start.
 pub(crate) const BYTES: usize = 32;
 
 /// The greeting of a listener with these options.
 pub(crate) fn encode(options: &Options) -> [u8; BYTES] {
     let mut greeting = [0; BYTES];
-    greeting[..8].copy_from_slice(&MAGIC);
+    greeting[..7].copy_from_slice(&MAGIC);
+    greeting[7] = VERSION;
     let numbers = [options.capacity as u64, options.longest as u64, options.start];
     for (number, place) in numbers.iter().zip(greeting[8..].chunks_exact_mut(8)) {
         place.copy_from_slice(&number.to_le_bytes());
@@ -30,11 +35,13 @@ pub(crate) fn number(bytes: &[u8], at: usize) -> u64 {
 /// What the one who connected with `own` options makes its end with.
 ///
 /// # Errors
-/// `Corrupt` if it is no greeting of this version.
+/// Returns `Corrupt` if it is not a greeting of this version, and `TooLarge` if it exceeds what `own` accepts.
 pub(crate) fn decode(greeting: &[u8; BYTES], own: &Options) -> Result<Options> {
-    if greeting[..8] != MAGIC {
-        return Err(Error::Corrupt("the greeting is not of this library, or of another version of it"));
+    if greeting[..7] != MAGIC {
+        return Err(Error::Corrupt("the greeting is not of this library"));
     }
-    let longest = number(greeting, 16).min(own.longest as u64);
-    Options::checked(number(greeting, 8), longest, number(greeting, 24), own.waiting)
+    if greeting[7] != VERSION {
+        return Err(Error::Corrupt("the listener has another version of the wire format"));
+    }
+    own.checked(number(greeting, 8), number(greeting, 16), number(greeting, 24))
 }

@@ -14,6 +14,8 @@ mod atomics;
 #[cfg(not(loom))]
 mod channel;
 mod coalescing;
+#[cfg(not(loom))]
+mod connecting;
 mod control;
 mod credentials;
 mod error;

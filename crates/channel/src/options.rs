@@ -11,6 +11,9 @@ const CAPACITY_BYTES: usize = 2 << 20;
 /// Bytes in the longest message unless it is told otherwise.
 const LONGEST_BYTES: usize = 16 << 20;
 
+/// Bytes that each direction may hold at most where a listener decides, unless it is told otherwise.
+const ACCEPTED_BYTES: usize = 16 << 20;
+
 /// The fewest bytes that a direction may hold: a page.
 const LEAST_CAPACITY_BYTES: usize = 4096;
 
@@ -23,12 +26,21 @@ pub struct Options {
     pub(crate) capacity: usize,
     pub(crate) longest: usize,
     pub(crate) waiting: Waiting,
+    pub(crate) accepted: usize,
+    pub(crate) membarrier: bool,
     pub(crate) start: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { capacity: CAPACITY_BYTES, longest: LONGEST_BYTES, waiting: Waiting::default(), start: 0 }
+        Options {
+            capacity: CAPACITY_BYTES,
+            longest: LONGEST_BYTES,
+            waiting: Waiting::default(),
+            accepted: ACCEPTED_BYTES,
+            membarrier: true,
+            start: 0,
+        }
     }
 }
 
@@ -52,7 +64,31 @@ impl Options {
         self.capacity
     }
 
+    /// Bytes that each direction may hold at most in a channel that a listener made: [`connect`](crate::Channel::connect)
+    /// fails, without mapping anything, if it is more. 16 MiB unless it is called, or
+    /// [`capacity`](Self::capacity) if that is more. This process maps twice as much.
+    #[must_use]
+    pub fn accepted_capacity(self, bytes: usize) -> Options {
+        Options { accepted: bytes, ..self }
+    }
+
+    /// Whether this end may use membarrier(2), which it does unless it is called with `false`. Windows has no such call.
+    ///
+    /// A receiver that is busy and then sleeps makes one `MEMBARRIER_CMD_GLOBAL_EXPEDITED`, so that a sender need not execute
+    /// a fence for each message. It interrupts each CPU that runs a thread of *any* process that has registered: also
+    /// isolated CPUs, and channels of other users. Each end registers its process for good.
+    ///
+    /// With `false` this end neither registers its process nor interrupts others, and executes a fence for each message
+    /// that it sends to a receiver that may sleep: about 5 to 20 ns. On a host with isolated CPUs, let all processes use
+    /// `false` that run there.
+    #[must_use]
+    pub fn membarrier(self, is_allowed: bool) -> Options {
+        Options { membarrier: is_allowed, ..self }
+    }
+
     /// Bytes in the longest message that may be sent, and that is taken from the other end: up to 4 GiB less one byte.
+    ///
+    /// Where a listener decides, [`connect`](crate::Channel::connect) fails if the listener's limit is larger than this one.
     #[must_use]
     pub fn longest_message(self, bytes: usize) -> Options {
         Options { longest: bytes.min(u32::MAX as usize), ..self }
@@ -83,8 +119,11 @@ impl Options {
         ring::longest_record(self.capacity).min(self.longest)
     }
 
-    /// Options with values that came from another process.
-    pub(crate) fn checked(capacity: u64, longest: u64, start: u64, waiting: Waiting) -> Result<Options> {
+    /// These options with values that came from a listener.
+    ///
+    /// # Errors
+    /// Returns `Corrupt` if they are not possible, and `TooLarge` if they are more than these options accept.
+    pub(crate) fn checked(&self, capacity: u64, longest: u64, start: u64) -> Result<Options> {
         let invalid = Error::Corrupt("the geometry is none");
         let (Ok(capacity), Ok(longest)) = (usize::try_from(capacity), usize::try_from(longest)) else {
             return Err(invalid);
@@ -94,6 +133,13 @@ impl Options {
         if !is_capacity || longest > u32::MAX as usize || !start.is_multiple_of(8) {
             return Err(invalid);
         }
-        Ok(Options { capacity, longest, waiting, start })
+        let accepted = self.accepted.max(self.capacity);
+        if capacity > accepted {
+            return Err(Error::TooLarge { what: "capacity", bytes: capacity, most: accepted });
+        }
+        if longest > self.longest {
+            return Err(Error::TooLarge { what: "longest message", bytes: longest, most: self.longest });
+        }
+        Ok(Options { capacity, longest, start, ..*self })
     }
 }

@@ -12,9 +12,6 @@ use std::fmt;
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 
-/// The most messages that are given up by their sender in a row before a call that does not wait ends.
-const ABORTS: u32 = 16;
-
 /// The end of a direction that receives. When it is dropped, the other end is told once it waits for room.
 pub struct Receiver<T: Trust = Untrusted> {
     end: ReceivingEnd,
@@ -43,7 +40,7 @@ impl Drop for ReceivingEnd {
 impl Receiver {
     pub(crate) fn new(lane: Lane, link: Link, options: &Options) -> Receiver {
         let coalescing = Coalescing::within(lane.capacity());
-        let waiter = Waiter::new(options.waiting, lane.ends_of_receiver(), link, coalescing);
+        let waiter = Waiter::new(options, lane.ends_of_receiver(), link, coalescing);
         let ring = Consumer::new(lane, options.start, options.longest);
         let end = ReceivingEnd { ring, waiter, gathered: Vec::new(), is_whole: false, copy: Vec::new() };
         Receiver { end, trust: Untrusted(()) }
@@ -66,11 +63,12 @@ impl<T: Trust> Receiver<T> {
         self.end.recv(buffer, Limit::None)
     }
 
-    /// The same if a message is there now.
+    /// Like [`recv`](Self::recv), but returns `WouldBlock` if no message is available. It takes at most as many parts of a
+    /// long message as the ring holds.
     ///
     /// # Errors
-    /// `WouldBlock` if not; else as above. Whether the other end is gone is told by calls that wait, and by
-    /// [`watch`](Self::watch).
+    /// Returns `WouldBlock`, or an error as `recv` does: `Closed` at once, and `PeerDied` at most 100 milliseconds after the
+    /// death.
     #[inline]
     pub fn try_recv(&mut self, buffer: &mut [u8]) -> Result<usize> {
         self.end.recv(buffer, Limit::Now)
@@ -108,6 +106,11 @@ impl<T: Trust> Receiver<T> {
     /// `WouldBlock` if not; else as above.
     pub fn try_recv_each(&mut self, most: usize, take: impl FnMut(&[u8])) -> Result<usize> {
         self.end.recv_each(most, Limit::Now, take)
+    }
+
+    /// Returns whether the other end was closed or its process has died; there may be messages left. One system call.
+    pub fn is_closed(&self) -> bool {
+        self.end.waiter.is_alone()
     }
 
     /// What tells of what [`watch`](Self::watch) waits for.
@@ -192,13 +195,29 @@ impl Deref for Message<'_> {
     }
 }
 
-/// An error if a call is not to look for a further message after its sender gave one up.
-fn after_abort(aborts: &mut u32, limit: Limit) -> Result<()> {
-    *aborts += 1;
-    match limit {
-        Limit::Now if *aborts >= ABORTS => Err(Error::WouldBlock),
-        Limit::At(end) if Instant::now() >= end => Err(Error::TimedOut),
-        _ => Ok(()),
+/// How much one call may take of messages that have not come to an end, whose sender may go on without one.
+struct Budget {
+    limit: Limit,
+    /// Where the call began.
+    position: u64,
+}
+
+impl Budget {
+    fn of(limit: Limit, ring: &Consumer) -> Budget {
+        Budget { limit, position: ring.position() }
+    }
+
+    /// An error if the call is to end although there may be more parts: it has taken as much as the ring can have held when
+    /// it began, and its time is over.
+    fn check(&self, ring: &Consumer) -> Result<()> {
+        if ring.position().wrapping_sub(self.position) < ring.capacity() as u64 {
+            return Ok(());
+        }
+        match self.limit {
+            Limit::Now => Err(Error::WouldBlock),
+            Limit::At(end) if Instant::now() >= end => Err(Error::TimedOut),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -239,10 +258,10 @@ impl ReceivingEnd {
     /// A message that comes in parts, or one that is too long.
     #[inline(never)]
     fn recv_otherwise(&mut self, buffer: &mut [u8], limit: Limit) -> Result<usize> {
-        let mut aborts = 0;
+        let budget = Budget::of(limit, &self.ring);
         loop {
             if !self.gathered.is_empty() {
-                self.gather(limit)?;
+                self.gather(&budget)?;
                 if self.is_whole {
                     return self.copy_gathered(buffer);
                 }
@@ -256,20 +275,21 @@ impl ReceivingEnd {
                     self.pass(&record);
                     return Ok(record.len);
                 }
-                if self.recv_parts(&mut buffer[..record.message], limit)? {
+                if self.recv_parts(&mut buffer[..record.message], &budget)? {
                     return Ok(record.message);
                 }
             }
-            after_abort(&mut aborts, limit)?;
+            budget.check(&self.ring)?;
         }
     }
 
     /// Copies the parts of a message straight to where they belong; false if its sender gave it up. If they do not come in
     /// time, keeps those that came.
-    fn recv_parts(&mut self, message: &mut [u8], limit: Limit) -> Result<bool> {
+    fn recv_parts(&mut self, message: &mut [u8], budget: &Budget) -> Result<bool> {
         let mut len = 0;
         while len < message.len() {
-            let record = match self.look(limit) {
+            let in_budget = if len > 0 { budget.check(&self.ring) } else { Ok(()) };
+            let record = match in_budget.and_then(|()| self.look(budget.limit)) {
                 Ok(record) => record,
                 Err(error) => {
                     self.gathered.extend_from_slice(&message[..len]);
@@ -290,9 +310,13 @@ impl ReceivingEnd {
 
     /// Copies the parts of a message together, beginning with those that came before. If its sender gives it up, nothing
     /// is left of it.
-    fn gather(&mut self, limit: Limit) -> Result<()> {
+    fn gather(&mut self, budget: &Budget) -> Result<()> {
+        let begin = self.ring.position();
         while !self.is_whole {
-            let record = self.look(limit)?;
+            if self.ring.position() != begin {
+                budget.check(&self.ring)?;
+            }
+            let record = self.look(budget.limit)?;
             if record.kind == Kind::Abort {
                 self.pass(&record);
                 self.gathered.clear();
@@ -324,7 +348,7 @@ impl ReceivingEnd {
 
     /// Waits for a message and puts a copy of it in place of what `message` has.
     fn recv_vec(&mut self, message: &mut Vec<u8>, limit: Limit) -> Result<()> {
-        let mut aborts = 0;
+        let budget = Budget::of(limit, &self.ring);
         loop {
             if self.gathered.is_empty() {
                 let record = self.look(limit)?;
@@ -335,13 +359,13 @@ impl ReceivingEnd {
                     return Ok(());
                 }
             }
-            self.gather(limit)?;
+            self.gather(&budget)?;
             if self.is_whole {
                 std::mem::swap(message, &mut self.gathered);
                 self.forget_gathered();
                 return Ok(());
             }
-            after_abort(&mut aborts, limit)?;
+            budget.check(&self.ring)?;
         }
     }
 
@@ -376,13 +400,13 @@ impl ReceivingEnd {
 
     #[inline(never)]
     fn peek_otherwise(&mut self, limit: Limit) -> Result<Option<Record>> {
-        let mut aborts = 0;
+        let budget = Budget::of(limit, &self.ring);
         loop {
-            self.gather(limit)?;
+            self.gather(&budget)?;
             if self.is_whole {
                 return Ok(None);
             }
-            after_abort(&mut aborts, limit)?;
+            budget.check(&self.ring)?;
             let record = self.look(limit)?;
             if record.kind == Kind::Whole {
                 return Ok(Some(record));

@@ -22,6 +22,9 @@ const RESERVE_BYTES: usize = 2 * HEADER_BYTES;
 /// being written.
 const PART_BYTES: usize = 8 << 10;
 
+/// The shortest part but for a last one: who takes a message in parts of a byte does nothing else for half a second.
+const LEAST_PART_BYTES: usize = 512;
+
 /// The longest message whose lines are fetched while its header is waited for.
 const FETCHED_BYTES: usize = 256;
 
@@ -80,6 +83,17 @@ pub(crate) struct Place {
     len: usize,
     /// Bytes to skip in front of it.
     skip: usize,
+}
+
+impl Place {
+    /// The place of a record of `len` bytes in the same room.
+    ///
+    /// # Panics
+    /// If there is no room for so many.
+    pub(crate) fn shortened(self, len: usize) -> Place {
+        assert!(len <= self.len, "{len} bytes do not fit in a loan of {}", self.len);
+        Place { len, ..self }
+    }
 }
 
 /// The sender's end of a ring.
@@ -329,6 +343,16 @@ impl Consumer {
         self.expected > 0
     }
 
+    /// Bytes in the ring.
+    pub(crate) fn capacity(&self) -> usize {
+        self.lane.capacity()
+    }
+
+    /// Bytes from the beginning to the next record.
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
     #[inline(always)]
     fn offset(&self) -> usize {
         self.position as usize & (self.lane.capacity() - 1)
@@ -374,6 +398,8 @@ impl Consumer {
     #[cold]
     fn fail(&mut self, why: &'static str) -> Error {
         self.broken = true;
+        // A header as before would be a message without a look at `broken`.
+        self.usual = Usual::NONE;
         Error::Corrupt(why)
     }
 
@@ -397,7 +423,8 @@ impl Consumer {
     fn check_part(&mut self, header: u64, record: Record, fits: bool) -> Result<Option<Record>> {
         let Record { len, message, offset, .. } = record;
         let is = |kind: Kind| header >> 56 == kind as u64 && !self.broken;
-        let is_part = fits && len > 0;
+        let least = LEAST_PART_BYTES.min(longest_record(self.lane.capacity()));
+        let is_part = fits && (len >= least || len == message && len > 0);
         let begins = is_part && self.expected == 0 && len < message && message <= self.longest_message;
         let goes_on = is_part && len <= message && message == self.expected;
         if is(Kind::First) && begins {
@@ -492,7 +519,7 @@ mod tests {
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
         let len = || prop_oneof![0..64usize, 0..=longest_record(CAPACITY)];
-        let parts = proptest::collection::vec(1..=longest_record(CAPACITY), 2..5);
+        let parts = proptest::collection::vec(LEAST_PART_BYTES..=longest_record(CAPACITY), 2..5);
         let step = prop_oneof![
             3 => proptest::collection::vec(len(), 1..4).prop_map(Step::Send),
             1 => (parts, any::<bool>()).prop_map(|(parts, gives_up)| Step::SendParts { parts, gives_up }),
@@ -662,11 +689,12 @@ mod tests {
         assert!(next(&mut consumer, &shared, whole).is_err(), "beyond the end");
         assert!(next(&mut consumer, &shared, whole).is_err(), "after an error");
         let (mut consumer, shared) = seen_once();
-        assert_eq!(next(&mut consumer, &shared, header(Kind::First, 8, 600)).unwrap(), 8);
+        assert_eq!(next(&mut consumer, &shared, header(Kind::First, 512, 1112)).unwrap(), 512);
         assert!(next(&mut consumer, &shared, whole).is_err(), "within a message");
         let (mut consumer, shared) = seen_once();
         shared.publish_header(consumer.offset(), 0);
         assert!(consumer.take().is_err() && consumer.has_header(), "went away");
+        assert!(next(&mut consumer, &shared, whole).is_err(), "after it went away");
     }
 
     #[test]

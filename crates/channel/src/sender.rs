@@ -26,6 +26,15 @@ struct SendingEnd {
     longest: usize,
 }
 
+/// Messages that become visible together, at the latest when it is dropped: also where the caller's iterator panics.
+struct Batch<'a>(&'a mut SendingEnd);
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        self.0.publish();
+    }
+}
+
 impl Drop for SendingEnd {
     fn drop(&mut self) {
         self.waiter.close();
@@ -34,7 +43,7 @@ impl Drop for SendingEnd {
 
 impl Sender {
     pub(crate) fn new(lane: Lane, link: Link, options: &Options) -> Sender {
-        let waiter = Waiter::new(options.waiting, lane.ends_of_sender(), link, Coalescing::NONE);
+        let waiter = Waiter::new(options, lane.ends_of_sender(), link, Coalescing::NONE);
         let ring = Producer::new(lane, options.start);
         Sender { end: SendingEnd { ring, waiter, longest: options.longest }, trust: Untrusted(()) }
     }
@@ -49,8 +58,8 @@ impl<T: Trust> Sender<T> {
     /// Sends a message, after waiting until there is room.
     ///
     /// # Errors
-    /// `TooLong`; `Closed`, `PeerDied` and `Corrupt` where there is no room. A message that was sent may find nobody who
-    /// receives it.
+    /// Returns `TooLong`; `Closed` once the other end was closed; `PeerDied` and `Corrupt` if there is no room. A process
+    /// that dies does not receive what was sent to it before this end learns of its death.
     #[inline]
     pub fn send(&mut self, message: &[u8]) -> Result<()> {
         if message.len() > self.end.ring.undivided() {
@@ -62,7 +71,8 @@ impl<T: Trust> Sender<T> {
     /// Sends a message if there is room for it now.
     ///
     /// # Errors
-    /// `WouldBlock` if not; `TooLong` also where it would not fit in an empty ring; `Corrupt`.
+    /// Returns `WouldBlock` if there is no room, `TooLong` also if the message would not fit in an empty ring, and other
+    /// errors as [`send`](Self::send) does.
     #[inline]
     pub fn try_send(&mut self, message: &[u8]) -> Result<()> {
         if message.len() > self.end.ring.undivided() {
@@ -83,35 +93,46 @@ impl<T: Trust> Sender<T> {
         self.end.send_short(message, limit)
     }
 
-    /// Sends messages one after the other, and makes those visible together for which there is room at once.
+    /// Sends messages one after the other, and makes those visible together for which there is room at once. While the
+    /// iterator waits for something, the receiver does not see the messages before it. If the iterator panics, they are sent.
     ///
     /// # Errors
-    /// As [`send`](Self::send): then those before the one that failed were sent.
+    /// Returns an error as [`send`](Self::send) does: then the messages before the one that failed were sent.
     pub fn send_all<M: AsRef<[u8]>>(&mut self, messages: impl IntoIterator<Item = M>) -> Result<()> {
-        let sent = messages.into_iter().try_for_each(|message| self.end.stage_or_send(message.as_ref()));
-        self.end.publish();
-        sent
+        let batch = Batch(&mut self.end);
+        messages.into_iter().try_for_each(|message| batch.0.stage_or_send(message.as_ref()))
     }
 
     /// Sends as many of the messages, from the first on, as there is room for now, makes them visible together, and gives
     /// their number.
     ///
     /// # Errors
-    /// `TooLong`, if one is that does not go as one record; `Corrupt`. Then those before it were sent.
+    /// Returns `TooLong` if a message does not go as one record, and other errors as [`send`](Self::send) does: then the
+    /// messages before it were sent.
     pub fn try_send_all<M: AsRef<[u8]>>(&mut self, messages: impl IntoIterator<Item = M>) -> Result<usize> {
         let mut sent = 0;
+        let batch = Batch(&mut self.end);
         let result = messages.into_iter().try_for_each(|message| {
-            if self.end.stage_short(message.as_ref())? {
+            let message = message.as_ref();
+            if batch.0.stage_short(message)? {
                 sent += 1;
                 return Ok(());
             }
+            if sent == 0 {
+                // Whether the other end is gone.
+                batch.0.wait_for_place(message.len(), Limit::Now)?;
+            }
             Err(Error::WouldBlock)
         });
-        self.end.publish();
         match result {
             Ok(()) | Err(Error::WouldBlock) => Ok(sent),
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns whether the other end was closed or its process has died. One system call.
+    pub fn is_closed(&self) -> bool {
+        self.end.waiter.is_alone()
     }
 
     /// What tells of what [`watch`](Self::watch) waits for.
@@ -167,6 +188,7 @@ impl Sender<Trusted> {
     #[inline(always)]
     fn loan_until(&mut self, len: usize, limit: Limit) -> Result<Loan<'_>> {
         check_length(len, self.longest_loan())?;
+        self.end.check_open()?;
         let place = self.end.place(len, limit)?;
         Ok(Loan { end: &mut self.end, place, promise: self.trust.0 })
     }
@@ -178,6 +200,24 @@ impl Sender<Trusted> {
 }
 
 /// Room for one message where it is to lie. Dropped without `commit`, nothing is sent.
+///
+/// ```
+/// # #[cfg(target_os = "linux")]
+/// # fn main() -> Result<(), furlong_channel::Error> {
+/// # use furlong_channel::{Channel, Options};
+/// let options = Options::new();
+/// let [first, second] = Channel::pair(&options)?.map(|end| Channel::from_descriptors(end, &options));
+/// // SAFETY: both ends are this library's.
+/// let (mut first, mut second) = unsafe { (first?.trust(), second?.trust()) };
+/// let mut loan = first.loan(1000)?;
+/// loan[..5].copy_from_slice(b"hello");
+/// loan.commit_len(5);
+/// assert_eq!(&second.peek()?[..], b"hello");
+/// # Ok(())
+/// # }
+/// # #[cfg(not(target_os = "linux"))]
+/// # fn main() {}
+/// ```
 pub struct Loan<'a> {
     end: &'a mut SendingEnd,
     place: Place,
@@ -190,6 +230,16 @@ impl Loan<'_> {
     pub fn commit(self) {
         self.end.ring.stage_whole(self.place);
         self.end.publish();
+    }
+
+    /// Sends the first `len` bytes: the room may be larger than the message turns out to be.
+    ///
+    /// # Panics
+    /// If the loan has fewer bytes.
+    #[inline]
+    pub fn commit_len(mut self, len: usize) {
+        self.place = self.place.shortened(len);
+        self.commit();
     }
 }
 
@@ -221,6 +271,12 @@ impl SendingEnd {
         self.waiter.wake();
     }
 
+    /// An error if the other end was closed, whether there is room or not.
+    #[inline(always)]
+    fn check_open(&self) -> Result<()> {
+        if self.waiter.is_closed() { Err(Error::Closed) } else { Ok(()) }
+    }
+
     /// A place for a record.
     #[inline(always)]
     fn place(&mut self, len: usize, limit: Limit) -> Result<Place> {
@@ -240,6 +296,7 @@ impl SendingEnd {
     #[inline(always)]
     fn send_short(&mut self, message: &[u8], limit: Limit) -> Result<()> {
         check_length(message.len(), self.longest)?;
+        self.check_open()?;
         if self.ring.send_at_once(message) {
             self.waiter.wake();
             return Ok(());
@@ -260,6 +317,7 @@ impl SendingEnd {
     #[inline(always)]
     fn stage_short(&mut self, message: &[u8]) -> Result<bool> {
         check_length(message.len(), self.longest.min(self.ring.longest_record()))?;
+        self.check_open()?;
         let Some(place) = self.ring.place(message.len())? else {
             return Ok(false);
         };
@@ -285,6 +343,7 @@ impl SendingEnd {
     #[inline(never)]
     fn send_long(&mut self, message: &[u8], limit: Limit) -> Result<()> {
         check_length(message.len(), self.longest)?;
+        self.check_open()?;
         let mut part_bytes = self.ring.part_bytes()?;
         if matches!(limit, Limit::Now) {
             part_bytes = self.ring.longest_record();
@@ -321,7 +380,7 @@ impl SendingEnd {
             return Ok(());
         }
         check_length(len, self.ring.longest_at_once())?;
-        if self.ring.has_room_for_parts(len, part_bytes)? { Ok(()) } else { Err(Error::WouldBlock) }
+        self.waiter.wait(Limit::Now, || self.ring.has_room_for_parts(len, part_bytes))
     }
 }
 

@@ -10,6 +10,7 @@ use crate::atomics::{Fault, Ordering, count_store, fence, has, order};
 use crate::coalescing::Coalescing;
 use crate::error::{Error, Result};
 use crate::memory::Ends;
+use crate::options::Options;
 use crate::wake::{self, Link};
 use std::time::{Duration, Instant};
 
@@ -62,6 +63,18 @@ const LIFE_SIGN: Duration = Duration::from_millis(40);
 const WAKE_UP_NS: u64 = 50_000;
 const WAKE_UP_RANGE_NS: std::ops::RangeInclusive<u64> = 5_000..=100_000;
 
+/// Why a sleep ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Slept {
+    /// The time is over.
+    ToTheEnd,
+    /// The other end has woken this one, or the word has changed.
+    UntilWoken,
+    /// The thread has handled a signal, as those of a profiler.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has signals"))]
+    UntilSignal,
+}
+
 /// Wake-ups in vain during one wait, after which it sleeps whatever the other end does.
 const VAIN_WAKE_UPS: u32 = 64;
 
@@ -80,6 +93,16 @@ impl Limit {
     /// So long from now.
     pub(crate) fn after(time: Duration) -> Limit {
         Instant::now().checked_add(time).map_or(Limit::None, Limit::At)
+    }
+
+    /// The whole time, or nothing where there is no end.
+    #[cfg(windows)]
+    pub(crate) fn time(self) -> Option<Duration> {
+        match self {
+            Limit::Now => Some(Duration::ZERO),
+            Limit::At(end) => Some(end.saturating_duration_since(Instant::now())),
+            Limit::None => None,
+        }
     }
 
     /// What is left; nothing where the time is over.
@@ -115,16 +138,21 @@ pub(crate) struct Waiter {
     is_registered: bool,
     /// Whether the word may still say that this end waits outside.
     is_watching: bool,
+    /// When this end last looked whether the other one lives, by the coarse clock.
+    looked_ms: u64,
+    /// The process that made this end. Only that one may close it: a fork that drops its copy may not.
+    process: u32,
     coalescing: Coalescing,
 }
 
 impl Waiter {
     /// A way to wait and wake.
-    pub(crate) fn new(waiting: Waiting, ends: Ends, link: Link, coalescing: Coalescing) -> Waiter {
+    pub(crate) fn new(options: &Options, ends: Ends, link: Link, coalescing: Coalescing) -> Waiter {
+        let Options { waiting, membarrier, .. } = *options;
         let awake = if waiting == Waiting::Spin { state::NEVER_SLEEPS } else { state::AWAKE };
-        let can_order = waiting != Waiting::Spin && wake::can_order_others();
+        let can_order = membarrier && waiting != Waiting::Spin && wake::can_order_others();
         ends.own().state.store(awake, Ordering::SeqCst);
-        let is_registered = wake::can_be_ordered_by_others();
+        let is_registered = membarrier && wake::can_be_ordered_by_others();
         Waiter {
             waiting,
             ends,
@@ -134,6 +162,8 @@ impl Waiter {
             can_order,
             is_registered,
             is_watching: false,
+            looked_ms: wake::coarse_now_ms(),
+            process: std::process::id(),
             coalescing,
         }
     }
@@ -183,8 +213,11 @@ impl Waiter {
         }
     }
 
-    /// Says that this end is closed.
+    /// Says that this end is closed, unless this process is a fork of the one that made it.
     pub(crate) fn close(&self) {
+        if self.process != std::process::id() {
+            return;
+        }
         count_store();
         self.ends.own().closed.store(1, order(Fault::PublishClosed, Ordering::Release));
         count_store();
@@ -192,8 +225,14 @@ impl Waiter {
     }
 
     /// Whether the other end has said so.
-    fn is_closed(&self) -> bool {
+    #[inline(always)]
+    pub(crate) fn is_closed(&self) -> bool {
         self.ends.other().closed.load(order(Fault::LoadClosed, Ordering::Acquire)) != 0
+    }
+
+    /// Whether the other end is closed or its process is dead.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.is_closed() || wake::has_hung_up(&self.link)
     }
 
     /// Says that this end is awake.
@@ -245,7 +284,7 @@ impl Waiter {
             self.is_watching = false;
         }
         if matches!(limit, Limit::Now) {
-            return ready()?.then_some(()).ok_or(Error::WouldBlock);
+            return self.look_once(&mut ready);
         }
         let spins = self.spins_for();
         // Where the other end is quick, nothing else is looked at.
@@ -281,6 +320,19 @@ impl Waiter {
         }
         self.look_for_life(&mut ready)?;
         Ok(!ready()?)
+    }
+
+    /// Looks without waiting.
+    #[inline(always)]
+    fn look_once(&mut self, ready: &mut impl FnMut() -> Result<bool>) -> Result<()> {
+        if ready()? {
+            return Ok(());
+        }
+        if self.is_closed() {
+            return found_before_the_end(ready).map(drop);
+        }
+        self.look_for_life_in_time(ready)?;
+        Err(Error::WouldBlock)
     }
 
     /// For how long this wait spins: not at all, for a time, or for ever.
@@ -322,7 +374,6 @@ impl Waiter {
         ready: &mut impl FnMut() -> Result<bool>,
     ) -> Result<bool> {
         let begin = wake::now();
-        let mut looked = begin;
         loop {
             for look in 0..LOOKS {
                 if ready()? {
@@ -333,15 +384,11 @@ impl Waiter {
             if self.is_closed() {
                 return found_before_the_end(ready);
             }
-            let now = wake::now();
-            if now - looked > LIFE_SIGN {
-                looked = now;
-                self.look_for_life(ready)?;
-            }
+            self.look_for_life_in_time(ready)?;
             if limit.left().is_none() {
                 return ready()?.then_some(true).ok_or(Error::TimedOut);
             }
-            if now - begin >= time {
+            if wake::now() - begin >= time {
                 return Ok(false);
             }
             wake::let_others_run();
@@ -373,12 +420,12 @@ impl Waiter {
             self.awake();
             return ready()?.then_some(true).ok_or(Error::TimedOut);
         };
-        let was_long = if *vain < VAIN_WAKE_UPS {
+        let slept = if *vain < VAIN_WAKE_UPS {
             wake::sleep_on(&self.link, &self.ends.own().state, state::SLEEPS, left.min(LIFE_SIGN))
         } else {
             // Something else than what is waited for wakes it all the time.
             wake::sleep(left.min(Duration::from_millis(1)));
-            true
+            Slept::ToTheEnd
         };
         let is_woken = self.ends.own().state.load(Ordering::Relaxed) != state::SLEEPS;
         self.awake();
@@ -389,8 +436,8 @@ impl Waiter {
             }
             return found;
         }
-        *vain += u32::from(!was_long);
-        if was_long || *vain >= VAIN_WAKE_UPS {
+        *vain += u32::from(slept == Slept::UntilWoken);
+        if slept == Slept::ToTheEnd || *vain >= VAIN_WAKE_UPS {
             self.look_for_life(ready)?;
         }
         Ok(false)
@@ -404,7 +451,19 @@ impl Waiter {
         self.wake_up_ns = self.wake_up_ns - self.wake_up_ns / 8 + took_ns / 8;
     }
 
+    /// The same, unless this end has looked a short time ago: short waits and calls that do not wait come here often.
+    #[inline(always)]
+    fn look_for_life_in_time(&mut self, ready: &mut impl FnMut() -> Result<bool>) -> Result<()> {
+        let now_ms = wake::coarse_now_ms();
+        if now_ms.wrapping_sub(self.looked_ms) < LIFE_SIGN.as_millis() as u64 {
+            return Ok(());
+        }
+        self.looked_ms = now_ms;
+        self.look_for_life(ready)
+    }
+
     /// An error if the other end is gone and `ready` says no.
+    #[inline(never)]
     fn look_for_life(&self, ready: &mut impl FnMut() -> Result<bool>) -> Result<()> {
         if !wake::has_hung_up(&self.link) {
             return Ok(());

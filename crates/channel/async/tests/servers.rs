@@ -87,6 +87,47 @@ fn keeps_nobody_waiting(program: &str) {
     }
 }
 
+/// Whether all threads of a process are stopped.
+fn is_stopped(process: u32) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).expect("a process").flatten();
+    let states = threads.map(|thread| std::fs::read_to_string(thread.path().join("stat")).expect("a state"));
+    states.into_iter().all(|state| state.contains(") T "))
+}
+
+/// A client that leaves before the server accepts it keeps no other client waiting.
+fn passes_over_a_client_that_left(program: &str) {
+    let server = Server::start(program);
+    let mut early = server.connect();
+    asks(&mut early, "before");
+    let signal = |name: &str| {
+        let process = server.process.id().to_string();
+        assert!(Command::new("kill").args([name, &process]).status().expect("kill").success());
+    };
+    signal("-STOP");
+    while !is_stopped(server.process.id()) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // Gives up, and leaves its connection in the backlog.
+    let left = Channel::connect_timeout(
+        server.name.to_str().expect("a name"),
+        &Options::new(),
+        Duration::from_millis(1),
+    );
+    assert_eq!(left.err(), Some(Error::TimedOut));
+    signal("-CONT");
+    asks(&mut early, "after");
+}
+
+#[test]
+fn mio_passes_over_a_client_that_left() {
+    passes_over_a_client_that_left(env!("CARGO_BIN_EXE_mio"));
+}
+
+#[test]
+fn tokio_passes_over_a_client_that_left() {
+    passes_over_a_client_that_left(env!("CARGO_BIN_EXE_tokio"));
+}
+
 #[test]
 fn mio_answers_many() {
     answers_many(env!("CARGO_BIN_EXE_mio"));

@@ -8,116 +8,151 @@ use crate::channel::{Channel, Side};
 use crate::credentials::Credentials;
 use crate::error::{Error, Result};
 use crate::greeting;
+use crate::linux::link::Link;
 use crate::linux::passing::{self, PASSED};
-use crate::linux::shared_memory;
-use crate::linux::socket::{self, Address};
+use crate::linux::socket::{self, Address, BACKLOG};
+use crate::linux::socket_file::SocketFile;
+use crate::linux::{poll, shared_memory};
 use crate::options::Options;
 use crate::storage::shared_bytes;
+use crate::waiting::Limit;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
-use std::time::Duration;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::time::Instant;
 
-/// How long a greeting may take.
-const GREETING_LIMIT: Duration = Duration::from_secs(5);
+/// Clients that have left again which one call passes over: more than were waiting when it began.
+const MOST_LEFT: i32 = 2 * BACKLOG;
 
 /// Waits for processes that connect by a name.
 #[derive(Debug)]
 pub struct Listener {
     socket: OwnedFd,
     options: Options,
-    /// The path that is to be removed.
-    path: Option<PathBuf>,
+    /// Dropped before the socket: until then no other file has its inode.
+    _file: Option<SocketFile>,
 }
 
 impl Listener {
-    /// Listens at a path, or after `@` under a name that is in no file system and goes with the process. A path is removed
-    /// when the listener is dropped; one that a dead process has left is taken over.
+    /// Listens at a path, or after `@` under a name that is in no file system and goes with the process.
+    ///
+    /// The socket at a path is removed when the listener is dropped. A socket that a dead process has left is taken over;
+    /// any other file stays.
     ///
     /// # Errors
-    /// What the operating system refused: `AddrInUse` where somebody listens there.
+    /// Returns `System` with `AddrInUse` if a process listens there or the path is another kind of file, or with any other
+    /// error of the operating system.
     pub fn bind(name: &str, options: &Options) -> Result<Listener> {
         let address = Address::new(name.as_bytes())?;
-        let path = (!name.starts_with('@')).then(|| PathBuf::from(name));
-        let socket = match socket::listen(&address) {
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse && path.is_some() => {
-                let left = socket::connect(&address)
-                    .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
-                if !left {
-                    return Err(error.into());
-                }
-                std::fs::remove_file(name)?;
-                socket::listen(&address)?
-            }
-            other => other?,
+        let (socket, file) = if name.starts_with('@') {
+            (socket::listen(&address)?, None)
+        } else {
+            let (socket, file) = SocketFile::listen(name, &address)?;
+            (socket, Some(file))
         };
-        Ok(Listener { socket, options: *options, path })
+        Ok(Listener { socket, options: *options, _file: file })
     }
 
-    /// Waits for a process of the same user, or of root, to connect, and gives this end of a new channel.
-    ///
-    /// # Errors
-    /// `Refused` if a process of another user came, which got nothing; what the operating system refused.
-    pub fn accept(&self) -> Result<Channel> {
-        let own = socket::user();
-        self.accept_if(|peer| peer.user == own || peer.user == 0)
-    }
-
-    /// Waits for a process to connect, and gives this end of a new channel if `is_allowed` says so.
-    ///
-    /// # Errors
-    /// As above.
-    pub fn accept_if(&self, is_allowed: impl Fn(&Credentials) -> bool) -> Result<Channel> {
-        let memory = shared_memory::new(shared_bytes(self.options.capacity))?;
-        let [sending, other] = socket::pair()?;
-        let greeting = greeting::encode(&self.options);
-        loop {
-            let connection = socket::accept(self.socket.as_fd())?;
+    /// Waits for a process to connect, and makes this end of a new channel.
+    pub(crate) fn accept_until(
+        &self,
+        limit: Limit,
+        is_allowed: impl Fn(&Credentials) -> bool,
+    ) -> Result<Channel> {
+        for _ in 0..MOST_LEFT {
+            let Some(connection) = self.next_connection(limit)? else {
+                return Err(if matches!(limit, Limit::Now) { Error::WouldBlock } else { Error::TimedOut });
+            };
             let peer = socket::credentials(connection.as_fd())?;
             if !is_allowed(&peer) {
                 return Err(Error::Refused(peer));
             }
-            match passing::send(connection.as_fd(), &greeting, [memory.as_fd(), other.as_fd()]) {
-                Ok(()) => {
-                    let links = [sending, connection];
-                    return Channel::connected(memory.as_fd(), links, Side::First, &self.options, peer);
-                }
-                // Who came has left already.
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-                Err(error) => return Err(error.into()),
+            if let Some(channel) = self.greet(connection, peer)? {
+                return Ok(channel);
+            }
+        }
+        match limit {
+            Limit::None => self.accept_until(limit, is_allowed),
+            Limit::Now => Err(Error::WouldBlock),
+            Limit::At(_) => Err(Error::TimedOut),
+        }
+    }
+
+    fn next_connection(&self, limit: Limit) -> io::Result<Option<OwnedFd>> {
+        loop {
+            // Another thread may take the connection that was seen.
+            let found = socket::accept(self.socket.as_fd())?;
+            if found.is_some() || !poll::is_readable(self.socket.as_fd(), limit)? {
+                return Ok(found);
             }
         }
     }
 
-    /// The descriptor that is readable when somebody connects.
+    /// Sends the other end to a client, and makes this one; none if the client has left.
+    fn greet(&self, connection: OwnedFd, peer: Credentials) -> Result<Option<Channel>> {
+        let memory = shared_memory::new(shared_bytes(self.options.capacity))?;
+        let [sending, other] = socket::pair()?;
+        let greeting = greeting::encode(&self.options);
+        match passing::send(connection.as_fd(), &greeting, [memory.as_fd(), other.as_fd()]) {
+            Ok(()) => {}
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) =>
+            {
+                return Ok(None);
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let process = socket::peer_process(connection.as_fd());
+        let links = Link::both([sending, connection], process);
+        Channel::connected(memory.as_fd(), links, Side::First, &self.options, peer).map(Some)
+    }
+
+    /// Returns the descriptor that is readable if a process has connected. Use it with poll or epoll and
+    /// [`try_accept`](Self::try_accept), which does not wait for a process that has left meanwhile.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 }
 
-impl Drop for Listener {
-    fn drop(&mut self) {
-        if let Some(path) = &self.path {
-            // Who took it over meanwhile has a socket of their own, which they remove.
-            let _ = std::fs::remove_file(path);
-        }
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor()
     }
 }
 
-impl Channel {
-    /// Connects with a [`Listener`](crate::Listener): a path, or after `@` a name that is in no file system. Waits at most
-    /// five seconds for it to accept. How much the channel holds is for the listener to say; `longest` of `options` limits
-    /// what is taken and sent here too.
-    ///
-    /// # Errors
-    /// What the operating system refused; `TimedOut`; `Corrupt` if what listens is something else.
-    pub fn connect(name: &str, options: &Options) -> Result<Channel> {
-        let connection = socket::connect(&Address::new(name.as_bytes())?)?;
-        let peer = socket::credentials(connection.as_fd())?;
-        let mut greeting = [0; greeting::BYTES];
-        let passed: [OwnedFd; PASSED] = passing::receive(connection.as_fd(), &mut greeting, GREETING_LIMIT)?;
-        let options = greeting::decode(&greeting, options)?;
-        let [memory, receiving] = passed;
-        Channel::connected(memory.as_fd(), [connection, receiving], Side::Second, &options, peer)
+impl AsRawFd for Listener {
+    fn as_raw_fd(&self) -> RawFd {
+        self.descriptor().as_raw_fd()
     }
+}
+
+/// Whether a process is let in, or connected to, unless the caller has a rule: one of this user or of root.
+pub(crate) fn is_admitted(peer: &Credentials) -> bool {
+    peer.user == socket::user() || peer.user == 0
+}
+
+/// Connects with a listener and makes the other end of its channel.
+pub(crate) fn connect_until(
+    name: &str,
+    options: &Options,
+    end: Instant,
+    is_allowed: impl Fn(&Credentials) -> bool,
+) -> Result<Channel> {
+    let connection = socket::connect(&Address::new(name.as_bytes())?, end).map_err(of_connection)?;
+    let peer = socket::credentials(connection.as_fd())?;
+    if !is_allowed(&peer) {
+        return Err(Error::Refused(peer));
+    }
+    let mut greeting = [0; greeting::BYTES];
+    let passed: [OwnedFd; PASSED] = passing::receive(connection.as_fd(), &mut greeting, Limit::At(end))?;
+    let options = greeting::decode(&greeting, options)?;
+    let [memory, receiving] = passed;
+    socket::check(receiving.as_fd())?;
+    // The listener's process made this socket for the channel; the connection's is the one that began to listen.
+    let process = socket::peer_process(receiving.as_fd());
+    let links = Link::both([connection, receiving], process);
+    Channel::connected(memory.as_fd(), links, Side::Second, &options, peer)
+}
+
+fn of_connection(error: io::Error) -> Error {
+    if error.kind() == io::ErrorKind::TimedOut { Error::TimedOut } else { error.into() }
 }

@@ -2,13 +2,14 @@
 
 use crate::channel::{Channel, Side};
 use crate::error::Result;
+use crate::linux::link::Link;
 use crate::linux::{shared_memory, socket};
 use crate::options::Options;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 use crate::storage::shared_bytes;
 use crate::trust::Trust;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 /// What one end is made of. They are closed on `exec` unless a program says otherwise.
 #[derive(Debug)]
@@ -45,8 +46,10 @@ impl Channel {
     #[doc(hidden)]
     pub fn pair_in_one_process(options: &Options) -> Result<[Channel; 2]> {
         let peer = crate::credentials::Credentials { process: 0, user: 0, group: 0 };
-        let sockets =
-            || std::os::unix::net::UnixStream::pair().map(|(one, other)| [one.into(), other.into()]);
+        let sockets = || {
+            std::os::unix::net::UnixStream::pair()
+                .map(|(one, other)| [one, other].map(|end| std::os::fd::OwnedFd::from(end).into()))
+        };
         Ok(Channel::both_in_one_process(options, peer, [sockets()?, sockets()?]))
     }
 
@@ -54,24 +57,46 @@ impl Channel {
     /// wait, and from each set of descriptors an end is made once.
     ///
     /// # Errors
-    /// `Corrupt` if the memory is not what [`pair`](Channel::pair) makes with these options.
+    /// Returns `Corrupt` if the descriptors are not what [`pair`](Channel::pair) makes with these options.
     pub fn from_descriptors(descriptors: Descriptors, options: &Options) -> Result<Channel> {
         let Descriptors { memory, sending, receiving, side } = descriptors;
+        socket::check(sending.as_fd())?;
+        socket::check(receiving.as_fd())?;
         let peer = socket::credentials(sending.as_fd())?;
-        Channel::connected(memory.as_fd(), [sending, receiving], side, options, peer)
+        Channel::connected(memory.as_fd(), Link::both([sending, receiving], None), side, options, peer)
     }
 }
 
-impl<T: Trust> Sender<T> {
-    /// The descriptor that becomes readable when [`watch`](Self::watch) said that it will.
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.link().as_fd()
-    }
+/// What is waited for at one of both ends.
+macro_rules! descriptors_of {
+    ($end:ident) => {
+        impl<T: Trust> $end<T> {
+            /// Returns the descriptor that becomes readable when [`watch`](Self::watch) said that it will, or when no
+            /// process has the other end any more.
+            pub fn descriptor(&self) -> BorrowedFd<'_> {
+                self.link().as_fd()
+            }
+
+            /// Returns the pidfd of the process at the other end, which becomes readable when that exits, also if a fork of
+            /// it keeps the other end open. None before Linux 6.5, and for an end of [`Channel::pair`].
+            pub fn peer_process(&self) -> Option<BorrowedFd<'_>> {
+                self.link().process()
+            }
+        }
+
+        impl<T: Trust> AsFd for $end<T> {
+            fn as_fd(&self) -> BorrowedFd<'_> {
+                self.descriptor()
+            }
+        }
+
+        impl<T: Trust> AsRawFd for $end<T> {
+            fn as_raw_fd(&self) -> RawFd {
+                self.descriptor().as_raw_fd()
+            }
+        }
+    };
 }
 
-impl<T: Trust> Receiver<T> {
-    /// The descriptor that becomes readable when [`watch`](Self::watch) said that it will.
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.link().as_fd()
-    }
-}
+descriptors_of!(Sender);
+descriptors_of!(Receiver);

@@ -2,16 +2,20 @@
 
 mod connection;
 mod descriptors;
+pub(crate) mod link;
 mod passing;
+mod poll;
 mod return_value;
 pub(crate) mod shared_memory;
 mod socket;
+mod socket_file;
 #[cfg(crash_sweep)]
 mod sudden_end;
 #[cfg(not(miri))]
 pub(crate) mod wake;
 
 pub use connection::Listener;
+pub(crate) use connection::{connect_until, is_admitted};
 pub use descriptors::Descriptors;
 #[cfg(crash_sweep)]
 pub(crate) use sudden_end::kill_this_process;

@@ -1,10 +1,11 @@
 //! Descriptors that go through a socket.
 
 use crate::error::{Error, Result};
-use crate::linux::return_value::{check, own};
+use crate::linux::poll;
+use crate::linux::return_value::own;
+use crate::waiting::Limit;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::time::Duration;
 
 /// Descriptors that go with a greeting.
 pub(crate) const PASSED: usize = 2;
@@ -46,15 +47,8 @@ pub(crate) fn send(
 
 /// Receives what [`send`] has sent, within a time: exactly so many bytes and descriptors. Descriptors that
 /// are too many are closed.
-pub(crate) fn receive(
-    socket: BorrowedFd<'_>,
-    bytes: &mut [u8],
-    limit: Duration,
-) -> Result<[OwnedFd; PASSED]> {
-    let mut watch = libc::pollfd { fd: socket.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    let limit_ms = i32::try_from(limit.as_millis()).unwrap_or(i32::MAX);
-    // SAFETY: one entry, which lives for the whole call.
-    if check(unsafe { libc::poll(&raw mut watch, 1, limit_ms) })? == 0 {
+pub(crate) fn receive(socket: BorrowedFd<'_>, bytes: &mut [u8], limit: Limit) -> Result<[OwnedFd; PASSED]> {
+    if !poll::is_readable(socket, limit)? {
         return Err(Error::TimedOut);
     }
     let mut control = Control([0; 256]);

@@ -1,17 +1,22 @@
 //! UNIX sockets with message boundaries: in pairs, or by a name.
 
 use crate::credentials::Credentials;
-use crate::linux::return_value::{check, own};
+use crate::error::{Error, Result};
+use crate::linux::return_value::{check as succeed, own};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 const SOCKET_KIND: libc::c_int = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
+
+/// Connections that may wait to be accepted.
+pub(crate) const BACKLOG: libc::c_int = 128;
 
 /// Two sockets that are connected with each other.
 pub(crate) fn pair() -> io::Result<[OwnedFd; 2]> {
     let mut numbers = [-1; 2];
     // SAFETY: there is room for two numbers.
-    check(unsafe { libc::socketpair(libc::AF_UNIX, SOCKET_KIND, 0, numbers.as_mut_ptr()) })?;
+    succeed(unsafe { libc::socketpair(libc::AF_UNIX, SOCKET_KIND, 0, numbers.as_mut_ptr()) })?;
     Ok(numbers.map(own))
 }
 
@@ -47,41 +52,115 @@ impl Address {
     }
 }
 
-fn socket() -> io::Result<OwnedFd> {
+fn socket(flags: libc::c_int) -> io::Result<OwnedFd> {
     // SAFETY: no memory is involved.
-    Ok(own(check(unsafe { libc::socket(libc::AF_UNIX, SOCKET_KIND, 0) })?))
+    Ok(own(succeed(unsafe { libc::socket(libc::AF_UNIX, SOCKET_KIND | flags, 0) })?))
 }
 
-/// A socket that others can connect to.
+/// A socket that others can connect to. [`accept`] does not wait at it.
 pub(crate) fn listen(address: &Address) -> io::Result<OwnedFd> {
-    let listener = socket()?;
+    let listener = socket(libc::SOCK_NONBLOCK)?;
     // SAFETY: the address is as long as it says.
-    check(unsafe { libc::bind(listener.as_raw_fd(), address.as_ptr(), address.len) })?;
+    succeed(unsafe { libc::bind(listener.as_raw_fd(), address.as_ptr(), address.len) })?;
     // SAFETY: no memory is involved.
-    check(unsafe { libc::listen(listener.as_raw_fd(), 128) })?;
+    succeed(unsafe { libc::listen(listener.as_raw_fd(), BACKLOG) })?;
     Ok(listener)
 }
 
-/// A socket that is connected to a listener.
-pub(crate) fn connect(address: &Address) -> io::Result<OwnedFd> {
-    let connected = socket()?;
-    // SAFETY: as above.
-    check(unsafe { libc::connect(connected.as_raw_fd(), address.as_ptr(), address.len) })?;
-    Ok(connected)
+fn connect_once(socket: &OwnedFd, address: &Address) -> io::Result<()> {
+    // SAFETY: the address is as long as it says.
+    succeed(unsafe { libc::connect(socket.as_raw_fd(), address.as_ptr(), address.len) }).map(drop)
 }
 
-/// The next connection of a listener, after waiting for one.
-pub(crate) fn accept(listener: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+/// Returns whether no process listens at an address that is bound. Does not wait for a listener with a full backlog.
+pub(crate) fn is_refused(address: &Address) -> io::Result<bool> {
+    let refused = io::ErrorKind::ConnectionRefused;
+    Ok(connect_once(&socket(libc::SOCK_NONBLOCK)?, address).is_err_and(|error| error.kind() == refused))
+}
+
+/// A socket that is connected to a listener, after waiting for room in its backlog until `end`.
+///
+/// # Errors
+/// Returns `TimedOut` if there is none in time.
+pub(crate) fn connect(address: &Address, end: Instant) -> io::Result<OwnedFd> {
+    let connected = socket(0)?;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        limit_sending(&connected, left)?;
+        match connect_once(&connected, address) {
+            Ok(()) => return Ok(connected),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if left.is_zero() {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Limits how long connect(2) waits. 0 would be for ever.
+fn limit_sending(socket: &OwnedFd, limit: Duration) -> io::Result<()> {
+    let limit = limit.max(Duration::from_micros(1));
+    let time = libc::timeval {
+        tv_sec: libc::time_t::try_from(limit.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_usec: libc::suseconds_t::from(limit.subsec_micros()),
+    };
+    let (level, name, len) = (libc::SOL_SOCKET, libc::SO_SNDTIMEO, size_of_val(&time) as libc::socklen_t);
+    // SAFETY: the time lives for the whole call.
+    succeed(unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const time).cast(), len) })?;
+    Ok(())
+}
+
+/// The next connection of a listener, if there is one.
+pub(crate) fn accept(listener: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
     loop {
         let none = std::ptr::null_mut();
         // SAFETY: no address is asked for.
         let number = unsafe { libc::accept4(listener.as_raw_fd(), none, none.cast(), libc::SOCK_CLOEXEC) };
-        match check(number) {
-            Ok(number) => return Ok(own(number)),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        match succeed(number) {
+            Ok(number) => return Ok(Some(own(number))),
+            Err(error) => match error.kind() {
+                io::ErrorKind::WouldBlock => return Ok(None),
+                io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {}
+                _ => return Err(error),
+            },
         }
     }
+}
+
+/// Whether a descriptor that came from another process is a socket of the kind that this library makes.
+///
+/// # Errors
+/// Returns `Corrupt` if it is not. Waiting for another kind of file could run code of its owner.
+pub(crate) fn check(socket: BorrowedFd<'_>) -> Result<()> {
+    let is = |name, expected: libc::c_int| {
+        let mut found: libc::c_int = -1;
+        option(socket, name, &mut found).is_ok() && found == expected
+    };
+    if is(libc::SO_DOMAIN, libc::AF_UNIX) && is(libc::SO_TYPE, libc::SOCK_SEQPACKET) {
+        return Ok(());
+    }
+    Err(Error::Corrupt("a descriptor is not a socket of a channel"))
+}
+
+/// Reads an option of a socket.
+fn option<T: Copy>(socket: BorrowedFd<'_>, name: libc::c_int, value: &mut T) -> io::Result<()> {
+    let mut len = size_of::<T>() as libc::socklen_t;
+    let value: *mut T = value;
+    // SAFETY: there is room for the answer, and callers name options whose value is any bytes of a `T`.
+    succeed(unsafe {
+        libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, name, value.cast(), &raw mut len)
+    })?;
+    Ok(())
+}
+
+/// The pidfd of the process that connected, listened or made the pair; none before Linux 6.5, or if it has exited.
+pub(crate) fn peer_process(socket: BorrowedFd<'_>) -> Option<OwnedFd> {
+    let mut found: libc::c_int = -1;
+    option(socket, libc::SO_PEERPIDFD, &mut found).ok()?;
+    (found >= 0).then(|| own(found))
 }
 
 /// The number of this process's user.
@@ -93,11 +172,6 @@ pub(crate) fn user() -> u32 {
 /// Who is at the other end of a connected socket.
 pub(crate) fn credentials(socket: BorrowedFd<'_>) -> io::Result<Credentials> {
     let mut found = libc::ucred { pid: 0, uid: 0, gid: 0 };
-    let mut len = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: there is room for the answer.
-    check(unsafe {
-        let (level, name) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
-        libc::getsockopt(socket.as_raw_fd(), level, name, (&raw mut found).cast(), &raw mut len)
-    })?;
+    option(socket, libc::SO_PEERCRED, &mut found)?;
     Ok(Credentials { process: found.pid, user: found.uid, group: found.gid })
 }

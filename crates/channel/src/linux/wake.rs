@@ -3,20 +3,25 @@
 
 pub(crate) use crate::any_platform::{keep_order, let_others_run, now, sleep};
 use crate::atomics::AtomicU32;
+use crate::waiting::Slept;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
-/// A socket that is connected with the other end of a direction, and with nobody else: it hangs up when that is gone.
-pub(crate) type Link = OwnedFd;
+pub(crate) use crate::linux::link::Link;
 
-/// Sleeps while `word` holds `seen`, at most for `limit`, and says whether that was over; may return early for no reason.
-pub(crate) fn sleep_on(_link: &Link, word: &AtomicU32, seen: u32, limit: Duration) -> bool {
+/// Sleeps while `word` holds `seen`, at most for `limit`, and returns why it ended; may be woken for no reason.
+pub(crate) fn sleep_on(_link: &Link, word: &AtomicU32, seen: u32, limit: Duration) -> Slept {
     let limit = timespec(limit);
     // SAFETY: the word and the time live for the whole call. Not the private operation: others map the word elsewhere.
     let result =
         unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, seen, &raw const limit) };
-    result < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ETIMEDOUT)
+    let error = if result < 0 { io::Error::last_os_error().raw_os_error() } else { None };
+    match error {
+        Some(libc::ETIMEDOUT) => Slept::ToTheEnd,
+        Some(libc::EINTR) => Slept::UntilSignal,
+        _ => Slept::UntilWoken,
+    }
 }
 
 /// Wakes whoever sleeps on `word`.
@@ -34,9 +39,20 @@ fn timespec(time: Duration) -> libc::timespec {
 
 /// Nanoseconds of a clock that all processes share.
 pub(crate) fn now_ns() -> u64 {
+    read(libc::CLOCK_MONOTONIC)
+}
+
+/// Milliseconds of a clock that is read in a few nanoseconds and changes once for each tick of the kernel.
+#[inline]
+pub(crate) fn coarse_now_ms() -> u64 {
+    read(libc::CLOCK_MONOTONIC_COARSE) / 1_000_000
+}
+
+#[inline]
+fn read(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: there is room for the answer; this clock always exists.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    // SAFETY: there is room for the answer; callers name clocks that always exist.
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
@@ -80,29 +96,35 @@ pub(crate) fn order_all_processes() -> bool {
     membarrier(GLOBAL_EXPEDITED) == 0
 }
 
-/// Whether the other end of a socket is gone.
-pub(crate) fn has_hung_up(socket: &Link) -> bool {
+/// Whether no process has the other end any more, or its process has exited although a fork still has it.
+pub(crate) fn has_hung_up(link: &Link) -> bool {
     let gone = libc::POLLHUP | libc::POLLRDHUP | libc::POLLERR | libc::POLLNVAL;
-    let mut watch = libc::pollfd { fd: socket.as_raw_fd(), events: libc::POLLRDHUP, revents: 0 };
-    // SAFETY: one entry, which lives for the whole call.
-    unsafe { libc::poll(&raw mut watch, 1, 0) == 1 && watch.revents & gone != 0 }
+    // poll passes over a negative number.
+    let process = link.process().map_or(-1, |process| process.as_raw_fd());
+    let socket = link.as_fd().as_raw_fd();
+    let mut watch = [
+        libc::pollfd { fd: socket, events: libc::POLLRDHUP, revents: 0 },
+        libc::pollfd { fd: process, events: libc::POLLIN, revents: 0 },
+    ];
+    // SAFETY: two entries, which live for the whole call.
+    let found = unsafe { libc::poll(watch.as_mut_ptr(), 2, 0) };
+    found > 0 && (watch[0].revents & gone != 0 || watch[1].revents & libc::POLLIN != 0)
 }
 
 /// Makes a socket's other end readable. Where it has more than it can hold, it is readable already.
-pub(crate) fn signal(socket: &Link) {
+pub(crate) fn signal(link: &Link) {
     let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
     // SAFETY: one byte, which lives for the whole call.
-    unsafe { libc::send(socket.as_raw_fd(), [1u8].as_ptr().cast(), 1, flags) };
+    unsafe { libc::send(link.as_fd().as_raw_fd(), [1u8].as_ptr().cast(), 1, flags) };
 }
 
 /// Takes what [`signal`] has sent, at most so often that a sender without end does not keep us.
-pub(crate) fn drain(socket: &Link) {
+pub(crate) fn drain(link: &Link) {
+    let socket = link.as_fd().as_raw_fd();
     let mut bytes = [0u8; 64];
     for _ in 0..16 {
         // SAFETY: there is room for so many bytes.
-        let count = unsafe {
-            libc::recv(socket.as_raw_fd(), bytes.as_mut_ptr().cast(), bytes.len(), libc::MSG_DONTWAIT)
-        };
+        let count = unsafe { libc::recv(socket, bytes.as_mut_ptr().cast(), bytes.len(), libc::MSG_DONTWAIT) };
         if count <= 0 {
             return;
         }

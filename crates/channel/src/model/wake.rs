@@ -2,9 +2,9 @@
 //! variable, and a process dies when a test says so.
 
 use crate::atomics::{AtomicU32, Fault, Ordering, fence, has};
+use crate::waiting::Slept;
 #[cfg(loom)]
 use loom::sync::{Condvar, Mutex};
-use std::os::fd::OwnedFd;
 use std::sync::LazyLock;
 #[cfg(not(loom))]
 use std::sync::{Condvar, Mutex};
@@ -16,7 +16,10 @@ struct Sleepers {
 }
 
 /// What an end has beside the memory; here it tells nothing.
-pub(crate) type Link = OwnedFd;
+#[cfg(loom)]
+pub(crate) type Link = std::os::fd::OwnedFd;
+#[cfg(not(loom))]
+pub(crate) use crate::platform::link::Link;
 
 /// What sleepers learn beside their words.
 struct World {
@@ -41,21 +44,21 @@ fn locked<T>(action: impl FnOnce(&mut World) -> T) -> T {
 }
 
 /// Sleeps while `word` holds `seen`. Under loom, which has no clock, the time is over when the peer is dead or a test says so.
-pub(crate) fn sleep_on(_link: &Link, word: &AtomicU32, seen: u32, limit: Duration) -> bool {
+pub(crate) fn sleep_on(_link: &Link, word: &AtomicU32, seen: u32, limit: Duration) -> Slept {
     let fails = "a test failed before";
     let mut world = SLEEPERS.world.lock().unwrap_or_else(|_| unreachable!("{fails}"));
     while word.load(Ordering::Relaxed) == seen {
         if world.is_peer_dead || std::mem::take(&mut world.is_late) {
-            return true;
+            return Slept::ToTheEnd;
         }
         let slept = SLEEPERS.condition.wait_timeout(world, limit);
         let (guard, over) = slept.unwrap_or_else(|_| unreachable!("{fails}"));
         if over.timed_out() {
-            return true;
+            return Slept::ToTheEnd;
         }
         world = guard;
     }
-    false
+    Slept::UntilWoken
 }
 
 /// Wakes whoever sleeps.
@@ -93,6 +96,12 @@ pub(crate) fn let_others_run() {
 pub(crate) fn now() -> Instant {
     static BEGINNING: LazyLock<Instant> = LazyLock::new(Instant::now);
     if cfg!(loom) { *BEGINNING } else { Instant::now() }
+}
+
+/// Milliseconds; under loom time stands still.
+pub(crate) fn coarse_now_ms() -> u64 {
+    static BEGINNING: LazyLock<Instant> = LazyLock::new(Instant::now);
+    now().saturating_duration_since(*BEGINNING).as_millis() as u64
 }
 
 /// Sleeps whatever happens.

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::greeting;
 use crate::options::Options;
 use crate::storage::shared_bytes;
+use crate::waiting::Limit;
 use crate::windows::handles::{Events, Handles};
 use crate::windows::other_process::OtherProcess;
 use crate::windows::pipe::{self, Instance, Path};
@@ -28,9 +29,6 @@ const BYTES: usize = greeting::BYTES + 8 * PASSED;
 
 /// What says that the handles were copied.
 const COPIED: [u8; 1] = [1];
-
-/// How long a greeting may take.
-const GREETING_LIMIT: Duration = Duration::from_secs(5);
 
 /// How long an answer may take: so much less that one who does not answer does not keep the next one for too long.
 const ANSWER_LIMIT: Duration = Duration::from_secs(2);
@@ -56,29 +54,18 @@ impl Listener {
         Ok(Listener { path, next, options: *options })
     }
 
-    /// Waits for a process of the same user, of an administrator or of the system itself to connect, and gives this end of a new
-    /// channel; Windows lets no others in. One thread waits at a time.
-    ///
-    /// Who connects and then copies no handles is given up after two seconds.
-    ///
-    /// # Errors
-    /// What the operating system refused.
-    pub fn accept(&self) -> Result<Channel> {
-        self.accept_if(|_| true)
-    }
-
-    /// Waits for a process to connect, and gives this end of a new channel if `is_allowed` says so too. That tells
-    /// processes of those users apart; it keeps out none that means harm, since the number is that of whoever opened the pipe.
-    ///
-    /// # Errors
-    /// `Refused` if not, and then that process got nothing; else as above.
-    pub fn accept_if(&self, is_allowed: impl Fn(&Credentials) -> bool) -> Result<Channel> {
+    /// Waits for a process to connect, and makes this end of a new channel. One thread waits at a time.
+    pub(crate) fn accept_until(
+        &self,
+        limit: Limit,
+        is_allowed: impl Fn(&Credentials) -> bool,
+    ) -> Result<Channel> {
         let memory = shared_memory::new(shared_bytes(self.options.capacity))?;
         let (there, back) = (Events::new()?, Events::new()?);
         let handles = [&memory, &there.sender, &there.receiver, &back.sender, &back.receiver];
         let greeting = greeting(&self.options, handles);
         loop {
-            let connection = self.next_connection()?;
+            let connection = self.next_connection(limit)?;
             let process = match pipe::client_process(connection.as_handle()) {
                 Ok(process) => process,
                 // Who came has left already.
@@ -104,9 +91,15 @@ impl Listener {
         }
     }
 
-    fn next_connection(&self) -> Result<OwnedHandle> {
+    fn next_connection(&self, limit: Limit) -> Result<OwnedHandle> {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        pipe::wait_for_client(next.as_handle())?;
+        pipe::wait_for_client(next.as_handle(), limit.time()).map_err(|error| {
+            match (error.kind(), limit) {
+                (io::ErrorKind::TimedOut, Limit::Now) => Error::WouldBlock,
+                (io::ErrorKind::TimedOut, _) => Error::TimedOut,
+                _ => error.into(),
+            }
+        })?;
         Ok(mem::replace(&mut *next, pipe::listen(&self.path, Instance::Further)?))
     }
 }
@@ -128,34 +121,38 @@ fn give(connection: &OwnedHandle, greeting: &[u8]) -> io::Result<bool> {
     Ok(len == COPIED.len() && answer == COPIED)
 }
 
-impl Channel {
-    /// Connects with a [`Listener`](crate::Listener) at a named pipe. Waits at most five seconds for it to accept. How much the
-    /// channel holds is for the listener to say; `longest` of `options` limits what is taken and sent here too.
-    ///
-    /// This process copies the handles of the listener's, so it must be of the same user and run elevated if that does, or
-    /// be an administrator's.
-    ///
-    /// # Errors
-    /// What the operating system refused: `NotFound` where nobody listens; `TimedOut`; `Closed` if the listener does not let this
-    /// process in; `Corrupt` if what listens is something else.
-    pub fn connect(name: &str, options: &Options) -> Result<Channel> {
-        let connection = pipe::connect(&Path::new(name)?, Instant::now() + GREETING_LIMIT)?;
-        let process = pipe::server_process(connection.as_handle())?;
-        let mut greeting = [0; BYTES];
-        let len = pipe::read(connection.as_handle(), &mut greeting, GREETING_LIMIT).map_err(of_connection)?;
-        if len != greeting.len() {
-            return Err(Error::Corrupt("the greeting has another length"));
-        }
-        let (head, numbers) =
-            greeting.split_first_chunk().unwrap_or_else(|| unreachable!("it begins with one"));
-        let options = greeting::decode(head, options)?;
-        let mut copied = copies(process, numbers, &connection)?.into_iter();
-        let mut next = || copied.next().unwrap_or_else(|| unreachable!("as many as are passed"));
-        let memory = next();
-        let [receiving, sending] = [0, 1].map(|_| Events { sender: next(), receiver: next() });
-        pipe::write(connection.as_handle(), &COPIED, ANSWER_LIMIT).map_err(of_connection)?;
-        Handles { memory, connection, sending, receiving, side: Side::Second }.open(&options, process)
+/// Windows lets no process in but those of this user, of administrators and of the system.
+pub(crate) fn is_admitted(_peer: &Credentials) -> bool {
+    true
+}
+
+/// Connects with a listener at a named pipe, and copies the handles of the other end.
+pub(crate) fn connect_until(
+    name: &str,
+    options: &Options,
+    end: Instant,
+    is_allowed: impl Fn(&Credentials) -> bool,
+) -> Result<Channel> {
+    let connection = pipe::connect(&Path::new(name)?, end)?;
+    let process = pipe::server_process(connection.as_handle())?;
+    let peer = Credentials { process: process as i32 };
+    if !is_allowed(&peer) {
+        return Err(Error::Refused(peer));
     }
+    let mut greeting = [0; BYTES];
+    let left = end.saturating_duration_since(Instant::now());
+    let len = pipe::read(connection.as_handle(), &mut greeting, left).map_err(of_connection)?;
+    if len != greeting.len() {
+        return Err(Error::Corrupt("the greeting has another length"));
+    }
+    let (head, numbers) = greeting.split_first_chunk().unwrap_or_else(|| unreachable!("it begins with one"));
+    let options = greeting::decode(head, options)?;
+    let mut copied = copies(process, numbers, &connection)?.into_iter();
+    let mut next = || copied.next().unwrap_or_else(|| unreachable!("as many as are passed"));
+    let memory = next();
+    let [receiving, sending] = [0, 1].map(|_| Events { sender: next(), receiver: next() });
+    pipe::write(connection.as_handle(), &COPIED, ANSWER_LIMIT).map_err(of_connection)?;
+    Handles { memory, connection, sending, receiving, side: Side::Second }.open(&options, process)
 }
 
 /// Handles of this process to what a greeting names.

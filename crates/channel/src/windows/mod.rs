@@ -12,6 +12,7 @@ pub(crate) mod shared_memory;
 pub(crate) mod wake;
 
 pub use connection::Listener;
+pub(crate) use connection::{connect_until, is_admitted};
 pub use handles::{Events, Handles};
 
 /// Ends this process at once.

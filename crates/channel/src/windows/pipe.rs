@@ -125,11 +125,14 @@ pub(crate) fn pair() -> io::Result<[OwnedHandle; 2]> {
     Ok([server, open(&path)?])
 }
 
-/// Waits until somebody has connected; who has left already was there too.
-pub(crate) fn wait_for_client(pipe: BorrowedHandle<'_>) -> io::Result<()> {
+/// Waits until a process has connected, no longer than `limit`; one that has left already was there too.
+///
+/// # Errors
+/// Returns `TimedOut`, and then the pipe can be waited at again.
+pub(crate) fn wait_for_client(pipe: BorrowedHandle<'_>, limit: Option<Duration>) -> io::Result<()> {
     // SAFETY: `complete` passes a structure that lives until the call has ended.
     let connected =
-        complete(pipe, None, |overlapped| unsafe { ConnectNamedPipe(pipe.as_raw_handle(), overlapped) });
+        complete(pipe, limit, |overlapped| unsafe { ConnectNamedPipe(pipe.as_raw_handle(), overlapped) });
     match connected {
         Err(error) if matches!(number(&error), Some(ERROR_PIPE_CONNECTED | ERROR_NO_DATA)) => Ok(()),
         other => other.map(drop),

@@ -5,6 +5,7 @@
 
 pub(crate) use crate::any_platform::{keep_order, let_others_run, now, sleep};
 use crate::atomics::AtomicU32;
+use crate::waiting::Slept;
 use crate::windows::event::{self, Waited};
 use crate::windows::pipe;
 use std::os::windows::io::{AsHandle, BorrowedHandle, OwnedHandle};
@@ -38,9 +39,11 @@ impl Link {
     }
 }
 
-/// Sleeps while `word` holds `seen`, at most for `limit`, and says whether that was over; may return early for no reason.
-pub(crate) fn sleep_on(link: &Link, word: &AtomicU32, seen: u32, limit: Duration) -> bool {
-    word.load(Ordering::Relaxed) == seen && event::wait(link.own.as_handle(), Some(limit)) == Waited::TimeOver
+/// Sleeps while `word` holds `seen`, at most for `limit`, and returns why it ended; may be woken for no reason.
+pub(crate) fn sleep_on(link: &Link, word: &AtomicU32, seen: u32, limit: Duration) -> Slept {
+    let is_asleep = word.load(Ordering::Relaxed) == seen;
+    let waited = is_asleep.then(|| event::wait(link.own.as_handle(), Some(limit)));
+    if waited == Some(Waited::TimeOver) { Slept::ToTheEnd } else { Slept::UntilWoken }
 }
 
 /// Wakes the other end, which sleeps.
@@ -57,6 +60,11 @@ pub(crate) fn now_ns() -> u64 {
         QueryPerformanceCounter(&raw mut ticks);
     }
     (i128::from(ticks) * 1_000_000_000 / i128::from(per_second.max(1))) as u64
+}
+
+/// Milliseconds of the same clock.
+pub(crate) fn coarse_now_ms() -> u64 {
+    now_ns() / 1_000_000
 }
 
 /// The processor that this thread runs on, counted from 1.

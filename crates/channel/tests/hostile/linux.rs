@@ -77,6 +77,34 @@ fn memory_that_could_shrink_is_refused_and_ours_cannot() {
     assert_ne!(unsafe { libc::ftruncate(ours.memory.as_raw_fd(), 0) }, 0, "it shrinks");
 }
 
+/// Two sockets as those of a channel.
+fn sockets() -> [OwnedFd; 2] {
+    let [ours, _] = Channel::pair(&options(Waiting::Park)).unwrap();
+    [ours.sending, ours.receiving]
+}
+
+/// A client maps no more than it accepts, whatever a listener has.
+#[test]
+fn listener_with_larger_rings_is_refused_before_they_are_mapped() {
+    const LARGE: usize = 256 << 20;
+    let large = memory(4096 + 2 * LARGE, libc::F_SEAL_SHRINK | libc::F_SEAL_GROW);
+    let [socket, _other] = sockets();
+    let small = Options::new().capacity(4096).longest_message(1000);
+    let before = resident_bytes();
+    let connected = greeted(&greeting(LARGE as u64, 1000, 0), &[&large, &socket], small);
+    let grown = resident_bytes().saturating_sub(before);
+    assert!(grown < LARGE, "{grown} bytes were mapped, and {connected:?}");
+    expect!(connected, Err(Error::TooLarge { .. }));
+    for (accepted, longest, fits) in
+        [(CAPACITY, 1000, true), (CAPACITY / 2, 1000, false), (CAPACITY, 1001, false)]
+    {
+        let memory = memory(SHARED_BYTES, libc::F_SEAL_SHRINK | libc::F_SEAL_GROW);
+        let right = greeting(CAPACITY as u64, longest, 0);
+        let connected = greeted(&right, &[&memory, &socket], small.accepted_capacity(accepted));
+        assert_eq!(connected.is_ok(), fits, "{connected:?}");
+    }
+}
+
 /// A greeting as the library sends it.
 fn greeting(capacity: u64, longest: u64, start: u64) -> Vec<u8> {
     let mut greeting = b"furlong\x01".to_vec();
@@ -85,7 +113,7 @@ fn greeting(capacity: u64, longest: u64, start: u64) -> Vec<u8> {
 }
 
 /// Listens, and sends who connects these bytes with so many descriptors.
-fn greeted(bytes: &[u8], descriptors: &[&OwnedFd]) -> Result<Channel, Error> {
+fn greeted(bytes: &[u8], descriptors: &[&OwnedFd], options: Options) -> Result<Channel, Error> {
     let name = name();
     // SAFETY: a socket address and a message of parts that live for the whole block.
     unsafe {
@@ -98,8 +126,7 @@ fn greeted(bytes: &[u8], descriptors: &[&OwnedFd]) -> Result<Channel, Error> {
         let len = (size_of::<libc::sa_family_t>() + name.len()) as libc::socklen_t;
         assert_eq!(libc::bind(listener, (&raw const address).cast(), len), 0);
         assert_eq!(libc::listen(listener, 1), 0);
-        let connecting =
-            thread::spawn(move || Channel::connect(&name, &Options::new().waiting(Waiting::Park)));
+        let connecting = thread::spawn(move || Channel::connect(&name, &options));
         let connection = libc::accept(listener, std::ptr::null_mut(), std::ptr::null_mut());
         let numbers: Vec<i32> = descriptors.iter().map(|descriptor| descriptor.as_raw_fd()).collect();
         let mut control = [0u64; 128];
@@ -129,9 +156,14 @@ fn a_greeting_that_is_none_is_refused() {
     let len = SHARED_BYTES;
     let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;
     let (memory, unsealed) = (memory(len, seals), memory(len, 0));
-    let socket: OwnedFd = std::os::unix::net::UnixDatagram::unbound().unwrap().into();
+    let [socket, _other] = sockets();
+    let datagrams: OwnedFd = std::os::unix::net::UnixDatagram::unbound().unwrap().into();
+    let null: OwnedFd = File::open("/dev/null").unwrap().into();
     let right = greeting(CAPACITY as u64, 1000, 0);
     let both = [&memory, &socket];
+    let greeted = |bytes: &[u8], descriptors: &[&OwnedFd]| {
+        greeted(bytes, descriptors, Options::new().waiting(Waiting::Park))
+    };
     assert!(greeted(&right, &both).is_ok());
     expect!(greeted(&[], &[]), Err(Error::Closed));
     let mut other_version = right.clone();
@@ -146,6 +178,8 @@ fn a_greeting_that_is_none_is_refused() {
         (&right, &[&memory; 200]),
         (&right, &[&unsealed, &socket]),
         (&right, &[&socket, &memory]),
+        (&right, &[&memory, &datagrams]),
+        (&right, &[&memory, &null]),
         (&greeting(CAPACITY as u64 * 2, 1000, 0), &both),
         (&greeting(CAPACITY as u64 - 8, 1000, 0), &both),
         (&greeting(0, 1000, 0), &both),

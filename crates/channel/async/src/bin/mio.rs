@@ -31,7 +31,8 @@ fn main() -> Result<(), Error> {
                 }
                 continue;
             }
-            match listener.accept() {
+            // `accept` would wait for the next client if the one that connected has left.
+            match listener.try_accept() {
                 Ok(mut channel) => {
                     let (token, descriptor) = (Token(next), channel.both().1.descriptor().as_raw_fd());
                     poll.registry().register(&mut SourceFd(&descriptor), token, Interest::READABLE)?;
@@ -40,6 +41,7 @@ fn main() -> Result<(), Error> {
                     }
                     next += 1;
                 }
+                Err(Error::WouldBlock) => {}
                 Err(error) => eprintln!("somebody could not connect: {error}"),
             }
             // mio tells of a change, and the next one who connects may be there already.

@@ -1,0 +1,131 @@
+//! The calls by which two processes get the two ends of a channel, on every platform.
+
+use crate::channel::Channel;
+use crate::credentials::Credentials;
+use crate::error::Result;
+use crate::options::Options;
+use crate::platform::{Listener, connect_until, is_admitted};
+use crate::waiting::Limit;
+use std::time::{Duration, Instant};
+
+/// How long `connect` waits.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+
+impl Listener {
+    /// Waits for a process of the same user, or of root, to connect, and returns this end of a new channel.
+    ///
+    /// A process that has left before it was accepted is passed over. On Windows a process that connects and then copies no
+    /// handles is given up after two seconds.
+    ///
+    /// # Errors
+    /// Returns `Refused` if a process of another user has connected, which gets nothing, and `System` with the error of the
+    /// operating system.
+    pub fn accept(&self) -> Result<Channel> {
+        self.accept_until(Limit::None, is_admitted)
+    }
+
+    /// Like [`accept`](Self::accept), but returns `WouldBlock` if no process has connected.
+    ///
+    /// # Errors
+    /// Returns `WouldBlock`, or an error as `accept` does.
+    ///
+    /// ```
+    /// # use furlong_channel::{Error, Listener, Options};
+    /// # let name = format!("@furlong-channel-doc-{}", std::process::id());
+    /// # let name = name.trim_start_matches(if cfg!(windows) { "@" } else { "" });
+    /// let listener = Listener::bind(name, &Options::new())?;
+    /// assert!(matches!(listener.try_accept(), Err(Error::WouldBlock)));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn try_accept(&self) -> Result<Channel> {
+        self.accept_until(Limit::Now, is_admitted)
+    }
+
+    /// Like [`accept`](Self::accept), but waits no longer than `timeout`.
+    ///
+    /// # Errors
+    /// Returns `TimedOut`, or an error as `accept` does.
+    pub fn accept_timeout(&self, timeout: Duration) -> Result<Channel> {
+        self.accept_until(Limit::after(timeout), is_admitted)
+    }
+
+    /// Like [`accept`](Self::accept), but `is_allowed` decides about processes of all users.
+    ///
+    /// On Windows it can only refuse further ones: the system lets in this user, administrators and itself, and the PID is
+    /// that of the process that opened the pipe.
+    ///
+    /// # Errors
+    /// Returns `Refused` if `is_allowed` returns false, or an error as `accept` does.
+    pub fn accept_if(&self, is_allowed: impl Fn(&Credentials) -> bool) -> Result<Channel> {
+        self.accept_until(Limit::None, is_allowed)
+    }
+
+    /// Like [`accept_if`](Self::accept_if), but returns `WouldBlock` if no process has connected.
+    ///
+    /// # Errors
+    /// Returns `WouldBlock`, or an error as `accept_if` does.
+    pub fn try_accept_if(&self, is_allowed: impl Fn(&Credentials) -> bool) -> Result<Channel> {
+        self.accept_until(Limit::Now, is_allowed)
+    }
+}
+
+impl Channel {
+    /// Connects with a [`Listener`] of the same user or of root: a path, or after `@` a name that is in no file system; on
+    /// Windows a named pipe. Waits at most five seconds for it to accept.
+    ///
+    /// The listener decides how much the channel holds and how long messages may be. This process accepts no more than
+    /// [`Options::accepted_capacity`] and [`Options::longest_message`].
+    ///
+    /// On Windows this process copies handles of the listener's process. So it must be of the same user and run elevated if
+    /// that process does, or be an administrator's.
+    ///
+    /// # Errors
+    /// Returns `TimedOut` if the listener does not accept in time, `Refused` if it is of another user, `Closed` if it does
+    /// not let this process in, `TooLarge` if its channels are larger than is accepted, `Corrupt` if it is not a `Listener`
+    /// of this wire format, and `System` with the error of the operating system: `NotFound` or `ConnectionRefused` if no
+    /// process listens.
+    pub fn connect(name: &str, options: &Options) -> Result<Channel> {
+        Channel::connect_timeout(name, options, CONNECT_LIMIT)
+    }
+
+    /// Like [`connect`](Self::connect), but waits at most `timeout`, also while the listener's backlog is full.
+    ///
+    /// # Errors
+    /// Returns an error as `connect` does.
+    pub fn connect_timeout(name: &str, options: &Options, timeout: Duration) -> Result<Channel> {
+        connect_until(name, options, end_of(timeout), is_admitted)
+    }
+
+    /// Like [`connect_timeout`](Self::connect_timeout), but `is_allowed` decides about listeners of all users, before
+    /// anything is received or mapped. On Windows only the PID is known.
+    ///
+    /// # Errors
+    /// Returns `Refused` if `is_allowed` returns false, or an error as `connect` does.
+    ///
+    /// ```no_run
+    /// # #[cfg(unix)]
+    /// # fn main() -> Result<(), furlong_channel::Error> {
+    /// # use furlong_channel::{Channel, Options};
+    /// # use std::time::Duration;
+    /// let of_daemon = |peer: &furlong_channel::Credentials| peer.user == 998;
+    /// let channel = Channel::connect_if("/run/talk", &Options::new(), Duration::from_secs(1), of_daemon)?;
+    /// # Ok(())
+    /// # }
+    /// # #[cfg(not(unix))]
+    /// # fn main() {}
+    /// ```
+    pub fn connect_if(
+        name: &str,
+        options: &Options,
+        timeout: Duration,
+        is_allowed: impl Fn(&Credentials) -> bool,
+    ) -> Result<Channel> {
+        connect_until(name, options, end_of(timeout), is_allowed)
+    }
+}
+
+/// When a call that begins now ends: in ten years, if the timeout is longer than the clock can count.
+fn end_of(timeout: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(timeout).unwrap_or(now + Duration::from_secs(10 * 365 * 24 * 3600))
+}

@@ -1,0 +1,37 @@
+//! What connects an end of a direction with the other end besides the memory.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+/// A socket that is connected with the other end of a direction alone: it hangs up when no process has that end any more.
+#[derive(Debug)]
+pub(crate) struct Link {
+    socket: OwnedFd,
+    /// The process at the other end: forks of it may keep the socket.
+    process: Option<Arc<OwnedFd>>,
+}
+
+impl Link {
+    /// The links of both directions to one process.
+    pub(crate) fn both(sockets: [OwnedFd; 2], process: Option<OwnedFd>) -> [Link; 2] {
+        let process = process.map(Arc::new);
+        sockets.map(|socket| Link { socket, process: process.clone() })
+    }
+
+    /// The pidfd of the process at the other end, if it is known.
+    pub(crate) fn process(&self) -> Option<BorrowedFd<'_>> {
+        self.process.as_ref().map(|process| process.as_fd())
+    }
+}
+
+impl From<OwnedFd> for Link {
+    fn from(socket: OwnedFd) -> Link {
+        Link { socket, process: None }
+    }
+}
+
+impl AsFd for Link {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}

@@ -1,0 +1,79 @@
+//! The edges of a channel: paths, backlogs, signals, forks, deaths between short calls, panics, and peers that lie by plan.
+#![cfg(all(target_os = "linux", not(in_one_process)))]
+
+mod accepting;
+#[path = "../common/mod.rs"]
+mod common;
+mod connecting;
+mod deaths;
+mod forks;
+mod limits;
+mod panics;
+mod parts;
+mod paths;
+
+use common::{PATIENCE, WAITINGS, task};
+use furlong_channel::{Channel, Options, Waiting};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Performs the task of a child process: connects, and does nothing.
+#[test]
+#[ignore = "child process of the other tests"]
+fn child() {
+    let Some((_, name)) = task() else { return };
+    let _end = Channel::connect(&name, &small(Waiting::Park)).unwrap();
+    thread::sleep(PATIENCE);
+}
+
+/// Options of channels that are full soon.
+fn small(waiting: Waiting) -> Options {
+    Options::new().capacity(8192).longest_message(20_000).waiting(waiting)
+}
+
+/// Returns the result of `action`, or fails if it does not return.
+fn within<T: Send + 'static>(time: Duration, action: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || sender.send(action()));
+    receiver.recv_timeout(time).expect("the call hangs or panics")
+}
+
+/// Repeats a call until it returns an error that `passes` does not accept.
+fn repeat<T, E>(mut call: impl FnMut() -> Result<T, E>, passes: impl Fn(&E) -> bool) -> Option<E> {
+    let begin = Instant::now();
+    while begin.elapsed() < PATIENCE / 4 {
+        match call() {
+            Err(error) if !passes(&error) => return Some(error),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Runs `action` in a fork of this process, which then exits, and returns its PID. The status is 0 if `action` returns true.
+fn fork(action: impl FnOnce() -> bool) -> libc::pid_t {
+    // SAFETY: the child does not return to the test.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0);
+    if child == 0 {
+        let passed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(action)).unwrap_or(false);
+        // SAFETY: ends the process at once.
+        unsafe { libc::_exit(i32::from(!passed)) };
+    }
+    child
+}
+
+/// Waits for a fork to exit, and returns its wait status.
+fn status_of(child: libc::pid_t) -> i32 {
+    let mut status = 0;
+    // SAFETY: there is room for the status.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    status
+}
+
+/// Kills a process.
+fn kill(process: libc::pid_t) {
+    // SAFETY: no memory is involved.
+    assert_eq!(unsafe { libc::kill(process, libc::SIGKILL) }, 0);
+}

@@ -1,0 +1,138 @@
+//! A sender that cuts its messages as it likes, and follows the protocol otherwise.
+
+use super::PATIENCE;
+use crate::expect;
+use furlong_channel::{Channel, Descriptors, Error, Options, Waiting};
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const CONTROL_BYTES: usize = 4096;
+/// The kinds of records.
+const FIRST: u64 = 2;
+const REST: u64 = 3;
+const ABORT: u64 = 4;
+const SKIP: u64 = 5;
+
+/// The direction from the second end to the first, as a sender writes it without the library.
+struct Cunning {
+    words: *const AtomicU64,
+    capacity: usize,
+    written: u64,
+    _end: Descriptors,
+}
+
+// SAFETY: mapped for good, and touched through atomics alone.
+unsafe impl Send for Cunning {}
+
+impl Cunning {
+    fn new(end: Descriptors, capacity: usize) -> Cunning {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let len = CONTROL_BYTES + 2 * capacity;
+        // SAFETY: the kernel chooses the address.
+        let start = unsafe {
+            libc::mmap(std::ptr::null_mut(), len, access, libc::MAP_SHARED, end.memory.as_raw_fd(), 0)
+        };
+        assert_ne!(start, libc::MAP_FAILED);
+        Cunning { words: start.cast(), capacity, written: 0, _end: end }
+    }
+
+    fn word(&self, byte: usize) -> &AtomicU64 {
+        assert!(byte < CONTROL_BYTES + 2 * self.capacity);
+        // SAFETY: inside and aligned, and mapped for good.
+        unsafe { &*self.words.add(byte / 8) }
+    }
+
+    /// The number of bytes that the receiver has reported as read.
+    fn read(&self) -> u64 {
+        self.word(1024).load(Ordering::Acquire)
+    }
+
+    fn header(&self, position: u64) -> &AtomicU64 {
+        self.word(CONTROL_BYTES + self.capacity + position as usize % self.capacity)
+    }
+
+    /// Writes a record, or what skips the end of the ring, if there is room for it, and returns whether the record was written.
+    fn record(&mut self, kind: u64, len: usize, message: usize) -> bool {
+        let left = self.capacity - self.written as usize % self.capacity;
+        let bytes = (len + 15) & !7;
+        let (kind, len, message, bytes) =
+            if bytes <= left { (kind, len, message, bytes) } else { (SKIP, 0, left, left) };
+        if (self.written - self.read()) as usize + bytes + 16 > self.capacity {
+            return false;
+        }
+        let next = self.written + bytes as u64;
+        self.header(next).store(0, Ordering::Relaxed);
+        let header = kind << 56 | (len as u64) << 32 | message as u64;
+        self.header(self.written).store(header, Ordering::Release);
+        self.written = next;
+        kind != SKIP
+    }
+}
+
+fn victim(options: &Options) -> (Channel, Cunning) {
+    let [ours, theirs] = Channel::pair(options).unwrap();
+    (Channel::from_descriptors(ours, options).unwrap(), Cunning::new(theirs, options.capacity_bytes()))
+}
+
+#[test]
+fn tiny_parts_are_corrupt() {
+    for capacity in [4096, 2 << 20] {
+        let options = Options::new().capacity(capacity).waiting(Waiting::Park);
+        let (mut end, mut cunning) = victim(&options);
+        (0..40).for_each(|at| assert!(cunning.record(if at == 0 { FIRST } else { REST }, 1, 1000 - at)));
+        expect!(end.recv_timeout(&mut [0; 1000], PATIENCE), Err(Error::Corrupt(_)));
+        expect!(end.try_recv(&mut [0; 1000]), Err(Error::Corrupt(_)));
+    }
+}
+
+/// Sends the shortest parts that are allowed for as long as the test runs, and gives most messages up.
+fn send_parts(mut cunning: Cunning, stop: &AtomicBool, part: usize, parts: usize) {
+    let mut at = 0;
+    while !stop.load(Ordering::Relaxed) {
+        let rest = part * (parts + 1 - at);
+        let is_sent = match at {
+            0 => cunning.record(FIRST, part, rest),
+            _ if at == parts => cunning.record(ABORT, 0, 0),
+            _ => cunning.record(REST, part, rest),
+        };
+        if is_sent {
+            at = (at + 1) % (parts + 1);
+        }
+    }
+}
+
+/// A call that does not wait looks at no more than the ring held, however quickly the ring is filled again.
+#[test]
+fn parts_without_end_do_not_keep_calls() {
+    for (part, parts) in [(512, 20_000), (512, 1)] {
+        let capacity = 64 << 10;
+        let options = Options::new().capacity(capacity).waiting(Waiting::Spin);
+        let (mut end, cunning) = victim(&options);
+        let shared = Cunning { words: cunning.words, capacity, written: 0, _end: copies() };
+        let stop = Arc::new(AtomicBool::new(false));
+        let sending = thread::spawn({
+            let stop = Arc::clone(&stop);
+            move || send_parts(cunning, &stop, part, parts)
+        });
+        let begin = Instant::now();
+        let mut buffer = vec![0; 16 << 20];
+        let mut most = 0;
+        while begin.elapsed() < Duration::from_millis(300) {
+            let before = shared.read();
+            expect!(end.try_recv(&mut buffer), Err(Error::WouldBlock | Error::Corrupt(_)));
+            most = most.max(shared.read() - before);
+        }
+        stop.store(true, Ordering::Relaxed);
+        sending.join().unwrap();
+        assert!(most <= 2 * capacity as u64, "one call took {most} bytes of a ring of {capacity}");
+    }
+}
+
+/// Descriptors of a channel that is not used.
+fn copies() -> Descriptors {
+    let [one, _] = Channel::pair(&Options::new().capacity(4096)).unwrap();
+    one
+}
