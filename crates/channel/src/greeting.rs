@@ -36,5 +36,5 @@ pub(crate) fn decode(greeting: &[u8; BYTES], own: &Options) -> Result<Options> {
         return Err(Error::Corrupt("the greeting is not of this library, or of another version of it"));
     }
     let longest = number(greeting, 16).min(own.longest as u64);
-    Options::checked(number(greeting, 8), longest, number(greeting, 24), own.waiting)
+    own.checked(number(greeting, 8), longest, number(greeting, 24))
 }

@@ -7,7 +7,6 @@
 //! it to each to make its own. Windows has no barrier for several processes; there each makes its own.
 
 use crate::atomics::{Fault, Ordering, count_store, fence, has, order};
-use crate::coalescing::Coalescing;
 use crate::error::{Error, Result};
 use crate::memory::Ends;
 use crate::wake::{self, Link};
@@ -115,12 +114,11 @@ pub(crate) struct Waiter {
     is_registered: bool,
     /// Whether the word may still say that this end waits outside.
     is_watching: bool,
-    coalescing: Coalescing,
 }
 
 impl Waiter {
     /// A way to wait and wake.
-    pub(crate) fn new(waiting: Waiting, ends: Ends, link: Link, coalescing: Coalescing) -> Waiter {
+    pub(crate) fn new(waiting: Waiting, ends: Ends, link: Link) -> Waiter {
         let awake = if waiting == Waiting::Spin { state::NEVER_SLEEPS } else { state::AWAKE };
         let can_order = waiting != Waiting::Spin && wake::can_order_others();
         ends.own().state.store(awake, Ordering::SeqCst);
@@ -134,7 +132,6 @@ impl Waiter {
             can_order,
             is_registered,
             is_watching: false,
-            coalescing,
         }
     }
 
@@ -202,12 +199,6 @@ impl Waiter {
         self.ends.own().state.store(self.awake, Ordering::Relaxed);
     }
 
-    /// Says that a message, or a part of one, was there.
-    #[inline(always)]
-    pub(crate) fn took_one(&mut self) {
-        self.coalescing.took_one();
-    }
-
     /// Says that much was received without a wait. The other end then need not make a barrier for each message.
     pub(crate) fn is_busy(&mut self) {
         if self.can_order && self.awake != state::AWAKE_WITH_BARRIER {
@@ -233,13 +224,18 @@ impl Waiter {
         self.can_order
     }
 
-    /// Waits until `ready` says so.
+    /// Waits until `ready` says so. `before_looks` is called before this end looks repeatedly.
     ///
     /// # Errors
     /// What `ready` gives; `WouldBlock` and `TimedOut` by the limit; `Closed` and `PeerDied` once `ready` says no although the
     /// other end is known to be gone.
     #[inline(always)]
-    pub(crate) fn wait(&mut self, limit: Limit, mut ready: impl FnMut() -> Result<bool>) -> Result<()> {
+    pub(crate) fn wait(
+        &mut self,
+        limit: Limit,
+        before_looks: impl FnOnce(),
+        mut ready: impl FnMut() -> Result<bool>,
+    ) -> Result<()> {
         if self.is_watching {
             self.awake();
             self.is_watching = false;
@@ -250,7 +246,7 @@ impl Waiter {
         let spins = self.spins_for();
         // Where the other end is quick, nothing else is looked at.
         if spins.is_some() {
-            self.coalescing.before_looks();
+            before_looks();
             for look in 0..LOOKS {
                 if ready()? {
                     return Ok(());
@@ -373,6 +369,7 @@ impl Waiter {
             self.awake();
             return ready()?.then_some(true).ok_or(Error::TimedOut);
         };
+        // Or a signal arrived, of which a profiler sends thousands per second.
         let was_long = if *vain < VAIN_WAKE_UPS {
             wake::sleep_on(&self.link, &self.ends.own().state, state::SLEEPS, left.min(LIFE_SIGN))
         } else {

@@ -20,7 +20,7 @@ type Kept<T> = ManuallyDrop<T>;
 /// Both ends of a direction.
 fn direction_of(capacity: usize, start: u64, waiting: Waiting) -> (Kept<Sender>, Kept<Receiver>) {
     let [lane, _] = Lane::private(capacity);
-    let options = Options { capacity, longest: 100, waiting, start };
+    let options = Options { capacity, longest: 100, waiting, start, ..Options::default() };
     let [one, other] = UnixStream::pair().map(|(one, other)| [one, other].map(OwnedFd::from)).unwrap();
     (Kept::new(Sender::new(lane.again(), one, &options)), Kept::new(Receiver::new(lane, other, &options)))
 }
