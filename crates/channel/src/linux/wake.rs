@@ -10,13 +10,15 @@ use std::time::Duration;
 /// A socket that is connected with the other end of a direction, and with nobody else: it hangs up when that is gone.
 pub(crate) type Link = OwnedFd;
 
-/// Sleeps while `word` holds `seen`, at most for `limit`, and says whether that was over; may return early for no reason.
+/// Sleeps while `word` holds `seen`, at most for `limit`. Returns whether `limit` has passed or a signal arrived: neither is a
+/// wake-up by the other end.
 pub(crate) fn sleep_on(_link: &Link, word: &AtomicU32, seen: u32, limit: Duration) -> bool {
     let limit = timespec(limit);
     // SAFETY: the word and the time live for the whole call. Not the private operation: others map the word elsewhere.
     let result =
         unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, seen, &raw const limit) };
-    result < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ETIMEDOUT)
+    let is_over = |error| matches!(error, Some(libc::ETIMEDOUT | libc::EINTR));
+    result < 0 && is_over(io::Error::last_os_error().raw_os_error())
 }
 
 /// Wakes whoever sleeps on `word`.
