@@ -1,6 +1,6 @@
 //! The end of a direction that receives.
 
-use crate::coalescing::Coalescing;
+use crate::coalescing::{self, Coalescing};
 use crate::error::{Error, Result};
 use crate::memory::{Lane, Promise};
 use crate::options::Options;
@@ -22,6 +22,7 @@ pub struct Receiver<T: Trust = Untrusted> {
 struct ReceivingEnd {
     ring: Consumer,
     waiter: Waiter,
+    coalescing: Coalescing,
     /// A message, or its first parts, that came in parts to a call that could not wait for all of them, or that had too
     /// small a buffer.
     gathered: Vec<u8>,
@@ -39,10 +40,17 @@ impl Drop for ReceivingEnd {
 
 impl Receiver {
     pub(crate) fn new(lane: Lane, link: Link, options: &Options) -> Receiver {
-        let coalescing = Coalescing::within(lane.capacity());
-        let waiter = Waiter::new(options, lane.ends_of_receiver(), link, coalescing);
+        let coalescing = Coalescing::new(options.coalesces, lane.capacity());
+        let waiter = Waiter::new(options, lane.ends_of_receiver(), link);
         let ring = Consumer::new(lane, options.start, options.longest);
-        let end = ReceivingEnd { ring, waiter, gathered: Vec::new(), is_whole: false, copy: Vec::new() };
+        let end = ReceivingEnd {
+            ring,
+            waiter,
+            coalescing,
+            gathered: Vec::new(),
+            is_whole: false,
+            copy: Vec::new(),
+        };
         Receiver { end, trust: Untrusted(()) }
     }
 
@@ -226,9 +234,10 @@ impl ReceivingEnd {
     #[inline(always)]
     fn look(&mut self, limit: Limit) -> Result<Record> {
         if !self.ring.has_header() {
-            self.waiter.wait(limit, || Ok(self.ring.awaits_header()))?;
+            let ReceivingEnd { ring, waiter, coalescing, .. } = self;
+            let pause = || coalescing.pause(|| ring.has_records(coalescing::ENOUGH));
+            waiter.wait(limit, pause, || Ok(ring.awaits_header()))?;
         }
-        self.waiter.took_one();
         self.ring.take()
     }
 

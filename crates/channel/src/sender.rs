@@ -1,6 +1,5 @@
 //! The end of a direction that sends.
 
-use crate::coalescing::Coalescing;
 use crate::error::{Error, Result};
 use crate::memory::{Lane, Promise};
 use crate::options::Options;
@@ -43,7 +42,7 @@ impl Drop for SendingEnd {
 
 impl Sender {
     pub(crate) fn new(lane: Lane, link: Link, options: &Options) -> Sender {
-        let waiter = Waiter::new(options, lane.ends_of_sender(), link, Coalescing::NONE);
+        let waiter = Waiter::new(options, lane.ends_of_sender(), link);
         let ring = Producer::new(lane, options.start);
         Sender { end: SendingEnd { ring, waiter, longest: options.longest }, trust: Untrusted(()) }
     }
@@ -288,7 +287,7 @@ impl SendingEnd {
 
     #[inline(never)]
     fn wait_for_place(&mut self, len: usize, limit: Limit) -> Result<Place> {
-        self.waiter.wait(limit, || Ok(self.ring.place(len)?.is_some()))?;
+        self.waiter.wait(limit, || {}, || Ok(self.ring.place(len)?.is_some()))?;
         // Room that was found stays.
         self.ring.place(len)?.ok_or(Error::WouldBlock)
     }
@@ -380,7 +379,7 @@ impl SendingEnd {
             return Ok(());
         }
         check_length(len, self.ring.longest_at_once())?;
-        self.waiter.wait(Limit::Now, || self.ring.has_room_for_parts(len, part_bytes))
+        self.waiter.wait(Limit::Now, || {}, || self.ring.has_room_for_parts(len, part_bytes))
     }
 }
 

@@ -7,7 +7,6 @@
 //! it to each to make its own. Windows has no barrier for several processes; there each makes its own.
 
 use crate::atomics::{Fault, Ordering, count_store, fence, has, order};
-use crate::coalescing::Coalescing;
 use crate::error::{Error, Result};
 use crate::memory::Ends;
 use crate::options::Options;
@@ -142,12 +141,11 @@ pub(crate) struct Waiter {
     looked_ms: u64,
     /// The process that made this end. Only that one may close it: a fork that drops its copy may not.
     process: u32,
-    coalescing: Coalescing,
 }
 
 impl Waiter {
     /// A way to wait and wake.
-    pub(crate) fn new(options: &Options, ends: Ends, link: Link, coalescing: Coalescing) -> Waiter {
+    pub(crate) fn new(options: &Options, ends: Ends, link: Link) -> Waiter {
         let Options { waiting, membarrier, .. } = *options;
         let awake = if waiting == Waiting::Spin { state::NEVER_SLEEPS } else { state::AWAKE };
         let can_order = membarrier && waiting != Waiting::Spin && wake::can_order_others();
@@ -164,7 +162,6 @@ impl Waiter {
             is_watching: false,
             looked_ms: wake::coarse_now_ms(),
             process: std::process::id(),
-            coalescing,
         }
     }
 
@@ -241,12 +238,6 @@ impl Waiter {
         self.ends.own().state.store(self.awake, Ordering::Relaxed);
     }
 
-    /// Says that a message, or a part of one, was there.
-    #[inline(always)]
-    pub(crate) fn took_one(&mut self) {
-        self.coalescing.took_one();
-    }
-
     /// Says that much was received without a wait. The other end then need not make a barrier for each message.
     pub(crate) fn is_busy(&mut self) {
         if self.can_order && self.awake != state::AWAKE_WITH_BARRIER {
@@ -272,13 +263,18 @@ impl Waiter {
         self.can_order
     }
 
-    /// Waits until `ready` says so.
+    /// Waits until `ready` says so. `before_looks` is called before this end looks repeatedly.
     ///
     /// # Errors
     /// What `ready` gives; `WouldBlock` and `TimedOut` by the limit; `Closed` and `PeerDied` once `ready` says no although the
     /// other end is known to be gone.
     #[inline(always)]
-    pub(crate) fn wait(&mut self, limit: Limit, mut ready: impl FnMut() -> Result<bool>) -> Result<()> {
+    pub(crate) fn wait(
+        &mut self,
+        limit: Limit,
+        before_looks: impl FnOnce(),
+        mut ready: impl FnMut() -> Result<bool>,
+    ) -> Result<()> {
         if self.is_watching {
             self.awake();
             self.is_watching = false;
@@ -289,7 +285,7 @@ impl Waiter {
         let spins = self.spins_for();
         // Where the other end is quick, nothing else is looked at.
         if spins.is_some() {
-            self.coalescing.before_looks();
+            before_looks();
             for look in 0..LOOKS {
                 if ready()? {
                     return Ok(());
