@@ -166,9 +166,9 @@ mod slow {
 
     #[test]
     #[ignore = "slow"]
-    fn in_a_hundred_fleets_of_a_thousand_hosts_all_are_found_and_few_falsely() {
+    fn in_forty_fleets_of_a_thousand_hosts_all_are_found_and_few_falsely() {
         let (mut missed, mut with_false) = (Vec::new(), Vec::new());
-        for seed in 1000..1100 {
+        for seed in 1000..1040 {
             let fleet = made(seed, 1000, 60);
             let (of_fleet, falsely) = mistakes(&fleet, &by_host(&fleet).outliers);
             missed.extend(of_fleet);
@@ -176,7 +176,7 @@ mod slow {
         }
         println!("missed {}, fleets with a false one {}", missed.len(), with_false.len());
         assert!(missed.is_empty(), "{missed:#?}");
-        assert!(with_false.len() <= 5, "{with_false:#?}");
+        assert!(with_false.len() <= 2, "{with_false:#?}");
     }
 }
 
