@@ -40,7 +40,8 @@ impl Drop for ReceivingEnd {
 impl Receiver {
     pub(crate) fn new(lane: Lane, link: Link, options: &Options) -> Receiver {
         let coalescing = Coalescing::within(lane.capacity());
-        let waiter = Waiter::new(options, lane.ends_of_receiver(), link, coalescing);
+        let waiter =
+            Waiter::new(options.waiting, options.membarrier, lane.ends_of_receiver(), link, coalescing);
         let ring = Consumer::new(lane, options.start, options.longest);
         let end = ReceivingEnd { ring, waiter, gathered: Vec::new(), is_whole: false, copy: Vec::new() };
         Receiver { end, trust: Untrusted(()) }

@@ -10,7 +10,6 @@ use crate::atomics::{Fault, Ordering, count_store, fence, has, order};
 use crate::coalescing::Coalescing;
 use crate::error::{Error, Result};
 use crate::memory::Ends;
-use crate::options::Options;
 use crate::wake::{self, Link};
 use std::time::{Duration, Instant};
 
@@ -147,8 +146,13 @@ pub(crate) struct Waiter {
 
 impl Waiter {
     /// A way to wait and wake.
-    pub(crate) fn new(options: &Options, ends: Ends, link: Link, coalescing: Coalescing) -> Waiter {
-        let Options { waiting, membarrier, .. } = *options;
+    pub(crate) fn new(
+        waiting: Waiting,
+        membarrier: bool,
+        ends: Ends,
+        link: Link,
+        coalescing: Coalescing,
+    ) -> Waiter {
         let awake = if waiting == Waiting::Spin { state::NEVER_SLEEPS } else { state::AWAKE };
         let can_order = membarrier && waiting != Waiting::Spin && wake::can_order_others();
         ends.own().state.store(awake, Ordering::SeqCst);
