@@ -6,7 +6,16 @@ library = CDLL(sys.argv[1])
 library.furlong_error_text.restype = c_char_p
 library.furlong_send.argtypes = [c_void_p, c_char_p, c_size_t, c_int64]
 library.furlong_recv.argtypes = [c_void_p, c_void_p, c_size_t, POINTER(c_size_t), c_int64]
-CLOSED = -3
+library.furlong_accept_timeout.argtypes = [c_void_p, c_void_p, c_void_p, c_void_p, c_int64]
+TIMED_OUT, CLOSED = -2, -3
+SLICE_NS = 100_000_000
+
+
+def wait(function, *arguments):
+    """Waits in slices: Python handles Ctrl-C between two calls, and no signal ends a call."""
+    while (status := function(*arguments, SLICE_NS)) == TIMED_OUT:
+        pass
+    return status
 
 
 def check(status):
@@ -19,8 +28,8 @@ buffer = create_string_buffer(1000)
 if sys.argv[2] == "listen":
     listener = c_void_p()
     check(library.furlong_listen(name, None, byref(listener)))
-    check(library.furlong_accept(listener, byref(sender), byref(receiver), None))
-    while (status := library.furlong_recv(receiver, buffer, 1000, byref(length), -1)) != CLOSED:
+    check(wait(library.furlong_accept_timeout, listener, byref(sender), byref(receiver), None))
+    while (status := wait(library.furlong_recv, receiver, buffer, 1000, byref(length))) != CLOSED:
         check(status)
         check(library.furlong_send(sender, buffer.raw[: length.value], length.value, -1))
 else:
@@ -28,7 +37,7 @@ else:
     for number in range(1, 4):
         text = f"message {number}".encode()
         check(library.furlong_send(sender, text, len(text), -1))
-        check(library.furlong_recv(receiver, buffer, 1000, byref(length), -1))
+        check(wait(library.furlong_recv, receiver, buffer, 1000, byref(length)))
         print(buffer.raw[: length.value].decode(), "came back")
 library.furlong_sender_close(sender)
 library.furlong_receiver_close(receiver)

@@ -5,7 +5,8 @@
  *
  * What each function does is said at the function of the same name of the Rust library (crates/channel). Every function that
  * returns an int gives 0 or an error. A sender and a receiver may be used by two threads, each of them by one at a time. A
- * timeout is in nanoseconds: 0 does not wait, and less waits for as long as it takes. */
+ * timeout is in nanoseconds: 0 does not wait, and less waits for as long as it takes. No signal ends a call: to react to one,
+ * wait for a short time at once, or for a descriptor. */
 #ifndef FURLONG_CHANNEL_H
 #define FURLONG_CHANNEL_H
 
@@ -33,7 +34,10 @@ enum furlong_error {
     /* What was lent, or is looked at, was not given back. */
     FURLONG_LENT = -11,
     /* The options do not say that the other process is trusted. */
-    FURLONG_NOT_TRUSTED = -12
+    FURLONG_NOT_TRUSTED = -12,
+    /* The listener has a larger capacity or longer messages than the options accept: at least 16 MiB and `capacity`, and
+       `longest_message`. */
+    FURLONG_TOO_LARGE = -13
 };
 
 enum furlong_waiting { FURLONG_ADAPTIVE = 0, FURLONG_SPIN = 1, FURLONG_PARK = 2 };
@@ -77,6 +81,8 @@ const char *furlong_error_text(int error);
 int furlong_listen(const char *name, const struct furlong_options *options, furlong_listener **listener);
 int furlong_accept(furlong_listener *listener, furlong_sender **sender, furlong_receiver **receiver,
                    struct furlong_peer *peer);
+int furlong_accept_timeout(furlong_listener *listener, furlong_sender **sender, furlong_receiver **receiver,
+                           struct furlong_peer *peer, int64_t timeout_ns);
 int furlong_listener_descriptor(const furlong_listener *listener);
 void furlong_listener_close(furlong_listener *listener);
 

@@ -1,6 +1,6 @@
 //! How two processes get the two ends.
 
-use crate::arguments::{FurlongOptions, mutable, options, text};
+use crate::arguments::{FurlongOptions, Timeout, mutable, options, text, timeout};
 use crate::end::End;
 use crate::errors::{INVALID, Result, number, status};
 use crate::receiving::FurlongReceiver;
@@ -108,10 +108,31 @@ pub unsafe extern "C" fn furlong_accept(
     peer: *mut FurlongPeer,
 ) -> c_int {
     // SAFETY: as the caller promises.
+    unsafe { furlong_accept_timeout(listener, sender, receiver, peer, -1) }
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_accept_timeout(
+    listener: *mut FurlongListener,
+    sender: *mut *mut FurlongSender,
+    receiver: *mut *mut FurlongReceiver,
+    peer: *mut FurlongPeer,
+    timeout_ns: i64,
+) -> c_int {
+    // SAFETY: as the caller promises.
     let (listener, handles) = unsafe { (mutable(listener), Handles::new(sender, receiver)) };
     let accept = || {
         let (listener, handles) = (listener?, handles?);
-        let channel = listener.listener.accept().map_err(number)?;
+        let accepted = match timeout(timeout_ns) {
+            Timeout::None => listener.listener.accept(),
+            Timeout::Now => listener.listener.try_accept(),
+            Timeout::After(time) => listener.listener.accept_timeout(time),
+        };
+        let channel = accepted.map_err(number)?;
         // SAFETY: as the caller promises, here and by the options.
         unsafe {
             tell_peer(peer, &channel);
@@ -217,12 +238,13 @@ pub unsafe extern "C" fn furlong_from_end(
     let (end, given, handles) = unsafe { (end.as_ref(), options(given), Handles::new(sender, receiver)) };
     let open = || {
         let end = end.ok_or(INVALID)?;
-        let numbers = [end.memory, end.sending, end.receiving];
-        if numbers.iter().any(|number| *number < 0) {
+        // SAFETY: as the caller promises. All are owned before one is found to be missing.
+        let own = |number: i32| (number >= 0).then(|| unsafe { OwnedFd::from_raw_fd(number) });
+        let [Some(memory), Some(sending), Some(receiving)] =
+            [end.memory, end.sending, end.receiving].map(own)
+        else {
             return Err(INVALID);
-        }
-        // SAFETY: as the caller promises.
-        let [memory, sending, receiving] = numbers.map(|number| unsafe { OwnedFd::from_raw_fd(number) });
+        };
         let side = if end.side == 0 { Side::First } else { Side::Second };
         let ((options, trusts), handles): ((Options, bool), _) = (given?, handles?);
         let descriptors = Descriptors { memory, sending, receiving, side };

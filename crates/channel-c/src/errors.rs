@@ -2,6 +2,7 @@
 
 use furlong_channel::Error;
 use std::ffi::{CStr, c_char, c_int};
+use std::io::ErrorKind;
 
 /// What a function gives, before it is a number.
 pub(crate) type Result<T> = std::result::Result<T, c_int>;
@@ -12,8 +13,9 @@ const SYSTEM: c_int = -9;
 pub(crate) const INVALID: c_int = -10;
 pub(crate) const LENT: c_int = -11;
 pub(crate) const NOT_TRUSTED: c_int = -12;
+const TOO_LARGE: c_int = -13;
 
-const TEXTS: [&CStr; 13] = [
+const TEXTS: [&CStr; 14] = [
     c"no error",
     c"the call would have to wait",
     c"the time is over",
@@ -22,11 +24,12 @@ const TEXTS: [&CStr; 13] = [
     c"the message has more bytes than are taken",
     c"the next message has more bytes than the buffer",
     c"the other end broke the protocol",
-    c"the process that came is not allowed to connect",
+    c"the process at the other end is not allowed",
     c"the operating system refused something: see errno",
     c"an argument is none",
     c"what was lent or is looked at was not given back",
     c"the options do not say that the other process is trusted",
+    c"the listener's channels are larger than the options accept",
 ];
 
 /// The number of an error; of one of the operating system, `errno` says more.
@@ -40,13 +43,30 @@ pub(crate) fn number(error: Error) -> c_int {
         Error::BufferTooSmall { .. } => BUFFER_TOO_SMALL,
         Error::Corrupt(_) => -7,
         Error::Refused(_) => -8,
+        Error::TooLarge { .. } => TOO_LARGE,
         Error::System(error) => {
-            if let Some(code) = error.raw_os_error() {
-                set_errno(code);
-            }
+            set_errno(error.raw_os_error().unwrap_or_else(|| code_of(error.kind())));
             SYSTEM
         }
-        _ => SYSTEM,
+        _ => {
+            set_errno(EIO);
+            SYSTEM
+        }
+    }
+}
+
+const EIO: c_int = 5;
+
+/// The number of an error that the Rust library has found itself.
+fn code_of(kind: ErrorKind) -> c_int {
+    const EINVAL: c_int = 22;
+    const EOPNOTSUPP: c_int = 95;
+    const EADDRINUSE: c_int = 98;
+    match kind {
+        ErrorKind::InvalidInput => EINVAL,
+        ErrorKind::Unsupported => EOPNOTSUPP,
+        ErrorKind::AddrInUse => EADDRINUSE,
+        _ => EIO,
     }
 }
 

@@ -1,23 +1,20 @@
 //! The receiver.
 
 use crate::arguments::{Timeout, mutable, timeout};
-use crate::end::{End, on};
-use crate::errors::{INVALID, LENT, NOT_TRUSTED, Result, number, status};
+use crate::end::{End, Lender, on};
+use crate::errors::{INVALID, NOT_TRUSTED, Result, number, status};
 use furlong_channel::{Error, Message, Receiver, Trusted};
 use std::ffi::{c_int, c_void};
-use std::os::fd::AsRawFd;
+
+type ReceiverEnd = End<Receiver, Receiver<Trusted>>;
 
 /// See the header.
-pub struct FurlongReceiver {
-    /// Borrows from `end`, and so goes before it.
-    message: Option<Message<'static>>,
-    end: End<Receiver, Receiver<Trusted>>,
-}
+pub struct FurlongReceiver(Lender<ReceiverEnd, Message<'static>>);
 
 impl FurlongReceiver {
-    /// A handle of its own.
-    pub(crate) fn new(end: End<Receiver, Receiver<Trusted>>) -> *mut FurlongReceiver {
-        Box::into_raw(Box::new(FurlongReceiver { message: None, end }))
+    /// A new handle.
+    pub(crate) fn new(end: ReceiverEnd) -> *mut FurlongReceiver {
+        Box::into_raw(Box::new(FurlongReceiver(Lender::new(end))))
     }
 }
 
@@ -25,10 +22,9 @@ impl FurlongReceiver {
 ///
 /// # Safety
 /// Null, or a handle that nobody else uses meanwhile.
-unsafe fn free<'a>(receiver: *mut FurlongReceiver) -> Result<&'a mut FurlongReceiver> {
+unsafe fn free<'a>(receiver: *mut FurlongReceiver) -> Result<&'a mut ReceiverEnd> {
     // SAFETY: as the caller promises.
-    let receiver = unsafe { mutable(receiver) }?;
-    if receiver.message.is_some() { Err(LENT) } else { Ok(receiver) }
+    unsafe { mutable(receiver) }.and_then(|receiver| receiver.0.free())
 }
 
 /// See the header.
@@ -103,20 +99,19 @@ pub unsafe extern "C" fn furlong_peek(
     timeout_ns: i64,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    let (receiver, bytes, len) = unsafe { (free(receiver), mutable(bytes), mutable(len)) };
+    let (receiver, bytes, len) = unsafe { (mutable(receiver), mutable(bytes), mutable(len)) };
     status(receiver.and_then(|receiver| {
         let (bytes, len) = (bytes?, len?);
-        let End::Trusted(end) = &mut receiver.end else { return Err(NOT_TRUSTED) };
-        let message = match timeout(timeout_ns) {
-            Timeout::None => end.peek(),
-            Timeout::Now => end.try_peek(),
-            Timeout::After(time) => end.peek_timeout(time),
-        };
-        // SAFETY: the receiver lies in a box, and is used for nothing else, nor dropped, before the message is.
-        let message =
-            unsafe { std::mem::transmute::<Message<'_>, Message<'static>>(message.map_err(number)?) };
+        let message = receiver.0.lend(|end| {
+            let End::Trusted(end) = end else { return Err(NOT_TRUSTED) };
+            let message = match timeout(timeout_ns) {
+                Timeout::None => end.peek(),
+                Timeout::Now => end.try_peek(),
+                Timeout::After(time) => end.peek_timeout(time),
+            };
+            message.map_err(number)
+        })?;
         (*bytes, *len) = (message.as_ptr().cast(), message.len());
-        receiver.message = Some(message);
         Ok(())
     }))
 }
@@ -128,7 +123,7 @@ pub unsafe extern "C" fn furlong_peek(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_release(receiver: *mut FurlongReceiver) -> c_int {
     // SAFETY: as the caller promises.
-    let message = unsafe { mutable(receiver) }.and_then(|receiver| receiver.message.take().ok_or(INVALID));
+    let message = unsafe { mutable(receiver) }.and_then(|receiver| receiver.0.take());
     status(message.map(Message::release))
 }
 
@@ -152,7 +147,7 @@ pub unsafe extern "C" fn furlong_receiver_watch(receiver: *mut FurlongReceiver) 
 pub unsafe extern "C" fn furlong_receiver_descriptor(receiver: *mut FurlongReceiver) -> c_int {
     // SAFETY: as the caller promises.
     let receiver = unsafe { mutable(receiver) };
-    receiver.map_or_else(|error| error, |receiver| on!(receiver, end => end.descriptor().as_raw_fd()))
+    receiver.map_or_else(|error| error, |receiver| receiver.0.descriptor())
 }
 
 /// See the header.

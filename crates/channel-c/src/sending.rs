@@ -1,23 +1,20 @@
 //! The sender.
 
 use crate::arguments::{Timeout, mutable, slice, timeout};
-use crate::end::{End, on};
-use crate::errors::{INVALID, LENT, NOT_TRUSTED, Result, number, status};
+use crate::end::{End, Lender, on};
+use crate::errors::{NOT_TRUSTED, Result, number, status};
 use furlong_channel::{Loan, Sender, Trusted};
 use std::ffi::{c_int, c_void};
-use std::os::fd::AsRawFd;
+
+type SenderEnd = End<Sender, Sender<Trusted>>;
 
 /// See the header.
-pub struct FurlongSender {
-    /// Borrows from `end`, and so goes before it.
-    loan: Option<Loan<'static>>,
-    end: End<Sender, Sender<Trusted>>,
-}
+pub struct FurlongSender(Lender<SenderEnd, Loan<'static>>);
 
 impl FurlongSender {
-    /// A handle of its own.
-    pub(crate) fn new(end: End<Sender, Sender<Trusted>>) -> *mut FurlongSender {
-        Box::into_raw(Box::new(FurlongSender { loan: None, end }))
+    /// A new handle.
+    pub(crate) fn new(end: SenderEnd) -> *mut FurlongSender {
+        Box::into_raw(Box::new(FurlongSender(Lender::new(end))))
     }
 }
 
@@ -25,10 +22,9 @@ impl FurlongSender {
 ///
 /// # Safety
 /// Null, or a handle that nobody else uses meanwhile.
-unsafe fn free<'a>(sender: *mut FurlongSender) -> Result<&'a mut FurlongSender> {
+unsafe fn free<'a>(sender: *mut FurlongSender) -> Result<&'a mut SenderEnd> {
     // SAFETY: as the caller promises.
-    let sender = unsafe { mutable(sender) }?;
-    if sender.loan.is_some() { Err(LENT) } else { Ok(sender) }
+    unsafe { mutable(sender) }.and_then(|sender| sender.0.free())
 }
 
 /// One message of many.
@@ -94,19 +90,19 @@ pub unsafe extern "C" fn furlong_loan(
     timeout_ns: i64,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    let (sender, bytes) = unsafe { (free(sender), mutable(bytes)) };
+    let (sender, bytes) = unsafe { (mutable(sender), mutable(bytes)) };
     status(sender.and_then(|sender| {
         let bytes = bytes?;
-        let End::Trusted(end) = &mut sender.end else { return Err(NOT_TRUSTED) };
-        let loan = match timeout(timeout_ns) {
-            Timeout::None => end.loan(len),
-            Timeout::Now => end.try_loan(len),
-            Timeout::After(time) => end.loan_timeout(len, time),
-        };
-        // SAFETY: the sender lies in a box, and is used for nothing else, nor dropped, before the loan is.
-        let mut loan = unsafe { std::mem::transmute::<Loan<'_>, Loan<'static>>(loan.map_err(number)?) };
+        let loan = sender.0.lend(|end| {
+            let End::Trusted(end) = end else { return Err(NOT_TRUSTED) };
+            let loan = match timeout(timeout_ns) {
+                Timeout::None => end.loan(len),
+                Timeout::Now => end.try_loan(len),
+                Timeout::After(time) => end.loan_timeout(len, time),
+            };
+            loan.map_err(number)
+        })?;
         *bytes = loan.as_mut_ptr().cast();
-        sender.loan = Some(loan);
         Ok(())
     }))
 }
@@ -118,7 +114,7 @@ pub unsafe extern "C" fn furlong_loan(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_commit(sender: *mut FurlongSender) -> c_int {
     // SAFETY: as the caller promises.
-    let loan = unsafe { mutable(sender) }.and_then(|sender| sender.loan.take().ok_or(INVALID));
+    let loan = unsafe { mutable(sender) }.and_then(|sender| sender.0.take());
     status(loan.map(Loan::commit))
 }
 
@@ -129,7 +125,7 @@ pub unsafe extern "C" fn furlong_commit(sender: *mut FurlongSender) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_give_up(sender: *mut FurlongSender) -> c_int {
     // SAFETY: as the caller promises.
-    status(unsafe { mutable(sender) }.and_then(|sender| sender.loan.take().map(drop).ok_or(INVALID)))
+    status(unsafe { mutable(sender) }.and_then(|sender| sender.0.take().map(drop)))
 }
 
 /// See the header.
@@ -152,7 +148,7 @@ pub unsafe extern "C" fn furlong_sender_watch(sender: *mut FurlongSender, len: u
 pub unsafe extern "C" fn furlong_sender_descriptor(sender: *mut FurlongSender) -> c_int {
     // SAFETY: as the caller promises.
     let sender = unsafe { mutable(sender) };
-    sender.map_or_else(|error| error, |sender| on!(sender, end => end.descriptor().as_raw_fd()))
+    sender.map_or_else(|error| error, |sender| sender.0.descriptor())
 }
 
 /// See the header.

@@ -156,12 +156,45 @@ fn a_program_in_python_talks_with_one_in_rust() {
     talk(command, name.to_str().unwrap());
 }
 
+/// Sends Ctrl-C to the example in Python, which waits for a client or for a message.
+#[test]
+fn signal_ends_a_program_in_python_that_waits() {
+    let scratch = tempfile::tempdir().unwrap();
+    for has_client in [false, true] {
+        let name = scratch.path().join(format!("socket-{has_client}"));
+        let mut command = Command::new("python3");
+        command.arg(folder().join("examples/talk.py")).arg(library()).arg("listen").arg(&name);
+        let mut process = start(command.stderr(Stdio::null()));
+        let begin = Instant::now();
+        while !name.exists() {
+            assert!(begin.elapsed() < PATIENCE);
+            thread::sleep(Duration::from_millis(5));
+        }
+        let client = has_client.then(|| {
+            let mut client = connect(name.to_str().unwrap());
+            client.send(b"there").unwrap();
+            assert_eq!(client.recv_vec().unwrap(), b"there");
+            client
+        });
+        let interrupt = Command::new("kill").args(["-INT", &process.0.id().to_string()]).status();
+        assert!(interrupt.unwrap().success());
+        let begin = Instant::now();
+        while process.0.try_wait().unwrap().is_none() {
+            assert!(begin.elapsed() < PATIENCE, "with a client: {has_client}");
+            thread::sleep(Duration::from_millis(5));
+        }
+        drop(client);
+    }
+}
+
 /// Every call of the header that the examples do not make, and what it refuses.
 #[test]
 fn calls_in_c_do_what_the_header_says() {
     let scratch = tempfile::tempdir().unwrap();
-    let program = scratch.path().join("calls");
-    compile(&folder().join("tests/calls.c"), &["-std=c11"], &program);
-    let output = Command::new(&program).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for calls in ["calls", "errors"] {
+        let program = scratch.path().join(calls);
+        compile(&folder().join(format!("tests/{calls}.c")), &["-std=c11"], &program);
+        let output = Command::new(&program).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
 }

@@ -81,8 +81,7 @@ impl Options {
     /// isolated CPUs, and channels of other users. Each end registers its process for good.
     ///
     /// With `false` this end neither registers its process nor interrupts others, and executes a fence for each message
-    /// that it sends to a receiver that may sleep: about 5 to 20 ns. On a host with isolated CPUs, let all processes use
-    /// `false` that run there.
+    /// that it sends to a receiver that may sleep. On a host with isolated CPUs, use `false` in all processes.
     #[must_use]
     pub fn membarrier(self, is_allowed: bool) -> Options {
         Options { membarrier: is_allowed, ..self }

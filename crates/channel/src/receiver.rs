@@ -41,7 +41,7 @@ impl Drop for ReceivingEnd {
 impl Receiver {
     pub(crate) fn new(lane: Lane, link: Link, options: &Options) -> Receiver {
         let coalescing = Coalescing::new(options.coalesces, lane.capacity());
-        let waiter = Waiter::new(options, lane.ends_of_receiver(), link);
+        let waiter = Waiter::new(options.waiting, options.membarrier, lane.ends_of_receiver(), link);
         let ring = Consumer::new(lane, options.start, options.longest);
         let end = ReceivingEnd {
             ring,

@@ -42,7 +42,7 @@ impl Drop for SendingEnd {
 
 impl Sender {
     pub(crate) fn new(lane: Lane, link: Link, options: &Options) -> Sender {
-        let waiter = Waiter::new(options, lane.ends_of_sender(), link);
+        let waiter = Waiter::new(options.waiting, options.membarrier, lane.ends_of_sender(), link);
         let ring = Producer::new(lane, options.start);
         Sender { end: SendingEnd { ring, waiter, longest: options.longest }, trust: Untrusted(()) }
     }

@@ -66,7 +66,7 @@ struct Proof {
     from: Amount,
 }
 
-const PROOFS: [Proof; 11] = [
+const PROOFS: [Proof; 12] = [
     Proof {
         what: "every order of two threads under loom, and each ordering left out in turn",
         build: LOOM,
@@ -86,6 +86,13 @@ const PROOFS: [Proof; 11] = [
         build: USUAL,
         arguments: &["--test", "hostile", "scrib"],
         variable: Some(("CHANNEL_SECONDS", "5")),
+        from: Amount::Quick,
+    },
+    Proof {
+        what: "a cunning peer, forks, signals, full backlogs, short timeouts, panics and other files at a path",
+        build: USUAL,
+        arguments: &["--test", "edges"],
+        variable: None,
         from: Amount::Quick,
     },
     Proof {

@@ -154,6 +154,26 @@ fn a_sender_closes_before_who_spins() {
     sends_and_goes(spinning, close, |end| matches!(end, Err(Error::Closed)));
 }
 
+/// The receiver looks without waiting.
+fn a_sender_closes_before_who_never_waits() {
+    let (mut sender, mut receiver) = direction(0);
+    let sending = thread::spawn(move || {
+        sender.send(&content(1)).unwrap();
+        close(sender);
+    });
+    let mut buffer = [0; 8];
+    let mut next = || loop {
+        match receiver.try_recv(&mut buffer) {
+            Err(Error::WouldBlock) => thread::yield_now(),
+            other => break other,
+        }
+    };
+    assert_eq!(next().ok(), Some(8), "the last message was lost");
+    assert!(matches!(next(), Err(Error::Closed)));
+    sending.join().unwrap();
+    close(receiver);
+}
+
 fn a_sender_dies() {
     sends_and_goes(direction(0), die, |end| matches!(end, Err(Error::PeerDied)));
 }
@@ -167,7 +187,9 @@ fn a_receiver_goes(reads: usize, go: fn(Kept<Receiver>), is_end: fn(&Result<()>)
         go(receiver);
     });
     for number in 0..reads {
-        assert!(sender.send(&content(number as u8)).is_ok(), "room was lost");
+        // A receiver that closes has read before.
+        let sent = sender.send(&content(number as u8));
+        assert!(matches!(sent, Ok(()) | Err(Error::Closed)), "room was lost");
     }
     let end = sender.send(&content(9));
     assert!(is_end(&end), "{end:?}");
@@ -182,6 +204,27 @@ fn a_receiver_closes() {
 
 fn a_receiver_dies() {
     a_receiver_goes(1, die, |end| matches!(end, Err(Error::PeerDied)));
+}
+
+/// Ends that look for a time, which loom ends at once, and then sleep.
+fn adaptive() -> (Kept<Sender>, Kept<Receiver>) {
+    direction_of(64, 0, Waiting::Adaptive)
+}
+
+fn messages_wake_an_adaptive_receiver() {
+    exchange(adaptive(), &[], &[8, 8]);
+}
+
+fn room_wakes_an_adaptive_sender() {
+    exchange(adaptive(), &[8, 8, 8], &[8]);
+}
+
+fn a_sender_closes_before_an_adaptive_receiver() {
+    sends_and_goes(adaptive(), close, |end| matches!(end, Err(Error::Closed)));
+}
+
+fn a_sender_dies_before_an_adaptive_receiver() {
+    sends_and_goes(adaptive(), die, |end| matches!(end, Err(Error::PeerDied)));
 }
 
 /// Tries every order in which a thread is stopped at most three times before it has to wait.
@@ -213,7 +256,8 @@ macro_rules! is_missed {
 holds! {
     messages_wake_a_receiver messages_reach_who_spins messages_go_round_the_end room_wakes_a_sender
     a_message_lies_where_one_lay a_message_lies_where_one_lay_before_who_spins parts_pass a_batch_passes a_sender_closes a_sender_closes_before_who_spins a_sender_dies
-    a_receiver_closes a_receiver_dies
+    a_receiver_closes a_receiver_dies a_sender_closes_before_who_never_waits messages_wake_an_adaptive_receiver
+    room_wakes_an_adaptive_sender a_sender_closes_before_an_adaptive_receiver a_sender_dies_before_an_adaptive_receiver
 }
 
 is_missed! {
@@ -232,5 +276,8 @@ is_missed! {
     release_of_the_end: PublishClosed, a_sender_closes_before_who_spins, "the last message was lost";
     acquire_of_the_end: LoadClosed, a_sender_closes_before_who_spins, "the last message was lost";
     look_after_the_end: LookAfterClosed, a_sender_closes, "the last message was lost";
+    look_after_the_end_without_a_wait: LookAfterClosed, a_sender_closes_before_who_never_waits, "the last message was lost";
+    barrier_of_an_adaptive_receiver: BarrierOfSleeper, messages_wake_an_adaptive_receiver, "deadlock";
+    last_look_of_an_adaptive_sender: LastLook, room_wakes_an_adaptive_sender, "deadlock";
     look_after_a_death: LookAfterDeath, a_sender_dies, "the last message was lost";
 }
