@@ -5,6 +5,7 @@
 mod common;
 
 mod access;
+mod adapter_names;
 mod adapter_templates;
 mod adapters;
 mod boundary;
@@ -50,6 +51,7 @@ mod self_check;
 mod serve;
 mod standings;
 mod tracing;
+mod unreadable;
 mod usage;
 mod watch;
 mod window;
