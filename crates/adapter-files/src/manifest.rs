@@ -105,7 +105,8 @@ impl Manifest {
         if text.len() as u64 > LONGEST {
             return Err(wrong(format!("it is longer than {LONGEST} bytes")));
         }
-        let manifest: Manifest = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let manifest: Manifest =
+            toml::from_str(&text).map_err(|error| wrong(without_excerpt(&text, &error)))?;
         let folder = file_path.parent().unwrap_or(Path::new("/")).to_owned();
         let manifest = Manifest { folder, ..manifest };
         manifest.fault().map_or(Ok(manifest), |what| Err(wrong(what)))
@@ -113,13 +114,15 @@ impl Manifest {
 
     /// What is wrong with it, if something is.
     fn fault(&self) -> Option<String> {
-        if self.command.is_empty() {
-            return Some("`command` is empty".to_owned());
+        if self.command.first().is_none_or(String::is_empty) {
+            return Some(
+                "`command` is empty: name the program, as in [\"python3\", \"adapter.py\"]".to_owned(),
+            );
         }
         if self.rows.is_empty() {
             return Some("it has no rows".to_owned());
         }
-        if self.build.iter().any(Vec::is_empty) {
+        if self.build.iter().any(|command| command.first().is_none_or(String::is_empty)) {
             return Some("a command of `build` is empty".to_owned());
         }
         let names = self.rows.iter().map(|row| &row.name).chain([&self.name]);
@@ -138,6 +141,15 @@ impl Manifest {
     /// What it needs that is not there.
     pub fn missing(&self) -> Vec<&Need> {
         self.needs.iter().filter(|need| find_command(&need.command, &self.folder).is_none()).collect()
+    }
+}
+
+/// Returns what is wrong with a text and in which line, without the line itself, which may have any length.
+pub fn without_excerpt(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|span| text.as_bytes().get(..span.start));
+    match before.map(|before| 1 + before.iter().filter(|byte| **byte == b'\n').count()) {
+        Some(line) => format!("line {line}: {}", error.message()),
+        None => error.message().to_owned(),
     }
 }
 
@@ -183,6 +195,8 @@ mod tests {
         for (text, what) in [
             ("", "licence"),
             (&format!("name = \"x\"\ncommand = []\n{rest}"), "`command` is empty"),
+            (&format!("name = \"x\"\ncommand = [\"\"]\n{rest}"), "`command` is empty"),
+            (&format!("name = \"x\"\ncommand = 1 # {}\n{rest}", "y".repeat(20_000)), "line 2: invalid type"),
             (&format!("name = \"X y\"\ncommand = [\"x\"]\n{rest}"), "'X y' is no name"),
             (&format!("name = \"x\"\ncommand = [\"x\"]\nspeed = 1\n{rest}"), "speed"),
             (&format!("name = \"x\"\ncommand = [\"x\"]\nbuild = [[]]\n{rest}"), "`build` is empty"),
@@ -190,7 +204,7 @@ mod tests {
         ] {
             let said = read(text).unwrap_err().to_string();
             assert!(said.contains(what) || what == "licence", "{said}");
-            assert!(said.contains(FILE), "{said}");
+            assert!(said.contains(FILE) && said.len() < 500, "{said}");
         }
         let long = read(&" ".repeat(LONGEST as usize + 1)).unwrap_err().to_string();
         assert!(long.contains("longer than"), "{long}");

@@ -1,6 +1,6 @@
 //! What a trial must satisfy before its speed may be shown. Each check answers with the law that is broken, and how.
 
-use crate::{Law, law::Breach, little::obeys_little};
+use crate::{Law, law::Breach, little::obeys_little, text::plain};
 use furlong_model::{
     Case, Harness, Measurement, Overlap, Part, Party, Pattern, Placement, Role, RoleTally, format_ns,
 };
@@ -22,6 +22,7 @@ fn check_record(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     has_figures(case, trial)?;
     is_verified(trial)?;
     both_roles_agree(case, trial)?;
+    roles_are_possible(case, trial)?;
     is_placed_as_asked(case.placement, &trial.roles)?;
     is_accessed_as_asked(case, &trial.roles)
 }
@@ -84,6 +85,65 @@ fn both_roles_agree(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     let (initiator, responder) = (initiator.party, responder.party);
     let reason = format!("the {initiator} received {ours} messages and the {responder} {theirs}");
     Err(Breach::new(Law::BothRolesCountTheSame, reason))
+}
+
+/// A count or a time of a role that does not fit into the trial comes from no furlong, and every figure per exchange depends on it.
+/// Limits are far beyond the largest of 5,700 recorded trials: 0.25 switches and 0.02 page faults per microsecond.
+fn roles_are_possible(case: &Case, trial: &Measurement) -> Result<(), Breach> {
+    const EVENTS_PER_US: f64 = 10.0;
+    let is_own = trial.programs.is_none() && trial.adapter.is_none();
+    let lost = trial.lost.is_some_and(|lost| lost > 0);
+    let impossible = |role: &RoleTally| {
+        let ns = role.window_ns.unwrap_or_default().max(trial.elapsed_ns) as f64;
+        let of_time = ns / 1000.0 * EVENTS_PER_US * if is_own { 1.0 } else { 1000.0 };
+        let most_events = 1000.0 + of_time.max(16.0 * role.round_trips as f64);
+        let most_exchanges = trial.round_trips.saturating_mul(4).saturating_add(1000);
+        let counts = [
+            ("voluntary switches", role.voluntary_switches),
+            ("switches to wait for a due time", role.idle_switches),
+            ("involuntary switches", role.involuntary_switches),
+            ("minor page faults", role.minor_faults),
+            ("major page faults", role.major_faults),
+        ];
+        if role.round_trips > most_exchanges {
+            return Some(format!("counted {} exchanges of {}", role.round_trips, trial.round_trips));
+        }
+        if role.idle_ns as f64 > ns * 1.02 {
+            return Some(format!(
+                "waited {} for due times in {}",
+                format_ns(role.idle_ns as f64),
+                format_ns(ns)
+            ));
+        }
+        let count = counts.into_iter().find(|(_, count)| *count as f64 > most_events);
+        count.map(|(name, count)| format!("had {count} {name} in {}", format_ns(ns)))
+    };
+    for role in &trial.roles {
+        if let Some(why) = impossible(role) {
+            return Err(Breach::new(Law::RoleFigures, format!("the {} {why}", role.party)));
+        }
+    }
+    // A server of a mechanism may have many threads.
+    let most_ns = 1000.0 * (5.0 * trial.elapsed_ns as f64 + 1e8);
+    if let Some(other) =
+        trial.others.iter().find(|other| other.user_ns as f64 + other.system_ns as f64 > most_ns)
+    {
+        let used = format_ns(other.user_ns as f64 + other.system_ns as f64);
+        let reason = format!("{} used {used} of CPU time", plain(&other.name));
+        return Err(Breach::new(Law::RoleFigures, reason));
+    }
+    for end in [Role::Initiator, Role::Responder] {
+        let of_end: Vec<u64> =
+            trial.roles.iter().filter(|role| role.party.role == end).map(|role| role.round_trips).collect();
+        let all = of_end.iter().fold(0, |sum: u64, one| sum.saturating_add(*one));
+        let parties = u64::from(case.parties.get());
+        let most = all.saturating_add(1).saturating_mul(parties).saturating_sub(u64::from(parties == 1));
+        if !of_end.is_empty() && most < trial.round_trips && !lost {
+            let reason = format!("the {end} counted {all} exchanges of {}", trial.round_trips);
+            return Err(Breach::new(Law::RoleFigures, reason));
+        }
+    }
+    Ok(())
 }
 
 /// Several that were not measured at the same moment did not disturb each other.
@@ -199,6 +259,16 @@ mod tests {
             Law::BothRolesCountTheSame,
             "the initiator received",
         );
+    }
+
+    #[test]
+    fn trial_with_role_figures_that_do_not_fit_into_it_is_refused() {
+        let refused = |change: fn(&mut Measurement), reason| assert_refused(change, Law::RoleFigures, reason);
+        refused(|trial| trial.roles[0].round_trips = 1, "the initiator counted 1 exchanges of");
+        refused(|trial| trial.roles[1].round_trips = u64::MAX, "the responder counted 18446744073709551615");
+        refused(|trial| trial.roles[0].idle_ns = 1_000_000_000_000_000, "waited");
+        refused(|trial| trial.roles[1].voluntary_switches = 1 << 40, "voluntary switches in");
+        refused(|trial| trial.roles[1].minor_faults = u64::MAX, "minor page faults in");
     }
 
     #[test]

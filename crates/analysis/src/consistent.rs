@@ -34,15 +34,19 @@ fn processors(header: &RunHeader, case: &Case, trial: &Measurement) -> Option<f6
     (count > 0).then_some(count as f64)
 }
 
+/// Longest step of a clock that counts processor time in ticks, in nanoseconds: 1/64 s on Windows.
+const TICK_NS: f64 = 15_625_000.0;
+
 /// The most processor time that an exchange of a trial can have taken, in nanoseconds: all of the elapsed time of each CPU, and
-/// what the readings of processor time span beyond that. `None` if that is not known, or if processor time was read in ticks,
-/// which are longer than trials.
+/// what the readings of processor time span beyond that. `None` if the CPUs are not known.
 fn most_cpu_ns(header: &RunHeader, case: &Case, trial: &Measurement) -> Option<f64> {
-    if in_ticks(&[trial]) || trial.roles.iter().any(|role| role.window_ns.is_none()) {
-        return None;
-    }
-    let beyond =
-        |role: &RoleTally| role.window_ns.unwrap_or_default().saturating_sub(trial.elapsed_ns) as f64;
+    let elapsed_ns = trial.elapsed_ns as f64;
+    let tick_ns = if in_ticks(&[trial]) { TICK_NS } else { 0.0 };
+    // Programs and older records do not say when processor time was read.
+    let beyond = |role: &RoleTally| {
+        2.0 * tick_ns
+            + role.window_ns.map_or(4.0 * elapsed_ns + 1e8, |window| (window as f64 - elapsed_ns).max(0.0))
+    };
     let more = 1.0 + OTHER_CLOCK + EXCHANGES_AROUND / trial.round_trips as f64;
     Some((processors(header, case, trial)? * each_ns(trial) + per_exchange(case, trial, beyond)) * more)
 }

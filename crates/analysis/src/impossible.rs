@@ -1,7 +1,11 @@
 //! Figures that no machine can have measured: a record with one comes from no furlong, and would be printed as it is.
 
-use furlong_model::{CostReading, Experiment, Harness, NoiseReading, Record};
+use crate::text::plain;
+use furlong_model::{ByteSize, CostReading, Experiment, HandoverMeasurement, Harness, NoiseReading, Record};
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use std::ops::RangeInclusive;
+use std::{borrow::Cow, fmt};
 
 /// A second in nanoseconds: no reading of the clock takes as long.
 const SECOND_NS: f64 = 1e9;
@@ -12,13 +16,114 @@ const HOUR_NS: f64 = 3600.0 * SECOND_NS;
 /// The most that a published figure may be.
 const MOST_PUBLISHED: f64 = 1e15;
 
-/// The first figure in a record that cannot be, with its name; `None` if there is none.
-pub(crate) fn impossible_figure(record: &Record) -> Option<String> {
+/// The largest time of a record, in nanoseconds: three years.
+const MOST_NS: f64 = 1e17;
+
+/// The largest of all other figures of a record.
+const MOST: f64 = 1e15;
+
+/// Keys whose strings are names that tables print.
+const NAMES: [&str; 4] = ["mechanism", "name", "by", "label"];
+
+/// Returns the first figure or name in a record that cannot be, with its key; `None` if there is none. `text` is the record's
+/// line, in which every figure of every kind of record is looked at.
+pub(crate) fn impossible_figure(record: &Record, text: &[u8]) -> Option<String> {
+    let mut found = None;
+    let mut line = serde_json::Deserializer::from_slice(text);
+    // The text has been parsed before, so that an error is what was found.
+    let _ = Figures { key: "", found: &mut found }.deserialize(&mut line);
+    found.or_else(|| impossible_in(record))
+}
+
+/// Looks at every figure and name below a key.
+struct Figures<'a> {
+    key: &'a str,
+    found: &'a mut Option<String>,
+}
+
+impl Figures<'_> {
+    fn look(&mut self, figure: f64) {
+        let most = match self.key {
+            "seed" => return,
+            "size_bytes" => ByteSize::MAX.0 as f64,
+            key if key.ends_with("_ns") => MOST_NS,
+            _ => MOST,
+        };
+        if !(-most..=most).contains(&figure) {
+            self.found.get_or_insert_with(|| format!("{} is {figure:e}", plain(self.key)));
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Figures<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Figures<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a record")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(mut self, figure: u64) -> Result<(), E> {
+        self.look(figure as f64);
+        Ok(())
+    }
+
+    fn visit_i64<E>(mut self, figure: i64) -> Result<(), E> {
+        self.look(figure as f64);
+        Ok(())
+    }
+
+    fn visit_f64<E>(mut self, figure: f64) -> Result<(), E> {
+        self.look(figure);
+        Ok(())
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        if NAMES.contains(&self.key) && text.trim().is_empty() {
+            self.found.get_or_insert_with(|| format!("{} is empty", self.key));
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<(), A::Error> {
+        while values.next_element_seed(Figures { key: self.key, found: &mut *self.found })?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+        while let Some(key) = fields.next_key::<Cow<'_, str>>()? {
+            fields.next_value_seed(Figures { key: &key, found: &mut *self.found })?;
+        }
+        Ok(())
+    }
+}
+
+/// Bounds of figures whose meaning is narrower than their unit.
+fn impossible_in(record: &Record) -> Option<String> {
     match record {
         Record::Run(header) => of_harness(&header.harness),
         Record::Noise(reading) => of_noise(reading),
         Record::Costs(reading) => of_costs(reading),
         Record::Experiment(experiment) => of_experiment(experiment),
+        Record::Start(reading) => {
+            reading.starts_ns.iter().find_map(|ns| outside("starts_ns", *ns as f64, 0.0..=HOUR_NS))
+        }
+        Record::Handover(trial) => trial.outcome.measurement().and_then(of_handover),
         _ => None,
     }
 }
@@ -44,6 +149,16 @@ fn of_costs(reading: &CostReading) -> Option<String> {
     reading.figures.iter().find_map(|figure| outside("ns", figure.ns, -SECOND_NS..=HOUR_NS))
 }
 
+/// Its times are parts of the whole, and each role has one thread.
+fn of_handover(handover: &HandoverMeasurement) -> Option<String> {
+    let elapsed_ns = handover.elapsed_ns as f64;
+    let parts = handover.repetitions.iter().map(|times| times.write_ns as f64 + times.read_ns as f64);
+    let used = handover.roles.iter().map(|role| role.user_ns as f64 + role.system_ns as f64);
+    outside("write_ns and read_ns", parts.sum(), 0.0..=elapsed_ns).or_else(|| {
+        used.into_iter().find_map(|ns| outside("user_ns and system_ns", ns, 0.0..=2.0 * elapsed_ns + 1e8))
+    })
+}
+
 fn of_experiment(experiment: &Experiment) -> Option<String> {
     let published = experiment.rows.iter().flat_map(|row| &row.published);
     let figures = published.flat_map(|published| published.figures.values().copied());
@@ -65,7 +180,7 @@ mod tests {
     #[test]
     fn every_record_of_a_run_can_be() {
         for record in fixture::records() {
-            assert_eq!(impossible_figure(&record), None);
+            assert_eq!(impossible_figure(&record, &record.to_line().unwrap()), None);
         }
     }
 
@@ -74,7 +189,7 @@ mod tests {
         let noise = |change: fn(&mut NoiseReading)| {
             let mut reading = NoiseReading::default();
             change(&mut reading);
-            impossible_figure(&Record::Noise(reading)).unwrap()
+            impossible_in(&Record::Noise(reading)).unwrap()
         };
         assert!(noise(|reading| reading.spin_lost = Some(1e308)).starts_with("spin_lost is 1e308"));
         assert!(noise(|reading| reading.core_to_core_ns = Some(-1.0)).starts_with("core_to_core_ns is -1e0"));
@@ -82,6 +197,52 @@ mod tests {
         let mut records = fixture::records();
         let Record::Run(header) = &mut records[0] else { panic!("a header comes first") };
         header.harness.clock_read_ns = -9.2e18;
-        assert!(impossible_figure(&records[0]).unwrap().starts_with("clock_read_ns is -9.2e18"));
+        assert!(impossible_in(&records[0]).unwrap().starts_with("clock_read_ns is -9.2e18"));
+    }
+
+    #[test]
+    fn parts_of_a_handover_are_not_longer_than_the_whole() {
+        let records = fixture::replay::itmedia().records();
+        let found = |change: fn(&mut HandoverMeasurement)| {
+            let mut measured: HandoverMeasurement = records
+                .iter()
+                .find_map(|record| match record {
+                    Record::Handover(trial) => trial.outcome.measurement().cloned(),
+                    _ => None,
+                })
+                .unwrap();
+            change(&mut measured);
+            of_handover(&measured)
+        };
+        assert_eq!(found(|_| {}), None);
+        assert!(
+            found(|measured| measured.repetitions[0].read_ns = 1 << 50).unwrap().starts_with("write_ns and")
+        );
+        assert!(found(|measured| measured.roles[1].user_ns = 1 << 50).unwrap().starts_with("user_ns and"));
+    }
+
+    #[test]
+    fn no_figure_or_name_of_any_record_is_beyond_its_unit() {
+        let trial = fixture::records().into_iter().find(|record| matches!(record, Record::Trial(_))).unwrap();
+        let line = String::from_utf8(trial.to_line().unwrap()).unwrap();
+        let found = |from: &str, to: &str| {
+            let changed = line.replacen(from, to, 1);
+            assert_ne!(changed, line);
+            impossible_figure(&trial, changed.as_bytes())
+        };
+        assert_eq!(
+            found("\"user_ns\":", "\"user_ns\":18446744073709551615,\"x\":").unwrap(),
+            "user_ns is 1.8446744073709552e19"
+        );
+        assert_eq!(
+            found("\"size_bytes\":", "\"size_bytes\":1073741825,\"x\":").unwrap(),
+            "size_bytes is 1.073741825e9"
+        );
+        assert_eq!(
+            found("\"minor_faults\":", "\"minor_faults\":[{\"y\":-1e16}],\"x\":").unwrap(),
+            "y is -1e16"
+        );
+        assert_eq!(found("\"mechanism\":\"null\"", "\"mechanism\":\" \"").unwrap(), "mechanism is empty");
+        assert_eq!(found("\"user_ns\":", "\"seed\":18446744073709551615,\"user_ns\":"), None);
     }
 }

@@ -12,6 +12,8 @@ pub enum Law {
     Verified,
     /// Both roles received the same number of messages.
     BothRolesCountTheSame,
+    /// The counts and times of each role are possible in the time of the trial.
+    RoleFigures,
     /// The roles ran on the processors that were asked for.
     Placement,
     /// The roles wrote and read messages where it was asked.
@@ -37,6 +39,7 @@ impl Law {
             Law::CompleteRecord => "complete-record",
             Law::Verified => "verified",
             Law::BothRolesCountTheSame => "both-roles-count-the-same",
+            Law::RoleFigures => "role-figures",
             Law::Placement => "placement",
             Law::Access => "access",
             Law::SameTime => "same-time",
@@ -81,6 +84,7 @@ mod tests {
             CompleteRecord,
             Verified,
             BothRolesCountTheSame,
+            RoleFigures,
             Placement,
             Access,
             SameTime,

@@ -54,6 +54,9 @@ pub enum Problem {
     /// A figure that nobody can have measured.
     #[error("this figure cannot be: {0}")]
     Impossible(String),
+    /// A trial that was read before, with its number from 0 on.
+    #[error("trial {} of this case is here a second time: remove one of the two lines", u64::from(*.0) + 1)]
+    TrialTwice(u32),
     /// A line of unreasonable length.
     #[error("the line is longer than {0} bytes")]
     LineTooLong(u64),

@@ -6,10 +6,11 @@
 use crate::impossible::impossible_figure;
 use crate::renamed_keys::renamed;
 use crate::run::{Builder, Problem, Run};
-use furlong_model::{Record, RunHeader, SCHEMA};
+use furlong_model::{Outcome, Record, RunHeader, SCHEMA, Trial};
 use serde::Deserialize;
 use std::{
     borrow::Cow,
+    collections::HashSet,
     fs::File,
     io::{self, BufRead, BufReader, Read},
     path::{Path, PathBuf},
@@ -99,6 +100,7 @@ impl Run {
         let (mut line, mut byte) = (1, 0);
         let mut text = Vec::new();
         let mut schema = SCHEMA;
+        let mut measured = HashSet::new();
         loop {
             let at_line = |problem| ReadError::Line { line, byte, problem };
             if !read_line(&mut reader, &mut text, byte).map_err(at_line)? {
@@ -108,6 +110,11 @@ impl Run {
                 Ok(Some(record)) => {
                     if let Record::Run(header) = &record {
                         schema = header.schema;
+                    }
+                    if let Record::Trial(Trial { case, number, outcome: Outcome::Measured(_), .. }) = &record
+                        && !measured.insert((case.clone(), *number))
+                    {
+                        return Err(at_line(Problem::TrialTwice(*number)));
                     }
                     builder.add(record).map_err(at_line)?;
                 }
@@ -145,9 +152,8 @@ fn parse(text: &[u8], schema: u32) -> Result<Option<Record>, Problem> {
             Err(Problem::NewerSchema(schema))
         }
         _ => match record(&envelope.record, text, schema).map_err(Problem::NoRecord)? {
-            Some(record) => {
-                impossible_figure(&record).map_or(Ok(Some(record)), |figure| Err(Problem::Impossible(figure)))
-            }
+            Some(record) => impossible_figure(&record, text)
+                .map_or(Ok(Some(record)), |figure| Err(Problem::Impossible(figure))),
             None => Ok(None),
         },
     }
@@ -269,6 +275,7 @@ mod tests {
             ("[1,2]\n".into(), "no record of furlong"),
             ("{\"record\":7}\n".into(), "no record of furlong"),
             (lines.concat() + &lines[0], "a second run"),
+            (lines.concat() + lines.iter().find(|line| line.contains("measured")).unwrap(), "a second time"),
             (lines[0].clone() + &" ".repeat(MAX_LINE_BYTES as usize + 1), "longer than"),
             ("[".repeat(100_000) + "\n", "no record of furlong"),
         ] {

@@ -224,7 +224,9 @@ impl ProgramsTrial<'_> {
             let known = before.iter().flatten().map(|(pid, used)| (*pid, *used));
             self.sampled = CpuSamples { before: known.collect(), ..CpuSamples::default() };
             let at_once = self.started[asks].come_mark(Phase::Timed)?;
-            if let Some(Mark::Ready | Mark::Done(_)) = at_once {
+            let is_mark = matches!(at_once, Some(Mark::Ready | Mark::Done(_)));
+            // The last line may lack its end.
+            if is_mark || self.started[asks].program.has_begun("done") {
                 let what = "two of its lines came at once: let it flush its output after each line";
                 return Err(self.started[asks].failure(Phase::Timed, what).into());
             }
@@ -336,7 +338,21 @@ impl ProgramsTrial<'_> {
         let limit = self.settings.timeout;
         let deadline_ns = clock::now_ns() + limit.as_nanos() as u64;
         let mut step_ms = FIRST_SAMPLE_MS;
+        let mut at_ns = clock::now_ns();
         loop {
+            // Before the wait: a mark that was read with an earlier line wakes no wait, and would get the time of its end.
+            let mark = self.started[side].mark(phase).map_err(|failure| self.cause(failure, phase))?;
+            match mark {
+                // It was waited for after the end of its output.
+                Some(Mark::Ended) => return Ok((Mark::Ended, clock::now_ns())),
+                Some(mark) => return Ok((mark, at_ns)),
+                None if at_ns >= deadline_ns => {
+                    let awaited = if phase == Phase::Open { "line 'ready'" } else { "line 'done'" };
+                    let stopped = self.observer.sees_stopped(self.pid(side));
+                    return Err(self.started[side].program.silence(phase, awaited, limit, stopped).into());
+                }
+                None => {}
+            }
             let handles: Vec<_> = self
                 .started
                 .iter()
@@ -347,15 +363,10 @@ impl ProgramsTrial<'_> {
             let left_ns = deadline_ns.saturating_sub(clock::now_ns());
             let wait_ms = left_ns.div_ceil(1_000_000).min(step_ms);
             let came = wait_any(&handles, wait_ms).map_err(|error| not_started(phase, &error))?;
-            let at_ns = clock::now_ns();
+            at_ns = clock::now_ns();
             self.observer.attend();
             if let Some(signal) = self.session.shutdown_request() {
                 return Err(Interrupted { signal }.into());
-            }
-            if let Some(mark) =
-                self.started[side].mark(phase).map_err(|failure| self.cause(failure, phase))?
-            {
-                return Ok((mark, at_ns));
             }
             for other in (0..self.started.len()).filter(|other| *other != side) {
                 self.started[other].listen(phase).map_err(|failure| self.cause(failure, phase))?;
@@ -364,11 +375,6 @@ impl ProgramsTrial<'_> {
                 let used = self.used();
                 self.sampled.add(&used);
                 step_ms = (2 * step_ms).min(LONGEST_SAMPLE_MS);
-            }
-            if clock::now_ns() >= deadline_ns {
-                let awaited = if phase == Phase::Open { "line 'ready'" } else { "line 'done'" };
-                let stopped = self.observer.sees_stopped(self.pid(side));
-                return Err(self.started[side].program.silence(phase, awaited, limit, stopped).into());
             }
         }
     }
@@ -484,6 +490,12 @@ impl Side {
             match self.said(phase)? {
                 Said::Nothing | Said::Closed => return Ok(None),
                 Said::Line(line) => {
+                    if let Some(mark) = Mark::of(&line).map_err(|what| self.failure(phase, &what))? {
+                        return Ok(Some(mark));
+                    }
+                }
+                Said::Ended(_) if self.program.has_more() => {
+                    let line = self.program.take_rest();
                     if let Some(mark) = Mark::of(&line).map_err(|what| self.failure(phase, &what))? {
                         return Ok(Some(mark));
                     }

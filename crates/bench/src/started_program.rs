@@ -106,6 +106,16 @@ impl StartedProgram {
         !self.come.is_empty()
     }
 
+    /// Returns whether the line that it has begun starts with this word.
+    pub(crate) fn has_begun(&self, word: &str) -> bool {
+        self.come.trim_ascii_start().starts_with(word.as_bytes())
+    }
+
+    /// Takes the last line of a program that has ended, which may lack its end.
+    pub(crate) fn take_rest(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.come)
+    }
+
     /// A failure of this program, with what it has printed.
     pub(crate) fn failure(&self, phase: Phase, what: String) -> Failure {
         self.failure_by(phase, Fault::Error, what)

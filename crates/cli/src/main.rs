@@ -3,6 +3,7 @@
 
 mod arguments;
 mod conclusion;
+mod delivery;
 #[cfg(test)]
 mod documented;
 mod environment;
@@ -57,7 +58,7 @@ fn main() -> ExitCode {
     match dispatch(arguments, typed.subcommand().map_or(&typed, |(_, of_verb)| of_verb)) {
         Ok(outcome) => outcome.code(),
         Err(error) => {
-            output::tell(format_args!("furlong: {error:#}"));
+            output::tell_error(&error);
             exit::code_of(&error)
         }
     }

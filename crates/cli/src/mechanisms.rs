@@ -2,11 +2,12 @@
 
 use crate::arguments::CaseOptions;
 use fast_glob::glob_match;
-use furlong_adapter_files::{Manifest, ManifestError, installed};
+use furlong_adapter_files::{Manifest, ManifestError, installed, manifest};
 use furlong_bench::{MechanismEntry, registry};
 use furlong_console::data_folder;
 use furlong_console::exit::Usage;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 /// Where installed adapters are, each in a folder of its name.
@@ -74,18 +75,30 @@ pub fn rows_of(manifest: Manifest) -> impl Iterator<Item = (Manifest, usize)> {
     (0..manifest.rows.len()).map(move |row| (manifest.clone(), row))
 }
 
-/// The mechanisms that furlong has, and these rows.
+/// Returns the mechanisms that furlong has, and these rows.
+///
+/// # Errors
+/// Returns a usage error if two have one name, before any program is started.
 fn with_rows(rows: &[(Manifest, usize)]) -> anyhow::Result<Vec<MechanismEntry>> {
     let mut mechanisms = registry();
-    for entry in entries(rows) {
-        let name = entry.capabilities.name;
-        if mechanisms.iter().any(|other| other.capabilities.name == name) {
-            return Err(
-                Usage(format!("two mechanisms are called {name}: rename the row of the adapter")).into()
-            );
-        }
-        mechanisms.push(entry);
+    let mut of_rows: BTreeMap<&str, &Path> = BTreeMap::new();
+    for (manifest, row) in rows {
+        let (name, folder) = (manifest.rows[*row].name.as_str(), manifest.folder.as_path());
+        let shown = folder.join(manifest::FILE).display().to_string();
+        let why = match of_rows.insert(name, folder) {
+            Some(other) if other == folder => format!("{shown} is named twice: name it once"),
+            Some(other) => format!(
+                "rows of {} and {shown}; change the name of one of them",
+                other.join(manifest::FILE).display()
+            ),
+            None if mechanisms.iter().any(|known| known.capabilities.name == name) => {
+                format!("a mechanism of furlong and a row of {shown}; change the name of that row")
+            }
+            None => continue,
+        };
+        return Err(Usage(format!("two mechanisms are called {name}: {why}")).into());
     }
+    mechanisms.extend(entries(rows));
     Ok(mechanisms)
 }
 

@@ -1,8 +1,10 @@
 //! Finding saved runs by what a user calls them: a name, `@last`, a glob, or a path.
 
 use crate::nearest::nearest;
+use crate::output;
 use crate::saving::{self, is_name};
 use furlong_analysis::{ReadError, Run};
+use furlong_console::DATA_FOLDER_VARIABLES;
 use furlong_console::exit::Usage;
 use furlong_model::RunHeader;
 use furlong_os::file_system::open_to_read;
@@ -10,7 +12,7 @@ use furlong_render::plain;
 use furlong_stats::sort_by;
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::BufReader;
+use std::io::{BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -20,11 +22,85 @@ const ENDING: &str = "jsonl";
 const NAMED: usize = 5;
 
 /// A run that was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct SavedRun {
     /// The name that it was saved under, or its path as it was typed.
     pub name: String,
     path: PathBuf,
+    /// Whether it was named with others by a glob, which stands for those that can be read.
+    by_glob: bool,
+}
+
+impl PartialEq for SavedRun {
+    fn eq(&self, other: &SavedRun) -> bool {
+        (&self.name, &self.path) == (&other.name, &other.path)
+    }
+}
+
+/// A file among the saved runs that cannot be read as one.
+#[derive(Debug, Clone)]
+pub struct UnreadableRun {
+    /// The name that it was saved under.
+    pub name: String,
+    /// Why, in words that are safe to print.
+    pub reason: String,
+    modified: Option<SystemTime>,
+}
+
+/// The files of a folder that end as runs do.
+#[derive(Debug, Default)]
+pub struct SavedRuns {
+    /// Runs, from the oldest to the newest by when they were measured.
+    pub runs: Vec<SavedRun>,
+    /// All other files, by name.
+    pub unreadable: Vec<UnreadableRun>,
+}
+
+/// Files that a message names.
+const NAMED_UNREADABLE: usize = 20;
+
+/// Names the files that were not used on stderr.
+pub fn tell_unused<'a>(unused: impl ExactSizeIterator<Item = (&'a str, &'a str)>) {
+    let (all, mut named) = (unused.len(), String::new());
+    for (name, reason) in unused.take(NAMED_UNREADABLE) {
+        named += &format!("\n    {}: {reason}", plain(name));
+    }
+    if all > NAMED_UNREADABLE {
+        named += &format!("\n    and {} more", all - NAMED_UNREADABLE);
+    }
+    match all {
+        0 => {}
+        1 => output::tell(format_args!("furlong: a saved run cannot be read, so it is left out:{named}")),
+        _ => output::tell(format_args!(
+            "furlong: {all} saved runs cannot be read, so they are left out:{named}"
+        )),
+    }
+}
+
+/// Reads the runs one after the other, and makes of each what is needed. One that a glob named is left out and told of if it
+/// cannot be read.
+///
+/// # Errors
+/// Returns a usage error if a run that was named itself cannot be read, or if none can.
+pub fn read_each<T>(found: &[SavedRun], make: impl Fn(Run) -> T) -> anyhow::Result<Vec<(&str, T)>> {
+    let (mut made, mut unused) = (Vec::new(), Vec::new());
+    for run in found {
+        match run.records() {
+            Ok(records) => made.push((run.name.as_str(), make(records))),
+            Err(error) if run.by_glob => unused.push((run.name.as_str(), plain(&error.to_string()))),
+            Err(error) => return Err(unreadable(&run.name, &error)),
+        }
+    }
+    tell_unused(unused.iter().map(|(name, reason)| (*name, reason.as_str())));
+    match made.is_empty() {
+        true => Err(Usage("none of these runs can be read: name others".to_owned()).into()),
+        false => Ok(made),
+    }
+}
+
+fn unreadable(name: &str, error: &ReadError) -> anyhow::Error {
+    // What is wrong with a line may quote it, and it may come from anybody.
+    Usage(plain(&format!("run {name}: {error}"))).into()
 }
 
 impl SavedRun {
@@ -33,8 +109,7 @@ impl SavedRun {
     /// # Errors
     /// That the file cannot be read, is no run, or was written by a newer furlong.
     pub fn read(&self) -> anyhow::Result<Run> {
-        // What is wrong with a line may quote it, and it may come from anybody.
-        self.records().map_err(|error| Usage(plain(&format!("run {}: {error}", self.name))).into())
+        self.records().map_err(|error| unreadable(&self.name, &error))
     }
 
     /// The same, with the reason alone.
@@ -97,18 +172,43 @@ impl SavedRun {
     }
 }
 
-/// All saved runs, from the oldest to the newest. What is no run of ours is passed over.
-pub fn all() -> Vec<SavedRun> {
-    saving::folder().map(|folder| all_in(&folder)).unwrap_or_default()
+/// Looks for all saved runs.
+///
+/// # Errors
+/// Returns a usage error if their folder cannot be read.
+pub fn all() -> anyhow::Result<SavedRuns> {
+    saving::folder().map_or_else(|| Ok(SavedRuns::default()), |folder| all_in(&folder))
 }
 
-/// The same of another folder.
-pub fn all_in(folder: &Path) -> Vec<SavedRun> {
-    let entries = fs::read_dir(folder).ok();
-    let mut runs: Vec<_> =
-        entries.into_iter().flatten().flatten().filter_map(|entry| dated(&entry.path())).collect();
+/// Looks for all runs in a folder.
+///
+/// # Errors
+/// Returns a usage error if the folder cannot be read. One that does not exist has no runs.
+pub fn all_in(folder: &Path) -> anyhow::Result<SavedRuns> {
+    let cannot = |error: std::io::Error| {
+        let shown = plain(&folder.to_string_lossy());
+        Usage(format!(
+            "cannot read the saved runs in {shown}: {error}; make it a folder that you may read, or set \
+             {DATA_FOLDER_VARIABLES}"
+        ))
+    };
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound && folder.symlink_metadata().is_err() => {
+            return Ok(SavedRuns::default());
+        }
+        entries => entries.map_err(cannot)?,
+    };
+    let (mut runs, mut others) = (Vec::new(), SavedRuns::default());
+    for entry in entries {
+        match dated(&entry.map_err(cannot)?.path()) {
+            Some(Ok(run)) => runs.push(run),
+            Some(Err(unreadable)) => others.unreadable.push(unreadable),
+            None => {}
+        }
+    }
     sort_by(&mut runs, |(a, one), (b, other)| a.cmp(b).then_with(|| one.name.cmp(&other.name)));
-    runs.into_iter().map(|(_, run)| run).collect()
+    sort_by(&mut others.unreadable, |one, other| one.name.cmp(&other.name));
+    Ok(SavedRuns { runs: runs.into_iter().map(|(_, run)| run).collect(), ..others })
 }
 
 /// The runs that these words name, in their order; those of a glob from the oldest to the newest. A run may be named
@@ -178,7 +278,7 @@ fn below(folder: &Path) -> Vec<SavedRun> {
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 left.push(path);
             } else if path.extension().is_some_and(|ending| ending == ENDING) {
-                found.push(SavedRun { name: path.to_string_lossy().into_owned(), path });
+                found.push(SavedRun { name: path.to_string_lossy().into_owned(), path, by_glob: true });
             }
         }
     }
@@ -194,7 +294,7 @@ enum Named {
 
 fn named(word: &str, shelf: &mut Shelf) -> anyhow::Result<Named> {
     if word.contains('/') || word.ends_with(&format!(".{ENDING}")) {
-        return Ok(Named::One(SavedRun { name: word.to_owned(), path: PathBuf::from(word) }));
+        return Ok(Named::One(SavedRun { name: word.to_owned(), path: PathBuf::from(word), by_glob: false }));
     }
     if word.starts_with('@') {
         return last(word, shelf).map(Named::One);
@@ -204,13 +304,13 @@ fn named(word: &str, shelf: &mut Shelf) -> anyhow::Result<Named> {
     }
     let path = saving::folder().filter(|_| is_name(word)).map(|folder| file_of(&folder, word));
     match path.filter(|path| path.is_file()) {
-        Some(path) => Ok(Named::One(SavedRun { name: word.to_owned(), path })),
+        Some(path) => Ok(Named::One(SavedRun { name: word.to_owned(), path, by_glob: false })),
         None if Path::new(word).is_file() => {
             let why = "is a file that is no saved run: exports keep no trials, so compare runs (run --save NAME), or write";
             Err(Usage(format!("{word} {why} ./{word} if it is one", word = plain(word))).into())
         }
         None => {
-            Err(Usage(format!("no run is saved as '{}'; {}", plain(word), shelf.known(Some(word)))).into())
+            Err(Usage(format!("no run is saved as '{}'; {}", plain(word), shelf.known(Some(word))?)).into())
         }
     }
 }
@@ -226,19 +326,37 @@ fn last(word: &str, shelf: &mut Shelf) -> anyhow::Result<SavedRun> {
         let reason = format!("'{}' is no run: write @last, or @last~1 for the one before", plain(word));
         return Err(Usage(reason).into());
     };
+    let saved = shelf.saved()?;
     // A run in which nothing was measured is reached by its name alone.
-    let mut measured = shelf.runs().iter().rev().filter(|run| !run.records().is_ok_and(|run| run.is_empty()));
-    let run = measured.nth(before).cloned();
-    run.ok_or_else(|| Usage(format!("there is no {word}; {}", shelf.known(None))).into())
+    let mut measured = saved.runs.iter().rev().filter(|run| !run.records().is_ok_and(|run| run.is_empty()));
+    let Some(run) = measured.nth(before).cloned() else {
+        return Err(Usage(format!("there is no {word}; {}", shelf.known(None)?)).into());
+    };
+    // It may be the run that is meant, and was measured later.
+    let modified = fs::metadata(&run.path).and_then(|file| file.modified()).ok();
+    match saved.unreadable.iter().find(|other| other.modified > modified) {
+        Some(UnreadableRun { name, reason, .. }) => Err(Usage(format!(
+            "{word} is not certain: the saved run {name} is newer than {} and cannot be read ({reason}); name a run, or \
+             delete the file with 'furlong runs remove {name}'",
+            run.name
+        ))
+        .into()),
+        None => Ok(run),
+    }
 }
 
 /// The saved runs that a glob names.
 fn matching(word: &str, shelf: &mut Shelf) -> anyhow::Result<Vec<SavedRun>> {
     fast_glob::validate(word).map_err(|error| Usage(format!("'{}' is no run: {error}", plain(word))))?;
-    let is_meant = |run: &&SavedRun| fast_glob::glob_match(word, &run.name);
-    let runs: Vec<_> = shelf.runs().iter().filter(is_meant).cloned().collect();
+    let saved = shelf.saved()?;
+    let is_meant = |name: &str| fast_glob::glob_match(word, name);
+    let unused: Vec<_> = saved.unreadable.iter().filter(|run| is_meant(&run.name)).collect();
+    tell_unused(unused.iter().map(|run| (run.name.as_str(), run.reason.as_str())));
+    let runs = saved.runs.iter().filter(|run| is_meant(&run.name));
+    let runs: Vec<_> = runs.map(|run| SavedRun { by_glob: true, ..run.clone() }).collect();
     if runs.is_empty() {
-        return Err(Usage(format!("no saved run matches '{}'; {}", plain(word), shelf.known(None))).into());
+        let which = if unused.is_empty() { "no saved run" } else { "no saved run that can be read" };
+        return Err(Usage(format!("{which} matches '{}'; {}", plain(word), shelf.known(None)?)).into());
     }
     Ok(runs)
 }
@@ -250,37 +368,62 @@ fn file_of(folder: &Path, name: &str) -> PathBuf {
 /// All saved runs, looked for once, when they are first asked for.
 #[derive(Default)]
 struct Shelf {
-    runs: Option<Vec<SavedRun>>,
+    saved: Option<SavedRuns>,
 }
 
 impl Shelf {
-    /// From the oldest to the newest, by when they were measured. What is no run of ours is passed over.
-    fn runs(&mut self) -> &[SavedRun] {
-        self.runs.get_or_insert_with(all)
+    fn saved(&mut self) -> anyhow::Result<&SavedRuns> {
+        if self.saved.is_none() {
+            self.saved = Some(all()?);
+        }
+        Ok(self.saved.get_or_insert_default())
     }
 
     /// What there is: the name nearest to `wanted`, else the newest ones.
-    fn known(&mut self, wanted: Option<&str>) -> String {
-        let runs = self.runs();
+    fn known(&mut self, wanted: Option<&str>) -> anyhow::Result<String> {
+        let SavedRuns { runs, unreadable } = self.saved()?;
         let names = || runs.iter().map(|run| run.name.clone());
         if let Some(nearest) = wanted.and_then(|wanted| nearest(wanted, names())) {
-            return format!("there is '{nearest}'");
+            return Ok(format!("there is '{nearest}'"));
         }
         let names: Vec<_> = runs.iter().rev().take(NAMED).map(|run| run.name.as_str()).collect();
-        match (names.len(), runs.len()) {
+        Ok(match (names.len(), runs.len()) {
+            (0, _) if !unreadable.is_empty() => {
+                format!("none of the {} saved runs can be read: see 'furlong runs list'", unreadable.len())
+            }
             (0, _) => "no run is saved yet: 'furlong run --save NAME' saves one".to_owned(),
             (named, all) if named < all => format!("the newest of {all} are {}", names.join(", ")),
             _ => format!("there are {}", names.join(", ")),
-        }
+        })
     }
 }
 
-/// The run in a file, and when it was measured; a second has room for several, so the file's own time comes next.
-fn dated(path: &Path) -> Option<((u64, Option<SystemTime>), SavedRun)> {
+/// When a run was measured; a second has room for several, so the file's own time comes next.
+type Dated = ((u64, Option<SystemTime>), SavedRun);
+
+/// Returns the run in a file with its time, or why it cannot be read; `None` if the file is no run by its name, or is one of
+/// which another furlong has not written the header yet.
+fn dated(path: &Path) -> Option<Result<Dated, UnreadableRun>> {
     let name = path.file_stem()?.to_str().filter(|name| is_name(name))?.to_owned();
-    // A pipe among the files would never end.
-    let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     path.extension().filter(|ending| *ending == ENDING)?;
-    let header = Run::read_header(path).ok()?;
-    Some(((header.started_unix_s, file.modified().ok()), SavedRun { name, path: path.to_owned() }))
+    let file = fs::metadata(path);
+    let modified = file.as_ref().ok().and_then(|file| file.modified().ok());
+    let why = match file {
+        // A pipe among the files would never end.
+        Ok(file) if !file.is_file() => return None,
+        Ok(_) => match Run::read_header(path) {
+            Ok(header) => {
+                let run = SavedRun { name, path: path.to_owned(), by_glob: false };
+                return Some(Ok(((header.started_unix_s, modified), run)));
+            }
+            Err(ReadError::Open { source, .. }) => format!("cannot open it: {source}"),
+            Err(error) => error.to_string(),
+        },
+        // One that was removed since the folder was read is not missing.
+        Err(_) if path.symlink_metadata().is_err() => return None,
+        Err(error) => format!("cannot open it: {error}"),
+    };
+    let run = SavedRun { name, path: path.to_owned(), by_glob: false };
+    let unreadable = |run: SavedRun| UnreadableRun { name: run.name, reason: plain(&why), modified };
+    (!run.is_under_way()).then(|| Err(unreadable(run)))
 }

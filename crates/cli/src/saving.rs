@@ -70,7 +70,7 @@ impl Store {
                 path.display()
             ))
             .into()),
-            Err(error) => Err(error).with_context(|| format!("cannot create {}", path.display())),
+            Err(error) => Err(error).with_context(|| format!("cannot make {}", path.display())),
         }
     }
 
@@ -156,7 +156,7 @@ fn create_numbered(path: &Path) -> anyhow::Result<(PathBuf, File)> {
         match create(&at) {
             Ok(file) => return Ok((at, file)),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
-            Err(error) => return Err(error).with_context(|| format!("cannot create {}", at.display())),
+            Err(error) => return Err(error).with_context(|| format!("cannot make {}", at.display())),
         }
         at = path.with_file_name(format!("{stem}-{number}.jsonl"));
     }
@@ -164,7 +164,7 @@ fn create_numbered(path: &Path) -> anyhow::Result<(PathBuf, File)> {
 
 fn create_folder_of(path: &Path) -> anyhow::Result<()> {
     let folder = path.parent().unwrap_or(path);
-    create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))
+    create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))
 }
 
 /// Writes an open file again whose path was removed or replaced during the run, and returns the new path.

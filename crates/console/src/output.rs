@@ -39,8 +39,40 @@ pub fn tell_coloured(lines: &str) {
     let _ = writeln!(stderr().lock(), "{lines}");
 }
 
+/// Writes why a verb has failed to stderr. The middle of a long line, which may quote a file, is left out.
+pub fn tell_error(error: &anyhow::Error) {
+    let lines: Vec<_> = format!("furlong: {error:#}").lines().map(shortened).collect();
+    tell(format_args!("{}", lines.join("\n")));
+}
+
+fn shortened(line: &str) -> String {
+    const MOST: usize = 1500;
+    const ENDS: usize = 600;
+    let all = line.chars().count();
+    if all <= MOST {
+        return line.to_owned();
+    }
+    let first: String = line.chars().take(ENDS).collect();
+    let last: String = line.chars().skip(all - ENDS).collect();
+    format!("{first} … ({} characters are left out) … {last}", all - 2 * ENDS)
+}
+
 /// Returns the columns of the terminal; without one, those that the variable COLUMNS asks for, or 100.
 pub fn width() -> usize {
     let asked = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
     furlong_os::terminal::columns(stdout().as_handle()).or_else(asked).unwrap_or(100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_line_keeps_its_ends() {
+        let line = format!("begin{}end", "é".repeat(20_000));
+        let short = shortened(&line);
+        assert!(short.starts_with("begin") && short.ends_with("end") && short.len() < 3000, "{short}");
+        assert!(short.contains("(18808 characters are left out)"), "{short}");
+        assert_eq!(shortened("short"), "short");
+    }
 }

@@ -1,5 +1,6 @@
 //! One connection: a request is read, answered, and the connection closed, each within its time.
 
+use crate::admission::Admission;
 use crate::answer::{Answer, Status};
 use crate::deadline::Deadline;
 use crate::request::{self, Rules};
@@ -14,24 +15,35 @@ const TO_READ: Duration = Duration::from_secs(2);
 const TO_WRITE: Duration = Duration::from_secs(10);
 /// How long the peer may take to close; what it still sends is thrown away, or it would see a reset instead of the answer.
 const TO_CLOSE: Duration = Duration::from_millis(200);
+/// The answer to a request with the secret if too many are answered.
+const BUSY: &str = "Too many requests are answered at the same time: ask again in a few seconds.";
 /// The largest head of a request.
 const HEAD: usize = 16 << 10;
 
 /// Reads one request, answers it, and closes the connection.
-pub(crate) fn answer(stream: TcpStream, rules: &Rules, site: &dyn Site) {
+pub(crate) fn answer(stream: &TcpStream, rules: &Rules, site: &dyn Site, admission: &Admission) {
     if stream.set_nonblocking(false).is_err() {
         return;
     }
-    let (answer, head_only) = match read_head(&stream, Deadline::after(TO_READ)) {
+    // Until the answer has been sent.
+    let mut _held = None;
+    let (answer, head_only) = match read_head(stream, Deadline::after(TO_READ)) {
         Err(Unread::Gone) => return,
         Err(Unread::Refused(answer)) => (answer, false),
         Ok(head) => match request::parse(&head, rules) {
-            Ok(asked) => (site.answer(&asked.request), asked.head_only),
+            Ok(asked) => {
+                _held = admission.admit(stream);
+                let answer = match &_held {
+                    Some(_) => site.answer(&asked.request),
+                    None => Answer::text(Status::Busy, BUSY),
+                };
+                (answer, asked.head_only)
+            }
             Err(answer) => (answer, false),
         },
     };
-    if answer.write(&stream, Deadline::after(TO_WRITE), head_only).is_ok() {
-        close(&stream);
+    if answer.write(stream, Deadline::after(TO_WRITE), head_only).is_ok() {
+        close(stream);
     }
 }
 

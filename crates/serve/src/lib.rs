@@ -5,6 +5,7 @@
 //! name that resolves to the loopback could ask), and every request is bounded in size and time.
 #![forbid(unsafe_code)]
 
+mod admission;
 mod answer;
 mod connection;
 mod deadline;
@@ -15,19 +16,17 @@ pub use answer::{Answer, Status};
 pub use request::Request;
 pub use site::Site;
 
-use deadline::Deadline;
+use admission::Admission;
 use furlong_os::handle::BorrowedHandle;
 use furlong_os::identity;
 use furlong_os::wait::wait_for_connection;
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// Requests that are answered at the same time; further ones are told to come back.
-const AT_ONCE: usize = 64;
 /// How long is waited where no connection can be taken, for want of descriptors say.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -63,25 +62,28 @@ impl Server {
     /// That nothing can be waited for.
     pub fn serve(&self, site: Arc<dyn Site>, shutdown: BorrowedHandle<'_>) -> io::Result<()> {
         let rules = Arc::new(request::Rules::new(self.address.port(), &self.secret));
-        // Each answer that is under way holds a clone.
-        let under_way = Arc::new(());
+        let admission = Arc::new(Admission::default());
         loop {
             if wait_for_connection(&self.listener, shutdown)? {
                 return Ok(());
             }
             match self.listener.accept() {
-                Ok((stream, _)) if Arc::strong_count(&under_way) <= AT_ONCE => {
-                    // Some systems hand the listener's way of waiting on.
+                Ok((stream, _)) => {
+                    // Some systems pass the listener's mode on.
                     let _ = stream.set_nonblocking(false);
-                    let (site, rules, held) = (site.clone(), rules.clone(), under_way.clone());
+                    let stream = Arc::new(stream);
+                    admission.enter(&stream);
+                    let (site, rules, held, answered) =
+                        (site.clone(), rules.clone(), admission.clone(), stream.clone());
                     let answering = move || {
-                        connection::answer(stream, &rules, &*site);
-                        drop(held);
+                        connection::answer(&answered, &rules, &*site, &held);
+                        held.leave(&answered);
                     };
-                    // Without room for a thread the connection is closed.
-                    drop(thread::Builder::new().spawn(answering));
+                    // If there is no room for a thread, the connection is closed.
+                    if thread::Builder::new().spawn(answering).is_err() {
+                        admission.leave(&stream);
+                    }
                 }
-                Ok((stream, _)) => refuse(stream),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(_) => thread::sleep(PAUSE),
             }
@@ -89,10 +91,84 @@ impl Server {
     }
 }
 
-/// Says at once that there are too many; nobody is waited for.
-fn refuse(stream: TcpStream) {
-    let _ = stream.set_nonblocking(true);
-    let answer =
-        Answer::text(Status::Busy, "Too many requests at the same time: ask again in a few seconds.");
-    let _ = answer.write(&stream, Deadline::after(Duration::ZERO), true);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::admission::AT_ONCE;
+    use furlong_os::handle::AsHandle;
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+    use std::sync::{Condvar, Mutex};
+
+    /// A site whose page `slow` is made when the test has let it.
+    #[derive(Default)]
+    struct Slow {
+        /// Requests that wait, and whether they may go on.
+        state: Mutex<(usize, bool)>,
+        changed: Condvar,
+    }
+
+    impl Site for Slow {
+        fn answer(&self, request: &Request) -> Answer {
+            let mut state = self.state.lock().unwrap();
+            if request.path == "slow" {
+                state.0 += 1;
+                self.changed.notify_all();
+                drop(self.changed.wait_while(state, |(_, released)| !*released).unwrap());
+            }
+            Answer::page("a page".to_owned())
+        }
+    }
+
+    /// Serves a slow site to a client, which gets the address and the secret.
+    fn serve(client: impl FnOnce(&Slow, SocketAddr, &str)) {
+        let server = Server::bind(0).unwrap();
+        let site = Arc::new(Slow::default());
+        let (shutdown, end) = furlong_os::pipe::pipe().unwrap();
+        thread::scope(|scope| {
+            // A client that panics drops it as well, which ends the server.
+            let end = end;
+            let serving = scope.spawn(|| server.serve(site.clone(), shutdown.as_handle()));
+            client(&site, server.address, &server.secret);
+            drop(end);
+            serving.join().unwrap().unwrap();
+        });
+    }
+
+    fn ask(address: SocketAddr, head: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    }
+
+    fn answered(mut stream: TcpStream) -> String {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    #[test]
+    fn unfinished_requests_take_no_place_from_those_with_the_secret() {
+        serve(|_, address, secret| {
+            let strangers: Vec<_> = (0..2 * AT_ONCE).map(|_| ask(address, "GET / HT")).collect();
+            let page = answered(ask(address, &format!("GET /{secret}/ HTTP/1.1\r\nHost: {address}\r\n\r\n")));
+            assert!(page.starts_with("HTTP/1.1 200 "), "{page:?}");
+            drop(strangers);
+        });
+    }
+
+    #[test]
+    fn request_beyond_the_limit_is_told_that_the_server_is_busy() {
+        serve(|site, address, secret| {
+            let head = format!("GET /{secret}/slow HTTP/1.1\r\nHost: {address}\r\n\r\n");
+            let slow: Vec<_> = (0..AT_ONCE).map(|_| ask(address, &head)).collect();
+            let state = site.state.lock().unwrap();
+            drop(site.changed.wait_while(state, |(waiting, _)| *waiting < AT_ONCE).unwrap());
+            let busy = answered(ask(address, &head));
+            assert!(busy.starts_with("HTTP/1.1 503 ") && busy.contains("ask again"), "{busy:?}");
+            site.state.lock().unwrap().1 = true;
+            site.changed.notify_all();
+            assert!(slow.into_iter().map(answered).all(|page| page.contains("a page")));
+        });
+    }
 }

@@ -6,6 +6,8 @@ use super::conversation::Conversation;
 use super::protocol::Request;
 pub use super::protocol::Shape;
 use super::protocol::{Claims, FurlongLoop, Hello, PROTOCOL, Reply};
+#[cfg(target_os = "linux")]
+use super::traces::kill_processes;
 use crate::child_process::ChildProgram;
 use crate::started_program::shortened;
 use furlong_adapter_files::{Manifest, Row};
@@ -187,7 +189,7 @@ fn capabilities(name: &str, claims: Option<Claims>) -> Capabilities {
     }
 }
 
-/// Starts the program and asks who it is.
+/// Starts the program, asks it which row it is, and ends it with all that it has started.
 #[cfg(target_os = "linux")]
 fn greet(manifest: &Manifest, row: &Row) -> Result<Hello, Unavailable> {
     let missing: Vec<_> = manifest.missing();
@@ -203,8 +205,25 @@ fn greet(manifest: &Manifest, row: &Row) -> Result<Hello, Unavailable> {
         };
         Unavailable::new(why, remedy)
     };
+    // No other program has this name in its environment, not even one that another furlong starts at this time.
+    let run = furlong_os::identity::random().map(|number| format!("hello-{number:016x}"));
+    let run = run.map_err(|error| unavailable(error.to_string()))?;
+    let hello = converse(manifest, row, &run, &unavailable);
+    // The program is gone with its conversation, and what it has started is not.
+    kill_processes(&run).map_err(|error| unavailable(error.to_string()))?;
+    hello
+}
+
+/// Starts the program as a part of this run, and waits for its reply to hello.
+#[cfg(target_os = "linux")]
+fn converse(
+    manifest: &Manifest,
+    row: &Row,
+    run: &str,
+    unavailable: &dyn Fn(String) -> Unavailable,
+) -> Result<Hello, Unavailable> {
     let phase = furlong_model::Phase::Open;
-    let started = Conversation::start(manifest, &row.arguments, Role::Initiator.into(), "hello");
+    let started = Conversation::start(manifest, &row.arguments, Role::Initiator.into(), run);
     let mut conversation = started.map_err(|error| unavailable(error.to_string()))?;
     let before_ns = clock::now_ns();
     conversation

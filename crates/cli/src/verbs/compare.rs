@@ -3,7 +3,7 @@
 use crate::arguments::{CompareFormat, CompareOptions, FailOn};
 use crate::verbs::compare_many::{compare_many, compare_pairs};
 use crate::{output, saved};
-use furlong_analysis::{Comparison, DecodedRun, NamedRun, Run, compare as compare_runs};
+use furlong_analysis::{Comparison, DecodedRun, NamedRun, compare as compare_runs};
 use furlong_console::exit::{Outcome, Usage};
 use furlong_render as render;
 
@@ -16,8 +16,9 @@ pub fn compare(asked: &CompareOptions) -> anyhow::Result<Outcome> {
         return compare_many(asked, by);
     }
     let found = saved::find(&asked.runs)?;
-    if found.len() < 2 {
-        let names: Vec<_> = found.iter().map(|run| run.name.as_str()).collect();
+    let runs = saved::read_each(&found, |run| run)?;
+    if runs.len() < 2 {
+        let names: Vec<_> = runs.iter().map(|(name, _)| *name).collect();
         let reason = format!(
             "a comparison needs a baseline and another run, and only {} was named; add one, as in 'furlong compare {} @last'",
             names.join(", "),
@@ -25,8 +26,6 @@ pub fn compare(asked: &CompareOptions) -> anyhow::Result<Outcome> {
         );
         return Err(Usage(reason).into());
     }
-    let runs: Vec<(&str, Run)> =
-        found.iter().map(|run| Ok((run.name.as_str(), run.read()?))).collect::<anyhow::Result<_>>()?;
     let decoded: Vec<_> = runs.iter().map(|(name, run)| (name, DecodedRun::of(run))).collect();
     let named: Vec<_> = decoded.iter().map(|(name, run)| NamedRun { name, run }).collect();
     match compare_runs(&named, asked.margin.share()) {

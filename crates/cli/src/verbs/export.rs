@@ -1,8 +1,9 @@
 //! `furlong export`: saved runs for other programs. Nothing is measured.
 
 use crate::arguments::{ExportFormat, ExportOptions};
-use crate::{output, saved};
-use furlong_analysis::{DecodedRun, Summary};
+use crate::delivery::deliver;
+use crate::saved;
+use furlong_analysis::DecodedRun;
 use furlong_console::exit::{Outcome, Usage};
 use furlong_render as render;
 use furlong_render::NamedSummary;
@@ -15,10 +16,7 @@ pub fn export(asked: &ExportOptions) -> anyhow::Result<Outcome> {
         return Err(Usage(format!("--format parquet {why}")).into());
     }
     let found = saved::find_or_last(&asked.runs)?;
-    let summaries: Vec<(&str, Summary)> = found
-        .iter()
-        .map(|run| Ok((run.name.as_str(), DecodedRun::of(&run.read()?).summary)))
-        .collect::<anyhow::Result<_>>()?;
+    let summaries = saved::read_each(&found, |run| DecodedRun::of(&run).summary)?;
     let named: Vec<_> = summaries.iter().map(|(name, summary)| NamedSummary { name, summary }).collect();
     let result = match asked.format {
         ExportFormat::Csv => render::export_csv(&named).into_bytes(),
@@ -29,6 +27,6 @@ pub fn export(asked: &ExportOptions) -> anyhow::Result<Outcome> {
             render::export_parquet(&named).map_err(|why| Usage(format!("--format parquet: {why}")))?
         }
     };
-    output::deliver(&result, asked.output.as_deref())?;
+    deliver(&result, asked.output.as_deref())?;
     Ok(Outcome::Done)
 }

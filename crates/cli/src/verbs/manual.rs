@@ -1,6 +1,7 @@
 //! `furlong completions` and `furlong man`: what shells and the manual know of the command, from its own definition.
 
 use crate::arguments::{self, CompletionsOptions, ManOptions};
+use crate::delivery::deliver;
 use crate::output;
 use anyhow::Context;
 use clap::Command;
@@ -32,7 +33,7 @@ pub fn man(asked: &ManOptions) -> anyhow::Result<Outcome> {
         let verb = asked.verb.as_deref().unwrap_or_default();
         return Err(Usage(format!("no verb is called '{verb}'; there are: {}", verbs.join(", "))).into());
     };
-    output::deliver(page.as_bytes(), asked.output.as_deref())?;
+    deliver(page.as_bytes(), asked.output.as_deref())?;
     Ok(Outcome::Done)
 }
 

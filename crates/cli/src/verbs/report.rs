@@ -1,10 +1,11 @@
 //! `furlong report`: saved runs as a page, as Markdown, and as pictures. Nothing is measured.
 
 use crate::arguments::{ReportFormat, ReportOptions};
+use crate::delivery::protect_run;
 use crate::verbs::compare_many::{compared, outcome};
 use crate::{output, saved};
 use anyhow::Context;
-use furlong_analysis::{DecodedRun, Run};
+use furlong_analysis::DecodedRun;
 use furlong_console::exit::{Outcome, Usage};
 use furlong_console::writing;
 use furlong_render::{fleet_markdown, plain, shell};
@@ -25,8 +26,8 @@ pub fn report(asked: &ReportOptions) -> anyhow::Result<Outcome> {
         return Ok(outcome(&found));
     }
     let found = saved::find_or_last(&asked.runs)?;
-    let runs: Vec<(&str, Run)> =
-        found.iter().map(|run| Ok((run.name.as_str(), run.read()?))).collect::<anyhow::Result<_>>()?;
+    check_size(found.len())?;
+    let runs = saved::read_each(&found, |run| run)?;
     if runs.iter().all(|(_, run)| run.is_empty()) {
         let names: Vec<_> = runs.iter().map(|(name, _)| plain(name)).collect();
         return Err(Usage(format!(
@@ -56,6 +57,23 @@ pub fn report(asked: &ReportOptions) -> anyhow::Result<Outcome> {
     }
     write(asked, &text)?;
     Ok(Outcome::Done)
+}
+
+/// Refuses more runs than a browser can show, and announces a page that is slow to make.
+fn check_size(runs: usize) -> anyhow::Result<()> {
+    const MOST: usize = 1000;
+    const MANY: usize = 100;
+    const PAGE_KIB: usize = 43;
+    let instead = "'furlong report --by host' makes one page of any number of runs";
+    if runs > MOST {
+        let reason = format!("{runs} runs are named, and a page shows at most {MOST}: name fewer; {instead}");
+        return Err(Usage(reason).into());
+    }
+    if runs > MANY {
+        let mib = (runs * PAGE_KIB).div_ceil(1024);
+        output::tell(format_args!("furlong: a page of {runs} runs has about {mib} MiB; {instead}"));
+    }
+    Ok(())
 }
 
 /// Writes the text where it was asked for.
@@ -94,7 +112,7 @@ fn check_targets(asked: &ReportOptions) -> anyhow::Result<()> {
         );
         return Err(Usage(reason).into());
     }
-    asked.output.iter().try_for_each(|path| output::protect_run(path))?;
+    asked.output.iter().try_for_each(|path| protect_run(path))?;
     if let Some(folder) = asked.charts.as_ref().filter(|folder| folder.exists() && !folder.is_dir()) {
         let reason = format!("--charts {} is no folder", plain(&folder.to_string_lossy()));
         return Err(Usage(reason).into());

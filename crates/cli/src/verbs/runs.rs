@@ -1,7 +1,7 @@
 //! `furlong runs`: what is saved, listed, shown, removed and renamed. Nothing is measured.
 
 use crate::arguments::{ListFormat, RunsOptions, RunsVerb};
-use crate::saved::SavedRun;
+use crate::saved::{SavedRun, SavedRuns};
 use crate::{output, saved, saving};
 use anyhow::Context;
 use furlong_analysis::DecodedRun;
@@ -22,7 +22,8 @@ pub fn runs(asked: &RunsOptions) -> anyhow::Result<Outcome> {
 }
 
 fn list(format: ListFormat) -> anyhow::Result<()> {
-    let found: Vec<_> = saved::all().into_iter().filter_map(SavedRun::listed).collect();
+    let SavedRuns { runs, unreadable } = saved::all()?;
+    let found: Vec<_> = runs.into_iter().filter_map(SavedRun::listed).collect();
     let files: Vec<_> = found.iter().map(|(_, _, run)| run.file().to_string_lossy()).collect();
     let listed: Vec<_> = found
         .iter()
@@ -32,19 +33,21 @@ fn list(format: ListFormat) -> anyhow::Result<()> {
     output::print(&match format {
         ListFormat::Table => runs_table(&listed, output::style()),
         ListFormat::Json => runs_json(&listed),
-    })
+    })?;
+    saved::tell_unused(unreadable.iter().map(|run| (run.name.as_str(), run.reason.as_str())));
+    Ok(())
 }
 
 fn show(words: &[String]) -> anyhow::Result<()> {
     let found = saved::find(words)?;
-    for (number, run) in found.iter().enumerate() {
-        let heading = match (number, found.len()) {
+    let runs = saved::read_each(&found, |run| run)?;
+    for (number, (name, records)) in runs.iter().enumerate() {
+        let heading = match (number, runs.len()) {
             (_, 1) => String::new(),
-            (0, _) => format!("{}: ", plain(&run.name)),
-            _ => format!("\n{}: ", plain(&run.name)),
+            (0, _) => format!("{}: ", plain(name)),
+            _ => format!("\n{}: ", plain(name)),
         };
-        let records = run.read()?;
-        output::print(&(heading + &saved_run_table(&DecodedRun::of(&records), output::style())))?;
+        output::print(&(heading + &saved_run_table(&DecodedRun::of(records), output::style())))?;
     }
     Ok(())
 }

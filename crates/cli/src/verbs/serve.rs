@@ -1,7 +1,7 @@
 //! `furlong serve`: saved runs as pages, for a browser on this machine. Nothing is measured, and nothing can be changed.
 
 use crate::arguments::ServeOptions;
-use crate::saved::{self, SavedRun};
+use crate::saved::{self, SavedRun, SavedRuns};
 use crate::{output, saving};
 use anyhow::Context;
 use furlong_analysis::{DecodedRun, Run};
@@ -62,10 +62,14 @@ impl Site for Runs {
 }
 
 impl Runs {
+    fn runs(&self) -> Result<SavedRuns, Answer> {
+        saved::all_in(&self.folder).map_err(|error| failed(&error))
+    }
+
     /// The newest first, and of those only what has these words in its name or command.
     fn list(&self, find: &str) -> Result<Answer, Answer> {
-        let all: Vec<_> =
-            saved::all_in(&self.folder).into_iter().rev().filter_map(SavedRun::listed).collect();
+        let SavedRuns { runs, unreadable } = self.runs()?;
+        let all: Vec<_> = runs.into_iter().rev().filter_map(SavedRun::listed).collect();
         let wanted = find.to_lowercase();
         let is_wanted = |text: &str| text.to_lowercase().contains(&wanted);
         let found =
@@ -76,7 +80,9 @@ impl Runs {
             })
             .collect();
         let folder = self.folder.to_string_lossy();
-        let list = RunList { folder: &folder, runs: &runs, of: all.len(), find };
+        let unreadable: Vec<_> =
+            unreadable.iter().map(|run| (run.name.as_str(), run.reason.as_str())).collect();
+        let list = RunList { folder: &folder, runs: &runs, of: all.len(), find, unreadable: &unreadable };
         run_list(&list).map(Answer::page).map_err(|error| failed(&error))
     }
 
@@ -84,7 +90,7 @@ impl Runs {
     fn report(&self, request: &Request) -> Result<Answer, Answer> {
         let baseline = request.values("baseline").next();
         let names = distinct(request.values("run").chain(baseline));
-        let mut chosen = saved::all_in(&self.folder);
+        let mut chosen = self.runs()?.runs;
         chosen.retain(|run| names.binary_search(&run.name.as_str()).is_ok());
         match (names.len(), chosen.len()) {
             (0, _) => return Err(Answer::text(Status::Bad, "No run is chosen: go back and choose one.")),

@@ -19,6 +19,8 @@ pub struct RunList<'a> {
     pub of: usize,
     /// The words that the listed runs have in their name or command; empty for all runs.
     pub find: &'a str,
+    /// Files of the folder that cannot be read as runs, each with the reason.
+    pub unreadable: &'a [(&'a str, &'a str)],
 }
 
 #[derive(Serialize)]
@@ -29,6 +31,7 @@ struct Page<'a> {
     of: usize,
     find: &'a str,
     lines: Vec<Line<'a>>,
+    unreadable: &'a [(&'a str, &'a str)],
 }
 
 #[derive(Serialize)]
@@ -59,6 +62,7 @@ pub fn run_list<'a>(list: &RunList<'a>) -> Result<String, PageError> {
         of: list.of,
         find: list.find,
         lines: list.runs.iter().map(line).collect(),
+        unreadable: list.unreadable,
     };
     filled_in(NAME, TEMPLATE, &page)
 }

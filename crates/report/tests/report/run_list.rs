@@ -15,7 +15,8 @@ fn page() -> (tempfile::TempDir, PathBuf) {
     let listed: Vec<_> =
         runs.iter().map(|(name, run)| (list((*name, &run.header)), *name == "sizes")).collect();
     let html =
-        run_list(&RunList { folder: "/home/me/runs", runs: &listed, of: 2, find: "" }).expect("a page");
+        run_list(&RunList { folder: "/home/me/runs", runs: &listed, of: 2, find: "", unreadable: &[] })
+            .expect("a page");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("list.html");
     std::fs::write(&path, html).expect("a temporary file");

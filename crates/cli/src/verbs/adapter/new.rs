@@ -5,6 +5,7 @@ use crate::arguments::AdapterNewOptions;
 use crate::output;
 use anyhow::Context;
 use furlong_adapter_files::{Manifest, manifest, sources};
+use furlong_bench::registry;
 use furlong_console::exit::{Outcome, Usage};
 use std::path::Path;
 
@@ -20,6 +21,11 @@ pub fn new(options: &AdapterNewOptions) -> anyhow::Result<Outcome> {
     if !manifest::is_name(name) {
         let why = "a name has lower-case letters, digits and hyphens, and begins with a letter";
         return Err(Usage(format!("'{name}' is no name of an adapter: {why}")).into());
+    }
+    if registry().iter().any(|entry| entry.capabilities.name == name) {
+        let why =
+            "a mechanism of furlong has this name, and tables name mechanisms alone: choose another name";
+        return Err(Usage(format!("'{name}': {why}")).into());
     }
     let folder = Path::new(name);
     if folder.exists() {

@@ -3,6 +3,7 @@
 use crate::arguments::WorkloadOptions;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use furlong_adapter_files::manifest::without_excerpt;
 use furlong_console::exit::Usage;
 use furlong_os::file_system::read_text;
 use serde::Deserialize;
@@ -46,7 +47,7 @@ pub fn read(path: &Path, typed: &ArgMatches) -> anyhow::Result<WorkloadOptions> 
         .map_err(|error| Usage(format!("--workload: cannot read {shown}: {error}")))?;
     let wrong = |what: &str| Usage(format!("{shown}: {what}"));
     let written: BTreeMap<String, Written> =
-        toml::from_str(&text).map_err(|error| wrong(&error.to_string()))?;
+        toml::from_str(&text).map_err(|error| wrong(&without_excerpt(&text, &error)))?;
     let words = written.into_iter().flat_map(|(name, value)| value.typed(&name));
     let mut options = parsed(words).map_err(|error| wrong(without_usage(&error.to_string())))?;
     // A flag that was not typed stands in what was typed all the same, as false.
