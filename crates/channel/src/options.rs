@@ -52,6 +52,19 @@ impl Options {
         Options::default()
     }
 
+    /// Options for messages of up to `len` bytes, of which each direction holds at least `count`: at least 2 MiB each way, and
+    /// such that one message of up to 16 MiB less 8 bytes fits in place. If a stream is to be fast, a direction should hold at least 4.
+    pub fn for_messages(len: usize, count: usize) -> Options {
+        let mut options = Options::new();
+        options = options.longest_message(len.max(options.longest));
+        let in_place = len.min(ring::longest_record(MOST_CAPACITY_BYTES));
+        let is_enough = |options: &Options| options.depth(len) >= count && options.longest_loan() >= in_place;
+        while !is_enough(&options) && options.capacity < MOST_CAPACITY_BYTES {
+            options.capacity *= 2;
+        }
+        options
+    }
+
     /// Bytes that each direction holds, headers included: rounded up to a power of two, at least 4 KiB.
     ///
     /// A longer message goes through in parts. What is lent in place fits in a quarter.
@@ -151,5 +164,27 @@ impl Options {
             return Err(Error::TooLarge { what: "longest message", bytes: longest, most: self.longest });
         }
         Ok(Options { capacity, longest, start, ..*self })
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_for_messages_hold_as_many_as_asked() {
+        for (len, count, capacity) in [
+            (8, 4, 2 << 20),
+            (100_000, 4, 2 << 20),
+            (1 << 20, 1, 8 << 20),
+            (1 << 20, 4, 8 << 20),
+            (1 << 20, 8, 16 << 20),
+            (32 << 20, 4, 256 << 20),
+        ] {
+            let options = Options::for_messages(len, count);
+            assert_eq!(options.capacity, capacity, "{count} of {len} bytes");
+            assert!(options.depth(len) >= count && options.longest_loan() >= len.min((16 << 20) - 8));
+        }
+        assert_eq!(Options::for_messages(usize::MAX, 4).capacity, MOST_CAPACITY_BYTES);
     }
 }

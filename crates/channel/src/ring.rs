@@ -25,6 +25,11 @@ const PART_BYTES: usize = 8 << 10;
 /// The shortest part but for a last one: who takes a message in parts of a byte does nothing else for half a second.
 const LEAST_PART_BYTES: usize = 512;
 
+/// Bytes of the parts in a stream of long messages, where the receiver has a part to copy while the next one is written. With
+/// parts of [`PART_BYTES`] it would follow the sender so closely that lines move from core to core while their neighbours are
+/// written; with parts of an eighth of the ring or more the ends would wait for each other.
+const STREAM_PART_BYTES: usize = 64 << 10;
+
 /// The longest message whose lines are fetched while its header is waited for.
 const FETCHED_BYTES: usize = 256;
 
@@ -251,12 +256,14 @@ impl Producer {
         self.publish();
     }
 
-    /// Bytes in the parts of a long message that is sent now: small ones to a receiver that keeps up.
-    pub(crate) fn part_bytes(&mut self) -> Result<usize> {
+    /// Returns the bytes of the parts of a long message that is sent now: small parts if the receiver keeps up and no stream
+    /// of such messages is sent.
+    pub(crate) fn part_bytes(&mut self, is_stream: bool) -> Result<usize> {
         self.refresh()?;
         let unread = self.written.wrapping_sub(self.read) as usize;
         let keeps_up = unread <= self.lane.capacity() / RELEASES + PART_BYTES;
-        Ok(if keeps_up { self.undivided() } else { self.longest_record() })
+        let part = if keeps_up && !is_stream { PART_BYTES } else { STREAM_PART_BYTES };
+        Ok(part.min(self.longest_record()))
     }
 
     /// Whether there is room for all parts of a message.
@@ -806,6 +813,18 @@ mod tests {
             consumer.pass(&record);
         }
         assert!(!consumer.has_records(1));
+    }
+
+    #[test]
+    fn parts_are_small_only_if_the_receiver_waits_for_them() {
+        let [lane, _] = Lane::private(1 << 20);
+        let mut producer = Producer::new(lane, 0);
+        assert_eq!(producer.part_bytes(false).unwrap(), PART_BYTES);
+        assert_eq!(producer.part_bytes(true).unwrap(), STREAM_PART_BYTES);
+        while producer.written <= (1 << 20) / RELEASES as u64 + PART_BYTES as u64 {
+            assert!(put(&mut producer, &[0; PART_BYTES], Kind::Whole, PART_BYTES));
+        }
+        assert_eq!(producer.part_bytes(false).unwrap(), STREAM_PART_BYTES);
     }
 
     #[test]

@@ -6,10 +6,10 @@ use crate::options::Options;
 use crate::ring::{Kind, Place, Producer};
 use crate::trust::{Trust, Trusted, Untrusted};
 use crate::waiting::{Limit, Waiter};
-use crate::wake::Link;
+use crate::wake::{self, Link};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The end of a direction that sends. When it is dropped, the other end receives what was sent, and then
 /// [`Closed`](Error::Closed).
@@ -23,6 +23,8 @@ struct SendingEnd {
     ring: Producer,
     waiter: Waiter,
     longest: usize,
+    /// When the last long message was begun and sent.
+    last_long: Option<[Instant; 2]>,
 }
 
 /// Messages that become visible together, at the latest when it is dropped: also where the caller's iterator panics.
@@ -44,7 +46,10 @@ impl Sender {
     pub(crate) fn new(lane: Lane, link: Link, options: &Options) -> Sender {
         let waiter = Waiter::new(options.waiting, options.membarrier, lane.ends_of_sender(), link);
         let ring = Producer::new(lane, options.start);
-        Sender { end: SendingEnd { ring, waiter, longest: options.longest }, trust: Untrusted(()) }
+        Sender {
+            end: SendingEnd { ring, waiter, longest: options.longest, last_long: None },
+            trust: Untrusted(()),
+        }
     }
 
     /// The same end of a channel whose other process is trusted.
@@ -262,6 +267,12 @@ fn check_length(len: usize, most: usize) -> Result<()> {
     if len > most { Err(Error::TooLong { len, most }) } else { Ok(()) }
 }
 
+/// Whether a long message that is begun at `now` is one of a stream: the sender did not wait for an answer to the last one,
+/// which was begun and sent at the times in `last`.
+fn is_stream(last: Option<[Instant; 2]>, now: Instant) -> bool {
+    last.is_some_and(|[begin, end]| 4 * now.saturating_duration_since(end) < end - begin)
+}
+
 impl SendingEnd {
     /// Makes visible what was staged, and wakes the receiver if it sleeps.
     #[inline(always)]
@@ -343,13 +354,16 @@ impl SendingEnd {
     fn send_long(&mut self, message: &[u8], limit: Limit) -> Result<()> {
         check_length(message.len(), self.longest)?;
         self.check_open()?;
-        let mut part_bytes = self.ring.part_bytes()?;
+        let begin = wake::now();
+        let mut part_bytes = self.ring.part_bytes(is_stream(self.last_long, begin))?;
         if matches!(limit, Limit::Now) {
             part_bytes = self.ring.longest_record();
             self.check_room_at_once(message.len(), part_bytes)?;
         }
         if message.len() <= part_bytes {
-            return self.send_short(message, limit);
+            self.send_short(message, limit)?;
+            self.last_long = Some([begin, wake::now()]);
+            return Ok(());
         }
         let mut rest = message;
         while !rest.is_empty() {
@@ -371,6 +385,7 @@ impl SendingEnd {
             self.publish();
             rest = behind;
         }
+        self.last_long = Some([begin, wake::now()]);
         Ok(())
     }
 
@@ -392,5 +407,19 @@ impl<T: Trust> fmt::Debug for Sender<T> {
 impl fmt::Debug for Loan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Loan").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_is_sent_without_waiting_for_answers() {
+        let (begin, us) = (Instant::now(), Duration::from_micros);
+        let last = Some([begin, begin + us(100)]);
+        let at = |time| is_stream(last, begin + us(time));
+        assert!(at(100) && at(124) && !at(125) && !at(300));
+        assert!(!is_stream(None, begin));
     }
 }

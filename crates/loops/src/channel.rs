@@ -9,6 +9,15 @@ pub trait Channel {
     /// Sends the whole message.
     fn send(&mut self, message: &mut Message) -> io::Result<()>;
 
+    /// Sends the whole message, which others follow at once, the last of them through `send`.
+    #[inline(always)]
+    fn send_more(&mut self, message: &mut Message) -> io::Result<()>
+    where
+        Self: Sized,
+    {
+        self.send(message)
+    }
+
     /// Receives one message and gives its length.
     fn recv(&mut self, message: &mut Message) -> io::Result<usize>;
 

@@ -170,6 +170,13 @@ impl<'a> Messages<'a> {
         self.send_number(channel, self.done + 1)
     }
 
+    /// Sends the next message of a stream, which another one follows at once.
+    #[inline(always)]
+    pub fn send_more<C: Channel>(&mut self, channel: &mut C) -> Result<(), RoleError> {
+        let message = self.outgoing(self.done + 1);
+        channel.send_more(message).map_err(|error| RoleError::of_call("send", error))
+    }
+
     /// Sends the message with this number, which was prepared.
     #[inline(always)]
     pub fn send_number<C: Channel + ?Sized>(

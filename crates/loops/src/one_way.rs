@@ -53,7 +53,9 @@ impl<C: Channel> SendStream for C {
         let (mut last, mut go_on) = (start, true);
         while go_on && last.wrapping_sub(start) < budget_ns {
             for _ in 0..batch {
-                send_next(self, messages)?;
+                messages.prepare_next();
+                messages.send_more(self)?;
+                messages.done += 1;
             }
             let now = clock::now_ns();
             go_on = recorder.keep(now.wrapping_sub(last), batch);

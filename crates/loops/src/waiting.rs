@@ -106,6 +106,11 @@ impl<E: Endpoint> Channel for Waiting<E> {
     }
 
     #[inline(always)]
+    fn send_more(&mut self, message: &mut Message) -> io::Result<()> {
+        self.until_done(Interest::Writable, |endpoint| endpoint.send_more(message))
+    }
+
+    #[inline(always)]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         self.until_done(Interest::Readable, |endpoint| endpoint.recv(message))
     }

@@ -12,6 +12,7 @@ use crate::memory::{
     layout::{
         broadcast::{Broadcast, HeldBack, Overtaking},
         latest_value::LatestValue,
+        ring::{Batching, Lamport, ReferenceRing},
         seqlock::Seqlock,
         triple_buffer::TripleBuffer,
     },
@@ -111,6 +112,8 @@ mechanisms! {
     LatestValue<Seqlock, doorbell::Futex>,
     LatestValue<TripleBuffer, doorbell::Spin>,
     LatestValue<TripleBuffer, doorbell::Futex>,
+    ReferenceRing<Lamport>,
+    ReferenceRing<Batching>,
     Broadcast<HeldBack, doorbell::Futex>,
     Broadcast<HeldBack, doorbell::Spin>,
     Broadcast<Overtaking, doorbell::Futex>,

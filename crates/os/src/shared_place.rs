@@ -80,10 +80,19 @@ impl Stretch {
     /// If there is no room for them.
     #[inline(always)]
     pub fn write(&self, bytes: &[u8]) {
-        assert!(bytes.len() <= self.len);
+        self.write_at(0, bytes);
+    }
+
+    /// Copies `bytes` to the place `at`. Publish them with a release store afterwards.
+    ///
+    /// # Panics
+    /// If there is no room for them.
+    #[inline(always)]
+    pub fn write_at(&self, at: usize, bytes: &[u8]) {
+        assert!(at <= self.len && bytes.len() <= self.len - at);
         // SAFETY: inside, and apart from `bytes`, which is private. By the protocol of the caller the other
         // process does not look before the bytes are published; one that does sees bytes, not memory of ours.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.as_ptr(), bytes.len()) }
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.as_ptr().add(at), bytes.len()) }
     }
 
     /// Copies bytes from the beginning into `buffer`, after an acquire load of what publishes them.
@@ -92,9 +101,20 @@ impl Stretch {
     /// If there are not so many.
     #[inline(always)]
     pub fn read(&self, buffer: &mut [u8]) {
-        assert!(buffer.len() <= self.len);
+        self.read_at(0, buffer);
+    }
+
+    /// Copies the bytes from `at` on into `buffer`, after an acquire load of what publishes them.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    #[inline(always)]
+    pub fn read_at(&self, at: usize, buffer: &mut [u8]) {
+        assert!(at <= self.len && buffer.len() <= self.len - at);
         // SAFETY: inside, and apart from `buffer`, which is private; every bit pattern is a valid byte.
-        unsafe { std::ptr::copy_nonoverlapping(self.start.as_ptr(), buffer.as_mut_ptr(), buffer.len()) }
+        unsafe {
+            std::ptr::copy_nonoverlapping(self.start.as_ptr().add(at), buffer.as_mut_ptr(), buffer.len())
+        }
     }
 
     /// Writes `word`, its least byte first, again and again over these bytes. Publish them as those of [`write`](Self::write).

@@ -25,8 +25,8 @@ use furlong_loops::shared_end::Taken;
 use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
     AdapterFacts, Capabilities, Case, ChildStart, Count, Depth, Direction, Failure, Family, Fault,
-    Measurement, Overlap, Party, Pattern, Phase, Placement, Record, Role, RoleTally, Room, Start, Trial,
-    Unavailable, Wait,
+    KernelBuffer, Measurement, Overlap, Party, Pattern, Phase, Placement, Record, Role, RoleTally, Room,
+    Start, Trial, Unavailable, Wait,
 };
 use furlong_os::{AsHandle, Handle, RawHandle, clock, identity, pipe};
 use furlong_stats::Distribution;
@@ -177,6 +177,9 @@ struct RunningTrial {
 /// unless it is told otherwise (fs.mqueue.msg_default).
 const STREAM_DEPTH: usize = 10;
 
+/// Messages for which a ring in shared memory has room one way, if its usual size is less. Adapters of libraries do the same.
+const RING_DEPTH: usize = 4;
+
 /// One of the links of a trial.
 struct TrialLink {
     specification: LinkSpecification,
@@ -193,7 +196,11 @@ impl TrialLink {
         make: impl FnOnce(&LinkSpecification) -> Result<Link, NotMeasured>,
     ) -> Result<TrialLink, NotMeasured> {
         let creating = |error| not_started(Phase::Create, &error);
-        let depth = if case.pattern.is_one_way() { STREAM_DEPTH } else { case.window.get() as usize };
+        let depth = match entry.capabilities.buffer {
+            _ if !case.pattern.is_one_way() => case.window.get() as usize,
+            KernelBuffer::Ring => RING_DEPTH,
+            _ => STREAM_DEPTH,
+        };
         let specification = LinkSpecification {
             depth,
             receivers: broadcast_to(case, entry.capabilities),

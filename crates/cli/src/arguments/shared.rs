@@ -67,7 +67,7 @@ pub struct PatternOptions {
     /// What each buffer of a socket holds
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub socket_buffer: Option<ByteSize>,
-    /// What each ring of furlong-channel holds, up to a power of two, and at least one message
+    /// What each ring in shared memory holds, up to a power of two, and at least one message
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub ring_size: Option<ByteSize>,
     /// Where the bytes of messages are written and read: copy (out of the sender's buffer and into the receiver's), in-place

@@ -48,6 +48,16 @@ pub trait Endpoint {
     /// `WouldBlock` as said above; anything else ends the trial.
     fn send(&mut self, message: &mut Message) -> io::Result<()>;
 
+    /// Sends the whole message, which others follow at once, the last of them through [`send`](Self::send): it may become
+    /// visible together with them.
+    ///
+    /// # Errors
+    /// The errors of [`send`](Self::send).
+    #[inline(always)]
+    fn send_more(&mut self, message: &mut Message) -> io::Result<()> {
+        self.send(message)
+    }
+
     /// Receives one message into `message` and gives its true length, even if that is more than the room.
     /// A byte stream has no lengths of its own: it fills the room.
     ///

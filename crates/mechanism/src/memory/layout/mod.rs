@@ -7,6 +7,8 @@ pub mod latest_value;
 pub mod lending;
 pub mod mailbox;
 #[cfg(target_os = "linux")]
+pub mod ring;
+#[cfg(target_os = "linux")]
 pub mod seqlock;
 pub mod slot_pair;
 #[cfg(target_os = "linux")]
