@@ -130,7 +130,7 @@ fn laws_find_a_wrong_figure() {
             &["factors are quotients", "pairs are counted once"],
         ),
         (
-            printed(&["compare"], &["round-trip-idle-1", "round-trip-idle-2"]),
+            printed(&["compare"], &["spin-idle-1", "spin-idle-2"]),
             &[
                 "a ratio is the quotient",
                 "summaries count the table's rows",
