@@ -61,6 +61,9 @@ fn rates(page: &Page, found: &mut Vec<Contradiction>) {
     if asked_of_them.zip(asked_rate).is_some_and(|(one, other)| !one.meets(other)) {
         push("rates are as they were asked", text(&asked), text(&saturated));
     }
+    let carried =
+        said("It carried {} messages per second").or_else(|| said("It carried {} round trips per second"));
+    let all = all.or_else(|| Figure::read(carried?.1[0]));
     let Some((used, share)) = said("processes together use {} % of one processor, {} a {}.") else { return };
     let receivers = asked.as_ref().and_then(|(text, _)| counts(text.rsplit("; ").next()?, "{} receivers"));
     let receivers = receivers.map_or(1.0, |counts| counts[0] as f64);
@@ -69,7 +72,7 @@ fn rates(page: &Page, found: &mut Vec<Contradiction>) {
     let busy = busy.map(|(cpu, rate)| cpu.times(rate).times((each / 1e7).into()));
     // Of few messages, the last one lowers the rate.
     let is_other =
-        |(share, busy): (Figure, Figure)| !share.meets(Figure { low: busy.low * 0.5, high: busy.high });
+        |(share, busy): (Figure, Figure)| !share.meets(Figure { low: busy.low * 0.85, high: busy.high });
     if Figure::read(share[0]).zip(busy).is_some_and(is_other) {
         push("the share of a CPU is time by rate", used.to_owned(), text(&asked));
     }

@@ -16,6 +16,8 @@ use furlong_model::{
 
 /// Rows of one reason that are named one by one.
 const NAMED: usize = 6;
+/// A row that carried less than this share of the rate has figures at another rate.
+const CARRIES: f64 = 0.9;
 
 /// What was asked, in one sentence.
 pub(crate) fn asked(workload: &Workload) -> String {
@@ -198,6 +200,13 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
             },
         ));
     }
+    let carried = choice.per_second / receivers(workload);
+    lines.extend(workload.per_second().filter(|asked| carried < CARRIES * asked).map(|asked| {
+        let [carried, asked] = [carried, asked].map(format_count);
+        format!(
+            "It carried {carried} {unit}s per second, and {asked} were asked: its trials were interrupted."
+        )
+    }));
     let who = if is_one(&workload.pattern_and_parties().1) { "Both" } else { "All" };
     lines.push(format!(
         "{who} processes together use {} of one processor, {} a {unit}{}.",
