@@ -105,7 +105,7 @@ impl Limit {
     }
 
     /// What is left; nothing where the time is over.
-    fn left(self) -> Option<Duration> {
+    pub(crate) fn left(self) -> Option<Duration> {
         match self {
             Limit::Now => None,
             Limit::At(end) => end.checked_duration_since(wake::now()),
