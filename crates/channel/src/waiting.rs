@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 /// How an end waits for a message or for room.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Waiting {
-    /// Looks again and again. The fastest, and its processor is busy all the time.
+    /// Busy-waits: the lowest latency, and its CPU is busy all the time. It never yields, so if both ends run on one CPU, each
+    /// message takes a time slice.
     Spin,
     /// Sleeps at once. A wake-up takes some 50 microseconds between two processors.
     Park,
