@@ -208,6 +208,19 @@ fn a_process_that_starts_again_connects_anew() {
 }
 
 #[test]
+fn listener_waits_no_longer_than_it_is_told() {
+    let name = common::name();
+    let listener = Listener::bind(&name, &Options::new()).unwrap();
+    expect!(listener.try_accept(), Err(Error::WouldBlock));
+    expect!(listener.accept_timeout(Duration::from_millis(20)), Err(Error::TimedOut));
+    let late = Channel::connect_timeout(&name, &Options::new(), Duration::from_millis(20));
+    expect!(late, Err(Error::TimedOut));
+    let connecting = thread::spawn(move || Channel::connect(&name, &Options::new()).map(drop));
+    listener.accept_timeout(PATIENCE).unwrap();
+    connecting.join().unwrap().unwrap();
+}
+
+#[test]
 fn who_connects_is_known_and_can_be_refused() {
     let name = common::name();
     let listener = Listener::bind(&name, &Options::new()).unwrap();
