@@ -108,9 +108,9 @@ pub use ranking::{Carries, Group, describe_placement};
 pub use rate_sweep::{AtRate, RatePoint, RateSweep};
 pub use reached::Reached;
 pub use recommend::{
-    Alternative, Answer, Budget, BudgetKind, CarriedMost, Earlier, Eliminated, Offer, RECOMMENDATION_SCHEMA,
-    Ranked, Recommendation, Repeated, SLEEPING, Sensitivity, SloVerdict, WorkloadChange, finalists,
-    out_of_reach, places, recommend, row_refusal, shortlist, surroundings,
+    Alternative, Answer, Budget, BudgetKind, Earlier, Eliminated, Offer, RECOMMENDATION_SCHEMA, Ranked,
+    Recommendation, Repeated, SLEEPING, Sensitivity, SloVerdict, WorkloadChange, finalists, out_of_reach,
+    places, recommend, row_refusal, shortlist, surroundings,
 };
 pub use regimes::{InBoth, Regimes};
 pub use replay::{
@@ -121,7 +121,7 @@ pub use replay::{
 pub use row::{Row, RowStatus, RowWarmUp, TimerLate};
 pub use run::{Problem, Run};
 pub use run_facts::RunFacts;
-pub use saturation::Saturation;
+pub use saturation::{CarriedMost, Saturation};
 pub use self_check::{CheckedRow, CopyFigures, SelfCheck, Unjudged, self_check};
 pub use shares::{AgainstOne, Shares};
 pub use skipped::{Skipped, SkippedStatus};

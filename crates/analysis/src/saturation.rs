@@ -3,7 +3,7 @@
 //! that others took from it, these are the cause.
 
 use crate::{exchange::per_second, text::format_count};
-use furlong_model::{Arrival, Case, Measurement};
+use furlong_model::{Arrival, Case, Measurement, Wait};
 use furlong_stats::{median, tidy};
 use serde::Serialize;
 
@@ -29,6 +29,18 @@ pub struct Saturation {
     /// Whether others took CPU time although the row itself is the cause: it may carry more without them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub disturbed: bool,
+}
+
+/// A row that could not carry the rate that was asked.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CarriedMost {
+    /// The mechanism's name.
+    pub mechanism: String,
+    /// How the receiver waits.
+    pub wait: Wait,
+    /// What was asked and what it carried.
+    #[serde(flatten)]
+    pub saturation: Saturation,
 }
 
 /// Figures that show why a row does not keep up.
@@ -119,7 +131,7 @@ impl Saturation {
 mod tests {
     use super::*;
     use crate::fixture::{case, measurement};
-    use furlong_model::{Pattern, Placement, TimerLateness, Wait};
+    use furlong_model::{Pattern, Placement, TimerLateness};
     use std::num::NonZeroU32;
 
     /// A trial of 2000 round trips of 53 us when one is asked for every so many nanoseconds, of which this share is late.

@@ -27,7 +27,9 @@ pub use finalists::{SLEEPING, finalists, surroundings};
 pub use ranked::{Ranked, SloVerdict, places};
 pub use sensitivities::{Sensitivity, WorkloadChange};
 
-use crate::{DecodedRun, Finding, Level, Regimes, RunFacts, Saturation, Skipped, SkippedStatus, Summary};
+use crate::{
+    CarriedMost, DecodedRun, Finding, Level, Regimes, RunFacts, Saturation, Skipped, SkippedStatus, Summary,
+};
 use compared::Compared;
 use early_look::{early_look, eliminated};
 use furlong_model::{Case, Excluded, Shortlist, Trial, Tried, Wait, Workload};
@@ -92,18 +94,6 @@ pub struct Recommendation {
     pub saturated: Vec<CarriedMost>,
     /// What would change the answer.
     pub sensitivities: Vec<Sensitivity>,
-}
-
-/// A row that could not carry the rate that was asked.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CarriedMost {
-    /// The mechanism's name.
-    pub mechanism: String,
-    /// How the receiver waits.
-    pub wait: Wait,
-    /// What was asked and what it carried.
-    #[serde(flatten)]
-    pub saturation: Saturation,
 }
 
 /// Another row, beside the choice.

@@ -1,7 +1,7 @@
 //! What would change the answer: another trust or boundary, smaller or larger messages, another place of the processes.
 
-use super::{CarriedMost, Eliminated, Ranked};
-use crate::{Row, Summary};
+use super::{Eliminated, Ranked};
+use crate::{CarriedMost, Row, Summary};
 use furlong_model::{Arrival, Candidate, Case, Placement, Shortlist, Wait, row_name};
 use furlong_stats::distinct;
 use serde::Serialize;
