@@ -5,7 +5,7 @@
 
 use crate::control::{Control, Report};
 use furlong_model::ConsoleMode;
-use furlong_os::process::{Bond, Child, Program, own_program, spawn};
+use furlong_os::process::{Bond, Child, Program, own_program, running_file, spawn};
 use furlong_os::wait::wait_any;
 use furlong_os::{AsHandle, BorrowedHandle, RawHandle, clock, handle};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -52,6 +52,8 @@ pub(crate) enum ChildKind {
 pub struct ChildProgram {
     /// Where it is.
     pub path: PathBuf,
+    /// Whether it is the program of this process.
+    pub(crate) is_own: bool,
     /// What comes before the verb.
     pub arguments: Vec<String>,
     /// What they have of a console, on Windows; none by default, so that nothing that happens there comes to them.
@@ -61,7 +63,12 @@ pub struct ChildProgram {
 impl ChildProgram {
     /// The program at `path`, which passes [`CHILD_VERB`] on to [`main`](crate::child::main).
     pub fn at(path: impl Into<PathBuf>) -> ChildProgram {
-        ChildProgram { path: path.into(), arguments: Vec::new(), console: ConsoleMode::Detached }
+        ChildProgram {
+            path: path.into(),
+            is_own: false,
+            arguments: Vec::new(),
+            console: ConsoleMode::Detached,
+        }
     }
 
     /// The program of this process.
@@ -69,7 +76,7 @@ impl ChildProgram {
     /// # Errors
     /// Where the system cannot name it.
     pub fn own() -> io::Result<ChildProgram> {
-        own_program().map(ChildProgram::at)
+        own_program().map(|path| ChildProgram { is_own: true, ..ChildProgram::at(path) })
     }
 
     /// The arguments for a child with this end of its socket.
@@ -105,7 +112,8 @@ impl ChildProgram {
     ) -> io::Result<Child> {
         let arguments = self.arguments(control);
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let program = Program { arguments: &arguments, ..Program::at(&self.path) };
+        let path = if self.is_own { running_file(&self.path) } else { self.path.clone() };
+        let program = Program { arguments: &arguments, ..Program::at(&path) };
         #[cfg(windows)]
         let program = Program { console: self.console, ..program };
         spawn(&program, inherit, stderr, bond)

@@ -50,7 +50,7 @@ pub(crate) fn to_start(
         let copied = path.clone();
         removes = Some(CleanUp::new(move || remove(&copied)));
     }
-    Ok((ChildProgram { path, arguments, console: child.console }, removes))
+    Ok((ChildProgram { arguments, console: child.console, ..ChildProgram::at(path) }, removes))
 }
 
 /// A copy of the program at `path` in the run's folder.

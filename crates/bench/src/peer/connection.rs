@@ -188,7 +188,8 @@ fn copy(
         return Err(pipe.failure(what));
     }
     let reading = |error| not_started(Phase::Create, &error);
-    let mut program = process::own_program().and_then(File::open).map_err(reading)?;
+    let mut program =
+        process::own_program().and_then(|path| File::open(process::running_file(&path))).map_err(reading)?;
     // A part has a line before it.
     let mut part = vec![0; pipe.part_bytes.saturating_sub(64).max(1)];
     loop {

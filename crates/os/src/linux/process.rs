@@ -12,6 +12,7 @@ use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A child that has not been waited for; dropping it kills and reaps it.
@@ -443,6 +444,14 @@ pub fn own_program() -> io::Result<PathBuf> {
         };
         std::fs::canonicalize(OsStr::from_bytes(name.ok_or(error)?.to_bytes()))
     })
+}
+
+/// Returns a path of the file that this process runs, which `path` named when it began: an upgrade may have removed or replaced it.
+pub fn running_file(path: &Path) -> PathBuf {
+    const RUNNING: &str = "/proc/self/exe";
+    let file = |path: &Path| std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
+    let running = file(Path::new(RUNNING));
+    if running.is_none() || running == file(path) { path.to_owned() } else { PathBuf::from(RUNNING) }
 }
 
 /// Sends a signal to a process. A dead one is an error.

@@ -300,6 +300,11 @@ pub fn own_program() -> io::Result<PathBuf> {
     std::env::current_exe()
 }
 
+/// Returns the path: Windows keeps the file of a running program.
+pub fn running_file(path: &Path) -> PathBuf {
+    path.to_owned()
+}
+
 /// Nothing: Windows makes no copies of processes.
 ///
 /// # Errors

@@ -5,7 +5,9 @@ use furlong_analysis::{Recommendation, row_refusal};
 use furlong_bench::registry;
 use furlong_console::exit::{Outcome, Usage};
 use furlong_console::writing;
-use furlong_model::{Boundary, Capabilities, Excluded, Placement, Shortlist, Wait, Workload};
+use furlong_model::{
+    Boundary, Capabilities, Excluded, Limits, Placement, Shortlist, Wait, Workload, format_bytes,
+};
 use furlong_programs::{Between, Language, Program, program};
 use std::path::Path;
 
@@ -129,6 +131,19 @@ fn unmet(mechanism: &str, wait: Wait, workload: &Workload, placement: Placement)
     let is_it = |known: &Capabilities| known.name == mechanism && known.waits.contains(&wait);
     let row = registry().into_iter().find(|entry| is_it(entry.capabilities))?;
     row_refusal(&workload, row.capabilities, wait, placement)
+        .or_else(|| too_large(row.probe().ok()?, &workload))
+}
+
+/// Returns why a message of the workload exceeds these limits, if it does.
+fn too_large(limits: Limits, workload: &Workload) -> Option<String> {
+    let most = limits.max_size_bytes?;
+    let size = workload.size_bytes.max(workload.request_bytes.unwrap_or_default());
+    (size > most).then(|| {
+        let (size, most) = (format_bytes(size), format_bytes(most));
+        let remedy =
+            if limits.remedy.is_empty() { String::new() } else { format!("; remedy: {}", limits.remedy) };
+        format!("a message of {size} is too large here: at most {most} ({}){remedy}", limits.limited_by)
+    })
 }
 
 /// Excludes rows of which no program can be printed in one of these languages.
