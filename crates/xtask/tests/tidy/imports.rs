@@ -171,12 +171,18 @@ pub fn circles<'a>(imports: &BTreeMap<&'a Path, BTreeSet<&'a Path>>) -> Vec<Vec<
     found
 }
 
+/// Returns each path that the `use` lines of the code name, and the code without those lines.
+pub fn used_paths(text: &str) -> (Vec<String>, String) {
+    let (code, imports, exports) = split_uses(text);
+    (imports.iter().chain(&exports).map(|import| import.path.join("::")).collect(), code)
+}
+
 /// The text without comments and what is compiled for tests alone, and the modules that are so.
 pub fn without_tests(text: &str) -> (String, Vec<String>) {
     let (mut code, mut modules) = (String::new(), Vec::new());
     let mut lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     while let Some(line) = lines.next() {
-        if line.trim() != "#[cfg(test)]" {
+        if !["#[cfg(test)]", "#[cfg(all(test, "].iter().any(|start| line.trim().starts_with(start)) {
             code.push_str(line);
             code.push('\n');
             continue;
@@ -246,7 +252,7 @@ fn expand(before: &[String], tree: &str, found: &mut Vec<Import>) {
     found.push(Import { path, name });
 }
 
-fn is_word(c: char) -> bool {
+pub fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
