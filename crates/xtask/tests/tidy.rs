@@ -20,7 +20,8 @@ use furlong_mechanism::list::{Visitor, visit_all};
 use furlong_model::Wait;
 use import_rules::product;
 use layers::{Member, members};
-use rust_text::{count_unsafe, without_comments_and_strings};
+use pages::all_pages;
+use rust_text::{count_unsafe, forbids_unsafe};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,8 +67,11 @@ fn members_without_unsafe() -> impl Iterator<Item = Member> {
 fn unsafe_code_is_in_the_os_crate_and_in_the_channels_memory() {
     for member in members_without_unsafe() {
         for file in &member.roots {
-            let code = without_comments_and_strings(&fs::read_to_string(file).unwrap());
-            assert!(code.contains("#![forbid(unsafe_code)]"), "{} allows unsafe code", file.display());
+            assert!(
+                forbids_unsafe(&fs::read_to_string(file).unwrap()),
+                "{} allows unsafe code",
+                file.display()
+            );
         }
         // This benchmark plays the part of a C program.
         let by_hand = root().join("crates/bench/benches/overhead");
@@ -216,25 +220,40 @@ const PHRASES: [&str; 7] = [
     "not to be had",
 ];
 
+/// Returns the words of a text in small letters with one space between them, without the marks of comments and of
+/// continued lines, so that a phrase may be broken by the end of a line.
+fn running_words(text: &str) -> String {
+    let words = text.lines().flat_map(|line| {
+        let line = line.trim().trim_end_matches('\\');
+        let mark = ["//!", "///", "//", "* "].into_iter().find_map(|mark| line.strip_prefix(mark));
+        mark.unwrap_or(line).split_whitespace()
+    });
+    words.collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+#[test]
+fn words_run_on_across_comments_and_continued_lines() {
+    for text in [
+        "//! Not to\n//!\n//! be had",
+        "/// not to\n/// be had",
+        "/*\n * not to\n * be had */",
+        "\"not to \\\n  be had\"",
+    ] {
+        assert!(running_words(text).contains("not to be had"), "{text}");
+    }
+}
+
 #[test]
 fn phrases_that_readers_did_not_understand_do_not_come_back() {
     let mut texts = [sources("crates"), sources("driver")].concat();
     texts.retain(|(path, _)| !path.starts_with(root().join("crates/xtask/tests")));
-    let folders = [root().to_owned(), root().join("docs"), root().join("adapters")];
-    for entry in folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap()) {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|ending| ending == "md") {
-            texts.push((path.clone(), fs::read_to_string(path).unwrap()));
-        }
+    let pages = all_pages().into_iter().map(|page| (page.clone(), fs::read_to_string(page).unwrap()));
+    texts.extend(pages);
+    for name in ["METHODOLOGY.md", "driver/README.md", "docs/format/README.md"] {
+        assert!(texts.iter().any(|(path, _)| path.ends_with(name)), "{name}");
     }
-    assert!(texts.iter().any(|(path, _)| path.ends_with("METHODOLOGY.md")));
     for (path, text) in texts {
-        // A phrase may be broken by the end of a line.
-        let text = text
-            .split_whitespace()
-            .filter(|word| *word != "//" && *word != "///")
-            .collect::<Vec<_>>()
-            .join(" ");
+        let text = running_words(&text);
         for phrase in PHRASES {
             assert!(!text.contains(phrase), "{} says '{phrase}'", path.display());
         }
