@@ -69,6 +69,15 @@ fn paths_are_found_in_groups_and_in_code() {
 }
 
 #[test]
+fn no_crate_compiles_a_file_outside_its_source() {
+    for (name, text) in members().iter().flat_map(|member| product(&member.path())) {
+        for path in ["path = \"../", "include!(\"../"] {
+            assert!(!text.contains(path), "{name} has {path}: depend on the crate of that file");
+        }
+    }
+}
+
+#[test]
 fn no_two_files_import_each_other() {
     let mut found = String::new();
     for member in members() {
