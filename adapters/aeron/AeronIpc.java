@@ -35,8 +35,8 @@ final class AeronIpc implements Protocol.End {
         boolean initiator = setUp.role.equals("initiator");
         driver = initiator ? null : startDriver();
         aeron = Aeron.connect(new Aeron.Context().aeronDirectoryName(directory.toString()).driverTimeoutMs(20_000));
-        // A message may have an eighth of a term.
-        int terms = Math.max(1 << 20, Integer.highestOneBit(Math.max(setUp.sizes[0], setUp.sizes[1]) - 1 | 1) << 4);
+        // A message may have an eighth of a term. Half of a term may be unread: 2 MiB and at least 4 messages, as in the rings of furlong.
+        int terms = Math.max(4 << 20, Integer.highestOneBit(Math.max(setUp.sizes[0], setUp.sizes[1]) - 1 | 1) << 4);
         String channel = "aeron:ipc?term-length=" + Math.min(terms, 8 * LARGEST);
         publication = aeron.addPublication(channel, initiator ? THERE : BACK);
         subscription = aeron.addSubscription(channel, initiator ? BACK : THERE);

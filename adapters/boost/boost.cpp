@@ -3,6 +3,7 @@
 
 #include "adapter.hpp"
 
+#include <boost/interprocess/allocators/allocator.hpp>
 #include <boost/interprocess/ipc/message_queue.hpp>
 #include <boost/interprocess/managed_shared_memory.hpp>
 #include <boost/interprocess/sync/interprocess_condition.hpp>
@@ -15,8 +16,10 @@ namespace {
 
 namespace ipc = boost::interprocess;
 
-// Messages that wait in a queue at most, so that a stream of large ones does not fill the memory.
-std::size_t slots_for(std::size_t size) { return std::clamp<std::size_t>((1 << 20) / size, 2, 64); }
+// Bytes that a queue holds, as the rings of furlong do, and the least number of messages.
+constexpr std::size_t QUEUE_BYTES = 2 << 20, LEAST_SLOTS = 4, MOST_SLOTS = 1 << 14;
+
+std::size_t slots_for(std::size_t size) { return std::clamp(QUEUE_BYTES / size, LEAST_SLOTS, MOST_SLOTS); }
 
 // Tries to open what the responder makes, until it has made it.
 template <class Open> auto opened(Open open) {
@@ -140,15 +143,19 @@ struct Rings : SharedMemory<Ring> {
 };
 
 // A queue of bytes, so that it carries messages of any size: one push and one pop for each that there is room for.
-constexpr std::size_t QUEUE_BYTES = 256 << 10;
+using Allocator = ipc::allocator<unsigned char, ipc::managed_shared_memory::segment_manager>;
 
-struct Bytes : boost::lockfree::spsc_queue<unsigned char, boost::lockfree::capacity<QUEUE_BYTES>> {
-    Bytes(ipc::managed_shared_memory&, std::size_t, std::size_t) {}
+struct Bytes : boost::lockfree::spsc_queue<unsigned char, boost::lockfree::allocator<Allocator>> {
+    Bytes(ipc::managed_shared_memory& memory, std::size_t slots, std::size_t size)
+        : spsc_queue(slots * size, Allocator(memory.get_segment_manager())) {}
 };
 
+// At least as many messages as make the size of a queue.
+std::size_t messages_for(std::size_t size) { return std::max(QUEUE_BYTES / size + 1, LEAST_SLOTS); }
+
 struct Queues : SharedMemory<Bytes> {
-    Queues(const adapter::SetUp& set_up, adapter::Ready& ready) : SharedMemory(set_up, 0) {
-        ready.numbers = {{"queue-bytes", QUEUE_BYTES}};
+    Queues(const adapter::SetUp& set_up, adapter::Ready& ready) : SharedMemory(set_up, messages_for(set_up.largest())) {
+        ready.numbers = {{"queue-bytes", messages_for(set_up.largest()) * set_up.largest()}};
     }
 
     void send(const unsigned char* message, std::size_t length) {

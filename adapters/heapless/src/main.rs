@@ -16,7 +16,8 @@ use std::thread;
 use std::time::Duration;
 
 const PIECE: usize = 64;
-const PIECES: usize = 1024;
+/// 2 MiB, as the rings of furlong.
+const PIECES: usize = 32 << 10;
 type Pieces = Queue<[u8; PIECE], PIECES>;
 
 /// What both processes map.

@@ -78,7 +78,8 @@ impl Link for Poll {
         config.global.prefix = FileName::new(format!("{}-", set_up.name).as_bytes())?;
         let node =
             NodeBuilder::new().config(&config).signal_handling_mode(SignalHandlingMode::Disabled).create()?;
-        let samples = ((1 << 20) / set_up.own_size.max(set_up.other_size)).clamp(2, 64);
+        // 2 MiB and at least 4 messages, as the rings of furlong.
+        let samples = ((2 << 20) / set_up.own_size.max(set_up.other_size)).clamp(4, 16_384);
         let service = |direction: Direction| {
             let name = ServiceName::new(direction.name).map_err(Failure::from)?;
             let builder = node.service_builder(&name).publish_subscribe::<[u8]>();

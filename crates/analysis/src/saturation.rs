@@ -119,7 +119,8 @@ impl Saturation {
 mod tests {
     use super::*;
     use crate::fixture::{case, measurement};
-    use furlong_model::{Placement, TimerLateness, Wait};
+    use furlong_model::{Pattern, Placement, TimerLateness, Wait};
+    use std::num::NonZeroU32;
 
     /// A trial of 2000 round trips of 53 us when one is asked for every so many nanoseconds, of which this share is late.
     fn found(interval_ns: u64, elapsed_ns: u64, late: f64) -> Option<Saturation> {
@@ -171,6 +172,23 @@ mod tests {
         assert!(remedy.contains("doctor") && !remedy.contains("/s"), "{remedy}");
         let (reason, remedy) = Saturation::reason_and_remedy(&[carried(7e4, Some(0.5))]);
         assert!(reason.starts_with("CPU time was lost") && !remedy.contains("/s"), "{reason}; {remedy}");
+    }
+
+    #[test]
+    fn rate_to_several_receivers_is_the_one_that_was_asked() {
+        let case = Case {
+            arrival: Arrival::Interval(200_000),
+            pattern: Pattern::FanOut,
+            parties: NonZeroU32::new(3).unwrap(),
+            ..case("pipe", Wait::Block, Placement::OtherCore)
+        };
+        let trial = measurement(&case, 53_000.0, 0);
+        // Each message counts three times, and the row carries two thirds of them.
+        let elapsed_ns = 200_000 * trial.round_trips / 2;
+        let trial = Measurement { elapsed_ns, late_sends: trial.round_trips, ..trial };
+        let found = Saturation::of(&case, [&trial].into_iter(), Evidence::default).unwrap();
+        assert_eq!(found.asked_per_second, 5000.0);
+        assert!((found.carried_per_second / 5000.0 - 2.0 / 3.0).abs() < 0.01, "{found:?}");
     }
 
     #[test]

@@ -104,7 +104,21 @@ impl<T: Trust> Sender<T> {
     /// Returns an error as [`send`](Self::send) does: then the messages before the one that failed were sent.
     pub fn send_all<M: AsRef<[u8]>>(&mut self, messages: impl IntoIterator<Item = M>) -> Result<()> {
         let batch = Batch(&mut self.end);
-        messages.into_iter().try_for_each(|message| batch.0.stage_or_send(message.as_ref()))
+        messages.into_iter().try_for_each(|message| batch.0.stage_or_send(message.as_ref(), Limit::None))
+    }
+
+    /// Like [`send_all`](Self::send_all), but waits for room no longer than `timeout` in all.
+    ///
+    /// # Errors
+    /// Returns `TimedOut`, or an error as `send_all` does: then the messages before the one that failed were sent.
+    pub fn send_all_timeout<M: AsRef<[u8]>>(
+        &mut self,
+        messages: impl IntoIterator<Item = M>,
+        timeout: Duration,
+    ) -> Result<()> {
+        let limit = Limit::after(timeout);
+        let batch = Batch(&mut self.end);
+        messages.into_iter().try_for_each(|message| batch.0.stage_or_send(message.as_ref(), limit))
     }
 
     /// Sends as many of the messages, from the first on, as there is room for now, makes them visible together, and gives
@@ -337,16 +351,16 @@ impl SendingEnd {
     }
 
     /// Stages a message, or publishes what was staged and sends it if there is no room for it or it goes in parts.
-    fn stage_or_send(&mut self, message: &[u8]) -> Result<()> {
+    fn stage_or_send(&mut self, message: &[u8], limit: Limit) -> Result<()> {
         if message.len() > self.ring.undivided() {
             self.publish();
-            return self.send_long(message, Limit::None);
+            return self.send_long(message, limit);
         }
         if self.stage_short(message)? {
             return Ok(());
         }
         self.publish();
-        self.send_short(message, Limit::None)
+        self.send_short(message, limit)
     }
 
     /// Sends a message that may have to go in parts.

@@ -145,6 +145,9 @@ impl Storage {
         // SAFETY: inside, and apart from `bytes`, which is private. By the protocol the other end does not look before
         // the header is published; one that does sees bytes, not memory of ours.
         unsafe {
+            if rest.is_empty() {
+                return copy_small(first.as_ptr(), to, first.len());
+            }
             std::ptr::copy_nonoverlapping(rest.as_ptr(), to.add(first.len()), rest.len());
             std::ptr::copy_nonoverlapping(first.as_ptr(), to, first.len());
         }
@@ -168,7 +171,7 @@ impl Storage {
         let from = self.at(offset, buffer.len());
         // SAFETY: inside, and apart from `buffer`, which is private; every bit pattern is a valid byte. By the protocol the
         // other end does not write here until the bytes are released; what one that does has written is a message of its.
-        unsafe { std::ptr::copy_nonoverlapping(from, buffer.as_mut_ptr(), buffer.len()) }
+        unsafe { copy_small(from, buffer.as_mut_ptr(), buffer.len()) }
     }
 
     /// The bytes where they lie.
@@ -189,6 +192,34 @@ impl Storage {
     pub(crate) unsafe fn in_place_mut(&mut self, offset: usize, len: usize) -> &mut [u8] {
         // SAFETY: inside, alive as long as self, touched by nobody else, as the caller promises, and borrowed from self.
         unsafe { std::slice::from_raw_parts_mut(self.at(offset, len), len) }
+    }
+}
+
+/// Copies bytes, without a call if they are 8 to 64: in pairs of words that overlap in the middle.
+///
+/// # Safety
+/// As of [`std::ptr::copy_nonoverlapping`].
+#[inline(always)]
+unsafe fn copy_small(from: *const u8, to: *mut u8, len: usize) {
+    /// Copies the first and the last `N` bytes of `len`.
+    #[inline(always)]
+    unsafe fn both_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
+        // SAFETY: `len` is at least `N`, and the caller's bytes are `len`.
+        unsafe {
+            let (first, last) = (from.cast::<[u8; N]>(), from.add(len - N).cast::<[u8; N]>());
+            let (first, last) = (first.read(), last.read());
+            to.cast::<[u8; N]>().write(first);
+            to.add(len - N).cast::<[u8; N]>().write(last);
+        }
+    }
+    // SAFETY: as the caller promises; the lengths are those of the branches.
+    unsafe {
+        match len {
+            8..=16 => both_ends::<8>(from, to, len),
+            17..=32 => both_ends::<16>(from, to, len),
+            33..=64 => both_ends::<32>(from, to, len),
+            _ => std::ptr::copy_nonoverlapping(from, to, len),
+        }
     }
 }
 

@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 /// How an end waits for a message or for room.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Waiting {
-    /// Looks again and again. The fastest, and its processor is busy all the time.
+    /// Busy-waits: the lowest latency, and its CPU is busy all the time. It never yields, so if both ends run on one CPU, each
+    /// message takes a time slice.
     Spin,
     /// Sleeps at once. A wake-up takes some 50 microseconds between two processors.
     Park,
@@ -104,7 +105,7 @@ impl Limit {
     }
 
     /// What is left; nothing where the time is over.
-    fn left(self) -> Option<Duration> {
+    pub(crate) fn left(self) -> Option<Duration> {
         match self {
             Limit::Now => None,
             Limit::At(end) => end.checked_duration_since(wake::now()),

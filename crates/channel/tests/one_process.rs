@@ -259,6 +259,23 @@ fn a_batch_fails_where_it_fails_and_not_before() {
 }
 
 #[test]
+fn batch_that_does_not_fit_in_time_arrives_up_to_a_message() {
+    for waiting in WAITINGS {
+        let [mut first, mut second] = pair(&small().waiting(waiting));
+        let messages = (0..20).map(|number| content(number, if number == 10 { 2000 } else { 500 }));
+        let sent = first.both().0.send_all_timeout(messages, Duration::from_millis(5));
+        expect!(sent, Err(Error::TimedOut));
+        let mut came = 0;
+        let mut buffer = [0; 2000];
+        while let Ok(len) = second.try_recv(&mut buffer) {
+            assert_eq!(buffer[..len], content(came, 500));
+            came += 1;
+        }
+        assert!((5..10).contains(&came), "{came}");
+    }
+}
+
+#[test]
 fn what_was_sent_is_received_before_the_end() {
     for waiting in WAITINGS {
         let [mut first, mut second] = pair(&small().waiting(waiting));

@@ -4,23 +4,93 @@ use crate::figure::{Figure, counts, holes};
 use crate::page::{Page, Section, Table};
 use crate::{Contradiction, breaks};
 
+/// Parts whose cost is in the table of costs, under this name.
+const COSTS: [(&str, &str); 4] = [
+    ("system calls", "system-call"),
+    ("wake-ups", "wake-up"),
+    ("context switches", "context-switch"),
+    ("page faults", "page-fault"),
+];
+
 pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
-    for section in &page.sections {
-        if let Some(holes) = holes(section.title(), "{}: {} measured ({}), {} explained ({} %)") {
-            let figures = (Figure::read(holes[1]), Figure::read(holes[3]), Figure::read(holes[4]));
-            let interval = Figure::read_interval(holes[2]);
-            if let (Some(measured), Some(explained), Some(error)) = figures {
-                let mut breaks = breaks(found, || section.title().to_owned());
-                let percent = Figure { low: 1.0 + error.low / 100.0, high: 1.0 + error.high / 100.0 };
-                breaks(!explained.by(measured).meets(percent), "errors are of the measured time");
-                breaks(interval.is_some_and(|ends| !ends.meets(measured)), "an interval holds its figure");
-            }
-            parts(section, found);
+    let costs = page.tables().find(|table| table.column("cost in this run").is_some());
+    let overview = page.tables().find(|table| table.column("explained").is_some());
+    let is_explained = |section: &&Section| explained_figures(section).is_some();
+    for (at, section) in page.sections.iter().filter(is_explained).enumerate() {
+        title(section, overview.and_then(|table| Some((table, table.rows.get(at)?))), found);
+        parts(section, found);
+        for part in &section.parts {
+            self::costs(part, costs, found);
         }
     }
-    for table in page.tables().filter(|table| table.column("explained").is_some()) {
+    if let Some(table) = overview {
         summary(table, page, found);
     }
+    for row in costs.into_iter().flat_map(|table| &table.rows) {
+        let ends = row.iter().find_map(|cell| Figure::read_interval(cell));
+        let time = Figure::read(&row[1]);
+        let mut breaks = breaks(found, || row.join("  "));
+        breaks(time.zip(ends).is_some_and(|(time, ends)| !time.meets(ends)), "an interval holds its figure");
+    }
+}
+
+/// Of a title `pipe/block 128B: 23.3 us measured (23.0-25.9 us), 24.0 us explained (+2.7 %)`: both times, the interval and the error.
+fn explained_figures(section: &Section) -> Option<(Figure, Figure, Option<Figure>, Figure)> {
+    let holes = holes(section.title(), "{}: {} measured ({}), {} explained ({} %)").or_else(|| {
+        holes(section.title(), "{}: {} measured ({}), not explained: the parts make {} ({} %)")
+    })?;
+    Some((
+        Figure::read(holes[1])?,
+        Figure::read(holes[3])?,
+        Figure::read_interval(holes[2]),
+        Figure::read(holes[4])?,
+    ))
+}
+
+/// The title, the last part, the formula's line and the row of the overview have the same figures.
+fn title(section: &Section, row: Option<(&Table, &Vec<String>)>, found: &mut Vec<Contradiction>) {
+    let Some((measured, explained, interval, error)) = explained_figures(section) else { return };
+    let formula = section.texts.iter().find_map(|text| holes(text, "M*call: {} ({} %)"));
+    let formula = formula.and_then(|holes| Some((Figure::read(holes[0])?, Figure::read(holes[1])?)));
+    let left =
+        section.parts.iter().find(|part| part[0] == "unexplained").and_then(|part| Figure::read(&part[1]));
+    let texts =
+        || format!("{} | {:?} | {:?}", section.title(), section.parts.last(), row.map(|(_, row)| row));
+    let mut breaks = breaks(found, texts);
+    let is_off = |explained: Figure, error: Figure| {
+        let percent = Figure { low: 1.0 + error.low / 100.0, high: 1.0 + error.high / 100.0 };
+        !explained.by(measured).meets(percent)
+    };
+    breaks(is_off(explained, error), "errors are of the measured time");
+    breaks(formula.is_some_and(|(time, error)| is_off(time, error)), "errors are of the measured time");
+    breaks(interval.is_some_and(|ends| !ends.meets(measured)), "an interval holds its figure");
+    breaks(
+        left.is_some_and(|left| !left.meets(measured.minus(explained))),
+        "what is left over is the difference",
+    );
+    if let Some((table, row)) = row {
+        let errors = || row.iter().filter(|cell| cell.ends_with('%')).map(|cell| Figure::read(cell));
+        let [own, of_formula] = [errors().next().flatten(), errors().nth(1).flatten()];
+        let pairs = [
+            (table.figure(row, "measured"), Some(measured)),
+            (table.figure(row, "explained"), Some(explained)),
+            (own, Some(error)),
+            (table.figure(row, "formula"), formula.map(|(time, _)| time)),
+            (of_formula, formula.map(|(_, error)| error)),
+        ];
+        let differ = pairs.iter().any(|(one, other)| one.zip(*other).is_some_and(|(a, b)| !a.meets(b)));
+        breaks(differ, "all tables have the same figures");
+    }
+}
+
+/// A part's cost is that of the table of costs.
+fn costs(part: &[String], costs: Option<&Table>, found: &mut Vec<Contradiction>) {
+    let Some(name) = COSTS.iter().find(|(of, _)| *of == part[0]).map(|(_, name)| *name) else { return };
+    let cost = part.iter().find_map(|cell| Figure::read(cell.split_once(" x ")?.1));
+    let row = costs.and_then(|table| table.rows.iter().find(|row| row[0] == name));
+    let own = row.and_then(|row| Figure::read(&row[1]));
+    let mut breaks = breaks(found, || format!("{} | {row:?}", part.join("  ")));
+    breaks(cost.zip(own).is_some_and(|(a, b)| !a.meets(b)), "all tables have the same figures");
 }
 
 /// Rows of parts as percentages, with their names.

@@ -54,6 +54,10 @@ impl Figure {
         Figure { low: self.low / other.high, high: self.high / other.low }
     }
 
+    pub fn minus(self, other: Figure) -> Figure {
+        Figure { low: self.low - other.high, high: self.high - other.low }
+    }
+
     pub fn plus(self, other: Figure) -> Figure {
         Figure { low: self.low + other.low, high: self.high + other.high }
     }

@@ -8,7 +8,7 @@ use crate::page::{Page, Table, name};
 const OTHER_CLOCK: Figure = Figure { low: 0.95, high: 1.05 };
 
 /// Columns that a line of the legend explains, and the beginning of that line.
-const EXPLAINED: [(&str, &str); 11] = [
+const EXPLAINED: [(&str, &str); 12] = [
     ("from-to", "from-to:"),
     ("half", "half:"),
     ("shares", "shares:"),
@@ -17,6 +17,7 @@ const EXPLAINED: [(&str, &str); 11] = [
     ("sent again", "sent again:"),
     ("others", "others:"),
     ("all/s", "all/s:"),
+    ("all", "all, slowest:"),
     ("effort", "effort:"),
     ("interval", "interval:"),
     ("CPU", "CPU:"),
@@ -25,6 +26,10 @@ const EXPLAINED: [(&str, &str); 11] = [
 pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
     let processors = page.texts().find_map(processors);
     for table in page.rankings() {
+        let is_twice = |head: &String| table.heads.iter().filter(|other| *other == head).count() > 1;
+        if let Some(head) = table.heads.iter().find(|head| is_twice(head)) {
+            found.push(Contradiction::new("columns have one place", format!("{}: {head}", table.title)));
+        }
         order(table, found);
         places(table, found);
         for row in 0..table.rows.len() {

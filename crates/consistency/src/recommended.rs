@@ -15,6 +15,7 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
         found.push(Contradiction::new("the choice is in the table", choice));
         return;
     };
+    rates(page, found);
     for text in page.texts() {
         alternatives(table, row, text, found);
         standing(table, row, text, found);
@@ -28,6 +29,52 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
         breaks(differs(said("Half of the {}s take up to {}, 99 % up to {} (", 1), "p50"), law);
         breaks(differs(said("Half of the {}s take up to {}, 99 % up to {} (", 2), "p99"), law);
         breaks(differs(said("processes together use {} % of one processor", 0), "CPU share"), law);
+    }
+}
+
+/// CPU time times messages per second is the share of a CPU, the rate is the one that was asked, and of a stream there is one rate.
+fn rates(page: &Page, found: &mut Vec<Contradiction>) {
+    let said = |pattern| page.texts().find_map(|text| Some((text, holes(text, pattern)?)));
+    let asked = said("Asked: {} a second, for {}.");
+    let asked_rate = asked.as_ref().and_then(|(_, holes)| Figure::read(holes[0].rsplit(", ").next()?));
+    let stream = said("It carries one {} every {}, {} per second");
+    let stream_rate = stream.as_ref().and_then(|(_, holes)| Figure::read(holes[2]));
+    let capacity = said("The rate: {} it carries {} messages per second")
+        .or_else(|| said("The rate: {} it carries {} round trips per second"));
+    let all = said("That is {} messages and {} GB per second").and_then(|(_, holes)| Figure::read(holes[0]));
+    let capacity_rate = capacity.as_ref().and_then(|(_, holes)| Figure::read(holes[1]));
+    let text = |said: &Option<(&str, Vec<&str>)>| said.as_ref().map_or("", |(text, _)| *text).to_owned();
+    let mut push = |law, one: String, other: String| {
+        found.push(Contradiction::new(law, format!("{one} | {other}")));
+    };
+    if stream_rate.zip(capacity_rate).is_some_and(|(one, other)| !one.meets(other)) {
+        push("a stream has one rate", text(&stream), text(&capacity));
+    }
+    let times =
+        capacity.as_ref().and_then(|(text, _)| Figure::read(holes(text, ", {} times what you asked")?[0]));
+    let quotient = capacity_rate.zip(asked_rate).map(|(capacity, asked)| capacity.by(asked));
+    if times.zip(quotient).is_some_and(|(times, quotient)| !times.meets(quotient)) {
+        push("factors of sentences are quotients", text(&asked), text(&capacity));
+    }
+    let saturated = said(" saturated: {}/s were asked");
+    let asked_of_them = saturated.as_ref().and_then(|(_, holes)| Figure::read(holes[0]));
+    if asked_of_them.zip(asked_rate).is_some_and(|(one, other)| !one.meets(other)) {
+        push("rates are as they were asked", text(&asked), text(&saturated));
+    }
+    let carried =
+        said("It carried {} messages per second").or_else(|| said("It carried {} round trips per second"));
+    let all = all.or_else(|| Figure::read(carried?.1[0]));
+    let Some((used, share)) = said("processes together use {} % of one processor, {} a {}.") else { return };
+    let receivers = asked.as_ref().and_then(|(text, _)| counts(text.rsplit("; ").next()?, "{} receivers"));
+    let receivers = receivers.map_or(1.0, |counts| counts[0] as f64);
+    let each = if share[2].ends_with("and receiver") { receivers } else { 1.0 };
+    let busy = Figure::read(share[1]).zip(all.or(asked_rate).or(stream_rate));
+    let busy = busy.map(|(cpu, rate)| cpu.times(rate).times((each / 1e7).into()));
+    // Of few messages, the last one lowers the rate.
+    let is_other =
+        |(share, busy): (Figure, Figure)| !share.meets(Figure { low: busy.low * 0.85, high: busy.high });
+    if Figure::read(share[0]).zip(busy).is_some_and(is_other) {
+        push("the share of a CPU is time by rate", used.to_owned(), text(&asked));
     }
 }
 

@@ -6,11 +6,12 @@ use crate::page::{Page, Table};
 use crate::said::sum;
 
 pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
-    for section in &page.sections {
+    for (at, section) in page.sections.iter().enumerate() {
         for table in section.tables.iter().filter(|table| table.column("x now").is_some()) {
-            let note = section
-                .texts
+            // A terminal has an empty line between the table and its note.
+            let note = page.sections[at..]
                 .iter()
+                .flat_map(|section| &section.texts)
                 .find_map(|text| holes(text, "x: how many times as long as {}, which was"));
             if let Some(note) = note {
                 multiples(table, note[0], found);

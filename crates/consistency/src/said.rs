@@ -6,7 +6,7 @@ use crate::page::{Page, Table, name};
 use crate::ranking::{deciding, processors};
 
 /// Titles of what was not measured.
-const NOT_MEASURED: &str = "Not measured, or not in every trial";
+const NOT_MEASURED: [&str; 2] = ["Not measured, or not in every trial", "Left out"];
 /// More sentences that differ in names and numbers alone are a list that should be one sentence.
 const ALIKE: usize = 3;
 /// If others had more than this percentage of the CPU time, they are why a rate was not carried.
@@ -184,7 +184,7 @@ fn conclusions(page: &Page, found: &mut Vec<Contradiction>) {
 /// Rows with one cause share a sentence.
 fn alike(page: &Page, found: &mut Vec<Contradiction>) {
     let is_word = |word: &&str| !word.contains(|letter: char| letter.is_ascii_digit() || letter == '/');
-    for section in page.sections.iter().filter(|section| section.title() == NOT_MEASURED) {
+    for section in page.sections.iter().filter(|section| NOT_MEASURED.contains(&section.title())) {
         let words = |text: &String| text.split(' ').filter(is_word).collect::<Vec<_>>().join(" ");
         let mut shapes: Vec<_> = section.texts.iter().map(words).collect();
         shapes.sort();

@@ -122,10 +122,23 @@ impl std::fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
+/// This signal came while the result was written, and its reader took nothing.
+#[derive(Debug)]
+pub struct Unread(pub i32);
+
+impl std::fmt::Display for Unread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("interrupted before all of the result was read")
+    }
+}
+
+impl std::error::Error for Unread {}
+
 /// 2 for what was typed wrong, 7 for what cannot be done here, that of the signal for what one ended, 1 for all else.
 pub fn code_of(error: &anyhow::Error) -> ExitCode {
-    ExitCode::from(match error.downcast_ref() {
-        Some(Interrupted(signal)) => code_of_signal(*signal),
+    let unread = error.downcast_ref().map(|Unread(signal)| *signal);
+    ExitCode::from(match unread.or(error.downcast_ref().map(|Interrupted(signal)| *signal)) {
+        Some(signal) => code_of_signal(signal),
         None if error.is::<Usage>() => 2,
         None if error.is::<CannotHere>() => 7,
         None => 1,

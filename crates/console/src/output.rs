@@ -1,9 +1,11 @@
 //! Results on stdout, and sentences about them on stderr.
 
+use crate::exit::Unread;
 use anyhow::Context;
 use furlong_model::is_unseen;
 use furlong_os::AsHandle;
-use std::io::{ErrorKind, Write, stderr, stdout};
+use furlong_os::output::{WriteError, write_all};
+use std::io::{ErrorKind, stderr, stdout};
 
 /// Writes a result. A reader that has seen enough and left (`| head`) is no error.
 pub fn print(text: &str) -> anyhow::Result<()> {
@@ -21,10 +23,11 @@ pub fn print_more(text: &str) -> anyhow::Result<bool> {
 }
 
 fn print_part(bytes: &[u8]) -> anyhow::Result<bool> {
-    let mut out = stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
-        result => result.map(|()| true).context("cannot write the result to stdout"),
+    match write_all(stdout().lock().as_handle(), bytes) {
+        Ok(()) => Ok(true),
+        Err(WriteError::Failed(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(WriteError::Failed(error)) => Err(error).context("cannot write the result to stdout"),
+        Err(WriteError::Ended(signal)) => Err(Unread(signal).into()),
     }
 }
 
@@ -36,7 +39,7 @@ pub fn tell(lines: std::fmt::Arguments<'_>) {
 
 /// The same of lines that may have colours. Where stderr is closed nobody wants to know, so it is no error.
 pub fn tell_coloured(lines: &str) {
-    let _ = writeln!(stderr().lock(), "{lines}");
+    let _ = write_all(stderr().lock().as_handle(), format!("{lines}\n").as_bytes());
 }
 
 /// Writes why a verb has failed to stderr. The middle of a long line, which may quote a file, is left out.

@@ -27,6 +27,7 @@ mod text_file;
 pub mod trusted_channel;
 pub mod usage;
 pub mod wait;
+mod write_error;
 
 #[cfg(target_os = "linux")]
 pub mod linux;
@@ -83,6 +84,12 @@ pub mod memory {
     #[cfg(target_os = "linux")]
     pub use crate::platform::segment::bounded_object;
     pub use crate::platform::segment::{anonymous_object, has_anonymous_objects, text_object, written_text};
+}
+
+/// Results and messages, written to a reader that may take nothing.
+pub mod output {
+    pub use crate::platform::output::write_all;
+    pub use crate::write_error::WriteError;
 }
 
 /// Handles passed to another process.

@@ -174,8 +174,7 @@ pub(crate) fn legend(summary: &Summary) -> Vec<Block> {
     });
     let to_all = marked(is_fan_out).next().map(|_| {
         "Messages to every receiver, over a link each or one that broadcasts: p50, p99 and so on are times until the last receiver has a \
-         message, first until the first has it; one message is under way. messages/s and all/s count each message once for each \
-         receiver."
+         message, first until the first has it; one message is under way."
             .to_owned()
     });
     let half = marked(is_fan_out).next().map(|_| "half: until half of the receivers have it.".to_owned());
@@ -186,7 +185,7 @@ pub(crate) fn legend(summary: &Summary) -> Vec<Block> {
             .to_owned()
     });
     let several = marked(has_shares).next().map(|_| {
-        "all/s: rate of all together. fairness: Jain's index, 1 if all have the same rate, 1/n if one has all."
+        "all/s: rate of all together, in which a message to several receivers counts once for each. fairness: Jain's index, 1 if all have the same rate, 1/n if one has all."
             .to_owned()
     });
     let against_one = marked(is_against_one).next().map(|_| {

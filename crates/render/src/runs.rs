@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use furlong_analysis::Run;
     use furlong_fixture as fixture;
-    use furlong_fixture::{recommendation, replay as replays};
+    use furlong_fixture::{costs, recommendation, replay as replays};
     use furlong_model::{Placement, Record, Wait, Workload};
 
     #[test]
@@ -116,6 +116,11 @@ mod tests {
         assert!(shown(&Run::from_records(fixture::records()).unwrap()).contains("sleeping until woken"));
         let recommended = recommendation::records(Workload::default(), &[recommendation::SOCKET]);
         assert!(shown(&Run::from_records(recommended).unwrap()).contains("Take "));
+        let explained = costs::RunBuilder::with_references().row(&costs::PIPE, &costs::EVERYWHERE).run();
+        assert!(shown(&explained).contains(" explained ("));
+        let mut header = explained.header.clone();
+        header.argv[1] = "costs".into();
+        assert!(shown(&Run { header, ..explained }).contains("system-call"));
         assert!(shown(&Run::from_records(replays::ka2yan().records()).unwrap()).contains("x then"));
         let counted = fixture::count(&fixture::case("tcp", Wait::Block, Placement::OtherCore), "read", 500);
         let counted = [Record::Run(fixture::header()), Record::Count(counted)];

@@ -125,10 +125,11 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     if !failed.is_empty() {
         bail!("{} of {} suites failed:\n{}", failed.len(), suites.len(), failed.join("\n"));
     }
-    stages.run("tests: examples in comments", || {
-        cargo(&["test", "--release", "--workspace", "--doc", "--locked"])
-    })?;
-    stages.run("tests: Parquet", || cargo(&PARQUET))?;
+    let cargo_tests =
+        |arguments: &[&str]| suites::counted(Command::new("cargo").args(arguments).current_dir(root()));
+    let examples = ["test", "--release", "--workspace", "--doc", "--locked"];
+    stages.test("tests: examples in comments", || cargo_tests(&examples))?;
+    stages.test("tests: Parquet", || cargo_tests(&PARQUET))?;
     // Its compilers get the CPU time that the next stages leave.
     let windows = root_too.then(|| {
         windows::provide_packages()?;
@@ -136,20 +137,24 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     });
     let windows = windows.transpose()?;
     stages.test("faults", quick_faults)?;
-    stages.run("the channel", || channel::prove(channel::Amount::Quick))?;
+    stages.test("the channel", || channel::prove(channel::Amount::Quick).map(passed))?;
     let Some(windows) = windows else { return Ok(()) };
     let conformance = suites.iter().find(|suite| suite.name.ends_with(" conformance"));
     let conformance = conformance.context("no suite is called conformance")?;
-    stages.run("adapters", || adapters::test(&adapters::IN_CI))?;
+    stages.test("adapters", || adapters::test(&adapters::IN_CI).map(passed))?;
     // It waits for timeouts most of the time.
     hosts::provide_packages()?;
     let hosts = Beside::start("between hosts", &["hosts", "test", "--quick"], Priority::Usual)?;
-    stages
-        .test("the kernel module", || driver::test().map(|passed| Report { passed, ..Report::default() }))?;
+    stages.test("the kernel module", || driver::test().map(passed))?;
     stages.end(hosts)?;
     stages.end(windows)?;
     stages.test("Windows, under Wine", || windows::build_tests().and_then(windows::test))?;
     stages.test("as an ordinary user", || as_ordinary_user(conformance))
+}
+
+/// Returns the report of so many tests, none of which failed.
+fn passed(passed: usize) -> Report {
+    Report { passed, ..Report::default() }
 }
 
 /// Tests what only a program with this feature can write. The usual tests are compiled without it.

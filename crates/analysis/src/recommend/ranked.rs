@@ -18,8 +18,8 @@ pub struct Ranked {
     pub p50_ns: f64,
     /// Its 95 % interval.
     pub p50_ci95: Option<[f64; 2]>,
-    /// 99 % take no longer, in nanoseconds.
-    pub p99_ns: f64,
+    /// 99 % take no longer, in nanoseconds; `None` if there are too few samples.
+    pub p99_ns: Option<f64>,
     /// Messages or round trips that this rests on.
     pub messages: u64,
     /// Messages or round trips a second, as they were measured.
@@ -73,16 +73,18 @@ impl Ranked {
         let workload = &shortlist.workload;
         let candidate = shortlist.candidate(&row.case.mechanism, row.case.wait)?;
         let trials = || run.measured(&row.case);
-        let messages = trials().map(|trial| trial.round_trips).fold(0, u64::saturating_add);
         // Of several receivers, each has what is sent.
+        let links = row.case.links().get();
+        let messages =
+            trials().map(|trial| trial.round_trips).fold(0, u64::saturating_add) / u64::from(links);
         let carried = row.exchange.per_second;
-        let asked = workload.per_second().map_or(carried, |rate| rate * f64::from(row.case.links().get()));
+        let asked = workload.per_second().map_or(carried, |rate| rate * f64::from(links));
         Some(Ranked {
             mechanism: row.case.mechanism.clone(),
             wait: row.case.wait,
             p50_ns: row.exchange.ns.p50,
             p50_ci95: row.exchange.ns.median_ci95,
-            p99_ns: row.exchange.ns.p99,
+            p99_ns: row.exchange.ns.tail()[0],
             messages,
             per_second: carried,
             bytes_per_second: row.exchange.bytes_per_second,

@@ -6,7 +6,7 @@ use crate::fixture::{
     self,
     recommendation::{MEMORY, MeasuredRow, PIPE, POLLED, QUEUE, SOCKET, records},
 };
-use furlong_model::{Objective, Pattern, Placement, Record, Slo, WaitKind, printed_ns};
+use furlong_model::{Objective, Outcome, Pattern, Placement, Record, Slo, WaitKind, printed_ns};
 
 fn recommended(workload: Workload, rows: &[MeasuredRow]) -> Recommendation {
     recommend(&DecodedRun::of(&Run::from_records(records(workload, rows)).unwrap())).unwrap()
@@ -261,7 +261,33 @@ fn where_no_row_carries_the_rate_the_one_that_came_nearest_is_named() {
     let most = found.carried_most.unwrap();
     assert_eq!((found.choice, most.mechanism.as_str(), most.wait), (None, "pipe", Wait::Block));
     assert_eq!(most.saturation.asked_per_second, 50_000.0);
+    let reasons: Vec<_> = found.excluded.iter().filter(|entry| entry.wait.is_some()).collect();
+    assert_eq!((reasons.len(), &reasons[0].reason), (2, &reasons[1].reason), "one cause, one reason");
     assert!((15_000.0..20_000.0).contains(&most.saturation.carried_per_second), "{most:?}");
+}
+
+#[test]
+fn row_that_cannot_carry_the_rate_is_no_answer_elsewhere() {
+    let workload = Workload { interval_ns: Some(40_000), ..Workload::default() };
+    let found = recommended(workload, &[MEMORY, PIPE]);
+    assert_eq!((chosen(&found).as_str(), found.saturated.len()), ("posix-shm/futex", 1));
+    let elsewhere = found.sensitivities.iter().find(|change| change.reason == "both can write it").unwrap();
+    assert_eq!((&elsewhere.instead, elsewhere.times), (&None, None), "pipe/block is saturated");
+}
+
+#[test]
+fn stream_has_one_rate() {
+    let workload =
+        Workload { pattern: Pattern::OneWay, objective: Objective::Throughput, ..Workload::default() };
+    let mut records = records(workload, &[PIPE]);
+    // The early look was slow.
+    for record in &mut records {
+        if let Record::Trial(Trial { number: 0..3, outcome: Outcome::Measured(measured), .. }) = record {
+            measured.elapsed_ns *= 4;
+        }
+    }
+    let found = recommend(&DecodedRun::of(&Run::from_records(records).unwrap())).unwrap();
+    assert_eq!(found.capacity_per_second, Some(found.choice.unwrap().per_second));
 }
 
 #[test]

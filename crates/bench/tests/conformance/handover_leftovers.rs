@@ -6,6 +6,8 @@ use furlong_bench::session::{Options, Session};
 use furlong_bench::trial::{Settings, TrialContext};
 use furlong_bench::{ChildProgram, leftovers, placement};
 use furlong_model::{Backing, Handover, HandoverOutcome, Party, Placement, Touch};
+use furlong_os::identity::is_administrator;
+use furlong_testing::skipped;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -165,7 +167,9 @@ fn kill_at_moments(backing: Backing, moments_ms: &[u64], all: bool) {
         }
         drop(running);
         if fs::read_to_string(&said).unwrap().contains("unavailable") {
-            eprintln!("{backing}: skipped, because {}", fs::read_to_string(&said).unwrap());
+            let facility = if is_administrator() { backing.name() } else { "root" };
+            let said = fs::read_to_string(&said).unwrap();
+            skipped(format_args!("handover/{backing}"), format_args!("needs {facility}: {said}"));
             return;
         }
         if all {

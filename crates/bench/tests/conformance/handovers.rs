@@ -10,6 +10,8 @@ use furlong_bench::not_measured::NotMeasured;
 use furlong_bench::placement;
 use furlong_bench::trial::{Settings, TrialContext};
 use furlong_model::{Backing, CountMethod, Handover, HandoverCount, Party, Touch};
+use furlong_os::identity::is_administrator;
+use furlong_testing::skipped;
 use libtest_mimic::{Completion, Failed};
 
 /// One test for each backing and way of counting.
@@ -35,6 +37,11 @@ fn calls(backing: Backing, counting: &Counting) -> Result<Completion, Failed> {
     match counting.count(&context, &Settings::default()) {
         Ok(count) => check(&count).map(|()| Completion::Completed),
         Err(NotMeasured::Unavailable(unavailable)) => {
+            let facility = if is_administrator() { backing.name() } else { "root" };
+            skipped(
+                format_args!("handover/{backing}"),
+                format_args!("needs {facility}: {}", unavailable.reason),
+            );
             Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)))
         }
         Err(other) => Err(format!("{other:?}").into()),

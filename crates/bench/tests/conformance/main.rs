@@ -5,6 +5,8 @@
 //! because`. This binary is also the program of all children, as furlong's own is.
 
 #[cfg(target_os = "linux")]
+mod availability;
+#[cfg(target_os = "linux")]
 mod broadcasts;
 mod claims;
 #[cfg(target_os = "linux")]
@@ -69,6 +71,8 @@ fn main() -> ExitCode {
     // Where that is not allowed, the limits of the machine hold, and larger messages are skipped.
     let _ = session::enter_private_namespace();
     let busy = [
+        #[cfg(target_os = "linux")]
+        availability::tests(),
         rows::tests(),
         claims::tests(),
         #[cfg(target_os = "linux")]

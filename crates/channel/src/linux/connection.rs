@@ -58,9 +58,10 @@ impl Listener {
         limit: Limit,
         is_allowed: impl Fn(&Credentials) -> bool,
     ) -> Result<Channel> {
-        for _ in 0..MOST_LEFT {
+        let mut left = 0;
+        loop {
             let Some(connection) = self.next_connection(limit)? else {
-                return Err(if matches!(limit, Limit::Now) { Error::WouldBlock } else { Error::TimedOut });
+                return Err(none_in(limit));
             };
             let peer = socket::credentials(connection.as_fd())?;
             if !is_allowed(&peer) {
@@ -69,11 +70,10 @@ impl Listener {
             if let Some(channel) = self.greet(connection, peer)? {
                 return Ok(channel);
             }
-        }
-        match limit {
-            Limit::None => self.accept_until(limit, is_allowed),
-            Limit::Now => Err(Error::WouldBlock),
-            Limit::At(_) => Err(Error::TimedOut),
+            left += 1;
+            if left >= MOST_LEFT && limit.left().is_none() {
+                return Err(none_in(limit));
+            }
         }
     }
 
@@ -151,6 +151,11 @@ pub(crate) fn connect_until(
     let process = socket::peer_process(receiving.as_fd());
     let links = Link::both([connection, receiving], process);
     Channel::connected(memory.as_fd(), links, Side::Second, &options, peer)
+}
+
+/// The error of a call in whose time no client has come that stays.
+fn none_in(limit: Limit) -> Error {
+    if matches!(limit, Limit::Now) { Error::WouldBlock } else { Error::TimedOut }
 }
 
 fn of_connection(error: io::Error) -> Error {

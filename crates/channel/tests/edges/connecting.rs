@@ -1,8 +1,9 @@
 //! Full backlogs, and signals during calls that wait for a process.
 
 use super::{PATIENCE, within};
-use crate::common::{bare_connection, folder, name};
-use furlong_channel::{Channel, Error, Listener, Options};
+use crate::common::{bare_connection, folder, name, pair};
+use crate::expect;
+use furlong_channel::{Channel, Error, Listener, Options, Waiting};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -36,8 +37,8 @@ fn full_backlog_ends_connect_in_time_and_bind_at_once() {
 
 extern "C" fn do_nothing(_signal: libc::c_int) {}
 
-/// Sends a signal to a thread every millisecond while it runs `action`, and calls `then` after some of them.
-fn interrupted(action: impl FnOnce() -> Result<Channel, Error> + Send, then: impl FnOnce()) -> Channel {
+/// Sends a signal to a thread every millisecond while it runs `action`, and calls `then` after `count` of them.
+fn interrupted<T: Send>(action: impl FnOnce() -> T + Send, count: u32, then: impl FnOnce()) -> T {
     let handler: extern "C" fn(libc::c_int) = do_nothing;
     // SAFETY: a function that may interrupt anything, and no flag to restart calls.
     unsafe {
@@ -58,13 +59,41 @@ fn interrupted(action: impl FnOnce() -> Result<Channel, Error> + Send, then: imp
             unsafe { libc::pthread_kill(target, libc::SIGUSR1) };
             thread::sleep(Duration::from_millis(1));
         };
-        (0..50).for_each(|_| interrupt());
+        (0..count).for_each(|_| interrupt());
         then();
         while !thread.is_finished() {
             interrupt();
         }
-        thread.join().unwrap().unwrap()
+        thread.join().unwrap()
     })
+}
+
+/// Voluntary context switches of this thread so far.
+fn switches() -> i64 {
+    // SAFETY: all zeroes are a valid answer, and there is room for one.
+    unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        assert_eq!(libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage), 0);
+        usage.ru_nvcsw
+    }
+}
+
+/// A signal is not a vain wake-up, after many of which an end sleeps in steps of a millisecond.
+#[test]
+fn sleeper_sleeps_on_after_signals() {
+    let options = Options::new().capacity(4096).waiting(Waiting::Park);
+    let [mut end, _other] = pair(&options);
+    let woken = interrupted(
+        || {
+            let before = switches();
+            // 100 signals, and half a second without.
+            expect!(end.recv_timeout(&mut [0; 8], Duration::from_millis(700)), Err(Error::TimedOut));
+            switches() - before
+        },
+        100,
+        || thread::sleep(Duration::from_millis(500)),
+    );
+    assert!(woken < 250, "{woken} sleeps");
 }
 
 #[test]
@@ -73,7 +102,8 @@ fn signals_end_neither_connect_nor_accept() {
     let listener = Listener::bind(&name, &options).unwrap();
     let (tell, told) = mpsc::channel();
     // Connects, and waits for a greeting that comes late.
-    interrupted(|| Channel::connect(&name, &options), || tell.send(listener.accept().unwrap()).unwrap());
+    let late = || tell.send(listener.accept().unwrap()).unwrap();
+    interrupted(|| Channel::connect(&name, &options), 50, late).unwrap();
     drop(told);
     let connecting = thread::spawn({
         let name = name.clone();
@@ -82,6 +112,6 @@ fn signals_end_neither_connect_nor_accept() {
             Channel::connect(&name, &options).map(drop)
         }
     });
-    interrupted(|| listener.accept(), || ());
+    interrupted(|| listener.accept(), 50, || ()).unwrap();
     connecting.join().unwrap().unwrap();
 }

@@ -8,6 +8,7 @@ mod connecting;
 mod deaths;
 mod forks;
 mod limits;
+mod options;
 mod panics;
 mod parts;
 mod paths;
@@ -18,12 +19,16 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Performs the task of a child process: connects, and does nothing.
+/// Performs the task of a child process: connects, and does nothing or reports what it has registered for.
 #[test]
 #[ignore = "child process of the other tests"]
 fn child() {
-    let Some((_, name)) = task() else { return };
-    let _end = Channel::connect(&name, &small(Waiting::Park)).unwrap();
+    let Some((task, name)) = task() else { return };
+    let options = small(Waiting::Park).membarrier(task != "registrations-false");
+    let end = Channel::connect(&name, &options).unwrap();
+    if task.starts_with("registrations") {
+        return options::report_registrations(end);
+    }
     thread::sleep(PATIENCE);
 }
 

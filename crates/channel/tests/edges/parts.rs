@@ -131,6 +131,45 @@ fn parts_without_end_do_not_keep_calls() {
     }
 }
 
+/// A header that changes between two reads is one of both, or corrupt.
+#[test]
+fn header_that_changes_is_read_once() {
+    let options = Options::new().capacity(8192).longest_message(1500).waiting(Waiting::Spin);
+    let header = |kind: u64, len: u64| kind << 56 | len << 32 | len;
+    let (short, long, none) = (header(1, 10), header(1, 1400), header(1, 1501));
+    let mut seen = [0; 3];
+    for _ in 0..300 {
+        let (mut end, cunning) = victim(&options);
+        let stop = Arc::new(AtomicBool::new(false));
+        let changing = thread::spawn({
+            let stop = Arc::clone(&stop);
+            move || {
+                while !stop.load(Ordering::Relaxed) {
+                    [short, 0, long, none, long, short]
+                        .iter()
+                        .for_each(|header| cunning.header(0).store(*header, Ordering::Release));
+                }
+            }
+        });
+        let mut buffer = [0; 100];
+        for _ in 0..20 {
+            let outcome = match end.recv_timeout(&mut buffer, PATIENCE) {
+                Ok(10) => 0,
+                Err(Error::BufferTooSmall { len: 1400 }) => 1,
+                Err(Error::Corrupt(_)) => 2,
+                other => panic!("{other:?}"),
+            };
+            seen[outcome] += 1;
+            if outcome != 1 {
+                break;
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+        changing.join().unwrap();
+    }
+    println!("{seen:?} short, too long, corrupt");
+}
+
 /// Descriptors of a channel that is not used.
 fn copies() -> Descriptors {
     let [one, _] = Channel::pair(&Options::new().capacity(4096)).unwrap();

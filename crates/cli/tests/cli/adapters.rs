@@ -152,8 +152,9 @@ fn program_that_compiles_while_it_runs_warms_up_for_a_second() {
         let trial = lines.into_iter().find(|line| line["record"] == "trial").expect("a trial");
         trial["outcome"]["warm_up"]["elapsed_ns"].as_u64().expect("a warm-up")
     };
-    assert!(warm_up_ns("true") >= 1_000_000_000);
-    assert!(warm_up_ns("false") < 200_000_000);
+    let long_ns = warm_up_ns("true");
+    assert!(long_ns >= 1_000_000_000);
+    assert!(warm_up_ns("false") < long_ns / 2);
 }
 
 #[test]

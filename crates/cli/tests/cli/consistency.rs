@@ -1,10 +1,12 @@
 //! What is printed of recorded runs, quiet and noisy and of every pattern, has no contradiction. The runs are in
 //! `tests/consistency`; `cargo xtask consistency --record` records them again.
 
-use furlong_consistency::{Checked, check_with_before, unpack_all};
+use furlong_consistency::{Checked, check, check_with_before, unpack_all};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::thread;
 
 /// Returns what is wrong in what is printed of runs, each also compared with the one before.
@@ -36,8 +38,12 @@ mod slow {
     }
 }
 
+fn archives() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/consistency")
+}
+
 fn expect_no_contradictions(is_checked: fn(&str) -> bool) {
-    let archives = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/consistency");
+    let archives = archives();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let bytes: u64 = fs::read_dir(&archives)
         .expect("the corpus")
@@ -53,4 +59,89 @@ fn expect_no_contradictions(is_checked: fn(&str) -> bool) {
         parts.into_iter().flat_map(|part| part.join().expect("a check that ends")).collect()
     });
     assert!(found.is_empty(), "{} contradictions:\n{}", found.len(), found.join("\n"));
+}
+
+/// Returns the laws that break if one figure of a text is another one.
+fn laws_that_can_break(text: &str) -> BTreeSet<&'static str> {
+    let is_digit = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+    let is_figure = |at: usize| is_digit(at) || text[at..].starts_with('.') && is_digit(at + 1);
+    let mut laws = BTreeSet::new();
+    for start in (0..text.len())
+        .filter(|at| is_digit(*at) && (*at == 0 || !text[..*at].ends_with(char::is_alphanumeric)))
+    {
+        let end = (start..text.len()).find(|at| !is_figure(*at)).unwrap_or(text.len());
+        let figure = &text[start..end];
+        let decimals = figure.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        let value: f64 = figure.parse().unwrap_or(0.0);
+        for other in [value * 3.0 + 1.0, value / 3.0] {
+            // Columns keep their places.
+            let other = format!("{other:width$.decimals$}", width = figure.len());
+            let damaged = [&text[..start], &other, &text[end..]].concat();
+            laws.extend(check(&damaged).into_iter().map(|found| found.law));
+        }
+    }
+    laws
+}
+
+#[test]
+fn laws_find_a_wrong_figure() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let runs = unpack_all(&archives(), folder.path()).expect("archives of runs");
+    let file = |name: &str| {
+        let is_it = |run: &&PathBuf| run.file_stem().and_then(OsStr::to_str) == Some(name);
+        runs.iter().find(is_it).unwrap_or_else(|| panic!("no run {name}")).as_path()
+    };
+    let printed = |verb: &[&str], runs: &[&str]| {
+        let runs = runs.iter().map(|run| file(run));
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_furlong")).args(verb).args(runs).output().expect("a furlong");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let ranking =
+        ["order follows the figure", "places count rows", "a ratio is the quotient", "percentiles rise"];
+    for (text, laws) in [
+        (
+            printed(&["runs", "show"], &["explain-idle-1"]),
+            &[
+                "a part is its count times its cost",
+                "all tables have the same figures",
+                "an interval holds its figure",
+                "errors are of the measured time",
+                "percentages add up",
+                "sentences have the table's percentages",
+                "summaries count the table's rows",
+                "what is left over is the difference",
+            ][..],
+        ),
+        (
+            printed(&["runs", "show"], &["recommend-idle-1"]),
+            &[
+                "factors of sentences are quotients",
+                "sentences have the table's figures",
+                "the choice stands as its row does",
+                "the share of a CPU is time by rate",
+            ],
+        ),
+        (printed(&["runs", "show"], &["recommend-stream-idle-1"]), &["a stream has one rate"]),
+        (printed(&["runs", "show"], &["recommend-idle-1"]), &ranking),
+        (printed(&["runs", "show"], &["round-trip-idle-1"]), &ranking),
+        (
+            printed(&["runs", "show"], &["replay-rates-idle-1"]),
+            &["factors are quotients", "pairs are counted once"],
+        ),
+        (
+            printed(&["compare"], &["spin-idle-1", "spin-idle-2"]),
+            &[
+                "a ratio is the quotient",
+                "summaries count the table's rows",
+                "the interval of a ratio holds the ratio",
+                "verdicts are counted once",
+            ],
+        ),
+    ] {
+        assert_eq!(check(&text), [], "{text}");
+        let broken = laws_that_can_break(&text);
+        let silent: Vec<_> = laws.iter().filter(|law| !broken.contains(*law)).collect();
+        assert!(silent.is_empty(), "no wrong figure breaks {silent:?}:\n{text}");
+    }
 }

@@ -122,7 +122,7 @@ fn every_mechanism_that_is_available_is_measured_and_verified() {
         let name = at(entry, "mechanism").as_str().unwrap();
         if at(entry, "available") == false {
             assert!(summary.skipped.iter().any(|skipped| skipped.case.mechanism == name), "{name}");
-            eprintln!("{name}: skipped, because {}", at(entry, "reason"));
+            furlong_testing::skipped(name, format_args!("needs {name}: {}", at(entry, "reason")));
             continue;
         }
         let row = summary.rows.iter().find(|row| row.case.mechanism == name);

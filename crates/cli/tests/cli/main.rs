@@ -22,6 +22,7 @@ mod export;
 mod files;
 mod fleet;
 mod formats;
+mod full_pipe;
 mod hello;
 mod hosts;
 mod inherited;

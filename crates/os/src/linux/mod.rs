@@ -31,6 +31,7 @@ pub mod multicast;
 pub mod namespace;
 pub mod noted_signal;
 pub mod other_process;
+pub mod output;
 pub mod passing;
 pub mod pidfd;
 pub mod pipe;

@@ -5,6 +5,15 @@ use crate::linux::noted_signal::NotedSignals;
 use crate::linux::signal::{ending, read_signalfd, signalfd};
 use crate::wait::is_readable;
 use std::io;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// The signal of the last request that was taken; 0 for none.
+static TAKEN: AtomicI32 = AtomicI32::new(0);
+
+/// Returns the signal of the last request that was taken in this process.
+pub(crate) fn taken() -> Option<i32> {
+    Some(TAKEN.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
+}
 
 /// The requests that this process ends: an interrupt from the keyboard, a request to terminate, a terminal that hangs
 /// up. They no longer end it, but wait to be taken.
@@ -22,10 +31,10 @@ impl ShutdownRequests {
 
     /// The signal by which somebody has asked for the end, if somebody has.
     pub fn take(&self) -> Option<i32> {
-        is_readable(self.0.as_handle())
-            .then(|| read_signalfd(self.0.as_handle()).ok())
-            .flatten()
-            .map(|(signal, _)| signal)
+        let (signal, _) =
+            is_readable(self.0.as_handle()).then(|| read_signalfd(self.0.as_handle()).ok()).flatten()?;
+        TAKEN.store(signal, Ordering::Relaxed);
+        Some(signal)
     }
 }
 

@@ -63,6 +63,16 @@ pub fn ending() -> Vec<i32> {
     ENDING.into_iter().filter(|signal| !ignored(*signal)).collect()
 }
 
+/// Returns the first signal that asks this process to end and is kept pending.
+pub(crate) fn pending_ending() -> Option<i32> {
+    let mut pending = set_of(&[]);
+    // SAFETY: the kernel writes the set, which is then read.
+    unsafe {
+        check(libc::sigpending(&raw mut pending)).ok()?;
+        ENDING.into_iter().find(|signal| libc::sigismember(&raw const pending, *signal) == 1)
+    }
+}
+
 /// Lets the signals that ask a run to end act as they do by themselves, also where they were inherited as ignored.
 pub fn reset_ending() {
     for signal in ENDING {

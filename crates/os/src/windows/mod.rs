@@ -16,6 +16,7 @@ pub mod load;
 pub mod mailslot;
 pub mod memory;
 pub mod mutex;
+pub mod output;
 pub mod overlapped;
 pub mod pipe;
 pub mod process;

@@ -1,7 +1,7 @@
 //! What goes wrong is made to happen: a peer that is killed or never comes, a signal, names that a killed run has left,
 //! messages that are too large. Each end must say so, exit with 1 in good time, and leave nothing.
 
-use crate::support::{Built, QUICK, can_build, each, turn};
+use crate::support::{Built, QUICK, can_build, each, each_of_several, turn};
 use furlong_model::{Pattern, Wait};
 use furlong_programs::{Language, supported};
 
@@ -43,7 +43,8 @@ fn all_goes_wrong(language: Language, rows: Vec<(&'static str, Wait)>) {
     if !can_build(language) {
         return;
     }
-    each(rows, |row| {
+    // They wait for timeouts of seconds.
+    each_of_several(6, rows, |row| {
         let _turn = turn(row.0);
         let built = built(row, language);
         nobody_comes(&built);

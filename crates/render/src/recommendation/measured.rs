@@ -1,6 +1,7 @@
 //! The table of a recommendation: the rows that were measured at the workload, with the figure that orders them.
 
 use super::super::document::{Column, Row, Table};
+use super::super::ranking::UNKNOWN;
 use super::prose;
 use furlong_analysis::text::{plain, times_between};
 use furlong_analysis::{Ranked, Recommendation, places};
@@ -31,7 +32,8 @@ pub(crate) fn measured(recommendation: &Recommendation) -> Option<Table> {
             format!("{}{fails}", plain(&row.name())),
             format_ns(row.figure),
             row.figure_ci95.map_or_else(|| "?".to_owned(), times_between),
-            format_ns(if is_of_cpu { row.p50_ns } else { row.p99_ns }),
+            if is_of_cpu { Some(row.p50_ns) } else { row.p99_ns }
+                .map_or_else(|| UNKNOWN.to_owned(), format_ns),
             prose::share(row.cpu_share),
             row.effort.to_string(),
             match index {

@@ -16,6 +16,8 @@ use furlong_model::{
 
 /// Rows of one reason that are named one by one.
 const NAMED: usize = 6;
+/// A row that carried less than this share of the rate has figures at another rate.
+const CARRIES: f64 = 0.9;
 
 /// What was asked, in one sentence.
 pub(crate) fn asked(workload: &Workload) -> String {
@@ -173,7 +175,10 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
         );
     }
     lines.extend(recommendation.earlier.as_ref().map(earlier));
-    let measured = format_count(choice.messages as f64);
+    let measured = match choice.messages {
+        few @ 0..1000 => few.to_string(),
+        many => format_count(many as f64),
+    };
     let is_of_cpu = workload.objective == Objective::Cpu;
     let median_ns = if is_of_cpu { choice.p50_ns } else { choice.figure };
     if is_stream(workload) {
@@ -187,9 +192,9 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
         ));
     } else {
         lines.push(format!(
-            "Half of the {unit}s take up to {}, 99 % up to {} ({measured} measured).",
+            "Half of the {unit}s take up to {}{} ({measured} measured).",
             format_ns(median_ns),
-            format_ns(choice.p99_ns),
+            choice.p99_ns.map_or_else(String::new, |ns| format!(", 99 % up to {}", format_ns(ns))),
         ));
         lines.extend(choice.bytes_per_second.filter(|_| workload.objective == Objective::Throughput).map(
             |bytes| {
@@ -198,6 +203,13 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
             },
         ));
     }
+    let carried = choice.per_second / receivers(workload);
+    lines.extend(workload.per_second().filter(|asked| carried < CARRIES * asked).map(|asked| {
+        let [carried, asked] = [carried, asked].map(format_count);
+        format!(
+            "It carried {carried} {unit}s per second, and {asked} were asked: its trials were interrupted."
+        )
+    }));
     let who = if is_one(&workload.pattern_and_parties().1) { "Both" } else { "All" };
     lines.push(format!(
         "{who} processes together use {} of one processor, {} a {unit}{}.",
@@ -408,6 +420,7 @@ pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
         has_interval.then_some(("vs first", "vs first: in brackets the interval of the ratio.")),
         any(|row| row.figure_ci95.is_none())
             .then_some(("interval", "? fewer than three trials: no interval.")),
+        (!cpu && any(|row| row.p99_ns.is_none())).then_some(("p99", "–: too few samples: p99 needs 100.")),
         any(|row| !row.meets()).then_some(("#", "! the objective does not hold.")),
         cpu.then_some(("CPU", cpus)),
         Some(("effort", "effort: the work that is left to you; 1 is a line or two, 3 a larger piece.")),

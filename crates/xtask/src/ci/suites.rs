@@ -181,6 +181,23 @@ pub fn build() -> anyhow::Result<Vec<Suite>> {
     built_by(Command::new("cargo").args(arguments).current_dir(root()))
 }
 
+/// Runs a command that runs tests, prints its output and counts them.
+///
+/// # Errors
+/// Returns an error if the command fails.
+pub fn counted(command: &mut Command) -> anyhow::Result<Report> {
+    println!("xtask: {command:?}");
+    let mut running = command.stdout(Stdio::piped()).spawn().with_context(|| format!("start {command:?}"))?;
+    let mut report = Report::default();
+    for line in lines(running.stdout.take()) {
+        println!("{line}");
+        report.count(&line);
+    }
+    let status = running.wait().with_context(|| format!("wait for {command:?}"))?;
+    ensure!(status.success(), "{command:?} ended with {status}");
+    Ok(report)
+}
+
 /// Runs a cargo command that prints its messages as JSON, and returns the programs of tests that it built.
 ///
 /// # Errors

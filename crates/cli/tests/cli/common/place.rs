@@ -6,8 +6,8 @@ use super::{Summary, Turn};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 
@@ -19,6 +19,22 @@ const WATCHDOG: Duration = Duration::from_secs(60);
 
 /// What stands for ssh to a host where a test has none: a shell of this one, which says of itself what sshd does.
 pub const SSH_TO_HERE: &str = r#"echo "$@" >"$HOME/ssh"; SSH_CONNECTION="127.0.0.1 1 127.0.0.1 22" exec sh"#;
+
+/// Returns the variable PATH, in which the folder of the Python interpreter is first: the `python3` that is found otherwise may be a
+/// script that looks for the interpreter at each start.
+fn path() -> &'static str {
+    static PATH: LazyLock<String> = LazyLock::new(|| {
+        let folder = "import os, sys; print(os.path.dirname(sys.executable), end='')";
+        let found = Command::new("python3").args(["-S", "-c", folder]).output();
+        let folder = found.map(|found| String::from_utf8_lossy(&found.stdout).into_owned());
+        let path = std::env::var("PATH").unwrap_or_default();
+        folder
+            .ok()
+            .filter(|folder| !folder.is_empty())
+            .map_or(path.clone(), |folder| format!("{folder}:{path}"))
+    });
+    &PATH
+}
 
 /// Folders and a mark that no other test has.
 pub struct Place {
@@ -94,7 +110,7 @@ impl Place {
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("a file in a new folder");
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(&program, mode).expect("our own file");
-        format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default())
+        format!("{}:{}", folder.display(), path())
     }
 
     /// A program that runs in this place, with furlong's path as `$FURLONG`.
@@ -105,6 +121,7 @@ impl Place {
             .env("FURLONG", env!("CARGO_BIN_EXE_furlong"))
             .env("TMPDIR", self.path("tmp"))
             .env("HOME", self.path("home"))
+            .env("PATH", path())
             .env("XDG_DATA_HOME", self.path("data"))
             .env_remove("NO_COLOR")
             .env_remove("COLUMNS")

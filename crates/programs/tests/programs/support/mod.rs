@@ -41,8 +41,8 @@ pub fn can_build(language: Language) -> bool {
     there
 }
 
-/// Languages whose programs are built at once. A program in Rust takes a second to compile, so each piece of its source is
-/// compiled in one quick test, and the rest in slow tests.
+/// Languages of quick tests. Programs in Rust take longer to compile, so each piece of their source is compiled in one quick test,
+/// and the rest in slow tests.
 pub const QUICK: [Language; 2] = [Language::C, Language::Python];
 
 /// Returns whether another user can run programs in `language`: an interpreter may be readable for root alone.
@@ -56,10 +56,15 @@ pub fn is_readable(language: Language, as_user: &[&str]) -> bool {
 
 /// Does the same for each, some at a time: most of a program's time here is waiting.
 pub fn each<T: Send>(rows: Vec<T>, check: impl Fn(T) + Sync) {
+    each_of_several(WORKERS, rows, check);
+}
+
+/// Checks this number of rows at a time.
+pub fn each_of_several<T: Send>(workers: usize, rows: Vec<T>, check: impl Fn(T) + Sync) {
     let rows = Mutex::new(rows);
     let next = || rows.lock().unwrap_or_else(PoisonError::into_inner).pop();
     std::thread::scope(|scope| {
-        for _ in 0..WORKERS {
+        for _ in 0..workers {
             scope.spawn(|| {
                 while let Some(row) = next() {
                     check(row);
@@ -214,13 +219,9 @@ impl Built {
                 run_to_end(shell.args(["-c", &strict]).current_dir(folder));
             }
             _ => {
-                let compile = ["-W", "error", "-m", "py_compile", "pair.py"];
-                run_to_end(
-                    Command::new(python())
-                        .args(compile)
-                        .env("PYTHONPYCACHEPREFIX", folder)
-                        .current_dir(folder),
-                );
+                let script = "import py_compile; py_compile.compile('pair.py', 'pair.pyc', doraise=True)";
+                let compile = ["-S", "-E", "-W", "error", "-c", script];
+                run_to_end(Command::new(python()).args(compile).current_dir(folder));
             }
         }
     }
@@ -259,6 +260,8 @@ impl Built {
             match word {
                 // Without packages that are installed here, it starts twice as fast.
                 "python3" => words.extend([python(), "-S", "-E"]),
+                // Each start of the source would compile it again.
+                "pair.py" => words.push("pair.pyc"),
                 word => words.push(word),
             }
         }
