@@ -1,6 +1,6 @@
 //! The supervisor and the role processes.
 //!
-//! Floor 4. The supervisor makes a link, starts two processes and watches them; it never touches the data
+//! Layer 4. The supervisor makes a link, starts two processes and watches them; it never touches the data
 //! path. The processes run the loops of `furlong-loops`, which are the same code for every mechanism.
 #![forbid(unsafe_code)]
 // Adapters, handovers and what outlives processes are Linux's; what they share with others is compiled everywhere.

@@ -1,6 +1,6 @@
 //! The measured loops, and all else that is on the clock.
 //!
-//! Floor 3. What measures is optimised for speed, and it is compiled here for each mechanism; `furlong-bench`, which plans,
+//! Layer 3. What measures is optimised for speed, and it is compiled here for each mechanism; `furlong-bench`, which plans,
 //! starts and watches, is compiled for size.
 #![forbid(unsafe_code)]
 

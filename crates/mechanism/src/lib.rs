@@ -1,6 +1,6 @@
 //! Every way two processes can exchange messages: one mechanism, one file, and one list of them all.
 //!
-//! Floor 2. A mechanism knows nothing of patterns, clocks or statistics. It never spawns, pins, times, prints
+//! Layer 2. A mechanism knows nothing of patterns, clocks or statistics. It never spawns, pins, times, prints
 //! or sleeps by itself: it sends one message, receives one, and says which descriptor tells that it can.
 #![forbid(unsafe_code)]
 

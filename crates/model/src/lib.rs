@@ -1,6 +1,6 @@
 //! The nouns of furlong: what a mechanism promises, what a case asks for, and what a record tells.
 //!
-//! Floor 0: no input or output, no operating system, no clock. Everything here can be read on any machine.
+//! Layer 0: no input or output, no operating system, no clock. Everything here can be read on any machine.
 #![forbid(unsafe_code)]
 
 mod access;

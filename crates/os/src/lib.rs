@@ -1,8 +1,9 @@
 //! The operating system behind a portable face, and what only one platform has beside it; one facility a file.
 //!
-//! Layer 1, and the only crate with `unsafe`. A wrapper adds no policy: it makes one call, retries it when a
-//! signal interrupts it, and turns its failure into an [`std::io::Error`]. What runs inside the measured loop
-//! is `#[inline]`, allocates nothing and makes exactly the call that its name says.
+//! Layer 1. Of the crates that furlong is built of, this crate and `furlong-channel` have `unsafe`. A wrapper adds no
+//! policy: it makes one call, retries it when a signal interrupts it, and turns its failure into an
+//! [`std::io::Error`]. What runs inside the measured loop is `#[inline]`, allocates nothing and makes exactly the call
+//! that its name says.
 //!
 //! The modules here are the face: whoever uses them alone runs wherever furlong runs. What they list by name is what each
 //! platform's folder provides; what else is in such a folder belongs to that platform.

@@ -1,6 +1,6 @@
 //! A minimal correct pair of programs for each mechanism, in C, Rust and Python.
 //!
-//! Floor 1: text alone. Nothing here runs, measures or asks the operating system. What the mechanisms are made of is in
+//! Layer 1: text alone. Nothing here runs, measures or asks the operating system. What the mechanisms are made of is in
 //! `templates/mechanisms.toml`, and the programs' text in `templates/`, in pieces that several share.
 #![forbid(unsafe_code)]
 

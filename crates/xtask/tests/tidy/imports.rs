@@ -1,5 +1,6 @@
-//! Which file of a crate imports which other, read from their text: `use` lines, and paths that begin at the crate, at
-//! this module or above it. Code of tests does not count.
+//! Which file of a crate imports which other, read from their text: `use` lines, and paths that begin with `crate`,
+//! `super` or `self`. Code of tests does not count, and neither do paths that begin with a child module, because
+//! parents call children that use their types.
 //!
 //! A name that a module re-exports counts as imported from the file that has it, so that a `mod.rs` which only declares
 //! and re-exports is nobody's import.
@@ -84,9 +85,21 @@ impl Modules {
         if !self.0.contains_key(&path) {
             return self.file(&path).into_iter().collect();
         }
-        let used = words_behind(&module.code, &format!("{}::", import.name));
+        let used = match import.name.as_str() {
+            "*" => self.names(&path).into_iter().filter(|name| has_word(&module.code, name)).collect(),
+            name => words_behind(&module.code, &format!("{name}::")),
+        };
         let used = used.into_iter().filter_map(|name| self.file(&[path.clone(), vec![name]].concat()));
         used.collect()
+    }
+
+    /// Returns the names that a glob import of this module makes known.
+    fn names(&self, at: &Name) -> BTreeSet<String> {
+        let module = &self.0[at];
+        let globs = module.exports.iter().filter(|export| export.name == "*");
+        let globs = globs.filter_map(|export| self.0.get(&self.absolute(at, &export.path)?));
+        let defined = globs.chain([module]).flat_map(|module| defined(&module.code));
+        defined.chain(module.exports.iter().map(|export| export.name.clone())).collect()
     }
 
     /// The path from the crate's root; `None` for what is of another crate.
@@ -158,12 +171,18 @@ pub fn circles<'a>(imports: &BTreeMap<&'a Path, BTreeSet<&'a Path>>) -> Vec<Vec<
     found
 }
 
+/// Returns each path that the `use` lines of the code name, and the code without those lines.
+pub fn used_paths(text: &str) -> (Vec<String>, String) {
+    let (code, imports, exports) = split_uses(text);
+    (imports.iter().chain(&exports).map(|import| import.path.join("::")).collect(), code)
+}
+
 /// The text without comments and what is compiled for tests alone, and the modules that are so.
 pub fn without_tests(text: &str) -> (String, Vec<String>) {
     let (mut code, mut modules) = (String::new(), Vec::new());
     let mut lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     while let Some(line) = lines.next() {
-        if line.trim() != "#[cfg(test)]" {
+        if !["#[cfg(test)]", "#[cfg(all(test, "].iter().any(|start| line.trim().starts_with(start)) {
             code.push_str(line);
             code.push('\n');
             continue;
@@ -233,7 +252,7 @@ fn expand(before: &[String], tree: &str, found: &mut Vec<Import>) {
     found.push(Import { path, name });
 }
 
-fn is_word(c: char) -> bool {
+pub fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
@@ -244,9 +263,13 @@ fn has_word(code: &str, word: &str) -> bool {
 
 /// Whether the code has an item of this name.
 fn defines(code: &str, name: &str) -> bool {
-    ["fn", "struct", "enum", "trait", "type", "const", "static", "mod"]
-        .iter()
-        .any(|kind| words_behind(code, &format!("{kind} ")).contains(name))
+    defined(code).any(|defined| defined == name)
+}
+
+/// Returns the names of the code's items.
+fn defined(code: &str) -> impl Iterator<Item = String> {
+    let kinds = ["fn", "struct", "enum", "trait", "type", "const", "static", "mod"];
+    kinds.into_iter().flat_map(move |kind| words_behind(code, &format!("{kind} ")))
 }
 
 /// The words that follow `before`, where that begins a word itself and no path leads to it.
@@ -258,10 +281,10 @@ fn words_behind(code: &str, before: &str) -> BTreeSet<String> {
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// The paths in the code that begin with `crate` or `super`, with two names behind that.
+/// Returns the paths in the code that begin with `crate`, `super` or `self`.
 fn rooted_paths(code: &str) -> Vec<Name> {
     let mut found = Vec::new();
-    for root in ["crate::", "super::"] {
+    for root in ["crate::", "super::", "self::"] {
         for (at, _) in code.match_indices(root) {
             if code[..at].ends_with(|c: char| is_word(c) || c == ':') {
                 continue;
@@ -312,6 +335,30 @@ mod tests {
     }
 
     #[test]
+    fn parent_that_calls_its_child_by_a_rooted_path_imports_it() {
+        for call in ["self::b::f()", "super::a::b::f()"] {
+            let parent = format!("mod b;\nstruct S;\nfn g() {{ {call} }}\n");
+            assert_eq!(
+                circles_of(&[("a/mod.rs", &parent), ("a/b.rs", "use super::S;")]),
+                ["src/a/b.rs > src/a/mod.rs"],
+                "{call}"
+            );
+        }
+    }
+
+    #[test]
+    fn glob_import_imports_the_names_that_the_code_uses() {
+        let a = ("a.rs", "use crate::*;\nstruct A(B);");
+        let lib = ("lib.rs", "mod a;\nmod b;\npub use b::*;\n");
+        for (b, expected) in [
+            ("use crate::a::*;\nstruct B(A);", &["src/a.rs > src/b.rs"][..]),
+            ("use crate::a::*;\nstruct B;", &[]),
+        ] {
+            assert_eq!(circles_of(&[lib, a, ("b.rs", b)]), expected, "{b}");
+        }
+    }
+
+    #[test]
     fn a_parent_that_only_re_exports_is_no_part_of_a_circle() {
         let parent = "mod b;\nmod c;\npub use b::B;\npub(crate) use c::{C, D as E};\n";
         let files = [("a/mod.rs", parent), ("a/b.rs", "use super::C;"), ("a/c.rs", "")];
@@ -327,7 +374,7 @@ mod tests {
 
     #[test]
     fn tests_and_comments_import_nothing() {
-        let test = "#[cfg(test)]\nmod tests {\n    use crate::a::A;\n    mod inner {\n    }\n}\n#[cfg(test)]\nmod t;\n// use crate::a::A;\n";
+        let test = "#[cfg(all(test, unix))]\nmod tests {\n    use crate::a::A;\n    mod inner {\n    }\n}\n#[cfg(test)]\nmod t;\n// use crate::a::A;\n";
         let files = [("a.rs", "use crate::b::B;"), ("b/mod.rs", test), ("b/t.rs", "use crate::a::A;")];
         assert!(circles_of(&files).is_empty());
     }

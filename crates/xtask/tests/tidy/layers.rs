@@ -72,6 +72,11 @@ fn each_crate_imports_crates_of_lower_layers() {
     folders.sort();
     assert_eq!(folders, listed, "the workspace (left) has other crates than ARCHITECTURE.md's table (right)");
     for member in &members {
+        let text = fs::read_to_string(&member.roots[0]).unwrap();
+        let said =
+            text.lines().find_map(|line| line.strip_prefix("//! Layer ")?.split([' ', '.', ',', ':']).next());
+        let layer = layers[&member.folder].map(|layer| layer.to_string());
+        assert!(said.is_none() || said == layer.as_deref(), "{} says layer {said:?}", member.folder);
         for other in members.iter().filter(|other| member.dependencies.contains(&other.name)) {
             let layers = [member, other].map(|of| layers[&of.folder]);
             // Crates outside the product may import any crate, and no product may import them.

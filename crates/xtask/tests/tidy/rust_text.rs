@@ -74,6 +74,25 @@ pub fn count_unsafe(text: &str) -> usize {
     code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| *word == "unsafe").count()
 }
 
+/// Returns whether the file forbids unsafe code everywhere in it: the attribute stands before its first item.
+pub fn forbids_unsafe(text: &str) -> bool {
+    let code = without_comments_and_strings(text);
+    code.split_once("#![forbid(unsafe_code)]").is_some_and(|(before, _)| !before.contains(['{', ';']))
+}
+
+#[test]
+fn unsafe_is_forbidden_at_the_root_of_a_file() {
+    assert!(forbids_unsafe("//! A {crate}; of text.\n#![no_std]\n#![forbid(unsafe_code)]\nmod a;"));
+    for text in [
+        "",
+        "//! #![forbid(unsafe_code)]",
+        "mod a { #![forbid(unsafe_code)] }",
+        "use a;\n#![forbid(unsafe_code)]",
+    ] {
+        assert!(!forbids_unsafe(text), "{text}");
+    }
+}
+
 #[test]
 fn unsafe_counts_in_code_alone() {
     for code in [
