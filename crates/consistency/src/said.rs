@@ -160,7 +160,10 @@ fn wide_intervals(rankings: &[&Table], page: &Page, text: &str, found: &mut Vec<
     let floor = page.texts().find(|text| text.starts_with("The floor"));
     let floors = floor.map_or(0, |text| text.matches(" (").count());
     let rows = || rankings.iter().flat_map(|table| table.rows.iter().map(move |row| (*table, row)));
-    let all = rows().filter(|(_, row)| !row.iter().any(|cell| cell == "?")).count();
+    // A narrow table drops the interval, and the mark of the name stays.
+    let has_interval =
+        |row: &[String]| !row[1][name(&row[1]).len()..].contains('?') && !row.iter().any(|cell| cell == "?");
+    let all = rows().filter(|(_, row)| has_interval(row)).count();
     if all > 0 && !(all..=all + floors).contains(&(said[1] + others)) || said[0] > said[1] {
         found.push(Contradiction::new(
             "counts of rows are those of the tables",
