@@ -170,6 +170,10 @@ impl StartedProgram {
 
 /// Takes the first line out of what has come, without its end; `None` if there is no whole one.
 pub(crate) fn take_line(come: &mut Vec<u8>) -> Option<Vec<u8>> {
+    // This compiles to `memchr`: a long line comes in many parts, and all of them are searched each time.
+    if !come.contains(&b'\n') {
+        return None;
+    }
     let end = come.iter().position(|byte| *byte == b'\n')?;
     let rest = come.split_off(end + 1);
     let mut line = std::mem::replace(come, rest);

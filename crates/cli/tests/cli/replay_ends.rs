@@ -170,8 +170,8 @@ fn a_role_that_is_killed_or_stopped_fails_its_row_alone() {
     {
         let (before, place) = (Snapshot::take(), Place::new());
         // Whichever row it hits: no other row is as long in a trial as this takes.
-        let experiment = handovers(&["memfd", "tmpfs", "disk"], "16MiB", 3, 1);
-        let running = place.start(&mut place.replaying(&experiment, &["--timeout", "1s"]));
+        let experiment = handovers(&["memfd", "tmpfs", "disk"], "6MiB", 3, 1);
+        let running = place.start(&mut place.replaying(&experiment, &["--timeout", "500ms"]));
         let victim = look_for(A_WHILE, || place.roles(running.pid())).expect("roles")[index].clone();
         std::thread::sleep(Duration::from_millis(20));
         furlong_os::process::send_signal(victim.pid, signal).expect("a role that lives");
