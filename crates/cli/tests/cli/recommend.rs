@@ -183,7 +183,9 @@ mod slow {
         assert_eq!(number(&answer, "workload.interval_ns"), 1e7);
         assert_eq!(list(&answer, "workload.needs"), ["boundaries"]);
         let choice = at(&answer, "choice");
-        assert!(number(choice, "p50_ns") > 0.0 && number(choice, "p99_ns") >= number(choice, "p50_ns"));
+        assert!(number(choice, "p50_ns") > 0.0, "{choice:#}");
+        // 100 messages take a second, and all candidates share four.
+        assert!(number(choice, "messages") < 100.0 && at(choice, "p99_ns").is_null(), "{choice:#}");
         assert!((0.0..1.0).contains(&number(choice, "cpu_share")), "{choice:#}");
         assert_eq!(at(choice, "slo.holds"), true, "{choice:#}");
         assert_eq!(at(&answer, "budget.matters"), false, "{answer:#}");
