@@ -271,6 +271,15 @@ mod tests {
     }
 
     #[test]
+    fn adapter_may_wait_before_it_is_timed() {
+        let waits_longer = |trial: &mut Measurement| {
+            trial.roles[0].window_ns = None;
+            trial.roles[0].idle_ns = trial.elapsed_ns + trial.elapsed_ns / 10;
+        };
+        assert_eq!(refusal(waits_longer), None);
+    }
+
+    #[test]
     fn a_trial_on_other_processors_is_refused() {
         assert_refused(
             |trial| trial.roles[1].processor = 0,
