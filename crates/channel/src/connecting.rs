@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::options::Options;
 use crate::platform::{Listener, connect_until, is_admitted};
 use crate::waiting::Limit;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long `connect` waits.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
@@ -93,7 +93,7 @@ impl Channel {
     /// # Errors
     /// Returns an error as `connect` does.
     pub fn connect_timeout(name: &str, options: &Options, timeout: Duration) -> Result<Channel> {
-        connect_until(name, options, end_of(timeout), is_admitted)
+        connect_until(name, options, Limit::after(timeout), is_admitted)
     }
 
     /// Like [`connect_timeout`](Self::connect_timeout), but `is_allowed` decides about listeners of all users, before
@@ -120,12 +120,6 @@ impl Channel {
         timeout: Duration,
         is_allowed: impl Fn(&Credentials) -> bool,
     ) -> Result<Channel> {
-        connect_until(name, options, end_of(timeout), is_allowed)
+        connect_until(name, options, Limit::after(timeout), is_allowed)
     }
-}
-
-/// When a call that begins now ends: in ten years, if the timeout is longer than the clock can count.
-fn end_of(timeout: Duration) -> Instant {
-    let now = Instant::now();
-    now.checked_add(timeout).unwrap_or(now + Duration::from_secs(10 * 365 * 24 * 3600))
 }

@@ -6,7 +6,7 @@ use crate::options::Options;
 /// What a greeting begins with: the library.
 const MAGIC: [u8; 7] = *b"furlong";
 
-/// The version of the wire format: of the greeting, of the protocol, and of what lies where in the memory. Both ends must have
+/// The version of the wire format: of the greeting, of the protocol, and of the layout of the memory. Both ends must have
 /// the same. Whoever changes one of these adds 1.
 pub(crate) const VERSION: u8 = 1;
 

@@ -52,11 +52,10 @@ impl Options {
         Options::default()
     }
 
-    /// Options for messages of up to `len` bytes, of which each direction holds at least `count`: at least 2 MiB each way, and
+    /// Options for directions that each hold at least `count` messages of up to `len` bytes: at least 2 MiB each way, and
     /// such that one message of up to 16 MiB less 8 bytes fits in place. If a stream is to be fast, a direction should hold at least 4.
     pub fn for_messages(len: usize, count: usize) -> Options {
-        let mut options = Options::new();
-        options = options.longest_message(len.max(options.longest));
+        let mut options = Options::new().longest_message(len.max(LONGEST_BYTES));
         let in_place = len.min(ring::longest_record(MOST_CAPACITY_BYTES));
         let is_enough = |options: &Options| options.depth(len) >= count && options.longest_loan() >= in_place;
         while !is_enough(&options) && options.capacity < MOST_CAPACITY_BYTES {

@@ -94,7 +94,7 @@ impl Place {
     /// The place of a record of `len` bytes in the same room.
     ///
     /// # Panics
-    /// If there is no room for so many.
+    /// If the room has fewer bytes.
     pub(crate) fn shortened(self, len: usize) -> Place {
         assert!(len <= self.len, "{len} bytes do not fit in a loan of {}", self.len);
         Place { len, ..self }

@@ -103,8 +103,7 @@ impl<T: Trust> Sender<T> {
     /// # Errors
     /// Returns an error as [`send`](Self::send) does: then the messages before the one that failed were sent.
     pub fn send_all<M: AsRef<[u8]>>(&mut self, messages: impl IntoIterator<Item = M>) -> Result<()> {
-        let batch = Batch(&mut self.end);
-        messages.into_iter().try_for_each(|message| batch.0.stage_or_send(message.as_ref(), Limit::None))
+        self.send_all_until(messages, Limit::None)
     }
 
     /// Like [`send_all`](Self::send_all), but waits for room no longer than `timeout` in all.
@@ -116,7 +115,14 @@ impl<T: Trust> Sender<T> {
         messages: impl IntoIterator<Item = M>,
         timeout: Duration,
     ) -> Result<()> {
-        let limit = Limit::after(timeout);
+        self.send_all_until(messages, Limit::after(timeout))
+    }
+
+    fn send_all_until<M: AsRef<[u8]>>(
+        &mut self,
+        messages: impl IntoIterator<Item = M>,
+        limit: Limit,
+    ) -> Result<()> {
         let batch = Batch(&mut self.end);
         messages.into_iter().try_for_each(|message| batch.0.stage_or_send(message.as_ref(), limit))
     }
@@ -137,7 +143,7 @@ impl<T: Trust> Sender<T> {
                 return Ok(());
             }
             if sent == 0 {
-                // Whether the other end is gone.
+                // Looks whether the other end was closed or its process has died.
                 batch.0.wait_for_place(message.len(), Limit::Now)?;
             }
             Err(Error::WouldBlock)

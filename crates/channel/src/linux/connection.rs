@@ -18,7 +18,6 @@ use crate::storage::shared_bytes;
 use crate::waiting::Limit;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::time::Instant;
 
 /// Clients that have left again which one call passes over: more than were waiting when it began.
 const MOST_LEFT: i32 = 2 * BACKLOG;
@@ -107,7 +106,7 @@ impl Listener {
     }
 
     /// Returns the descriptor that is readable if a process has connected. Use it with poll or epoll and
-    /// [`try_accept`](Self::try_accept), which does not wait for a process that has left meanwhile.
+    /// [`try_accept`](Self::try_accept), which does not wait if that process has closed its connection.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
@@ -134,16 +133,16 @@ pub(crate) fn is_admitted(peer: &Credentials) -> bool {
 pub(crate) fn connect_until(
     name: &str,
     options: &Options,
-    end: Instant,
+    limit: Limit,
     is_allowed: impl Fn(&Credentials) -> bool,
 ) -> Result<Channel> {
-    let connection = socket::connect(&Address::new(name.as_bytes())?, end).map_err(of_connection)?;
+    let connection = socket::connect(&Address::new(name.as_bytes())?, limit).map_err(of_connection)?;
     let peer = socket::credentials(connection.as_fd())?;
     if !is_allowed(&peer) {
         return Err(Error::Refused(peer));
     }
     let mut greeting = [0; greeting::BYTES];
-    let passed: [OwnedFd; PASSED] = passing::receive(connection.as_fd(), &mut greeting, Limit::At(end))?;
+    let passed: [OwnedFd; PASSED] = passing::receive(connection.as_fd(), &mut greeting, limit)?;
     let options = greeting::decode(&greeting, options)?;
     let [memory, receiving] = passed;
     socket::check(receiving.as_fd())?;
@@ -153,7 +152,7 @@ pub(crate) fn connect_until(
     Channel::connected(memory.as_fd(), links, Side::Second, &options, peer)
 }
 
-/// The error of a call in whose time no client has come that stays.
+/// The error of a call that has accepted no client within its limit.
 fn none_in(limit: Limit) -> Error {
     if matches!(limit, Limit::Now) { Error::WouldBlock } else { Error::TimedOut }
 }

@@ -3,9 +3,10 @@
 use crate::credentials::Credentials;
 use crate::error::{Error, Result};
 use crate::linux::return_value::{check as succeed, own};
+use crate::waiting::Limit;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const SOCKET_KIND: libc::c_int = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
 
@@ -78,22 +79,20 @@ pub(crate) fn is_refused(address: &Address) -> io::Result<bool> {
     Ok(connect_once(&socket(libc::SOCK_NONBLOCK)?, address).is_err_and(|error| error.kind() == refused))
 }
 
-/// A socket that is connected to a listener, after waiting for room in its backlog until `end`.
+/// A socket that is connected to a listener, after waiting for room in its backlog within `limit`.
 ///
 /// # Errors
 /// Returns `TimedOut` if there is none in time.
-pub(crate) fn connect(address: &Address, end: Instant) -> io::Result<OwnedFd> {
+pub(crate) fn connect(address: &Address, limit: Limit) -> io::Result<OwnedFd> {
     let connected = socket(0)?;
     loop {
-        let left = end.saturating_duration_since(Instant::now());
-        limit_sending(&connected, left)?;
+        let left = limit.left();
+        limit_sending(&connected, left.unwrap_or_default())?;
         match connect_once(&connected, address) {
             Ok(()) => return Ok(connected),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                if left.is_zero() {
-                    return Err(io::ErrorKind::TimedOut.into());
-                }
+                left.ok_or(io::ErrorKind::TimedOut)?;
             }
             Err(error) => return Err(error),
         }

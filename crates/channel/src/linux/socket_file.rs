@@ -52,7 +52,7 @@ impl SocketFile {
 fn remove_left(path: &Path, address: &Address, in_use: io::Error) -> io::Result<()> {
     let Some(found) = identity(path) else { return Err(in_use) };
     let is_left = socket::is_refused(address)?;
-    // A process that found the same may have bound its own meanwhile.
+    // Another process that found the same may have bound its own socket since.
     if !is_left || identity(path) != Some(found) {
         return Err(in_use);
     }

@@ -19,7 +19,7 @@ use std::io;
 use std::mem;
 use std::os::windows::io::{AsHandle, AsRawHandle, OwnedHandle};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Handles that go with a greeting: the section, and the events of both directions.
 const PASSED: usize = 5;
@@ -130,17 +130,17 @@ pub(crate) fn is_admitted(_peer: &Credentials) -> bool {
 pub(crate) fn connect_until(
     name: &str,
     options: &Options,
-    end: Instant,
+    limit: Limit,
     is_allowed: impl Fn(&Credentials) -> bool,
 ) -> Result<Channel> {
-    let connection = pipe::connect(&Path::new(name)?, end)?;
+    let connection = pipe::connect(&Path::new(name)?, limit)?;
     let process = pipe::server_process(connection.as_handle())?;
     let peer = Credentials { process: process as i32 };
     if !is_allowed(&peer) {
         return Err(Error::Refused(peer));
     }
     let mut greeting = [0; BYTES];
-    let left = end.saturating_duration_since(Instant::now());
+    let left = limit.time().unwrap_or(Duration::MAX);
     let len = pipe::read(connection.as_handle(), &mut greeting, left).map_err(of_connection)?;
     if len != greeting.len() {
         return Err(Error::Corrupt("the greeting has another length"));

@@ -1,6 +1,7 @@
 //! Named pipes: how two processes find each other, and how one hears that the other is gone.
 
 use crate::error::{Error, Result};
+use crate::waiting::Limit;
 use crate::windows::event::{self, Waited, milliseconds};
 use crate::windows::return_value::{check, number, own};
 use crate::windows::security::Security;
@@ -9,7 +10,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle, OwnedHandle};
 use std::ptr::{null, null_mut};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use windows_sys::Win32::Foundation::{
     ERROR_ACCESS_DENIED, ERROR_BROKEN_PIPE, ERROR_IO_PENDING, ERROR_NO_DATA, ERROR_OPERATION_ABORTED,
     ERROR_PIPE_BUSY, ERROR_PIPE_CONNECTED, ERROR_PIPE_NOT_CONNECTED, GENERIC_READ, GENERIC_WRITE,
@@ -104,11 +105,11 @@ fn open(path: &Path) -> io::Result<OwnedHandle> {
 ///
 /// # Errors
 /// `TimedOut`; `System` with `NotFound` where nobody listens.
-pub(crate) fn connect(path: &Path, end: Instant) -> Result<OwnedHandle> {
+pub(crate) fn connect(path: &Path, limit: Limit) -> Result<OwnedHandle> {
     loop {
         match open(path) {
             Err(error) if number(&error) == Some(ERROR_PIPE_BUSY) => {
-                let left = end.checked_duration_since(Instant::now()).ok_or(Error::TimedOut)?;
+                let left = limit.left().ok_or(Error::TimedOut)?;
                 // Whatever it says, the next try tells.
                 // SAFETY: the path ends with a zero.
                 unsafe { WaitNamedPipeW(path.0.as_ptr(), milliseconds(left).max(1)) };

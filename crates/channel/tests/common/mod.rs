@@ -4,7 +4,7 @@
 
 use furlong_channel::{Channel, Error, Listener, Options, Waiting};
 #[cfg(target_os = "linux")]
-pub use linux::{bare_connection, folder};
+pub use linux::{bare_connection, folder, map};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -129,9 +129,21 @@ macro_rules! expect {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::name;
+    use super::{End, name};
     use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
     use std::path::{Path, PathBuf};
+    use std::sync::atomic::AtomicU64;
+
+    /// The shared memory, as a peer maps it.
+    pub fn map(end: &End, len: usize) -> *const AtomicU64 {
+        // SAFETY: the kernel chooses the address.
+        let start = unsafe {
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            libc::mmap(std::ptr::null_mut(), len, access, libc::MAP_SHARED, end.memory.as_raw_fd(), 0)
+        };
+        assert_ne!(start, libc::MAP_FAILED);
+        start.cast()
+    }
 
     /// A new folder.
     pub fn folder() -> PathBuf {

@@ -1,9 +1,9 @@
 //! A sender that cuts its messages as it likes, and follows the protocol otherwise.
 
 use super::PATIENCE;
+use super::common::map;
 use crate::expect;
 use furlong_channel::{Channel, Descriptors, Error, Options, Waiting};
-use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -29,14 +29,8 @@ unsafe impl Send for Cunning {}
 
 impl Cunning {
     fn new(end: Descriptors, capacity: usize) -> Cunning {
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        let len = CONTROL_BYTES + 2 * capacity;
-        // SAFETY: the kernel chooses the address.
-        let start = unsafe {
-            libc::mmap(std::ptr::null_mut(), len, access, libc::MAP_SHARED, end.memory.as_raw_fd(), 0)
-        };
-        assert_ne!(start, libc::MAP_FAILED);
-        Cunning { words: start.cast(), capacity, written: 0, _end: end }
+        let words = map(&end, CONTROL_BYTES + 2 * capacity);
+        Cunning { words, capacity, written: 0, _end: end }
     }
 
     fn word(&self, byte: usize) -> &AtomicU64 {

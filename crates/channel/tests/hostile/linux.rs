@@ -1,20 +1,10 @@
 //! What a peer can do on Linux.
 
 use super::*;
+pub use common::map;
 use common::name;
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-
-/// The shared memory, as a peer maps it.
-pub fn map(end: &End, len: usize) -> *const AtomicU64 {
-    // SAFETY: the kernel chooses the address.
-    let start = unsafe {
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        libc::mmap(std::ptr::null_mut(), len, access, libc::MAP_SHARED, end.memory.as_raw_fd(), 0)
-    };
-    assert_ne!(start, libc::MAP_FAILED);
-    start.cast()
-}
 
 /// Gives it back.
 pub fn unmap(words: *const AtomicU64, len: usize) {
