@@ -87,62 +87,71 @@ fn both_roles_agree(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     Err(Breach::new(Law::BothRolesCountTheSame, reason))
 }
 
-/// A count or a time of a role that does not fit into the trial comes from no furlong, and every figure per exchange depends on it.
-/// Limits are far beyond the largest of 5,700 recorded trials: 0.25 switches and 0.02 page faults per microsecond.
+/// Refuses figures of roles and servers that do not fit into the trial: no furlong has recorded them, and every figure per exchange
+/// depends on them.
 fn roles_are_possible(case: &Case, trial: &Measurement) -> Result<(), Breach> {
+    let of_role = |role: &RoleTally| Some(format!("the {} {}", role.party, impossible_in_role(role, trial)?));
+    let reason = trial.roles.iter().find_map(of_role);
+    let reason = reason.or_else(|| impossible_server(trial)).or_else(|| too_few_exchanges(case, trial));
+    reason.map_or(Ok(()), |reason| Err(Breach::new(Law::RoleFigures, reason)))
+}
+
+/// Returns a count or a time of a role that does not fit into the trial. Limits are far beyond the largest of 5,700 recorded trials: 0.25
+/// switches and 0.02 page faults per microsecond.
+fn impossible_in_role(role: &RoleTally, trial: &Measurement) -> Option<String> {
     const EVENTS_PER_US: f64 = 10.0;
     let is_own = trial.programs.is_none() && trial.adapter.is_none();
-    let lost = trial.lost.is_some_and(|lost| lost > 0);
-    let impossible = |role: &RoleTally| {
-        let ns = role.window_ns.unwrap_or_default().max(trial.elapsed_ns) as f64;
-        let of_time = ns / 1000.0 * EVENTS_PER_US * if is_own { 1.0 } else { 1000.0 };
-        let most_events = 1000.0 + of_time.max(16.0 * role.round_trips as f64);
-        let most_exchanges = trial.round_trips.saturating_mul(4).saturating_add(1000);
-        let counts = [
-            ("voluntary switches", role.voluntary_switches),
-            ("switches to wait for a due time", role.idle_switches),
-            ("involuntary switches", role.involuntary_switches),
-            ("minor page faults", role.minor_faults),
-            ("major page faults", role.major_faults),
-        ];
-        if role.round_trips > most_exchanges {
-            return Some(format!("counted {} exchanges of {}", role.round_trips, trial.round_trips));
-        }
-        // Adapters and programs do not say when they began to wait.
-        let most_idle_ns = if role.window_ns.is_some() { ns * 1.02 } else { 5.0 * ns + 1e8 };
-        if role.idle_ns as f64 > most_idle_ns {
-            let idle = format_ns(role.idle_ns as f64);
-            return Some(format!("waited {idle} for due times in {}", format_ns(ns)));
-        }
-        let count = counts.into_iter().find(|(_, count)| *count as f64 > most_events);
-        count.map(|(name, count)| format!("had {count} {name} in {}", format_ns(ns)))
-    };
-    for role in &trial.roles {
-        if let Some(why) = impossible(role) {
-            return Err(Breach::new(Law::RoleFigures, format!("the {} {why}", role.party)));
-        }
+    let ns = role.window_ns.unwrap_or_default().max(trial.elapsed_ns) as f64;
+    let of_time = ns / 1000.0 * EVENTS_PER_US * if is_own { 1.0 } else { 1000.0 };
+    let most_events = 1000.0 + of_time.max(16.0 * role.round_trips as f64);
+    let most_exchanges = trial.round_trips.saturating_mul(4).saturating_add(1000);
+    // Adapters and programs do not say when they began to wait.
+    let most_idle_ns = if role.window_ns.is_some() { ns * 1.02 } else { most_beyond_ns(trial) };
+    let counts = [
+        ("voluntary switches", role.voluntary_switches),
+        ("switches to wait for a due time", role.idle_switches),
+        ("involuntary switches", role.involuntary_switches),
+        ("minor page faults", role.minor_faults),
+        ("major page faults", role.major_faults),
+    ];
+    if role.round_trips > most_exchanges {
+        return Some(format!("counted {} exchanges of {}", role.round_trips, trial.round_trips));
     }
-    // A server of a mechanism may have many threads.
-    let most_ns = 1000.0 * (5.0 * trial.elapsed_ns as f64 + 1e8);
-    if let Some(other) =
-        trial.others.iter().find(|other| other.user_ns as f64 + other.system_ns as f64 > most_ns)
-    {
-        let used = format_ns(other.user_ns as f64 + other.system_ns as f64);
-        let reason = format!("{} used {used} of CPU time", plain(&other.name));
-        return Err(Breach::new(Law::RoleFigures, reason));
+    if role.idle_ns as f64 > most_idle_ns {
+        return Some(format!("waited {} for due times in {}", format_ns(role.idle_ns as f64), format_ns(ns)));
     }
-    for end in [Role::Initiator, Role::Responder] {
-        let of_end: Vec<u64> =
-            trial.roles.iter().filter(|role| role.party.role == end).map(|role| role.round_trips).collect();
-        let all = of_end.iter().fold(0, |sum: u64, one| sum.saturating_add(*one));
+    let count = counts.into_iter().find(|(_, count)| *count as f64 > most_events);
+    count.map(|(name, count)| format!("had {count} {name} in {}", format_ns(ns)))
+}
+
+/// Returns the most time that a process may be watched for a trial if it is not known, in nanoseconds.
+fn most_beyond_ns(trial: &Measurement) -> f64 {
+    5.0 * trial.elapsed_ns as f64 + 1e8
+}
+
+/// Returns a server that used more CPU time than it can have. It may have many threads.
+fn impossible_server(trial: &Measurement) -> Option<String> {
+    let servers =
+        trial.others.iter().map(|other| (&other.name, other.user_ns as f64 + other.system_ns as f64));
+    let (name, used_ns) =
+        servers.into_iter().find(|(_, used_ns)| *used_ns > 1000.0 * most_beyond_ns(trial))?;
+    Some(format!("{} used {} of CPU time", plain(name), format_ns(used_ns)))
+}
+
+/// Returns an end whose roles counted fewer exchanges than the trial has.
+fn too_few_exchanges(case: &Case, trial: &Measurement) -> Option<String> {
+    if trial.lost.is_some_and(|lost| lost > 0) {
+        return None;
+    }
+    [Role::Initiator, Role::Responder].into_iter().find_map(|end| {
+        let mut counts =
+            trial.roles.iter().filter(|role| role.party.role == end).map(|role| role.round_trips);
+        let all = counts.next().map(|first| counts.fold(first, u64::saturating_add))?;
         let parties = u64::from(case.parties.get());
         let most = all.saturating_add(1).saturating_mul(parties).saturating_sub(u64::from(parties == 1));
-        if !of_end.is_empty() && most < trial.round_trips && !lost {
-            let reason = format!("the {end} counted {all} exchanges of {}", trial.round_trips);
-            return Err(Breach::new(Law::RoleFigures, reason));
-        }
-    }
-    Ok(())
+        (most < trial.round_trips)
+            .then(|| format!("the {end} counted {all} exchanges of {}", trial.round_trips))
+    })
 }
 
 /// Several that were not measured at the same moment did not disturb each other.
