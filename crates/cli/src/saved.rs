@@ -99,7 +99,7 @@ pub fn read_each<T>(found: &[SavedRun], make: impl Fn(Run) -> T) -> anyhow::Resu
 }
 
 fn unreadable(name: &str, error: &ReadError) -> anyhow::Error {
-    // What is wrong with a line may quote it, and it may come from anybody.
+    // The error may quote a line of the file, which any user may have written.
     Usage(plain(&format!("run {name}: {error}"))).into()
 }
 
@@ -130,7 +130,7 @@ impl SavedRun {
     /// Its file, if it was named by what it was saved under.
     ///
     /// # Errors
-    /// Returns a usage error if it was named by a path, because furlong changes only its own files, or if it is being measured,
+    /// Returns a usage error if the word for it was a path, because furlong changes only its own files, or if it is being measured,
     /// because its writer would save it again.
     pub fn own_file(&self) -> anyhow::Result<&Path> {
         match is_name(&self.name) {
@@ -401,21 +401,19 @@ impl Shelf {
 /// When a run was measured; a second has room for several, so the file's own time comes next.
 type Dated = ((u64, Option<SystemTime>), SavedRun);
 
-/// Returns the run in a file with its time, or why it cannot be read; `None` if the file is no run by its name, or is one of
-/// which another furlong has not written the header yet.
+/// Returns the run in a file with its time, or why it cannot be read; `None` if its name is not that of a run, or if another
+/// furlong has not written its header yet.
 fn dated(path: &Path) -> Option<Result<Dated, UnreadableRun>> {
     let name = path.file_stem()?.to_str().filter(|name| is_name(name))?.to_owned();
     path.extension().filter(|ending| *ending == ENDING)?;
+    let run = SavedRun { name, path: path.to_owned(), by_glob: false };
     let file = fs::metadata(path);
     let modified = file.as_ref().ok().and_then(|file| file.modified().ok());
     let why = match file {
         // A pipe among the files would never end.
         Ok(file) if !file.is_file() => return None,
         Ok(_) => match Run::read_header(path) {
-            Ok(header) => {
-                let run = SavedRun { name, path: path.to_owned(), by_glob: false };
-                return Some(Ok(((header.started_unix_s, modified), run)));
-            }
+            Ok(header) => return Some(Ok(((header.started_unix_s, modified), run))),
             Err(ReadError::Open { source, .. }) => format!("cannot open it: {source}"),
             Err(error) => error.to_string(),
         },
@@ -423,7 +421,6 @@ fn dated(path: &Path) -> Option<Result<Dated, UnreadableRun>> {
         Err(_) if path.symlink_metadata().is_err() => return None,
         Err(error) => format!("cannot open it: {error}"),
     };
-    let run = SavedRun { name, path: path.to_owned(), by_glob: false };
-    let unreadable = |run: SavedRun| UnreadableRun { name: run.name, reason: plain(&why), modified };
-    (!run.is_under_way()).then(|| Err(unreadable(run)))
+    let is_whole = !run.is_under_way();
+    is_whole.then(|| Err(UnreadableRun { name: run.name, reason: plain(&why), modified }))
 }
