@@ -58,8 +58,8 @@ impl<E: 'static, L> Lender<E, L> {
     /// Keeps what `borrow` takes from the end until [`take`](Self::take).
     pub(crate) fn lend(&mut self, borrow: impl FnOnce(&'static mut E) -> Result<L>) -> Result<&mut L> {
         self.free()?;
-        // SAFETY: as in `free`. The end lives until self is dropped, which drops what was lent before; nobody gets the end
-        // while `lent` is some.
+        // SAFETY: as in `free`. The end lives until self is dropped, which drops what was lent before; no caller gets the
+        // end while `lent` is some.
         let end = unsafe { self.end.as_mut() };
         Ok(self.lent.insert(borrow(end)?))
     }

@@ -55,7 +55,7 @@ mod linux {
         Ok(())
     }
 
-    /// Answers all messages that are there, until there is none and the descriptor tells of the next. A client that takes no
+    /// Answers all messages that are there, until there is none and the descriptor becomes readable for the next one. A client that takes no
     /// answers is left: a call that waits would keep all others waiting.
     fn answer(channel: &mut Channel) -> Result<(), Error> {
         let mut buffer = [0; 4096];

@@ -1,4 +1,4 @@
-//! Results in files: they replace what is there, but for saved runs.
+//! Results in files. They replace a file of the same name, except a saved run.
 
 use crate::saving;
 use furlong_analysis::{Problem, ReadError, Run};
@@ -8,7 +8,7 @@ use furlong_console::writing;
 use furlong_render::plain;
 use std::path::Path;
 
-/// Writes a result to a file in the place of what is there, or to stdout.
+/// Writes a result to a file, which it creates or replaces, or to stdout.
 pub fn deliver(result: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
     match file {
         None => print_bytes(result),

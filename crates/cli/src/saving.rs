@@ -75,7 +75,7 @@ impl Store {
     }
 
     /// A new file, which gets this name or replaces the run of this name once it is complete. The name is not looked up
-    /// before, because another furlong may take it meanwhile.
+    /// before, because another furlong may take it during the run.
     fn in_place_of(name: &str, header: &RunHeader) -> anyhow::Result<Store> {
         let replaces = Some(path_of("--save", name)?);
         Ok(Store { replaces, ..Store::dated(header).with_context(|| format!("--save {name}"))? })

@@ -107,7 +107,7 @@ impl Stretch {
     /// Copies the bytes from `at` on into `buffer`, after an acquire load of what publishes them.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If the stretch has fewer bytes.
     #[inline(always)]
     pub fn read_at(&self, at: usize, buffer: &mut [u8]) {
         assert!(at <= self.len && buffer.len() <= self.len - at);

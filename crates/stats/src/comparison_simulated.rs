@@ -194,7 +194,7 @@ fn previous(values: &[Placed], kinds: &[usize]) -> Intervals {
 struct Extent {
     /// Groups of equal rows for the present method, groups of equal rows for the previous one, and groups for each difference.
     groups: [usize; 3],
-    /// Differences to find, of which the last two are checked.
+    /// Differences to find. The last two are checked.
     differences: &'static [f64],
     /// The largest permitted share of groups of equal rows with a false difference.
     most_wrong: f64,

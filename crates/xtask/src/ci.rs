@@ -152,7 +152,7 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     stages.test("as an ordinary user", || as_ordinary_user(conformance))
 }
 
-/// Returns the report of so many tests, none of which failed.
+/// Returns the report of tests that all passed, by their number.
 fn passed(passed: usize) -> Report {
     Report { passed, ..Report::default() }
 }

@@ -209,7 +209,7 @@ fn greet(manifest: &Manifest, row: &Row) -> Result<Hello, Unavailable> {
     let run = furlong_os::identity::random().map(|number| format!("hello-{number:016x}"));
     let run = run.map_err(|error| unavailable(error.to_string()))?;
     let hello = converse(manifest, row, &run, &unavailable);
-    // The program is gone with its conversation, and what it has started is not.
+    // The end of the conversation ended the program, but not the processes that it has started.
     kill_processes(&run).map_err(|error| unavailable(error.to_string()))?;
     hello
 }

@@ -1,4 +1,4 @@
-//! Signals end a run whose output is a full pipe that nobody reads.
+//! Signals end a run whose output is a full pipe without a reader.
 
 use crate::common::{Place, look_for};
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const A_WHILE: Duration = Duration::from_secs(30);
 
-/// A pipe that takes no further byte, with the end that nobody reads.
+/// A full pipe, with its reading end, which is not read.
 fn full_pipe() -> (impl Drop, Stdio) {
     let (reader, writer) = furlong_os::pipe::pipe().expect("a pipe");
     let mut writer = File::from(writer);

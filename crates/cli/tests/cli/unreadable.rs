@@ -19,7 +19,7 @@ fn place() -> (Place, String) {
     (place, text)
 }
 
-/// Writes a file among the runs that was changed so many seconds after now.
+/// Writes a file among the runs that was changed this number of seconds after now.
 fn write(place: &Place, name: &str, text: &str, later_s: u64) {
     fs::write(place.saved(name), text).unwrap();
     let file = fs::File::open(place.saved(name)).unwrap();
