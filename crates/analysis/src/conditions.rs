@@ -57,7 +57,12 @@ pub fn unusual_conditions(machine: &Machine) -> Vec<Condition> {
         priority: known.priority.unwrap_or(0),
         reset_on_fork: known.reset_on_fork == Some(true),
     });
-    let slack = known.timer_slack_ns.filter(|ns| *ns != DEFAULT_TIMER_SLACK_NS);
+    // Timers of real-time policies have no slack.
+    let usual_ns = match known.policy.as_deref() {
+        Some("fifo" | "rr" | "deadline") => 0,
+        _ => DEFAULT_TIMER_SLACK_NS,
+    };
+    let slack = known.timer_slack_ns.filter(|ns| *ns != usual_ns);
     let filtered = known.seccomp.as_deref().is_some_and(|mode| mode != "disabled");
     let weight = known.cpu_weight.filter(|weight| *weight < DEFAULT_CPU_WEIGHT);
     let single = [
@@ -133,6 +138,7 @@ mod tests {
         assert_eq!(
             unusual(|known| {
                 (known.policy, known.priority) = (Some("fifo".into()), Some(20));
+                known.timer_slack_ns = Some(0);
             }),
             [fifo]
         );

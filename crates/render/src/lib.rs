@@ -282,7 +282,7 @@ mod tests {
             }))
         };
         let words = "Pipes held less than the usual 64 KiB, because this user has many pipes";
-        assert!(page(8192, None).contains(words) && page(8192, None).contains("(8 KiB)"));
+        assert!(page(8192, None).contains(words) && page(8192, None).contains("(8KiB)"));
         assert!(!page(65536, None).contains(words) && !page(8192, Some(8192)).contains(words));
     }
 

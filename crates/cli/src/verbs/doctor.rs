@@ -314,13 +314,16 @@ fn right_findings(machine: &Machine) -> Vec<Finding> {
 /// Looks at the folder for temporary files, and finds or with `clean` removes the remains of dead runs there. The second value is
 /// true if something remains, or may remain because the folder cannot be read.
 fn look_for_leftovers(clean: bool) -> (Vec<Finding>, bool) {
-    let usable = leftovers::try_base_folder().err();
-    let mut findings: Vec<_> =
-        usable.map(|error| Finding::bad(capital(&error.to_string()), FOLDER_REMEDY)).into_iter().collect();
+    let unusable = |error| {
+        Finding::bad(format!("the folder for temporary files cannot be used: {error}"), FOLDER_REMEDY)
+    };
+    let mut findings: Vec<_> = leftovers::try_base_folder().err().map(unusable).into_iter().collect();
     let found = match leftovers::find() {
         Ok(found) => found,
         Err(error) => {
-            findings.push(Finding::bad(capital(&error.to_string()), FOLDER_REMEDY));
+            if findings.is_empty() {
+                findings.push(unusable(error));
+            }
             return (findings, true);
         }
     };

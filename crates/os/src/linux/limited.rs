@@ -127,6 +127,11 @@ impl<T> Limited<T> for io::Result<T> {
     }
 }
 
+/// Returns the error with the limit by which a call has failed, or the error itself.
+pub(crate) fn named(call: &str, error: io::Error) -> io::Error {
+    hit(call, &error, 0).unwrap_or(error)
+}
+
 fn hit(call: &str, error: &io::Error, asked: usize) -> Option<io::Error> {
     let (limit, remedy) = limit(call, error.raw_os_error()?, asked)?;
     let text = format!("{call}: {limit}: {error}{REMEDY}{remedy}");
