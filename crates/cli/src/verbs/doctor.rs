@@ -314,7 +314,7 @@ fn right_findings(machine: &Machine) -> Vec<Finding> {
 /// Looks at the folder for temporary files, and finds or with `clean` removes the remains of dead runs there. The second value is
 /// true if something remains, or may remain because the folder cannot be read.
 fn look_for_leftovers(clean: bool) -> (Vec<Finding>, bool) {
-    let unusable = |error| {
+    let unusable = |error: std::io::Error| {
         Finding::bad(format!("the folder for temporary files cannot be used: {error}"), FOLDER_REMEDY)
     };
     let mut findings: Vec<_> = leftovers::try_base_folder().err().map(unusable).into_iter().collect();
