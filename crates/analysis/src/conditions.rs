@@ -58,10 +58,9 @@ pub fn unusual_conditions(machine: &Machine) -> Vec<Condition> {
         reset_on_fork: known.reset_on_fork == Some(true),
     });
     // Timers of real-time policies have no slack.
-    let usual_ns = match known.policy.as_deref() {
-        Some("fifo" | "rr" | "deadline") => 0,
-        _ => DEFAULT_TIMER_SLACK_NS,
-    };
+    let is_real_time =
+        known.priority.is_some_and(|priority| priority > 0) || known.policy.as_deref() == Some("deadline");
+    let usual_ns = if is_real_time { 0 } else { DEFAULT_TIMER_SLACK_NS };
     let slack = known.timer_slack_ns.filter(|ns| *ns != usual_ns);
     let filtered = known.seccomp.as_deref().is_some_and(|mode| mode != "disabled");
     let weight = known.cpu_weight.filter(|weight| *weight < DEFAULT_CPU_WEIGHT);
