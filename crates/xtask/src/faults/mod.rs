@@ -63,7 +63,7 @@ impl Options {
                     options.words.extend([" ", *value]);
                     options.mechanism = Some((*value).to_owned());
                 }
-                "--program" => options.program = Some(PathBuf::from(value()?)),
+                "--program" => options.program = Some(std::path::absolute(value()?)?),
                 "--quick" => options.quick = true,
                 "--all-waits" => options.all = true,
                 "--write" => options.write = true,
