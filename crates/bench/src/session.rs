@@ -203,14 +203,18 @@ impl Session {
     ) -> io::Result<LinkSpecification> {
         let names = self.names.of_link(&self.folder, link);
         let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
-        if link >= *links {
-            self.claim.note(&Entry::Links(link + 1))?;
-            for link in *links..=link {
-                let folder = self.names.of_link(&self.folder, link).folder;
-                file_system::create_private_folder(&folder)
-                    .context(|| format!("make the folder {}", folder.display()))?;
+        let mut folder_fault = self.folder_fault.clone();
+        while link >= *links {
+            let folder = self.names.of_link(&self.folder, *links).folder;
+            self.claim.note(&Entry::Links(*links + 1))?;
+            let made = file_system::create_private_folder(&folder)
+                .context(|| format!("make the folder {}", folder.display()));
+            if let Err(error) = made {
+                // The next trial tries again: only mechanisms that need the folder are refused now.
+                folder_fault = Some(error.to_string());
+                break;
             }
-            *links = link + 1;
+            *links += 1;
         }
         Ok(LinkSpecification {
             name: names.name,
@@ -223,7 +227,7 @@ impl Session {
             blocking,
             folder: names.folder,
             file_folder: self.names.file_folder.clone(),
-            folder_fault: self.folder_fault.clone(),
+            folder_fault,
         })
     }
 
