@@ -123,7 +123,7 @@ pub fn tried(options: &Options) -> anyhow::Result<(Vec<FailedCell>, usize)> {
     let (rows, unable) = rows(&furlong, options)?;
     let adapter = adapter_row(options);
     println!("xtask: {} faults, {} rows", faults.len(), rows.len());
-    let lines = Matrix::new(&furlong, &rows, adapter.as_ref(), &unable).tried(faults)?;
+    let lines = Matrix::new(&furlong, &rows, options.quick, adapter.as_ref(), &unable).tried(faults)?;
     let text = page::table(&lines);
     println!("{text}");
     let [passed, not_applicable, not_triable, failed] = page::count(&lines);
