@@ -138,7 +138,9 @@ impl<'a> RunEnvironment<'a> {
             handle_signals: true,
         })?;
         if let Some(fault) = session.folder_fault() {
-            output::tell(format_args!("furlong: benchmarks that need it are refused: {fault}"));
+            output::tell(format_args!(
+                "furlong: the folder for temporary files cannot be used, and benchmarks that need it are refused: {fault}"
+            ));
         }
         if let Err(error) = furlong_os::memory::has_anonymous_objects() {
             let folder = std::env::temp_dir();
