@@ -11,6 +11,7 @@ mod boundary;
 mod calls;
 mod capabilities;
 mod case;
+mod conditions;
 mod cost;
 mod count;
 mod declared_calls;
@@ -48,6 +49,7 @@ pub use capabilities::{
     Sharing, Start, WhenFull,
 };
 pub use case::{Case, Pattern, Request, is_one, one, row_name};
+pub use conditions::{Conditions, DEFAULT_CPU_WEIGHT, DEFAULT_TIMER_SLACK_NS};
 pub use cost::{Cost, CostFigure, CostReading};
 pub use count::{Count, CountMethod, RoleCount};
 pub use depth::{Depth, NoBound, Room};
