@@ -19,6 +19,7 @@ mod depth;
 mod experiment;
 mod figure;
 mod handover;
+mod impossible;
 mod in_place;
 mod limits;
 mod machine;
@@ -62,6 +63,7 @@ pub use handover::{
     Backing, Handover, HandoverCount, HandoverMeasurement, HandoverOutcome, HandoverTimes, HandoverTrial,
     Touch,
 };
+pub use impossible::{impossible_figure, impossible_in_text};
 pub use limits::{Limits, Unavailable};
 pub use machine::{Cache, Machine, Runtime};
 pub use name::InvalidName;
