@@ -55,7 +55,7 @@ pub use channel::{Channel, Side};
 pub use credentials::Credentials;
 pub use error::{Error, Result};
 #[cfg(all(target_os = "linux", not(loom)))]
-pub use linux::{Descriptors, Listener};
+pub use linux::{Descriptors, Listener, OneWayDescriptors, OneWayEnd};
 pub use options::Options;
 pub use receiver::{Message, Receiver};
 pub use sender::{Loan, Sender};

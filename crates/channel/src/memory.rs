@@ -14,9 +14,9 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// Both directions in a memory object, which must have [`shared_bytes`](crate::storage::shared_bytes) bytes for good.
+    /// Maps the directions in a memory object, which must have [`shared_bytes`](crate::storage::shared_bytes) bytes for good.
     #[cfg(not(loom))]
-    pub(crate) fn map(memory: Object<'_>, capacity: usize) -> std::io::Result<[Lane; 2]> {
+    pub(crate) fn map<const N: usize>(memory: Object<'_>, capacity: usize) -> std::io::Result<[Lane; N]> {
         Ok(Storage::map(memory, capacity)?.map(|storage| Lane { storage }))
     }
 

@@ -20,9 +20,9 @@ const CONTROL_STRIDE: usize = 1024;
 /// Bytes in a line of the cache.
 const LINE_BYTES: usize = 64;
 
-/// Bytes of memory for directions of `capacity` bytes each.
-pub(crate) fn shared_bytes(capacity: usize) -> usize {
-    CONTROL_BYTES + 2 * capacity
+/// Returns the bytes of memory for `directions` of `capacity` bytes each.
+pub(crate) fn shared_bytes(capacity: usize, directions: usize) -> usize {
+    CONTROL_BYTES + directions * capacity
 }
 
 /// Mapped memory, or memory of this process for tests.
@@ -60,21 +60,21 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
-    /// Both directions in a memory object, which must have [`shared_bytes`] bytes for good.
-    pub(crate) fn map(memory: Object<'_>, capacity: usize) -> std::io::Result<[Storage; 2]> {
-        let len = shared_bytes(capacity);
+    /// Maps the directions in a memory object, which must have [`shared_bytes`] bytes for good.
+    pub(crate) fn map<const N: usize>(memory: Object<'_>, capacity: usize) -> std::io::Result<[Storage; N]> {
+        let len = shared_bytes(capacity, N);
         let start = NonNull::new(shared_memory::map(memory, len)?)
             .ok_or_else(|| std::io::Error::other("the memory was mapped at address 0"))?;
-        Ok(Storage::both(Memory { start, len, is_mapped: true }, capacity))
+        Ok(Storage::directions(Memory { start, len, is_mapped: true }, capacity))
     }
 
     /// Both directions in memory of this process alone.
     #[cfg(any(test, in_one_process))]
     pub(crate) fn private(capacity: usize) -> [Storage; 2] {
-        let len = shared_bytes(capacity);
+        let len = shared_bytes(capacity, 2);
         // SAFETY: the length is not 0.
         let start = NonNull::new(unsafe { std::alloc::alloc_zeroed(Memory::layout(len)) });
-        Storage::both(
+        Storage::directions(
             Memory {
                 start: start.unwrap_or_else(|| std::alloc::handle_alloc_error(Memory::layout(len))),
                 len,
@@ -84,9 +84,9 @@ impl Storage {
         )
     }
 
-    fn both(memory: Memory, capacity: usize) -> [Storage; 2] {
+    fn directions<const N: usize>(memory: Memory, capacity: usize) -> [Storage; N] {
         let memory = Arc::new(memory);
-        [0, 1].map(|direction| {
+        std::array::from_fn(|direction| {
             // SAFETY: both offsets lie inside the memory, which has `shared_bytes` bytes.
             let (control, payload) = unsafe {
                 let control = memory.start.add(direction * CONTROL_STRIDE);

@@ -3,6 +3,7 @@
 mod connection;
 mod descriptors;
 pub(crate) mod link;
+mod one_way;
 mod passing;
 mod poll;
 mod return_value;
@@ -17,5 +18,6 @@ pub(crate) mod wake;
 pub use connection::Listener;
 pub(crate) use connection::{connect_until, is_admitted};
 pub use descriptors::Descriptors;
+pub use one_way::{OneWayDescriptors, OneWayEnd};
 #[cfg(crash_sweep)]
 pub(crate) use sudden_end::kill_this_process;

@@ -8,6 +8,7 @@ mod connecting;
 mod deaths;
 mod forks;
 mod limits;
+mod one_way;
 mod options;
 mod panics;
 mod parts;
