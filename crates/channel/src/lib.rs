@@ -11,12 +11,15 @@ compile_error!(
 #[cfg(not(any(loom, miri)))]
 mod any_platform;
 mod atomics;
+#[cfg(all(feature = "broadcast", target_os = "linux"))]
+mod broadcast;
 #[cfg(not(loom))]
 mod channel;
 mod coalescing;
 #[cfg(not(loom))]
 mod connecting;
 mod control;
+mod counters;
 mod credentials;
 mod error;
 #[cfg(not(loom))]
@@ -52,12 +55,18 @@ mod orderings;
 
 #[cfg(not(loom))]
 pub use channel::{Channel, Side};
+pub use counters::Counters;
 pub use credentials::Credentials;
 pub use error::{Error, Result};
+#[cfg(all(feature = "tokio", target_os = "linux", not(loom)))]
+pub use linux::tokio;
+#[cfg(all(feature = "broadcast", target_os = "linux", not(loom)))]
+pub use linux::{Broadcast, Subscription};
 #[cfg(all(target_os = "linux", not(loom)))]
 pub use linux::{Descriptors, Listener, OneWayDescriptors, OneWayEnd};
 pub use options::Options;
 pub use receiver::{Message, Receiver};
+pub use sender::long::LongMessage;
 pub use sender::{Loan, Sender};
 pub use trust::{Trust, Trusted, Untrusted};
 pub use waiting::Waiting;

@@ -7,6 +7,7 @@ use crate::memory::Lane;
 use crate::options::Options;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
+use crate::sender::long::LongMessage;
 use crate::waiting::Waiting;
 use crate::wake;
 use loom::thread;
@@ -105,6 +106,34 @@ fn parts_pass() {
         sender
     });
     assert_eq!(receiver.recv_vec().unwrap(), [1; 16]);
+    close(sending.join().unwrap());
+    close(receiver);
+}
+
+/// A message in parts that is sent without waiting, in a ring that does not hold it.
+fn parts_pass_without_waiting() {
+    let (mut sender, mut receiver) = direction(0);
+    let sending = thread::spawn(move || {
+        let mut long = LongMessage::new([1; 24]);
+        while sender.try_send_long(&mut long).is_err() {
+            thread::yield_now();
+        }
+        sender
+    });
+    assert_eq!(receiver.recv_vec().unwrap(), [1; 24]);
+    close(sending.join().unwrap());
+    close(receiver);
+}
+
+/// A message that is given up after its first parts, and one behind it.
+fn an_unfinished_message_is_given_up() {
+    let (mut sender, mut receiver) = direction(0);
+    let sending = thread::spawn(move || {
+        assert!(sender.try_send_long(&mut LongMessage::new([1; 48])).is_err(), "there is no room for it");
+        sender.send(&content(2)).unwrap();
+        sender
+    });
+    assert_eq!(receiver.recv_vec().unwrap(), content(2));
     close(sending.join().unwrap());
     close(receiver);
 }
@@ -254,6 +283,7 @@ macro_rules! is_missed {
 }
 
 holds! {
+    parts_pass_without_waiting an_unfinished_message_is_given_up
     messages_wake_a_receiver messages_reach_who_spins messages_go_round_the_end room_wakes_a_sender
     a_message_lies_where_one_lay a_message_lies_where_one_lay_before_who_spins parts_pass a_batch_passes a_sender_closes a_sender_closes_before_who_spins a_sender_dies
     a_receiver_closes a_receiver_dies a_sender_closes_before_who_never_waits messages_wake_an_adaptive_receiver
