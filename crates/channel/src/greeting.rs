@@ -23,10 +23,23 @@ pub(crate) enum Offer {
     #[cfg_attr(windows, expect(dead_code, reason = "Windows has channels with two directions alone"))]
     FromListener = 1,
     /// The direction in which the listener receives.
+    #[cfg_attr(windows, expect(dead_code, reason = "Windows has channels with two directions alone"))]
     ToListener = 2,
+    /// A ring that several receivers read.
+    #[cfg_attr(
+        not(all(feature = "broadcast", target_os = "linux")),
+        expect(dead_code, reason = "a client that knows it reports it")
+    )]
+    Broadcast = 3,
+    /// A ring that several receivers read and whose sender never waits.
+    #[cfg_attr(
+        not(all(feature = "broadcast", target_os = "linux")),
+        expect(dead_code, reason = "a client that knows it reports it")
+    )]
+    Overwriting = 4,
 }
 
-const LAST_OFFER: Offer = Offer::ToListener;
+const LAST_OFFER: u8 = 4;
 
 /// Where the number of an [`Offer`] is stored in a greeting.
 const OFFER_AT: usize = 15;
@@ -64,7 +77,7 @@ pub(crate) fn decode(greeting: &[u8; BYTES], own: &Options, wanted: Offer) -> Re
         return Err(Error::Corrupt("the listener has another version of the wire format"));
     }
     if greeting[OFFER_AT] != wanted as u8 {
-        let is_known = greeting[OFFER_AT] <= LAST_OFFER as u8;
+        let is_known = greeting[OFFER_AT] <= LAST_OFFER;
         return Err(if is_known {
             Error::OtherKind
         } else {
