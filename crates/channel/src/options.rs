@@ -152,7 +152,7 @@ impl Options {
         };
         let is_capacity =
             capacity.is_power_of_two() && (LEAST_CAPACITY_BYTES..=MOST_CAPACITY_BYTES).contains(&capacity);
-        if !is_capacity || longest > u32::MAX as usize || !start.is_multiple_of(8) {
+        if !is_capacity || longest > u32::MAX as usize || start % 8 != 0 {
             return Err(invalid);
         }
         let accepted = self.accepted.max(self.capacity);
