@@ -73,7 +73,7 @@ fn messages_are_copied_in_batches_and_in_parts() {
         }
     }
     let [(sender, own_receiver), (other_sender, receiver)] = ends(false);
-    let message: Vec<u8> = (0..2500).map(|at| at as u8).collect();
+    let message: Vec<u8> = (0..1500).map(|at| at as u8).collect();
     let (mut buffer, mut lent) = (vec![0u8; 3000], null_mut());
     let (mut len, mut sum, mut count) = (0, 0usize, 0);
     // SAFETY: handles, and pointers to values that live long enough.
@@ -83,7 +83,7 @@ fn messages_are_copied_in_batches_and_in_parts() {
         let context = (&raw mut sum).cast();
         assert_eq!(furlong_recv_each(receiver, 9, Some(add), context, &mut count), 0);
         assert_eq!((sum, count), (12, 3));
-        assert_eq!(furlong_send(sender, message.as_ptr(), message.len(), 0), 0);
+        assert_eq!(furlong_send(sender, message.as_ptr(), message.len(), -1), 0);
         assert_eq!(furlong_recv(receiver, null_mut(), 0, &mut len, 0), -6);
         assert_eq!(len, message.len());
         assert_eq!(furlong_recv(receiver, buffer.as_mut_ptr(), buffer.len(), &mut len, 1), 0);

@@ -353,10 +353,10 @@ impl Waiter {
         spins: Option<Duration>,
         ready: &mut impl FnMut() -> Result<bool>,
     ) -> Result<()> {
-        if let Some(time) = spins
-            && self.spin(limit, time, ready)?
-        {
-            return Ok(());
+        if let Some(time) = spins {
+            if self.spin(limit, time, ready)? {
+                return Ok(());
+            }
         }
         let mut vain = 0;
         while !self.park(limit, spins.is_some(), &mut vain, ready)? {}
