@@ -13,6 +13,18 @@ use crate::wake::{self, Link};
 use std::time::{Duration, Instant};
 
 /// How an end waits for a message or for room.
+///
+/// ```
+/// # fn main() -> Result<(), furlong_channel::Error> {
+/// use furlong_channel::{Options, Waiting};
+///
+/// let busy = Options::new().waiting(Waiting::Spin);
+/// let usual = Options::new();
+/// assert_eq!(usual, Options::new().waiting(Waiting::Adaptive));
+/// # let _ = busy;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Waiting {
     /// Busy-waits: the lowest latency, and its CPU is busy all the time. It never yields, so if both ends run on one CPU, each
