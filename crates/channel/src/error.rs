@@ -6,6 +6,28 @@ use std::{fmt, io};
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why a call did not do what it was asked.
+///
+/// ```
+/// # #[cfg(target_os = "linux")]
+/// # fn main() -> Result<(), furlong_channel::Error> {
+/// use furlong_channel::Error;
+/// # use furlong_channel::{Channel, Options};
+/// # let options = Options::new();
+/// # let [first, second] = Channel::pair(&options)?.map(|end| Channel::from_descriptors(end, &options));
+/// # let (mut first, mut second) = (first?, second?);
+/// drop(first);
+/// match second.try_recv(&mut [0; 100]) {
+///     Ok(len) => println!("{len} bytes"),
+///     Err(Error::WouldBlock) => println!("nothing yet"),
+///     Err(Error::Closed | Error::PeerDied) => println!("nothing will come"),
+///     Err(error) => return Err(error),
+/// }
+/// assert_eq!(second.recv_vec(), Err(Error::Closed));
+/// # Ok(())
+/// # }
+/// # #[cfg(not(target_os = "linux"))]
+/// # fn main() {}
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {

@@ -14,6 +14,26 @@ use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 /// The end of a direction that receives. When it is dropped, the other end is told once it waits for room.
+///
+/// ```
+/// # #[cfg(target_os = "linux")]
+/// # fn main() -> Result<(), furlong_channel::Error> {
+/// # use furlong_channel::{Channel, Error, Options};
+/// # let options = Options::new();
+/// # let [first, second] = Channel::pair(&options)?.map(|end| Channel::from_descriptors(end, &options));
+/// # let (first, second) = (first?, second?);
+/// let (mut sender, _) = first.split();
+/// let (_, mut receiver) = second.split();
+/// let thread = std::thread::spawn(move || sender.send_all([b"one", b"two"]));
+/// let mut bytes = 0;
+/// while let Ok(_) = receiver.recv_each(100, |message| bytes += message.len()) {}
+/// assert_eq!(bytes, 6);
+/// # thread.join().unwrap()?;
+/// # Ok(())
+/// # }
+/// # #[cfg(not(target_os = "linux"))]
+/// # fn main() {}
+/// ```
 pub struct Receiver<T: Trust = Untrusted> {
     end: ReceivingEnd,
     trust: T,
@@ -196,6 +216,24 @@ impl Receiver<Trusted> {
 }
 
 /// A message where it lies. Dropped without `release`, it stays the next one.
+///
+/// ```
+/// # #[cfg(target_os = "linux")]
+/// # fn main() -> Result<(), furlong_channel::Error> {
+/// # use furlong_channel::{Channel, Options};
+/// # let options = Options::new();
+/// # let [first, second] = Channel::pair(&options)?.map(|end| Channel::from_descriptors(end, &options));
+/// # // SAFETY: both ends are this library's.
+/// # let (mut first, mut second) = unsafe { (first?.trust(), second?.trust()) };
+/// first.send(b"where it lies")?;
+/// let message = second.peek()?;
+/// assert!(message.starts_with(b"where"));
+/// message.release();
+/// # Ok(())
+/// # }
+/// # #[cfg(not(target_os = "linux"))]
+/// # fn main() {}
+/// ```
 pub struct Message<'a> {
     end: &'a mut ReceivingEnd,
     /// Its record; none if it was copied together.

@@ -16,6 +16,23 @@ use std::time::{Duration, Instant};
 
 /// The end of a direction that sends. When it is dropped, the other end receives what was sent, and then
 /// [`Closed`](Error::Closed).
+///
+/// ```
+/// # #[cfg(target_os = "linux")]
+/// # fn main() -> Result<(), furlong_channel::Error> {
+/// # use furlong_channel::{Channel, Options};
+/// # let options = Options::new();
+/// # let [first, second] = Channel::pair(&options)?.map(|end| Channel::from_descriptors(end, &options));
+/// # let (first, mut second) = (first?, second?);
+/// let (mut sender, _receiver) = first.split();
+/// sender.send(b"one")?;
+/// sender.send_all(["two", "three"])?;
+/// assert_eq!(second.recv_vec()?, b"one");
+/// # Ok(())
+/// # }
+/// # #[cfg(not(target_os = "linux"))]
+/// # fn main() {}
+/// ```
 pub struct Sender<T: Trust = Untrusted> {
     end: SendingEnd,
     trust: T,

@@ -15,6 +15,18 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// How an end waits for a message or for room.
+///
+/// ```
+/// # fn main() -> Result<(), furlong_channel::Error> {
+/// use furlong_channel::{Options, Waiting};
+///
+/// let busy = Options::new().waiting(Waiting::Spin);
+/// let usual = Options::new();
+/// assert_eq!(usual, Options::new().waiting(Waiting::Adaptive));
+/// # let _ = busy;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Waiting {
     /// Busy-waits: the lowest latency, and its CPU is busy all the time. It never yields, so if both ends run on one CPU, each
@@ -368,10 +380,10 @@ impl Waiter {
         ready: &mut impl FnMut() -> Result<bool>,
     ) -> Result<()> {
         self.waits += 1;
-        if let Some(time) = spins
-            && self.spin(limit, time, ready)?
-        {
-            return Ok(());
+        if let Some(time) = spins {
+            if self.spin(limit, time, ready)? {
+                return Ok(());
+            }
         }
         let mut vain = 0;
         while !self.park(limit, spins.is_some(), &mut vain, ready)? {}

@@ -23,6 +23,23 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 const MOST_LEFT: i32 = 2 * BACKLOG;
 
 /// Waits for processes that connect by a name.
+///
+/// ```
+/// # #[cfg(target_os = "linux")]
+/// # fn main() -> Result<(), furlong_channel::Error> {
+/// use furlong_channel::{Channel, Listener, Options};
+///
+/// let name = format!("@furlong-channel-listener-{}", std::process::id());
+/// let listener = Listener::bind(&name, &Options::new())?;
+/// // Usually in another process.
+/// let client = std::thread::spawn(move || Channel::connect(&name, &Options::new())?.send(b"hello"));
+/// assert_eq!(listener.accept()?.recv_vec()?, b"hello");
+/// # client.join().unwrap()?;
+/// # Ok(())
+/// # }
+/// # #[cfg(not(target_os = "linux"))]
+/// # fn main() {}
+/// ```
 #[derive(Debug)]
 pub struct Listener {
     socket: OwnedFd,

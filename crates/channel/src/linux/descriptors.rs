@@ -12,6 +12,22 @@ use crate::trust::Trust;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 /// What one end is made of. They are closed on `exec` unless a program says otherwise.
+///
+/// ```
+/// # #[cfg(target_os = "linux")]
+/// # fn main() -> Result<(), furlong_channel::Error> {
+/// use furlong_channel::{Channel, Options};
+///
+/// let options = Options::new();
+/// let [own, other] = Channel::pair(&options)?;
+/// let channel = Channel::from_descriptors(own, &options)?;
+/// // Send `other` to another process through a UNIX socket, or let a child inherit it.
+/// println!("memory {:?}, sockets {:?} and {:?}", other.memory, other.sending, other.receiving);
+/// # Ok(())
+/// # }
+/// # #[cfg(not(target_os = "linux"))]
+/// # fn main() {}
+/// ```
 #[derive(Debug)]
 pub struct Descriptors {
     /// The shared memory, which both ends have.
