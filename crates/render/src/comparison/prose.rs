@@ -21,7 +21,9 @@ pub(crate) fn inconclusive_because(why: &Inconclusive) -> String {
             format!("the machine was unreliable during {}", during.join(" and "))
         }
         Inconclusive::TooFewTrials { baseline, new } => {
-            format!("{baseline} and {new} trials are too few for an interval, which takes 4 and 4")
+            format!(
+                "{baseline} and {new} trials are too few for an interval of the ratio, which takes 4 and 4"
+            )
         }
         Inconclusive::NotSure { tested } => format!(
             "beyond the margin by itself, but not sure enough for one of {tested} rows: more trials would tell"
