@@ -406,7 +406,7 @@ mod tests {
             let mut run = RunBuilder::with_references().row(&PIPE, &EVERYWHERE).run();
             let case = PIPE.case(OtherCore);
             for trial in run.trials.iter_mut().filter(|trial| trial.case == case) {
-                let measured = fixture::measurement(&case, PIPE.ns(OtherCore) * times, trial.number.into());
+                let measured = fixture::measurement(&case, PIPE.ns(OtherCore) * times, 0);
                 trial.outcome = Outcome::Measured(measured);
             }
             let found = explain(&DecodedRun::of(&run), &[case]);
