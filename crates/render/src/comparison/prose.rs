@@ -28,7 +28,9 @@ pub(crate) fn inconclusive_because(why: &Inconclusive) -> String {
         Inconclusive::NotSure { tested } => format!(
             "beyond the margin by itself, but not sure enough for one of {tested} rows: more trials would tell"
         ),
-        Inconclusive::Changed => "it changed, but whether by more than the margin cannot be told".to_owned(),
+        Inconclusive::Changed => {
+            "it changed, but the interval does not show whether by more than the margin".to_owned()
+        }
         Inconclusive::Wide => {
             "the interval reaches beyond the margin: more trials would narrow it".to_owned()
         }
