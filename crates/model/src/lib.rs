@@ -73,7 +73,7 @@ pub use placement::{Placement, ProcessorList};
 pub use process_start::{StartMethod, StartReading};
 pub use quantity::{
     ByteSize, Counts, InvalidQuantity, Percent, Rate, Rates, Sizes, Time, format_bytes, format_digits,
-    format_ns, printed_ns, three_digits,
+    format_ns, format_rate, printed_ns, three_digits,
 };
 pub use record::{End, Harness, Record, RunHeader, SCHEMA};
 pub use role::{Party, Phase, Role};
