@@ -78,6 +78,7 @@ pub fn disturbance(seen: &Disturbance) -> String {
         Disturbance::WideIntervals { wide, rows, limit, not_counted } => {
             let others = match not_counted {
                 0 => String::new(),
+                1 => ", not counting 1 that spins on one core".to_owned(),
                 count => format!(", not counting {count} that spin on one core"),
             };
             format!("{wide} of {rows} rows have intervals wider than ±{:.0} %{others}", limit * 100.0)

@@ -11,6 +11,7 @@ mod command;
 mod consistency;
 mod dist;
 mod faults;
+mod fuzz;
 mod hosts;
 mod new_mechanism;
 mod sysroot;
@@ -41,11 +42,20 @@ cargo xtask faults [--only D1,R*] [--mechanism GLOB] [--quick] [--write]
                                    try every fault with every row, and print the matrix; --write writes docs/faults.md
 cargo xtask soak --for 30m [--seed N]
                                    random runs with random faults, beside one long run: what fails, with its seed, and what grows
+cargo xtask fuzz --for 10m [--only TARGET] [--keep]
+                                   run the readers of files and protocols under libFuzzer; --keep copies inputs that reach new
+                                   code into fuzz/corpus
+cargo xtask fuzz --only TARGET --input FILE
+                                   run one input, such as one that failed
 cargo xtask hostile SEED [--by-line]
                                    damage what comes in, as the hostile files of faults are: the same seed does the same
 cargo xtask channel prove [--quick | --long]
                                    test furlong-channel under loom, miri and ThreadSanitizer, against kills, crashes at each store
                                    and a hostile process; --quick takes a minute, --long is hostile for an hour
+cargo xtask channel install --prefix DIR
+                                   install it for C: header, libraries, and a file for pkg-config
+cargo xtask channel wheel DIR      write the wheel for Python there
+cargo xtask channel packages       install both in target/channel/packages, and test them there
 cargo xtask driver test            build the kernel module, and test it in an emulated machine
 cargo xtask driver build           build it without a warning of gcc or sparse
 cargo xtask driver check           build it, and run checkpatch.pl (fetches 140 MB once)
@@ -82,10 +92,16 @@ fn main() -> ExitCode {
         ["dist", "--check"] => dist::check(),
         ["faults", options @ ..] => faults::Options::of(options).and_then(|options| faults::run(&options)),
         ["soak", options @ ..] => faults::soak::Soak::of(options).and_then(|soak| faults::soak::run(&soak)),
+        ["fuzz", options @ ..] => {
+            fuzz::Options::of(options).and_then(|options| fuzz::run(&options)).map(drop)
+        }
         ["hostile", seed, by_line @ ..] => faults::hostile(seed, by_line == ["--by-line"]),
         ["channel", "prove"] => channel::prove(channel::Amount::Usual).map(drop),
         ["channel", "prove", "--quick"] => channel::prove(channel::Amount::Quick).map(drop),
         ["channel", "prove", "--long"] => channel::prove(channel::Amount::Long).map(drop),
+        ["channel", "install", "--prefix", prefix] => channel::install::install(prefix.as_ref()),
+        ["channel", "wheel", folder] => channel::packages::wheel(folder.as_ref()).map(drop),
+        ["channel", "packages"] => channel::check_packages(),
         ["driver", "test"] => driver::test().map(drop),
         ["driver", "build"] => driver::build(),
         ["driver", "check"] => driver::check(),

@@ -80,9 +80,9 @@ impl Counting {
     ) -> Result<Count<W::Case>, NotMeasured> {
         let (untraced, traced) = context.work.counted_settings(settings);
         let mut hardware = HardwareCounters::default();
-        let used = W::measure(context, &untraced, &mut hardware)?;
+        let used = context.measure(&untraced, &mut hardware)?;
         let traced = match context.work.counted() {
-            Ok(span) => self.trace(span, |observer| W::measure(context, &traced, observer))?,
+            Ok(span) => self.trace(span, |observer| context.measure(&traced, observer))?,
             Err(why) => Traced { counting: Counting::of_usage(why), calls: None },
         };
         Ok(record(&context.work, &used, &traced, hardware))
