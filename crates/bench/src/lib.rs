@@ -18,6 +18,8 @@ mod costs;
 pub mod count;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub mod handover;
 mod janitor;
 pub mod leftovers;

@@ -19,6 +19,8 @@ mod connecting;
 mod control;
 mod credentials;
 mod error;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 #[cfg(not(loom))]
 mod greeting;
 mod memory;

@@ -1,5 +1,7 @@
 //! The `furlong` command: one verb, one file. The only crate that knows a terminal.
 #![forbid(unsafe_code)]
+// A library there, of which little is called.
+#![cfg_attr(fuzzing, allow(dead_code, unused_imports))]
 
 mod arguments;
 mod conclusion;
@@ -7,6 +9,8 @@ mod delivery;
 #[cfg(test)]
 mod documented;
 mod environment;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod mechanisms;
 mod nearest;
 mod output;
