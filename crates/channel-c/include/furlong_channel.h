@@ -1,12 +1,12 @@
 /* furlong-channel: messages between two processes on one Linux machine, through shared memory.
  *
- * Build the library with `cargo build --release -p furlong-channel-c`, and a program with
- * `cc program.c -I crates/channel-c/include -L target/release -lfurlong_channel_c`.
+ * Install the library with `cargo xtask channel install --prefix DIR`, and build a program with
+ * `cc program.c $(pkg-config --cflags --libs furlong-channel)`.
  *
- * What each function does is said at the function of the same name of the Rust library (crates/channel). Every function that
- * returns an int gives 0 or an error. A sender and a receiver may be used by two threads, each of them by one at a time. A
- * timeout is in nanoseconds: 0 does not wait, and less waits for as long as it takes. No signal ends a call: to react to one,
- * wait for a short time at once, or for a descriptor. */
+ * Each function is documented at the function of the same name of the Rust library (crates/channel). A function that returns an
+ * int returns 0 or an error, unless its comment says otherwise. A sender and a receiver may be used by two threads, each by one
+ * thread at a time. A timeout is in nanoseconds: 0 does not wait, and a negative one waits without limit. No signal ends a call:
+ * to react to one, wait with a short timeout, or for a descriptor. */
 #ifndef FURLONG_CHANNEL_H
 #define FURLONG_CHANNEL_H
 
@@ -16,6 +16,13 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The version of this header. The functions below return the version of the library that the program runs with: while the major
+   number is 0, both have the same minor number, which is a part of the SONAME. */
+#define FURLONG_VERSION "0.1.0"
+#define FURLONG_VERSION_NUMBER 1000 /* 1,000,000 * major + 1,000 * minor + patch */
+const char *furlong_version(void);
+int furlong_version_number(void);
 
 enum furlong_error {
     FURLONG_OK = 0,
@@ -27,13 +34,13 @@ enum furlong_error {
     FURLONG_BUFFER_TOO_SMALL = -6,
     FURLONG_CORRUPT = -7,
     FURLONG_REFUSED = -8,
-    /* errno says which. */
+    /* An error of the operating system: see errno. */
     FURLONG_SYSTEM = -9,
-    /* A null pointer, a name that is not UTF-8, or a value that is none. */
+    /* A null pointer, a name that is not UTF-8, or a value out of range. */
     FURLONG_INVALID = -10,
-    /* What was lent, or is looked at, was not given back. */
+    /* A loaned or peeked message has not been released. */
     FURLONG_LENT = -11,
-    /* The options do not say that the other process is trusted. */
+    /* furlong_loan and furlong_peek need the option `trusts`. */
     FURLONG_NOT_TRUSTED = -12,
     /* The listener has a larger capacity or longer messages than the options accept: at least 16 MiB and `capacity`, and
        `longest_message`. */
@@ -42,20 +49,36 @@ enum furlong_error {
 
 enum furlong_waiting { FURLONG_ADAPTIVE = 0, FURLONG_SPIN = 1, FURLONG_PARK = 2 };
 
-/* All zeroes, or a null pointer in its place: what the Rust library has by itself. */
+/* A field that is 0 has its default, and a null pointer stands for all defaults. */
 struct furlong_options {
+    /* Bytes in each direction [default: 2 MiB], which a listener decides. A client accepts up to 16 MiB, or its own capacity if
+       that is larger. */
     size_t capacity;
+    /* Bytes in the longest message [default: 16 MiB]. */
     size_t longest_message;
+    /* One of enum furlong_waiting. */
     int32_t waiting;
     /* Not 0: the other process never writes to a message that it has sent. For furlong_loan and furlong_peek. */
     int32_t trusts;
+    /* Not 0: Options::membarrier(false) of the Rust library. */
+    int32_t no_membarrier;
+    /* Not 0: Options::coalescing(false) of the Rust library. */
+    int32_t no_coalescing;
 };
 
+/* Sets `capacity` and `longest_message` so that each direction holds `count` messages of `len` bytes. A stream is fast if it
+   holds at least 4. */
+int furlong_options_for_messages(struct furlong_options *options, size_t len, size_t count);
+
+/* The process at the other end, as the kernel knows it. */
 struct furlong_peer {
     int32_t process;
     uint32_t user;
     uint32_t group;
 };
+
+/* Returns not 0 if the process may be the other end. */
+typedef int (*furlong_rule)(void *context, const struct furlong_peer *peer);
 
 /* One message of many. */
 struct furlong_bytes {
@@ -75,7 +98,7 @@ typedef struct furlong_listener furlong_listener;
 typedef struct furlong_sender furlong_sender;
 typedef struct furlong_receiver furlong_receiver;
 
-/* A text that lives for ever. */
+/* A static text. */
 const char *furlong_error_text(int error);
 
 int furlong_listen(const char *name, const struct furlong_options *options, furlong_listener **listener);
@@ -83,39 +106,55 @@ int furlong_accept(furlong_listener *listener, furlong_sender **sender, furlong_
                    struct furlong_peer *peer);
 int furlong_accept_timeout(furlong_listener *listener, furlong_sender **sender, furlong_receiver **receiver,
                            struct furlong_peer *peer, int64_t timeout_ns);
+/* Like furlong_accept, but the rule decides about processes of all users: FURLONG_REFUSED if it returns 0. */
+int furlong_accept_if(furlong_listener *listener, furlong_rule is_allowed, void *context, furlong_sender **sender,
+                      furlong_receiver **receiver, struct furlong_peer *peer);
+/* Like furlong_accept_if, but FURLONG_WOULD_BLOCK if no process has connected. */
+int furlong_try_accept_if(furlong_listener *listener, furlong_rule is_allowed, void *context, furlong_sender **sender,
+                          furlong_receiver **receiver, struct furlong_peer *peer);
 int furlong_listener_descriptor(const furlong_listener *listener);
 void furlong_listener_close(furlong_listener *listener);
 
-/* `peer` may be null, here and above. */
+/* Waits at most five seconds. `peer` may be null, here and above. */
 int furlong_connect(const char *name, const struct furlong_options *options, furlong_sender **sender,
                     furlong_receiver **receiver, struct furlong_peer *peer);
+int furlong_connect_timeout(const char *name, const struct furlong_options *options, furlong_sender **sender,
+                            furlong_receiver **receiver, struct furlong_peer *peer, int64_t timeout_ns);
+/* Like furlong_connect_timeout, but the rule decides about listeners of all users, before anything is received or mapped. */
+int furlong_connect_if(const char *name, const struct furlong_options *options, furlong_rule is_allowed, void *context,
+                       furlong_sender **sender, furlong_receiver **receiver, struct furlong_peer *peer,
+                       int64_t timeout_ns);
 
 int furlong_pair(const struct furlong_options *options, struct furlong_end *first, struct furlong_end *second);
-/* Takes the descriptors over, also where it fails. */
+/* Takes over the descriptors, also if it fails. */
 int furlong_from_end(const struct furlong_end *end, const struct furlong_options *options, furlong_sender **sender,
                      furlong_receiver **receiver);
 
 int furlong_send(furlong_sender *sender, const void *bytes, size_t len, int64_t timeout_ns);
 int furlong_send_all(furlong_sender *sender, const struct furlong_bytes *messages, size_t count);
 int furlong_loan(furlong_sender *sender, size_t len, void **bytes, int64_t timeout_ns);
-/* Sends what was written to what was lent. */
+/* Sends the loaned message. */
 int furlong_commit(furlong_sender *sender);
-/* Sends nothing of it. */
+/* Releases the loaned message without sending it. */
 int furlong_give_up(furlong_sender *sender);
-/* 1: wait until the descriptor is readable; 0: there is room for `len` bytes; less: an error. */
+/* Returns 1 if the other end was closed or its process has died, and otherwise 0. */
+int furlong_sender_is_closed(furlong_sender *sender);
+/* Returns 1: wait until the descriptor is readable. 0: there is room for `len` bytes. Negative: an error. */
 int furlong_sender_watch(furlong_sender *sender, size_t len);
 int furlong_sender_descriptor(const furlong_sender *sender);
 void furlong_sender_close(furlong_sender *sender);
 
-/* `len` is set too where the buffer is too small. */
+/* Sets `len` also if the buffer is too small: call it with `room` 0 to learn the length of the next message, if that is not empty. */
 int furlong_recv(furlong_receiver *receiver, void *buffer, size_t room, size_t *len, int64_t timeout_ns);
-/* Waits for a message, then calls `take` with each that is there, at most `most`; `count` may be null. */
+/* Waits for a message, then calls `take` with each available message, at most `most` times; `count` may be null. */
 int furlong_recv_each(furlong_receiver *receiver, size_t most,
                       void (*take)(void *context, const void *bytes, size_t len), void *context, size_t *count);
 int furlong_peek(furlong_receiver *receiver, const void **bytes, size_t *len, int64_t timeout_ns);
-/* Goes on behind what is looked at. */
+/* Releases the peeked message. */
 int furlong_release(furlong_receiver *receiver);
-/* 1: wait until the descriptor is readable; 0: there is a message; less: an error. */
+/* Returns 1 if the other end was closed or its process has died, and otherwise 0; there may be messages left. */
+int furlong_receiver_is_closed(furlong_receiver *receiver);
+/* Returns 1: wait until the descriptor is readable. 0: there is a message. Negative: an error. */
 int furlong_receiver_watch(furlong_receiver *receiver);
 int furlong_receiver_descriptor(const furlong_receiver *receiver);
 void furlong_receiver_close(furlong_receiver *receiver);

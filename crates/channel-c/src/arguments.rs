@@ -1,8 +1,8 @@
 //! What C passes, checked for null.
 
-use crate::errors::{INVALID, Result};
+use crate::errors::{INVALID, Result, status};
 use furlong_channel::{Options, Waiting};
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_int};
 use std::time::Duration;
 
 /// See the header.
@@ -12,6 +12,8 @@ pub struct FurlongOptions {
     longest_message: usize,
     waiting: i32,
     trusts: i32,
+    no_membarrier: i32,
+    no_coalescing: i32,
 }
 
 /// Options, and whether the other process is trusted.
@@ -29,7 +31,10 @@ pub(crate) unsafe fn options(options: *const FurlongOptions) -> Result<(Options,
         2 => Waiting::Park,
         _ => return Err(INVALID),
     };
-    let mut options = Options::new().waiting(waiting);
+    let mut options = Options::new()
+        .waiting(waiting)
+        .membarrier(given.no_membarrier == 0)
+        .coalescing(given.no_coalescing == 0);
     if given.capacity > 0 {
         options = options.capacity(given.capacity);
     }
@@ -38,6 +43,27 @@ pub(crate) unsafe fn options(options: *const FurlongOptions) -> Result<(Options,
     }
     Ok((options, given.trusts != 0))
 }
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_options_for_messages(
+    options: *mut FurlongOptions,
+    len: usize,
+    count: usize,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let options = unsafe { mutable(options) };
+    status(options.map(|options| {
+        options.capacity = Options::for_messages(len, count).capacity_bytes();
+        options.longest_message = if len > DEFAULT_LONGEST { len } else { 0 };
+    }))
+}
+
+/// The longest message of `Options::new`, which has to stay the limit of both ends.
+const DEFAULT_LONGEST: usize = 16 << 20;
 
 /// # Safety
 /// Null, or a text that ends in a zero and lives for `'a`.

@@ -5,9 +5,10 @@ use crate::end::End;
 use crate::errors::{INVALID, Result, number, status};
 use crate::receiving::FurlongReceiver;
 use crate::sending::FurlongSender;
-use furlong_channel::{Channel, Descriptors, Listener, Options, Side};
-use std::ffi::{c_char, c_int};
+use furlong_channel::{Channel, Credentials, Descriptors, Listener, Options, Side};
+use std::ffi::{c_char, c_int, c_void};
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::time::Duration;
 
 /// See the header.
 pub struct FurlongListener {
@@ -23,6 +24,25 @@ pub struct FurlongPeer {
     group: u32,
 }
 
+impl From<Credentials> for FurlongPeer {
+    fn from(peer: Credentials) -> FurlongPeer {
+        FurlongPeer { process: peer.process, user: peer.user, group: peer.group }
+    }
+}
+
+/// See the header.
+type FurlongRule = Option<unsafe extern "C" fn(*mut c_void, *const FurlongPeer) -> c_int>;
+
+/// Returns the rule of C as one of Rust.
+///
+/// # Safety
+/// The function may be called with the context.
+unsafe fn rule(is_allowed: FurlongRule, context: *mut c_void) -> Result<impl Fn(&Credentials) -> bool> {
+    let is_allowed = is_allowed.ok_or(INVALID)?;
+    // SAFETY: as the caller promises.
+    Ok(move |peer: &Credentials| unsafe { is_allowed(context, &FurlongPeer::from(*peer)) } != 0)
+}
+
 /// See the header.
 #[repr(C)]
 pub struct FurlongEnd {
@@ -32,46 +52,51 @@ pub struct FurlongEnd {
     side: i32,
 }
 
-/// Where handles of a new channel go.
+/// Where handles of a new channel go, and the credentials of its peer.
 struct Handles<'a> {
     sender: &'a mut *mut FurlongSender,
     receiver: &'a mut *mut FurlongReceiver,
+    peer: Option<&'a mut FurlongPeer>,
 }
 
 impl Handles<'_> {
     /// # Safety
-    /// Null, or pointers to words for handles.
+    /// Null, or pointers to words for handles, and to room for credentials.
     unsafe fn new<'a>(
         sender: *mut *mut FurlongSender,
         receiver: *mut *mut FurlongReceiver,
+        peer: *mut FurlongPeer,
     ) -> Result<Handles<'a>> {
         // SAFETY: as the caller promises.
-        unsafe { Ok(Handles { sender: mutable(sender)?, receiver: mutable(receiver)? }) }
+        unsafe { Ok(Handles { sender: mutable(sender)?, receiver: mutable(receiver)?, peer: peer.as_mut() }) }
     }
 
     /// # Safety
     /// If `trusts`, the other process follows the protocol.
     unsafe fn give(self, channel: Channel, trusts: bool) {
-        if trusts {
-            // SAFETY: as the caller promises.
-            let (sender, receiver) = unsafe { channel.trust() }.split();
-            *self.sender = FurlongSender::new(End::Trusted(sender));
-            *self.receiver = FurlongReceiver::new(End::Trusted(receiver));
-        } else {
-            let (sender, receiver) = channel.split();
-            *self.sender = FurlongSender::new(End::Untrusted(sender));
-            *self.receiver = FurlongReceiver::new(End::Untrusted(receiver));
+        if let Some(peer) = self.peer {
+            *peer = channel.peer().into();
         }
+        // SAFETY: as the caller promises.
+        (*self.sender, *self.receiver) = unsafe { handles_of(channel, trusts) };
     }
 }
 
+/// Returns the handles of a channel.
+///
 /// # Safety
-/// Null, or a pointer to room for who is at the other end.
-unsafe fn tell_peer(peer: *mut FurlongPeer, channel: &Channel) {
-    let found = channel.peer();
-    // SAFETY: as the caller promises.
-    if let Some(peer) = unsafe { peer.as_mut() } {
-        *peer = FurlongPeer { process: found.process, user: found.user, group: found.group };
+/// If `trusts`, the other process follows the protocol.
+pub(crate) unsafe fn handles_of(
+    channel: Channel,
+    trusts: bool,
+) -> (*mut FurlongSender, *mut FurlongReceiver) {
+    if trusts {
+        // SAFETY: as the caller promises.
+        let (sender, receiver) = unsafe { channel.trust() }.split();
+        (FurlongSender::new(End::Trusted(sender)), FurlongReceiver::new(End::Trusted(receiver)))
+    } else {
+        let (sender, receiver) = channel.split();
+        (FurlongSender::new(End::Untrusted(sender)), FurlongReceiver::new(End::Untrusted(receiver)))
     }
 }
 
@@ -124,23 +149,72 @@ pub unsafe extern "C" fn furlong_accept_timeout(
     timeout_ns: i64,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    let (listener, handles) = unsafe { (mutable(listener), Handles::new(sender, receiver)) };
+    unsafe {
+        accept_by(listener, Handles::new(sender, receiver, peer), |listener| match timeout(timeout_ns) {
+            Timeout::None => listener.accept(),
+            Timeout::Now => listener.try_accept(),
+            Timeout::After(time) => listener.accept_timeout(time),
+        })
+    }
+}
+
+/// # Safety
+/// Null, or a listener, whose options say truly whether the other process is trusted.
+unsafe fn accept_by(
+    listener: *mut FurlongListener,
+    handles: Result<Handles>,
+    accept: impl FnOnce(&Listener) -> furlong_channel::Result<Channel>,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let listener = unsafe { mutable(listener) };
     let accept = || {
         let (listener, handles) = (listener?, handles?);
-        let accepted = match timeout(timeout_ns) {
-            Timeout::None => listener.listener.accept(),
-            Timeout::Now => listener.listener.try_accept(),
-            Timeout::After(time) => listener.listener.accept_timeout(time),
-        };
-        let channel = accepted.map_err(number)?;
-        // SAFETY: as the caller promises, here and by the options.
-        unsafe {
-            tell_peer(peer, &channel);
-            handles.give(channel, listener.trusts);
-        }
+        let channel = accept(&listener.listener).map_err(number)?;
+        // SAFETY: as the caller promises by the options.
+        unsafe { handles.give(channel, listener.trusts) };
         Ok(())
     };
     status(accept())
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_accept_if(
+    listener: *mut FurlongListener,
+    is_allowed: FurlongRule,
+    context: *mut c_void,
+    sender: *mut *mut FurlongSender,
+    receiver: *mut *mut FurlongReceiver,
+    peer: *mut FurlongPeer,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let accept = unsafe { rule(is_allowed, context) }.map(|rule| unsafe {
+        accept_by(listener, Handles::new(sender, receiver, peer), |listener| listener.accept_if(rule))
+    });
+    accept.unwrap_or_else(|error| error)
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_try_accept_if(
+    listener: *mut FurlongListener,
+    is_allowed: FurlongRule,
+    context: *mut c_void,
+    sender: *mut *mut FurlongSender,
+    receiver: *mut *mut FurlongReceiver,
+    peer: *mut FurlongPeer,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let accept = unsafe { rule(is_allowed, context) }.map(|rule| unsafe {
+        accept_by(listener, Handles::new(sender, receiver, peer), |listener| listener.try_accept_if(rule))
+    });
+    accept.unwrap_or_else(|error| error)
 }
 
 /// See the header.
@@ -179,18 +253,81 @@ pub unsafe extern "C" fn furlong_connect(
     peer: *mut FurlongPeer,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    let (name, given, handles) = unsafe { (text(name), options(given), Handles::new(sender, receiver)) };
+    unsafe { connect_by(name, given, Handles::new(sender, receiver, peer), Channel::connect) }
+}
+
+/// # Safety
+/// As the header says of the name and the options.
+unsafe fn connect_by(
+    name: *const c_char,
+    given: *const FurlongOptions,
+    handles: Result<Handles>,
+    connect: impl FnOnce(&str, &Options) -> furlong_channel::Result<Channel>,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let (name, given) = unsafe { (text(name), options(given)) };
     let connect = || {
         let ((options, trusts), handles) = (given?, handles?);
-        let channel = Channel::connect(name?, &options).map_err(number)?;
-        // SAFETY: as the caller promises, here and by the options.
-        unsafe {
-            tell_peer(peer, &channel);
-            handles.give(channel, trusts);
-        }
+        let channel = connect(name?, &options).map_err(number)?;
+        // SAFETY: as the caller promises by the options.
+        unsafe { handles.give(channel, trusts) };
         Ok(())
     };
     status(connect())
+}
+
+/// Returns how long to wait for a listener.
+fn connect_time(timeout_ns: i64) -> Duration {
+    match timeout(timeout_ns) {
+        Timeout::None => Duration::MAX,
+        Timeout::Now => Duration::ZERO,
+        Timeout::After(time) => time,
+    }
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_connect_timeout(
+    name: *const c_char,
+    given: *const FurlongOptions,
+    sender: *mut *mut FurlongSender,
+    receiver: *mut *mut FurlongReceiver,
+    peer: *mut FurlongPeer,
+    timeout_ns: i64,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe {
+        connect_by(name, given, Handles::new(sender, receiver, peer), |name, options| {
+            Channel::connect_timeout(name, options, connect_time(timeout_ns))
+        })
+    }
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_connect_if(
+    name: *const c_char,
+    given: *const FurlongOptions,
+    is_allowed: FurlongRule,
+    context: *mut c_void,
+    sender: *mut *mut FurlongSender,
+    receiver: *mut *mut FurlongReceiver,
+    peer: *mut FurlongPeer,
+    timeout_ns: i64,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let connect = unsafe { rule(is_allowed, context) }.map(|rule| unsafe {
+        connect_by(name, given, Handles::new(sender, receiver, peer), |name, options| {
+            Channel::connect_if(name, options, connect_time(timeout_ns), rule)
+        })
+    });
+    connect.unwrap_or_else(|error| error)
 }
 
 /// See the header.
@@ -235,7 +372,9 @@ pub unsafe extern "C" fn furlong_from_end(
     receiver: *mut *mut FurlongReceiver,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    let (end, given, handles) = unsafe { (end.as_ref(), options(given), Handles::new(sender, receiver)) };
+    let (end, given) = unsafe { (end.as_ref(), options(given)) };
+    // SAFETY: as the caller promises.
+    let handles = unsafe { Handles::new(sender, receiver, std::ptr::null_mut()) };
     let open = || {
         let end = end.ok_or(INVALID)?;
         // SAFETY: as the caller promises. All are owned before one is found to be missing.

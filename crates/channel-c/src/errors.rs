@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 /// What a function gives, before it is a number.
 pub(crate) type Result<T> = std::result::Result<T, c_int>;
 
-const CLOSED: c_int = -3;
+pub(crate) const CLOSED: c_int = -3;
 const BUFFER_TOO_SMALL: c_int = -6;
 const SYSTEM: c_int = -9;
 pub(crate) const INVALID: c_int = -10;
@@ -21,13 +21,13 @@ const TEXTS: [&CStr; 14] = [
     c"the time is over",
     c"the other end is closed",
     c"the process at the other end died",
-    c"the message has more bytes than are taken",
+    c"the message is longer than the limit",
     c"the next message has more bytes than the buffer",
     c"the other end broke the protocol",
     c"the process at the other end is not allowed",
-    c"the operating system refused something: see errno",
-    c"an argument is none",
-    c"what was lent or is looked at was not given back",
+    c"an error of the operating system: see errno",
+    c"an argument is null or out of range",
+    c"a loaned or peeked message has not been released",
     c"the options do not say that the other process is trusted",
     c"the listener's channels are larger than the options accept",
 ];
@@ -81,6 +81,19 @@ fn set_errno(code: c_int) {
 /// 0, or the number of the error.
 pub(crate) fn status(result: Result<()>) -> c_int {
     result.err().unwrap_or(0)
+}
+
+/// See the header.
+#[unsafe(no_mangle)]
+pub extern "C" fn furlong_version() -> *const c_char {
+    const { concat!(env!("CARGO_PKG_VERSION"), "\0") }.as_ptr().cast()
+}
+
+/// See the header.
+#[unsafe(no_mangle)]
+pub extern "C" fn furlong_version_number() -> c_int {
+    let numbers = env!("CARGO_PKG_VERSION").split(['.', '-', '+']).take(3);
+    numbers.fold(0, |number, part| 1000 * number + part.parse::<c_int>().unwrap_or(0))
 }
 
 /// See the header.

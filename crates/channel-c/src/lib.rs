@@ -1,7 +1,7 @@
 //! furlong-channel for C: the functions of `include/furlong_channel.h`, which says what they do.
 //!
-//! Each checks its pointers for null, and believes the rest of what the header asks of them. A handle is a box; what is lent or
-//! looked at borrows from what lies in it, and no other call is let in before it was given back.
+//! Each checks its pointers for null, and trusts the caller to keep the other rules of the header. A handle is a box. A loaned or
+//! peeked message borrows from the end in it, and every other call is rejected until the message is released.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("furlong-channel-c needs Linux: its functions take and give descriptors");
@@ -12,3 +12,6 @@ mod end;
 mod errors;
 mod receiving;
 mod sending;
+
+#[cfg(all(test, in_one_process))]
+mod in_one_process;

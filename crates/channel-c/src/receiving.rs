@@ -66,6 +66,17 @@ pub unsafe extern "C" fn furlong_recv(
 /// # Safety
 /// As it says.
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_receiver_is_closed(receiver: *mut FurlongReceiver) -> c_int {
+    // SAFETY: as the caller promises.
+    let closed = unsafe { free(receiver) }.map(|receiver| on!(receiver, end => end.is_closed()));
+    closed.map_or_else(|error| error, c_int::from)
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_recv_each(
     receiver: *mut FurlongReceiver,
     most: usize,

@@ -34,6 +34,13 @@ pub struct FurlongBytes {
     len: usize,
 }
 
+#[cfg(all(test, in_one_process))]
+impl FurlongBytes {
+    pub(crate) fn of(bytes: &[u8]) -> FurlongBytes {
+        FurlongBytes { bytes: bytes.as_ptr(), len: bytes.len() }
+    }
+}
+
 /// See the header.
 ///
 /// # Safety
@@ -126,6 +133,17 @@ pub unsafe extern "C" fn furlong_commit(sender: *mut FurlongSender) -> c_int {
 pub unsafe extern "C" fn furlong_give_up(sender: *mut FurlongSender) -> c_int {
     // SAFETY: as the caller promises.
     status(unsafe { mutable(sender) }.and_then(|sender| sender.0.take().map(drop)))
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_sender_is_closed(sender: *mut FurlongSender) -> c_int {
+    // SAFETY: as the caller promises.
+    let closed = unsafe { free(sender) }.map(|sender| on!(sender, end => end.is_closed()));
+    closed.map_or_else(|error| error, c_int::from)
 }
 
 /// See the header.

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define EXPECT(what, due)                                                                                   \
     do {                                                                                                    \
@@ -18,6 +20,53 @@
 static void add(void *context, const void *bytes, size_t len) {
     (void)bytes;
     *(size_t *)context += len;
+}
+
+/* Allows the process in the context, or none. */
+static int is_process(void *context, const struct furlong_peer *peer) {
+    return context != NULL && *(pid_t *)context == peer->process && peer->user == getuid() && peer->group == getgid();
+}
+
+/* A server and a client that check each other's credentials. */
+static void check_credentials(void) {
+    const char *name = "@furlong-channel-c-rules";
+    furlong_listener *listener;
+    furlong_sender *sender;
+    furlong_receiver *receiver;
+    struct furlong_peer peer;
+    char buffer[8];
+    size_t len;
+    pid_t server = getpid();
+    EXPECT(furlong_listen(name, NULL, &listener), FURLONG_OK);
+    EXPECT(furlong_try_accept_if(listener, is_process, NULL, &sender, &receiver, &peer), FURLONG_WOULD_BLOCK);
+    EXPECT(furlong_accept_if(listener, NULL, NULL, &sender, &receiver, &peer), FURLONG_INVALID);
+    EXPECT(furlong_connect_if(name, NULL, NULL, NULL, &sender, &receiver, NULL, -1), FURLONG_INVALID);
+    EXPECT(furlong_connect_if(name, NULL, is_process, NULL, &sender, &receiver, NULL, -1), FURLONG_REFUSED);
+    EXPECT(furlong_accept_if(listener, is_process, NULL, &sender, &receiver, &peer), FURLONG_REFUSED);
+    /* No process accepts this one, which leaves. */
+    EXPECT(furlong_connect_timeout(name, NULL, &sender, &receiver, NULL, 1000000), FURLONG_TIMED_OUT);
+    pid_t client = fork();
+    if (client == 0) {
+        EXPECT(furlong_connect_if(name, NULL, is_process, &server, &sender, &receiver, &peer, -1), FURLONG_OK);
+        EXPECT(furlong_send(sender, "allowed", 7, -1), FURLONG_OK);
+        furlong_sender_close(sender);
+        furlong_receiver_close(receiver);
+        _exit(0);
+    }
+    while (furlong_accept_if(listener, is_process, &client, &sender, &receiver, &peer) == FURLONG_REFUSED)
+        continue;
+    EXPECT(peer.process, client);
+    EXPECT(furlong_recv(receiver, buffer, sizeof buffer, &len, -1), FURLONG_OK);
+    EXPECT(len, 7);
+    EXPECT(furlong_recv(receiver, buffer, sizeof buffer, &len, -1), FURLONG_CLOSED);
+    EXPECT(furlong_receiver_is_closed(receiver), 1);
+    EXPECT(furlong_sender_is_closed(sender), 1);
+    int status;
+    EXPECT(waitpid(client, &status, 0), client);
+    EXPECT(status, 0);
+    furlong_sender_close(sender);
+    furlong_receiver_close(receiver);
+    furlong_listener_close(listener);
 }
 
 int main(void) {
@@ -50,6 +99,8 @@ int main(void) {
     EXPECT(furlong_send(sender, "seven b", 7, -1), FURLONG_OK);
     struct pollfd watched = {.fd = furlong_receiver_descriptor(other_receiver), .events = POLLIN};
     EXPECT(poll(&watched, 1, 10000), 1);
+    EXPECT(furlong_receiver_is_closed(other_receiver), 0);
+    EXPECT(furlong_recv(other_receiver, NULL, 0, &len, -1), FURLONG_BUFFER_TOO_SMALL);
     EXPECT(furlong_recv(other_receiver, buffer, 6, &len, -1), FURLONG_BUFFER_TOO_SMALL);
     EXPECT(len, 7);
     EXPECT(furlong_recv(other_receiver, buffer, sizeof buffer, &len, -1), FURLONG_OK);
@@ -89,10 +140,20 @@ int main(void) {
     furlong_sender_close(other_sender);
     furlong_receiver_close(other_receiver);
 
+    EXPECT(furlong_options_for_messages(NULL, 1, 1), FURLONG_INVALID);
+    EXPECT(furlong_options_for_messages(&options, 6000000, 4), FURLONG_OK);
+    EXPECT(options.capacity, 64 << 20);
+    EXPECT(options.longest_message, 0);
+    EXPECT(furlong_options_for_messages(&options, 20 << 20, 1), FURLONG_OK);
+    EXPECT(options.longest_message, 20 << 20);
+    check_credentials();
+
     furlong_listener *listener;
     EXPECT(furlong_listen("@furlong-channel-c-calls", NULL, &listener), FURLONG_OK);
     EXPECT(furlong_listener_descriptor(listener) >= 0, 1);
     furlong_listener_close(listener);
+    EXPECT(strcmp(furlong_version(), FURLONG_VERSION), 0);
+    EXPECT(furlong_version_number(), FURLONG_VERSION_NUMBER);
     EXPECT(strcmp(furlong_error_text(FURLONG_CLOSED), "the other end is closed"), 0);
     EXPECT(strcmp(furlong_error_text(1), "an unknown error"), 0);
     return 0;

@@ -16,22 +16,21 @@ fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Where cargo has put the library, beside this test.
-fn libraries() -> PathBuf {
-    std::env::current_exe().unwrap().parent().unwrap().to_owned()
-}
-
+/// Cargo builds the library into the directory of this test.
 fn library() -> PathBuf {
-    libraries().join("libfurlong_channel_c.so")
+    std::env::current_exe().unwrap().with_file_name("libfurlong_channel_c.so")
 }
 
 /// The names of all functions before `ends` in a text.
 fn functions(text: &str) -> BTreeSet<&str> {
     let names = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
     let is_type = |name: &str| {
-        ["listener", "sender", "receiver", "options", "peer", "bytes", "end", "error", "waiting", "channel"]
-            .iter()
-            .any(|ending| name.strip_prefix("furlong_") == Some(ending))
+        [
+            "listener", "sender", "receiver", "options", "peer", "bytes", "end", "error", "waiting",
+            "channel", "rule",
+        ]
+        .iter()
+        .any(|ending| name.strip_prefix("furlong_") == Some(ending))
     };
     names.filter(|name| name.starts_with("furlong_") && !is_type(name)).collect()
 }
@@ -52,7 +51,11 @@ fn the_header_has_every_function_of_the_library_and_no_other() {
     assert_eq!(functions(&code), exported);
 }
 
+/// Compiles a program next to a link to the library, whose name is its SONAME.
 fn compile(source: &Path, language: &[&str], program: &Path) {
+    let scratch = program.parent().unwrap();
+    let name = "libfurlong_channel.so.0.1";
+    let _ = std::os::unix::fs::symlink(library(), scratch.join(name));
     let compiled = Command::new("cc")
         .args(language)
         .args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I"])
@@ -61,9 +64,9 @@ fn compile(source: &Path, language: &[&str], program: &Path) {
         .arg("-o")
         .arg(program)
         .arg("-L")
-        .arg(libraries())
-        .args(["-lfurlong_channel_c", "-Wl,-rpath"])
-        .arg(libraries())
+        .arg(scratch)
+        .args([&format!("-l:{name}"), "-Wl,-rpath"])
+        .arg(scratch)
         .status();
     assert!(compiled.unwrap().success(), "{} does not compile", source.display());
 }
@@ -75,6 +78,11 @@ impl Drop for Process {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// Lets a program find the package and the library as cargo built it.
+fn with_package(command: &mut Command) -> &mut Command {
+    command.env("PYTHONPATH", folder().join("python")).env("FURLONG_CHANNEL_LIBRARY", library())
 }
 
 fn start(command: &mut Command) -> Process {
@@ -150,7 +158,7 @@ fn a_program_in_python_talks_with_one_in_rust() {
     let name = scratch.path().join("socket");
     let command = |what: &str, name: &str| {
         let mut command = Command::new("python3");
-        command.arg(folder().join("examples/talk.py")).arg(library()).args([what, name]);
+        with_package(&mut command).arg("-B").arg(folder().join("examples/talk.py")).args([what, name]);
         command
     };
     talk(command, name.to_str().unwrap());
@@ -164,8 +172,8 @@ fn signal_ends_a_program_in_python_that_waits() {
         let name = scratch.path().join(format!("socket-{has_client}"));
         // Python handles no signal that was ignored when it was started, as in background jobs of a shell.
         let mut command = Command::new("env");
-        command.args(["--default-signal=INT", "python3"]).arg(folder().join("examples/talk.py"));
-        command.arg(library()).arg("listen").arg(&name);
+        command.args(["--default-signal=INT", "python3", "-B"]).arg(folder().join("examples/talk.py"));
+        with_package(&mut command).arg("listen").arg(&name);
         let mut process = start(command.stderr(Stdio::null()));
         let begin = Instant::now();
         while !name.exists() {

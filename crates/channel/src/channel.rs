@@ -13,6 +13,19 @@ use crate::wake::Link;
 use std::time::Duration;
 
 /// Which of the two ends one is.
+///
+/// ```
+/// # #[cfg(target_os = "linux")]
+/// # fn main() -> Result<(), furlong_channel::Error> {
+/// use furlong_channel::{Channel, Options, Side};
+///
+/// let [first, second] = Channel::pair(&Options::new())?;
+/// assert_eq!((first.side, second.side), (Side::First, Side::Second));
+/// # Ok(())
+/// # }
+/// # #[cfg(not(target_os = "linux"))]
+/// # fn main() {}
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// The one that made the channel, or listened.
@@ -24,6 +37,24 @@ pub enum Side {
 /// One end of a channel: it sends messages to the other end, and receives those of the other end.
 ///
 /// A call that is not described here does what the one of that name of [`Sender`] or [`Receiver`] does.
+///
+/// ```
+/// # #[cfg(target_os = "linux")]
+/// # fn main() -> Result<(), furlong_channel::Error> {
+/// use furlong_channel::{Channel, Options};
+///
+/// let options = Options::new();
+/// let [first, second] = Channel::pair(&options)?;
+/// let mut first = Channel::from_descriptors(first, &options)?;
+/// // Usually in another process.
+/// let mut second = Channel::from_descriptors(second, &options)?;
+/// first.send(b"hello")?;
+/// assert_eq!(second.recv_vec()?, b"hello");
+/// # Ok(())
+/// # }
+/// # #[cfg(not(target_os = "linux"))]
+/// # fn main() {}
+/// ```
 #[derive(Debug)]
 pub struct Channel<T: Trust = Untrusted> {
     sender: Sender<T>,
@@ -44,7 +75,7 @@ impl Channel {
         options: &Options,
         peer: Credentials,
     ) -> Result<Channel> {
-        shared_memory::check(memory, shared_bytes(options.capacity))?;
+        shared_memory::check(memory, shared_bytes(options.capacity, 2))?;
         let [there, back] = Lane::map(memory, options.capacity)?;
         let (send, receive) = if side == Side::First { (there, back) } else { (back, there) };
         let sender = Sender::new(send, sending, options);

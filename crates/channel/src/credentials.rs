@@ -3,6 +3,21 @@
 use std::fmt;
 
 /// Who is at the other end, as the kernel knows it.
+///
+/// ```
+/// # #[cfg(target_os = "linux")]
+/// # fn main() -> Result<(), furlong_channel::Error> {
+/// # use furlong_channel::{Channel, Options};
+/// # let options = Options::new();
+/// let [first, _second] = Channel::pair(&options)?;
+/// let peer = Channel::from_descriptors(first, &options)?.peer();
+/// assert_eq!(peer.process, std::process::id() as i32);
+/// println!("{peer} is at the other end");
+/// # Ok(())
+/// # }
+/// # #[cfg(not(target_os = "linux"))]
+/// # fn main() {}
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Credentials {
     /// The number of the process that connected, listened, or made the pair.

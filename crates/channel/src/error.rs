@@ -6,6 +6,28 @@ use std::{fmt, io};
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why a call did not do what it was asked.
+///
+/// ```
+/// # #[cfg(target_os = "linux")]
+/// # fn main() -> Result<(), furlong_channel::Error> {
+/// use furlong_channel::Error;
+/// # use furlong_channel::{Channel, Options};
+/// # let options = Options::new();
+/// # let [first, second] = Channel::pair(&options)?.map(|end| Channel::from_descriptors(end, &options));
+/// # let (mut first, mut second) = (first?, second?);
+/// drop(first);
+/// match second.try_recv(&mut [0; 100]) {
+///     Ok(len) => println!("{len} bytes"),
+///     Err(Error::WouldBlock) => println!("nothing yet"),
+///     Err(Error::Closed | Error::PeerDied) => println!("nothing will come"),
+///     Err(error) => return Err(error),
+/// }
+/// assert_eq!(second.recv_vec(), Err(Error::Closed));
+/// # Ok(())
+/// # }
+/// # #[cfg(not(target_os = "linux"))]
+/// # fn main() {}
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -41,6 +63,9 @@ pub enum Error {
         /// The most bytes that this process accepts.
         most: usize,
     },
+    /// The listener offers another kind of channel than this call connects with: for example a one-way channel to a call that wants
+    /// both directions.
+    OtherKind,
     /// The process at the other end is not one of those that were allowed.
     Refused(crate::credentials::Credentials),
     /// The operating system refused something.
@@ -65,6 +90,7 @@ impl fmt::Display for Error {
                 f,
                 "the listener's {what} has {bytes} bytes, and this process accepts at most {most}: raise it in the options"
             ),
+            Error::OtherKind => f.write_str("the listener offers another kind of channel"),
             Error::Refused(peer) => write!(f, "{peer} is not allowed"),
             Error::System(error) => error.fmt(f),
         }
@@ -92,6 +118,7 @@ impl Clone for Error {
             Error::BufferTooSmall { len } => Error::BufferTooSmall { len: *len },
             Error::Corrupt(what) => Error::Corrupt(what),
             Error::TooLarge { what, bytes, most } => Error::TooLarge { what, bytes: *bytes, most: *most },
+            Error::OtherKind => Error::OtherKind,
             Error::Refused(peer) => Error::Refused(*peer),
             Error::System(error) => Error::System(match error.raw_os_error() {
                 Some(number) => io::Error::from_raw_os_error(number),
@@ -138,7 +165,7 @@ impl From<Error> for io::Error {
             Error::Closed => io::ErrorKind::UnexpectedEof,
             Error::PeerDied => io::ErrorKind::ConnectionReset,
             Error::TooLong { .. } | Error::BufferTooSmall { .. } => io::ErrorKind::InvalidInput,
-            Error::Corrupt(_) | Error::TooLarge { .. } => io::ErrorKind::InvalidData,
+            Error::Corrupt(_) | Error::TooLarge { .. } | Error::OtherKind => io::ErrorKind::InvalidData,
             Error::Refused(_) => io::ErrorKind::PermissionDenied,
         };
         io::Error::new(kind, error)

@@ -21,6 +21,20 @@ const LEAST_CAPACITY_BYTES: usize = 4096;
 const MOST_CAPACITY_BYTES: usize = 1 << 32;
 
 /// What a channel is to be. Both ends of one that was not made by `connect` are given the same.
+///
+/// ```
+/// # fn main() -> Result<(), furlong_channel::Error> {
+/// use furlong_channel::{Options, Waiting};
+///
+/// // Rings for frames of 6 MB, and an end that sleeps.
+/// let options = Options::for_messages(6_000_000, 4).waiting(Waiting::Park);
+/// assert!(options.depth(6_000_000) >= 4);
+/// // One of many channels that are rarely used.
+/// let options = Options::new().capacity(4096).longest_message(1000);
+/// assert_eq!(options.capacity_bytes(), 4096);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     pub(crate) capacity: usize,
@@ -152,7 +166,7 @@ impl Options {
         };
         let is_capacity =
             capacity.is_power_of_two() && (LEAST_CAPACITY_BYTES..=MOST_CAPACITY_BYTES).contains(&capacity);
-        if !is_capacity || longest > u32::MAX as usize || !start.is_multiple_of(8) {
+        if !is_capacity || longest > u32::MAX as usize || start % 8 != 0 {
             return Err(invalid);
         }
         let accepted = self.accepted.max(self.capacity);

@@ -3,13 +3,71 @@
 use crate::memory::Promise;
 
 /// Whether the process at the other end is believed to follow the protocol: [`Untrusted`] or [`Trusted`].
+///
+/// ```
+/// # #[cfg(target_os = "linux")]
+/// # fn main() -> Result<(), furlong_channel::Error> {
+/// use furlong_channel::{Receiver, Trust};
+///
+/// /// Counts the messages of either kind of channel until it is closed.
+/// fn count<T: Trust>(receiver: &mut Receiver<T>) -> usize {
+///     let mut count = 0;
+///     while receiver.recv_vec().is_ok() {
+///         count += 1;
+///     }
+///     count
+/// }
+/// # use furlong_channel::{Channel, Options};
+/// # let options = Options::new();
+/// # let [first, second] = Channel::pair(&options)?.map(|end| Channel::from_descriptors(end, &options));
+/// # let (mut first, mut second) = (first?, second?);
+/// first.send(b"one")?;
+/// drop(first);
+/// assert_eq!(count(second.both().1), 1);
+/// # Ok(())
+/// # }
+/// # #[cfg(not(target_os = "linux"))]
+/// # fn main() {}
+/// ```
 pub trait Trust: sealed::Sealed + Copy + Send + 'static {}
 
 /// The other process may write anything at any time into what is shared. Messages are copied out before they are used.
+///
+/// ```
+/// # #[cfg(target_os = "linux")]
+/// # fn main() -> Result<(), furlong_channel::Error> {
+/// use furlong_channel::{Channel, Options, Untrusted};
+///
+/// let options = Options::new();
+/// let [end, _other] = Channel::pair(&options)?;
+/// let channel: Channel<Untrusted> = Channel::from_descriptors(end, &options)?;
+/// # Ok(())
+/// # }
+/// # #[cfg(not(target_os = "linux"))]
+/// # fn main() {}
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Untrusted(pub(crate) ());
 
 /// The other process leaves alone what is not its turn to write. Messages can be written and read where they lie.
+///
+/// ```
+/// # #[cfg(target_os = "linux")]
+/// # fn main() -> Result<(), furlong_channel::Error> {
+/// use furlong_channel::{Channel, Options, Trusted};
+///
+/// let options = Options::new();
+/// let [end, _other] = Channel::pair(&options)?;
+/// // SAFETY: no process has the other end.
+/// let mut channel: Channel<Trusted> = unsafe { Channel::from_descriptors(end, &options)?.trust() };
+/// let mut loan = channel.loan(5)?;
+/// loan.copy_from_slice(b"hello");
+/// loan.commit();
+/// # Ok(())
+/// # }
+/// # #[cfg(not(target_os = "linux"))]
+/// # fn main() {}
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Trusted(pub(crate) Promise);
 

@@ -1,9 +1,13 @@
 //! `cargo xtask channel prove`: what takes too long, or needs the library compiled in another way, to be a part of
 //! `cargo test --release -p furlong-channel`.
 
+pub mod install;
+pub mod packages;
+
 use crate::root;
 use crate::target::target;
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
+use packages::{CHECKS, Installed};
 use std::process::Command;
 use std::time::Instant;
 
@@ -29,13 +33,30 @@ const ASYNC: Build = Build {
 const LOOM: Build = Build {
     name: "loom",
     flags: "--cfg loom",
-    arguments: &["test", "--release", "-p", "furlong-channel", "--config", "profile.release.opt-level=1"],
+    arguments: &[
+        "test",
+        "--release",
+        "-p",
+        "furlong-channel",
+        "--features",
+        "broadcast",
+        "--config",
+        "profile.release.opt-level=1",
+    ],
+};
+/// All features, which nothing else in the workspace compiles.
+const FEATURES: Build = Build {
+    name: "features",
+    flags: "",
+    arguments: &["test", "--release", "-p", "furlong-channel", "--all-features"],
 };
 const MIRI: Build = Build {
     name: "miri",
     flags: "--cfg in_one_process",
     arguments: &["+nightly", "miri", "test", "-p", "furlong-channel"],
 };
+/// With what MIRI has compiled.
+const MIRI_C: Build = Build { arguments: &["+nightly", "miri", "test", "-p", "furlong-channel-c"], ..MIRI };
 const CRASH_SWEEP: Build = Build {
     name: "crash-sweep",
     flags: "--cfg crash_sweep",
@@ -66,7 +87,7 @@ struct Proof {
     from: Amount,
 }
 
-const PROOFS: [Proof; 12] = [
+const PROOFS: [Proof; 15] = [
     Proof {
         what: "every order of two threads under loom, and each ordering left out in turn",
         build: LOOM,
@@ -96,7 +117,21 @@ const PROOFS: [Proof; 12] = [
         from: Amount::Quick,
     },
     Proof {
-        what: "the examples with mio and tokio",
+        what: "broadcasts and inboxes: order, deaths, forks, closes, cunning peers",
+        build: FEATURES,
+        arguments: &["--test", "shared"],
+        variable: None,
+        from: Amount::Quick,
+    },
+    Proof {
+        what: "the examples in the documentation of all features",
+        build: FEATURES,
+        arguments: &["--doc"],
+        variable: None,
+        from: Amount::Quick,
+    },
+    Proof {
+        what: "futures of tokio under load, and the examples with mio and tokio",
         build: ASYNC,
         arguments: &["--locked"],
         variable: None,
@@ -120,6 +155,13 @@ const PROOFS: [Proof; 12] = [
         what: "every test in one process under miri",
         build: MIRI,
         arguments: &["--lib", "--test", "one_process"],
+        variable: Some(("MIRIFLAGS", "-Zmiri-disable-isolation")),
+        from: Amount::Usual,
+    },
+    Proof {
+        what: "the functions for C under miri",
+        build: MIRI_C,
+        arguments: &["--lib"],
         variable: Some(("MIRIFLAGS", "-Zmiri-disable-isolation")),
         from: Amount::Usual,
     },
@@ -171,35 +213,81 @@ pub enum Amount {
 /// Returns an error with the number of proofs that failed.
 pub fn prove(amount: Amount) -> anyhow::Result<usize> {
     let has_miri = starts(&["+nightly", "miri", "--version"]);
-    let mut lines = Vec::new();
-    let (mut proven, mut failed) = (0, 0);
+    let mut results = Results::default();
     for proof in PROOFS.iter().filter(|proof| proof.from <= amount) {
         let is_nightly = proof.build.arguments.contains(&"+nightly");
         if is_nightly && !has_miri {
             let line = "SKIPPED (rustup toolchain install nightly --component miri,rust-src)";
-            lines.push(format!("{line}: {}", proof.what));
+            results.lines.push(format!("{line}: {}", proof.what));
             continue;
         }
+        results.note(proof.what, || run(proof));
+    }
+    results.check_packages();
+    results.print()
+}
+
+/// Installs the packages for C and Python and checks them, without the proofs.
+///
+/// # Errors
+/// Returns an error with the number of checks that failed.
+pub fn check_packages() -> anyhow::Result<()> {
+    let mut results = Results::default();
+    results.check_packages();
+    results.print().map(drop)
+}
+
+/// The results of proofs.
+#[derive(Default)]
+struct Results {
+    lines: Vec<String>,
+    proven: usize,
+    failed: usize,
+}
+
+impl Results {
+    /// Carries out a proof and notes its result and its time.
+    fn note(&mut self, what: &str, prove: impl FnOnce() -> anyhow::Result<()>) {
         let begin = Instant::now();
-        let passed = run(proof)?;
-        proven += usize::from(passed);
-        failed += u32::from(!passed);
-        let result = if passed { "passed" } else { "FAILED" };
-        lines.push(format!("{result} in {:4} s: {}", begin.elapsed().as_secs(), proof.what));
+        let result = prove();
+        if let Err(error) = &result {
+            println!("xtask: {what}: {error:#}");
+        }
+        self.proven += usize::from(result.is_ok());
+        self.failed += usize::from(result.is_err());
+        let word = if result.is_ok() { "passed" } else { "FAILED" };
+        self.lines.push(format!("{word} in {:4} s: {what}", begin.elapsed().as_secs()));
     }
-    println!("\nxtask: proofs of furlong-channel\n{}", lines.join("\n"));
-    if failed > 0 {
-        bail!("{failed} of {} proofs failed", lines.len());
+
+    fn check_packages(&mut self) {
+        let mut installed = None;
+        self.note("packages for C and Python are built and installed", || {
+            installed = Some(Installed::new()?);
+            Ok(())
+        });
+        for check in CHECKS {
+            let Some(installed) = &installed else { break };
+            println!("\nxtask: {}", check.what);
+            self.note(check.what, || (check.check)(installed));
+        }
     }
-    Ok(proven)
+
+    /// Prints the results, and returns how many proofs passed if none failed.
+    fn print(self) -> anyhow::Result<usize> {
+        println!("\nxtask: proofs of furlong-channel\n{}", self.lines.join("\n"));
+        if self.failed > 0 {
+            bail!("{} of {} proofs failed", self.failed, self.lines.len());
+        }
+        Ok(self.proven)
+    }
 }
 
 fn starts(arguments: &[&str]) -> bool {
     Command::new("cargo").args(arguments).output().is_ok_and(|output| output.status.success())
 }
 
-/// Says whether it passed.
-fn run(proof: &Proof) -> anyhow::Result<bool> {
+/// Carries out a proof.
+fn run(proof: &Proof) -> anyhow::Result<()> {
     let Build { name, flags, arguments } = proof.build;
     let mut command = Command::new("cargo");
     command.current_dir(root()).args(arguments);
@@ -212,6 +300,7 @@ fn run(proof: &Proof) -> anyhow::Result<bool> {
     }
     command.args(proof.arguments).envs(proof.variable);
     println!("\nxtask: {}", proof.what);
-    let status = command.status().with_context(|| format!("{}: cannot start cargo", proof.what))?;
-    Ok(status.success())
+    let status = command.status().context("cannot start cargo")?;
+    ensure!(status.success(), "cargo ended with {status}");
+    Ok(())
 }

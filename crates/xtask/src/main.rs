@@ -52,6 +52,10 @@ cargo xtask hostile SEED [--by-line]
 cargo xtask channel prove [--quick | --long]
                                    test furlong-channel under loom, miri and ThreadSanitizer, against kills, crashes at each store
                                    and a hostile process; --quick takes a minute, --long is hostile for an hour
+cargo xtask channel install --prefix DIR
+                                   install it for C: header, libraries, and a file for pkg-config
+cargo xtask channel wheel DIR      write the wheel for Python there
+cargo xtask channel packages       install both in target/channel/packages, and test them there
 cargo xtask driver test            build the kernel module, and test it in an emulated machine
 cargo xtask driver build           build it without a warning of gcc or sparse
 cargo xtask driver check           build it, and run checkpatch.pl (fetches 140 MB once)
@@ -95,6 +99,9 @@ fn main() -> ExitCode {
         ["channel", "prove"] => channel::prove(channel::Amount::Usual).map(drop),
         ["channel", "prove", "--quick"] => channel::prove(channel::Amount::Quick).map(drop),
         ["channel", "prove", "--long"] => channel::prove(channel::Amount::Long).map(drop),
+        ["channel", "install", "--prefix", prefix] => channel::install::install(prefix.as_ref()),
+        ["channel", "wheel", folder] => channel::packages::wheel(folder.as_ref()).map(drop),
+        ["channel", "packages"] => channel::check_packages(),
         ["driver", "test"] => driver::test().map(drop),
         ["driver", "build"] => driver::build(),
         ["driver", "check"] => driver::check(),

@@ -10,6 +10,7 @@
 mod calls;
 
 use crate::not_measured::NotMeasured;
+use crate::survived::survived;
 use crate::trial::{Claims, Settings, Span, TrialContext, Work};
 use crate::watch::Observer;
 use calls::{Calls, Log};
@@ -33,7 +34,10 @@ impl Counting {
     pub fn find() -> Counting {
         // The log of this process is opened to see whether it may be.
         let event = tracefs::event_id("raw_syscalls", "sys_enter");
-        let tried = event.and_then(|event| SystemCallLog::open(event, 0).map(|_| event));
+        let tried = event.and_then(|event| {
+            survived(|| drop(SystemCallLog::open(event, 0)))?;
+            SystemCallLog::open(event, 0).map(|_| event)
+        });
         let mut why_not_better = Vec::new();
         match tried {
             Ok(event) => Counting { method: CountMethod::Tracepoint, event: Some(event), why_not_better },

@@ -12,6 +12,22 @@ use crate::trust::Trust;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 /// What one end is made of. They are closed on `exec` unless a program says otherwise.
+///
+/// ```
+/// # #[cfg(target_os = "linux")]
+/// # fn main() -> Result<(), furlong_channel::Error> {
+/// use furlong_channel::{Channel, Options};
+///
+/// let options = Options::new();
+/// let [own, other] = Channel::pair(&options)?;
+/// let channel = Channel::from_descriptors(own, &options)?;
+/// // Send `other` to another process through a UNIX socket, or let a child inherit it.
+/// println!("memory {:?}, sockets {:?} and {:?}", other.memory, other.sending, other.receiving);
+/// # Ok(())
+/// # }
+/// # #[cfg(not(target_os = "linux"))]
+/// # fn main() {}
+/// ```
 #[derive(Debug)]
 pub struct Descriptors {
     /// The shared memory, which both ends have.
@@ -31,7 +47,7 @@ impl Channel {
     /// # Errors
     /// What the operating system refused.
     pub fn pair(options: &Options) -> Result<[Descriptors; 2]> {
-        let memory = shared_memory::new(shared_bytes(options.capacity))?;
+        let memory = shared_memory::new(shared_bytes(options.capacity, 2))?;
         let [there, there_other] = socket::pair()?;
         let [back, back_other] = socket::pair()?;
         let copy = memory.try_clone()?;
@@ -63,7 +79,7 @@ impl Channel {
         socket::check(sending.as_fd())?;
         socket::check(receiving.as_fd())?;
         let peer = socket::credentials(sending.as_fd())?;
-        Channel::connected(memory.as_fd(), Link::both([sending, receiving], None), side, options, peer)
+        Channel::connected(memory.as_fd(), Link::all([sending, receiving], None), side, options, peer)
     }
 }
 

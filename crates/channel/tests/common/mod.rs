@@ -47,7 +47,7 @@ pub fn content(number: usize, len: usize) -> Vec<u8> {
 /// A length that looks like chance and is the same in both processes: mostly short, sometimes longer than a small ring.
 pub fn length(number: usize) -> usize {
     let mixed = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
-    (mixed % if number.is_multiple_of(7) { 20_000 } else { 300 }) as usize
+    (mixed % if number % 7 == 0 { 20_000 } else { 300 }) as usize
 }
 
 /// A name that nobody else has.

@@ -23,7 +23,7 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
 pub fn all_pages() -> Vec<PathBuf> {
     let alone = fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
     let alone = alone.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
-    let folders = ["adapters", "crates/channel", "docs", "driver", "python-module"];
+    let folders = ["adapters", "crates/channel", "crates/channel-c", "docs", "driver", "python-module"];
     folders.iter().flat_map(|folder| pages(&root().join(folder))).chain(alone).collect()
 }
 
