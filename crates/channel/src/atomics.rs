@@ -34,6 +34,12 @@ pub(crate) enum Fault {
     LoadClosed,
     /// Who reads that no more comes does not look whether something came.
     LookAfterClosed,
+    /// A ring is written over before the receivers are told.
+    #[cfg(feature = "broadcast")]
+    PublishOldest,
+    /// What was written over is looked at before the record was read.
+    #[cfg(feature = "broadcast")]
+    LoadOldest,
     /// The same for who sees that the other process is dead.
     LookAfterDeath,
 }

@@ -75,7 +75,7 @@ impl Channel {
         options: &Options,
         peer: Credentials,
     ) -> Result<Channel> {
-        shared_memory::check(memory, shared_bytes(options.capacity))?;
+        shared_memory::check(memory, shared_bytes(options.capacity, 2))?;
         let [there, back] = Lane::map(memory, options.capacity)?;
         let (send, receive) = if side == Side::First { (there, back) } else { (back, there) };
         let sender = Sender::new(send, sending, options);

@@ -63,6 +63,9 @@ pub enum Error {
         /// The most bytes that this process accepts.
         most: usize,
     },
+    /// The listener offers another kind of channel than this call connects with: for example a one-way channel to a call that wants
+    /// both directions.
+    OtherKind,
     /// The process at the other end is not one of those that were allowed.
     Refused(crate::credentials::Credentials),
     /// The operating system refused something.
@@ -87,6 +90,7 @@ impl fmt::Display for Error {
                 f,
                 "the listener's {what} has {bytes} bytes, and this process accepts at most {most}: raise it in the options"
             ),
+            Error::OtherKind => f.write_str("the listener offers another kind of channel"),
             Error::Refused(peer) => write!(f, "{peer} is not allowed"),
             Error::System(error) => error.fmt(f),
         }
@@ -114,6 +118,7 @@ impl Clone for Error {
             Error::BufferTooSmall { len } => Error::BufferTooSmall { len: *len },
             Error::Corrupt(what) => Error::Corrupt(what),
             Error::TooLarge { what, bytes, most } => Error::TooLarge { what, bytes: *bytes, most: *most },
+            Error::OtherKind => Error::OtherKind,
             Error::Refused(peer) => Error::Refused(*peer),
             Error::System(error) => Error::System(match error.raw_os_error() {
                 Some(number) => io::Error::from_raw_os_error(number),
@@ -160,7 +165,7 @@ impl From<Error> for io::Error {
             Error::Closed => io::ErrorKind::UnexpectedEof,
             Error::PeerDied => io::ErrorKind::ConnectionReset,
             Error::TooLong { .. } | Error::BufferTooSmall { .. } => io::ErrorKind::InvalidInput,
-            Error::Corrupt(_) | Error::TooLarge { .. } => io::ErrorKind::InvalidData,
+            Error::Corrupt(_) | Error::TooLarge { .. } | Error::OtherKind => io::ErrorKind::InvalidData,
             Error::Refused(_) => io::ErrorKind::PermissionDenied,
         };
         io::Error::new(kind, error)

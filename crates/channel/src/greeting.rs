@@ -13,8 +13,39 @@ pub(crate) const VERSION: u8 = 1;
 /// Bytes of a greeting: [`MAGIC`] and [`VERSION`], capacity, longest message, start.
 pub(crate) const BYTES: usize = 32;
 
-/// The greeting of a listener with these options.
-pub(crate) fn encode(options: &Options) -> [u8; BYTES] {
+/// The kind of channel that a listener offers. Its number is the highest byte of the capacity, which is 0 in every channel with two
+/// directions: a library that knows no other kind rejects all others as an impossible capacity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Offer {
+    /// Both directions.
+    Channel = 0,
+    /// The direction in which the listener sends.
+    #[cfg_attr(windows, expect(dead_code, reason = "Windows has channels with two directions alone"))]
+    FromListener = 1,
+    /// The direction in which the listener receives.
+    #[cfg_attr(windows, expect(dead_code, reason = "Windows has channels with two directions alone"))]
+    ToListener = 2,
+    /// A ring that several receivers read.
+    #[cfg_attr(
+        not(all(feature = "broadcast", target_os = "linux")),
+        expect(dead_code, reason = "a client that knows it reports it")
+    )]
+    Broadcast = 3,
+    /// A ring that several receivers read and whose sender never waits.
+    #[cfg_attr(
+        not(all(feature = "broadcast", target_os = "linux")),
+        expect(dead_code, reason = "a client that knows it reports it")
+    )]
+    Overwriting = 4,
+}
+
+const LAST_OFFER: u8 = 4;
+
+/// Where the number of an [`Offer`] is stored in a greeting.
+const OFFER_AT: usize = 15;
+
+/// The greeting of a listener that offers a channel with these options.
+pub(crate) fn encode(options: &Options, offer: Offer) -> [u8; BYTES] {
     let mut greeting = [0; BYTES];
     greeting[..7].copy_from_slice(&MAGIC);
     greeting[7] = VERSION;
@@ -22,6 +53,7 @@ pub(crate) fn encode(options: &Options) -> [u8; BYTES] {
     for (number, place) in numbers.iter().zip(greeting[8..].chunks_exact_mut(8)) {
         place.copy_from_slice(&number.to_le_bytes());
     }
+    greeting[OFFER_AT] = offer as u8;
     greeting
 }
 
@@ -32,16 +64,28 @@ pub(crate) fn number(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(number)
 }
 
-/// What the one who connected with `own` options makes its end with.
+/// Returns the options of the end of a process that has connected with `own` options, to be given a channel of the kind `wanted`.
 ///
 /// # Errors
-/// Returns `Corrupt` if it is not a greeting of this version, and `TooLarge` if it exceeds what `own` accepts.
-pub(crate) fn decode(greeting: &[u8; BYTES], own: &Options) -> Result<Options> {
+/// Returns `Corrupt` if it is not a greeting of this version, `OtherKind` if the listener offers another kind of channel, and
+/// `TooLarge` if the channel exceeds what `own` accepts.
+pub(crate) fn decode(greeting: &[u8; BYTES], own: &Options, wanted: Offer) -> Result<Options> {
     if greeting[..7] != MAGIC {
         return Err(Error::Corrupt("the greeting is not of this library"));
     }
     if greeting[7] != VERSION {
         return Err(Error::Corrupt("the listener has another version of the wire format"));
     }
+    if greeting[OFFER_AT] != wanted as u8 {
+        let is_known = greeting[OFFER_AT] <= LAST_OFFER;
+        return Err(if is_known {
+            Error::OtherKind
+        } else {
+            Error::Corrupt("the kind of channel is unknown")
+        });
+    }
+    let mut greeting = *greeting;
+    greeting[OFFER_AT] = 0;
+    let greeting = &greeting;
     own.checked(number(greeting, 8), number(greeting, 16), number(greeting, 24))
 }

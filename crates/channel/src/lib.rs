@@ -11,21 +11,28 @@ compile_error!(
 #[cfg(not(any(loom, miri)))]
 mod any_platform;
 mod atomics;
+#[cfg(all(feature = "broadcast", target_os = "linux"))]
+mod broadcast;
 #[cfg(not(loom))]
 mod channel;
 mod coalescing;
 #[cfg(not(loom))]
 mod connecting;
 mod control;
+mod counters;
 mod credentials;
 mod error;
 #[cfg(not(loom))]
 mod greeting;
 mod memory;
 mod options;
+#[cfg(all(feature = "broadcast", target_os = "linux"))]
+mod overwriting;
 mod receiver;
 mod ring;
 mod sender;
+#[cfg(all(feature = "broadcast", target_os = "linux"))]
+mod shared_ring;
 #[cfg_attr(loom, path = "model/storage.rs")]
 mod storage;
 mod trust;
@@ -50,14 +57,28 @@ mod wake;
 #[path = "model/orderings.rs"]
 mod orderings;
 
+#[cfg(all(test, loom, feature = "broadcast"))]
+#[path = "model/shared_orderings.rs"]
+mod shared_orderings;
+
 #[cfg(not(loom))]
 pub use channel::{Channel, Side};
+pub use counters::Counters;
 pub use credentials::Credentials;
 pub use error::{Error, Result};
+#[cfg(all(feature = "tokio", target_os = "linux", not(loom)))]
+pub use linux::tokio;
+#[cfg(all(feature = "broadcast", target_os = "linux", not(loom)))]
+pub use linux::{Broadcast, OverwritingReceiver, Subscription};
 #[cfg(all(target_os = "linux", not(loom)))]
-pub use linux::{Descriptors, Listener};
+pub use linux::{Descriptors, Listener, OneWayDescriptors, OneWayEnd};
+#[cfg(all(feature = "inbox", target_os = "linux", not(loom)))]
+pub use linux::{Event, Inbox, SenderId};
 pub use options::Options;
+#[cfg(all(feature = "broadcast", target_os = "linux"))]
+pub use overwriting::Taken;
 pub use receiver::{Message, Receiver};
+pub use sender::long::LongMessage;
 pub use sender::{Loan, Sender};
 pub use trust::{Trust, Trusted, Untrusted};
 pub use waiting::Waiting;

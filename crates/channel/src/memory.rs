@@ -1,5 +1,7 @@
 //! One direction's memory as its two ends use it: every access that one of them makes and the other one sees, with its ordering.
 
+#[cfg(feature = "broadcast")]
+use crate::atomics::AtomicU64;
 use crate::atomics::{Fault, Ordering, count_store, has, order};
 use crate::control::End;
 #[cfg(not(loom))]
@@ -14,9 +16,9 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// Both directions in a memory object, which must have [`shared_bytes`](crate::storage::shared_bytes) bytes for good.
+    /// Maps the directions in a memory object, which must have [`shared_bytes`](crate::storage::shared_bytes) bytes for good.
     #[cfg(not(loom))]
-    pub(crate) fn map(memory: Object<'_>, capacity: usize) -> std::io::Result<[Lane; 2]> {
+    pub(crate) fn map<const N: usize>(memory: Object<'_>, capacity: usize) -> std::io::Result<[Lane; N]> {
         Ok(Storage::map(memory, capacity)?.map(|storage| Lane { storage }))
     }
 
@@ -27,9 +29,28 @@ impl Lane {
     }
 
     /// The same direction once more, for the other end in this process.
-    #[cfg(any(test, in_one_process))]
+    #[cfg(any(test, in_one_process, feature = "broadcast"))]
     pub(crate) fn again(&self) -> Lane {
         Lane { storage: self.storage.clone() }
+    }
+
+    /// Maps a ring, with the sender's control words, that this process only reads.
+    #[cfg(all(feature = "broadcast", not(loom)))]
+    pub(crate) fn map_for_reading(memory: Object<'_>, capacity: usize) -> std::io::Result<Lane> {
+        Ok(Lane { storage: Storage::map_for_reading(memory, capacity)? })
+    }
+
+    /// The same ring with the control words in another memory object, which must have
+    /// [`CONTROL_BYTES`](crate::storage::CONTROL_BYTES) for good.
+    #[cfg(all(feature = "broadcast", not(loom)))]
+    pub(crate) fn with_control(&self, control: Object<'_>) -> std::io::Result<Lane> {
+        Ok(Lane { storage: self.storage.with_control(control)? })
+    }
+
+    /// The same ring with other control words, in memory of this process alone.
+    #[cfg(all(test, loom, feature = "broadcast"))]
+    pub(crate) fn with_private_control(&self) -> Lane {
+        Lane { storage: self.storage.with_private_control() }
     }
 
     /// Bytes of payload and headers: a power of two.
@@ -60,6 +81,12 @@ impl Lane {
     #[inline(always)]
     pub(crate) fn load_header(&self, offset: usize) -> u64 {
         self.storage.header(offset).load(order(Fault::LoadHeader, Ordering::Acquire))
+    }
+
+    /// The word at `offset`, a multiple of 8, of a ring whose sender writes over what is read.
+    #[cfg(feature = "broadcast")]
+    pub(crate) fn word(&self, offset: usize) -> &AtomicU64 {
+        self.storage.header(offset)
     }
 
     /// Makes a header, and all that was written before it, visible.

@@ -1,6 +1,7 @@
 //! The end of a direction that receives.
 
 use crate::coalescing::{self, Coalescing};
+use crate::counters::Counters;
 use crate::error::{Error, Result};
 use crate::memory::{Lane, Promise};
 use crate::options::Options;
@@ -120,6 +121,16 @@ impl<T: Trust> Receiver<T> {
         Ok(message)
     }
 
+    /// Like [`recv_vec`](Self::recv_vec), but returns `WouldBlock` if no message is available.
+    ///
+    /// # Errors
+    /// Returns `WouldBlock`, or an error as `recv_vec` does.
+    pub fn try_recv_vec(&mut self) -> Result<Vec<u8>> {
+        let mut message = Vec::new();
+        self.end.recv_vec(&mut message, Limit::Now)?;
+        Ok(message)
+    }
+
     /// Waits for a message, then hands a copy of each that is there, at most `most`, to `take`, and gives their number.
     ///
     /// # Errors
@@ -134,6 +145,18 @@ impl<T: Trust> Receiver<T> {
     /// `WouldBlock` if not; else as above.
     pub fn try_recv_each(&mut self, most: usize, take: impl FnMut(&[u8])) -> Result<usize> {
         self.end.recv_each(most, Limit::Now, take)
+    }
+
+    /// Returns how often this end has waited, slept and woken the sender.
+    pub fn counters(&self) -> Counters {
+        self.end.waiter.counters()
+    }
+
+    /// Returns the number of messages that can be received now, but at most `most`. It reads a word of each, so the call takes as
+    /// long as `most` is large. A sender that breaks the protocol can make the number wrong.
+    pub fn unread(&self, most: usize) -> usize {
+        let gathered = usize::from(!self.end.gathered.is_empty()).min(most);
+        gathered + self.end.ring.unread(most - gathered)
     }
 
     /// Returns whether the other end was closed or its process has died; there may be messages left. One system call.

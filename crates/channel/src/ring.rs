@@ -113,13 +113,16 @@ pub(crate) struct Producer {
     read: u64,
     /// The first record that was not published yet: its place and its header.
     staged: Option<(usize, u64)>,
+    /// The number of the message of which a call that does not wait has sent some parts; 0 if there is none. Then the ring
+    /// seems full to all other calls, so that they come to a slow path, which gives that message up.
+    begun: u64,
     broken: bool,
 }
 
 impl Producer {
     /// The sender's end of a lane whose bytes are counted from `start`.
     pub(crate) fn new(lane: Lane, start: u64) -> Producer {
-        Producer { lane, start, written: start, read: start, staged: None, broken: false }
+        Producer { lane, start, written: start, read: start, staged: None, begun: 0, broken: false }
     }
 
     /// Bytes in the longest record.
@@ -153,7 +156,7 @@ impl Producer {
         if self.broken || self.written.wrapping_sub(read) > known {
             self.broken = true;
             // From now on every call comes here.
-            self.read = self.written.wrapping_sub(self.lane.capacity() as u64);
+            self.seem_full();
             return Err(Error::Corrupt("the receiver's position is none"));
         }
         self.read = read;
@@ -163,10 +166,51 @@ impl Producer {
     /// Whether so many bytes are free, after looking again if they seem not to be.
     #[inline(always)]
     fn finds_room(&mut self, bytes: usize) -> Result<bool> {
-        if !self.has_room(bytes) {
-            self.refresh()?;
+        if self.has_room(bytes) { Ok(true) } else { self.finds_room_after_look(bytes) }
+    }
+
+    #[cold]
+    fn finds_room_after_look(&mut self, bytes: usize) -> Result<bool> {
+        self.refresh()?;
+        let found = self.has_room(bytes);
+        if self.begun != 0 {
+            self.seem_full();
         }
-        Ok(self.has_room(bytes))
+        Ok(found)
+    }
+
+    fn seem_full(&mut self) {
+        self.read = self.written.wrapping_sub(self.lane.capacity() as u64);
+    }
+
+    /// The number of the message of which some parts were sent; 0 if there is none.
+    pub(crate) fn begun(&self) -> u64 {
+        self.begun
+    }
+
+    /// Notes that some parts of a message with this number were sent; 0 once there is no such message any more.
+    pub(crate) fn set_begun(&mut self, number: u64) {
+        self.begun = number;
+        if number != 0 {
+            self.seem_full();
+        }
+    }
+
+    /// Bytes from the beginning to the next record.
+    #[cfg(feature = "broadcast")]
+    pub(crate) fn position(&self) -> u64 {
+        self.written
+    }
+
+    /// Bytes that were sent and not given back by the receiver, which may claim anything.
+    pub(crate) fn unread_bytes(&self) -> usize {
+        let read = self.start.wrapping_add(self.lane.load_read());
+        (self.written.wrapping_sub(read) as usize).min(self.lane.capacity())
+    }
+
+    /// Bytes in the ring.
+    pub(crate) fn capacity(&self) -> usize {
+        self.lane.capacity()
     }
 
     /// A place for a record of at most [`longest_record`](Self::longest_record) bytes; none while there is no room.
@@ -249,8 +293,9 @@ impl Producer {
         }
     }
 
-    /// Gives up the message whose first parts were published. There always is room to say so.
+    /// Gives up the message whose first parts were published. There always is room for that record.
     pub(crate) fn abort(&mut self) {
+        self.begun = 0;
         self.stage_header(self.offset(), header(Kind::Abort, 0, 0));
         self.written = self.written.wrapping_add(HEADER_BYTES as u64);
         self.publish();
@@ -381,6 +426,26 @@ impl Consumer {
             offset = if is_skip { 0 } else { (offset + bytes) & (capacity - 1) };
             header != 0
         })
+    }
+
+    /// Returns the number of messages in the ring, but at most `most`, by their headers, which are not checked.
+    pub(crate) fn unread(&self, most: usize) -> usize {
+        let (capacity, mut offset) = (self.lane.capacity(), self.offset());
+        let (mut walked, mut found) = (0, 0);
+        while found < most && walked < capacity {
+            let header = self.lane.load_header(offset);
+            if header == 0 {
+                break;
+            }
+            let kind = header >> 56;
+            let is_skip = kind == Kind::Skip as u64;
+            let bytes =
+                if is_skip { capacity - offset } else { record_bytes((header >> 32) as usize & 0xff_ffff) };
+            found += usize::from(kind == Kind::Whole as u64 || kind == Kind::First as u64);
+            walked += bytes;
+            offset = (offset + bytes) & (capacity - 1);
+        }
+        found
     }
 
     /// The same again and again: where a record as the last one is expected, with the rest of it, so that its lines travel

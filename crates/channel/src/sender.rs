@@ -1,5 +1,8 @@
 //! The end of a direction that sends.
 
+pub(crate) mod long;
+
+use crate::counters::Counters;
 use crate::error::{Error, Result};
 use crate::memory::{Lane, Promise};
 use crate::options::Options;
@@ -171,6 +174,22 @@ impl<T: Trust> Sender<T> {
         }
     }
 
+    /// Returns how often this end has waited, slept and woken the receiver.
+    pub fn counters(&self) -> Counters {
+        self.end.waiter.counters()
+    }
+
+    /// Returns the bytes of the ring, headers included, that were sent and that the receiver has not given back. It gives room back
+    /// once per eighth of the ring, and before it sleeps. Nothing is sent while this is near [`capacity`](Self::capacity).
+    pub fn fill(&self) -> usize {
+        self.end.ring.unread_bytes()
+    }
+
+    /// Returns the bytes of the ring.
+    pub fn capacity(&self) -> usize {
+        self.end.ring.capacity()
+    }
+
     /// Returns whether the other end was closed or its process has died. One system call.
     pub fn is_closed(&self) -> bool {
         self.end.waiter.is_alone()
@@ -230,6 +249,7 @@ impl Sender<Trusted> {
     fn loan_until(&mut self, len: usize, limit: Limit) -> Result<Loan<'_>> {
         check_length(len, self.longest_loan())?;
         self.end.check_open()?;
+        self.end.give_up_begun();
         let place = self.end.place(len, limit)?;
         Ok(Loan { end: &mut self.end, place, promise: self.trust.0 })
     }
@@ -353,6 +373,7 @@ impl SendingEnd {
 
     #[inline(never)]
     fn send_in_time(&mut self, message: &[u8], limit: Limit) -> Result<()> {
+        self.give_up_begun();
         let place = self.place(message.len(), limit)?;
         self.ring.fill(place, message);
         self.ring.stage_whole(place);
@@ -365,6 +386,7 @@ impl SendingEnd {
     fn stage_short(&mut self, message: &[u8]) -> Result<bool> {
         check_length(message.len(), self.longest.min(self.ring.longest_record()))?;
         self.check_open()?;
+        self.give_up_begun();
         let Some(place) = self.ring.place(message.len())? else {
             return Ok(false);
         };
@@ -386,11 +408,26 @@ impl SendingEnd {
         self.send_short(message, limit)
     }
 
+    /// Gives up a message that a call that does not wait has begun, if there is one: only that message may follow its parts.
+    #[inline(always)]
+    fn give_up_begun(&mut self) {
+        if self.ring.begun() != 0 {
+            self.abort();
+        }
+    }
+
+    #[cold]
+    fn abort(&mut self) {
+        self.ring.abort();
+        self.waiter.wake();
+    }
+
     /// Sends a message that may have to go in parts.
     #[inline(never)]
     fn send_long(&mut self, message: &[u8], limit: Limit) -> Result<()> {
         check_length(message.len(), self.longest)?;
         self.check_open()?;
+        self.give_up_begun();
         let begin = wake::now();
         let mut part_bytes = self.ring.part_bytes(is_stream(self.last_long, begin))?;
         if matches!(limit, Limit::Now) {
@@ -411,8 +448,7 @@ impl SendingEnd {
                 Err(error) => {
                     // To whoever is gone, or broke the protocol, nothing need be said.
                     if !is_first && matches!(error, Error::TimedOut) {
-                        self.ring.abort();
-                        self.waiter.wake();
+                        self.abort();
                     }
                     return Err(error);
                 }

@@ -12,7 +12,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Bytes in front of the payload of both directions.
-const CONTROL_BYTES: usize = 4096;
+pub(crate) const CONTROL_BYTES: usize = 4096;
 
 /// Where a direction's control words begin, after those of the other one.
 const CONTROL_STRIDE: usize = 1024;
@@ -20,9 +20,9 @@ const CONTROL_STRIDE: usize = 1024;
 /// Bytes in a line of the cache.
 const LINE_BYTES: usize = 64;
 
-/// Bytes of memory for directions of `capacity` bytes each.
-pub(crate) fn shared_bytes(capacity: usize) -> usize {
-    CONTROL_BYTES + 2 * capacity
+/// Returns the bytes of memory for `directions` of `capacity` bytes each.
+pub(crate) fn shared_bytes(capacity: usize, directions: usize) -> usize {
+    CONTROL_BYTES + directions * capacity
 }
 
 /// Mapped memory, or memory of this process for tests.
@@ -30,6 +30,8 @@ struct Memory {
     start: NonNull<u8>,
     len: usize,
     is_mapped: bool,
+    /// Memory that is used together with this one.
+    _other: Option<Arc<Memory>>,
 }
 
 impl Memory {
@@ -60,33 +62,54 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
-    /// Both directions in a memory object, which must have [`shared_bytes`] bytes for good.
-    pub(crate) fn map(memory: Object<'_>, capacity: usize) -> std::io::Result<[Storage; 2]> {
-        let len = shared_bytes(capacity);
+    /// Maps the directions in a memory object, which must have [`shared_bytes`] bytes for good.
+    pub(crate) fn map<const N: usize>(memory: Object<'_>, capacity: usize) -> std::io::Result<[Storage; N]> {
+        let len = shared_bytes(capacity, N);
         let start = NonNull::new(shared_memory::map(memory, len)?)
             .ok_or_else(|| std::io::Error::other("the memory was mapped at address 0"))?;
-        Ok(Storage::both(Memory { start, len, is_mapped: true }, capacity))
+        Ok(Storage::directions(Memory { start, len, is_mapped: true, _other: None }, capacity))
+    }
+
+    /// Maps a ring, with the sender's control words, that this process only reads: who writes to it is killed.
+    #[cfg(feature = "broadcast")]
+    pub(crate) fn map_for_reading(memory: Object<'_>, capacity: usize) -> std::io::Result<Storage> {
+        let len = shared_bytes(capacity, 1);
+        let start = NonNull::new(shared_memory::map_for_reading(memory, len)?)
+            .ok_or_else(|| std::io::Error::other("the memory was mapped at address 0"))?;
+        let [storage] = Storage::directions(Memory { start, len, is_mapped: true, _other: None }, capacity);
+        Ok(storage)
+    }
+
+    /// The same payload with the control words in another memory object of [`CONTROL_BYTES`].
+    #[cfg(feature = "broadcast")]
+    pub(crate) fn with_control(&self, control: Object<'_>) -> std::io::Result<Storage> {
+        let start = NonNull::new(shared_memory::map(control, CONTROL_BYTES)?)
+            .ok_or_else(|| std::io::Error::other("the memory was mapped at address 0"))?;
+        let other = Some(Arc::clone(&self._memory));
+        let memory = Memory { start, len: CONTROL_BYTES, is_mapped: true, _other: other };
+        Ok(Storage { control: start.cast(), _memory: Arc::new(memory), ..*self })
     }
 
     /// Both directions in memory of this process alone.
     #[cfg(any(test, in_one_process))]
     pub(crate) fn private(capacity: usize) -> [Storage; 2] {
-        let len = shared_bytes(capacity);
+        let len = shared_bytes(capacity, 2);
         // SAFETY: the length is not 0.
         let start = NonNull::new(unsafe { std::alloc::alloc_zeroed(Memory::layout(len)) });
-        Storage::both(
+        Storage::directions(
             Memory {
                 start: start.unwrap_or_else(|| std::alloc::handle_alloc_error(Memory::layout(len))),
                 len,
                 is_mapped: false,
+                _other: None,
             },
             capacity,
         )
     }
 
-    fn both(memory: Memory, capacity: usize) -> [Storage; 2] {
+    fn directions<const N: usize>(memory: Memory, capacity: usize) -> [Storage; N] {
         let memory = Arc::new(memory);
-        [0, 1].map(|direction| {
+        std::array::from_fn(|direction| {
             // SAFETY: both offsets lie inside the memory, which has `shared_bytes` bytes.
             let (control, payload) = unsafe {
                 let control = memory.start.add(direction * CONTROL_STRIDE);

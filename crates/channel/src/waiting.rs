@@ -7,9 +7,11 @@
 //! it to each to make its own. Windows has no barrier for several processes; there each makes its own.
 
 use crate::atomics::{Fault, Ordering, count_store, fence, has, order};
+use crate::counters::Counters;
 use crate::error::{Error, Result};
 use crate::memory::Ends;
 use crate::wake::{self, Link};
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// How an end waits for a message or for room.
@@ -151,6 +153,9 @@ pub(crate) struct Waiter {
     is_watching: bool,
     /// When this end last looked whether the other one lives, by the coarse clock.
     looked_ms: u64,
+    waits: u64,
+    sleeps: u64,
+    wake_ups: Cell<u64>,
     /// The process that made this end. Only that one may close it: a fork that drops its copy may not.
     process: u32,
 }
@@ -172,8 +177,16 @@ impl Waiter {
             is_registered,
             is_watching: false,
             looked_ms: wake::coarse_now_ms(),
+            waits: 0,
+            sleeps: 0,
+            wake_ups: Cell::new(0),
             process: std::process::id(),
         }
+    }
+
+    /// What this end has done until now.
+    pub(crate) fn counters(&self) -> Counters {
+        Counters { waits: self.waits, sleeps: self.sleeps, wake_ups: self.wake_ups.get() }
     }
 
     /// What tells, to who waits outside, that there is something to look at.
@@ -212,6 +225,7 @@ impl Waiter {
         // Who changes the word wakes, and nobody else.
         count_store();
         if other.state.compare_exchange(seen, state::AWAKE, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
+            self.wake_ups.set(self.wake_ups.get() + 1);
             count_store();
             if seen == state::SLEEPS {
                 wake::wake(&self.link, &other.state)
@@ -365,6 +379,7 @@ impl Waiter {
         spins: Option<Duration>,
         ready: &mut impl FnMut() -> Result<bool>,
     ) -> Result<()> {
+        self.waits += 1;
         if let Some(time) = spins {
             if self.spin(limit, time, ready)? {
                 return Ok(());
@@ -429,6 +444,7 @@ impl Waiter {
             self.awake();
             return ready()?.then_some(true).ok_or(Error::TimedOut);
         };
+        self.sleeps += 1;
         let slept = if *vain < VAIN_WAKE_UPS {
             wake::sleep_on(&self.link, &self.ends.own().state, state::SLEEPS, left.min(LIFE_SIGN))
         } else {

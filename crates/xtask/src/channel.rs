@@ -33,7 +33,22 @@ const ASYNC: Build = Build {
 const LOOM: Build = Build {
     name: "loom",
     flags: "--cfg loom",
-    arguments: &["test", "--release", "-p", "furlong-channel", "--config", "profile.release.opt-level=1"],
+    arguments: &[
+        "test",
+        "--release",
+        "-p",
+        "furlong-channel",
+        "--features",
+        "broadcast",
+        "--config",
+        "profile.release.opt-level=1",
+    ],
+};
+/// All features, which nothing else in the workspace compiles.
+const FEATURES: Build = Build {
+    name: "features",
+    flags: "",
+    arguments: &["test", "--release", "-p", "furlong-channel", "--all-features"],
 };
 const MIRI: Build = Build {
     name: "miri",
@@ -72,7 +87,7 @@ struct Proof {
     from: Amount,
 }
 
-const PROOFS: [Proof; 13] = [
+const PROOFS: [Proof; 15] = [
     Proof {
         what: "every order of two threads under loom, and each ordering left out in turn",
         build: LOOM,
@@ -102,7 +117,21 @@ const PROOFS: [Proof; 13] = [
         from: Amount::Quick,
     },
     Proof {
-        what: "the examples with mio and tokio",
+        what: "broadcasts and inboxes: order, deaths, forks, closes, cunning peers",
+        build: FEATURES,
+        arguments: &["--test", "shared"],
+        variable: None,
+        from: Amount::Quick,
+    },
+    Proof {
+        what: "the examples in the documentation of all features",
+        build: FEATURES,
+        arguments: &["--doc"],
+        variable: None,
+        from: Amount::Quick,
+    },
+    Proof {
+        what: "futures of tokio under load, and the examples with mio and tokio",
         build: ASYNC,
         arguments: &["--locked"],
         variable: None,

@@ -7,9 +7,9 @@
 use crate::channel::{Channel, Side};
 use crate::credentials::Credentials;
 use crate::error::{Error, Result};
-use crate::greeting;
+use crate::greeting::{self, Offer};
 use crate::linux::link::Link;
-use crate::linux::passing::{self, PASSED};
+use crate::linux::passing;
 use crate::linux::socket::{self, Address, BACKLOG};
 use crate::linux::socket_file::SocketFile;
 use crate::linux::{poll, shared_memory};
@@ -74,6 +74,16 @@ impl Listener {
         limit: Limit,
         is_allowed: impl Fn(&Credentials) -> bool,
     ) -> Result<Channel> {
+        self.accept_with(limit, is_allowed, |connection, peer| self.greet(connection, peer))
+    }
+
+    /// Waits for a process to connect, and returns the end that `greet` makes for it; none if the process has left again.
+    pub(crate) fn accept_with<E>(
+        &self,
+        limit: Limit,
+        is_allowed: impl Fn(&Credentials) -> bool,
+        mut greet: impl FnMut(OwnedFd, Credentials) -> Result<Option<E>>,
+    ) -> Result<E> {
         let mut left = 0;
         loop {
             let Some(connection) = self.next_connection(limit)? else {
@@ -83,8 +93,8 @@ impl Listener {
             if !is_allowed(&peer) {
                 return Err(Error::Refused(peer));
             }
-            if let Some(channel) = self.greet(connection, peer)? {
-                return Ok(channel);
+            if let Some(end) = greet(connection, peer)? {
+                return Ok(end);
             }
             left += 1;
             if left >= MOST_LEFT && limit.left().is_none() {
@@ -105,21 +115,20 @@ impl Listener {
 
     /// Sends the other end to a client, and makes this one; none if the client has left.
     fn greet(&self, connection: OwnedFd, peer: Credentials) -> Result<Option<Channel>> {
-        let memory = shared_memory::new(shared_bytes(self.options.capacity))?;
+        let memory = shared_memory::new(shared_bytes(self.options.capacity, 2))?;
         let [sending, other] = socket::pair()?;
-        let greeting = greeting::encode(&self.options);
-        match passing::send(connection.as_fd(), &greeting, [memory.as_fd(), other.as_fd()]) {
-            Ok(()) => {}
-            Err(error)
-                if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) =>
-            {
-                return Ok(None);
-            }
-            Err(error) => return Err(error.into()),
+        let greeting = greeting::encode(&self.options, Offer::Channel);
+        if !give(connection.as_fd(), &greeting, &[memory.as_fd(), other.as_fd()])? {
+            return Ok(None);
         }
         let process = socket::peer_process(connection.as_fd());
-        let links = Link::both([sending, connection], process);
+        let links = Link::all([sending, connection], process);
         Channel::connected(memory.as_fd(), links, Side::First, &self.options, peer).map(Some)
+    }
+
+    /// The options of the channels.
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
     }
 
     /// Returns the descriptor that is readable if a process has connected. Use it with poll or epoll and
@@ -146,6 +155,45 @@ pub(crate) fn is_admitted(peer: &Credentials) -> bool {
     peer.user == socket::user() || peer.user == 0
 }
 
+/// Sends a greeting with descriptors to a client, and returns whether the client is still there.
+pub(crate) fn give(
+    connection: BorrowedFd<'_>,
+    greeting: &[u8],
+    descriptors: &[BorrowedFd<'_>],
+) -> io::Result<bool> {
+    match passing::send(connection, greeting, descriptors) {
+        Ok(()) => Ok(true),
+        Err(error) if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) => {
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// What a client receives from a listener.
+pub(crate) struct Greeted {
+    pub(crate) connection: OwnedFd,
+    pub(crate) peer: Credentials,
+    pub(crate) greeting: [u8; greeting::BYTES],
+    pub(crate) descriptors: Vec<OwnedFd>,
+}
+
+/// Connects with a listener and receives its greeting.
+pub(crate) fn greeted(
+    name: &str,
+    limit: Limit,
+    is_allowed: impl Fn(&Credentials) -> bool,
+) -> Result<Greeted> {
+    let connection = socket::connect(&Address::new(name.as_bytes())?, limit).map_err(of_connection)?;
+    let peer = socket::credentials(connection.as_fd())?;
+    if !is_allowed(&peer) {
+        return Err(Error::Refused(peer));
+    }
+    let mut greeting = [0; greeting::BYTES];
+    let descriptors = passing::receive(connection.as_fd(), &mut greeting, limit)?;
+    Ok(Greeted { connection, peer, greeting, descriptors })
+}
+
 /// Connects with a listener and makes the other end of its channel.
 pub(crate) fn connect_until(
     name: &str,
@@ -153,19 +201,13 @@ pub(crate) fn connect_until(
     limit: Limit,
     is_allowed: impl Fn(&Credentials) -> bool,
 ) -> Result<Channel> {
-    let connection = socket::connect(&Address::new(name.as_bytes())?, limit).map_err(of_connection)?;
-    let peer = socket::credentials(connection.as_fd())?;
-    if !is_allowed(&peer) {
-        return Err(Error::Refused(peer));
-    }
-    let mut greeting = [0; greeting::BYTES];
-    let passed: [OwnedFd; PASSED] = passing::receive(connection.as_fd(), &mut greeting, limit)?;
-    let options = greeting::decode(&greeting, options)?;
-    let [memory, receiving] = passed;
+    let Greeted { connection, peer, greeting, descriptors } = greeted(name, limit, is_allowed)?;
+    let options = greeting::decode(&greeting, options, Offer::Channel)?;
+    let [memory, receiving] = passing::exactly(descriptors)?;
     socket::check(receiving.as_fd())?;
     // The listener's process made this socket for the channel; the connection's is the one that began to listen.
     let process = socket::peer_process(receiving.as_fd());
-    let links = Link::both([connection, receiving], process);
+    let links = Link::all([connection, receiving], process);
     Channel::connected(memory.as_fd(), links, Side::Second, &options, peer)
 }
 

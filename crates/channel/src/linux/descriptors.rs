@@ -47,7 +47,7 @@ impl Channel {
     /// # Errors
     /// What the operating system refused.
     pub fn pair(options: &Options) -> Result<[Descriptors; 2]> {
-        let memory = shared_memory::new(shared_bytes(options.capacity))?;
+        let memory = shared_memory::new(shared_bytes(options.capacity, 2))?;
         let [there, there_other] = socket::pair()?;
         let [back, back_other] = socket::pair()?;
         let copy = memory.try_clone()?;
@@ -79,7 +79,7 @@ impl Channel {
         socket::check(sending.as_fd())?;
         socket::check(receiving.as_fd())?;
         let peer = socket::credentials(sending.as_fd())?;
-        Channel::connected(memory.as_fd(), Link::both([sending, receiving], None), side, options, peer)
+        Channel::connected(memory.as_fd(), Link::all([sending, receiving], None), side, options, peer)
     }
 }
 

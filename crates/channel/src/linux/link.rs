@@ -12,8 +12,8 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// The links of both directions to one process.
-    pub(crate) fn both(sockets: [OwnedFd; 2], process: Option<OwnedFd>) -> [Link; 2] {
+    /// The links of all directions to one process.
+    pub(crate) fn all<const N: usize>(sockets: [OwnedFd; N], process: Option<OwnedFd>) -> [Link; N] {
         let process = process.map(Arc::new);
         sockets.map(|socket| Link { socket, process: process.clone() })
     }

@@ -7,20 +7,14 @@ use crate::waiting::Limit;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-/// Descriptors that go with a greeting.
-pub(crate) const PASSED: usize = 2;
-
 /// Room for a control message with more descriptors than are allowed, so that they can be counted and closed.
 #[repr(C, align(8))]
 struct Control([u8; 256]);
 
 /// Sends bytes with descriptors. Never waits: it is the first thing that the socket carries.
-pub(crate) fn send(
-    socket: BorrowedFd<'_>,
-    bytes: &[u8],
-    descriptors: [BorrowedFd<'_>; PASSED],
-) -> io::Result<()> {
-    let numbers = descriptors.map(|descriptor| descriptor.as_raw_fd());
+pub(crate) fn send(socket: BorrowedFd<'_>, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let numbers: Vec<RawFd> = descriptors.iter().map(AsRawFd::as_raw_fd).collect();
+    let numbers_bytes = size_of_val(&*numbers);
     let mut control = Control([0; 256]);
     let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
     // SAFETY: all zeroes are a message without anything; the rest points to what lives for the whole call, and the
@@ -30,12 +24,12 @@ pub(crate) fn send(
         message.msg_iov = &raw mut part;
         message.msg_iovlen = 1;
         message.msg_control = control.0.as_mut_ptr().cast();
-        message.msg_controllen = libc::CMSG_SPACE(size_of_val(&numbers) as u32) as _;
+        message.msg_controllen = libc::CMSG_SPACE(numbers_bytes as u32) as _;
         let head = libc::CMSG_FIRSTHDR(&raw const message);
         (*head).cmsg_level = libc::SOL_SOCKET;
         (*head).cmsg_type = libc::SCM_RIGHTS;
-        (*head).cmsg_len = libc::CMSG_LEN(size_of_val(&numbers) as u32) as _;
-        std::ptr::copy_nonoverlapping(numbers.as_ptr().cast(), libc::CMSG_DATA(head), size_of_val(&numbers));
+        (*head).cmsg_len = libc::CMSG_LEN(numbers_bytes as u32) as _;
+        std::ptr::copy_nonoverlapping(numbers.as_ptr().cast(), libc::CMSG_DATA(head), numbers_bytes);
         libc::sendmsg(socket.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT)
     };
     match sent {
@@ -45,9 +39,8 @@ pub(crate) fn send(
     }
 }
 
-/// Receives what [`send`] has sent, within a time: exactly so many bytes and descriptors. Descriptors that
-/// are too many are closed.
-pub(crate) fn receive(socket: BorrowedFd<'_>, bytes: &mut [u8], limit: Limit) -> Result<[OwnedFd; PASSED]> {
+/// Receives the bytes and descriptors that [`send`] has sent, within a time: exactly so many bytes.
+pub(crate) fn receive(socket: BorrowedFd<'_>, bytes: &mut [u8], limit: Limit) -> Result<Vec<OwnedFd>> {
     if !poll::is_readable(socket, limit)? {
         return Err(Error::TimedOut);
     }
@@ -85,5 +78,13 @@ pub(crate) fn receive(socket: BorrowedFd<'_>, bytes: &mut [u8], limit: Limit) ->
     if count as usize != bytes.len() || flags & (libc::MSG_TRUNC | libc::MSG_CTRUNC) != 0 {
         return Err(Error::Corrupt("the greeting has another length"));
     }
+    Ok(descriptors)
+}
+
+/// Returns the `N` descriptors that came with a greeting.
+///
+/// # Errors
+/// Returns `Corrupt` if their number is another one; they are then closed.
+pub(crate) fn exactly<const N: usize>(descriptors: Vec<OwnedFd>) -> Result<[OwnedFd; N]> {
     descriptors.try_into().map_err(|_| Error::Corrupt("the greeting has another number of descriptors"))
 }

@@ -4,35 +4,63 @@ use crate::error::{Error, Result};
 use crate::linux::return_value::{self, own};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// What memory is mapped from.
 pub(crate) type Object<'a> = BorrowedFd<'a>;
 
-/// Anonymous memory of `len` bytes, zeroed, whose size nobody can change any more.
+/// Creates anonymous memory of `len` bytes, zeroed, whose size nobody can change any more.
 pub(crate) fn new(len: usize) -> io::Result<OwnedFd> {
+    let memory = new_unsealed(len)?;
+    seal(memory.as_fd(), SEALS)?;
+    Ok(memory)
+}
+
+/// Seals memory so that it keeps its size, and that nobody maps it any more to write to it. The mappings that are there stay.
+#[cfg(feature = "broadcast")]
+pub(crate) fn seal_for_readers(memory: Object<'_>) -> io::Result<()> {
+    seal(memory, SEALS | libc::F_SEAL_FUTURE_WRITE)
+}
+
+/// Adds seals, after which nobody adds another one.
+fn seal(memory: Object<'_>, seals: libc::c_int) -> io::Result<()> {
+    // SAFETY: no memory of ours is involved.
+    return_value::check(unsafe {
+        libc::fcntl(memory.as_raw_fd(), libc::F_ADD_SEALS, seals | libc::F_SEAL_SEAL)
+    })
+    .map(drop)
+}
+
+/// Creates anonymous memory of `len` bytes, zeroed, that is to be sealed.
+pub(crate) fn new_unsealed(len: usize) -> io::Result<OwnedFd> {
     let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
     // SAFETY: the name is NUL-terminated.
     let memory = own(return_value::check(unsafe { libc::memfd_create(c"furlong-channel".as_ptr(), flags) })?);
     let len = libc::off_t::try_from(len).map_err(io::Error::other)?;
     // SAFETY: no memory of ours is involved.
     return_value::check(unsafe { libc::ftruncate(memory.as_raw_fd(), len) })?;
-    // SAFETY: as above.
-    return_value::check(unsafe {
-        libc::fcntl(memory.as_raw_fd(), libc::F_ADD_SEALS, SEALS | libc::F_SEAL_SEAL)
-    })?;
     Ok(memory)
 }
 
 /// Who holds these can touch every byte for ever: what lies beyond the end of a file kills who touches it.
 const SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;
 
-/// Whether a descriptor that came from another process is memory of exactly `len` bytes that stays so.
+/// Checks that a descriptor that came from another process is memory of exactly `len` bytes that stays so.
 pub(crate) fn check(memory: Object<'_>, len: usize) -> Result<()> {
+    check_without(memory, len, libc::F_SEAL_WRITE | libc::F_SEAL_FUTURE_WRITE)
+}
+
+/// Checks the same of memory that this process only reads.
+#[cfg(feature = "broadcast")]
+pub(crate) fn check_readable(memory: Object<'_>, len: usize) -> Result<()> {
+    check_without(memory, len, 0)
+}
+
+fn check_without(memory: Object<'_>, len: usize, unwanted: libc::c_int) -> Result<()> {
     let number = memory.as_raw_fd();
     // SAFETY: no memory of ours is involved.
     let seals = unsafe { libc::fcntl(number, libc::F_GET_SEALS) };
-    if seals < 0 || seals & SEALS != SEALS || seals & (libc::F_SEAL_WRITE | libc::F_SEAL_FUTURE_WRITE) != 0 {
+    if seals < 0 || seals & SEALS != SEALS || seals & unwanted != 0 {
         return Err(Error::Corrupt("the memory is not sealed as it must be"));
     }
     // Pages of other kinds may run out at any touch.
@@ -56,7 +84,16 @@ pub(crate) fn check(memory: Object<'_>, len: usize) -> Result<()> {
 
 /// Maps `len` bytes of memory that is at least so long, and takes all pages at once.
 pub(crate) fn map(memory: Object<'_>, len: usize) -> io::Result<*mut u8> {
-    let access = libc::PROT_READ | libc::PROT_WRITE;
+    map_with(memory, len, libc::PROT_READ | libc::PROT_WRITE)
+}
+
+/// Maps the same for reading alone.
+#[cfg(feature = "broadcast")]
+pub(crate) fn map_for_reading(memory: Object<'_>, len: usize) -> io::Result<*mut u8> {
+    map_with(memory, len, libc::PROT_READ)
+}
+
+fn map_with(memory: Object<'_>, len: usize, access: libc::c_int) -> io::Result<*mut u8> {
     let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
     // SAFETY: the kernel chooses the address, so nothing of ours is replaced.
     let start = unsafe { libc::mmap(std::ptr::null_mut(), len, access, flags, memory.as_raw_fd(), 0) };

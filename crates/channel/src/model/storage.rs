@@ -8,7 +8,6 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 struct Memory {
-    control: Control,
     headers: Vec<AtomicU64>,
     touched: Vec<UnsafeCell<()>>,
     payload: NonNull<[u8]>,
@@ -28,7 +27,7 @@ unsafe impl Sync for Memory {}
 
 /// One direction's part of the memory.
 #[derive(Clone)]
-pub(crate) struct Storage(Arc<Memory>);
+pub(crate) struct Storage(Arc<Memory>, Arc<Control>);
 
 impl Storage {
     /// Both directions.
@@ -38,8 +37,14 @@ impl Storage {
             let headers = (0..capacity / 8).map(|_| AtomicU64::new(0)).collect();
             let touched = (0..capacity / 8).map(|_| UnsafeCell::new(())).collect();
             let payload = NonNull::from(Box::leak(vec![0; capacity].into_boxed_slice()));
-            Storage(Arc::new(Memory { control: Control::default(), headers, touched, payload }))
+            Storage(Arc::new(Memory { headers, touched, payload }), Arc::default())
         })
+    }
+
+    /// The same payload with other control words.
+    #[cfg(all(test, feature = "broadcast"))]
+    pub(crate) fn with_private_control(&self) -> Storage {
+        Storage(Arc::clone(&self.0), Arc::default())
     }
 
     /// Bytes of payload and headers.
@@ -49,7 +54,7 @@ impl Storage {
 
     /// The words beside the messages.
     pub(crate) fn control(&self) -> &Control {
-        &self.0.control
+        &self.1
     }
 
     /// The header at `offset`.

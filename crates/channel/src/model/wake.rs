@@ -26,9 +26,11 @@ struct World {
     is_peer_dead: bool,
     /// The next sleep ends at once, as after a long time.
     is_late: bool,
+    /// A link has become readable.
+    is_signalled: bool,
 }
 
-const BEGINNING: World = World { is_peer_dead: false, is_late: false };
+const BEGINNING: World = World { is_peer_dead: false, is_late: false, is_signalled: false };
 
 #[cfg(not(loom))]
 static SLEEPERS: Sleepers = Sleepers { world: Mutex::new(BEGINNING), condition: Condvar::new() };
@@ -146,8 +148,22 @@ pub(crate) fn other_orders(word: &AtomicU32, seen: u32) -> bool {
     word.load(Ordering::Relaxed) == seen
 }
 
-/// Nobody watches a socket here.
-pub(crate) fn signal(_socket: &Link) {}
+/// Makes the links readable, of which a test watches all at once.
+pub(crate) fn signal(_socket: &Link) {
+    locked(|world| {
+        world.is_signalled = true;
+        SLEEPERS.condition.notify_all();
+    });
+}
 
-/// See above.
+/// Waits until a link is readable.
+#[cfg(all(test, loom))]
+pub(crate) fn wait_for_signal() {
+    let mut world = SLEEPERS.world.lock().unwrap();
+    while !std::mem::take(&mut world.is_signalled) {
+        world = SLEEPERS.condition.wait(world).unwrap();
+    }
+}
+
+/// Nothing: a wait takes what was signalled.
 pub(crate) fn drain(_socket: &Link) {}

@@ -7,7 +7,7 @@
 use crate::channel::{Channel, Side};
 use crate::credentials::Credentials;
 use crate::error::{Error, Result};
-use crate::greeting;
+use crate::greeting::{self, Offer};
 use crate::options::Options;
 use crate::storage::shared_bytes;
 use crate::waiting::Limit;
@@ -60,7 +60,7 @@ impl Listener {
         limit: Limit,
         is_allowed: impl Fn(&Credentials) -> bool,
     ) -> Result<Channel> {
-        let memory = shared_memory::new(shared_bytes(self.options.capacity))?;
+        let memory = shared_memory::new(shared_bytes(self.options.capacity, 2))?;
         let (there, back) = (Events::new()?, Events::new()?);
         let handles = [&memory, &there.sender, &there.receiver, &back.sender, &back.receiver];
         let greeting = greeting(&self.options, handles);
@@ -106,7 +106,7 @@ impl Listener {
 
 fn greeting(options: &Options, handles: [&OwnedHandle; PASSED]) -> [u8; BYTES] {
     let mut greeting = [0; BYTES];
-    greeting[..greeting::BYTES].copy_from_slice(&greeting::encode(options));
+    greeting[..greeting::BYTES].copy_from_slice(&greeting::encode(options, Offer::Channel));
     for (handle, place) in handles.iter().zip(greeting[greeting::BYTES..].chunks_exact_mut(8)) {
         place.copy_from_slice(&(handle.as_raw_handle() as u64).to_le_bytes());
     }
@@ -146,7 +146,7 @@ pub(crate) fn connect_until(
         return Err(Error::Corrupt("the greeting has another length"));
     }
     let (head, numbers) = greeting.split_first_chunk().unwrap_or_else(|| unreachable!("it begins with one"));
-    let options = greeting::decode(head, options)?;
+    let options = greeting::decode(head, options, Offer::Channel)?;
     let mut copied = copies(process, numbers, &connection)?.into_iter();
     let mut next = || copied.next().unwrap_or_else(|| unreachable!("as many as are passed"));
     let memory = next();

@@ -74,7 +74,7 @@ impl Channel {
     /// # Errors
     /// What the operating system refused.
     pub fn pair(options: &Options) -> Result<[Handles; 2]> {
-        let memory = shared_memory::new(shared_bytes(options.capacity))?;
+        let memory = shared_memory::new(shared_bytes(options.capacity, 2))?;
         let [connection, other_connection] = pipe::pair()?;
         let (there, back) = (Events::new()?, Events::new()?);
         let second = Handles {

@@ -5,9 +5,12 @@ mod accepting;
 #[path = "../common/mod.rs"]
 mod common;
 mod connecting;
+mod counters;
 mod deaths;
 mod forks;
 mod limits;
+mod long;
+mod one_way;
 mod options;
 mod panics;
 mod parts;

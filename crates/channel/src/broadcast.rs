@@ -1,0 +1,147 @@
+//! The sending end of a ring that several receivers read: each of them gets every message.
+//!
+//! The ring is that of one direction, and each receiver reads it as the only receiver of a direction would. The words that a receiver
+//! and the sender exchange are a set for each receiver, so that no receiver can touch those of another one. The sender has a set of its
+//! own, in which it notes how far the slowest receiver has read: room is free there once all have read what it held.
+
+use crate::error::{Error, Result};
+use crate::memory::Lane;
+use crate::options::Options;
+use crate::ring::{Place, Producer};
+use crate::shared_ring::SharedRing;
+use crate::waiting::{Limit, Waiter};
+use crate::wake::Link;
+
+/// One receiver, as the sender knows it.
+#[derive(Debug)]
+struct Subscriber {
+    /// The ring with the words of this receiver.
+    lane: Lane,
+    waiter: Waiter,
+    /// Where the receiver began, and how far it has read from there.
+    start: u64,
+    read: u64,
+}
+
+impl Drop for Subscriber {
+    fn drop(&mut self) {
+        self.waiter.close();
+    }
+}
+
+impl Subscriber {
+    /// Looks how far the receiver has read; false if it claims what cannot be.
+    fn look(&mut self, written: u64) -> bool {
+        let read = self.lane.load_read();
+        // It may not go back, and not beyond what was written.
+        let unread = written.wrapping_sub(self.start.wrapping_add(self.read));
+        let is_valid = read.wrapping_sub(self.read) <= unread;
+        self.read = if is_valid { read } else { self.read };
+        is_valid
+    }
+
+    fn position(&self) -> u64 {
+        self.start.wrapping_add(self.read)
+    }
+}
+
+/// The sending end.
+#[derive(Debug)]
+pub(crate) struct SendingRing {
+    ring: Producer,
+    /// The ring with the sender's own words.
+    lane: Lane,
+    subscribers: Vec<Subscriber>,
+    options: Options,
+}
+
+impl SendingRing {
+    /// The sender's end of a lane whose control words no receiver writes.
+    pub(crate) fn new(lane: Lane, options: &Options) -> SendingRing {
+        let ring = Producer::new(lane.again(), options.start);
+        SendingRing { ring, lane, subscribers: Vec::new(), options: *options }
+    }
+
+    fn place(&mut self, len: usize, limit: Limit) -> Result<Place> {
+        loop {
+            if let Some(place) = self.ring.place(len)? {
+                return Ok(place);
+            }
+            if !self.look() {
+                self.wait_for_slowest(limit)?;
+            }
+        }
+    }
+
+    fn slowest(&self) -> Option<usize> {
+        let written = self.ring.position();
+        let unread = |at: &usize| written.wrapping_sub(self.subscribers[*at].position());
+        (0..self.subscribers.len()).max_by_key(unread)
+    }
+
+    /// Looks how far all have read, and notes it; false if no room came of it. A receiver that claims what cannot be is removed.
+    fn look(&mut self) -> bool {
+        let written = self.ring.position();
+        self.subscribers.retain_mut(|subscriber| subscriber.look(written));
+        let free = self.slowest().map_or(written, |at| self.subscribers[at].position());
+        let free = free.wrapping_sub(self.options.start);
+        let is_more = free != self.lane.load_read();
+        self.lane.publish_read(free);
+        is_more
+    }
+
+    /// Waits until the slowest receiver has read more. One that is gone is removed.
+    fn wait_for_slowest(&mut self, limit: Limit) -> Result<()> {
+        let Some(at) = self.slowest() else { return Ok(()) };
+        let Subscriber { lane, waiter, read, .. } = &mut self.subscribers[at];
+        match waiter.wait(limit, || {}, || Ok(lane.load_read() != *read)) {
+            Err(Error::Closed | Error::PeerDied) => drop(self.subscribers.swap_remove(at)),
+            result => return result,
+        }
+        Ok(())
+    }
+}
+
+impl SharedRing for SendingRing {
+    fn lane(&self) -> &Lane {
+        &self.lane
+    }
+
+    fn options_of_next(&self) -> Options {
+        Options { start: self.ring.position(), longest: self.longest_message(), ..self.options }
+    }
+
+    fn add(&mut self, lane: Lane, link: Link) {
+        let options = &self.options;
+        let waiter = Waiter::new(options.waiting, options.membarrier, lane.ends_of_sender(), link);
+        self.subscribers.push(Subscriber { lane, waiter, start: self.ring.position(), read: 0 });
+    }
+
+    fn longest_message(&self) -> usize {
+        self.ring.longest_record().min(self.options.longest)
+    }
+
+    fn receivers(&mut self) -> usize {
+        self.subscribers.retain(|subscriber| !subscriber.waiter.is_alone());
+        self.subscribers.len()
+    }
+
+    fn remove_slowest(&mut self) -> bool {
+        self.look();
+        let slowest = self.slowest();
+        slowest.map(|at| self.subscribers.swap_remove(at)).is_some()
+    }
+
+    fn send(&mut self, message: &[u8], limit: Limit) -> Result<()> {
+        let (len, most) = (message.len(), self.longest_message());
+        if len > most {
+            return Err(Error::TooLong { len, most });
+        }
+        let place = self.place(len, limit)?;
+        self.ring.fill(place, message);
+        self.ring.stage_whole(place);
+        self.ring.publish();
+        self.subscribers.iter().for_each(|subscriber| subscriber.waiter.wake());
+        Ok(())
+    }
+}

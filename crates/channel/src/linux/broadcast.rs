@@ -1,0 +1,321 @@
+//! A broadcast: one process sends, and every one of several processes receives each message.
+
+use crate::broadcast::SendingRing;
+use crate::credentials::Credentials;
+use crate::error::{Error, Result};
+use crate::greeting::{self, Offer};
+use crate::linux::connection::{Greeted, Listener, give, greeted, is_admitted};
+use crate::linux::link::Link;
+use crate::linux::{passing, shared_memory, socket};
+use crate::memory::Lane;
+use crate::options::Options;
+use crate::overwriting::Writer;
+use crate::receiver::Receiver;
+use crate::shared_ring::SharedRing;
+use crate::storage::{CONTROL_BYTES, shared_bytes};
+use crate::waiting::Limit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+/// The sending end of a broadcast: each receiver gets every message from when it joined. There is one ring, whatever the number of
+/// receivers, and one copy of each message.
+///
+/// **A slow receiver holds the sender back**: `send` waits for the slowest one, and no message is lost. `send_timeout` limits
+/// that, and [`disconnect_slowest`](Self::disconnect_slowest) goes on without it. [`overwriting`](Self::overwriting) is the policy
+/// that never waits.
+///
+/// **Deaths**: a receiver that is dropped, whose process has died, or that breaks the protocol no longer counts. A receiver reports the
+/// end or the death of the sender as that of a channel does, after the messages.
+///
+/// **Trust**: receivers map the ring for reading alone; the kernel (Linux 5.1) refuses any other mapping. Each has a page of its
+/// own in which it notes how far it is. So no receiver can change what another one gets, and a hostile one can only be slow.
+///
+/// **Forks** follow the rules of a channel: a fork that drops its copy closes nothing.
+///
+/// ```
+/// use furlong_channel::{Broadcast, Listener, Options, Receiver};
+///
+/// # let name = format!("@furlong-channel-broadcast-{}", std::process::id());
+/// let options = Options::new();
+/// let listener = Listener::bind(&name, &options)?;
+/// # let copy = name.clone();
+/// let viewers: Vec<_> = (0..3)
+///     .map(|_| {
+/// #       let name = copy.clone();
+///         std::thread::spawn(move || Receiver::subscribe(&name, &Options::new())?.recv_vec())
+///     })
+///     .collect();
+/// let mut broadcast = Broadcast::new(&options)?;
+/// for _ in 0..3 {
+///     broadcast.accept(&listener)?;
+/// }
+/// broadcast.send(b"frame")?;
+/// for viewer in viewers {
+///     assert_eq!(viewer.join().unwrap()?, b"frame");
+/// }
+/// # Ok::<(), furlong_channel::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Broadcast {
+    ring: Box<dyn SharedRing>,
+    offer: Offer,
+    memory: OwnedFd,
+}
+
+/// The descriptors of a receiver of a broadcast. They are closed on `exec` unless a program clears the flag.
+///
+/// ```
+/// # use furlong_channel::{Broadcast, Options, Receiver};
+/// let options = Options::new();
+/// let mut broadcast = Broadcast::new(&options)?;
+/// // For a child that inherits its descriptors, or for another thread as here.
+/// let subscription = broadcast.subscribe()?;
+/// let mut receiver = Receiver::from_subscription(subscription, &options)?;
+/// broadcast.send(b"frame")?;
+/// assert_eq!(receiver.recv_vec()?, b"frame");
+/// # Ok::<(), furlong_channel::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Subscription {
+    /// The ring, which all receivers have and none can write to.
+    pub memory: OwnedFd,
+    /// The memory in which this receiver notes how far it is.
+    pub control: OwnedFd,
+    /// A socket that is connected with the sender.
+    pub socket: OwnedFd,
+    /// The position of the first message that this receiver gets.
+    pub start: u64,
+    /// Whether the sender writes over what this receiver has not read.
+    pub overwrites: bool,
+}
+
+impl Broadcast {
+    /// Creates a broadcast that nobody receives yet. A message has at most [`longest_message`](Self::longest_message) bytes:
+    /// [`Options::for_messages`] chooses a ring that is large enough.
+    ///
+    /// # Errors
+    /// Returns `System` with the error of the operating system.
+    pub fn new(options: &Options) -> Result<Broadcast> {
+        Broadcast::of(options, Offer::Broadcast)
+    }
+
+    /// Creates a broadcast that never waits: when the ring is full, it writes over the oldest messages. Its receivers are
+    /// [`OverwritingReceiver`](crate::OverwritingReceiver)s, which are told how many messages they have missed. All bytes are copied in
+    /// words of 8, so long messages take longer than with [`new`](Self::new).
+    ///
+    /// # Errors
+    /// Returns `System` with the error of the operating system.
+    pub fn overwriting(options: &Options) -> Result<Broadcast> {
+        Broadcast::of(options, Offer::Overwriting)
+    }
+
+    fn of(options: &Options, offer: Offer) -> Result<Broadcast> {
+        let memory = shared_memory::new_unsealed(shared_bytes(options.capacity, 1))?;
+        let [lane] = Lane::map(memory.as_fd(), options.capacity)?;
+        shared_memory::seal_for_readers(memory.as_fd())?;
+        let ring: Box<dyn SharedRing> = match offer {
+            Offer::Overwriting => Box::new(Writer::new(lane, options)),
+            _ => Box::new(SendingRing::new(lane, options)),
+        };
+        Ok(Broadcast { ring, offer, memory })
+    }
+
+    /// Adds a receiver, and returns its descriptors for another process: through a fork, `exec` or a socket. It gets the messages
+    /// that are sent from now on.
+    ///
+    /// # Errors
+    /// Returns `System` with the error of the operating system.
+    pub fn subscribe(&mut self) -> Result<Subscription> {
+        let (subscription, socket) = self.new_subscription()?;
+        self.add(&subscription, socket.into())?;
+        Ok(subscription)
+    }
+
+    fn new_subscription(&self) -> Result<(Subscription, OwnedFd)> {
+        let control = shared_memory::new(CONTROL_BYTES)?;
+        let [own, socket] = socket::pair()?;
+        let (memory, start) = (self.memory.try_clone()?, self.ring.options_of_next().start);
+        let overwrites = self.offer == Offer::Overwriting;
+        Ok((Subscription { memory, control, socket, start, overwrites }, own))
+    }
+
+    fn add(&mut self, subscription: &Subscription, link: Link) -> Result<()> {
+        let lane = self.ring.lane().with_control(subscription.control.as_fd())?;
+        self.ring.add(lane, link);
+        Ok(())
+    }
+
+    /// Waits for a process of the same user, or of root, to call [`Receiver::subscribe`] with the name of `listener`, and adds it.
+    ///
+    /// # Errors
+    /// Returns an error as [`Listener::accept`] does.
+    pub fn accept(&mut self, listener: &Listener) -> Result<Credentials> {
+        self.accept_until(listener, Limit::None, is_admitted)
+    }
+
+    /// Like [`accept`](Self::accept), but returns `WouldBlock` if no process has connected. A sender calls it from time to time, or
+    /// when the listener's descriptor is readable.
+    ///
+    /// # Errors
+    /// Returns `WouldBlock`, or an error as `accept` does.
+    pub fn try_accept(&mut self, listener: &Listener) -> Result<Credentials> {
+        self.accept_until(listener, Limit::Now, is_admitted)
+    }
+
+    /// Like [`accept`](Self::accept), but waits no longer than `timeout`, and `is_allowed` decides about processes of all users.
+    ///
+    /// # Errors
+    /// Returns `TimedOut`, `Refused` if `is_allowed` returns false, or an error as `accept` does.
+    pub fn accept_if(
+        &mut self,
+        listener: &Listener,
+        timeout: Duration,
+        is_allowed: impl Fn(&Credentials) -> bool,
+    ) -> Result<Credentials> {
+        self.accept_until(listener, Limit::after(timeout), is_allowed)
+    }
+
+    fn accept_until(
+        &mut self,
+        listener: &Listener,
+        limit: Limit,
+        is_allowed: impl Fn(&Credentials) -> bool,
+    ) -> Result<Credentials> {
+        listener.accept_with(limit, is_allowed, |connection, peer| {
+            let (subscription, socket) = self.new_subscription()?;
+            let greeting = greeting::encode(&self.ring.options_of_next(), self.offer);
+            let Subscription { memory, control, socket: other, .. } = &subscription;
+            if !give(connection.as_fd(), &greeting, &[memory.as_fd(), control.as_fd(), other.as_fd()])? {
+                return Ok(None);
+            }
+            let [link] = Link::all([socket], socket::peer_process(connection.as_fd()));
+            self.add(&subscription, link)?;
+            Ok(Some(peer))
+        })
+    }
+
+    /// Sends a message to every receiver, after waiting until the slowest one has room for it. Without a receiver, the message is
+    /// dropped.
+    ///
+    /// # Errors
+    /// Returns `TooLong`.
+    pub fn send(&mut self, message: &[u8]) -> Result<()> {
+        self.ring.send(message, Limit::None)
+    }
+
+    /// Like [`send`](Self::send), but returns `WouldBlock` if a receiver has no room.
+    ///
+    /// # Errors
+    /// Returns `WouldBlock`, or an error as `send` does. No receiver then gets the message.
+    pub fn try_send(&mut self, message: &[u8]) -> Result<()> {
+        self.ring.send(message, Limit::Now)
+    }
+
+    /// Like [`send`](Self::send), but waits no longer than `timeout`.
+    ///
+    /// # Errors
+    /// Returns `TimedOut`, or an error as `send` does. No receiver then gets the message.
+    pub fn send_timeout(&mut self, message: &[u8], timeout: Duration) -> Result<()> {
+        self.ring.send(message, Limit::after(timeout))
+    }
+
+    /// Disconnects the receiver with the most unread messages, and returns whether there was one. It gets the messages that were sent,
+    /// and then [`Closed`](crate::Error::Closed), as far as the sender has not yet written over them.
+    pub fn disconnect_slowest(&mut self) -> bool {
+        self.ring.remove_slowest()
+    }
+
+    /// Returns the number of receivers that are neither closed nor dead. One system call for each.
+    pub fn receivers(&mut self) -> usize {
+        self.ring.receivers()
+    }
+
+    /// Returns the bytes in the longest message: a quarter of the ring, less a header, if the options allow it.
+    pub fn longest_message(&self) -> usize {
+        self.ring.longest_message()
+    }
+}
+
+impl Receiver {
+    /// Connects with a listener whose process accepts receivers of a [`Broadcast`], of the same user or of root, as
+    /// [`Channel::connect`](crate::Channel::connect) does, and returns a receiver of the messages from now on.
+    ///
+    /// # Errors
+    /// Returns `OtherKind` if the listener accepts another kind of channel, or an error as `Channel::connect` does.
+    pub fn subscribe(name: &str, options: &Options) -> Result<Receiver> {
+        Receiver::subscribe_if(name, options, Duration::from_secs(5), is_admitted)
+    }
+
+    /// Like [`subscribe`](Self::subscribe), but waits at most `timeout`, and `is_allowed` decides about listeners of all users.
+    ///
+    /// # Errors
+    /// Returns `Refused` if `is_allowed` returns false, or an error as `subscribe` does.
+    pub fn subscribe_if(
+        name: &str,
+        options: &Options,
+        timeout: Duration,
+        is_allowed: impl Fn(&Credentials) -> bool,
+    ) -> Result<Receiver> {
+        let (rings, link, options) = subscribe(name, options, timeout, is_allowed, Offer::Broadcast)?;
+        Ok(Receiver::new(rings.own, link, &options))
+    }
+
+    /// Makes a receiver of descriptors that were inherited or received, with the options of the [`Broadcast`], but for how it waits. Each
+    /// subscription is used once.
+    ///
+    /// # Errors
+    /// Returns `OtherKind` if the sender writes over messages, and `Corrupt` if [`Broadcast::subscribe`] does not make such
+    /// descriptors with these options.
+    pub fn from_subscription(subscription: Subscription, options: &Options) -> Result<Receiver> {
+        let (rings, link, options) = open_subscription(subscription, options, false)?;
+        Ok(Receiver::new(rings.own, link, &options))
+    }
+}
+
+/// A ring as a receiver has it.
+pub(crate) struct Rings {
+    /// With the sender's control words.
+    pub(crate) ring: Lane,
+    /// With this receiver's control words.
+    pub(crate) own: Lane,
+}
+
+/// Connects with a listener whose process accepts receivers of this kind.
+pub(crate) fn subscribe(
+    name: &str,
+    options: &Options,
+    timeout: Duration,
+    is_allowed: impl Fn(&Credentials) -> bool,
+    wanted: Offer,
+) -> Result<(Rings, Link, Options)> {
+    let Greeted { greeting, descriptors, .. } = greeted(name, Limit::after(timeout), is_allowed)?;
+    let options = greeting::decode(&greeting, options, wanted)?;
+    let [memory, control, socket] = passing::exactly(descriptors)?;
+    socket::check(socket.as_fd())?;
+    let process = socket::peer_process(socket.as_fd());
+    let [link] = Link::all([socket], process);
+    Ok((open(&memory, &control, &options)?, link, options))
+}
+
+/// Opens what was inherited or received.
+pub(crate) fn open_subscription(
+    subscription: Subscription,
+    options: &Options,
+    overwrites: bool,
+) -> Result<(Rings, Link, Options)> {
+    if subscription.overwrites != overwrites {
+        return Err(Error::OtherKind);
+    }
+    let Subscription { memory, control, socket, start, .. } = subscription;
+    socket::check(socket.as_fd())?;
+    let options = Options { start: start & !7, ..*options };
+    Ok((open(&memory, &control, &options)?, socket.into(), options))
+}
+
+fn open(memory: &OwnedFd, control: &OwnedFd, options: &Options) -> Result<Rings> {
+    shared_memory::check_readable(memory.as_fd(), shared_bytes(options.capacity, 1))?;
+    shared_memory::check(control.as_fd(), CONTROL_BYTES)?;
+    let ring = Lane::map_for_reading(memory.as_fd(), options.capacity)?;
+    let own = ring.with_control(control.as_fd())?;
+    Ok(Rings { ring, own })
+}

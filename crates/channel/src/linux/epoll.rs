@@ -1,0 +1,70 @@
+//! One wait for many descriptors.
+
+use crate::linux::return_value::{check, own};
+use crate::waiting::Limit;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::Instant;
+
+/// Events that one call returns at most.
+const MOST: usize = 64;
+
+/// Descriptors with a number each, by which they are reported while they are readable or hung up.
+#[derive(Debug)]
+pub(crate) struct Epoll(OwnedFd);
+
+impl Epoll {
+    pub(crate) fn new() -> io::Result<Epoll> {
+        // SAFETY: no memory is involved.
+        Ok(Epoll(own(check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?)))
+    }
+
+    /// Adds a descriptor, which is reported as `number`.
+    pub(crate) fn add(&self, descriptor: BorrowedFd<'_>, number: u64) -> io::Result<()> {
+        let events = (libc::EPOLLIN | libc::EPOLLRDHUP) as u32;
+        self.control(libc::EPOLL_CTL_ADD, descriptor, libc::epoll_event { events, u64: number })
+    }
+
+    /// Removes a descriptor. One that is only closed stays if a fork has it.
+    pub(crate) fn remove(&self, descriptor: BorrowedFd<'_>) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_DEL, descriptor, libc::epoll_event { events: 0, u64: 0 })
+    }
+
+    fn control(
+        &self,
+        action: libc::c_int,
+        descriptor: BorrowedFd<'_>,
+        mut event: libc::epoll_event,
+    ) -> io::Result<()> {
+        // SAFETY: the event lives for the whole call.
+        check(unsafe { libc::epoll_ctl(self.0.as_raw_fd(), action, descriptor.as_raw_fd(), &raw mut event) })
+            .map(drop)
+    }
+
+    /// Waits until a descriptor is ready, and reports the numbers of those that are; none if the limit is over or a signal came.
+    pub(crate) fn wait(&self, limit: Limit, mut report: impl FnMut(u64)) -> io::Result<()> {
+        let limit_ms = match limit {
+            Limit::Now => 0,
+            Limit::None => -1,
+            Limit::At(end) => {
+                let left = end.saturating_duration_since(Instant::now());
+                libc::c_int::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(libc::c_int::MAX)
+            }
+        };
+        let mut events = [libc::epoll_event { events: 0, u64: 0 }; MOST];
+        let (epoll, most) = (self.0.as_raw_fd(), MOST as libc::c_int);
+        // SAFETY: there is room for so many events.
+        match check(unsafe { libc::epoll_wait(epoll, events.as_mut_ptr(), most, limit_ms) }) {
+            Ok(count) => events[..count as usize].iter().for_each(|event| report(event.u64)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+impl AsFd for Epoll {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}

@@ -1,0 +1,138 @@
+//! A receiver of a broadcast whose sender never waits.
+
+use crate::counters::Counters;
+use crate::credentials::Credentials;
+use crate::error::Result;
+use crate::greeting::Offer;
+use crate::linux::broadcast::{Subscription, open_subscription, subscribe};
+use crate::linux::connection::is_admitted;
+use crate::options::Options;
+use crate::overwriting::{Reader, Taken};
+use crate::waiting::Limit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::time::Duration;
+
+/// A receiver of a [`Broadcast`](crate::Broadcast) that writes over the oldest messages when the ring is full. It gets whole messages in
+/// order, and with each the number of messages that it has missed before it.
+///
+/// When a receiver is overrun, it goes on with the oldest message that is still there. The sender writes over an eighth of the ring at
+/// once, so the receiver has time to catch up. Trust, deaths and forks follow the rules of a broadcast: a sender that breaks the
+/// protocol is reported as `Corrupt`, and this process touches nothing outside the ring.
+///
+/// ```
+/// use furlong_channel::{Broadcast, Options, OverwritingReceiver};
+///
+/// let options = Options::new().capacity(4096);
+/// let mut broadcast = Broadcast::overwriting(&options)?;
+/// let mut receiver = OverwritingReceiver::from_subscription(broadcast.subscribe()?, &options)?;
+/// for number in 0..100u8 {
+///     // Never waits.
+///     broadcast.send(&[number; 100])?;
+/// }
+/// let (mut buffer, mut missed, mut received) = ([0; 100], 0, 0);
+/// while let Ok(taken) = receiver.try_recv(&mut buffer) {
+///     missed += taken.missed;
+///     received += 1;
+/// }
+/// assert_eq!(missed + received, 100);
+/// assert_eq!(buffer, [99; 100]);
+/// # Ok::<(), furlong_channel::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct OverwritingReceiver(Reader);
+
+impl OverwritingReceiver {
+    /// Connects with a listener whose process accepts receivers of such a broadcast, of the same user or of root, as
+    /// [`Channel::connect`](crate::Channel::connect) does, and returns a receiver of the messages from now on.
+    ///
+    /// # Errors
+    /// Returns `OtherKind` if the listener accepts another kind of channel, or an error as `Channel::connect` does.
+    pub fn subscribe(name: &str, options: &Options) -> Result<OverwritingReceiver> {
+        OverwritingReceiver::subscribe_if(name, options, Duration::from_secs(5), is_admitted)
+    }
+
+    /// Like [`subscribe`](Self::subscribe), but waits at most `timeout`, and `is_allowed` decides about listeners of all users.
+    ///
+    /// # Errors
+    /// Returns `Refused` if `is_allowed` returns false, or an error as `subscribe` does.
+    pub fn subscribe_if(
+        name: &str,
+        options: &Options,
+        timeout: Duration,
+        is_allowed: impl Fn(&Credentials) -> bool,
+    ) -> Result<OverwritingReceiver> {
+        let (rings, link, options) = subscribe(name, options, timeout, is_allowed, Offer::Overwriting)?;
+        Ok(OverwritingReceiver(Reader::new(rings.ring, &rings.own, link, &options)))
+    }
+
+    /// Makes a receiver of descriptors that were inherited or received, with the options of the broadcast, but for how it waits. Each
+    /// subscription is used once.
+    ///
+    /// # Errors
+    /// Returns `OtherKind` if the sender waits for its receivers, and `Corrupt` if
+    /// [`Broadcast::subscribe`](crate::Broadcast::subscribe) does not make such descriptors with these options.
+    pub fn from_subscription(subscription: Subscription, options: &Options) -> Result<OverwritingReceiver> {
+        let (rings, link, options) = open_subscription(subscription, options, true)?;
+        Ok(OverwritingReceiver(Reader::new(rings.ring, &rings.own, link, &options)))
+    }
+
+    /// Copies the next message that is still there into `buffer`, after waiting for it.
+    ///
+    /// # Errors
+    /// Returns `BufferTooSmall`, and the message stays the next one until it is written over; `Closed` or `PeerDied` once everything
+    /// was received; `Corrupt`.
+    pub fn recv(&mut self, buffer: &mut [u8]) -> Result<Taken> {
+        self.0.recv(buffer, Limit::None)
+    }
+
+    /// Like [`recv`](Self::recv), but returns `WouldBlock` if no message is available.
+    ///
+    /// # Errors
+    /// Returns `WouldBlock`, or an error as `recv` does.
+    pub fn try_recv(&mut self, buffer: &mut [u8]) -> Result<Taken> {
+        self.0.recv(buffer, Limit::Now)
+    }
+
+    /// Like [`recv`](Self::recv), but waits no longer than `timeout`.
+    ///
+    /// # Errors
+    /// Returns `TimedOut`, or an error as `recv` does.
+    pub fn recv_timeout(&mut self, buffer: &mut [u8], timeout: Duration) -> Result<Taken> {
+        self.0.recv(buffer, Limit::after(timeout))
+    }
+
+    /// Prepares a wait outside, as [`Receiver::watch`](crate::Receiver::watch) does.
+    ///
+    /// # Errors
+    /// Returns an error as that call does.
+    pub fn watch(&mut self) -> Result<bool> {
+        self.0.watch()
+    }
+
+    /// Returns the descriptor that becomes readable when [`watch`](Self::watch) has returned true and there is a message.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.0.waiter().link().as_fd()
+    }
+
+    /// Returns whether the sender was closed or its process has died; there may be messages left. One system call.
+    pub fn is_closed(&self) -> bool {
+        self.0.waiter().is_alone()
+    }
+
+    /// Returns how often this end has waited, slept and woken the sender.
+    pub fn counters(&self) -> Counters {
+        self.0.waiter().counters()
+    }
+}
+
+impl AsFd for OverwritingReceiver {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor()
+    }
+}
+
+impl AsRawFd for OverwritingReceiver {
+    fn as_raw_fd(&self) -> RawFd {
+        self.descriptor().as_raw_fd()
+    }
+}

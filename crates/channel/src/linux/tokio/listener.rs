@@ -1,0 +1,56 @@
+//! A listener whose calls are futures.
+
+use crate::error::{Error, Result};
+use crate::linux::one_way::OneWayEnd;
+use crate::linux::tokio::channel::Channel;
+use crate::linux::tokio::readiness::register;
+use crate::options::Options;
+use tokio::io::unix::AsyncFd;
+use tokio::task::consume_budget;
+
+/// A [`Listener`](crate::Listener) whose calls are futures.
+#[derive(Debug)]
+pub struct Listener(AsyncFd<crate::Listener>);
+
+impl Listener {
+    /// Listens at a name as [`Listener::bind`](crate::Listener::bind) does.
+    ///
+    /// # Errors
+    /// Returns an error as that call does.
+    ///
+    /// # Panics
+    /// If there is no current runtime with an I/O driver.
+    pub fn bind(name: &str, options: &Options) -> Result<Listener> {
+        // SAFETY: a listener keeps its socket for as long as it lives.
+        Ok(Listener(unsafe { register(crate::Listener::bind(name, options)?) }?))
+    }
+
+    /// Waits for a process of the same user, or of root, to connect, and returns this end of a new channel. The memory is made and
+    /// mapped before the future is ready, which takes some milliseconds for each 4 MiB.
+    ///
+    /// # Errors
+    /// Returns an error as [`Listener::accept`](crate::Listener::accept) does. A server that goes on after `Refused` serves its other
+    /// clients.
+    pub async fn accept(&self) -> Result<Channel> {
+        Channel::new(self.until(crate::Listener::try_accept).await?)
+    }
+
+    /// Waits for a process to connect with a one-way channel, and returns this end of it:
+    /// [`Sender::new`](super::Sender::new) or [`Receiver::new`](super::Receiver::new) registers it.
+    ///
+    /// # Errors
+    /// Returns an error as [`Listener::accept_one_way`](crate::Listener::accept_one_way) does.
+    pub async fn accept_one_way<E: OneWayEnd>(&self) -> Result<E> {
+        self.until(crate::Listener::try_accept_one_way).await
+    }
+
+    async fn until<E>(&self, accept: impl Fn(&crate::Listener) -> Result<E>) -> Result<E> {
+        consume_budget().await;
+        loop {
+            match accept(self.0.get_ref()) {
+                Err(Error::WouldBlock) => self.0.readable().await?.clear_ready(),
+                result => return result,
+            }
+        }
+    }
+}

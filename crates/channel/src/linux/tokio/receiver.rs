@@ -1,0 +1,70 @@
+//! A receiver whose calls are futures.
+
+use crate::error::{Error, Result};
+use crate::linux::tokio::readiness::Readiness;
+use tokio::task::consume_budget;
+
+/// A [`Receiver`](crate::Receiver) whose calls are futures.
+#[derive(Debug)]
+pub struct Receiver(Readiness<crate::Receiver>);
+
+impl Receiver {
+    /// Registers an end with the current runtime.
+    ///
+    /// # Errors
+    /// Returns `System` with the error of the operating system: `Unsupported` if the end busy-waits.
+    ///
+    /// # Panics
+    /// If there is no current runtime with an I/O driver.
+    pub fn new(mut end: crate::Receiver) -> Result<Receiver> {
+        if let Err(error @ Error::System(_)) = end.watch() {
+            return Err(error);
+        }
+        // SAFETY: a receiver keeps its socket for as long as it lives.
+        Ok(Receiver(unsafe { Readiness::new(end, |end| end.peer_process()) }?))
+    }
+
+    /// Copies the next message into `buffer`, after waiting for it, and returns its length. If the future is dropped before it is ready,
+    /// the message stays the next one.
+    ///
+    /// # Errors
+    /// Returns `BufferTooSmall`, `Closed`, `PeerDied` and `Corrupt` as [`Receiver::recv`](crate::Receiver::recv) does.
+    pub async fn recv(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        self.until(|end| end.try_recv(buffer)).await
+    }
+
+    /// Returns the next message, after waiting for it.
+    ///
+    /// # Errors
+    /// Returns `Closed`, `PeerDied` and `Corrupt` as [`Receiver::recv_vec`](crate::Receiver::recv_vec) does.
+    pub async fn recv_vec(&mut self) -> Result<Vec<u8>> {
+        self.until(crate::Receiver::try_recv_vec).await
+    }
+
+    /// Waits until a call that does not wait returns something else than `WouldBlock`.
+    async fn until<R>(&mut self, mut call: impl FnMut(&mut crate::Receiver) -> Result<R>) -> Result<R> {
+        consume_budget().await;
+        loop {
+            match call(self.0.end()) {
+                Err(Error::WouldBlock) => {}
+                result => return result,
+            }
+            if self.0.end().watch()? {
+                self.0.changed().await?;
+            } else {
+                // A message of which only parts are here lets others run before its next ones.
+                consume_budget().await;
+            }
+        }
+    }
+
+    /// Returns the end, for calls that do not wait.
+    pub fn get_mut(&mut self) -> &mut crate::Receiver {
+        self.0.end()
+    }
+
+    /// Removes the end from the runtime.
+    pub fn into_inner(self) -> crate::Receiver {
+        self.0.into_inner()
+    }
+}

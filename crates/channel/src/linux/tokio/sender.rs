@@ -1,0 +1,84 @@
+//! A sender whose calls are futures.
+
+use crate::error::{Error, Result};
+use crate::linux::tokio::readiness::Readiness;
+use crate::sender::long::LongMessage;
+use tokio::task::consume_budget;
+
+/// A [`Sender`](crate::Sender) whose calls are futures.
+#[derive(Debug)]
+pub struct Sender(Readiness<crate::Sender>);
+
+/// A message that is being sent. It is given up if it is not finished.
+struct Unfinished<'a>(&'a mut Readiness<crate::Sender>);
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        self.0.end().give_up();
+    }
+}
+
+impl Sender {
+    /// Registers an end with the current runtime.
+    ///
+    /// # Errors
+    /// Returns `System` with the error of the operating system: `Unsupported` if the end busy-waits.
+    ///
+    /// # Panics
+    /// If there is no current runtime with an I/O driver.
+    pub fn new(mut end: crate::Sender) -> Result<Sender> {
+        if let Err(error @ Error::System(_)) = end.watch(0) {
+            return Err(error);
+        }
+        // SAFETY: a sender keeps its socket for as long as it lives.
+        Ok(Sender(unsafe { Readiness::new(end, |end| end.peer_process()) }?))
+    }
+
+    /// Sends a message, after waiting until there is room. A message that is longer than the ring goes in parts. If the future is dropped
+    /// before it is ready, nothing of the message arrives.
+    ///
+    /// # Errors
+    /// Returns `TooLong`, `Closed`, `PeerDied` and `Corrupt` as [`Sender::send`](crate::Sender::send) does.
+    pub async fn send(&mut self, message: &[u8]) -> Result<()> {
+        consume_budget().await;
+        let mut long = LongMessage::new(message);
+        let sending = Unfinished(&mut self.0);
+        loop {
+            match sending.0.end().try_send_long(&mut long) {
+                Err(Error::WouldBlock) => {}
+                result => return result,
+            }
+            if sending.0.end().watch_long(&long)? {
+                sending.0.changed().await?;
+            }
+        }
+    }
+
+    /// Waits until the other end is closed or its process has died.
+    ///
+    /// # Errors
+    /// Returns `Corrupt`, or `System` with the error of the operating system.
+    pub async fn closed(&mut self) -> Result<()> {
+        loop {
+            // Also where there is room, the other end then signals that it is closed.
+            match self.0.end().watch(0) {
+                Err(Error::Closed | Error::PeerDied) => return Ok(()),
+                watched => watched?,
+            };
+            if self.0.end().is_closed() {
+                return Ok(());
+            }
+            self.0.changed().await?;
+        }
+    }
+
+    /// Returns the end, for calls that do not wait.
+    pub fn get_mut(&mut self) -> &mut crate::Sender {
+        self.0.end()
+    }
+
+    /// Removes the end from the runtime.
+    pub fn into_inner(self) -> crate::Sender {
+        self.0.into_inner()
+    }
+}

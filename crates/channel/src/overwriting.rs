@@ -1,0 +1,337 @@
+//! A ring that several receivers read and whose sender never waits: it writes over the oldest messages.
+//!
+//! A record is its header, the number of its message, and the message. The sender publishes where the oldest record begins that it leaves
+//! alone, before it writes over those in front of it. A receiver copies a record out and then looks at that word: if the record is
+//! older, what was copied may be anything and is dropped, and the receiver goes on with the oldest record. The numbers tell it how
+//! many messages it has missed. Receiver and sender touch the same words at once, so all of them are atomic.
+
+use crate::atomics::{Fault, Ordering, fence, has};
+use crate::error::{Error, Result};
+use crate::memory::Lane;
+use crate::options::Options;
+use crate::shared_ring::SharedRing;
+use crate::waiting::{Limit, Waiter};
+use crate::wake::Link;
+
+const WORD_BYTES: usize = 8;
+
+/// Bytes of the header and the number of a message.
+const HEAD_BYTES: usize = 2 * WORD_BYTES;
+
+/// The header of a record that reaches to the end of the ring and has no message. Others have the message's length plus this bit.
+const IS_RECORD: u64 = 1 << 63;
+const SKIP: u64 = IS_RECORD | 1 << 62;
+
+/// The sender frees this part of the ring at once, so that a receiver that goes on with the oldest record has time to copy it.
+const FREED: usize = 8;
+
+/// Messages after which the sender looks whether receivers are closed.
+const BETWEEN_LOOKS: u64 = 1024;
+
+/// Records that one call passes over, without a message, before it looks at its limit.
+const MOST_PASSED: u32 = 8;
+
+/// Bytes of a record with its head.
+fn record_bytes(len: usize) -> usize {
+    HEAD_BYTES + len.next_multiple_of(WORD_BYTES)
+}
+
+/// Bytes in the longest message of a ring.
+fn longest(capacity: usize) -> usize {
+    capacity / 4 - HEAD_BYTES
+}
+
+/// A receiver, as the sender knows it.
+#[derive(Debug)]
+struct Subscriber(Waiter);
+
+impl Drop for Subscriber {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// The sending end.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    lane: Lane,
+    options: Options,
+    /// Where the next record begins, and the oldest one that is left alone.
+    written: u64,
+    oldest: u64,
+    /// The number of the next message.
+    number: u64,
+    subscribers: Vec<Subscriber>,
+}
+
+impl Writer {
+    /// The sender's end of a lane whose control words no receiver writes.
+    pub(crate) fn new(lane: Lane, options: &Options) -> Writer {
+        let start = options.start;
+        lane.publish_read(start);
+        Writer { lane, options: *options, written: start, oldest: start, number: 0, subscribers: Vec::new() }
+    }
+
+    fn offset(&self, position: u64) -> usize {
+        position as usize & (self.lane.capacity() - 1)
+    }
+
+    /// Makes room for so many bytes, and tells the receivers before anything is written there.
+    fn free(&mut self, bytes: usize) {
+        let capacity = self.lane.capacity();
+        let is_room =
+            |oldest: u64, bytes: usize| self.written.wrapping_sub(oldest) as usize + bytes <= capacity;
+        if is_room(self.oldest, bytes) {
+            return;
+        }
+        let mut oldest = self.oldest;
+        while !is_room(oldest, bytes.max(capacity / FREED)) {
+            // Nobody else writes to the ring.
+            let offset = self.offset(oldest);
+            let header = self.lane.word(offset).load(Ordering::Relaxed);
+            let bytes = match header {
+                SKIP => capacity - offset,
+                header => record_bytes((header & !IS_RECORD) as usize),
+            };
+            oldest = oldest.wrapping_add(bytes as u64);
+        }
+        self.oldest = oldest;
+        self.lane.publish_read(oldest);
+        if !has(Fault::PublishOldest) {
+            fence(Ordering::Release);
+        }
+    }
+
+    fn write(&mut self, message: &[u8]) {
+        let (begin, bytes, capacity) =
+            (self.offset(self.written), record_bytes(message.len()), self.lane.capacity());
+        let skip = if bytes > capacity - begin { capacity - begin } else { 0 };
+        // The header behind the record is cleared as well.
+        self.free(skip + bytes + WORD_BYTES);
+        let offset = if skip > 0 { 0 } else { begin };
+        let end = self.written.wrapping_add((skip + bytes) as u64);
+        self.lane.word(offset + WORD_BYTES).store(self.number, Ordering::Relaxed);
+        for (at, chunk) in message.chunks(WORD_BYTES).enumerate() {
+            let mut word = [0; WORD_BYTES];
+            word[..chunk.len()].copy_from_slice(chunk);
+            let word = u64::from_ne_bytes(word);
+            self.lane.word(offset + HEAD_BYTES + at * WORD_BYTES).store(word, Ordering::Relaxed);
+        }
+        self.lane.prepare_header(self.offset(end), 0);
+        if skip > 0 {
+            self.lane.prepare_header(offset, IS_RECORD | message.len() as u64);
+            self.lane.publish_header(begin, SKIP);
+        } else {
+            self.lane.publish_header(offset, IS_RECORD | message.len() as u64);
+        }
+        self.written = end;
+        self.number += 1;
+    }
+}
+
+impl SharedRing for Writer {
+    fn lane(&self) -> &Lane {
+        &self.lane
+    }
+
+    fn options_of_next(&self) -> Options {
+        Options { start: self.written, longest: self.longest_message(), ..self.options }
+    }
+
+    fn add(&mut self, lane: Lane, link: Link) {
+        self.receivers();
+        // In these words a receiver of the other policy would note how far it is.
+        lane.publish_read(self.number);
+        let options = &self.options;
+        let waiter = Waiter::new(options.waiting, options.membarrier, lane.ends_of_sender(), link);
+        self.subscribers.push(Subscriber(waiter));
+    }
+
+    fn longest_message(&self) -> usize {
+        longest(self.lane.capacity()).min(self.options.longest)
+    }
+
+    fn receivers(&mut self) -> usize {
+        self.subscribers.retain(|subscriber| !subscriber.0.is_alone());
+        self.subscribers.len()
+    }
+
+    fn remove_slowest(&mut self) -> bool {
+        false
+    }
+
+    fn send(&mut self, message: &[u8], _limit: Limit) -> Result<()> {
+        let (len, most) = (message.len(), self.longest_message());
+        if len > most {
+            return Err(Error::TooLong { len, most });
+        }
+        self.write(message);
+        self.subscribers.iter().for_each(|subscriber| subscriber.0.wake());
+        if self.number % BETWEEN_LOOKS == 0 {
+            self.receivers();
+        }
+        Ok(())
+    }
+}
+
+/// A message that an [`OverwritingReceiver`](crate::OverwritingReceiver) has copied into the buffer.
+///
+/// ```
+/// # use furlong_channel::{Broadcast, Options, OverwritingReceiver};
+/// # let options = Options::new();
+/// let mut broadcast = Broadcast::overwriting(&options)?;
+/// let mut receiver = OverwritingReceiver::from_subscription(broadcast.subscribe()?, &options)?;
+/// broadcast.send(b"frame")?;
+/// let taken = receiver.recv(&mut [0; 100])?;
+/// assert_eq!((taken.len, taken.missed), (5, 0));
+/// # Ok::<(), furlong_channel::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taken {
+    /// Bytes of the message.
+    pub len: usize,
+    /// Messages that the sender has written over since the one that was received before.
+    pub missed: u64,
+}
+
+/// The receiving end.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    /// The ring with the sender's words.
+    lane: Lane,
+    waiter: Waiter,
+    position: u64,
+    /// The number of the next message.
+    number: u64,
+    longest: usize,
+    is_broken: bool,
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.waiter.close();
+    }
+}
+
+/// What was found where the next record is expected.
+enum Found {
+    Nothing,
+    /// A record that was written over, or has no message. The position has moved.
+    Passed,
+    Message(Taken),
+}
+
+impl Reader {
+    /// The receiver's end of a lane with the sender's words, of which `own` has those of this receiver.
+    pub(crate) fn new(lane: Lane, own: &Lane, link: Link, options: &Options) -> Reader {
+        let number = own.load_read();
+        let waiter = Waiter::new(options.waiting, options.membarrier, own.ends_of_receiver(), link);
+        let longest = longest(lane.capacity()).min(options.longest);
+        Reader { lane, waiter, position: options.start, number, longest, is_broken: false }
+    }
+
+    pub(crate) fn waiter(&self) -> &Waiter {
+        &self.waiter
+    }
+
+    fn offset(&self) -> usize {
+        self.position as usize & (self.lane.capacity() - 1)
+    }
+
+    /// Whether the sender may have written over the next record: then moves on to the oldest one.
+    fn is_overrun(&mut self) -> bool {
+        if !has(Fault::LoadOldest) {
+            fence(Ordering::Acquire);
+        }
+        let oldest = oldest(&self.lane);
+        let ahead = oldest.wrapping_sub(self.position) as i64;
+        if ahead > 0 {
+            self.position = oldest;
+        }
+        ahead > 0
+    }
+
+    fn fail(&mut self) -> Error {
+        self.is_broken = true;
+        Error::Corrupt("a header says what cannot be")
+    }
+
+    /// Looks at the next record, and copies as much of its message as the buffer has room for.
+    fn look(&mut self, buffer: &mut [u8]) -> Result<Found> {
+        if self.is_broken {
+            return Err(self.fail());
+        }
+        let (offset, capacity) = (self.offset(), self.lane.capacity());
+        let header = self.lane.load_header(offset);
+        if header == SKIP && offset > 0 {
+            if !self.is_overrun() {
+                self.position = self.position.wrapping_add((capacity - offset) as u64);
+            }
+            return Ok(Found::Passed);
+        }
+        let len = (header & !IS_RECORD) as usize;
+        if header & IS_RECORD == 0 || len > self.longest || record_bytes(len) > capacity - offset {
+            return match self.is_overrun() {
+                true => Ok(Found::Passed),
+                false if header == 0 => Ok(Found::Nothing),
+                false => Err(self.fail()),
+            };
+        }
+        let number = self.lane.word(offset + WORD_BYTES).load(Ordering::Relaxed);
+        let most = len.min(buffer.len());
+        for (at, chunk) in buffer[..most].chunks_mut(WORD_BYTES).enumerate() {
+            let word = self.lane.word(offset + HEAD_BYTES + at * WORD_BYTES).load(Ordering::Relaxed);
+            chunk.copy_from_slice(&word.to_ne_bytes()[..chunk.len()]);
+        }
+        if self.is_overrun() {
+            return Ok(Found::Passed);
+        }
+        if len > buffer.len() {
+            return Err(Error::BufferTooSmall { len });
+        }
+        self.position = self.position.wrapping_add(record_bytes(len) as u64);
+        let missed = number.wrapping_sub(self.number);
+        self.number = number.wrapping_add(1);
+        Ok(Found::Message(Taken { len, missed }))
+    }
+
+    /// Copies the next message that is whole into `buffer`, after waiting for it.
+    pub(crate) fn recv(&mut self, buffer: &mut [u8], limit: Limit) -> Result<Taken> {
+        let mut passed = 0;
+        loop {
+            match self.look(buffer)? {
+                Found::Message(taken) => return Ok(taken),
+                Found::Nothing => {
+                    let Reader { waiter, lane, position, .. } = self;
+                    waiter.wait(limit, || {}, || Ok(has_next(lane, *position)))?;
+                }
+                Found::Passed if passed < MOST_PASSED => passed += 1,
+                Found::Passed if limit.left().is_none() => {
+                    return Err(if matches!(limit, Limit::Now) {
+                        Error::WouldBlock
+                    } else {
+                        Error::TimedOut
+                    });
+                }
+                Found::Passed => {}
+            }
+        }
+    }
+
+    /// Prepares a wait outside for the next message.
+    pub(crate) fn watch(&mut self) -> Result<bool> {
+        let Reader { waiter, lane, position, .. } = self;
+        waiter.watch(|| Ok(has_next(lane, *position)))
+    }
+}
+
+/// Where the oldest record begins that the sender leaves alone.
+fn oldest(lane: &Lane) -> u64 {
+    lane.load_read() & !(WORD_BYTES as u64 - 1)
+}
+
+/// Whether there is a record, or one was written over.
+fn has_next(lane: &Lane, position: u64) -> bool {
+    let offset = position as usize & (lane.capacity() - 1);
+    lane.load_header(offset) != 0 || oldest(lane).wrapping_sub(position) as i64 > 0
+}

@@ -1,0 +1,152 @@
+//! Messages of any length that are sent without waiting.
+//!
+//! A message that does not fit in the ring goes in parts, and the parts go as room for them is found: over several calls. The ring
+//! remembers the number of the message that was begun. Until its last part is sent, the ring seems full to all other calls, so that
+//! they take their slow path. That path gives the message up, for which there always is room: the receiver drops the parts that it has.
+
+use super::SendingEnd;
+use super::{Sender, check_length, is_stream};
+use crate::error::Result;
+use crate::ring::Kind;
+use crate::trust::Trust;
+use crate::waiting::Limit;
+use crate::wake;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Messages that were begun by this process. No two have the same number, also of different senders.
+static BEGUN: AtomicU64 = AtomicU64::new(0);
+
+/// A message of any length that is sent without waiting, and how much of it was sent: see [`Sender::try_send_long`].
+///
+/// ```
+/// use furlong_channel::LongMessage;
+///
+/// let long = LongMessage::new(vec![7; 1_000_000]);
+/// assert_eq!(long.sent(), 0);
+/// ```
+#[derive(Debug)]
+pub struct LongMessage<M> {
+    message: M,
+    sent: usize,
+    part_bytes: usize,
+    /// The number by which the sender knows it; 0 if it was not begun.
+    number: u64,
+}
+
+impl<M: AsRef<[u8]>> LongMessage<M> {
+    /// Creates a message of which nothing was sent.
+    pub fn new(message: M) -> LongMessage<M> {
+        LongMessage { message, sent: 0, part_bytes: 0, number: 0 }
+    }
+
+    /// Returns the number of bytes that were sent.
+    pub fn sent(&self) -> usize {
+        self.sent
+    }
+
+    /// Returns the message.
+    pub fn into_inner(self) -> M {
+        self.message
+    }
+}
+
+impl<T: Trust> Sender<T> {
+    /// Sends as much of a message as there is room for now. Call it again with the same message until it returns `Ok`: the
+    /// message was then sent as a whole. Unlike [`try_send`](Self::try_send), it accepts each message that [`send`](Self::send)
+    /// accepts.
+    ///
+    /// The receiver gets the message whole or not at all. If another message is sent in between, the unfinished one is given up:
+    /// the receiver drops its parts, and the next call sends it from the beginning. So dropping the [`LongMessage`] is safe at any time;
+    /// [`give_up`](Self::give_up) frees the ring and the receiver of its parts at once. After an `Ok`, another call sends it once more.
+    ///
+    /// # Errors
+    /// Returns `WouldBlock` if the message is not finished: wait as [`watch_long`](Self::watch_long) describes. Returns `TooLong`,
+    /// `Closed`, `PeerDied` and `Corrupt` as `send` does.
+    ///
+    /// ```
+    /// # #[cfg(target_os = "linux")]
+    /// # fn main() -> Result<(), furlong_channel::Error> {
+    /// # use furlong_channel::{Error, LongMessage, OneWayDescriptors, Options, Receiver, Sender};
+    /// # let options = Options::new().capacity(4096);
+    /// # let [one, other] = OneWayDescriptors::pair(&options)?;
+    /// # let mut sender = Sender::from_descriptors(one, &options)?;
+    /// # let mut receiver = Receiver::from_descriptors(other, &options)?;
+    /// let mut long = LongMessage::new(vec![7; 1_000_000]);
+    /// let mut buffer = vec![0; 1_000_000];
+    /// while let Err(error) = sender.try_send_long(&mut long) {
+    ///     assert_eq!(error, Error::WouldBlock);
+    ///     // A server does its other work here, or waits for `descriptor`.
+    ///     assert_eq!(receiver.try_recv(&mut buffer), Err(Error::WouldBlock));
+    /// }
+    /// assert_eq!(receiver.try_recv(&mut buffer)?, 1_000_000);
+    /// # Ok(())
+    /// # }
+    /// # #[cfg(not(target_os = "linux"))]
+    /// # fn main() {}
+    /// ```
+    pub fn try_send_long<M: AsRef<[u8]>>(&mut self, long: &mut LongMessage<M>) -> Result<()> {
+        self.end.send_parts(long)
+    }
+
+    /// Prepares a wait outside for room for the next part of a message, as [`watch`](Self::watch) does: true if `descriptor` becomes
+    /// readable once [`try_send_long`](Self::try_send_long) can go on.
+    ///
+    /// # Errors
+    /// Returns an error as `watch` does.
+    pub fn watch_long<M: AsRef<[u8]>>(&mut self, long: &LongMessage<M>) -> Result<bool> {
+        let len = self.end.next_part(long.message.as_ref(), long.sent, long.part_bytes);
+        self.watch(len)
+    }
+
+    /// Gives up the message that [`try_send_long`](Self::try_send_long) has begun and not finished, if there is one.
+    pub fn give_up(&mut self) {
+        self.end.give_up_begun();
+    }
+}
+
+impl SendingEnd {
+    /// Bytes of the part that follows the first `sent` bytes. A message that was not begun may go as one record.
+    fn next_part(&self, message: &[u8], sent: usize, part_bytes: usize) -> usize {
+        let part_bytes = if part_bytes == 0 { self.ring.longest_record() } else { part_bytes };
+        (message.len() - sent).min(part_bytes)
+    }
+
+    fn send_parts<M: AsRef<[u8]>>(&mut self, long: &mut LongMessage<M>) -> Result<()> {
+        let message = long.message.as_ref();
+        check_length(message.len(), self.longest)?;
+        self.check_open()?;
+        if message.len() <= self.ring.undivided() {
+            self.send_short(message, Limit::Now)?;
+            long.sent = message.len();
+            return Ok(());
+        }
+        if long.number == 0 || long.number != self.ring.begun() {
+            self.give_up_begun();
+            (long.sent, long.part_bytes, long.number) = (0, 0, 0);
+            let begin = wake::now();
+            let part_bytes = self.ring.part_bytes(is_stream(self.last_long, begin))?;
+            if message.len() <= part_bytes {
+                self.send_short(message, Limit::Now)?;
+                long.sent = message.len();
+                return Ok(());
+            }
+            long.part_bytes = part_bytes;
+        }
+        while long.sent < message.len() {
+            let part = self.next_part(message, long.sent, long.part_bytes);
+            let place = self.place(part, Limit::Now)?;
+            self.ring.fill(place, &message[long.sent..][..part]);
+            let kind = if long.sent == 0 { Kind::First } else { Kind::Rest };
+            self.ring.stage(place, kind, message.len() - long.sent);
+            self.publish();
+            long.sent += part;
+            if long.number == 0 {
+                long.number = BEGUN.fetch_add(1, Ordering::Relaxed) + 1;
+            }
+            let is_over = long.sent == message.len();
+            self.ring.set_begun(if is_over { 0 } else { long.number });
+        }
+        long.number = 0;
+        Ok(())
+    }
+}

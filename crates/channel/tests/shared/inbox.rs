@@ -1,0 +1,210 @@
+//! Many senders, one receiver.
+
+use super::{fork, kill, small, status_of};
+use crate::common::{PATIENCE, content, length, name, pair};
+use crate::expect;
+use furlong_channel::{Error, Event, Inbox, OneWayDescriptors, Options, Receiver, Sender, SenderId, Waiting};
+use std::collections::HashMap;
+use std::os::fd::AsRawFd;
+use std::thread;
+use std::time::{Duration, Instant};
+
+const WAITINGS: [Waiting; 2] = [Waiting::Park, Waiting::Adaptive];
+
+fn one_way(options: &Options) -> (Sender, Receiver) {
+    let [one, other] = OneWayDescriptors::pair(options).unwrap();
+    (Sender::from_descriptors(one, options).unwrap(), Receiver::from_descriptors(other, options).unwrap())
+}
+
+/// Receives until `senders` senders have left, and returns the number of messages of each, which are in order, with the reason.
+fn receive_all(inbox: &mut Inbox, senders: usize) -> HashMap<SenderId, (usize, Error)> {
+    let (mut buffer, mut counts, mut left) = ([0; 2000], HashMap::new(), HashMap::new());
+    while left.len() < senders {
+        match inbox.recv_timeout(&mut buffer, PATIENCE).unwrap() {
+            Event::Message { from, len } => {
+                let count = counts.entry(from).or_insert(0);
+                assert!(
+                    buffer[..len] == content(*count, length(*count) % 2000),
+                    "message {count} of {from:?}"
+                );
+                *count += 1;
+            }
+            Event::Left { from, reason } => {
+                left.insert(from, (counts.get(&from).copied().unwrap_or(0), reason));
+            }
+            _ => {}
+        }
+    }
+    left
+}
+
+fn send_all(sender: &mut Sender, count: usize) {
+    for number in 0..count {
+        sender.send_timeout(&content(number, length(number) % 2000), PATIENCE).unwrap();
+    }
+}
+
+#[test]
+fn every_message_of_every_sender_arrives_in_order() {
+    for waiting in WAITINGS {
+        let options = small(waiting);
+        let mut inbox = Inbox::new(&options).unwrap();
+        let sending: Vec<_> = (0..20)
+            .map(|number| {
+                let (mut sender, receiver) = one_way(&options);
+                inbox.add(receiver).unwrap();
+                thread::spawn(move || send_all(&mut sender, 100 * number))
+            })
+            .collect();
+        let left = receive_all(&mut inbox, 20);
+        sending.into_iter().for_each(|sending| sending.join().unwrap());
+        let mut counts: Vec<_> = left.values().map(|(count, _)| *count).collect();
+        counts.sort_unstable();
+        assert_eq!(counts, (0..20).map(|number| 100 * number).collect::<Vec<_>>());
+        assert!(left.values().all(|(_, reason)| *reason == Error::Closed));
+        assert_eq!(inbox.senders(), 0);
+        expect!(inbox.try_recv(&mut [0; 8]), Err(Error::WouldBlock));
+    }
+}
+
+/// Of the processes some are killed, some leave, and a fork of a killed one lives on.
+#[test]
+fn senders_that_die_hold_up_no_other() {
+    for waiting in WAITINGS {
+        let (name, options) = (name(), small(waiting));
+        let mut inbox = Inbox::bind(&name, &options).unwrap();
+        let children: Vec<_> = (0..9)
+            .map(|number| {
+                fork(|| {
+                    let mut sender = Sender::connect(&name, &options).unwrap();
+                    send_all(&mut sender, 500);
+                    match number % 3 {
+                        0 => return true,
+                        1 => {}
+                        _ => drop(fork(|| {
+                            thread::sleep(Duration::from_secs(5));
+                            true
+                        })),
+                    }
+                    sender.send(b"kill me").unwrap();
+                    thread::sleep(PATIENCE);
+                    true
+                })
+            })
+            .collect();
+        let (mut buffer, mut processes) = ([0; 2000], HashMap::new());
+        let (mut killed, mut left) = (0, Vec::new());
+        while left.len() < children.len() {
+            match inbox.recv_timeout(&mut buffer, PATIENCE).unwrap() {
+                Event::Joined { from, peer } => drop(processes.insert(from, peer.process)),
+                Event::Message { from, len } if buffer[..len] == *b"kill me" => {
+                    kill(processes[&from]);
+                    killed += 1;
+                }
+                Event::Left { from, reason } => left.push((from, reason)),
+                _ => {}
+            }
+        }
+        assert_eq!((killed, processes.len()), (6, 9));
+        let died = left.iter().filter(|(_, reason)| *reason == Error::PeerDied).count();
+        assert_eq!(died, 6, "{left:?}");
+        // Those that returned had no destructor of their end run, or it had: both are an end.
+        children.iter().step_by(3).for_each(|child| drop(status_of(*child)));
+    }
+}
+
+#[test]
+fn quiet_senders_cost_nothing_and_busy_ones_take_turns() {
+    let options = small(Waiting::Park);
+    let mut inbox = Inbox::new(&options).unwrap();
+    let mut senders: Vec<_> = (0..50)
+        .map(|_| {
+            let (sender, receiver) = one_way(&options);
+            (sender, inbox.add(receiver).unwrap())
+        })
+        .collect();
+    expect!(inbox.recv_timeout(&mut [0; 8], Duration::from_millis(1)), Err(Error::TimedOut));
+    // Two are busy, and one that is announced has a message: it comes within some turns.
+    for (sender, _) in &mut senders[..2] {
+        (0..100).for_each(|_| sender.send(&[1; 8]).unwrap());
+    }
+    senders[40].0.send(&[2; 8]).unwrap();
+    let (mut turns, mut buffer) = (Vec::new(), [0; 8]);
+    while let Ok(Event::Message { from, .. }) = inbox.try_recv(&mut buffer) {
+        turns.push(from);
+    }
+    assert_eq!(turns.len(), 201);
+    let at = turns.iter().position(|from| *from == senders[40].1).unwrap();
+    assert!(at < 150, "{at}");
+    let alternations = turns[..100].windows(2).filter(|turns| turns[0] != turns[1]).count();
+    assert!(alternations > 90, "{alternations}");
+}
+
+#[test]
+fn message_that_does_not_fit_stays_and_a_removed_sender_goes_on_alone() {
+    let options = small(Waiting::Park);
+    let mut inbox = Inbox::new(&options).unwrap();
+    let (mut sender, receiver) = one_way(&options);
+    let id = inbox.add(receiver).unwrap();
+    sender.send(&[1; 100]).unwrap();
+    expect!(inbox.recv(&mut [0; 8]), Err(Error::BufferTooSmall { len: 100 }));
+    assert_eq!(inbox.recv(&mut [0; 100]), Ok(Event::Message { from: id, len: 100 }));
+    let mut receiver = inbox.remove(id).unwrap();
+    assert!(inbox.remove(id).is_none());
+    sender.send(&[2; 100]).unwrap();
+    assert_eq!(receiver.recv_vec().unwrap(), [2; 100]);
+    expect!(Inbox::new(&options.waiting(Waiting::Spin)), Err(Error::System(_)));
+    let [_one, other] = pair(&options.waiting(Waiting::Spin));
+    expect!(inbox.add(other.split().1), Err(Error::System(_)));
+}
+
+#[test]
+fn wait_outside_ends_with_a_message() {
+    let options = small(Waiting::Park);
+    let mut inbox = Inbox::new(&options).unwrap();
+    let (mut sender, receiver) = one_way(&options);
+    inbox.add(receiver).unwrap();
+    let mut watch = libc::pollfd { fd: inbox.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one entry, which lives for the whole call.
+    let mut is_readable = || unsafe { libc::poll(&raw mut watch, 1, 0) == 1 };
+    for _ in 0..10 {
+        assert!(inbox.watch().unwrap() && !is_readable());
+        sender.send(&[1]).unwrap();
+        assert!(is_readable());
+        expect!(inbox.try_recv(&mut [0; 8]), Ok(Event::Message { .. }));
+        sender.send(&[1]).unwrap();
+        assert!(!inbox.watch().unwrap());
+        expect!(inbox.try_recv(&mut [0; 8]), Ok(Event::Message { .. }));
+    }
+}
+
+/// Signals on its socket without any message, as fast as it can.
+#[test]
+fn cunning_sender_that_signals_without_end_keeps_no_message() {
+    let options = small(Waiting::Adaptive);
+    let mut inbox = Inbox::new(&options).unwrap();
+    let [one, other] = OneWayDescriptors::pair(&options).unwrap();
+    let cunning = inbox.add(Receiver::from_descriptors(other, &options).unwrap()).unwrap();
+    let (mut sender, receiver) = one_way(&options);
+    inbox.add(receiver).unwrap();
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let stopped = std::sync::Arc::clone(&stop);
+    let signalling = thread::spawn(move || {
+        while !stopped.load(std::sync::atomic::Ordering::Relaxed) {
+            let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+            // SAFETY: one byte, which lives for the whole call.
+            unsafe { libc::send(one.socket.as_raw_fd(), [1u8].as_ptr().cast(), 1, flags) };
+        }
+    });
+    let begin = Instant::now();
+    let mut buffer = [0; 8];
+    for _ in 0..100 {
+        sender.send(&[1]).unwrap();
+        expect!(inbox.recv_timeout(&mut buffer, PATIENCE), Ok(Event::Message { .. }));
+        expect!(inbox.recv_timeout(&mut buffer, Duration::from_micros(100)), Err(Error::TimedOut));
+    }
+    assert!(begin.elapsed() < PATIENCE);
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    signalling.join().unwrap();
+    assert!(inbox.remove(cunning).is_some());
+}
