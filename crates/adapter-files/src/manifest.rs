@@ -105,11 +105,17 @@ impl Manifest {
         if text.len() as u64 > LONGEST {
             return Err(wrong(format!("it is longer than {LONGEST} bytes")));
         }
-        let manifest: Manifest =
-            toml::from_str(&text).map_err(|error| wrong(without_excerpt(&text, &error)))?;
         let folder = file_path.parent().unwrap_or(Path::new("/")).to_owned();
-        let manifest = Manifest { folder, ..manifest };
-        manifest.fault().map_or(Ok(manifest), |what| Err(wrong(what)))
+        Ok(Manifest { folder, ..Manifest::parse(&text).map_err(wrong)? })
+    }
+
+    /// Reads the text of a manifest, without its directory.
+    ///
+    /// # Errors
+    /// Returns the fault of the text.
+    pub fn parse(text: &str) -> Result<Manifest, String> {
+        let manifest: Manifest = toml::from_str(text).map_err(|error| without_excerpt(text, &error))?;
+        manifest.fault().map_or(Ok(manifest), Err)
     }
 
     /// What is wrong with it, if something is.

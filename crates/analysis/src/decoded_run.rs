@@ -1,7 +1,7 @@
 //! A run decoded and judged once: what all that is said of a run is computed from.
 
 use crate::reference::{ReferenceRow, References};
-use crate::{Run, Summary, trials::Trials};
+use crate::{Row, Run, Summary, Verdict, trials::Trials};
 use furlong_model::{Case, Measurement, Trial};
 use furlong_stats::Distribution;
 
@@ -37,6 +37,12 @@ impl<'a> DecodedRun<'a> {
 
     fn judge(records: &'a Run, trials: Trials<'a>) -> Self {
         DecodedRun { summary: Summary::of(records, &trials), records, trials }
+    }
+
+    /// Judges how quiet the machine was, by the whole run and the intervals of the rows that are printed, so that a reader counts the
+    /// same.
+    pub(crate) fn noise_of<'r>(&self, rows: impl Iterator<Item = &'r Row>) -> Verdict {
+        Verdict::of(self.records, &self.trials, rows.map(|row| (&row.case, row.exchange.ns.uncertainty())))
     }
 
     /// What costs of waiting are looked for in.

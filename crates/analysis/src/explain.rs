@@ -131,10 +131,13 @@ pub fn explain(run: &DecodedRun, asked: &[Case]) -> Explanation {
     let summary = &run.summary;
     let costs = Costs::of(run);
     let context = RowContext { run, costs: &costs };
-    let (mut rows, mut unmodelled) = (Vec::new(), Vec::new());
+    let (mut rows, mut shown, mut unmodelled) = (Vec::new(), Vec::new(), Vec::new());
     for row in summary.rows.iter().filter(|row| asked.contains(&row.case)) {
         match context.explain(row) {
-            Ok(explained) => rows.push(explained),
+            Ok(explained) => {
+                rows.push(explained);
+                shown.push(row);
+            }
             Err(reason) => unmodelled.push(Unmodelled { case: row.case.clone(), reason }),
         }
     }
@@ -145,7 +148,7 @@ pub fn explain(run: &DecodedRun, asked: &[Case]) -> Explanation {
     let skipped = summary.skipped.iter().filter(|entry| asked.contains(&entry.case)).cloned().collect();
     Explanation {
         schema: EXPLANATION_SCHEMA,
-        noise: summary.run.noise.clone(),
+        noise: run.noise_of(shown.into_iter()),
         costs,
         rows,
         agreement,
@@ -288,7 +291,7 @@ fn explained(
     let own_loop = subject.row.has_own_loop();
     let in_program = Term::new(Part::Program, 1.0, unexplained_ns, Source::MoreThanInOneProcess);
     let all = [&terms[..], &[in_program][..usize::from(own_loop && unexplained_ns > 0.0)]].concat();
-    Explained {
+    let explained = Explained {
         case: subject.row.case.clone(),
         measured_ns: times.p50,
         measured_ci95: times.median_ci95,
@@ -301,11 +304,15 @@ fn explained(
         article_ns,
         article_error: article_ns.map(error),
         copying_overtakes_at_bytes: copying_overtakes_at(subject, predicted_ns),
-        helps: advise(&all, times.p50),
+        helps: Vec::new(),
         terms,
         count_method,
         costs_without,
-    }
+    };
+    // If the sum is not an explanation, a part above the whole is none either.
+    let is_a_part = |advice: &Advice| advice.share <= 1.0 || !explained.is_missed();
+    let helps = advise(&all, times.p50).into_iter().filter(is_a_part).collect();
+    Explained { helps, ..explained }
 }
 
 /// size/bandwidth + N * switch + M * call, with each size/bandwidth the time of one copy.
@@ -390,6 +397,24 @@ mod tests {
         close(ns(&row, Part::WakeUps), 2.0 * costs::WAKE);
         close(ns(&row, Part::CacheLinesAcross), 2.0 * (costs::across_asleep(4096) - 2.0 * costs::copy(4096)));
         assert_eq!(row.dominant, Some(Part::WakeUps));
+    }
+
+    #[test]
+    fn a_part_above_the_whole_is_no_advice_if_the_sum_explains_nothing() {
+        // Wake-ups are most of it, and took longer when the costs were measured.
+        for (times, is_advised) in [(1.0, true), (0.9, true), (0.7, false)] {
+            let mut run = RunBuilder::with_references().row(&PIPE, &EVERYWHERE).run();
+            let case = PIPE.case(OtherCore);
+            for trial in run.trials.iter_mut().filter(|trial| trial.case == case) {
+                let measured = fixture::measurement(&case, PIPE.ns(OtherCore) * times, 0);
+                trial.outcome = Outcome::Measured(measured);
+            }
+            let found = explain(&DecodedRun::of(&run), &[case]);
+            let row = &found.rows[0];
+            let is_wake_up = |advice: &Advice| advice.term == Part::WakeUps;
+            assert_eq!(row.helps.iter().any(is_wake_up), is_advised, "{times}: {row:?}");
+            assert_eq!(row.is_missed(), !is_advised, "{times}: {row:?}");
+        }
     }
 
     #[test]

@@ -1,11 +1,9 @@
 //! Figures that no machine can have measured: a record with one comes from no furlong, and would be printed as it is.
 
-use crate::text::plain;
-use furlong_model::{ByteSize, CostReading, Experiment, HandoverMeasurement, Harness, NoiseReading, Record};
-use serde::Deserializer;
-use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use furlong_model::{
+    CostReading, Experiment, HandoverMeasurement, Harness, NoiseReading, Record, impossible_in_text,
+};
 use std::ops::RangeInclusive;
-use std::{borrow::Cow, fmt};
 
 /// A second in nanoseconds: no reading of the clock takes as long.
 const SECOND_NS: f64 = 1e9;
@@ -16,101 +14,10 @@ const HOUR_NS: f64 = 3600.0 * SECOND_NS;
 /// The most that a published figure may be.
 const MOST_PUBLISHED: f64 = 1e15;
 
-/// The largest time of a record, in nanoseconds: three years.
-const MOST_NS: f64 = 1e17;
-
-/// The largest of all other figures of a record.
-const MOST: f64 = 1e15;
-
-/// Keys whose strings are names that tables print.
-const NAMES: [&str; 4] = ["mechanism", "name", "by", "label"];
-
 /// Returns the first figure or name in a record that cannot be, with its key; `None` if there is none. `text` is the record's
 /// line, in which every figure of every kind of record is looked at.
 pub(crate) fn impossible_figure(record: &Record, text: &[u8]) -> Option<String> {
-    let mut found = None;
-    let mut line = serde_json::Deserializer::from_slice(text);
-    // The text has been parsed before, so that an error is what was found.
-    let _ = Figures { key: "", found: &mut found }.deserialize(&mut line);
-    found.or_else(|| impossible_in(record))
-}
-
-/// Looks at every figure and name below a key.
-struct Figures<'a> {
-    key: &'a str,
-    found: &'a mut Option<String>,
-}
-
-impl Figures<'_> {
-    fn look(&mut self, figure: f64) {
-        let most = match self.key {
-            "seed" => return,
-            "size_bytes" => ByteSize::MAX.0 as f64,
-            key if key.ends_with("_ns") => MOST_NS,
-            _ => MOST,
-        };
-        if !(-most..=most).contains(&figure) {
-            self.found.get_or_insert_with(|| format!("{} is {figure:e}", plain(self.key)));
-        }
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Figures<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Figures<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a record")
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(mut self, figure: u64) -> Result<(), E> {
-        self.look(figure as f64);
-        Ok(())
-    }
-
-    fn visit_i64<E>(mut self, figure: i64) -> Result<(), E> {
-        self.look(figure as f64);
-        Ok(())
-    }
-
-    fn visit_f64<E>(mut self, figure: f64) -> Result<(), E> {
-        self.look(figure);
-        Ok(())
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<(), E> {
-        if NAMES.contains(&self.key) && text.trim().is_empty() {
-            self.found.get_or_insert_with(|| format!("{} is empty", self.key));
-        }
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<(), A::Error> {
-        while values.next_element_seed(Figures { key: self.key, found: &mut *self.found })?.is_some() {}
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
-        while let Some(key) = fields.next_key::<Cow<'_, str>>()? {
-            fields.next_value_seed(Figures { key: &key, found: &mut *self.found })?;
-        }
-        Ok(())
-    }
+    impossible_in_text(text).or_else(|| impossible_in(record))
 }
 
 /// Bounds of figures whose meaning is narrower than their unit.

@@ -21,6 +21,7 @@ mod checks;
 mod comparable;
 mod compare;
 mod complete_rounds;
+mod conditions;
 mod consistent;
 mod costs;
 mod count;
@@ -82,6 +83,7 @@ pub use compare::{
     COMPARISON_SCHEMA, Cause, Change, ChangedCall, ComparedCount, ComparedRow, ComparedRun, Comparison,
     CountChange, Counted, Difference, Incomparable, Inconclusive, OnlyIn, Power, Share, Together, compare,
 };
+pub use conditions::{Condition, unusual_conditions};
 pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP, cost_name};
 pub use count::{CountRow, Counting, Figures, RoleFigures};
 pub use count_summary::{COUNT_SCHEMA, CountSummary};

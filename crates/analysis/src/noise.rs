@@ -346,15 +346,16 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// Rows that spin on one core measure the scheduler's slices and are wide on the quietest machine.
+/// Counts the rows with wide intervals. Rows that spin on one core measure the scheduler's slices and are wide on the quietest
+/// machine, and rows of fewer than three trials have no interval.
 fn wide_intervals<'a>(uncertainties: impl Iterator<Item = (&'a Case, Option<f64>)>) -> Seen {
     let steady = |case: &Case| case.placement != Placement::SameCore || case.wait.sleeps_in_the_end();
-    let (counted, not_counted): (Vec<_>, Vec<_>) = uncertainties.partition(|(case, _)| steady(case));
-    let widths: Vec<f64> = counted.into_iter().filter_map(|(_, width)| width).collect();
-    let wide = widths.iter().filter(|width| **width > WIDE).count();
-    let intervals =
-        Disturbance::WideIntervals { wide, rows: widths.len(), limit: WIDE, not_counted: not_counted.len() };
-    (wide as f64 > WIDE_ROWS * widths.len() as f64).then_some((Level::Noisy, intervals))
+    let with_interval = uncertainties.filter_map(|(case, width)| Some((case, width?)));
+    let (counted, not_counted): (Vec<_>, Vec<_>) = with_interval.partition(|(case, _)| steady(case));
+    let (rows, not_counted) = (counted.len(), not_counted.len());
+    let wide = counted.iter().filter(|(_, width)| *width > WIDE).count();
+    let intervals = Disturbance::WideIntervals { wide, rows, limit: WIDE, not_counted };
+    (wide as f64 > WIDE_ROWS * rows as f64).then_some((Level::Noisy, intervals))
 }
 
 #[cfg(test)]
@@ -505,5 +506,14 @@ mod tests {
         };
         assert_eq!(level(Wait::Block, Placement::OtherCore), Level::Noisy);
         assert_eq!(level(Wait::Spin, Placement::SameCore), Level::Quiet);
+    }
+
+    #[test]
+    fn rows_without_interval_are_not_counted_among_wide_ones() {
+        let case = |wait| case("pipe", wait, Placement::SameCore);
+        let [sleeping, spinning] = [case(Wait::Block), case(Wait::Spin)];
+        let rows = [(&sleeping, Some(0.2)), (&sleeping, None), (&spinning, Some(0.2)), (&spinning, None)];
+        let expected = Disturbance::WideIntervals { wide: 1, rows: 1, limit: WIDE, not_counted: 1 };
+        assert_eq!(wide_intervals(rows.into_iter()), Some((Level::Noisy, expected)));
     }
 }

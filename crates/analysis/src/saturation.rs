@@ -2,8 +2,8 @@
 //! before: such times say how long a trial was, and nothing of the row. If the row would have carried the rate with the CPU time
 //! that others took from it, these are the cause.
 
-use crate::{exchange::per_second, text::format_count};
-use furlong_model::{Arrival, Case, Measurement, Wait};
+use crate::{exchange::per_second, text::format_per_second};
+use furlong_model::{Arrival, Case, Measurement, Wait, format_rate};
 use furlong_stats::{median, tidy};
 use serde::Serialize;
 
@@ -103,12 +103,12 @@ impl Saturation {
     /// Why such rows show no times, and what would show them. All of them are alike.
     pub fn reason_and_remedy(alike: &[Saturation]) -> (String, String) {
         let all = |figure: fn(&Saturation) -> f64| alike.iter().map(figure);
-        let [asked, least, most] = [
-            all(|one| one.asked_per_second).fold(f64::INFINITY, f64::min),
+        let asked = format_rate(all(|one| one.asked_per_second).fold(f64::INFINITY, f64::min));
+        let [least, most] = [
             all(|one| one.carried_per_second).fold(f64::INFINITY, f64::min),
             all(|one| one.carried_per_second).fold(0.0, f64::max),
         ]
-        .map(format_count);
+        .map(format_per_second);
         if alike.iter().any(|one| one.lost_share.is_some()) {
             return (
                 "CPU time was lost to other processes, the host or a quota, so messages were sent late"
@@ -118,10 +118,10 @@ impl Saturation {
         }
         let carried = if least == most { least.clone() } else { format!("{least} to {most}") };
         (
-            format!("{asked}/s were asked and {carried}/s carried, so messages wait longer and longer"),
+            format!("{asked} were asked and {carried} carried, so messages wait longer and longer"),
             match alike.iter().any(|one| one.disturbed) {
                 true => "other processes took CPU time too, so measure again when furlong doctor finds the machine fit".to_owned(),
-                false => format!("ask for less than {least}/s, or for no rate"),
+                false => format!("ask for less than {least}, or for no rate"),
             },
         )
     }
@@ -178,8 +178,8 @@ mod tests {
         let (slow, slower) = (carried(4e4, None), carried(2e4, None));
         assert!(slow.is_alike(&slower) && !slow.is_alike(&carried(4e4, Some(0.5))));
         let (reason, remedy) = Saturation::reason_and_remedy(&[slow, slower]);
-        assert!(reason.starts_with("100 k/s were asked and 20.0 k to 40.0 k/s carried"), "{reason}");
-        assert!(remedy.contains("less than 20.0 k/s"), "{remedy}");
+        assert!(reason.starts_with("100k/s were asked and 20.0k/s to 40.0k/s carried"), "{reason}");
+        assert!(remedy.contains("less than 20.0k/s"), "{remedy}");
         let (_, remedy) = Saturation::reason_and_remedy(&[slow, Saturation { disturbed: true, ..slower }]);
         assert!(remedy.contains("doctor") && !remedy.contains("/s"), "{remedy}");
         let (reason, remedy) = Saturation::reason_and_remedy(&[carried(7e4, Some(0.5))]);
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(saturation.asked_per_second, 100_000.0);
         assert!((saturation.carried_per_second - 1e9 / 53_000.0).abs() < 1.0);
         let (reason, _) = Saturation::reason_and_remedy(&[saturation]);
-        assert!(reason.starts_with("100 k/s were asked and 18.9 k/s carried"), "{reason}");
+        assert!(reason.starts_with("100k/s were asked and 18.9k/s carried"), "{reason}");
     }
 
     #[test]

@@ -102,10 +102,10 @@ impl<'a> Sound<'a> {
         let sound = Sound {
             case,
             family,
-            times,
             p50_ns: tidy(p50_ns),
             median_ci95,
-            reached: Reached::of(&trials)?,
+            reached: Reached::of(&trials, &times)?,
+            times,
             trials,
             failed_trials: 0,
             numbers,

@@ -59,6 +59,11 @@ pub fn format_count(count: f64) -> String {
     three_digits(value) + unit
 }
 
+/// Returns a rate with three digits: `18.7k/s`.
+pub fn format_per_second(per_second: f64) -> String {
+    format_count(per_second).replace(' ', "") + "/s"
+}
+
 /// An interval of times, with the unit once where both ends have the same: `34.2-39.0 us`.
 pub fn times_between([low, high]: [f64; 2]) -> String {
     let (low, high) = (format_ns(low), format_ns(high));

@@ -110,6 +110,18 @@ pub fn base_folder() -> PathBuf {
     std::env::temp_dir()
 }
 
+/// Tries to make a run's folder in the folder for temporary files.
+///
+/// # Errors
+/// Why that folder cannot be used.
+pub fn try_base_folder() -> io::Result<()> {
+    let base = base_folder();
+    let folder = base.join(format!("{PREFIX}{:016x}", identity::random()?));
+    file_system::create_private_folder(&folder)
+        .and_then(|()| fs::remove_dir(&folder))
+        .context(|| format!("make a folder in {} (TMPDIR chooses where)", base.display()))
+}
+
 /// The leftovers of this user's dead runs. Live runs are not touched, and other users' not looked at.
 pub fn find() -> io::Result<Vec<Leftover>> {
     let mut found = Vec::new();

@@ -18,6 +18,8 @@ mod costs;
 pub mod count;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub mod handover;
 mod janitor;
 pub mod leftovers;
@@ -42,6 +44,8 @@ pub mod session;
 mod shared_end;
 mod started_program;
 mod subsystem;
+#[cfg(target_os = "linux")]
+mod survived;
 mod tally;
 mod timed;
 pub mod trial;

@@ -1,6 +1,9 @@
 //! Why a trial has no figures: one type for all that makes, watches, counts and records trials.
 
+use furlong_mechanism::NEEDS_FOLDER;
 use furlong_model::{Failure, Fault, Outcome, Phase, Unavailable};
+use furlong_os::error::REMEDY;
+use furlong_os::facts;
 use std::io;
 
 /// Somebody wants the run to end, so there is no outcome either.
@@ -53,13 +56,42 @@ impl NotMeasured {
     }
 }
 
+/// Returns the reason with another remedy if a call is missing that the running kernel has by its version: an emulator or a
+/// filter answers so, and a newer kernel would not help.
+pub(crate) fn not_of_the_kernel(why: Unavailable) -> Unavailable {
+    let is_missing = ["ENOSYS", "os error 38"].iter().any(|word| why.reason.contains(word));
+    let needed = why.remedy.split_once("Linux ").and_then(|(_, release)| facts::version_in(release));
+    match (needed, facts::kernel_version()) {
+        (Some(needed), Some((version, revision))) if is_missing && needed <= (version, revision) => {
+            let remedy = format!(
+                "Linux {version}.{revision} has the call: run outside of the emulator (qemu-user, gVisor) or seccomp filter"
+            );
+            Unavailable { remedy, ..why }
+        }
+        _ => why,
+    }
+}
+
+/// Remedy of a folder for temporary files that cannot be used.
+pub const FOLDER_REMEDY: &str = "set TMPDIR to a directory that you may write to, or unset it";
+
 /// Why a trial did not begin. What the kernel lacks or a filter forbids is no failure.
 pub(crate) fn not_started(phase: Phase, error: &io::Error) -> NotMeasured {
     let unavailable = |why: &str, remedy: &str| {
         NotMeasured::Unavailable(Unavailable::new(format!("{why}: {error}"), remedy))
     };
+    let text = error.to_string();
+    if text.starts_with(NEEDS_FOLDER) {
+        return NotMeasured::Refused(Unavailable::new(text, FOLDER_REMEDY));
+    }
+    if let (Phase::Create, Some((reason, remedy))) = (phase, text.split_once(REMEDY)) {
+        return NotMeasured::Refused(Unavailable::new(reason, remedy));
+    }
     match (phase, error.kind()) {
-        (Phase::Create, io::ErrorKind::Unsupported) => unavailable("the kernel lacks it (ENOSYS)", ""),
+        (Phase::Create, io::ErrorKind::Unsupported) => unavailable(
+            "a system call is missing (ENOSYS)",
+            "an older kernel, a seccomp filter or an emulator answers so: run outside of it",
+        ),
         (Phase::Create, io::ErrorKind::PermissionDenied) => unavailable(
             "it is forbidden here (EPERM or EACCES)",
             "look at rights and, in a container, at its seccomp profile",
@@ -69,5 +101,23 @@ pub(crate) fn not_started(phase: Phase, error: &io::Error) -> NotMeasured {
             unavailable("the loopback interface is down", "as root: ip link set lo up")
         }
         _ => Failure { phase, party: None, fault: Fault::Error, detail: error.to_string() }.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_call_of_a_new_kernel_is_not_blamed_on_its_version() {
+        let remedy = |reason: &str, since: &str| {
+            not_of_the_kernel(Unavailable::new(reason, format!("needs {since}"))).remedy
+        };
+        let old = "the kernel lacks memfd_create (ENOSYS)";
+        assert_eq!(remedy(old, "Linux 9999.1 or later"), "needs Linux 9999.1 or later");
+        assert_eq!(remedy("memfd_create is forbidden here (EPERM)", "Linux 3.17"), "needs Linux 3.17");
+        if facts::kernel_version().is_some() {
+            assert!(remedy(old, "Linux 3.17 or later").contains("has the call: run outside of the emulator"));
+        }
     }
 }

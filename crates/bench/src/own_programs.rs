@@ -142,6 +142,14 @@ impl Mark {
     }
 }
 
+/// Returns the numbers of exchanges that the lines of a program say, or why one says none.
+#[cfg(fuzzing)]
+pub(crate) fn marks(mut lines: Vec<u8>) -> Vec<Result<Option<u32>, String>> {
+    let lines = std::iter::from_fn(|| crate::started_program::take_line(&mut lines));
+    let marks = lines.filter_map(|line| Mark::of(&line).transpose());
+    marks.map(|mark| mark.map(|mark| if let Mark::Done(count) = mark { count } else { None })).collect()
+}
+
 /// A started command, with what is known of it so far.
 struct Side {
     program: StartedProgram,

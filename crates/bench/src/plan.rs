@@ -3,8 +3,12 @@
 use crate::parties;
 use crate::peer::Peer;
 use crate::placement;
+#[cfg(target_os = "linux")]
+use crate::registry::SECCOMP_REMEDY;
 use crate::registry::{MechanismEntry, find};
 use crate::subsystem;
+#[cfg(target_os = "linux")]
+use crate::survived::survived;
 #[cfg(target_os = "linux")]
 use furlong_mechanism::probe_rings;
 use furlong_model::{
@@ -89,6 +93,13 @@ pub(crate) struct CaseResolver<'a> {
     probed: BTreeMap<(&'static str, Wait), Result<Limits, Unavailable>>,
 }
 
+/// Why descriptors cannot be waited for by io_uring here, if they cannot.
+#[cfg(target_os = "linux")]
+fn rings() -> Option<Unavailable> {
+    let killed = survived(|| drop(probe_rings())).err();
+    killed.map(|error| Unavailable::new(error.to_string(), SECCOMP_REMEDY)).or_else(probe_rings)
+}
+
 impl<'a> CaseResolver<'a> {
     /// Nothing is asked yet.
     pub(crate) fn new(mechanisms: &'a [MechanismEntry], has_peer: bool) -> Self {
@@ -109,7 +120,7 @@ impl<'a> CaseResolver<'a> {
             self.probed.entry((capabilities.name, capabilities.waits[0])).or_insert_with(|| entry.probe());
         let limits = probed.as_ref().map_err(|why| Box::new(Outcome::Unavailable(why.clone())))?;
         #[cfg(target_os = "linux")]
-        if let Some(why) = (case.wait == Wait::IoUring).then(probe_rings).flatten() {
+        if let Some(why) = (case.wait == Wait::IoUring).then(rings).flatten() {
             return Err(Box::new(Outcome::Unavailable(why)));
         }
         if let Some(refusal) = case.refusal(capabilities, limits) {

@@ -315,6 +315,10 @@ impl<W: Work> Trials<'_, W> {
             at_ns = clock::now_ns() - self.start_ns;
             outcome = context.run(settings)?;
         }
+        let is_cut = left.is_some() && settings.limit == left && matches!(outcome, Outcome::Refused(_));
+        if is_cut {
+            outcome = Outcome::Refused(time_over("the end of its first trial"));
+        }
         let trial = Trial { at_ns: Some(at_ns), ..trial_of(&context.work, number, outcome) };
         match trial.outcome.measurement() {
             Some(measurement) if self.run.plan.precision.is_some() => {
@@ -360,13 +364,15 @@ impl<W: Work> Trials<'_, W> {
     fn give_up(&mut self, left: &[(u32, usize)], on_event: &mut OnEvent<'_>) {
         for (number, index) in left.iter().filter(|(number, _)| *number == 0) {
             let Some((context, _)) = self.cases[*index].take() else { continue };
-            let why = Unavailable::new(
-                "the time was over before its first trial",
-                "give a longer --within, or fewer rows",
-            );
-            emit(on_event, W::trial_record(trial_of(&context.work, *number, Outcome::Refused(why))));
+            let refused = Outcome::Refused(time_over("its first trial"));
+            emit(on_event, W::trial_record(trial_of(&context.work, *number, refused)));
         }
     }
+}
+
+/// Returns the reason of a case for which the time did not suffice.
+fn time_over(before: &str) -> Unavailable {
+    Unavailable::new(format!("the time was over before {before}"), "give a longer --within, or fewer rows")
 }
 
 /// What to measure for instead where several were not measured at the same moment, if that may be longer.

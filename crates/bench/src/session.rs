@@ -73,6 +73,57 @@ pub fn enter_private_namespace() -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "only Linux has namespaces"))
 }
 
+/// Folders for the journal of a run if the one for temporary files cannot be used.
+const OTHER_BASES: &[&str] = if cfg!(windows) { &[] } else { &["/tmp", "/var/tmp", "/dev/shm"] };
+
+/// Why there is no folder for a run.
+enum Unmade {
+    /// The janitor was not started.
+    Janitor(io::Error),
+    /// The folder or its journal was not made.
+    Folder(io::Error),
+}
+
+/// The folder of a run with its journal, and the janitor that will remove it.
+struct RunFolder {
+    folder: PathBuf,
+    names: Names,
+    claim: Claim,
+    janitor: Janitor,
+}
+
+impl RunFolder {
+    /// Makes a folder of a new name in `base`.
+    fn make(options: &Options, base: &Path) -> Result<RunFolder, Unmade> {
+        let prefix = format!("{PREFIX}{:016x}", identity::random().map_err(Unmade::Janitor)?);
+        let folder = base.join(&prefix);
+        if base.to_str().is_none() {
+            let what =
+                format!("the name of the folder {} (TMPDIR chooses which) is not UTF-8", base.display());
+            return Err(Unmade::Folder(io::Error::new(io::ErrorKind::InvalidInput, what)));
+        }
+        let names = Names {
+            prefix,
+            key: leftovers::first_key(identity::random().map_err(Unmade::Janitor)?),
+            file_folder: options.file_folder.clone().unwrap_or_else(|| folder.clone()),
+            ipc_namespace: ipc_namespace(),
+            boot: identity::boot(),
+        };
+        // The janitor comes before the folder: from its first moment somebody will remove it.
+        let janitor = Janitor::start(&options.program, &folder).context(|| "start the janitor");
+        let janitor = janitor.map_err(Unmade::Janitor)?;
+        file_system::create_private_folder(&folder)
+            .context(|| format!("make the folder {} (TMPDIR chooses where)", folder.display()))
+            .map_err(Unmade::Folder)?;
+        let claim = leftovers::claim(&folder, &names).inspect_err(|_| {
+            // The janitor ends with this call; what cannot be removed either is for `furlong doctor`.
+            let _ = leftovers::remove(&folder, None);
+        });
+        let claim = claim.context(|| format!("write in {}", folder.display())).map_err(Unmade::Folder)?;
+        Ok(RunFolder { folder, names, claim, janitor })
+    }
+}
+
 /// The surroundings of one run. Dropping it removes everything it made.
 #[derive(Debug)]
 pub struct Session {
@@ -86,6 +137,7 @@ pub struct Session {
     noted_programs: AtomicBool,
     /// Whether it was tried to remove everything.
     removed: bool,
+    folder_fault: Option<String>,
     _janitor: Janitor,
     /// Where a file that is open keeps its name until it is closed, the folder goes after the journal is.
     _folder: CleanUp,
@@ -98,32 +150,17 @@ impl Session {
     /// What could not be made. Nothing is left then.
     pub fn open(options: Options) -> io::Result<Session> {
         clock::check()?;
-        let prefix = format!("{PREFIX}{:016x}", identity::random()?);
-        let base = leftovers::base_folder();
-        let folder = base.join(&prefix);
-        if base.to_str().is_none() {
-            let what =
-                format!("the name of the folder {} (TMPDIR chooses which) is not UTF-8", base.display());
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
-        }
-        let file_folder = options.file_folder.clone().unwrap_or_else(|| folder.clone());
         let shutdown_requests = if options.handle_signals { Some(ShutdownRequests::new()?) } else { None };
-        // The janitor comes before the folder: from its first moment somebody will remove it.
-        let janitor = Janitor::start(&options.program, &folder).context(|| "start the janitor")?;
-        file_system::create_private_folder(&folder)
-            .context(|| format!("make the folder {} (TMPDIR chooses where)", folder.display()))?;
-        let names = Names {
-            prefix,
-            key: leftovers::first_key(identity::random()?),
-            file_folder,
-            ipc_namespace: ipc_namespace(),
-            boot: identity::boot(),
+        let (made, folder_fault) = match RunFolder::make(&options, &leftovers::base_folder()) {
+            Ok(made) => (made, None),
+            Err(Unmade::Janitor(error)) => return Err(error),
+            Err(Unmade::Folder(error)) => {
+                let other = OTHER_BASES.iter().find_map(|base| RunFolder::make(&options, base.as_ref()).ok());
+                let Some(made) = other else { return Err(error) };
+                (made, Some(error.to_string()))
+            }
         };
-        let claim = leftovers::claim(&folder, &names).inspect_err(|_| {
-            // The janitor ends with this call; what cannot be removed either is for `furlong doctor`.
-            let _ = leftovers::remove(&folder, None);
-        });
-        let claim = claim.context(|| format!("write in {}", folder.display()))?;
+        let RunFolder { folder, names, claim, janitor } = made;
         let links = Mutex::new(0);
         let emptied = folder.clone();
         let emptied = CleanUp::new(move || std::fs::remove_dir(emptied));
@@ -136,9 +173,16 @@ impl Session {
             links,
             noted_programs: AtomicBool::new(false),
             removed: false,
+            folder_fault,
             _janitor: janitor,
             _folder: emptied,
         })
+    }
+
+    /// Why the folder for temporary files cannot be used, if it cannot. The run's folder is in another one then, and mechanisms
+    /// that need it are refused.
+    pub fn folder_fault(&self) -> Option<&str> {
+        self.folder_fault.as_deref()
     }
 
     /// The program of all children.
@@ -159,14 +203,18 @@ impl Session {
     ) -> io::Result<LinkSpecification> {
         let names = self.names.of_link(&self.folder, link);
         let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
-        if link >= *links {
-            self.claim.note(&Entry::Links(link + 1))?;
-            for link in *links..=link {
-                let folder = self.names.of_link(&self.folder, link).folder;
-                file_system::create_private_folder(&folder)
-                    .context(|| format!("make the folder {}", folder.display()))?;
+        let mut folder_fault = self.folder_fault.clone();
+        while link >= *links {
+            let folder = self.names.of_link(&self.folder, *links).folder;
+            self.claim.note(&Entry::Links(*links + 1))?;
+            let made = file_system::create_private_folder(&folder)
+                .context(|| format!("make the folder {}", folder.display()));
+            if let Err(error) = made {
+                // The next trial tries again: only mechanisms that need the folder are refused now.
+                folder_fault = Some(error.to_string());
+                break;
             }
-            *links = link + 1;
+            *links += 1;
         }
         Ok(LinkSpecification {
             name: names.name,
@@ -179,6 +227,7 @@ impl Session {
             blocking,
             folder: names.folder,
             file_folder: self.names.file_folder.clone(),
+            folder_fault,
         })
     }
 

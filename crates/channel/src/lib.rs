@@ -22,6 +22,8 @@ mod control;
 mod counters;
 mod credentials;
 mod error;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 #[cfg(not(loom))]
 mod greeting;
 mod memory;

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{PATIENCE, WAITINGS, content, start_with, task};
-use furlong_channel::{Channel, Error, Options, Waiting};
+use furlong_channel::{Channel, Error, LongMessage, Options, Waiting};
 use std::os::unix::process::ExitStatusExt;
 
 /// Short messages, one without anything, those that go in parts, and one that is longer than the ring.
@@ -31,6 +31,13 @@ fn child() {
         match (what, number) {
             ("send", 9) => end.both().0.send_all([message(9), message(10), message(11)]).unwrap(),
             ("send", 10 | 11) => {}
+            // In parts, without waiting.
+            ("send", 7) => {
+                let mut long = LongMessage::new(message(7));
+                while let Err(Error::WouldBlock) = end.both().0.try_send_long(&mut long) {
+                    std::thread::yield_now();
+                }
+            }
             ("send", _) => end.send(&message(number)).unwrap(),
             _ => assert_eq!(end.recv_vec().unwrap(), message(number)),
         }

@@ -137,6 +137,11 @@ impl<'a> RunEnvironment<'a> {
             file_folder: self.around.file_folder.clone(),
             handle_signals: true,
         })?;
+        if let Some(fault) = session.folder_fault() {
+            output::tell(format_args!(
+                "furlong: the folder for temporary files cannot be used, and benchmarks that need it are refused: {fault}"
+            ));
+        }
         if let Err(error) = furlong_os::memory::has_anonymous_objects() {
             let folder = std::env::temp_dir();
             output::tell(format_args!(

@@ -1,5 +1,7 @@
 //! The `furlong` command: one verb, one file. The only crate that knows a terminal.
 #![forbid(unsafe_code)]
+// A library there, of which little is called.
+#![cfg_attr(fuzzing, allow(dead_code, unused_imports))]
 
 mod arguments;
 mod conclusion;
@@ -7,6 +9,8 @@ mod delivery;
 #[cfg(test)]
 mod documented;
 mod environment;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod mechanisms;
 mod nearest;
 mod output;
@@ -40,6 +44,11 @@ fn abort_on_panic() {
 }
 
 fn main() -> ExitCode {
+    furlong_os::beginning::with_enough_stack(begun)
+}
+
+/// Does what was asked for.
+fn begun() -> ExitCode {
     abort_on_panic();
     // Before anything else: this is how furlong starts its own children, of which it may be measured how long that takes.
     if let Some(control) = furlong_bench::requested_child() {
@@ -53,8 +62,8 @@ fn main() -> ExitCode {
         output::tell(format_args!("furlong: cannot open /dev/null: {error}"));
         return ExitCode::from(1);
     }
-    let typed = arguments::command().get_matches();
-    let arguments = Arguments::from_arg_matches(&typed).unwrap_or_else(|error| error.exit());
+    let typed = arguments::command().try_get_matches().unwrap_or_else(|error| exit_with(&error));
+    let arguments = Arguments::from_arg_matches(&typed).unwrap_or_else(|error| exit_with(&error));
     match dispatch(arguments, typed.subcommand().map_or(&typed, |(_, of_verb)| of_verb)) {
         Ok(outcome) => outcome.code(),
         Err(error) => {
@@ -62,6 +71,19 @@ fn main() -> ExitCode {
             exit::code_of(&error)
         }
     }
+}
+
+/// Prints a help text or what is wrong with the words, and exits. A text that cannot be written is a failure, as of any verb.
+fn exit_with(error: &clap::Error) -> ! {
+    let printed = error.print().and_then(|()| std::io::Write::flush(&mut std::io::stdout()));
+    let code = match printed {
+        Err(failed) if failed.kind() != std::io::ErrorKind::BrokenPipe && !error.use_stderr() => {
+            output::tell(format_args!("furlong: cannot write the result to stdout: {failed}"));
+            1
+        }
+        _ => error.exit_code(),
+    };
+    std::process::exit(code)
 }
 
 /// `typed` are the words behind the verb.

@@ -18,7 +18,8 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
 }
 
 fn interval(table: &Table, row: &[String]) -> Option<Figure> {
-    let cells = table.heads.iter().zip(row).filter(|(head, _)| head.contains('%'));
+    let is_interval = |head: &String| head.contains('%') || head == "interval";
+    let cells = table.heads.iter().zip(row).filter(|(head, _)| is_interval(head));
     cells.filter_map(|(_, cell)| Figure::read_interval(cell)).next()
 }
 
@@ -41,18 +42,31 @@ fn row(table: &Table, row: &[String], found: &mut Vec<Contradiction>) {
     );
 }
 
-/// `Of N rows that both have, A against B, with a margin of 5 %: 1 worse, 2 better, …` counts the table's verdicts.
+/// `Of N rows that both have, A against B, with a margin of 5 %: 1 worse, 2 better, …` counts the table's verdicts. Of groups, the
+/// sentence is below the title `A against B`.
 fn summary(section: &Section, page: &Page, found: &mut Vec<Contradiction>) {
+    let mut impossible = None;
     for text in &section.texts {
-        let Some(holes) = holes(text, "Of {} row{} that both have, {}, with a margin of {}: {}.") else {
+        if text.contains("no comparison with it is possible") {
+            impossible = Some(text);
+        }
+        if let Some(impossible) = impossible.filter(|_| text.contains("would have shown a change")) {
+            found.push(Contradiction::new(
+                "nothing is concluded, or something",
+                format!("{impossible} | {text}"),
+            ));
+        }
+        let Some(said) = holes(text, "Of {} row{} that both have, {}with a margin of {} %: {}.") else {
             continue;
         };
+        impossible = None;
+        let title = if said[2].is_empty() { section.title() } else { said[2].trim_end_matches(',') };
         let Some(table) =
-            page.tables().find(|table| table.title == holes[2] && table.column("verdict").is_some())
+            page.tables().find(|table| table.title == title && table.column("verdict").is_some())
         else {
             continue;
         };
-        let parts = holes[4].split(", ").filter_map(|part| part.split_once(' '));
+        let parts = said[4].split(", ").filter_map(|part| part.split_once(' '));
         let parts: Vec<(usize, &str)> =
             parts.filter_map(|(count, verdict)| Some((count.parse().ok()?, verdict))).collect();
         let is_counted = |(count, verdict): &(usize, &str)| {

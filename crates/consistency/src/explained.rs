@@ -19,6 +19,13 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
     for (at, section) in page.sections.iter().filter(is_explained).enumerate() {
         title(section, overview.and_then(|table| Some((table, table.rows.get(at)?))), found);
         parts(section, found);
+        let is_whole = |text: &&String| text.contains("of the latency") && text.contains("the cost alone");
+        if let Some(text) = section.texts.iter().find(is_whole)
+            && section.title().contains("not explained")
+        {
+            let text = format!("{} | {text}", section.title());
+            found.push(Contradiction::new("nothing is concluded, or something", text));
+        }
         for part in &section.parts {
             self::costs(part, costs, found);
         }
@@ -26,12 +33,26 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
     if let Some(table) = overview {
         summary(table, page, found);
     }
+    for text in page.texts() {
+        let share =
+            holes(text, " is {} % of the latency").or_else(|| holes(text, " are {} % of the latency"));
+        let share = share.and_then(|holes| Figure::read(holes[holes.len() - 1]));
+        if share.is_some_and(|share| share.low > 100.0) {
+            found.push(Contradiction::new("a share is at most the whole", text));
+        }
+    }
     for row in costs.into_iter().flat_map(|table| &table.rows) {
         let ends = row.iter().find_map(|cell| Figure::read_interval(cell));
         let time = Figure::read(&row[1]);
         let mut breaks = breaks(found, || row.join("  "));
         breaks(time.zip(ends).is_some_and(|(time, ends)| !time.meets(ends)), "an interval holds its figure");
     }
+}
+
+/// Returns the number of benchmarks that a page explains.
+pub fn explained_rows(page: &Page) -> usize {
+    let is_title = |section: &&Section| holes(section.title(), "{}: {} measured").is_some();
+    page.sections.iter().filter(is_title).filter(|section| !section.parts.is_empty()).count()
 }
 
 /// Of a title `pipe/block 128B: 23.3 us measured (23.0-25.9 us), 24.0 us explained (+2.7 %)`: both times, the interval and the error.
@@ -132,6 +153,9 @@ fn parts(section: &Section, found: &mut Vec<Contradiction>) {
             breaks(!is_part && said.low > 0.1, "sentences have the table's percentages", text);
             breaks(is_largest && said.high < largest * 0.5, "what helps most is a large part", text);
         }
+        let times = said("(the cost alone is {} times as long)").map(|times| times.times(100.0.into()));
+        let is_part = |times: &Figure| shares.iter().any(|(_, share)| share.meets(*times));
+        breaks(times.is_some_and(|times| !is_part(&times)), "sentences have the table's percentages", text);
     }
 }
 

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod compared;
+mod counted;
 mod explained;
 mod exported;
 mod figure;
@@ -51,9 +52,15 @@ fn breaks<'a>(
 pub fn check(text: &str) -> Vec<Contradiction> {
     let page = Page::read(text);
     let mut found = Vec::new();
-    for laws in
-        [ranking::check, said::check, explained::check, compared::check, replayed::check, recommended::check]
-    {
+    for laws in [
+        ranking::check,
+        said::check,
+        explained::check,
+        compared::check,
+        counted::check,
+        replayed::check,
+        recommended::check,
+    ] {
         laws(&page, &mut found);
     }
     found

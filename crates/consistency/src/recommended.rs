@@ -35,8 +35,10 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
 /// CPU time times messages per second is the share of a CPU, the rate is the one that was asked, and of a stream there is one rate.
 fn rates(page: &Page, found: &mut Vec<Contradiction>) {
     let said = |pattern| page.texts().find_map(|text| Some((text, holes(text, pattern)?)));
-    let asked = said("Asked: {} a second, for {}.");
-    let asked_rate = asked.as_ref().and_then(|(_, holes)| Figure::read(holes[0].rsplit(", ").next()?));
+    let asked = said("Asked: {}/s, for {}.");
+    let typed = |(_, holes): &(&str, Vec<&str>)| Figure::read(holes[0].rsplit(", ").next()?);
+    // It has all its digits.
+    let asked_rate = asked.as_ref().and_then(typed).map(|rate| Figure::from((rate.low + rate.high) / 2.0));
     let stream = said("It carries one {} every {}, {} per second");
     let stream_rate = stream.as_ref().and_then(|(_, holes)| Figure::read(holes[2]));
     let capacity = said("The rate: {} it carries {} messages per second")
@@ -166,5 +168,9 @@ fn quotients(table: &Table, choice: &[String], text: &str, found: &mut Vec<Contr
         let [share, available] = [0, 2].map(|at| Figure::read(holes[at]));
         let share = share.map(|share| share.times(0.01.into()));
         breaks(table.figure(choice, "p50").zip(available).map(|(own, available)| own.by(available)), share);
+    }
+    if let Some(holes) = holes(text, "The exchange takes {} times {} ({})") {
+        let [times, available] = [0, 2].map(|at| Figure::read(holes[at]));
+        breaks(table.figure(choice, "p50").zip(available).map(|(own, available)| own.by(available)), times);
     }
 }

@@ -1,6 +1,7 @@
 //! Laws of sentences about rankings: names, figures, factors, winners and counts are those of the tables.
 
 use crate::Contradiction;
+use crate::explained::explained_rows;
 use crate::figure::{Figure, counts, holes};
 use crate::page::{Page, Table, name};
 use crate::ranking::{deciding, processors};
@@ -37,6 +38,31 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
     }
     conclusions(page, found);
     alike(page, found);
+    for text in
+        page.texts().filter(|text| text.split(' ').collect::<Vec<_>>().windows(3).any(is_one_of_several))
+    {
+        found.push(Contradiction::new("one thing is singular", text));
+    }
+}
+
+/// Whether these words count one thing in the plural, as in `among 1 hosts`. `3 and 1 trials` are several.
+fn is_one_of_several(words: &[&str]) -> bool {
+    // Not CPUs: old records have "share 1 CPUs" in a reason.
+    const THINGS: [&str; 11] = [
+        "benchmarks",
+        "candidates",
+        "hosts",
+        "messages",
+        "processors",
+        "receivers",
+        "rows",
+        "runs",
+        "sizes",
+        "trials",
+        "trips",
+    ];
+    let is_added = matches!(words[0], "and" | "to" | "of");
+    !is_added && words[1] == "1" && THINGS.contains(&words[2].trim_end_matches([',', '.', ':', ';', ')']))
 }
 
 /// Reports counts that do not add up to `all`.
@@ -152,18 +178,14 @@ fn all_tie(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>) {
 /// `N of M rows have intervals wider than ±5 %`.
 fn wide_intervals(rankings: &[&Table], page: &Page, text: &str, found: &mut Vec<Contradiction>) {
     let Some(said) = counts(text, "{} of {} rows have intervals wider than ±5 %") else { return };
-    let others = counts(text, "not counting {} that spin on one core").map_or(0, |counts| counts[0]);
-    // Rows of a recommendation may be in its sentences alone.
-    if page.tables().any(|table| table.column("CPU share").is_some()) {
-        return;
-    }
+    let others = counts(text, "not counting {} that spin").map_or(0, |counts| counts[0]);
     let floor = page.texts().find(|text| text.starts_with("The floor"));
     let floors = floor.map_or(0, |text| text.matches(" (").count());
     let rows = || rankings.iter().flat_map(|table| table.rows.iter().map(move |row| (*table, row)));
     // A narrow table drops the interval, and the mark of the name stays.
     let has_interval =
         |row: &[String]| !row[1][name(&row[1]).len()..].contains('?') && !row.iter().any(|cell| cell == "?");
-    let all = rows().filter(|(_, row)| has_interval(row)).count();
+    let all = rows().filter(|(_, row)| has_interval(row)).count() + explained_rows(page);
     if all > 0 && !(all..=all + floors).contains(&(said[1] + others)) || said[0] > said[1] {
         found.push(Contradiction::new(
             "counts of rows are those of the tables",

@@ -97,6 +97,7 @@ mod tests {
             blocking,
             folder: folder.to_owned(),
             file_folder: folder.to_owned(),
+            folder_fault: None,
         }
     }
 

@@ -5,7 +5,7 @@ use crate::{Arrival, Capabilities, Case, Machine, Pattern, Placement, Reach, Una
 use serde::{Deserialize, Serialize};
 
 /// The host that responders were on, where that was another than the run's.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PeerHost {
     /// How it was asked for, as in `ssh://node-7`.

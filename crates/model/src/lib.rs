@@ -11,6 +11,7 @@ mod boundary;
 mod calls;
 mod capabilities;
 mod case;
+mod conditions;
 mod cost;
 mod count;
 mod declared_calls;
@@ -18,6 +19,7 @@ mod depth;
 mod experiment;
 mod figure;
 mod handover;
+mod impossible;
 mod in_place;
 mod limits;
 mod machine;
@@ -48,6 +50,7 @@ pub use capabilities::{
     Sharing, Start, WhenFull,
 };
 pub use case::{Case, Pattern, Request, is_one, one, row_name};
+pub use conditions::{Conditions, DEFAULT_CPU_WEIGHT, DEFAULT_TIMER_SLACK_NS};
 pub use cost::{Cost, CostFigure, CostReading};
 pub use count::{Count, CountMethod, RoleCount};
 pub use depth::{Depth, NoBound, Room};
@@ -60,6 +63,7 @@ pub use handover::{
     Backing, Handover, HandoverCount, HandoverMeasurement, HandoverOutcome, HandoverTimes, HandoverTrial,
     Touch,
 };
+pub use impossible::{impossible_figure, impossible_in_text};
 pub use limits::{Limits, Unavailable};
 pub use machine::{Cache, Machine, Runtime};
 pub use name::InvalidName;
@@ -69,7 +73,7 @@ pub use placement::{Placement, ProcessorList};
 pub use process_start::{StartMethod, StartReading};
 pub use quantity::{
     ByteSize, Counts, InvalidQuantity, Percent, Rate, Rates, Sizes, Time, format_bytes, format_digits,
-    format_ns, printed_ns, three_digits,
+    format_ns, format_rate, printed_ns, three_digits,
 };
 pub use record::{End, Harness, Record, RunHeader, SCHEMA};
 pub use role::{Party, Phase, Role};

@@ -1,5 +1,6 @@
 //! The facts about a machine that a figure depends on.
 
+use crate::Conditions;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -43,7 +44,7 @@ impl From<Runtime> for String {
 }
 
 /// What the run was measured on. A fact that could not be read is `None`, never guessed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Machine {
     /// What it is called: what the system says, or the user.
@@ -89,6 +90,9 @@ pub struct Machine {
     pub private_ipc_namespace: bool,
     /// Whether the effective user is root.
     pub root: bool,
+    /// Conditions of the process; `None` in records of older versions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conditions: Option<Conditions>,
 }
 
 /// One cache of a processor.

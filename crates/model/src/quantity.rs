@@ -288,6 +288,22 @@ pub fn format_ns(nanoseconds: f64) -> String {
     format!("{} {unit}", three_digits(value))
 }
 
+/// Returns a rate as it is typed, with the fewest digits that mean its interval in nanoseconds: `60/s`, `2.5k/s`.
+pub fn format_rate(per_second: f64) -> String {
+    let (scale, unit) = match per_second {
+        rate if rate < 1e3 => (1.0, ""),
+        rate if rate < 1e6 => (1e3, "k"),
+        _ => (1e6, "M"),
+    };
+    let digits = |decimals: usize| format!("{:.decimals$}", per_second / scale);
+    let is_it = |digits: &String| {
+        let read = digits.parse().map_or(0.0, |value: f64| value * scale);
+        Rate(read).interval_ns() == Rate(per_second).interval_ns()
+    };
+    let shortest = (0..9).map(digits).find(is_it).unwrap_or_else(|| digits(9));
+    format!("{shortest}{unit}/s")
+}
+
 /// Returns the time that [`format_ns`] prints, in nanoseconds.
 pub fn printed_ns(nanoseconds: f64) -> f64 {
     let (value, unit_ns, _) = in_unit(nanoseconds);
@@ -327,6 +343,16 @@ pub fn format_digits(figure: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rates_are_printed_as_they_are_typed() {
+        for typed in
+            ["1/s", "10/s", "60/s", "999/s", "1k/s", "1.234k/s", "2.5k/s", "100k/s", "300k/s", "3M/s"]
+        {
+            let rate: Rate = typed.parse().unwrap();
+            assert_eq!(format_rate(1e9 / rate.interval_ns() as f64), typed);
+        }
+    }
 
     #[test]
     fn sizes_read_in_every_unit() {

@@ -136,8 +136,8 @@ impl TimerLateness {
     #[must_use]
     pub fn and(self, other: TimerLateness) -> TimerLateness {
         TimerLateness {
-            sends: self.sends + other.sends,
-            total_ns: self.total_ns + other.total_ns,
+            sends: self.sends.saturating_add(other.sends),
+            total_ns: self.total_ns.saturating_add(other.total_ns),
             longest_ns: self.longest_ns.max(other.longest_ns),
         }
     }
@@ -145,7 +145,11 @@ impl TimerLateness {
     /// Returns the sums if each message counts once for each receiver.
     #[must_use]
     pub fn times(self, receivers: u64) -> TimerLateness {
-        TimerLateness { sends: self.sends * receivers, total_ns: self.total_ns * receivers, ..self }
+        TimerLateness {
+            sends: self.sends.saturating_mul(receivers),
+            total_ns: self.total_ns.saturating_mul(receivers),
+            ..self
+        }
     }
 }
 

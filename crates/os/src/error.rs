@@ -5,6 +5,9 @@ use std::{fmt::Display, io};
 #[cfg(target_os = "linux")]
 pub(crate) use crate::linux::return_value::{check, check_number, retry};
 
+/// Words between a limit that a call has failed by and the way to raise it.
+pub const REMEDY: &str = "; to raise it: ";
+
 /// Says what was being tried when an error came.
 pub trait Context<T> {
     /// Puts `what` before the error's own words and keeps its kind.

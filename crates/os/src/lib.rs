@@ -53,12 +53,18 @@ pub mod available_memory {
 
 /// How a program begins, whatever it has inherited.
 pub mod beginning {
-    pub use crate::platform::beginning::settle;
+    pub use crate::platform::beginning::{settle, with_enough_stack};
 }
 
 /// The facts about this machine that a figure depends on.
 pub mod facts {
-    pub use crate::platform::facts::{host_name, machine};
+    pub use crate::platform::facts::{host_name, kernel_version, machine};
+
+    /// Returns version and revision at the beginning of a release.
+    pub fn version_in(release: &str) -> Option<(u32, u32)> {
+        let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+        Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+    }
 }
 
 /// Which file system a folder lies in, and files and folders that are one user's own.

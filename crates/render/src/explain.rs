@@ -73,9 +73,10 @@ fn title(row: &Explained) -> String {
     let ends = row.measured_ci95.map_or_else(String::new, |ends| format!(" ({})", times_between(ends)));
     let [measured, predicted] = [row.measured_ns, row.predicted_ns].map(format_ns);
     let sum = match (row.is_missed(), signed(row.error)) {
-        (false, _) if row.own_loop => {
+        (false, _) if row.is_left_in_program() => {
             format!("{predicted} of it attributed ({:.1} %)", (1.0 + row.error) * 100.0)
         }
+        (false, error) if row.own_loop => format!("all of it attributed, to {predicted} ({error})"),
         (false, error) => format!("{predicted} explained ({error})"),
         (true, error) => format!("not explained: the parts make {predicted} ({error})"),
     };

@@ -2,6 +2,7 @@
 
 use super::counting::clause;
 use super::object::Said;
+use furlong_analysis::text::format_ratio;
 use furlong_analysis::{Advice, Explanation, LeftOut, NotExplained, Part, Source};
 
 /// Returns the sentences of an explanation, for programs.
@@ -111,8 +112,20 @@ pub(crate) fn how(source: Source) -> &'static str {
 
 /// What would help, or what would not.
 pub(crate) fn advice(advice: &Advice) -> String {
-    let share = percent(advice.share);
-    if advice.helps { what_helps(advice.term, &share) } else { what_does_not(advice.term, &share) }
+    if advice.helps {
+        what_helps(advice.term, &of_latency(advice.share))
+    } else {
+        what_does_not(advice.term, &percent(advice.share))
+    }
+}
+
+/// Returns the part of the latency that a cost is. Costs are measured apart from the latency, so one may exceed it.
+fn of_latency(share: f64) -> String {
+    if share * 100.0 < 100.05 {
+        format!("{} of the latency", percent(share))
+    } else {
+        format!("all of the latency (the cost alone is {} times as long)", format_ratio(share))
+    }
 }
 
 /// A share as the table prints it; the smallest ones are not 0, since "at most 0.0 %" would exclude them.
@@ -123,42 +136,40 @@ fn percent(share: f64) -> String {
 fn what_helps(part: Part, share: &str) -> String {
     match part {
         Part::SystemCalls => {
-            format!(
-                "System calls are {share} of the latency: a row over shared memory that spins needs none."
-            )
+            format!("System calls are {share}: a row over shared memory that spins needs none.")
         }
         Part::Copying => format!(
-            "Copying is {share} of the latency: a mechanism that copies once, or not at all, could save at most that."
+            "Copying is {share}: a mechanism that copies once, or not at all, could save at most that."
         ),
         Part::OwnPath => format!(
-            "The mechanism's own path is {share} of the latency: another mechanism may have a shorter one, so compare \
+            "The mechanism's own path is {share}: another mechanism may have a shorter one, so compare \
              theirs."
         ),
         Part::ContextSwitches => {
-            format!("Context switches are {share} of the latency: roles on two cores that spin do without.")
+            format!("Context switches are {share}: roles on two cores that spin do without.")
         }
         Part::WakeUps => format!(
-            "Waking a core that sleeps is {share} of the latency: a row that spins does without, at the price of a busy \
+            "Waking a core that sleeps is {share}: a row that spins does without, at the price of a busy \
              processor."
         ),
         Part::CacheLinesAcross => format!(
-            "Cache lines on their way from core to core are {share} of the latency: fewer bytes, or cores that share a \
+            "Cache lines on their way from core to core are {share}: fewer bytes, or cores that share a \
              cache, may need less."
         ),
         Part::LibraryThreads => format!(
-            "Calls of the library's own threads are {share} of the latency: a mechanism without such threads makes none."
+            "Calls of the library's own threads are {share}: a mechanism without such threads makes none."
         ),
         Part::Program => format!(
-            "The program and its libraries are {share} of the latency: a row that does less work in addition to moving bytes may need less."
+            "The program and its libraries are {share}: a row that does less work in addition to moving bytes may need less."
         ),
         Part::Server => {
-            format!("A separate server is {share} of the latency: a mechanism without a server avoids that.")
+            format!("A separate server is {share}: a mechanism without a server avoids that.")
         }
         Part::Waiting => format!(
-            "Waiting is {share} of the latency: for a timer, a disk, a network or a core that wakes up. Less work would not shorten it."
+            "Waiting is {share}: for a timer, a disk, a network or a core that wakes up. Less work would not shorten it."
         ),
         Part::PageFaults => {
-            format!("Page faults are {share} of the latency: memory that was touched before has none.")
+            format!("Page faults are {share}: memory that was touched before has none.")
         }
     }
 }
@@ -181,6 +192,10 @@ mod tests {
             said(Part::WakeUps, 0.83, true).starts_with("Waking a core that sleeps is 83.0 % of the latency")
         );
         assert!(said(Part::Copying, 0.6, true).contains("could save at most that"));
+        let larger = said(Part::WakeUps, 1.03, true);
+        let whole =
+            "Waking a core that sleeps is all of the latency (the cost alone is 1.03 times as long): ";
+        assert!(larger.starts_with(whole), "{larger}");
         let vain = said(Part::Copying, 0.004, false);
         assert_eq!(vain, "A faster copy, or one copy less, would save at most 0.4 %.");
         let calls = said(Part::SystemCalls, 0.06, false);

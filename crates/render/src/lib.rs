@@ -79,7 +79,7 @@ pub use furlong_analysis::text::{format_count, listed, plain, plain_sentence};
 pub use furlong_model::{format_digits, three_digits};
 pub use json::{json, self_check_json};
 pub use markdown::{escape as escape_markdown, with_charts as markdown_with_charts};
-pub use noise::disturbance;
+pub use noise::{condition, disturbance};
 pub use origin::{date, shell};
 pub use printed::{
     comparison_markdown, comparison_table, costs_table, count_table, explanation_table, fleet_markdown,
@@ -271,6 +271,19 @@ mod tests {
         let mut summary = fixture::summary();
         change(&mut summary.rows);
         summary
+    }
+
+    #[test]
+    fn pipes_that_the_kernel_has_shrunk_are_named() {
+        let page = |bytes, asked| {
+            markdown(&reshaped(|rows| {
+                rows[0].effective.insert("pipe-size-bytes".to_owned(), bytes);
+                rows[0].case.buffer_bytes = asked;
+            }))
+        };
+        let words = "Pipes held less than the usual 64 KiB, because this user has many pipes";
+        assert!(page(8192, None).contains(words) && page(8192, None).contains("(8KiB)"));
+        assert!(!page(65536, None).contains(words) && !page(8192, Some(8192)).contains(words));
     }
 
     #[test]

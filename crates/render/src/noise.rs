@@ -1,8 +1,9 @@
 //! What disturbed a run, in words.
 
 use super::object::Said;
-use furlong_analysis::text::capital;
-use furlong_analysis::{Disturbance, Verdict};
+use super::words::count;
+use furlong_analysis::text::{capital, plain};
+use furlong_analysis::{Condition, Disturbance, Verdict};
 use furlong_model::{format_digits, format_ns};
 
 /// Returns the reasons of the noise verdict of each document, for programs.
@@ -24,6 +25,24 @@ pub fn noise(noise: &Verdict) -> Vec<String> {
     });
     let reasons = noise.reasons.iter().map(|reason| capital(&disturbance(reason)) + ".");
     bare.into_iter().chain(reasons).collect()
+}
+
+/// Returns a condition of the process that differs from the default, without a verb.
+pub fn condition(condition: &Condition) -> String {
+    match condition {
+        Condition::Policy { policy, priority, reset_on_fork } => {
+            let priority = if *priority == 0 { String::new() } else { format!(" {priority}") };
+            let reset = if *reset_on_fork { " (reset on fork)" } else { "" };
+            format!("scheduling policy {}{priority}{reset}", plain(policy))
+        }
+        Condition::Nice(nice) => format!("nice value {nice}"),
+        Condition::TimerSlack { ns } => format!("timer slack {}", format_ns(*ns as f64)),
+        Condition::HugePagesDisabled => "no transparent huge pages (PR_SET_THP_DISABLE)".to_owned(),
+        Condition::CpuWeight(weight) => format!("CPU weight {weight} of its control group"),
+        Condition::Seccomp { filters: Some(filters) } => count(*filters as usize, "seccomp filter"),
+        Condition::Seccomp { filters: None } => "a seccomp filter".to_owned(),
+        Condition::Limit { name, value } => format!("{} {}", plain(name), plain(value)),
+    }
 }
 
 /// What was seen, as it stands within a sentence.
@@ -59,6 +78,7 @@ pub fn disturbance(seen: &Disturbance) -> String {
         Disturbance::WideIntervals { wide, rows, limit, not_counted } => {
             let others = match not_counted {
                 0 => String::new(),
+                1 => ", not counting 1 that spins on one core".to_owned(),
                 count => format!(", not counting {count} that spin on one core"),
             };
             format!("{wide} of {rows} rows have intervals wider than ±{:.0} %{others}", limit * 100.0)

@@ -3,6 +3,7 @@
 use super::{
     counting::counted,
     document::Block,
+    noise::condition,
     ranking::{
         UNKNOWN, has_depth, has_failed_trials, has_losses, has_no_interval, has_shares, has_stall,
         interval_head, is_against_one, is_batched, is_compared, is_fan_out, marked_name, sends_again,
@@ -11,7 +12,7 @@ use super::{
     words::count,
 };
 use furlong_analysis::text::{listed, plain, versions};
-use furlong_analysis::{Carries, Group, Level, Row, Summary, Unit};
+use furlong_analysis::{Carries, Group, Level, Row, Summary, Unit, unusual_conditions};
 use furlong_model::{Harness, Machine, PeerHost, Runtime, format_bytes, format_ns, three_digits};
 use furlong_stats::distinct;
 
@@ -22,6 +23,8 @@ const FEW_SAMPLES: &str =
     "–: too few samples: p99 needs 100, p99.9 10,000 and p99.99 100,000 (a longer --budget gives more).";
 /// Trials from which on an interval covers 95 %.
 const FULL_COVERAGE: usize = 6;
+/// Bytes that a pipe holds by default, in 16 pages of 4 KiB.
+const USUAL_PIPE_BYTES: u64 = 64 << 10;
 /// A difference of two shares that are rounded.
 const NO_SHARE: f64 = 1e-6;
 /// A row that sends more than this share late, and keeps up with its rate, has a timer that is late.
@@ -47,7 +50,9 @@ pub fn machine(machine: &Machine, harness: &Harness) -> String {
         Some(format!("clock {clock}, {} a reading", format_ns(harness.clock_read_ns))),
         stand_in(machine),
     ];
-    parts.into_iter().flatten().map(|part| plain(&part)).collect::<Vec<_>>().join(", ")
+    let conditions = unusual_conditions(machine);
+    let parts = parts.into_iter().chain(conditions.iter().map(|one| Some(condition(one))));
+    parts.flatten().map(|part| plain(&part)).collect::<Vec<_>>().join(", ")
 }
 
 /// Which host responders were on, where that is another one.
@@ -256,6 +261,7 @@ pub(crate) fn legend(summary: &Summary) -> Vec<Block> {
     ]
     .into_iter()
     .flatten()
+    .chain(small_pipes(summary))
     .chain(doubts(summary))
     .chain(adapters(summary))
     .chain(programs(summary));
@@ -347,6 +353,22 @@ fn servers(summary: &Summary, row: &Row) -> String {
         format!("; {name} uses {range} of processor time a {}", row.exchange.unit.word())
     };
     row.others_cpu_ns.keys().map(|name| used(name)).collect()
+}
+
+/// Returns a line about pipes that the kernel has made smaller than usual, because their user has many.
+fn small_pipes(summary: &Summary) -> Option<String> {
+    let held = |row: &Row| {
+        let bytes = *row.effective.get("pipe-size-bytes")?;
+        let is_small = row.case.buffer_bytes.is_none() && bytes < USUAL_PIPE_BYTES;
+        is_small.then(|| format!("{} ({})", plain(&row.case.to_string()), format_bytes(bytes as usize)))
+    };
+    let rows: Vec<_> = summary.rows.iter().filter_map(held).collect();
+    (!rows.is_empty()).then(|| {
+        format!(
+            "Pipes held less than the usual 64 KiB, because this user has many pipes (fs.pipe-user-pages-soft): {}.",
+            listed(&rows, ROWS_NAMED)
+        )
+    })
 }
 
 /// Why medians or their intervals are doubtful: a line a reason, with the rows that it is about.

@@ -131,8 +131,8 @@ mod tests {
         assert_eq!(
             said,
             [
-                "The median stays below twice its shortest up to: pipe/block 8.00 k/s (the highest that was asked), \
-              tcp/block 2.00 k/s (saturated at 4.00 k/s), posix-mq/block no rate (saturated at 1.00 k/s)."
+                "The median stays below twice its shortest up to: pipe/block 8k/s (the highest that was asked), \
+              tcp/block 2k/s (saturated at 4k/s), posix-mq/block no rate (saturated at 1k/s)."
             ]
         );
         assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(&said[0]), "{text}");

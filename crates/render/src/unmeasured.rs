@@ -110,10 +110,10 @@ mod tests {
         assert!(!disturbed.contains("saturated") && !disturbed.contains("ask for"), "{disturbed}");
         let [saturated] = &behind(&[20_000, 40_000, 30_000], 1.0)[..] else { panic!() };
         assert!(
-            saturated.contains("are saturated: 100 k/s were asked and 20.0 k to 40.0 k/s carried"),
+            saturated.contains("are saturated: 100k/s were asked and 20.0k/s to 40.0k/s carried"),
             "{saturated}"
         );
-        assert!(saturated.ends_with("ask for less than 20.0 k/s, or for no rate"), "{saturated}");
+        assert!(saturated.ends_with("ask for less than 20.0k/s, or for no rate"), "{saturated}");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! What is known of the machine and of the run, as pairs of words.
 
-use furlong_analysis::Summary;
+use furlong_analysis::{Summary, unusual_conditions};
 use furlong_model::{Machine, format_bytes, format_ns};
 use furlong_render::document::Fact;
-use furlong_render::{date, plain, shell};
+use furlong_render::{condition, date, plain, shell};
 
 fn fact(name: &str, value: Option<String>) -> Option<Fact> {
     let value = value.map(|value| plain(&value)).filter(|value| !value.is_empty())?;
@@ -40,6 +40,7 @@ pub fn machine(machine: &Machine) -> Vec<Fact> {
         fact("Deepest idle state", machine.deepest_idle_state.clone()),
         fact("Transparent huge pages", machine.transparent_huge_pages.clone()),
         fact("Shared-memory huge pages", machine.transparent_huge_pages_shared.clone()),
+        fact("Conditions", listed(unusual_conditions(machine).iter().map(condition).collect(), ", ")),
         fact("Run as root", Some(yes_or_no(machine.root))),
         fact("Mitigations", listed(mitigations, "; ")),
     ]

@@ -9,6 +9,8 @@ mod admission;
 mod answer;
 mod connection;
 mod deadline;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod request;
 mod site;
 

@@ -6,7 +6,7 @@ use crate::adapters;
 use crate::channel;
 use crate::command::{copy_this_program, succeed};
 use crate::target::target;
-use crate::{driver, faults, hosts, root, windows};
+use crate::{driver, faults, fuzz, hosts, root, windows};
 use anyhow::{Context, anyhow, bail, ensure};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -137,6 +137,7 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     });
     let windows = windows.transpose()?;
     stages.test("faults", quick_faults)?;
+    stages.test("fuzzing", || fuzz::run(&fuzz::Options::minute()).map(passed))?;
     stages.test("the channel", || channel::prove(channel::Amount::Quick).map(passed))?;
     let Some(windows) = windows else { return Ok(()) };
     let conformance = suites.iter().find(|suite| suite.name.ends_with(" conformance"));

@@ -11,6 +11,7 @@ mod command;
 mod consistency;
 mod dist;
 mod faults;
+mod fuzz;
 mod hosts;
 mod new_mechanism;
 mod sysroot;
@@ -41,6 +42,11 @@ cargo xtask faults [--only D1,R*] [--mechanism GLOB] [--quick] [--write]
                                    try every fault with every row, and print the matrix; --write writes docs/faults.md
 cargo xtask soak --for 30m [--seed N]
                                    random runs with random faults, beside one long run: what fails, with its seed, and what grows
+cargo xtask fuzz --for 10m [--only TARGET] [--keep]
+                                   run the readers of files and protocols under libFuzzer; --keep copies inputs that reach new
+                                   code into fuzz/corpus
+cargo xtask fuzz --only TARGET --input FILE
+                                   run one input, such as one that failed
 cargo xtask hostile SEED [--by-line]
                                    damage what comes in, as the hostile files of faults are: the same seed does the same
 cargo xtask channel prove [--quick | --long]
@@ -86,6 +92,9 @@ fn main() -> ExitCode {
         ["dist", "--check"] => dist::check(),
         ["faults", options @ ..] => faults::Options::of(options).and_then(|options| faults::run(&options)),
         ["soak", options @ ..] => faults::soak::Soak::of(options).and_then(|soak| faults::soak::run(&soak)),
+        ["fuzz", options @ ..] => {
+            fuzz::Options::of(options).and_then(|options| fuzz::run(&options)).map(drop)
+        }
         ["hostile", seed, by_line @ ..] => faults::hostile(seed, by_line == ["--by-line"]),
         ["channel", "prove"] => channel::prove(channel::Amount::Usual).map(drop),
         ["channel", "prove", "--quick"] => channel::prove(channel::Amount::Quick).map(drop),

@@ -51,7 +51,7 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
 
 #[test]
 fn every_file_says_what_it_is() {
-    for (path, text) in ["crates", "driver"].into_iter().flat_map(sources) {
+    for (path, text) in ["crates", "driver", "fuzz/src"].into_iter().flat_map(sources) {
         assert!(text.starts_with("//! "), "{} does not begin with //!", path.display());
     }
 }
@@ -245,7 +245,7 @@ fn words_run_on_across_comments_and_continued_lines() {
 
 #[test]
 fn phrases_that_readers_did_not_understand_do_not_come_back() {
-    let mut texts = [sources("crates"), sources("driver")].concat();
+    let mut texts = [sources("crates"), sources("driver"), sources("fuzz/src")].concat();
     texts.retain(|(path, _)| !path.starts_with(root().join("crates/xtask/tests")));
     let pages = all_pages().into_iter().map(|page| (page.clone(), fs::read_to_string(page).unwrap()));
     texts.extend(pages);

@@ -2,6 +2,7 @@
 
 use super::row::ComparedRow;
 use crate::NamedRun;
+use crate::conditions::condition_facts;
 use crate::machine_facts::{UNKNOWN, machine_facts};
 use furlong_model::{Machine, PeerHost, format_ns};
 use furlong_stats::distinct;
@@ -36,6 +37,7 @@ pub(super) fn differences(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow
         .collect();
     let machines = [&baseline.run.records.header.machine, &new.run.records.header.machine];
     let listed = |facts: fn(&Machine) -> &[(String, String)]| machines.map(|machine| by_name(facts(machine)));
+    found.extend(conditions(new, machines));
     for (kind, [then, now]) in [
         ("mitigation", listed(|machine| &machine.mitigations)),
         ("limit", listed(|machine| &machine.limits)),
@@ -45,6 +47,22 @@ pub(super) fn differences(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow
     }
     found.extend(core_to_core(baseline, new));
     found
+}
+
+/// Returns the conditions of the process that differ. Runs of older versions have recorded none of them.
+fn conditions(new: NamedRun, both: [&Machine; 2]) -> Vec<Difference> {
+    let [Some(then), Some(now)] = both.map(|machine| machine.conditions.as_ref()) else {
+        let [then, now] = both.map(|machine| machine.conditions.is_some());
+        let known = |known| if known { "recorded" } else { UNKNOWN }.to_owned();
+        let one = || difference(new, "process conditions", known(then), known(now));
+        return (then != now).then(one).into_iter().collect();
+    };
+    let facts = condition_facts(then).into_iter().zip(condition_facts(now));
+    facts
+        .filter(|(then, now)| then != now)
+        .map(|((what, then), (_, now))| difference(new, what, then, now))
+        .chain(named(new, "limit", &by_name(&then.limits), &by_name(&now.limits)))
+        .collect()
 }
 
 fn difference(new: NamedRun, what: impl Into<String>, then: String, now: String) -> Difference {

@@ -10,7 +10,7 @@ use crate::{
     Level,
     fixture::{self, costs::EVERYWHERE, costs::RunBuilder, costs::SMALL_PIPE, costs::SPINNER},
 };
-use furlong_model::{Case, Outcome, Placement, Record, Runtime, Unavailable, Wait};
+use furlong_model::{Case, Conditions, Outcome, Placement, Record, Runtime, Unavailable, Wait};
 
 const NS: f64 = 50_000.0;
 
@@ -240,6 +240,35 @@ fn differences_of_the_machines_are_listed() {
             "core-to-core round trip: 290 ns (290 ns to 290 ns) -> 400 ns (400 ns to 400 ns)",
         ]
     );
+}
+
+#[test]
+fn differences_of_conditions_are_listed_if_both_runs_recorded_them() {
+    let said = |then: Option<Conditions>, now: Option<Conditions>| {
+        let run = |conditions| {
+            let mut run = steady(&[(numbered(0), NS)]);
+            run.header.machine.conditions = conditions;
+            run
+        };
+        let found = against(&run(then), &run(now)).environment_differences;
+        found.into_iter().map(|one| format!("{}: {} -> {}", one.what, one.then, one.now)).collect::<Vec<_>>()
+    };
+    let conditions = |policy: &str, nice, processes: &str| {
+        let limits = vec![("RLIMIT_NPROC".to_owned(), processes.to_owned())];
+        Some(Conditions {
+            policy: Some(policy.to_owned()),
+            nice: Some(nice),
+            limits,
+            ..Conditions::default()
+        })
+    };
+    let plain = || conditions("other", 0, "100");
+    assert_eq!(
+        said(plain(), conditions("fifo", 7, "9")),
+        ["scheduling policy: other -> fifo", "nice value: 0 -> 7", "limit RLIMIT_NPROC: 100 -> 9"]
+    );
+    assert!(said(plain(), plain()).is_empty() && said(None, None).is_empty());
+    assert_eq!(said(None, plain()), ["process conditions: unknown -> recorded"]);
 }
 
 /// A run with costs and counts in which each wake-up takes so much longer.

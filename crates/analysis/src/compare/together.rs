@@ -1,7 +1,7 @@
 //! What the rows of a run say together: what those that are too wide could have shown, and that nearly all moved the same
 //! way, which no single mechanism makes them do.
 
-use super::row::{Change, ComparedRow};
+use super::row::{Change, ComparedRow, Inconclusive};
 use furlong_stats::{median, tidy};
 use serde::Serialize;
 
@@ -23,11 +23,13 @@ pub struct Power {
 }
 
 impl Power {
-    /// Of the rows that a run shares with the baseline; `None` where none is too wide.
+    /// Returns the power of the rows that a run shares with the baseline; `None` if none is too wide on a machine that was fit.
     pub(super) fn of(rows: &[ComparedRow]) -> Option<Self> {
         let is_wide = |row: &&ComparedRow| {
             let most = row.baseline_trials.max(row.new_trials) as f64;
-            row.verdict == Change::Inconclusive && row.trials_for_same.is_some_and(|trials| trials > most)
+            row.verdict == Change::Inconclusive
+                && !matches!(row.reason, Some(Inconclusive::Unreliable { .. }))
+                && row.trials_for_same.is_some_and(|trials| trials > most)
         };
         let wide: Vec<&ComparedRow> = rows.iter().filter(is_wide).collect();
         let of = |figure: fn(&ComparedRow) -> Option<f64>| {

@@ -82,6 +82,12 @@ pub enum FleetInconclusive {
         /// Number that is needed in both groups.
         needed: usize,
     },
+    /// The machine was unreliable during more than half of the runs of one group and not of the other, so the load may be the
+    /// difference.
+    Unreliable {
+        /// Unreliable runs of the first group and of this one.
+        runs: [usize; 2],
+    },
     /// The interval reaches beyond the margin, or only just into it.
     Wide,
 }
@@ -179,12 +185,18 @@ fn of_one_host(members: &[(Option<&str>, Vec<&FleetRun>)], margin: f64) -> Vec<F
             changes.push((at, change));
         }
     }
+    let unreliable = |runs: &[&FleetRun]| runs.iter().filter(|run| run.level == Level::Unreliable).count();
+    let differ = |runs: &[&FleetRun]| {
+        let sides = [baseline.as_slice(), runs];
+        let [then, now] = sides.map(|side| 2 * unreliable(side) > side.len());
+        (then != now).then(|| FleetInconclusive::Unreliable { runs: sides.map(unreliable) })
+    };
     let chances: Vec<f64> = changes.iter().filter_map(|(_, change)| change.p_adjusted).collect();
     let tested = changes.iter_mut().filter(|(_, change)| change.p_adjusted.is_some());
     tested.zip(holm(&chances)).for_each(|((_, change), raised)| change.p_adjusted = Some(tidy(raised)));
     let needed = runs_needed(changes.len());
-    for (_, change) in &mut changes {
-        match verdict_of_runs(change, margin, needed) {
+    for (at, change) in &mut changes {
+        match differ(&others[*at].1).map_or_else(|| verdict_of_runs(change, margin, needed), Err) {
             Ok(verdict) => change.verdict = verdict,
             Err(reason) => change.reason = Some(reason),
         }

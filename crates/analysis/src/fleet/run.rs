@@ -1,5 +1,6 @@
 //! What is kept of a run when many are compared.
 
+use crate::conditions::condition_facts;
 use crate::costs::cost_medians;
 use crate::machine_facts::machine_facts;
 use crate::reference::References;
@@ -129,7 +130,10 @@ pub fn machine_facts_by_name(machine: &Machine) -> BTreeMap<String, String> {
     let mitigations =
         machine.mitigations.iter().map(|(name, state)| (format!("mitigation {name}"), state.clone()));
     let facts = machine_facts(machine).into_iter().map(|(name, value)| (name.to_owned(), value));
-    facts.chain(mitigations).collect()
+    let conditions = machine.conditions.iter().flat_map(condition_facts);
+    let conditions = conditions.map(|(name, value)| (name.to_owned(), value));
+    let limits = machine.conditions.iter().flat_map(|conditions| conditions.limits.clone());
+    facts.chain(mitigations).chain(conditions).chain(limits).collect()
 }
 
 /// Returns the platform of a machine. Runs are compared within one platform only, because times of different systems,

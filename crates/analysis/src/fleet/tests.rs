@@ -3,7 +3,7 @@
 use super::*;
 use crate::fixture::comparison::{MARGIN, TrialBuilder};
 use crate::fixture::fleet::{MadeHost, made, mistakes};
-use crate::{Change, Run};
+use crate::{Change, Level, Run};
 use furlong_model::Runtime;
 
 fn by_host(fleet: &[MadeHost]) -> FleetComparison {
@@ -205,10 +205,10 @@ fn a_map_has_every_row_and_cost_of_every_host_those_that_stand_out_first() {
 }
 
 /// Runs of one host with 12 rows: of each of the two kernels `runs`, measured in turn, the second `times` as slow.
-fn in_turn(times: f64, runs: usize, seed: u64) -> FleetComparison {
+fn in_turn_runs(times: f64, runs: usize, seed: u64) -> Vec<FleetRun> {
     let host = &made(1, 6, 12)[0];
     let mut random = fastrand::Rng::with_seed(seed);
-    let made: Vec<FleetRun> = (0..2 * runs)
+    (0..2 * runs)
         .map(|at| {
             // Runs of one side differ by more than the trials of one run: by 2 % as a whole, and each row by 1 %.
             let pace = 1.0 + 0.04 * (random.f64() - 0.5);
@@ -220,8 +220,11 @@ fn in_turn(times: f64, runs: usize, seed: u64) -> FleetComparison {
             (run.kernel, run.started_unix_s) = (["A", "B"][at % 2].to_owned(), at as u64);
             run
         })
-        .collect();
-    compare_fleet(made, Vec::new(), FleetBy::Kernel, 0.05)
+        .collect()
+}
+
+fn in_turn(times: f64, runs: usize, seed: u64) -> FleetComparison {
+    compare_fleet(in_turn_runs(times, runs, seed), Vec::new(), FleetBy::Kernel, 0.05)
 }
 
 #[test]
@@ -236,6 +239,24 @@ fn runs_of_one_host_are_the_unit() {
             assert!(low <= row.ratio && row.ratio <= high && low < times && times < high, "{row:?}");
         }
     }
+}
+
+#[test]
+fn load_during_the_runs_of_one_side_alone_leaves_rows_open() {
+    let mut runs = in_turn_runs(1.3, 7, 3);
+    let of_b = |run: &FleetRun| run.kernel == "B";
+    let verdicts = |runs: &[FleetRun]| {
+        let found = compare_fleet(runs.to_vec(), Vec::new(), FleetBy::Kernel, 0.05);
+        let mut verdicts: Vec<_> = found.changes.iter().map(|row| (row.verdict, row.reason)).collect();
+        verdicts.dedup();
+        verdicts
+    };
+    runs.iter_mut().filter(|run| of_b(run)).for_each(|run| run.level = Level::Unreliable);
+    let differ = FleetInconclusive::Unreliable { runs: [0, 7] };
+    assert_eq!(verdicts(&runs), [(Change::Inconclusive, Some(differ))]);
+    // Of both sides, the differences between runs are in the intervals.
+    runs.iter_mut().for_each(|run| run.level = Level::Unreliable);
+    assert_eq!(verdicts(&runs), [(Change::Worse, None)]);
 }
 
 #[test]

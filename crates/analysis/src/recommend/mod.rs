@@ -28,7 +28,8 @@ pub use ranked::{Ranked, SloVerdict, places};
 pub use sensitivities::{Sensitivity, WorkloadChange};
 
 use crate::{
-    CarriedMost, DecodedRun, Finding, Level, Regimes, RunFacts, Saturation, Skipped, SkippedStatus, Summary,
+    CarriedMost, DecodedRun, Finding, Level, Regimes, Row, RunFacts, Saturation, Skipped, SkippedStatus,
+    Summary,
 };
 use compared::Compared;
 use early_look::{early_look, eliminated};
@@ -149,14 +150,16 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
         cases.into_iter().any(|other| other.row() == case.row())
     };
     let if_spinning = spinning.first().and_then(alternative);
+    let is_shown = |row: &&Row| allowed.iter().any(|shown| shown.is(row));
+    let noise = long_run.noise_of(long.rows.iter().filter(is_shown));
     let skipped = || early.skipped.iter().chain(&long.skipped);
     let saturated = saturated(skipped(), &allowed);
     let excluded = excluded(shortlist, skipped(), &saturated, &allowed);
     let eliminated = eliminated(&early_run, shortlist, allowed.first(), is_measured);
     Some(Recommendation {
         schema: RECOMMENDATION_SCHEMA,
-        run: long.run.clone(),
-        provisional: long.run.noise.level == Level::Unreliable || early_look_alone,
+        provisional: noise.level == Level::Unreliable || early_look_alone,
+        run: RunFacts { noise, ..long.run.clone() },
         earlier: None,
         found_corruption: early.found_corruption() || long.found_corruption(),
         workload: workload.clone(),

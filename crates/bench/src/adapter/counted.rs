@@ -5,7 +5,9 @@
 use super::conversation::Conversation;
 use super::hello::{Adapter, Shape, accept};
 use super::participants::Participants;
-use super::protocol::{Effective, Exchange, IdleInitiator, PROTOCOL, Ready, Reply, Request, Several};
+use super::protocol::{
+    Effective, Exchange, ExchangeReply, IdleInitiator, PROTOCOL, Ready, Reply, Request, Several,
+};
 use super::readings::{check, times};
 use super::replies::{Programs, unexpected};
 use super::to_several;
@@ -341,39 +343,20 @@ impl CountedTrial<'_> {
         if let (Phase::Timed, Some(party)) = (phase, paused.first()) {
             return Err(NotMeasured::Paused(paused_failure(*party)));
         }
-        let mut exchanged = Exchanged { span_ns: [asked_ns, replied_ns], ..Exchanged::default() };
-        let mut all_taken = Vec::new();
+        let mut replied = Vec::new();
         for (conversation, reply) in self.programs.conversations.iter().zip(replies) {
-            let Reply::Exchanged { messages: its, verified, idle, taken } = reply else {
+            let Reply::Exchanged(its) = reply else {
                 return Err(unexpected(conversation, phase, "exchanged", &reply).into());
             };
-            let role = conversation.program.party.role;
-            let is_worker = self.case.pattern == Pattern::Work && role == Role::Responder;
-            if is_worker {
-                let failure = |what| conversation.program.failure(phase, what);
-                let taken = taken.ok_or_else(|| failure("it does not say what it has taken".to_owned()))?;
-                let before = self.taken.get(all_taken.len()).map_or(0, |taken| taken.count);
-                if taken.count.checked_sub(before) != Some(its) {
-                    let all = taken.count;
-                    let what = format!("it has exchanged {its} messages, and has taken {all} after {before}");
-                    return Err(failure(what).into());
-                }
-                all_taken.push(taken);
-            } else if its != messages {
-                let what = format!("it was asked for {messages} messages and has exchanged {its}");
-                return Err(conversation.program.failure(phase, what).into());
-            }
-            exchanged.verified += verified;
-            exchanged.messages.push(its);
-            if role == Role::Initiator {
-                exchanged.idle = idle;
-            }
+            replied.push((conversation.program.party, its));
         }
-        if !all_taken.is_empty() {
-            exactly_once(self.done, &all_taken).map_err(|failure| Failure { phase, ..failure })?;
-            self.taken = all_taken;
+        let (exchanged, taken) = put_together(self.case.pattern, messages, &self.taken, replied)
+            .map_err(|(index, what)| self.programs.conversations[index].program.failure(phase, what))?;
+        if !taken.is_empty() {
+            exactly_once(self.done, &taken).map_err(|failure| Failure { phase, ..failure })?;
+            self.taken = taken;
         }
-        Ok(exchanged)
+        Ok(Exchanged { span_ns: [asked_ns, replied_ns], ..exchanged })
     }
 
     /// The clock readings of the last exchange: those of the one who holds the clock; or of each of several responders, behind the
@@ -438,4 +421,63 @@ pub(super) struct Exchanged {
     /// From when to when it took place.
     span_ns: [u64; 2],
     pub(super) idle: IdleInitiator,
+}
+
+/// Returns what several programs exchanged together, and what each of several workers has taken since it was set up, which was
+/// `before`.
+///
+/// # Errors
+/// Returns the index of a program whose reply contradicts what it was asked, and the contradiction.
+pub(super) fn put_together(
+    pattern: Pattern,
+    messages: u64,
+    before: &[Taken],
+    replies: Vec<(Party, ExchangeReply)>,
+) -> Result<(Exchanged, Vec<Taken>), (usize, String)> {
+    let (mut exchanged, mut all_taken) = (Exchanged::default(), Vec::new());
+    for (index, (party, reply)) in replies.into_iter().enumerate() {
+        let ExchangeReply { messages: its, verified, idle, taken } = reply;
+        if pattern == Pattern::Work && party.role == Role::Responder {
+            let taken = taken.ok_or_else(|| (index, "it does not say what it has taken".to_owned()))?;
+            let before = before.get(all_taken.len()).map_or(0, |taken| taken.count);
+            if taken.count.checked_sub(before) != Some(its) {
+                let all = taken.count;
+                let what = format!("it has exchanged {its} messages, and has taken {all} after {before}");
+                return Err((index, what));
+            }
+            all_taken.push(taken);
+        } else if its != messages {
+            let what = format!("it was asked for {messages} messages and has exchanged {its}");
+            return Err((index, what));
+        }
+        exchanged.verified = exchanged.verified.saturating_add(verified);
+        exchanged.messages.push(its);
+        if party.role == Role::Initiator {
+            exchanged.idle = idle;
+        }
+    }
+    Ok((exchanged, all_taken))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(messages: u64, verified: u64) -> ExchangeReply {
+        ExchangeReply { messages, verified, idle: IdleInitiator::default(), taken: None }
+    }
+
+    #[test]
+    fn any_number_of_verified_messages_is_added() {
+        let replies = [Role::Initiator, Role::Responder].map(|role| (Party::from(role), reply(7, u64::MAX)));
+        let (exchanged, taken) = put_together(Pattern::RoundTrip, 7, &[], replies.into()).unwrap();
+        assert_eq!((exchanged.verified, exchanged.messages, taken), (u64::MAX, vec![7, 7], Vec::new()));
+    }
+
+    #[test]
+    fn program_that_exchanged_another_number_is_named() {
+        let replies = vec![(Role::Initiator.into(), reply(7, 0)), (Role::Responder.into(), reply(8, 0))];
+        let (index, what) = put_together(Pattern::RoundTrip, 7, &[], replies).unwrap_err();
+        assert_eq!((index, what.as_str()), (1, "it was asked for 7 messages and has exchanged 8"));
+    }
 }

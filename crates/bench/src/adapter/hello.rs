@@ -77,13 +77,13 @@ impl Adapter {
     }
 
     /// One whose roles run furlong's own loop: its claims are those of a built-in mechanism.
-    fn with_furlongs_loop(
+    pub(super) fn with_furlongs_loop(
         manifest: &Manifest,
         row: &Row,
         versions: BTreeMap<String, String>,
         furlong: FurlongLoop,
     ) -> (Adapter, Capabilities) {
-        let FurlongLoop { version, capabilities, limits } = furlong;
+        let FurlongLoop { version, mut capabilities, limits } = furlong;
         let own = env!("CARGO_PKG_VERSION");
         let fault = if version != own {
             Some(format!("it is made with furlong {version}, and this is {own}"))
@@ -91,9 +91,15 @@ impl Adapter {
             Some("its manifest gives arguments to a program that takes none".to_owned())
         } else if capabilities.start == Start::Forked {
             Some("its memory is inherited by a fork, and its roles are started afresh".to_owned())
+        } else if capabilities.waits.is_empty() || capabilities.waits.contains(&Wait::Own) {
+            Some("it claims no wait strategy that furlong has".to_owned())
         } else {
             None
         };
+        if capabilities.waits.is_empty() {
+            // The first one is the default.
+            capabilities.waits.push(Wait::Block);
+        }
         let here = fault.map_or(Ok(limits), |why| Err(Unavailable::new(why, "build it again")));
         let role_program = manifest.program().map(ChildProgram::at);
         let patterns = Pattern::OVER_ONE_LINK.to_vec();
@@ -303,4 +309,33 @@ pub(super) fn accept(reply: Reply, row: &Row, [before_ns, after_ns]: [u64; 2]) -
         return Err("it claims both fan-out and work: let each be a row of its own".to_owned());
     }
     Ok(hello)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn program_without_wait_strategy_is_unavailable() {
+        let text = "name = \"x\"\nlicence = \"MIT\"\ncommand = [\"x\"]\n[[rows]]\nname = \"x\"\n";
+        let manifest = Manifest::parse(text).unwrap();
+        let claimed = |waits| {
+            let limits = Limits {
+                max_size_bytes: None,
+                limited_by: String::new(),
+                remedy: String::new(),
+                max_in_place_bytes: None,
+            };
+            let capabilities = OwnedCapabilities { waits, ..Capabilities::library("a test").owned() };
+            let furlong = FurlongLoop { version: env!("CARGO_PKG_VERSION").to_owned(), capabilities, limits };
+            Adapter::with_furlongs_loop(&manifest, &manifest.rows[0], BTreeMap::new(), furlong)
+        };
+        assert!(claimed(vec![Wait::Block]).0.here.is_ok());
+        for waits in [Vec::new(), vec![Wait::Own]] {
+            let (adapter, capabilities) = claimed(waits);
+            assert!(adapter.here.unwrap_err().reason.contains("wait strategy"));
+            // Plans read the first one.
+            assert!(!capabilities.waits.is_empty());
+        }
+    }
 }

@@ -6,10 +6,9 @@ use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{Role, Room, Wait};
 use furlong_os::passing::receive_handles;
 use furlong_os::process::Bond;
-use furlong_os::{AsHandle, RawHandle, clock, pipe};
+use furlong_os::{AsHandle, RawHandle, clock, handle, pipe};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
 use std::io;
 
 /// How long it may take to make a link, and to remove what is left of it, in milliseconds.
@@ -50,7 +49,7 @@ pub(crate) fn create(
     specification: &LinkSpecification,
 ) -> io::Result<Link> {
     let (socket, theirs) = pipe::duplex()?;
-    let null = OpenOptions::new().write(true).open("/dev/null")?;
+    let null = handle::open_null()?;
     let inherit = vec![theirs.raw_handle()];
     let (mut child, mut control) =
         program.start(ChildKind::Link, inherit, null.as_handle(), Bond::DiesWithParent)?;

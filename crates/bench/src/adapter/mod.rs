@@ -9,6 +9,8 @@ mod conversation;
 mod counted;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod hello;
 #[cfg(target_os = "linux")]
 mod link;

@@ -67,14 +67,7 @@ pub(super) enum Reply {
     /// To [`Request::SetUp`].
     Ready(Ready),
     /// To [`Request::Exchange`].
-    Exchanged {
-        messages: u64,
-        verified: u64,
-        #[serde(flatten)]
-        idle: IdleInitiator,
-        /// What one of several workers has taken since it was set up.
-        taken: Option<Taken>,
-    },
+    Exchanged(ExchangeReply),
     /// To [`Request::Readings`].
     Readings { clock_ns: Vec<u64> },
     /// To [`Request::Finish`].
@@ -89,12 +82,23 @@ impl Reply {
         match self {
             Reply::Hello(_) => "hello",
             Reply::Ready(_) => "ready",
-            Reply::Exchanged { .. } => "exchanged",
+            Reply::Exchanged(_) => "exchanged",
             Reply::Readings { .. } => "readings",
             Reply::Finished => "finished",
             Reply::Error { .. } => "error",
         }
     }
+}
+
+/// A program's account of an exchange.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct ExchangeReply {
+    pub(super) messages: u64,
+    pub(super) verified: u64,
+    #[serde(flatten)]
+    pub(super) idle: IdleInitiator,
+    /// What one of several workers has taken since it was set up.
+    pub(super) taken: Option<Taken>,
 }
 
 /// What became of messages that are due at fixed times, beside their times.

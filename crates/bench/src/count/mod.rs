@@ -10,6 +10,7 @@
 mod calls;
 
 use crate::not_measured::NotMeasured;
+use crate::survived::survived;
 use crate::trial::{Claims, Settings, Span, TrialContext, Work};
 use crate::watch::Observer;
 use calls::{Calls, Log};
@@ -33,7 +34,10 @@ impl Counting {
     pub fn find() -> Counting {
         // The log of this process is opened to see whether it may be.
         let event = tracefs::event_id("raw_syscalls", "sys_enter");
-        let tried = event.and_then(|event| SystemCallLog::open(event, 0).map(|_| event));
+        let tried = event.and_then(|event| {
+            survived(|| drop(SystemCallLog::open(event, 0)))?;
+            SystemCallLog::open(event, 0).map(|_| event)
+        });
         let mut why_not_better = Vec::new();
         match tried {
             Ok(event) => Counting { method: CountMethod::Tracepoint, event: Some(event), why_not_better },
@@ -76,9 +80,9 @@ impl Counting {
     ) -> Result<Count<W::Case>, NotMeasured> {
         let (untraced, traced) = context.work.counted_settings(settings);
         let mut hardware = HardwareCounters::default();
-        let used = W::measure(context, &untraced, &mut hardware)?;
+        let used = context.measure(&untraced, &mut hardware)?;
         let traced = match context.work.counted() {
-            Ok(span) => self.trace(span, |observer| W::measure(context, &traced, observer))?,
+            Ok(span) => self.trace(span, |observer| context.measure(&traced, observer))?,
             Err(why) => Traced { counting: Counting::of_usage(why), calls: None },
         };
         Ok(record(&context.work, &used, &traced, hardware))

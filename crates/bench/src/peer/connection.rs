@@ -10,7 +10,7 @@ use crate::registry::MechanismEntry;
 use crate::session::Session;
 use crate::started_program::shortened;
 use furlong_mechanism::{Link, LinkSpecification, new_secret, noted_by_responder};
-use furlong_model::{Failure, Machine, Phase, Wait};
+use furlong_model::{Failure, Machine, Phase, Wait, impossible_figure};
 use furlong_os::{AsHandle, RawHandle, process};
 use std::fs::File;
 use std::io::Read;
@@ -48,6 +48,12 @@ impl Connection {
         pipe.send(&told("use"));
         match reply(&mut pipe, *patience, session)? {
             Reply::Hello { version: theirs, machine, reached_at } if theirs == *version => {
+                // It becomes a part of the run's header, for one figure of which a reader refuses the run.
+                if let Some(figure) = impossible_figure(&machine) {
+                    return Err(
+                        pipe.failure(format!("the other host says of itself what cannot be: {figure}"))
+                    );
+                }
                 Ok(Connection { pipe, patience: *patience, machine: *machine, reached_at })
             }
             Reply::Hello { version: theirs, .. } => {

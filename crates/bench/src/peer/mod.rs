@@ -11,6 +11,8 @@ pub(crate) mod agent;
 mod connection;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod host;
 mod lines;
 mod options;

@@ -3,8 +3,12 @@
 use crate::not_measured::{Interrupted, NotMeasured};
 use crate::session::Session;
 use crate::watch::{NoObserver, Observer};
-use furlong_model::{Bounds, Copies, Count, Family, Outcome, Phase, Record, RoleTally, Trial};
+use furlong_model::{
+    Bounds, Copies, Count, Failure, Family, Fault, Outcome, Phase, Record, RoleTally, Trial,
+    impossible_figure,
+};
 use furlong_os::clock;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::time::Duration;
@@ -69,7 +73,7 @@ pub trait Work: Sized {
     /// What identifies it in records.
     type Case: Clone + Display;
     /// Its figures.
-    type Measurement;
+    type Measurement: Serialize;
     /// Which system calls are counted; or why none can be.
     fn counted(&self) -> Result<Span, &'static str>;
 
@@ -134,12 +138,50 @@ impl<W: Work> TrialContext<'_, W> {
     /// # Errors
     /// [`Interrupted`], after everything that was started has ended.
     pub fn run(&self, settings: &Settings) -> Result<Outcome<W::Measurement>, Interrupted> {
-        let mut measured = W::measure(self, settings, &mut NoObserver);
+        let mut measured = self.measure(settings, &mut NoObserver);
         for _ in 0..FURTHER_ATTEMPTS {
             if let Err(NotMeasured::Paused(_)) = measured {
-                measured = W::measure(self, settings, &mut NoObserver);
+                measured = self.measure(settings, &mut NoObserver);
             }
         }
         measured.map_or_else(NotMeasured::outcome, |found| Ok(Outcome::Measured(found)))
+    }
+
+    /// Runs one trial once, and returns its figures.
+    ///
+    /// # Errors
+    /// Returns why there are none, or that one of them cannot be.
+    pub(crate) fn measure(
+        &self,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<W::Measurement, NotMeasured> {
+        Ok(possible(W::measure(self, settings, observer)?)?)
+    }
+}
+
+/// Returns the figures of a trial if each of them can be. Other programs and hosts report some of them, and a reader refuses a whole
+/// run for one.
+fn possible<M: Serialize>(found: M) -> Result<M, Failure> {
+    match impossible_figure(&found) {
+        None => Ok(found),
+        Some(figure) => {
+            let detail = format!("a figure was reported that cannot be: {figure}");
+            Err(Failure { phase: Phase::Finish, party: None, fault: Fault::Error, detail })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trial_with_impossible_figure_fails() {
+        assert_eq!(possible([1, 2]), Ok([1, 2]));
+        // A reader refuses the whole run for such a figure.
+        let figures = std::collections::BTreeMap::from([("queue", u64::MAX)]);
+        let failure = possible(figures).unwrap_err();
+        assert_eq!(failure.detail, "a figure was reported that cannot be: queue is 1.8446744073709552e19");
     }
 }

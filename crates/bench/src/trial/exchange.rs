@@ -25,8 +25,8 @@ use furlong_loops::shared_end::Taken;
 use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
     AdapterFacts, Capabilities, Case, ChildStart, Count, Depth, Direction, Failure, Family, Fault,
-    KernelBuffer, Measurement, Overlap, Party, Pattern, Phase, Placement, Record, Role, RoleTally, Room,
-    Start, Trial, Unavailable, Wait,
+    KernelBuffer, Measurement, Overlap, Part, Party, Pattern, Phase, Placement, Record, Role, RoleTally,
+    Room, Start, Trial, Unavailable, Wait,
 };
 use furlong_os::{AsHandle, Handle, RawHandle, clock, identity, pipe};
 use furlong_stats::Distribution;
@@ -424,20 +424,8 @@ impl RunningTrial {
 
     /// The figures of both roles, once they are done and gone.
     fn measured(self, reported: Vec<RoleResult>) -> Result<Measurement, Failure> {
-        let mut roles = Vec::new();
-        let (mut verified_messages, mut timings) = (0, Vec::new());
-        let workers: Vec<Taken> = reported.iter().filter_map(|result| result.taken).collect();
-        let sender = reported.iter().find(|result| result.tally.party.role == Role::Initiator);
-        if let Some(sender) = sender.filter(|_| !workers.is_empty()) {
-            exactly_once(sender.tally.messages_received, &workers)?;
-        }
-        for RoleResult { tally, verified_messages: verified, timing, .. } in reported {
-            timings.extend(timing.map(|timing| (tally.party, timing)));
-            roles.push(tally);
-            verified_messages += verified;
-        }
-        let failure = |detail| Failure { phase: Phase::Finish, party: None, fault: Fault::Error, detail };
-        let (timing, parts) = together(self.pattern, timings).map_err(failure)?;
+        let TrialFigures { timing, parts, roles, verified_messages } =
+            TrialFigures::of(self.pattern, reported)?;
         let Timing {
             round_trips,
             elapsed_ns,
@@ -475,6 +463,40 @@ impl RunningTrial {
             ran_on: Vec::new(),
             warm_up: None,
         })
+    }
+}
+
+/// The figures that all roles of a trial report together.
+pub(crate) struct TrialFigures {
+    pub(crate) timing: Timing,
+    /// Figures of each of several parties.
+    pub(crate) parts: Vec<Part>,
+    pub(crate) roles: Vec<RoleTally>,
+    verified_messages: u64,
+}
+
+impl TrialFigures {
+    /// Puts the figures of all roles together.
+    ///
+    /// # Errors
+    /// Returns a failure if they contradict each other.
+    pub(crate) fn of(pattern: Pattern, reported: Vec<RoleResult>) -> Result<TrialFigures, Failure> {
+        let mut roles = Vec::new();
+        let (mut verified_messages, mut timings) = (0, Vec::new());
+        let workers: Vec<Taken> = reported.iter().filter_map(|result| result.taken).collect();
+        let sender = reported.iter().find(|result| result.tally.party.role == Role::Initiator);
+        if let Some(sender) = sender.filter(|_| !workers.is_empty()) {
+            exactly_once(sender.tally.messages_received, &workers)?;
+        }
+        for RoleResult { tally, verified_messages: verified, timing, .. } in reported {
+            timings.extend(timing.map(|timing| (tally.party, timing)));
+            roles.push(tally);
+            // A total that cannot be is refused with all other figures.
+            verified_messages = verified.saturating_add(verified_messages);
+        }
+        let failure = |detail| Failure { phase: Phase::Finish, party: None, fault: Fault::Error, detail };
+        let (timing, parts) = together(pattern, timings).map_err(failure)?;
+        Ok(TrialFigures { timing, parts, roles, verified_messages })
     }
 }
 

@@ -7,6 +7,9 @@ mod exchange;
 mod over_one_link;
 mod together;
 
+#[cfg(fuzzing)]
+pub(crate) use exchange::TrialFigures;
+
 pub use context::{Claims, Settings, Span, TrialContext, Work};
 pub use exchange::MessageExchange;
 #[cfg(target_os = "linux")]

@@ -21,9 +21,9 @@ pub(crate) fn exactly_once(sent: u64, workers: &[Taken]) -> Result<(), Failure> 
     }
     let is_one =
         |[number, square]: [u64; 2]| (1..=sent).contains(&number) && square == number.wrapping_mul(number);
-    let (fault, detail) = if count == sent + 1 && is_one(extra) {
+    let (fault, detail) = if count.checked_sub(sent) == Some(1) && is_one(extra) {
         (Fault::Repeated, format!("message {} came to two workers", extra[0]))
-    } else if count + 1 == sent && is_one(missing) {
+    } else if sent.checked_sub(count) == Some(1) && is_one(missing) {
         (Fault::Lost, format!("message {} came to no worker", missing[0]))
     } else {
         let fault = if count > sent { Fault::Repeated } else { Fault::Lost };
@@ -35,10 +35,14 @@ pub(crate) fn exactly_once(sent: u64, workers: &[Taken]) -> Result<(), Failure> 
     Err(Failure { phase: Phase::Finish, party: None, fault, detail })
 }
 
-/// The sums of the numbers from 1 to `last`, and of their squares.
+/// Returns the sums of the numbers from 1 to `last`, and of their squares, without the bits beyond 64.
 fn sums_up_to(last: u64) -> [u64; 2] {
     let n = u128::from(last);
-    [n * (n + 1) / 2, n * (n + 1) * (2 * n + 1) / 6].map(|sum| sum as u64)
+    let sum = n * (n + 1) / 2;
+    // The sum of the squares is `sum * (2 * n + 1) / 3`, which has up to 192 bits.
+    let squares =
+        if sum % 3 == 0 { (sum / 3).wrapping_mul(2 * n + 1) } else { sum.wrapping_mul((2 * n + 1) / 3) };
+    [sum, squares].map(|sum| sum as u64)
 }
 
 /// The message for which all wait, if one does: of a sender that has sent more than came from it, or of the worker that has
@@ -107,6 +111,22 @@ mod tests {
         };
         let workers: Vec<Taken> = workers.iter().map(worker).collect();
         exactly_once(sent, &workers).err().map(|failure| format!("{:?}: {}", failure.fault, failure.detail))
+    }
+
+    #[test]
+    fn numbers_beyond_all_sums_are_refused() {
+        for last in [0, 1, 2, 3, 1000] {
+            assert_eq!(
+                sums_up_to(last),
+                [(1..=last).sum::<u64>(), (1..=last).map(|number| number * number).sum::<u64>()]
+            );
+        }
+        // A program may report any number.
+        for (sent, count) in [(u64::MAX, 0), (0, u64::MAX), (u64::MAX, u64::MAX), (1 << 44, 1 << 44)] {
+            let workers = [Taken { count, ..Taken::default() }];
+            let detail = exactly_once(sent, &workers).unwrap_err().detail;
+            assert!(detail.contains("not each of the"), "{detail}");
+        }
     }
 
     #[test]

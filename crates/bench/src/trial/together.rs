@@ -24,7 +24,7 @@ pub(crate) fn together(
     }
     let all = || timings.iter().map(|(_, timing)| timing);
     let began_ns = all().map(|timing| timing.began_ns).min().unwrap_or_default();
-    let round_trips = all().map(|timing| timing.round_trips).sum::<u64>();
+    let round_trips = total(all().map(|timing| timing.round_trips));
     let per_ns: f64 = all().map(|timing| timing.round_trips as f64 / timing.elapsed_ns.max(1) as f64).sum();
     let outstanding_ns = all().map(|timing| timing.outstanding_ns);
     let histograms: Vec<_> = timings
@@ -36,14 +36,14 @@ pub(crate) fn together(
         began_ns,
         elapsed_ns: if per_ns > 0.0 { (round_trips as f64 / per_ns).round() as u64 } else { 0 },
         round_trips_per_sample: all().map(|timing| timing.round_trips_per_sample).max().unwrap_or(1),
-        late_sends: all().map(|timing| timing.late_sends).sum(),
+        late_sends: total(all().map(|timing| timing.late_sends)),
         timer_late: all().filter_map(|timing| timing.timer_late).reduce(TimerLateness::and),
         outstanding_ns: outstanding_ns
-            .reduce(|one, other| one.zip(other).map(|([a, b], [c, d])| [a + c, b + d]))
+            .reduce(|one, other| one.zip(other).map(|([a, b], [c, d])| [total([a, c]), total([b, d])]))
             .flatten(),
         histogram: merged(&histograms)?,
         reached: None,
-        lost: all().filter_map(|timing| timing.lost).reduce(|one, other| one + other),
+        lost: all().filter_map(|timing| timing.lost).reduce(u64::saturating_add),
         sent_again: None,
         stall: all().find_map(|timing| timing.stall),
     };
@@ -56,6 +56,11 @@ pub(crate) fn together(
     Ok((whole, timings.iter().map(part).collect()))
 }
 
+/// Returns the sum of figures that processes report. One that overflows becomes a figure that cannot be, and is refused as such.
+fn total(figures: impl IntoIterator<Item = u64>) -> u64 {
+    figures.into_iter().fold(0, u64::saturating_add)
+}
+
 /// The same over one link of which several have an end. What arrived is what receivers counted in the time in which it was
 /// sent, which the one who is alone has taken, and is the same for all.
 fn over_one_link(pattern: Pattern, timings: Vec<(Party, Timing)>) -> Result<(Timing, Vec<Part>), String> {
@@ -64,7 +69,7 @@ fn over_one_link(pattern: Pattern, timings: Vec<(Party, Timing)>) -> Result<(Tim
     let clock = alone.into_iter().next().ok_or("the one who holds the clock has not reported")?.1;
     let arrived = match pattern {
         Pattern::FanIn => clock.round_trips,
-        _ => several.iter().map(|(_, timing)| timing.round_trips).sum(),
+        _ => total(several.iter().map(|(_, timing)| timing.round_trips)),
     };
     let part = |(party, timing): &(Party, Timing)| Part {
         party: *party,
@@ -85,7 +90,7 @@ fn to_several(timings: Vec<(Party, Timing)>) -> Result<(Timing, Vec<Part>), Stri
     let (arrived, parts) = together(Pattern::OneWay, receivers)?;
     let whole = Timing {
         round_trips_per_sample: 1,
-        late_sends: sent.late_sends * count,
+        late_sends: sent.late_sends.saturating_mul(count),
         timer_late: sent.timer_late.map(|late| late.times(count)),
         histogram: sent.histogram,
         reached: sent.reached,

@@ -104,6 +104,7 @@ pub fn scratch_spec(
         blocking,
         folder: folder.path().to_owned(),
         file_folder: folder.path().to_owned(),
+        folder_fault: None,
     };
     Ok((folder, specification))
 }

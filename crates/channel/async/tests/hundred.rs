@@ -1,5 +1,6 @@
 //! A server with tokio and 100 clients, of which 10 are killed and 10 connect and leave: all others are served.
 
+use std::io::{BufRead, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -24,7 +25,7 @@ fn start(program: &str, arguments: &[&str]) -> Process {
 fn output_of(mut client: Process) -> String {
     let mut text = String::new();
     let mut output = client.0.stdout.take().expect("a pipe");
-    std::io::Read::read_to_string(&mut output, &mut text).expect("text");
+    output.read_to_string(&mut text).expect("text");
     assert!(client.0.wait().expect("a status").success(), "{text}");
     text
 }
@@ -48,9 +49,11 @@ fn clients_are_served_while_others_are_killed_or_leave() {
         }
     }
     // Amid the round trips of the others.
-    for client in killed {
+    for mut client in killed {
+        let mut line = String::new();
+        let output = client.0.stdout.as_mut().expect("a pipe");
+        std::io::BufReader::new(output).read_line(&mut line).expect("a round trip");
         drop(client);
-        std::thread::sleep(Duration::from_millis(5));
     }
     left.into_iter().for_each(|client| drop(output_of(client)));
     let mut times_ns: Vec<u64> = Vec::new();

@@ -128,8 +128,8 @@ fn parts_pass_without_waiting() {
 /// A message that is given up after its first parts, and one behind it.
 fn an_unfinished_message_is_given_up() {
     let (mut sender, mut receiver) = direction(0);
+    assert!(sender.try_send_long(&mut LongMessage::new([1; 48])).is_err(), "there is no room for it");
     let sending = thread::spawn(move || {
-        assert!(sender.try_send_long(&mut LongMessage::new([1; 48])).is_err(), "there is no room for it");
         sender.send(&content(2)).unwrap();
         sender
     });

@@ -29,15 +29,16 @@ fn sockets() -> [OwnedFd; 2] {
 }
 
 fn content(number: u64) -> [u8; 8] {
-    number.to_le_bytes()
+    // Not what the memory has in the beginning.
+    (number + 1).to_le_bytes()
 }
 
-/// A sender and two receivers of a ring with room for three messages of 8 bytes.
-fn broadcast(waiting: Waiting) -> (Kept<SendingRing>, [Kept<Receiver>; 2]) {
-    let options = options(64, waiting);
-    let [lane, _] = Lane::private(64);
+/// A sender and some receivers of a ring.
+fn broadcast<const N: usize>(capacity: usize) -> (Kept<SendingRing>, [Kept<Receiver>; N]) {
+    let options = options(capacity, Waiting::Park);
+    let [lane, _] = Lane::private(capacity);
     let mut ring = SendingRing::new(lane.again(), &options);
-    let receivers = [(); 2].map(|()| {
+    let receivers = [(); N].map(|()| {
         let (own, [socket, other]) = (lane.with_private_control(), sockets());
         let of_receiver = ring.options_of_next();
         ring.add(own.again(), socket);
@@ -48,7 +49,7 @@ fn broadcast(waiting: Waiting) -> (Kept<SendingRing>, [Kept<Receiver>; 2]) {
 
 /// Both receivers wait for the message.
 fn a_message_wakes_both_receivers() {
-    let (mut ring, receivers) = broadcast(Waiting::Park);
+    let (mut ring, receivers) = broadcast::<2>(64);
     let receiving = receivers.map(|mut receiver| {
         thread::spawn(move || {
             let mut buffer = [0; 8];
@@ -62,9 +63,26 @@ fn a_message_wakes_both_receivers() {
     close(ring);
 }
 
-/// The ring is full, and the sender needs the room that the slower of two receivers gives back.
+/// The last message lies where the first one lay, which its receiver has read.
+fn what_was_read_is_written_over() {
+    let (mut ring, [mut receiver]) = broadcast(128);
+    let message = |number: u8, len: usize| vec![number + 1; len];
+    let lengths = [24, 24, 8, 8, 8, 8, 8];
+    (0..5).for_each(|at| ring.send(&message(at, lengths[at as usize]), Limit::None).unwrap());
+    let sending = thread::spawn(move || {
+        (5..7).for_each(|at| ring.send(&message(at, 8), Limit::None).unwrap());
+        ring
+    });
+    for (at, len) in (0..).zip(lengths) {
+        assert_eq!(receiver.recv_vec().unwrap(), message(at, len), "another message came");
+    }
+    close(sending.join().unwrap());
+    close(receiver);
+}
+
+/// The ring has room for three messages and is full, and the sender needs the room that the slower of two receivers gives back.
 fn room_of_the_slowest_receiver_wakes_the_sender() {
-    let (mut ring, receivers) = broadcast(Waiting::Park);
+    let (mut ring, receivers) = broadcast::<2>(64);
     (0..3).for_each(|number| ring.send(&content(number), Limit::None).unwrap());
     let receiving = receivers.map(|mut receiver| {
         thread::spawn(move || {
@@ -156,13 +174,13 @@ macro_rules! is_missed {
 }
 
 holds! {
-    a_message_wakes_both_receivers 2 room_of_the_slowest_receiver_wakes_the_sender 2
+    what_was_read_is_written_over 3 a_message_wakes_both_receivers 2 room_of_the_slowest_receiver_wakes_the_sender 2
     what_is_written_over_is_missed_and_counted 3 a_message_wakes_a_receiver_of_what_is_written_over 3
 }
 
 is_missed! {
     barrier_of_a_sender_to_both: BarrierOfWaker, a_message_wakes_both_receivers 2, "deadlock";
-    release_of_room_by_the_slowest: PublishRead, room_of_the_slowest_receiver_wakes_the_sender 2, "Causality violation";
+    release_of_room_by_the_slowest: PublishRead, what_was_read_is_written_over 3, "Causality violation";
     last_look_of_a_sender_to_both: LastLook, room_of_the_slowest_receiver_wakes_the_sender 2, "deadlock";
     release_of_what_is_left_alone: PublishOldest, what_is_written_over_is_missed_and_counted 3, "another message came";
     acquire_of_what_is_left_alone: LoadOldest, what_is_written_over_is_missed_and_counted 3, "another message came";

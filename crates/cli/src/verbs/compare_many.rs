@@ -35,13 +35,25 @@ pub fn compare_pairs(asked: &CompareOptions) -> anyhow::Result<Outcome> {
         names.collect::<Vec<_>>().join(", ")
     };
     let sides = [side(0), side(1)];
-    let mut runs = Vec::new();
-    for (turn, file) in files.iter().enumerate() {
+    let mut read: Vec<FleetRun> = Vec::new();
+    for file in &files {
         let run = FleetRun::of(&file.name, &file.read()?)
             .map_err(|_| Usage(format!("run {} has no row to compare", file.name)))?;
-        // Groups come in the order of their runs.
-        runs.push(FleetRun { label: Some(sides[turn % 2].clone()), started_unix_s: turn as u64, ..run });
+        let is_copy =
+            |other: &&FleetRun| (other.started_unix_s, &other.rows) == (run.started_unix_s, &run.rows);
+        if let Some(other) = read.iter().find(is_copy) {
+            let reason = format!("--pairs needs separate runs: {} and {} are one run", other.name, run.name);
+            return Err(Usage(reason).into());
+        }
+        read.push(run);
     }
+    // Groups come in the order of their runs.
+    let labelled = |(turn, run): (usize, FleetRun)| FleetRun {
+        label: Some(sides[turn % 2].clone()),
+        started_unix_s: turn as u64,
+        ..run
+    };
+    let runs: Vec<FleetRun> = read.into_iter().enumerate().map(labelled).collect();
     if let Some(other) = runs.iter().find(|run| run.host != runs[0].host) {
         let hosts = format!("{} and {}", render::plain(&runs[0].host), render::plain(&other.host));
         let reason = format!("--pairs compares runs of one host, and these are of {hosts}: use --by label");

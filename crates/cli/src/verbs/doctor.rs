@@ -2,8 +2,9 @@
 
 use crate::arguments::DoctorOptions;
 use crate::output;
-use furlong_analysis::{Disturbance, Level, disturbances, text::capital};
+use furlong_analysis::{Condition, Disturbance, Level, disturbances, text::capital, unusual_conditions};
 use furlong_bench::count::Counting;
+use furlong_bench::not_measured::FOLDER_REMEDY;
 #[cfg(target_os = "linux")]
 use furlong_bench::session;
 use furlong_bench::{ChildProgram, leftovers, noise, placement};
@@ -57,13 +58,14 @@ impl Finding {
 
 /// Looks at the machine and says what it finds.
 pub fn doctor(options: &DoctorOptions) -> anyhow::Result<Outcome> {
-    let (leftover_text, leftovers) = look_for_leftovers(options.clean)?;
+    let (mut findings, leftovers) = look_for_leftovers(options.clean);
     let machine = furlong_os::facts::machine(false);
     let pair = placement::resolve(Placement::OtherCore).ok();
     let program = ChildProgram::own()?;
     let readings: Vec<_> = (0..READINGS).map(|_| noise::read(&program, 0, pair)).collect();
-    let mut findings = machine_findings(&machine);
+    findings.extend(machine_findings(&machine));
     findings.extend(load_findings(&machine, &readings));
+    findings.extend(condition_findings(&machine));
     findings.extend(right_findings(&machine));
     let unfit = findings.iter().any(|finding| finding.weight == Weight::Bad);
 
@@ -79,7 +81,6 @@ pub fn doctor(options: &DoctorOptions) -> anyhow::Result<Outcome> {
             text.push_str(&format!("      remedy: {}\n", finding.remedy));
         }
     }
-    text.push_str(&leftover_text);
     text.push_str(if unfit {
         "\nThis machine is not fit to measure now: see the lines marked BAD.\n"
     } else {
@@ -177,6 +178,46 @@ fn load_findings(machine: &Machine, readings: &[NoiseReading]) -> Vec<Finding> {
     findings
 }
 
+/// Judges the conditions that this process has inherited, and its roles with it.
+fn condition_findings(machine: &Machine) -> Vec<Finding> {
+    let unusual = unusual_conditions(machine);
+    if unusual.is_empty() && machine.conditions.is_some() {
+        return vec![Finding::good(
+            "scheduling policy, nice value, timer slack, filters and limits: defaults",
+        )];
+    }
+    let finding = |condition: &Condition| {
+        let (means, remedy) = meaning(condition);
+        Finding::note(format!("{}: {means}", capital(&furlong_render::condition(condition))), remedy)
+    };
+    unusual.iter().map(finding).collect()
+}
+
+/// Returns the effect of a condition on figures, and its remedy.
+fn meaning(condition: &Condition) -> (&'static str, &'static str) {
+    const POLICY: &str = "start furlong without chrt, or as root: chrt -o 0 furlong";
+    const WEIGHT: &str = "cpu.weight or cpu.shares of the control group; --cpu-shares of a container";
+    match condition {
+        Condition::Policy { reset_on_fork: true, .. } => {
+            ("benchmark processes get the default policy instead", POLICY)
+        }
+        Condition::Policy { .. } => ("figures hold for programs with this policy only", POLICY),
+        Condition::Nice(_) => ("it changes the CPU time that other processes leave", "nice -n 0, as root"),
+        Condition::TimerSlack { .. } => ("it changes how late timed waits end", "the default is 50 us"),
+        Condition::HugePagesDisabled => {
+            ("memory is mapped in small pages", "start furlong from a process without this setting")
+        }
+        Condition::CpuWeight(_) => ("other groups get more CPU time than this one (default 100)", WEIGHT),
+        Condition::Seccomp { .. } => (
+            "it makes each system call slower, and may forbid some",
+            "measure outside the container, or with --security-opt seccomp=unconfined",
+        ),
+        Condition::Limit { .. } => {
+            ("benchmarks that need more fail", "ulimit, or LimitNAME= of the service in systemd")
+        }
+    }
+}
+
 fn remedy(seen: &Disturbance) -> &'static str {
     match seen {
         Disturbance::SpinLost { .. } | Disturbance::Pressure { .. } | Disturbance::Load { .. } => {
@@ -270,30 +311,40 @@ fn right_findings(machine: &Machine) -> Vec<Finding> {
     findings
 }
 
-/// Finds, and with `clean` removes, what dead runs have left. Says whether anything is left now.
-fn look_for_leftovers(clean: bool) -> anyhow::Result<(String, bool)> {
-    let found = leftovers::find()?;
+/// Looks at the folder for temporary files, and finds or with `clean` removes the remains of dead runs there. The second value is
+/// true if something remains, or may remain because the folder cannot be read.
+fn look_for_leftovers(clean: bool) -> (Vec<Finding>, bool) {
+    let unusable = |error: std::io::Error| {
+        Finding::bad(format!("the folder for temporary files cannot be used: {error}"), FOLDER_REMEDY)
+    };
+    let mut findings: Vec<_> = leftovers::try_base_folder().err().map(unusable).into_iter().collect();
+    let found = match leftovers::find() {
+        Ok(found) => found,
+        Err(error) => {
+            if findings.is_empty() {
+                findings.push(unusable(error));
+            }
+            return (findings, true);
+        }
+    };
     if found.is_empty() {
-        return Ok(("ok    nothing is left of dead runs\n".to_owned(), false));
+        findings.push(Finding::good("nothing is left of dead runs"));
     }
-    let mut text = String::new();
     let mut left = false;
     for leftover in &found {
         let folder = leftover.folder.display();
         if !clean {
             left = true;
-            text.push_str(&format!(
-                "note  left by a dead run: {folder}\n      remedy: furlong doctor --clean\n"
-            ));
+            findings.push(Finding::note(format!("left by a dead run: {folder}"), "furlong doctor --clean"));
             continue;
         }
-        match leftovers::remove(&leftover.folder, leftover.names.as_ref()) {
-            Ok(()) => text.push_str(&format!("ok    removed what a dead run had left: {folder}\n")),
+        findings.push(match leftovers::remove(&leftover.folder, leftover.names.as_ref()) {
+            Ok(()) => Finding::good(format!("removed what a dead run had left: {folder}")),
             Err(error) => {
                 left = true;
-                text.push_str(&format!("BAD   cannot remove {folder}: {error}\n"));
+                Finding::note(format!("cannot remove {folder}: {error}"), "")
             }
-        }
+        });
     }
-    Ok((text, left))
+    (findings, left)
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// What the saboteur does wrong, and what is said of it.
-const WRONGS: [(&str, &str); 21] = [
+const WRONGS: [(&str, &str); 22] = [
     ("name", "it calls itself 'another'"),
     ("version", "it speaks version 2 of the adapter protocol"),
     ("clock", "its clock is not CLOCK_MONOTONIC"),
@@ -19,6 +19,7 @@ const WRONGS: [(&str, &str); 21] = [
     ("twice", "it said more than it was asked for"),
     ("endless", "its reply is longer than"),
     ("size", "it does round-trip by spin of [1, 1]"),
+    ("boundless", "a figure was reported that cannot be: queue is 1.8446744073709552e19"),
     ("foreign", "it names process 1, which is none that it has started"),
     ("silent", "alive, but no reply came from it"),
     ("deaf", "alive, but no reply came from it"),

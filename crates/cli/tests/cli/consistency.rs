@@ -106,6 +106,7 @@ fn laws_find_a_wrong_figure() {
                 "a part is its count times its cost",
                 "all tables have the same figures",
                 "an interval holds its figure",
+                "counts of rows are those of the tables",
                 "errors are of the measured time",
                 "percentages add up",
                 "sentences have the table's percentages",
@@ -138,6 +139,11 @@ fn laws_find_a_wrong_figure() {
                 "verdicts are counted once",
             ],
         ),
+        (
+            printed(&["compare", "--pairs"], &["spin-idle-1", "spin-idle-2"]),
+            &["a ratio is the quotient", "summaries count the table's rows", "verdicts are counted once"],
+        ),
+        (printed(&["runs", "show"], &["count-idle-1"]), &["counts add up"]),
     ] {
         assert_eq!(check(&text), [], "{text}");
         let broken = laws_that_can_break(&text);

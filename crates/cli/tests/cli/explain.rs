@@ -20,12 +20,18 @@ fn explain_json(place: &Place, words: &[&str]) -> Value {
     serde_json::from_str(&explain(place, &[words, &["--format", "json"]].concat())).expect("one object")
 }
 
+/// What one run prints in two formats.
+struct Explanation {
+    object: Value,
+    table: String,
+}
+
 /// One explanation that several tests look at.
-static ON_ONE_CORE: LazyLock<Value> = LazyLock::new(|| {
-    explain_json(
-        &Place::alone(),
-        &["pipe", "posix-shm/futex", "posix-shm/spin", "eventfd", "--place", "same-core"],
-    )
+static ON_ONE_CORE: LazyLock<Explanation> = LazyLock::new(|| {
+    let place = Place::alone();
+    let rows = ["pipe", "posix-shm/futex", "posix-shm/spin", "eventfd", "--place", "same-core"];
+    let object = explain_json(&place, &rows);
+    Explanation { object, table: place.run(["runs", "show", "@last"]).expect_code(0).stdout }
 });
 
 /// Fails unless both are the same, but for what rounding leaves of `scale`.
@@ -50,8 +56,8 @@ fn cost<'a>(json: &'a Value, name: &str) -> &'a Value {
 
 #[test]
 fn the_parts_add_up() {
-    assert_eq!(list(&ON_ONE_CORE, "rows").len(), 3, "{:#}", *ON_ONE_CORE);
-    for row in list(&ON_ONE_CORE, "rows") {
+    assert_eq!(list(&ON_ONE_CORE.object, "rows").len(), 3, "{:#}", ON_ONE_CORE.object);
+    for row in list(&ON_ONE_CORE.object, "rows") {
         let size = if text(row, "mechanism") == "eventfd" { 8 } else { 128 };
         assert_eq!((at(row, "size_bytes"), text(row, "placement")), (&Value::from(size), "same-core"));
         let [measured, predicted, unexplained] =
@@ -72,33 +78,33 @@ fn the_parts_add_up() {
         assert!(number(term(row, "context-switches"), "count") > 1.0, "{row:#}");
         term(row, "own-path");
     }
-    let pipe = row(&ON_ONE_CORE, "rows", "pipe/block");
+    let pipe = row(&ON_ONE_CORE.object, "rows", "pipe/block");
     assert!((number(term(pipe, "system-calls"), "count") - 4.0).abs() <= 0.04, "{pipe:#}");
     assert_eq!(number(term(pipe, "copying"), "count"), 4.0, "two messages, two copies each: {pipe:#}");
 }
 
 #[test]
 fn costs_are_those_of_the_same_run() {
-    let pipe = row(&ON_ONE_CORE, "rows", "pipe/block");
+    let pipe = row(&ON_ONE_CORE.object, "rows", "pipe/block");
     assert_eq!(at(pipe, "costs_without"), &Value::Null, "{pipe:#}");
     for (part, name) in [("system-calls", "system-call"), ("context-switches", "context-switch")] {
-        let ns = number(cost(&ON_ONE_CORE, name), "ns");
-        assert!(ns > 0.0, "{name} in {:#}", *ON_ONE_CORE);
+        let ns = number(cost(&ON_ONE_CORE.object, name), "ns");
+        assert!(ns > 0.0, "{name} in {:#}", ON_ONE_CORE.object);
         expect_close(number(term(pipe, part), "cost_ns"), ns, ns);
     }
 }
 
 #[test]
 fn what_cannot_be_explained_is_listed_with_its_reason() {
-    assert_eq!(list(&ON_ONE_CORE, "unmodelled").len(), 1, "{:#}", *ON_ONE_CORE);
-    let spins = row(&ON_ONE_CORE, "unmodelled", "posix-shm/spin");
+    assert_eq!(list(&ON_ONE_CORE.object, "unmodelled").len(), 1, "{:#}", ON_ONE_CORE.object);
+    let spins = row(&ON_ONE_CORE.object, "unmodelled", "posix-shm/spin");
     assert!(text(spins, "reason").contains("until its time slice ends"), "{spins:#}");
-    assert!(list(&ON_ONE_CORE, "skipped").is_empty(), "{:#}", *ON_ONE_CORE);
+    assert!(list(&ON_ONE_CORE.object, "skipped").is_empty(), "{:#}", ON_ONE_CORE.object);
 }
 
 #[test]
 fn the_table_says_what_was_measured_and_what_is_explained() {
-    let table = explain(&Place::new(), &["pipe/block", "posix-shm/spin", "--place", "same-core"]);
+    let table = &ON_ONE_CORE.table;
     let head = table.lines().find(|line| line.starts_with("pipe/block 128B same-core: ")).expect("a head");
     assert!(head.contains(" measured ("), "{table}");
     // On a machine that is not quiet the parts may make too little.
@@ -149,12 +155,12 @@ mod slow {
     #[test]
     #[ignore = "slow"]
     fn no_cost_is_fitted_to_the_row_that_it_explains() {
-        let switch = cost(&ON_ONE_CORE, "context-switch");
+        let switch = cost(&ON_ONE_CORE.object, "context-switch");
         let from = list(switch, "from");
         assert!(from.iter().any(|row| row == "eventfd/block") && from.len() > 1, "{switch:#}");
         assert!(!from.iter().any(|row| row == "pipe/block" || row == "posix-shm/futex"), "{switch:#}");
         // The rows that a context switch is taken from are explained by those of the others alone.
-        let eventfd = row(&ON_ONE_CORE, "rows", "eventfd/block");
+        let eventfd = row(&ON_ONE_CORE.object, "rows", "eventfd/block");
         assert_eq!(text(eventfd, "costs_without"), "eventfd");
         assert_ne!(number(term(eventfd, "context-switches"), "cost_ns"), number(switch, "ns"), "{eventfd:#}");
         let table = explain(&Place::new(), &["eventfd/block", "--place", "same-core"]);

@@ -162,6 +162,7 @@ fn a_peer_that_does_not_answer_as_furlong_does_is_a_clear_error() {
     let hello = r#"echo '{"hello":{"version":"VERSION","machine":{},"reached_at":null}}'"#;
     let hello_of = |version: &str| hello.replace("VERSION", version);
     let own = version.split_once(' ').unwrap().1;
+    let impossible = hello_of(own).replace("{},", "{\"memory_bytes\":18446744073709551615},");
     for (command, script, told) in [
         ("exit 3", None, "left too early with exit code 3"),
         ("echo Permission denied >&2; exit 255", None, "exit code 255; it said: Permission denied"),
@@ -172,6 +173,8 @@ fn a_peer_that_does_not_answer_as_furlong_does_is_a_clear_error() {
         ("sh", Some(says("echo what")), "cannot be understood"),
         ("sh", Some(says("exit 9")), "exit code 9"),
         ("sh", Some(says(&hello_of("0.0.1"))), "furlong there is of version 0.0.1"),
+        // A run with this header could not be read.
+        ("sh", Some(says(&impossible)), "memory_bytes is 1.8446744073709552e19"),
         // It says hello, and nothing more.
         ("sh", Some(says(&format!("{}; exec sleep 100", hello_of(own)))), "no reply came from it for 300ms"),
         ("sh", Some(says(&format!("{}; echo '\"known\"'; cat >/dev/null", hello_of(own)))), "out of turn"),

@@ -112,6 +112,30 @@ fn a_call_that_is_forbidden_is_told_from_one_that_there_is_not() {
 }
 
 #[test]
+fn a_filter_that_kills_costs_only_the_rows_that_need_the_call() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../xtask/src/faults/list/killing.py");
+    let calls = [libc::SYS_vmsplice, libc::SYS_perf_event_open].map(|number| number.to_string()).join(",");
+    let killing = |words: &str| {
+        let mut command = place.program("python3");
+        command.args([script, &calls, env!("CARGO_BIN_EXE_furlong")]).args(words.split(' '));
+        place.finish(&mut command).expect_code(0).expect_no_panic()
+    };
+    let finished = killing("run vmsplice pipe --trials 1 --budget 5ms --no-save --format json");
+    let summary = finished.summary();
+    assert_eq!(summary.rows.len(), 1, "{finished:#?}");
+    let skipped = &summary.skipped[0];
+    assert!(skipped.reason.contains("SIGSYS") && skipped.remedy.contains("seccomp profile"), "{skipped:?}");
+    assert!(killing("list").stdout.contains("pipe"));
+    let judged = killing("doctor").stdout;
+    assert!(
+        judged.contains("system calls are counted by ptrace") && judged.contains("seccomp filter"),
+        "{judged}"
+    );
+    before.expect_nothing_left(&place);
+}
+
+#[test]
 fn where_no_process_may_be_bound_it_says_what_would_help() {
     let place = Place::new();
     let words = "run pipe --trials 1 --budget 5ms --no-save --format json";

@@ -167,15 +167,61 @@ fn a_home_is_where_runs_are_kept() {
 }
 
 #[test]
-fn no_temporary_folder() {
+fn temporary_folder_that_cannot_be_used_costs_only_the_rows_that_need_it() {
     let place = Place::new();
-    let missing = place.path("missing");
-    for arguments in [words(&["pipe"]), vec!["doctor"]] {
-        let finished = place.finish(place.furlong(arguments).env("TMPDIR", &missing)).expect_code(1);
-        let finished = finished.expect_complaint("TMPDIR").expect_complaint(missing.to_str().unwrap());
-        assert_eq!(finished.stdout, "");
+    fs::write(place.path("file"), "").unwrap();
+    std::os::unix::fs::symlink("loop", place.path("loop")).unwrap();
+    let long = format!("/{}", "x".repeat(4096));
+    let odd = [
+        place.path("missing"),
+        place.path("file"),
+        place.path("loop"),
+        "/dev/null".into(),
+        "/proc".into(),
+        long.into(),
+    ];
+    for folder in odd {
+        let before = Snapshot::take();
+        let rows = words(&["pipe", "posix-shm", "unix-stream", "fifo", "file-shm"]);
+        let finished = place.finish(place.furlong(rows).env("TMPDIR", &folder)).expect_code(0);
+        expect_measured(&finished, &["pipe/block", "posix-shm/futex"]);
+        for row in ["unix-stream/block", "fifo/block", "file-shm/futex"] {
+            let refused = skipped(&finished, row);
+            assert_eq!(refused.status, SkippedStatus::Refused);
+            assert!(refused.reason.contains("needs the folder for temporary files"), "{refused:?}");
+            assert!(refused.remedy.contains("set TMPDIR"), "{refused:?}");
+        }
+        before.expect_nothing_left(&place);
+        // A folder for files is enough for their rows.
+        let mut chosen = place.furlong(words(&["file-shm"]));
+        chosen.env("TMPDIR", &folder).arg("--file-folder").arg(place.path("out"));
+        expect_measured(&place.finish(&mut chosen).expect_code(0), &["file-shm/futex"]);
+        // And doctor judges it.
+        let judged = place.finish(place.furlong(["doctor"]).env("TMPDIR", &folder)).expect_code(0);
+        for said in ["BAD   ", "TMPDIR", "remedy: set TMPDIR to a directory", "clock source"] {
+            assert!(judged.stdout.contains(said), "no '{said}' in {judged:#?}");
+        }
+        place.finish(place.furlong(["doctor", "--strict"]).env("TMPDIR", &folder)).expect_code(5);
     }
-    assert!(!missing.exists());
+    assert!(!place.path("missing").exists());
+}
+
+#[test]
+fn no_null_device() {
+    if !is_root() {
+        skip!("needs root");
+    }
+    let (before, place) = (Snapshot::take(), Place::new());
+    for (words, code) in [(words(&["pipe", "memfd-shm", "posix-shm"]).join(" "), 0), ("doctor".to_owned(), 0)]
+    {
+        let line = format!("mount -t tmpfs none /dev && exec \"$FURLONG\" {words} 2> error");
+        let finished = place.finish(place.program("unshare").args(["--mount", "sh", "-c", &line]));
+        let finished = finished.expect_code(code).expect_no_panic();
+        if words.starts_with("run") {
+            expect_measured(&finished, &["pipe/block", "memfd-shm/futex"]);
+        }
+    }
+    before.expect_nothing_left(&place);
 }
 
 #[test]
@@ -225,8 +271,6 @@ fn a_disk_that_is_full_when_the_run_is_saved() {
 fn a_folder_that_cannot_be_written_to() {
     let place = Place::new();
     // Root may write anywhere but in /proc.
-    let mut command = place.furlong(words(&["pipe"]));
-    place.finish(command.env("TMPDIR", "/proc")).expect_code(1).expect_complaint("TMPDIR");
     let finished = place.run(words(&["file-shm", "pipe", "--file-folder", "/proc"])).expect_code(1);
     expect_measured(&finished, &["pipe/block"]);
     assert!(skipped(&finished, "file-shm/futex").reason.contains("create /proc/"), "{finished:#?}");

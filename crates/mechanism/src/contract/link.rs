@@ -7,7 +7,7 @@ use furlong_os::memory::Region;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The two ways of a link, as parts of names: from the initiator to the responder, and back.
@@ -37,13 +37,44 @@ pub struct LinkSpecification {
     pub folder: PathBuf,
     /// Where memory backed by a file has its file.
     pub file_folder: PathBuf,
+    /// Why the folder for temporary files cannot be used, if it cannot: `folder` is in another one then.
+    #[serde(default)]
+    pub folder_fault: Option<String>,
 }
+
+/// The beginning of the error of a link that needs the folder for temporary files where that cannot be used.
+pub const NEEDS_FOLDER: &str = "the mechanism needs the folder for temporary files";
 
 impl LinkSpecification {
     /// Bytes in the largest message of either role.
     pub fn largest_bytes(&self) -> usize {
         self.sizes_bytes[0].max(self.sizes_bytes[1])
     }
+
+    /// Returns the private folder for sockets and FIFOs.
+    ///
+    /// # Errors
+    /// [`NEEDS_FOLDER`], if the folder for temporary files cannot be used.
+    pub fn socket_folder(&self) -> io::Result<&Path> {
+        self.folder_fault.as_ref().map_or(Ok(&*self.folder), |fault| Err(needs_folder(fault)))
+    }
+
+    /// Returns the folder for files that back memory, which the user may have chosen.
+    ///
+    /// # Errors
+    /// [`NEEDS_FOLDER`], if that is the folder for temporary files and it cannot be used.
+    pub fn memory_folder(&self) -> io::Result<&Path> {
+        // The folder of the run, which has one for each link.
+        let is_own = self.folder.parent() == Some(&self.file_folder);
+        match &self.folder_fault {
+            Some(fault) if is_own => Err(needs_folder(fault)),
+            _ => Ok(&self.file_folder),
+        }
+    }
+}
+
+fn needs_folder(fault: &str) -> io::Error {
+    io::Error::other(format!("{NEEDS_FOLDER}: {fault}"))
 }
 
 /// What the supervisor hands to the two roles. Dropping it removes what is left of it.

@@ -6,6 +6,8 @@ mod mechanism;
 mod message;
 
 pub use between_hosts::{BetweenHosts, Entrance, Secret, SendAgain, new_secret};
-pub use link::{DIRECTIONS, EndpointSetup, Handles, Link, LinkSpecification, noted_by_responder};
+pub use link::{
+    DIRECTIONS, EndpointSetup, Handles, Link, LinkSpecification, NEEDS_FOLDER, noted_by_responder,
+};
 pub use mechanism::{Endpoint, Mechanism};
 pub use message::Message;

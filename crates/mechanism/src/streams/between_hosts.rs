@@ -99,6 +99,7 @@ mod tests {
             blocking: true,
             folder: PathBuf::new(),
             file_folder: PathBuf::new(),
+            folder_fault: None,
         }
     }
 

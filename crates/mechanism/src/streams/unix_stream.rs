@@ -50,7 +50,7 @@ impl Mechanism for UnixStream {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        link(socket::unix_stream_pair(&specification.folder)?, Holds::Blocks, specification)
+        link(socket::unix_stream_pair(specification.socket_folder()?)?, Holds::Blocks, specification)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<SocketStream> {

@@ -3,9 +3,12 @@
 //! A shell, a service manager or a test may hand down ignored and blocked signals, closed descriptors and any umask. What
 //! the rest relies on is put in order here, in one place.
 
-use crate::error::check;
+use crate::linux::handle::{keep_on_exec, open_null};
 use crate::linux::signal::{ignored, set_of};
 use std::io;
+use std::os::fd::IntoRawFd;
+
+pub use crate::linux::stack::with_enough as with_enough_stack;
 
 /// Signals that are left as they were: who started the program may want them ignored (`nohup`, jobs of a shell in the
 /// background), two cannot be changed, and the standard library has set SIGPIPE.
@@ -51,8 +54,8 @@ fn reserve_standard() -> io::Result<()> {
     for number in 0..=2 {
         // SAFETY: F_GETFD takes nothing and gives a plain integer.
         if unsafe { libc::fcntl(number, libc::F_GETFD) } < 0 {
-            // SAFETY: the path is a NUL-terminated literal. The lowest free number is given, which is `number`.
-            check(unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDWR) })?;
+            // The lowest free number is given, which is `number`.
+            keep_on_exec(open_null()?.into_raw_fd());
         }
     }
     Ok(())

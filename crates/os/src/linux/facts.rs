@@ -1,6 +1,6 @@
 //! The facts about this machine that a figure depends on.
 
-use crate::linux::{affinity, identity, limits};
+use crate::linux::{affinity, conditions, identity, limits};
 use furlong_model::{Cache, Machine, Runtime};
 use std::fs::read_to_string;
 
@@ -33,6 +33,7 @@ pub fn machine(private_ipc_namespace: bool) -> Machine {
         private_ipc_namespace,
         root: identity::is_administrator(),
         host: None,
+        conditions: Some(conditions::read()),
     }
 }
 
@@ -56,6 +57,11 @@ fn assignment(path: &str, name: &str, separator: char) -> Option<String> {
         let (left, right) = line.split_once(separator)?;
         (left.trim() == name).then(|| right.trim().to_owned())
     })
+}
+
+/// Returns version and revision of the running kernel, as it calls itself.
+pub fn kernel_version() -> Option<(u32, u32)> {
+    crate::facts::version_in(&names()[1])
 }
 
 /// What this host is called.

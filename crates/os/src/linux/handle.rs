@@ -66,9 +66,16 @@ pub fn inherit(number: RawHandle) -> io::Result<Handle> {
     Ok(unsafe { Handle::from_raw_fd(number) })
 }
 
-/// The device that takes everything and gives nothing.
+/// The device that takes everything and gives nothing. Where there is none, as in a bare chroot, an empty memory object stands
+/// in: it is at its end for each reader, and keeps what is written to it until it is closed.
 pub fn open_null() -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).open("/dev/null").context(|| "open /dev/null")
+    let opened = OpenOptions::new().read(true).write(true).open("/dev/null").context(|| "open /dev/null");
+    opened.or_else(|error| {
+        // SAFETY: the name is a NUL-terminated literal, and the new number is owned by nobody.
+        let object = check(unsafe { libc::memfd_create(c"null".as_ptr(), libc::MFD_CLOEXEC) });
+        // SAFETY: as above.
+        object.map(|number| File::from(unsafe { own(number) })).map_err(|_| error)
+    })
 }
 
 /// Closes every descriptor above 2 except those in `keep`. For a fresh child only: owners are not asked.

@@ -1,7 +1,8 @@
 //! Being told that a file was written to.
 
-use crate::error::{Context, check, retry};
+use crate::error::{check, retry};
 use crate::linux::handle::own;
+use crate::linux::limited::Limited;
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -11,12 +12,12 @@ pub fn watch_writes(file: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     // SAFETY: plain integers in and out; the new number is owned by nobody.
     let queue = check(unsafe { libc::inotify_init1(libc::IN_CLOEXEC) })
         .map(|number| unsafe { own(number) })
-        .context(|| "inotify_init (fs.inotify.max_user_instances limits it)")?;
+        .limited("inotify_init1")?;
     // The file may have no name any more.
     let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
     // SAFETY: `path` is NUL-terminated.
     check(unsafe { libc::inotify_add_watch(queue.as_raw_fd(), path.as_ptr(), libc::IN_MODIFY) })
-        .context(|| "inotify_add_watch (fs.inotify.max_user_watches limits it)")?;
+        .limited("inotify_add_watch")?;
     Ok(queue)
 }
 

@@ -44,6 +44,10 @@ pub enum Resource {
     OpenFiles,
     /// Processes of the user.
     Processes,
+    /// Stack of the main thread.
+    Stack,
+    /// Bytes in a file.
+    FileBytes,
 }
 
 impl Resource {
@@ -54,16 +58,29 @@ impl Resource {
             Resource::PendingSignals => libc::RLIMIT_SIGPENDING,
             Resource::OpenFiles => libc::RLIMIT_NOFILE,
             Resource::Processes => libc::RLIMIT_NPROC,
+            Resource::Stack => libc::RLIMIT_STACK,
+            Resource::FileBytes => libc::RLIMIT_FSIZE,
         }
     }
+}
+
+/// Returns the soft and the hard limit.
+fn both(number: libc::__rlimit_resource_t) -> io::Result<libc::rlimit> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the kernel fills one rlimit.
+    crate::error::check(unsafe { libc::getrlimit(number, &raw mut limit) })?;
+    Ok(limit)
+}
+
+/// Returns a resource's soft limit.
+pub fn current(resource: Resource) -> io::Result<u64> {
+    both(resource.number()).map(|limit| limit.rlim_cur)
 }
 
 /// A resource's soft limit, raised to the hard one first where that is higher.
 pub fn raised(resource: Resource) -> io::Result<u64> {
     let number = resource.number();
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the kernel fills one rlimit.
-    crate::error::check(unsafe { libc::getrlimit(number, &raw mut limit) })?;
+    let mut limit = both(number)?;
     if limit.rlim_cur < limit.rlim_max {
         limit.rlim_cur = limit.rlim_max;
         // SAFETY: the kernel reads one rlimit. Where it refuses, the old limit holds, and is read below.
@@ -81,4 +98,25 @@ pub fn try_lift(resource: Resource, wanted: u64) -> bool {
     let limit = libc::rlimit { rlim_cur: wanted, rlim_max: wanted };
     // SAFETY: the kernel reads one rlimit.
     unsafe { libc::setrlimit(number, &raw const limit) == 0 }
+}
+
+/// Returns the soft limits of this process that bear on figures or end a run, by name.
+pub(crate) fn soft_limits() -> Vec<(String, String)> {
+    let all = [
+        ("RLIMIT_AS", libc::RLIMIT_AS),
+        ("RLIMIT_CPU", libc::RLIMIT_CPU),
+        ("RLIMIT_DATA", libc::RLIMIT_DATA),
+        ("RLIMIT_FSIZE", libc::RLIMIT_FSIZE),
+        ("RLIMIT_MEMLOCK", libc::RLIMIT_MEMLOCK),
+        ("RLIMIT_MSGQUEUE", libc::RLIMIT_MSGQUEUE),
+        ("RLIMIT_NOFILE", libc::RLIMIT_NOFILE),
+        ("RLIMIT_NPROC", libc::RLIMIT_NPROC),
+        ("RLIMIT_RTTIME", libc::RLIMIT_RTTIME),
+        ("RLIMIT_SIGPENDING", libc::RLIMIT_SIGPENDING),
+        ("RLIMIT_STACK", libc::RLIMIT_STACK),
+    ];
+    let text =
+        |value: u64| if value == libc::RLIM_INFINITY { "unlimited".to_owned() } else { value.to_string() };
+    let limit = |(name, number): (&str, _)| Some((name.to_owned(), text(both(number).ok()?.rlim_cur)));
+    all.into_iter().filter_map(limit).collect()
 }

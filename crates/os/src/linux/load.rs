@@ -37,7 +37,7 @@ fn ticks() -> Option<(u64, u64)> {
 }
 
 /// CPUs whose time this process may use by the smallest quota of the control groups that it is in, of version 2 or 1.
-fn quota_cpus() -> Option<f64> {
+pub(crate) fn quota_cpus() -> Option<f64> {
     let of_group = |group: PathBuf| {
         let read = |name: &str| read_to_string(group.join(name)).ok();
         let both = || Some(read("cpu.cfs_quota_us")? + " " + &read("cpu.cfs_period_us")?);

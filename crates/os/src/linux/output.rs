@@ -1,5 +1,6 @@
 //! Output that ends when this process is asked to end, although its reader takes nothing.
 
+use crate::linux::limited::named;
 use crate::linux::{shutdown, signal};
 use crate::write_error::WriteError;
 use std::io;
@@ -29,7 +30,7 @@ pub fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), WriteError>
             written @ 1.. => bytes = &bytes[written as usize..],
             _ => match io::Error::last_os_error() {
                 error if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
-                error => return Err(WriteError::Failed(error)),
+                error => return Err(WriteError::Failed(named("file", error))),
             },
         }
     }

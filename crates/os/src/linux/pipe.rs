@@ -2,6 +2,7 @@
 
 use crate::error::{Context, check, retry};
 use crate::linux::handle::own;
+use crate::linux::limited::Limited;
 use crate::linux::socket::{Kind, socketpair};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -10,7 +11,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
     // SAFETY: the kernel writes two integers into an array of two.
-    check(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) })?;
+    check(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) }).limited("pipe2")?;
     // SAFETY: both were opened just now.
     Ok(unsafe { (own(ends[0]), own(ends[1])) })
 }
@@ -31,9 +32,8 @@ pub fn set_size(end: BorrowedFd<'_>, bytes: usize) -> io::Result<()> {
     let wanted = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
     // SAFETY: F_SETPIPE_SZ takes a plain integer.
     check(unsafe { libc::fcntl(end.as_raw_fd(), libc::F_SETPIPE_SZ, wanted) })
-        .context(|| {
-            format!("a pipe of {bytes} bytes (fs.pipe-max-size and fs.pipe-user-pages-soft limit it)")
-        })
+        .limited_for("F_SETPIPE_SZ", bytes)
+        .context(|| format!("a pipe of {bytes} bytes"))
         .map(drop)
 }
 

@@ -2,6 +2,7 @@
 
 use crate::error::{Context, check, retry};
 use crate::linux::handle::own;
+use crate::linux::limited::Limited;
 use crate::linux::limits::{Resource, raised};
 use std::ffi::CString;
 use std::io;
@@ -24,6 +25,7 @@ pub fn create(name: &str, depth: usize, size_bytes: usize) -> io::Result<OwnedFd
     let queue = check(unsafe { libc::mq_open(path.as_ptr(), flags, mode, &raw mut *shape) })
         .map(|number| unsafe { own(number) })
         .map_err(|error| in_use(error, depth * size_bytes))
+        .limited("mq_open")
         .context(|| format!("mq_open of {depth} x {size_bytes} bytes"))?;
     // SAFETY: `path` is NUL-terminated.
     check(unsafe { libc::mq_unlink(path.as_ptr()) }).context(|| "mq_unlink")?;
@@ -32,10 +34,6 @@ pub fn create(name: &str, depth: usize, size_bytes: usize) -> io::Result<OwnedFd
 
 /// `mq_open` has one error for two limits. Where another descriptor can be had, it is the one on bytes in queues.
 fn in_use(error: io::Error, bytes: usize) -> io::Error {
-    if error.raw_os_error() == Some(libc::ENOSPC) {
-        let what = "there are as many queues as there may be: raise the limit (sysctl fs.mqueue.queues_max)";
-        return io::Error::new(error.kind(), what);
-    }
     // SAFETY: a new number for standard error, which is ours and closed at once.
     let has_descriptors = check(unsafe { libc::fcntl(2, libc::F_DUPFD_CLOEXEC, 3) })
         .map(|number| drop(unsafe { own(number) }))

@@ -1,6 +1,7 @@
 //! `posix_spawn`: a new program without a copy of this process in between.
 
 use crate::error::{Context, check_number};
+use crate::linux::limited::Limited;
 use crate::linux::process::Child;
 use std::ffi::CString;
 use std::io;
@@ -41,7 +42,7 @@ pub fn posix_spawn(program: &Path, arguments: &[&str], inherit: RawFd) -> io::Re
         libc::posix_spawn_file_actions_destroy(actions.as_mut_ptr());
         spawned
     };
-    result.context(|| format!("posix_spawn {}", program.display()))?;
+    result.limited("fork").context(|| format!("posix_spawn {}", program.display()))?;
     Ok(Child::of(pid))
 }
 

@@ -4,6 +4,7 @@ use crate::activity::{Activity, State};
 use crate::error::{Context, check};
 use crate::linux::affinity;
 use crate::linux::handle::{close_all_but, keep_on_exec, open_null};
+use crate::linux::limited::Limited;
 use crate::linux::proc_files::{ran_ns, stat};
 use crate::linux::signal;
 use crate::{clock, wait::is_readable, wait::wait_any};
@@ -201,7 +202,7 @@ pub fn fork(
     let parent = unsafe { libc::getpid() };
     // SAFETY: the child runs code of ours alone, and leaves by _exit. Where the parent has other threads (in
     // tests), the body is an exec or relies on the C library to keep its allocator usable after fork.
-    let pid = check(unsafe { libc::fork() }).context(|| "fork")?;
+    let pid = check(unsafe { libc::fork() }).limited("fork")?;
     if pid == 0 {
         settle_in(parent, bond, null.as_raw_fd(), stderr.as_raw_fd(), &mut keep);
         // A panic must not unwind into the parent's frames: its message is on stderr, and the code is Rust's.

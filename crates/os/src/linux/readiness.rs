@@ -2,6 +2,7 @@
 
 use crate::error::{check, retry};
 use crate::linux::handle::own;
+use crate::linux::limited::Limited;
 use crate::wait::Interest;
 use std::io;
 use std::net::TcpListener;
@@ -70,9 +71,8 @@ impl Epoll {
             let mut event = libc::epoll_event { events: events(interest) as u32, u64: place as u64 };
             let number = descriptor.as_raw_fd();
             // SAFETY: the kernel reads one event.
-            check(unsafe {
-                libc::epoll_ctl(epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, number, &raw mut event)
-            })?;
+            check(unsafe { libc::epoll_ctl(epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, number, &raw mut event) })
+                .limited("epoll_ctl")?;
         }
         Ok(Epoll(epoll))
     }

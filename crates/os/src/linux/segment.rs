@@ -4,6 +4,7 @@ use crate::error::{Context, check, check_number};
 use crate::linux::available_memory::available_bytes;
 use crate::linux::file_system::{is_memory, kind_of_open};
 use crate::linux::handle::{own, write};
+use crate::linux::limited::Limited;
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek};
@@ -87,7 +88,7 @@ fn empty_memfd(name: &str, flags: libc::c_uint) -> io::Result<OwnedFd> {
 /// An anonymous memory object of `len` bytes which never grows: what is written behind its end is refused.
 pub fn bounded_object(name: &str, len: usize) -> io::Result<OwnedFd> {
     let fd = empty_memfd(name, libc::MFD_ALLOW_SEALING).context(|| "memfd_create")?;
-    File::from(fd.try_clone()?).set_len(len as u64)?;
+    File::from(fd.try_clone()?).set_len(len as u64).limited("file")?;
     let seals = libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
     // SAFETY: F_ADD_SEALS takes a plain integer.
     check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, seals) }).context(|| "seal a memfd")?;
@@ -196,6 +197,7 @@ pub fn huge_memfd(name: &str, len: usize) -> io::Result<OwnedFd> {
     let wanted = libc::off_t::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
     // SAFETY: no memory is involved.
     check(unsafe { libc::ftruncate(fd.as_raw_fd(), wanted) })
+        .limited("file")
         .context(|| format!("give {len} bytes to a memfd"))?;
     Ok(fd)
 }
@@ -223,7 +225,7 @@ fn reserve(fd: OwnedFd, len: usize) -> io::Result<OwnedFd> {
         io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied => fill(fd.as_fd(), len),
         _ => Err(error),
     });
-    reserved.context(|| match free_bytes(fd.as_fd()) {
+    reserved.limited("file").context(|| match free_bytes(fd.as_fd()) {
         Some(free) => format!("{len} bytes are needed, {free} are free"),
         None => format!("{len} bytes are needed"),
     })?;

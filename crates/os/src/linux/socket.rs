@@ -1,7 +1,8 @@
 //! Sockets, always made as a connected pair by the supervisor: no start-up race, and no name that stays.
 
-use crate::error::{Context, check, retry};
+use crate::error::{Context, REMEDY, check, retry};
 use crate::linux::handle::{own, set_non_blocking};
+use crate::linux::limited::limit;
 use crate::socket_buffer::Buffer;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -207,19 +208,24 @@ pub fn buffer_bytes(socket: BorrowedFd<'_>, buffer: Buffer) -> io::Result<usize>
 /// Sets a buffer to `bytes`, which the kernel doubles for its bookkeeping.
 ///
 /// # Errors
-/// `PermissionDenied` if the kernel holds it below that.
+/// `QuotaExceeded` with the limit if the kernel holds it below that.
 pub fn set_buffer(socket: BorrowedFd<'_>, buffer: Buffer, bytes: usize) -> io::Result<()> {
     ask_for_buffer(socket, buffer, bytes)?;
     let in_force = buffer_bytes(socket, buffer)? / 2;
     if in_force >= bytes {
         return Ok(());
     }
-    let limit = match buffer {
-        Buffer::Send => "net.core.wmem_max",
-        Buffer::Receive => "net.core.rmem_max",
+    let option = match buffer {
+        Buffer::Send => "SO_SNDBUF",
+        Buffer::Receive => "SO_RCVBUF",
     };
-    let words = format!("a socket's buffer of {bytes} bytes was asked for, and {limit} allows {in_force}");
-    Err(io::Error::new(io::ErrorKind::PermissionDenied, words))
+    // The call itself succeeds. Root may go past the limits, up to the largest buffer of the kernel.
+    let is_largest = in_force >= libc::c_int::MAX as usize / 2;
+    let (limit, remedy) = limit(option, libc::ENOBUFS, bytes).filter(|_| !is_largest).unwrap_or_else(|| {
+        (format!("the kernel gives {in_force} bytes at most"), "ask for a smaller buffer".to_owned())
+    });
+    let words = format!("a socket's buffer of {bytes} bytes was asked for, and {limit}{REMEDY}{remedy}");
+    Err(io::Error::new(io::ErrorKind::QuotaExceeded, words))
 }
 
 /// Asks for a buffer, past the limits of `net.core.wmem_max` and `rmem_max` where this process may.

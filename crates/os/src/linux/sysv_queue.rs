@@ -3,6 +3,7 @@
 //! The calls want a `long` in front of the text, so a message is given with that much room before it.
 
 use crate::error::{Context, check, retry};
+use crate::linux::limited::Limited;
 use std::io;
 
 /// Bytes of the type in front of the text.
@@ -15,7 +16,7 @@ const TYPE: libc::c_long = 1;
 pub fn create(key: i32, capacity_bytes: usize) -> io::Result<i32> {
     let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
     // SAFETY: plain integers in and out.
-    let queue = check(unsafe { libc::msgget(key, flags) }).context(|| "msgget")?;
+    let queue = check(unsafe { libc::msgget(key, flags) }).limited("msgget")?;
     let sized = set_capacity(queue, capacity_bytes)
         .context(|| format!("set the capacity of a System V queue to {capacity_bytes} bytes"));
     if sized.is_err() {

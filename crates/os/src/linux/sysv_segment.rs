@@ -1,6 +1,7 @@
 //! System V shared memory.
 
 use crate::error::{Context, check};
+use crate::linux::limited::Limited;
 use crate::linux::memory::Region;
 use std::io;
 use std::ptr::NonNull;
@@ -18,7 +19,7 @@ pub struct Segment {
 pub fn create(len: usize) -> io::Result<Segment> {
     let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
     // SAFETY: plain integers in and out.
-    let number = check(unsafe { libc::shmget(libc::IPC_PRIVATE, len, flags) }).context(|| "shmget")?;
+    let number = check(unsafe { libc::shmget(libc::IPC_PRIVATE, len, flags) }).limited("shmget")?;
     let region = attach(number, len);
     // SAFETY: IPC_RMID ignores the address.
     check(unsafe { libc::shmctl(number, libc::IPC_RMID, std::ptr::null_mut()) }).context(|| "shmctl")?;

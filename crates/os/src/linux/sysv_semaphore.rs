@@ -1,6 +1,7 @@
 //! System V semaphores.
 
-use crate::error::{Context, check, retry};
+use crate::error::{check, retry};
+use crate::linux::limited::Limited;
 use std::io;
 
 /// The most that a semaphore counts to (`SEMVMX`).
@@ -10,7 +11,7 @@ pub const MOST: usize = 32_767;
 pub fn create(key: i32, count: usize) -> io::Result<i32> {
     let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
     // SAFETY: plain integers in and out. Linux begins semaphores at 0.
-    check(unsafe { libc::semget(key, count as libc::c_int, flags) }).context(|| "semget")
+    check(unsafe { libc::semget(key, count as libc::c_int, flags) }).limited("semget")
 }
 
 /// Removes the set.

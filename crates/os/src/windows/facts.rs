@@ -43,7 +43,13 @@ pub fn machine(private_ipc_namespace: bool) -> Machine {
         private_ipc_namespace,
         root: identity::is_administrator(),
         host: None,
+        conditions: None,
     }
+}
+
+/// None: no version of the kernel decides which calls there are.
+pub fn kernel_version() -> Option<(u32, u32)> {
+    None
 }
 
 /// What this host is called.

@@ -2,10 +2,10 @@
 
 use super::sweep::Manner;
 use crate::words::WHISKERS;
-use furlong_analysis::text::{format_count, listed, plain};
+use furlong_analysis::text::{listed, plain};
 use furlong_analysis::{AtRate, Level, RatePoint, RateSweep, Summary, Unit};
 use furlong_chart::{Axis, Chart, Guide, Kind, Measure, Point, Series, Side};
-use furlong_model::format_bytes;
+use furlong_model::{format_bytes, format_rate};
 use furlong_stats::{distinct, sort_by};
 
 /// Rows that are named one by one.
@@ -46,22 +46,21 @@ fn chart(manner: &Manner, sweeps: &[&RateSweep]) -> Option<Chart> {
         notes: vec![format!("{WHISKERS} A row has no point at a rate that it cannot carry.")],
         x: Axis::log("messages sent a second", Measure::Number),
         y: Axis::log(format!("median {}", Unit::of(case.pattern).word()), Measure::Time),
-        kind: Kind::Lines { marks: true, value: Side::Y, columns: rates.into_iter().map(label).collect() },
+        kind: Kind::Lines {
+            marks: true,
+            value: Side::Y,
+            columns: rates.into_iter().map(format_rate).collect(),
+        },
         series: series.collect(),
         guides: sweeps.iter().take(MARKED).filter_map(knee).collect(),
     };
     chart.drawable()
 }
 
-/// `16 k/s`.
-fn label(per_second: f64) -> String {
-    format!("{}/s", format_count(per_second))
-}
-
 fn point(point: &RatePoint) -> Option<Point> {
     let AtRate::Carried { p50_ns, median_ci95 } = point.result else { return None };
     let asked = point.asked_per_second;
-    Some(Point { y_ends: median_ci95, ..Point::new(label(asked), asked, p50_ns) })
+    Some(Point { y_ends: median_ci95, ..Point::new(format_rate(asked), asked, p50_ns) })
 }
 
 /// Up to which rate each row keeps its latency, and what comes beyond; a sentence a manner. Nothing where figures should not
@@ -89,17 +88,21 @@ fn sentence(sweeps: &[&RateSweep]) -> String {
 fn said(sweep: &RateSweep) -> String {
     let name = plain(&sweep.case.row());
     let beyond = sweep.beyond().map(|point| match point.result {
-        AtRate::Saturated { .. } => format!("saturated at {}", label(point.asked_per_second)),
+        AtRate::Saturated { .. } => format!("saturated at {}", format_rate(point.asked_per_second)),
         AtRate::Disturbed { .. } => {
-            format!("not known at {}, where CPU time was lost", label(point.asked_per_second))
+            format!("not known at {}, where CPU time was lost", format_rate(point.asked_per_second))
         }
         AtRate::Carried { p50_ns, .. } => {
-            format!("{:.1} times as long at {}", sweep.times_shortest(p50_ns), label(point.asked_per_second))
+            format!(
+                "{:.1} times as long at {}",
+                sweep.times_shortest(p50_ns),
+                format_rate(point.asked_per_second)
+            )
         }
     });
     match (sweep.knee_per_second, beyond) {
-        (Some(knee), Some(beyond)) => format!("{name} {} ({beyond})", label(knee)),
-        (Some(knee), None) => format!("{name} {} (the highest that was asked)", label(knee)),
+        (Some(knee), Some(beyond)) => format!("{name} {} ({beyond})", format_rate(knee)),
+        (Some(knee), None) => format!("{name} {} (the highest that was asked)", format_rate(knee)),
         (None, beyond) => format!("{name} no rate ({})", beyond.unwrap_or_default()),
     }
 }

@@ -21,12 +21,16 @@ pub(crate) fn inconclusive_because(why: &Inconclusive) -> String {
             format!("the machine was unreliable during {}", during.join(" and "))
         }
         Inconclusive::TooFewTrials { baseline, new } => {
-            format!("{baseline} and {new} trials are too few for an interval, which takes 4 and 4")
+            format!(
+                "{baseline} and {new} trials are too few for an interval of the ratio, which takes 4 and 4"
+            )
         }
         Inconclusive::NotSure { tested } => format!(
             "beyond the margin by itself, but not sure enough for one of {tested} rows: more trials would tell"
         ),
-        Inconclusive::Changed => "it changed, but whether by more than the margin cannot be told".to_owned(),
+        Inconclusive::Changed => {
+            "it changed, but the interval does not show whether by more than the margin".to_owned()
+        }
         Inconclusive::Wide => {
             "the interval reaches beyond the margin: more trials would narrow it".to_owned()
         }

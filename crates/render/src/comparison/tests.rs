@@ -227,10 +227,10 @@ fn why_a_row_is_inconclusive_needs_no_context() {
         ),
         (
             Inconclusive::TooFewTrials { baseline: 3, new: 9 },
-            "3 and 9 trials are too few for an interval, which takes 4 and 4",
+            "3 and 9 trials are too few for an interval of the ratio, which takes 4 and 4",
         ),
         (Inconclusive::NotSure { tested: 10 }, "not sure enough for one of 10 rows: more trials would tell"),
-        (Inconclusive::Changed, "it changed, but whether by more than the margin cannot be told"),
+        (Inconclusive::Changed, "it changed, but the interval does not show whether by more than the margin"),
         (Inconclusive::Wide, "more trials would narrow it"),
     ] {
         let sentence = prose::inconclusive_because(&why);

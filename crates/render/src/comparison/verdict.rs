@@ -100,7 +100,9 @@ fn power(Power { detectable_change, trials_for_same }: Power) -> String {
             "{found}; for a change of the margin the machine must be quieter: no number of trials will do."
         ),
         Some(trials) => {
-            format!("{found}; with about {trials} trials a run, runs without a change would read the same.")
+            format!(
+                "{found}; with about {trials:.0} trials per run, runs without a change would read the same."
+            )
         }
     }
 }

@@ -62,6 +62,7 @@ pub(super) fn read(found: &FleetComparison) -> String {
 pub(super) fn no_outlier(found: &FleetComparison) -> String {
     const FEW: usize = 10;
     match found.hosts {
+        1 => "None: there is one host to look at.".to_owned(),
         hosts if hosts < FEW => {
             format!("None that could be told: among {hosts} hosts only one that is very far out is named.")
         }
@@ -134,6 +135,9 @@ pub(super) fn inconclusive(why: &FleetInconclusive) -> String {
         FleetInconclusive::TooFewRuns { needed } => {
             format!("too few runs for that many rows: measure {needed} on each side")
         }
+        FleetInconclusive::Unreliable { runs: [then, now] } => format!(
+            "the machine was unreliable during {now} of these runs and {then} of the others, so its load may be the difference"
+        ),
         FleetInconclusive::Wide => {
             "the interval reaches beyond the margin: more hosts, or more runs of one host, would narrow it"
                 .to_owned()

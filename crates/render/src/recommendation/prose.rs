@@ -4,14 +4,14 @@ use super::super::document::Block;
 use super::super::findings::two_levels;
 use super::super::object::Said;
 use super::super::origin::date;
-use furlong_analysis::text::{format_count, format_ratio, listed, plain, three_digits};
+use furlong_analysis::text::{format_count, format_per_second, format_ratio, listed, plain, three_digits};
 use furlong_analysis::{
     Alternative, Budget, BudgetKind, CarriedMost, Earlier, Eliminated, Level, Ranked, Recommendation,
     Repeated, Sensitivity, SloVerdict, WorkloadChange, places,
 };
 use furlong_model::{
     Boundary, Language, Objective, Pattern, Placement, Reach, Tried, Trust, Workload, format_bytes,
-    format_ns, is_one, row_name,
+    format_ns, format_rate, is_one, row_name,
 };
 
 /// Rows of one reason that are named one by one.
@@ -32,7 +32,7 @@ pub(crate) fn asked(workload: &Workload) -> String {
     };
     let rate = workload.per_second().map_or_else(
         || ", as fast as they go".to_owned(),
-        |per_second| format!(", {} a second", rate(per_second)),
+        |per_second| format!(", {}", format_rate(per_second)),
     );
     let objective = match workload.objective {
         Objective::Latency => "the lowest latency",
@@ -109,12 +109,12 @@ pub(crate) fn heading(recommendation: &Recommendation) -> String {
         }
         None => match &recommendation.carried_most {
             Some(CarriedMost { saturation, .. }) => {
-                let asked = rate(saturation.asked_per_second);
+                let asked = format_rate(saturation.asked_per_second);
                 match recommendation.run.noise.level {
                     Level::Unreliable => {
-                        format!("No answer yet: nothing carried {asked} a second on this busy machine")
+                        format!("No answer yet: nothing carried {asked} on this busy machine")
                     }
-                    _ => format!("No row carries {asked} a second here"),
+                    _ => format!("No row carries {asked} here"),
                 }
             }
             None if recommendation.candidates > 0 => format!(
@@ -129,9 +129,9 @@ pub(crate) fn heading(recommendation: &Recommendation) -> String {
 /// How much the row carried that carried the most.
 fn most(CarriedMost { mechanism, wait, saturation }: &CarriedMost) -> String {
     format!(
-        "{} carried the most: {} a second.",
+        "{} carried the most: {}.",
         plain(&row_name(mechanism, *wait)),
-        rate(saturation.carried_per_second)
+        format_per_second(saturation.carried_per_second)
     )
 }
 
@@ -205,7 +205,7 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
     }
     let carried = choice.per_second / receivers(workload);
     lines.extend(workload.per_second().filter(|asked| carried < CARRIES * asked).map(|asked| {
-        let [carried, asked] = [carried, asked].map(format_count);
+        let (carried, asked) = (format_count(carried), format_rate(asked));
         format!(
             "It carried {carried} {unit}s per second, and {asked} were asked: its trials were interrupted."
         )
@@ -323,8 +323,12 @@ fn budget_line(budget: &Budget) -> String {
         BudgetKind::Slo => "what the objective allows",
         BudgetKind::Interval => "the time between two messages",
     };
-    let share = share(budget.share);
     let available = format_ns(budget.available_ns);
+    if budget.share > 1.0 {
+        let times = three_digits(budget.share);
+        return format!("The exchange takes {times} times {of} ({available}).");
+    }
+    let share = share(budget.share);
     if budget.matters {
         format!("The exchange is {share} of {of} ({available}).")
     } else {
@@ -581,8 +585,4 @@ fn unit(workload: &Workload) -> &'static str {
 /// A share as a percentage.
 pub(crate) fn share(share: f64) -> String {
     format!("{} %", three_digits(share * 100.0))
-}
-
-fn rate(per_second: f64) -> String {
-    if per_second < 1000.0 { three_digits(per_second) } else { format_count(per_second) }
 }

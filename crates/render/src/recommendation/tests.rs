@@ -52,14 +52,14 @@ fn a_rate_that_no_row_carries_is_no_answer_and_says_how_much_is_carried() {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let text = said(&found);
-    assert!(text.contains("No row carries 100 k a second here"), "{text}");
+    assert!(text.contains("No row carries 100k/s here"), "{text}");
     assert!(
         text.contains("posix-shm/futex carried the most: ") && !text.contains("Nothing on this machine"),
         "{text}"
     );
     found.run.noise.level = furlong_analysis::Level::Unreliable;
     let text = said(&found);
-    assert!(text.contains("No answer yet: nothing carried 100 k a second on this busy machine"), "{text}");
+    assert!(text.contains("No answer yet: nothing carried 100k/s on this busy machine"), "{text}");
     assert!(text.contains("ask again when furlong doctor finds it fit"), "{text}");
 }
 

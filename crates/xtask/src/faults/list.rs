@@ -9,6 +9,7 @@ mod limits;
 mod parties;
 mod processes;
 mod security;
+mod surroundings;
 
 use super::fault::Fault;
 
@@ -24,6 +25,7 @@ pub fn faults() -> Vec<Fault> {
         calls::calls(),
         limits::limits(),
         limits::places(),
+        surroundings::surroundings(),
         environment::environment(),
         calls::sweeps(),
         files::files(),

@@ -21,6 +21,9 @@ const TOLD: usize = 200;
 /// of both once that came too early or too late.
 const LONG: [(&str, u32); 4] = [("600ms", 30), ("1500ms", 150), ("3s", 500), ("6s", 1500)];
 
+/// Rows of which roles are disturbed in the quick part, beside the adapter's: one of descriptors and one of memory.
+const QUICK_ROLES: [&str; 2] = ["pipe/block", "posix-shm/futex"];
+
 /// A row in a setting, by its options.
 type InSetting = (String, &'static str);
 
@@ -28,6 +31,8 @@ type InSetting = (String, &'static str);
 pub struct Matrix<'a> {
     furlong: &'a Path,
     rows: &'a [String],
+    /// Whether this is the quick part.
+    quick: bool,
     /// The row that an adapter's program carries, of which roles are disturbed too.
     adapter: Option<&'a String>,
     unable: &'a [(String, String)],
@@ -46,10 +51,11 @@ impl<'a> Matrix<'a> {
     pub fn new(
         furlong: &'a Path,
         rows: &'a [String],
+        quick: bool,
         adapter: Option<&'a String>,
         unable: &'a [(String, String)],
     ) -> Self {
-        Matrix { furlong, rows, adapter, unable, refused: BTreeMap::new(), seeds: Mutex::default() }
+        Matrix { furlong, rows, quick, adapter, unable, refused: BTreeMap::new(), seeds: Mutex::default() }
     }
 
     /// All cells of all faults.
@@ -64,7 +70,9 @@ impl<'a> Matrix<'a> {
                 Act::Role { setting, .. } => {
                     self.ask_what_is_refused(setting)?;
                     let adapter = self.adapter.filter(|_| setting.options.is_empty());
-                    cells.extend(self.rows.iter().chain(adapter).map(|row| (index, Some(row))));
+                    let wanted = |row: &&String| !self.quick || QUICK_ROLES.contains(&row.as_str());
+                    let rows = self.rows.iter().filter(wanted).chain(adapter);
+                    cells.extend(rows.map(|row| (index, Some(row))));
                 }
                 Act::Rows { .. } | Act::Script(_) => cells.push((index, None)),
             }

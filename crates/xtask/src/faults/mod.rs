@@ -16,6 +16,7 @@ use anyhow::{Context, bail, ensure};
 use failed::FailedCell;
 use fault::Fault;
 use matrix::Matrix;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,6 +31,8 @@ pub struct Options {
     only: Vec<String>,
     mechanism: Option<String>,
     quick: bool,
+    /// All wait strategies of each mechanism, and no sample.
+    all: bool,
     write: bool,
     program: Option<PathBuf>,
     /// What was asked, as it was typed, without the program.
@@ -60,8 +63,9 @@ impl Options {
                     options.words.extend([" ", *value]);
                     options.mechanism = Some((*value).to_owned());
                 }
-                "--program" => options.program = Some(PathBuf::from(value()?)),
+                "--program" => options.program = Some(std::path::absolute(value()?)?),
                 "--quick" => options.quick = true,
+                "--all-waits" => options.all = true,
                 "--write" => options.write = true,
                 other => bail!("faults has no option {other}"),
             }
@@ -119,7 +123,7 @@ pub fn tried(options: &Options) -> anyhow::Result<(Vec<FailedCell>, usize)> {
     let (rows, unable) = rows(&furlong, options)?;
     let adapter = adapter_row(options);
     println!("xtask: {} faults, {} rows", faults.len(), rows.len());
-    let lines = Matrix::new(&furlong, &rows, adapter.as_ref(), &unable).tried(faults)?;
+    let lines = Matrix::new(&furlong, &rows, options.quick, adapter.as_ref(), &unable).tried(faults)?;
     let text = page::table(&lines);
     println!("{text}");
     let [passed, not_applicable, not_triable, failed] = page::count(&lines);
@@ -159,6 +163,12 @@ fn rows(furlong: &Path, options: &Options) -> anyhow::Result<judge::Baseline> {
     let ended = cell::run(furlong, &script, &[], Duration::from_secs(300))?;
     let (rows, mut unable) = judge::baseline(&ended).map_err(anyhow::Error::msg)?;
     unable.dedup();
+    let (rows, unable) = if options.all || options.mechanism.is_some() {
+        (rows, unable)
+    } else {
+        let defaults = default_waits(furlong)?;
+        (sample(rows, |row| row, &defaults), sample(unable, |(row, _)| row, &defaults))
+    };
     // One row of each kind is enough to see whether something is broken.
     let mut seen = BTreeSet::new();
     let quick = [
@@ -174,6 +184,26 @@ fn rows(furlong: &Path, options: &Options) -> anyhow::Result<judge::Baseline> {
     let rows = rows.into_iter().filter(|row| seen.insert(row.clone()) && chosen(row)).collect::<Vec<_>>();
     ensure!(!rows.is_empty(), "no row can be measured here: {:?}", unable.first());
     Ok((rows, if options.quick { Vec::new() } else { unable }))
+}
+
+/// The default wait strategy of each mechanism, as rows.
+fn default_waits(furlong: &Path) -> anyhow::Result<BTreeSet<String>> {
+    let listed = Command::new(furlong).args(["list", "--format", "json"]).output()?;
+    let listed: Value = serde_json::from_slice(&listed.stdout).context("furlong list")?;
+    let row = |mechanism: &Value| {
+        let capabilities = &mechanism["capabilities"];
+        Some(format!("{}/{}", capabilities["name"].as_str()?, capabilities["waits"][0].as_str()?))
+    };
+    Ok(listed.as_array().into_iter().flatten().filter_map(row).collect())
+}
+
+/// The rows with the default wait strategy of their mechanism, and the first row of each strategy that is no default: how a row
+/// waits hardly changes which faults it stands.
+fn sample<T>(all: Vec<T>, row: fn(&T) -> &String, defaults: &BTreeSet<String>) -> Vec<T> {
+    let wait = |row: &str| row.split_once('/').map(|(_, wait)| wait.to_owned());
+    let mut waits: BTreeSet<_> = defaults.iter().map(|row| wait(row)).collect();
+    let mut is_chosen = |one: &T| defaults.contains(row(one)) || waits.insert(wait(row(one)));
+    all.into_iter().filter(|one| is_chosen(one)).collect()
 }
 
 /// The row that an adapter's program carries, if it is asked for.
@@ -194,6 +224,16 @@ mod tests {
                 .is_ok_and(|options| options.quick && options.only.len() == 2)
         );
         assert!(Options::of(&["--loud"]).is_err() && Options::of(&["--only"]).is_err());
+    }
+
+    #[test]
+    fn sample_has_each_mechanism_and_each_wait_strategy() {
+        let rows = ["pipe/block", "pipe/poll", "fifo/block", "fifo/poll", "eventfd/spin"].map(str::to_owned);
+        let defaults = ["pipe/block", "fifo/block", "eventfd/spin"].map(str::to_owned).into();
+        assert_eq!(
+            sample(rows.to_vec(), |row| row, &defaults),
+            ["pipe/block", "pipe/poll", "fifo/block", "eventfd/spin"]
+        );
     }
 
     #[test]

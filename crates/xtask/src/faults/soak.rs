@@ -94,8 +94,8 @@ impl Soak {
     }
 }
 
-/// A length as 90s, 30m or 1h.
-fn length(text: &str) -> Option<Duration> {
+/// Reads a length such as 90s, 30m or 1h.
+pub fn length(text: &str) -> Option<Duration> {
     let number = text.get(..text.len().checked_sub(1)?)?.parse::<u64>().ok()?;
     let seconds = match text.as_bytes().last()? {
         b's' => 1,

@@ -19,9 +19,7 @@ fn main() -> Result<(), Error> {
         let len = channel.recv_timeout(&mut buffer, Duration::from_secs(60))?;
         let took = begin.elapsed();
         assert_eq!(buffer[..len], round.to_le_bytes());
-        if rounds < usize::MAX {
-            println!("{}", took.as_nanos());
-        }
+        println!("{}", took.as_nanos());
         std::thread::sleep(Duration::from_millis(2));
     }
     Ok(())

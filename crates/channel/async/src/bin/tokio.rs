@@ -8,7 +8,8 @@ fn main() -> Result<(), Error> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "/tmp/talk".to_owned());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     runtime.block_on(async {
-        let listener = Listener::bind(&name, &Options::new())?;
+        // Many channels, each of which is rarely full.
+        let listener = Listener::bind(&name, &Options::new().capacity(64 << 10))?;
         loop {
             match listener.accept().await {
                 Ok(channel) => drop(tokio::spawn(serve(channel))),

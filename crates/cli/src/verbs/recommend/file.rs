@@ -45,11 +45,7 @@ pub fn read(path: &Path, typed: &ArgMatches) -> anyhow::Result<WorkloadOptions> 
     let shown = path.display();
     let text = read_text(path, LONGEST)
         .map_err(|error| Usage(format!("--workload: cannot read {shown}: {error}")))?;
-    let wrong = |what: &str| Usage(format!("{shown}: {what}"));
-    let written: BTreeMap<String, Written> =
-        toml::from_str(&text).map_err(|error| wrong(&without_excerpt(&text, &error)))?;
-    let words = written.into_iter().flat_map(|(name, value)| value.typed(&name));
-    let mut options = parsed(words).map_err(|error| wrong(without_usage(&error.to_string())))?;
+    let mut options = parse(&text).map_err(|what| Usage(format!("{shown}: {what}")))?;
     // A flag that was not typed stands in what was typed all the same, as false.
     let mut typed = typed.clone();
     let ids: Vec<_> = typed.ids().cloned().collect();
@@ -60,6 +56,17 @@ pub fn read(path: &Path, typed: &ArgMatches) -> anyhow::Result<WorkloadOptions> 
     }
     options.update_from_arg_matches(&typed)?;
     Ok(options)
+}
+
+/// Reads the text of a workload.
+///
+/// # Errors
+/// Returns the fault of the text.
+pub fn parse(text: &str) -> Result<WorkloadOptions, String> {
+    let written: BTreeMap<String, Written> =
+        toml::from_str(text).map_err(|error| without_excerpt(text, &error))?;
+    let words = written.into_iter().flat_map(|(name, value)| value.typed(&name));
+    parsed(words).map_err(|error| without_usage(&error.to_string()).to_owned())
 }
 
 fn parsed(words: impl Iterator<Item = String>) -> Result<WorkloadOptions, clap::Error> {

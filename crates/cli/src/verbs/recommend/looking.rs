@@ -26,6 +26,9 @@ const SURROUNDINGS: u32 = 5;
 const TRIALS: u32 = 9;
 /// Messages that a trial at a rate should have.
 const MESSAGES: u32 = 40;
+/// Messages that a trial at a rate has at least, if there is time: the first one finds cold buffers and caches, and the median of
+/// three is not that one.
+const FEWEST_MESSAGES: u32 = 3;
 
 /// Measures the candidates that have programs in the languages that are to be `printed`, for no longer than `within`, and
 /// returns the run.
@@ -140,19 +143,21 @@ pub fn measure(
     let decoded = recorder.so_far()?;
     let decoded = DecodedRun::of(&decoded);
     let left = time.left_of(LONGER_SHARE);
-    let most_trials = TRIALS.max((f64::from(TRIALS) * within.as_secs_f64() / DEFAULT.as_secs_f64()) as u32);
-    let fits = |most: usize| {
-        let cases = finalists(&decoded, most);
+    let most_trials = most_trials(within);
+    let overhead_of = |cases: &[Case]| {
         let compiling = cases.iter().filter(|case| is_compiling(case)).count() as u32;
-        let overhead = overhead + COMPILING * compiling / cases.len().max(1) as u32;
-        let (trials, budget) = pace.longer_look(cases.len(), overhead, left, most_trials)?;
-        Some((cases, trials, budget))
+        overhead + COMPILING * compiling / cases.len().max(1) as u32
     };
-    let fitting = (FEWEST_FINALISTS..=SLEEPING).rev().find_map(fits);
+    let rows = |most: usize| {
+        let cases = finalists(&decoded, most);
+        (cases.len(), overhead_of(&cases))
+    };
+    let fitting = pace.longest_look(left, most_trials, rows);
     // Without time for that, nothing is measured around the workload.
     let left = if fitting.is_some() { left } else { time.left_of(LAST_SHARE) };
-    let shortest = || (finalists(&decoded, FEWEST_FINALISTS), FEWEST_WITH_INTERVAL, pace.least());
-    let (cases, trials, budget) = fitting.unwrap_or_else(shortest);
+    let Look { most, trials, budget } =
+        fitting.unwrap_or_else(|| pace.shortest_look(left, rows(FEWEST_FINALISTS)));
+    let cases = finalists(&decoded, most);
     // In so short a look they would not be warm.
     let mut around = surroundings(&shortlist, &cases);
     around.retain(|case| !is_compiling(case));
@@ -244,39 +249,61 @@ impl Pace {
 
     /// Returns the measured time of a trial of the early look that has this `time` for this number of candidates.
     fn early_budget(&self, candidates: usize, time: Duration) -> Duration {
-        let trials = candidates.max(1) as u32 * EARLY_ROUNDS;
+        let candidates = candidates.max(1) as u32;
         if self.pause.is_zero() {
-            return short_look(trials, 2 * time);
+            return short_look(candidates * EARLY_ROUNDS, 2 * time);
         }
-        let fits = (time / trials).saturating_sub(self.overhead);
-        let enough = Duration::from_millis(20).max(3 * self.pause);
-        self.pause * (fits.min(enough).as_nanos() / self.pause.as_nanos()).max(1) as u32
+        let fits = |rounds: u32| (time / (candidates * rounds)).saturating_sub(self.overhead);
+        let few = FEWEST_MESSAGES * self.pause;
+        let enough = Duration::from_millis(20).max(few);
+        // One round of a few messages each says more than several rounds of the first message.
+        self.whole(fits(EARLY_ROUNDS).min(enough).max(fits(1).min(few)))
     }
 
-    /// Returns the shortest measured time of a trial: one message is always sent.
+    /// Returns the part of this time that has an odd number of messages, one at least, whose median is one of them: of two it would be
+    /// the faster one.
+    fn whole(&self, time: Duration) -> Duration {
+        let messages = time.as_nanos().checked_div(self.pause.as_nanos());
+        messages.map_or(time, |messages| self.pause * (messages.saturating_sub(1) / 2 * 2 + 1) as u32)
+    }
+
+    /// Returns the shortest measured time of a trial.
     fn least(&self) -> Duration {
-        Duration::from_millis(5).max(self.pause)
+        Duration::from_millis(5).max(FEWEST_MESSAGES * self.pause)
     }
 
-    /// Returns how often and for how long each of so many rows is measured in the time that is left; `None` if that is too
-    /// little for them.
-    fn longer_look(
+    /// Returns the longer look for which there is time: with as many trials as give an interval, and then with as many finalists as
+    /// fit. `rows` is the number of benchmarks for this number of finalists that sleep, and the time of a trial around its measured part.
+    fn longest_look(
         &self,
-        rows: usize,
-        overhead: Duration,
         left: Duration,
         most_trials: u32,
-    ) -> Option<(u32, Duration)> {
+        rows: impl Fn(usize) -> (usize, Duration),
+    ) -> Option<Look> {
         const ENOUGH: Duration = Duration::from_millis(40);
-        const FEWEST: u32 = 5;
-        let rows = rows.max(1) as u32;
-        let wanted = (self.pause * MESSAGES).max(ENOUGH);
-        let trials = (left.as_nanos() / ((wanted + overhead).as_nanos() * u128::from(rows))) as u32;
-        if trials >= FEWEST {
-            return Some((trials.min(most_trials), wanted));
-        }
-        let budget = (left / (rows * FEWEST)).saturating_sub(overhead);
-        (budget >= self.least()).then_some((FEWEST, budget))
+        const TRIED: [u32; 2] = [5, FEWEST_WITH_INTERVAL];
+        let wanted = self.whole((self.pause * MESSAGES).max(ENOUGH));
+        let fits = |fewest: u32, most: usize| {
+            let (rows, overhead) = rows(most);
+            let rows = rows.max(1) as u32;
+            let trials = (left.as_nanos() / ((wanted + overhead).as_nanos() * u128::from(rows))) as u32;
+            if trials >= fewest {
+                return Some(Look { most, trials: trials.min(most_trials), budget: wanted });
+            }
+            let budget = self.whole((left / (rows * fewest)).saturating_sub(overhead));
+            (budget >= self.least()).then_some(Look { most, trials: fewest, budget })
+        };
+        let fewest = if self.pause.is_zero() { &TRIED[..1] } else { &TRIED };
+        fewest
+            .iter()
+            .find_map(|fewest| (FEWEST_FINALISTS..=SLEEPING).rev().find_map(|most| fits(*fewest, most)))
+    }
+
+    /// Returns the longer look if the time does not suffice for one.
+    fn shortest_look(&self, left: Duration, (rows, overhead): (usize, Duration)) -> Look {
+        let fits = (left / (rows.max(1) as u32 * FEWEST_WITH_INTERVAL)).saturating_sub(overhead);
+        let budget = if self.pause.is_zero() { self.least() } else { self.whole(fits.min(self.least())) };
+        Look { most: FEWEST_FINALISTS, trials: FEWEST_WITH_INTERVAL, budget }
     }
 
     /// Returns the sentence that says what will be measured, and for how long.
@@ -287,16 +314,18 @@ impl Pace {
         let early = (self.overhead + early_budget) * (candidates as u32 * EARLY_ROUNDS);
         let early = early.min(within.mul_f64(EARLY_SHARE));
         let left = within.mul_f64(LONGER_SHARE).saturating_sub(early);
-        let rows = (SLEEPING + 1).min(candidates);
-        let longer = self.longer_look(rows, self.overhead, left, TRIALS);
-        let (trials, budget) = longer.unwrap_or((FEWEST_WITH_INTERVAL, self.least()));
+        let rows = |most: usize| ((most + 1).min(candidates), self.overhead);
+        let look = self.longest_look(left, most_trials(within), rows);
+        let Look { most, trials, budget } =
+            look.unwrap_or_else(|| self.shortest_look(left, rows(FEWEST_FINALISTS)));
+        let (rows, _) = rows(most);
         let around = (self.overhead + Duration::from_millis(20)) * (5 * rows as u32 * SURROUNDINGS);
         let all = early + (self.overhead + budget) * (trials * rows as u32) + around;
         let about = Told(all.min(within));
         let messages = match self.pause.as_nanos() {
             0 => String::new(),
             pause => {
-                let messages = u128::from(trials) * (budget.as_nanos() / pause).max(1);
+                let messages = u128::from(trials) * budget.as_nanos().div_ceil(pause);
                 format!(", with about {messages} messages of each at this rate")
             }
         };
@@ -305,6 +334,22 @@ impl Pace {
             Told(within)
         )
     }
+}
+
+/// What a longer look measures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Look {
+    /// Finalists that sleep, at most.
+    most: usize,
+    /// Trials of each.
+    trials: u32,
+    /// The measured time of a trial.
+    budget: Duration,
+}
+
+/// Returns the number of trials of a longer look for which there is time in any case.
+fn most_trials(within: Duration) -> u32 {
+    TRIALS.max((f64::from(TRIALS) * within.as_secs_f64() / DEFAULT.as_secs_f64()) as u32)
 }
 
 /// Drops candidates that busy-wait where spinning is not allowed, so that they serve for comparison alone: all if there are more
@@ -324,6 +369,7 @@ fn drop_spinning(shortlist: &mut Shortlist, offers: &[Offer<'_>], processes: u32
         !workload.admits(row.wait) && (processes > cpus || !is_first_of_family(&row.mechanism))
     };
     let reason = match processes > cpus {
+        true if cpus == 1 => format!("{processes} processes that busy-wait share one CPU"),
         true => format!("{processes} processes that busy-wait share {cpus} CPUs"),
         false => "busy-waits, which is not allowed (--spin); one benchmark of each family is measured for comparison".to_owned(),
     };
@@ -383,19 +429,40 @@ mod tests {
         let slow = pace(Some(100_000_000));
         assert_eq!(budget(&slow, 9), Duration::from_millis(100));
         assert_eq!(budget(&slow, 600), Duration::from_millis(300));
+        // 6 MB at 60/s to three receivers: a round of three messages each, and no rounds of one message each.
+        let frames = Pace { overhead: Duration::from_millis(220), ..pace(Some(16_666_667)) };
+        assert_eq!(frames.early_budget(25, Duration::from_secs(9)), Duration::from_nanos(3 * 16_666_667));
+    }
+
+    /// The messages of a trial of this measured time, which the loop sends until one is due after it.
+    fn messages(pace: &Pace, budget: Duration) -> u128 {
+        budget.as_nanos().div_ceil(pace.pause.as_nanos())
     }
 
     #[test]
-    fn a_low_rate_is_given_time_but_no_more_than_is_left() {
-        let most = |interval_ns, rows| pace(Some(interval_ns)).longer_look(rows, OVERHEAD, WITHIN, TRIALS);
-        assert_eq!(most(1_000_000, 7), Some((TRIALS, Duration::from_millis(40))));
-        for (interval_ns, rows) in [(16_666_667, 7), (100_000_000, 9)] {
-            let (trials, budget) = most(interval_ns, rows).unwrap();
-            assert!(trials >= 5 && budget >= Duration::from_nanos(interval_ns), "{interval_ns}: {trials}");
-            assert!((budget + OVERHEAD) * trials * rows as u32 <= WITHIN);
+    fn a_low_rate_has_several_messages_in_a_trial_and_no_more_than_fit() {
+        let rows = |most: usize| (most + 1, OVERHEAD);
+        for (interval_ns, left, overhead) in [
+            (1_000_000, WITHIN, OVERHEAD),
+            (16_666_667, WITHIN, OVERHEAD),
+            (100_000_000, WITHIN, OVERHEAD),
+            // Large messages to several receivers, and an early look that took most of the time.
+            (16_666_667, Duration::from_secs(5), Duration::from_millis(300)),
+        ] {
+            let pace = pace(Some(interval_ns));
+            let rows = |most: usize| (rows(most).0, overhead);
+            let Look { most, trials, budget } = pace.longest_look(left, TRIALS, rows).unwrap();
+            let sent = messages(&pace, budget);
+            assert!(sent >= 3 && sent % 2 == 1, "{interval_ns}: {sent} messages in a trial");
+            assert!(
+                (budget + overhead) * trials * (most as u32 + 1) <= left,
+                "{interval_ns}: {most} x {trials}"
+            );
         }
-        assert_eq!(most(1_000_000_000, 9), None, "fewer candidates have more trials");
-        assert!(most(1_000_000_000, 3).is_some());
+        let slowest = pace(Some(1_000_000_000));
+        assert_eq!(slowest.longest_look(WITHIN, TRIALS, rows), None);
+        let Look { trials, budget, .. } = slowest.shortest_look(WITHIN, rows(FEWEST_FINALISTS));
+        assert_eq!((trials, messages(&slowest, budget)), (3, 1));
     }
 
     #[test]
@@ -403,6 +470,7 @@ mod tests {
         let slow = pace(Some(100_000_000));
         let told = slow.estimate(33, Duration::from_millis(100), Duration::from_secs(20));
         assert!(told.contains("at most 20.0 s") && told.contains("33 candidates"), "{told}");
-        assert!(told.contains("messages of each at this rate"), "{told}");
+        // Four benchmarks, five trials of each, of three messages.
+        assert!(told.contains("up to 4, with about 15 messages of each at this rate"), "{told}");
     }
 }

@@ -3,7 +3,7 @@
 mod asking;
 mod earlier;
 mod emitting;
-mod file;
+pub mod file;
 mod looking;
 
 use crate::arguments::{Also, ListFormat, RecommendOptions, WorkloadOptions};

@@ -32,6 +32,8 @@ def begin(request):
     effective = {key: request[key] for key in ("pattern", "wait", "sizes_bytes")}
     if mode == "size":
         effective["sizes_bytes"] = [1, 1]
+    if mode == "boundless":
+        effective["queue"] = 2**64 - 1
     if mode == "unsupported":
         return reply("error", fault="unsupported", detail="there is no such thing here")
     if mode == "nonsense":

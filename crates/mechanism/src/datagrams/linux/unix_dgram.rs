@@ -45,7 +45,11 @@ impl Mechanism for UnixDgram {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        link(socket::unix_pair(Kind::Datagram, &specification.folder)?, Holds::Datagrams, specification)
+        link(
+            socket::unix_pair(Kind::Datagram, specification.socket_folder()?)?,
+            Holds::Datagrams,
+            specification,
+        )
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Datagram> {

@@ -19,7 +19,7 @@ impl Segment for FileShm {
 
     fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
         share_object(
-            file_system::unnamed_file(&specification.file_folder, &specification.name, len)?,
+            file_system::unnamed_file(specification.memory_folder()?, &specification.name, len)?,
             len,
             link,
         )

@@ -56,11 +56,18 @@ impl Mechanism for Signal {
     }
 }
 
-/// Whether this user may have a signal queued.
+/// Signals that must be allowed beside those that other processes have queued: without one for each direction, a sender waits
+/// for ever.
+const NEEDED: u64 = 4;
+
+/// Whether this user may have signals queued in both directions.
 pub(crate) fn can_queue() -> Result<(), Unavailable> {
+    let queued = signal::queued().unwrap_or(0);
     match raised(Resource::PendingSignals) {
-        Ok(0) => Err(Unavailable::new(
-            "RLIMIT_SIGPENDING is 0: no signal can be queued",
+        Ok(limit) if limit < queued.saturating_add(NEEDED) => Err(Unavailable::new(
+            format!(
+                "RLIMIT_SIGPENDING is {limit}, {queued} signals of this user are queued, and {NEEDED} more are needed"
+            ),
             "raise it: ulimit -i 100",
         )),
         _ => Ok(()),

@@ -73,14 +73,14 @@ impl Connections for UnixConnections {
     type Connection = UnixStream;
 
     fn listen(specification: &LinkSpecification, sender: Role, link: &mut Link) -> io::Result<UnixListener> {
-        let path = path(specification, sender);
+        let path = path(specification, sender)?;
         let listener = listen(&path)?;
         link.removes(move || std::fs::remove_file(path));
         Ok(listener)
     }
 
     fn address(specification: &LinkSpecification, setup: &mut EndpointSetup) -> io::Result<PathBuf> {
-        Ok(path(specification, setup.role))
+        path(specification, setup.role)
     }
 
     #[inline]
@@ -100,8 +100,8 @@ impl Connections for UnixConnections {
 }
 
 /// Where a socket listens for what a role sends.
-fn path(specification: &LinkSpecification, sender: Role) -> PathBuf {
-    specification.folder.join(format!("{}.socket", DIRECTIONS[sender.index()]))
+fn path(specification: &LinkSpecification, sender: Role) -> io::Result<PathBuf> {
+    Ok(specification.socket_folder()?.join(format!("{}.socket", DIRECTIONS[sender.index()])))
 }
 
 /// An address of the loopback interface on which nobody else looks for a service: whoever tries all ports of the usual one is not taken

@@ -44,7 +44,8 @@ impl Mechanism for Fifo {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        let [there, back] = DIRECTIONS.map(|way| specification.folder.join(format!("{way}.fifo")));
+        let folder = specification.socket_folder()?;
+        let [there, back] = DIRECTIONS.map(|way| folder.join(format!("{way}.fifo")));
         link(fifo::fifo(&there)?, fifo::fifo(&back)?, room, specification)
     }
 

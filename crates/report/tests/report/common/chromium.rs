@@ -3,9 +3,12 @@
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
+use std::mem::take;
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long any answer may take.
@@ -21,7 +24,53 @@ pub struct Chromium {
     last_id: u64,
     /// What was told and not asked for.
     events: Vec<Value>,
+    /// The browser context of the test that has it: no storage of another test is in it.
+    context: Value,
     _profile: tempfile::TempDir,
+}
+
+/// Browsers that wait for another test. A start takes as long as many a test.
+struct Pool {
+    lent: usize,
+    idle: Vec<Chromium>,
+}
+
+static POOL: Mutex<Pool> = Mutex::new(Pool { lent: 0, idle: Vec::new() });
+
+fn pool() -> MutexGuard<'static, Pool> {
+    POOL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A browser that goes back to the pool after a test that passes. The last one ends all, so that none outlives the suite.
+pub struct Lent(Option<Chromium>);
+
+impl Deref for Lent {
+    type Target = Chromium;
+
+    fn deref(&self) -> &Chromium {
+        self.0.as_ref().expect("a browser until the end")
+    }
+}
+
+impl DerefMut for Lent {
+    fn deref_mut(&mut self) -> &mut Chromium {
+        self.0.as_mut().expect("a browser until the end")
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let context = json!({ "browserContextId": self.context });
+            self.call(None, "Target.disposeBrowserContext", context);
+        }
+        let mut pool = pool();
+        pool.lent -= 1;
+        pool.idle.extend(self.0.take().filter(|_| !std::thread::panicking()));
+        let ended = if pool.lent == 0 { take(&mut pool.idle) } else { Vec::new() };
+        drop(pool);
+        drop(ended);
+    }
 }
 
 /// A page in it.
@@ -31,8 +80,23 @@ pub struct Tab<'a> {
 }
 
 impl Chromium {
-    /// Starts a browser, or returns `None` if none is installed.
-    pub fn start() -> Option<Chromium> {
+    /// A browser from the pool, else a new one. Returns `None` if none is installed.
+    pub fn start() -> Option<Lent> {
+        let idle = {
+            let mut pool = pool();
+            pool.lent += 1;
+            pool.idle.pop()
+        };
+        let Some(mut browser) = idle.or_else(Chromium::new) else {
+            pool().lent -= 1;
+            return None;
+        };
+        let context = browser.call(None, "Target.createBrowserContext", json!({}));
+        browser.context = context["browserContextId"].clone();
+        Some(Lent(Some(browser)))
+    }
+
+    fn new() -> Option<Chromium> {
         let is_there = |name: &&&str| {
             let version =
                 Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -83,7 +147,15 @@ impl Chromium {
                 message.clear();
             }
         });
-        Chromium { child, input, messages, last_id: 0, events: Vec::new(), _profile: profile }
+        Chromium {
+            child,
+            input,
+            messages,
+            last_id: 0,
+            events: Vec::new(),
+            context: Value::Null,
+            _profile: profile,
+        }
     }
 
     fn next(&mut self, until: Instant) -> Option<Value> {
@@ -119,7 +191,8 @@ impl Chromium {
 
     /// A new page of this size that is told of everything.
     pub fn tab(&mut self, width: u32, height: u32) -> Tab<'_> {
-        let target = self.call(None, "Target.createTarget", json!({ "url": "about:blank" }));
+        let blank = json!({ "url": "about:blank", "browserContextId": self.context });
+        let target = self.call(None, "Target.createTarget", blank);
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
         let session = self.call(None, "Target.attachToTarget", attach)["sessionId"]
             .as_str()

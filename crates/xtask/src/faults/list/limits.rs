@@ -140,7 +140,7 @@ pub(super) fn places() -> Vec<Fault> {
             &["UNIX socket in"],
             false,
         ),
-        folder("TMPDIR that is not there", "env", "export TMPDIR=$here/missing;", &["TMPDIR"], true),
+        folder("TMPDIR that is not there", "env", "export TMPDIR=$here/missing;", &["TMPDIR"], false),
         folder(
             "TMPDIR that nobody may write to",
             "tmpfs",

@@ -30,7 +30,7 @@ impl Lock for FcntlLock {
 
     fn create(specification: &LinkSpecification, link: &mut Link) -> io::Result<()> {
         let name = format!("{}-locks", specification.name);
-        link.give_both(unnamed_file(&specification.file_folder, &name, 4)?)
+        link.give_both(unnamed_file(specification.memory_folder()?, &name, 4)?)
     }
 
     fn open(setup: &mut EndpointSetup) -> io::Result<Self> {

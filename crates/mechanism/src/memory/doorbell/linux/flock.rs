@@ -27,7 +27,7 @@ impl Lock for Flock {
         for direction in DIRECTIONS {
             for number in 0..2 {
                 let name = format!("{}-{direction}-{number}", specification.name);
-                let file = unnamed_file(&specification.file_folder, &name, 1)?;
+                let file = unnamed_file(specification.memory_folder()?, &name, 1)?;
                 link.give_pair((file_lock::open_again(file.as_handle())?, file));
             }
         }

@@ -42,7 +42,7 @@ impl Doorbell for Inotify {
     fn create(specification: &LinkSpecification, _region: &Arc<Region>, link: &mut Link) -> io::Result<()> {
         for (writer, direction) in Role::ALL.into_iter().zip(DIRECTIONS) {
             let name = format!("{}-{direction}", specification.name);
-            let file = unnamed_file(&specification.file_folder, &name, 1)?;
+            let file = unnamed_file(specification.memory_folder()?, &name, 1)?;
             let watch = inotify::watch_writes(file.as_handle())?;
             link.give(writer, file);
             link.give(writer.peer(), watch);

@@ -18,7 +18,7 @@ impl Segment for FileSection {
     const REACH: Reach = Reach::FileSystem;
 
     fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
-        let file = file_system::unnamed_file(&specification.file_folder, &specification.name, len)?;
+        let file = file_system::unnamed_file(specification.memory_folder()?, &specification.name, len)?;
         let region = share_object(segment::of_file(file.as_handle(), len)?, len, link)?;
         // It goes with its last handle, once nobody maps it any more.
         link.removes(move || {

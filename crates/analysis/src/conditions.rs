@@ -1,0 +1,160 @@
+//! Conditions of the process: all of them by name, for comparisons, and those that differ from the defaults of Linux.
+
+use crate::machine_facts::UNKNOWN;
+use furlong_model::{
+    Conditions, DEFAULT_CPU_WEIGHT, DEFAULT_TIMER_SLACK_NS, Machine, format_digits, format_ns,
+};
+
+/// Limits that are unlimited by default, so that a value ends processes or fails calls.
+const UNLIMITED: [&str; 5] = ["RLIMIT_AS", "RLIMIT_CPU", "RLIMIT_DATA", "RLIMIT_FSIZE", "RLIMIT_RTTIME"];
+
+/// Smallest values of other limits with which all benchmarks of two processes run.
+const ENOUGH: [(&str, u64); 4] =
+    [("RLIMIT_NOFILE", 64), ("RLIMIT_NPROC", 64), ("RLIMIT_SIGPENDING", 16), ("RLIMIT_STACK", 1 << 20)];
+
+/// A condition that differs from the default and changes figures or rejects benchmarks.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Condition {
+    /// Another scheduling policy than `other`, with its real-time priority.
+    Policy {
+        /// Its name.
+        policy: String,
+        /// 0 without one.
+        priority: u64,
+        /// Whether roles get the default policy instead.
+        reset_on_fork: bool,
+    },
+    /// A nice value other than 0.
+    Nice(i64),
+    /// Another timer slack than 50 us.
+    TimerSlack {
+        /// The slack.
+        ns: u64,
+    },
+    /// No transparent huge pages for this process.
+    HugePagesDisabled,
+    /// A smaller CPU weight of a control group than the default.
+    CpuWeight(u64),
+    /// Seccomp filters on every system call.
+    Seccomp {
+        /// Their number; `None` if unknown.
+        filters: Option<u64>,
+    },
+    /// A limit below its default.
+    Limit {
+        /// Its name, as in `RLIMIT_FSIZE`.
+        name: String,
+        /// Its value.
+        value: String,
+    },
+}
+
+/// Returns the conditions of a machine's process that differ from the defaults. A quota is judged with the noise.
+pub fn unusual_conditions(machine: &Machine) -> Vec<Condition> {
+    let Some(known) = &machine.conditions else { return Vec::new() };
+    let policy = known.policy.as_ref().filter(|policy| *policy != "other").map(|policy| Condition::Policy {
+        policy: policy.clone(),
+        priority: known.priority.unwrap_or(0),
+        reset_on_fork: known.reset_on_fork == Some(true),
+    });
+    // Timers of real-time policies have no slack.
+    let is_real_time =
+        known.priority.is_some_and(|priority| priority > 0) || known.policy.as_deref() == Some("deadline");
+    let usual_ns = if is_real_time { 0 } else { DEFAULT_TIMER_SLACK_NS };
+    let slack = known.timer_slack_ns.filter(|ns| *ns != usual_ns);
+    let filtered = known.seccomp.as_deref().is_some_and(|mode| mode != "disabled");
+    let weight = known.cpu_weight.filter(|weight| *weight < DEFAULT_CPU_WEIGHT);
+    let single = [
+        policy,
+        known.nice.filter(|nice| *nice != 0).map(Condition::Nice),
+        slack.map(|ns| Condition::TimerSlack { ns }),
+        (known.huge_pages_disabled == Some(true)).then_some(Condition::HugePagesDisabled),
+        weight.map(Condition::CpuWeight),
+        filtered.then_some(Condition::Seccomp { filters: known.seccomp_filters }),
+    ];
+    let low = known.limits.iter().filter(|(name, value)| is_low(name, value));
+    let low = low.map(|(name, value)| Condition::Limit { name: name.clone(), value: value.clone() });
+    single.into_iter().flatten().chain(low).collect()
+}
+
+fn is_low(name: &str, value: &str) -> bool {
+    let Ok(value) = value.parse::<u64>() else { return false };
+    let enough = ENOUGH.iter().find(|(limit, _)| *limit == name);
+    UNLIMITED.contains(&name) || enough.is_some_and(|(_, enough)| value < *enough)
+}
+
+/// Returns the conditions by name, always the same in the same order, without the limits.
+pub(crate) fn condition_facts(conditions: &Conditions) -> [(&'static str, String); 11] {
+    let text = |fact: Option<String>| fact.unwrap_or_else(|| UNKNOWN.to_owned());
+    let number = |fact: Option<u64>| text(fact.map(|number| number.to_string()));
+    let yes_or_no = |fact: Option<bool>| text(fact.map(|yes| if yes { "yes" } else { "no" }.to_owned()));
+    let quota = conditions.quota_cpus.map_or_else(|| "none".to_owned(), format_digits);
+    [
+        ("scheduling policy", text(conditions.policy.clone())),
+        ("real-time priority", number(conditions.priority)),
+        ("nice value", text(conditions.nice.map(|nice| nice.to_string()))),
+        ("reset on fork", yes_or_no(conditions.reset_on_fork)),
+        ("timer slack", text(conditions.timer_slack_ns.map(|ns| format_ns(ns as f64)))),
+        ("huge pages disabled", yes_or_no(conditions.huge_pages_disabled)),
+        ("CPU quota", quota),
+        ("CPU weight", number(conditions.cpu_weight)),
+        ("seccomp", text(conditions.seccomp.clone())),
+        ("seccomp filters", number(conditions.seccomp_filters)),
+        ("memory nodes", text(conditions.memory_nodes.clone())),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unusual(change: impl FnOnce(&mut Conditions)) -> Vec<Condition> {
+        let mut conditions = Conditions {
+            policy: Some("other".into()),
+            nice: Some(0),
+            timer_slack_ns: Some(DEFAULT_TIMER_SLACK_NS),
+            cpu_weight: Some(100),
+            seccomp: Some("disabled".into()),
+            limits: vec![
+                ("RLIMIT_STACK".into(), "8388608".into()),
+                ("RLIMIT_CPU".into(), "unlimited".into()),
+            ],
+            ..Conditions::default()
+        };
+        change(&mut conditions);
+        unusual_conditions(&Machine { conditions: Some(conditions), ..Machine::default() })
+    }
+
+    #[test]
+    fn defaults_and_old_records_have_nothing_unusual() {
+        assert_eq!(unusual(|_| {}), []);
+        assert_eq!(unusual_conditions(&Machine::default()), []);
+    }
+
+    #[test]
+    fn each_changed_condition_is_found() {
+        let fifo = Condition::Policy { policy: "fifo".to_owned(), priority: 20, reset_on_fork: false };
+        assert_eq!(
+            unusual(|known| {
+                (known.policy, known.priority) = (Some("fifo".into()), Some(20));
+                known.timer_slack_ns = Some(0);
+            }),
+            [fifo]
+        );
+        assert_eq!(unusual(|known| known.nice = Some(-20)), [Condition::Nice(-20)]);
+        assert_eq!(unusual(|known| known.timer_slack_ns = Some(1)), [Condition::TimerSlack { ns: 1 }]);
+        assert_eq!(unusual(|known| known.huge_pages_disabled = Some(true)), [Condition::HugePagesDisabled]);
+        assert_eq!(unusual(|known| known.cpu_weight = Some(10)), [Condition::CpuWeight(10)]);
+        assert_eq!(
+            unusual(|known| (known.seccomp, known.seccomp_filters) = (Some("filter".into()), Some(2))),
+            [Condition::Seccomp { filters: Some(2) }]
+        );
+        let low = |name: &str, value: &str| {
+            unusual(|known| known.limits = vec![(name.to_owned(), value.to_owned())]).len()
+        };
+        assert_eq!(
+            [low("RLIMIT_FSIZE", "1000"), low("RLIMIT_NPROC", "3"), low("RLIMIT_NPROC", "4000")],
+            [1, 1, 0]
+        );
+    }
+}

@@ -1,0 +1,133 @@
+//! What the fuzzer (`fuzz/`) calls: replies of a program, each judged as in a trial.
+
+use super::counted::put_together;
+use super::hello::{Adapter, accept};
+use super::protocol::{Effective, ExchangeReply, Hello, Ready, Reply};
+use super::readings::{check, elapsed_ns, times, times_since_due};
+use super::to_several;
+use crate::started_program::take_line;
+use furlong_adapter_files::{Manifest, Row};
+use furlong_loops::recorder::{Timing, timing_of};
+use furlong_model::{Case, Part, Party, Pattern, Placement, Role};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What a trial has asked for. The first line of an input, since replies must fit it.
+#[derive(Debug, Deserialize)]
+struct Asked {
+    pattern: Pattern,
+    responders: u8,
+    messages: u32,
+    batch: u32,
+    interval_ns: Option<u32>,
+    span_ns: [u64; 2],
+}
+
+/// Figures that came out of replies.
+#[derive(Debug, Default)]
+pub struct Figures {
+    /// Numbers in force.
+    pub effective: BTreeMap<String, u64>,
+    /// The times of each exchange whose readings were accepted.
+    pub timings: Vec<(Timing, Vec<Part>)>,
+}
+
+/// Reads a line with what was asked, and replies to it, one a line. Returns the figures that a trial would record.
+pub fn replies(lines: &[u8]) -> Figures {
+    let mut come = lines.to_vec();
+    let mut figures = Figures::default();
+    let asked = take_line(&mut come).and_then(|line| serde_json::from_slice::<Asked>(&line).ok());
+    let Some(asked) = asked else { return figures };
+    let row =
+        Row { name: "row".to_owned(), arguments: Vec::new(), does: Vec::new(), expectation: String::new() };
+    let (mut exchanged, mut readings): (Vec<ExchangeReply>, Vec<Vec<u64>>) = (Vec::new(), Vec::new());
+    while let Some(line) = take_line(&mut come) {
+        let Ok(reply) = serde_json::from_slice::<Reply>(&line) else { continue };
+        match reply {
+            Reply::Ready(Ready { effective: Effective { numbers, .. }, .. }) => {
+                figures.effective.extend(numbers);
+            }
+            Reply::Exchanged(reply) => exchanged.push(reply),
+            Reply::Readings { clock_ns } => readings.push(clock_ns),
+            reply => accept(reply, &row, asked.span_ns).map_or_else(drop, |hello| refuse_cases(&row, hello)),
+        }
+    }
+    let several = asked.pattern.is_to_several();
+    let responders = if several { u32::from(asked.responders).max(1) } else { 1 };
+    let parties: Vec<Party> = std::iter::once(Role::Initiator.into())
+        .chain((0..responders).map(|index| Party::of(Role::Responder, index, responders)))
+        .collect();
+    for (exchanged, readings) in exchanged.chunks(parties.len()).zip(readings.chunks(parties.len())) {
+        if exchanged.len() == parties.len() && readings.len() == parties.len() {
+            figures.timings.extend(timed(&asked, &parties, exchanged.to_vec(), readings.to_vec()));
+        }
+    }
+    figures
+}
+
+/// Asks for cases of the mechanism that a program claims by furlong's own contract.
+fn refuse_cases(row: &Row, hello: Hello) {
+    // What a program claims is kept as long as the process.
+    static LEFT: AtomicU32 = AtomicU32::new(20_000);
+    let is_left = |left: u32| left.checked_sub(1);
+    let Some(furlong) = hello.furlong else { return };
+    if LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_left).is_err() {
+        return;
+    }
+    let text = "name = \"row\"\nlicence = \"MIT\"\ncommand = [\"x\"]\n[[rows]]\nname = \"row\"\n";
+    let manifest = Manifest::parse(text).expect("a manifest");
+    let (adapter, capabilities) = Adapter::with_furlongs_loop(&manifest, row, hello.versions, *furlong);
+    let wait = capabilities.waits[0];
+    for (pattern, size_bytes) in [(Pattern::RoundTrip, 128), (Pattern::OneWay, 1 << 30), (Pattern::FanOut, 0)]
+    {
+        let case = Case { pattern, ..Case::round_trip("row", wait, size_bytes, Placement::OtherCore) };
+        adapter.refusal(&case);
+        let _ = adapter.here.as_ref().map(|limits| case.refusal(&capabilities, limits));
+        capabilities.declared_in(&case);
+    }
+}
+
+fn timed(
+    asked: &Asked,
+    parties: &[Party],
+    exchanged: Vec<ExchangeReply>,
+    readings: Vec<Vec<u64>>,
+) -> Result<(Timing, Vec<Part>), String> {
+    let Asked { pattern, interval_ns, span_ns, .. } = *asked;
+    // A trial has a batch of one where messages are due, and messages that fill batches.
+    let batch = if interval_ns.is_some() { 1 } else { asked.batch.clamp(1, 1 << 20) };
+    let messages = u64::from(asked.messages.max(2)).next_multiple_of(batch.into()).max(2 * u64::from(batch));
+    let replies = parties.iter().copied().zip(exchanged).collect();
+    let (exchanged, _) = put_together(pattern, messages, &[], replies).map_err(|(_, what)| what)?;
+    let several = pattern.is_to_several();
+    let readings = match several {
+        true => to_several::behind_the_first(readings, pattern),
+        // Who holds the clock has them.
+        false => vec![readings.into_iter().next().unwrap_or_default()],
+    };
+    for (index, readings) in readings.iter().enumerate() {
+        let messages = if pattern == Pattern::Work { exchanged.messages[index] } else { messages };
+        check(readings, messages, batch, span_ns)?;
+    }
+    let interval_ns = interval_ns.map(|interval_ns| u64::from(interval_ns).max(1));
+    match (pattern, interval_ns) {
+        (Pattern::Work, _) => to_several::taken_by_one_of(&readings, &exchanged.messages, batch),
+        (_, Some(interval_ns)) if several => {
+            to_several::nearly_all_take_ns(&readings, interval_ns)?;
+            to_several::when_due(&readings, interval_ns, exchanged.idle.late)
+        }
+        (_, None) if several => to_several::streamed_and_in_turn(&readings, batch, &readings, 1),
+        (_, None) => timing_of(&times(&readings[0])[1..], batch)
+            .map(|timing| (timing, Vec::new()))
+            .map_err(|e| e.detail),
+        (_, Some(due_ns)) => {
+            let (mut times, timer_late) =
+                times_since_due(&readings[0], due_ns, exchanged.idle.late_by_ns.as_deref())?;
+            times.remove(0);
+            let timing = timing_of(&times, batch).map_err(|error| error.detail)?;
+            let elapsed_ns = elapsed_ns(&readings[0], interval_ns);
+            Ok((Timing { elapsed_ns, late_sends: exchanged.idle.late, timer_late, ..timing }, Vec::new()))
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What the fuzzer (`fuzz/`) calls: lines between two hosts, in both directions.
+
+use super::protocol::{Reply, Request};
+use crate::control::{Report, RoleResult};
+use crate::started_program::take_line;
+use furlong_model::{Machine, Pattern};
+use serde::{Serialize, de::DeserializeOwned};
+
+/// What replies of the other host would bring into a run.
+#[derive(Debug, Default)]
+pub struct Replied {
+    /// Machines that it says it is.
+    pub machines: Vec<Machine>,
+    /// Figures of a trial of each pattern, as one role or all of them report.
+    pub trials:
+        Vec<(furlong_loops::recorder::Timing, Vec<furlong_model::Part>, Vec<furlong_model::RoleTally>)>,
+}
+
+/// Reads the lines of the other host as this one does.
+pub fn replies(lines: &[u8]) -> Replied {
+    let (mut replied, mut results) = (Replied::default(), Vec::<RoleResult>::new());
+    for reply in all::<Reply>(lines) {
+        match reply {
+            Reply::Hello { machine, .. } => replied.machines.push(*machine),
+            Reply::Said { report } => {
+                if let Report::Done(result) = *report {
+                    results.push(result);
+                }
+            }
+            _ => {}
+        }
+    }
+    // More of them take longer and reach nothing new.
+    results.truncate(6);
+    for pattern in Pattern::ALL {
+        if let Ok(figures) = crate::trial::TrialFigures::of(pattern, results.clone()) {
+            replied.trials.push((figures.timing, figures.parts, figures.roles));
+        }
+    }
+    replied
+}
+
+/// Reads lines as the other host does.
+pub fn requests(lines: &[u8]) {
+    drop(all::<Request>(lines));
+}
+
+/// Returns the messages of all lines, each of which is written and read again.
+fn all<T: Serialize + DeserializeOwned + std::fmt::Debug>(lines: &[u8]) -> Vec<T> {
+    let mut come = lines.to_vec();
+    let lines = std::iter::from_fn(|| take_line(&mut come));
+    let messages = lines.filter_map(|line| serde_json::from_slice::<T>(&line).ok());
+    messages
+        .inspect(|message| {
+            let line = serde_json::to_vec(message).expect("a message is written");
+            assert!(!line.contains(&b'\n'), "a message of two lines");
+            let again: T = serde_json::from_slice(&line).expect("a message is read again");
+            assert_eq!(format!("{again:?}"), format!("{message:?}"));
+        })
+        .collect()
+}

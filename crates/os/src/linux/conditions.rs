@@ -1,0 +1,129 @@
+//! Conditions of this process that change figures: scheduling, quotas, filters and limits, most of them inherited.
+
+use crate::linux::{control_group, limits, load};
+use furlong_model::Conditions;
+use std::fs::read_to_string;
+use std::path::PathBuf;
+
+/// Reads the conditions of this process.
+pub fn read() -> Conditions {
+    let status = read_to_string("/proc/self/status").unwrap_or_default();
+    let field = |name: &str| {
+        let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        Some(value.trim().to_owned())
+    };
+    let scheduling = scheduling();
+    Conditions {
+        policy: scheduling.map(|(policy, ..)| policy_name(policy).to_owned()),
+        priority: scheduling.map(|(_, priority, _)| priority),
+        nice: nice(),
+        reset_on_fork: scheduling.map(|(.., reset_on_fork)| reset_on_fork),
+        timer_slack_ns: attribute(libc::PR_GET_TIMERSLACK),
+        huge_pages_disabled: attribute(libc::PR_GET_THP_DISABLE).map(|disabled| disabled != 0),
+        quota_cpus: load::quota_cpus(),
+        cpu_weight: cpu_weight(),
+        seccomp: field("Seccomp").map(|mode| {
+            match mode.as_str() {
+                "0" => "disabled",
+                "1" => "strict",
+                _ => "filter",
+            }
+            .to_owned()
+        }),
+        seccomp_filters: field("Seccomp_filters").and_then(|count| count.parse().ok()),
+        memory_nodes: field("Mems_allowed_list"),
+        limits: limits::soft_limits(),
+    }
+}
+
+/// Whether system calls of this process pass a seccomp filter.
+pub fn is_filtered() -> bool {
+    const FILTER: u64 = 2;
+    attribute(libc::PR_GET_SECCOMP) == Some(FILTER)
+}
+
+/// Returns policy, real-time priority and whether children get the default policy.
+fn scheduling() -> Option<(i32, u64, bool)> {
+    let mut parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: the first call takes and gives plain integers, and the second fills one structure.
+    let policy = unsafe {
+        let policy = libc::sched_getscheduler(0);
+        libc::sched_getparam(0, &raw mut parameters);
+        policy
+    };
+    let reset = libc::SCHED_RESET_ON_FORK;
+    (policy >= 0).then_some((policy & !reset, parameters.sched_priority.max(0) as u64, policy & reset != 0))
+}
+
+fn policy_name(policy: i32) -> &'static str {
+    match policy {
+        libc::SCHED_OTHER => "other",
+        libc::SCHED_FIFO => "fifo",
+        libc::SCHED_RR => "rr",
+        libc::SCHED_BATCH => "batch",
+        libc::SCHED_IDLE => "idle",
+        libc::SCHED_DEADLINE => "deadline",
+        _ => "unnamed",
+    }
+}
+
+/// Returns the nice value. -1 is one, so that only errno tells of an error.
+fn nice() -> Option<i64> {
+    // SAFETY: errno is this thread's own, and getpriority takes and gives plain integers.
+    unsafe {
+        *libc::__errno_location() = 0;
+        let nice = libc::getpriority(libc::PRIO_PROCESS, 0);
+        (*libc::__errno_location() == 0).then_some(i64::from(nice))
+    }
+}
+
+/// Returns an attribute that `prctl` gives as its result.
+fn attribute(which: i32) -> Option<u64> {
+    // SAFETY: these attributes take no memory.
+    u64::try_from(unsafe { libc::prctl(which, 0, 0, 0, 0) }).ok()
+}
+
+/// Returns the smallest CPU weight of the control groups of this process. Version 1 counts in shares, of which the default is
+/// 1024.
+fn cpu_weight() -> Option<u64> {
+    let of_group = |group: PathBuf| {
+        let number = |name: &str| read_to_string(group.join(name)).ok()?.trim().parse::<u64>().ok();
+        number("cpu.weight").or_else(|| Some(number("cpu.shares")?.saturating_mul(100).div_ceil(1024)))
+    };
+    control_group::around("cpu").into_iter().filter_map(of_group).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::process::{Bond, Exit, fork};
+    use std::io;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn changed_conditions_are_read() {
+        let mut child = fork(&[], io::stderr().as_fd(), Bond::DiesWithParent, || {
+            // SAFETY: each call takes plain integers or reads one structure, and changes this process alone.
+            unsafe {
+                let none = libc::sched_param { sched_priority: 0 };
+                libc::sched_setscheduler(0, libc::SCHED_BATCH | libc::SCHED_RESET_ON_FORK, &raw const none);
+                libc::setpriority(libc::PRIO_PROCESS, 0, 7);
+                libc::prctl(libc::PR_SET_TIMERSLACK, 1_000_000, 0, 0, 0);
+                libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0);
+                let files = libc::rlimit { rlim_cur: 77, rlim_max: 77 };
+                libc::setrlimit(libc::RLIMIT_NOFILE, &raw const files);
+            }
+            let found = read();
+            let files = ("RLIMIT_NOFILE".to_owned(), "77".to_owned());
+            let right = found.policy.as_deref() == Some("batch")
+                && found.reset_on_fork == Some(true)
+                && found.nice == Some(7)
+                && found.timer_slack_ns == Some(1_000_000)
+                && found.huge_pages_disabled == Some(true)
+                && found.limits.contains(&files);
+            i32::from(!right)
+        })
+        .unwrap();
+        assert_eq!(child.wait(), Some(Exit::Code(0)));
+    }
+}
