@@ -156,10 +156,6 @@ impl SharedRing for Writer {
         self.subscribers.len()
     }
 
-    fn remove_slowest(&mut self) -> bool {
-        false
-    }
-
     fn send(&mut self, message: &[u8], _limit: Limit) -> Result<()> {
         let (len, most) = (message.len(), self.longest_message());
         if len > most {
