@@ -63,6 +63,18 @@ pub struct Broadcast {
 }
 
 /// The descriptors of a receiver of a broadcast. They are closed on `exec` unless a program clears the flag.
+///
+/// ```
+/// # use furlong_channel::{Broadcast, Options, Receiver};
+/// let options = Options::new();
+/// let mut broadcast = Broadcast::new(&options)?;
+/// // For a child that inherits its descriptors, or for another thread as here.
+/// let subscription = broadcast.subscribe()?;
+/// let mut receiver = Receiver::from_subscription(subscription, &options)?;
+/// broadcast.send(b"frame")?;
+/// assert_eq!(receiver.recv_vec()?, b"frame");
+/// # Ok::<(), furlong_channel::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Subscription {
     /// The ring, which all receivers have and none can write to.
