@@ -85,7 +85,7 @@ pub(crate) fn not_started(phase: Phase, error: &io::Error) -> NotMeasured {
         return NotMeasured::Refused(Unavailable::new(text, FOLDER_REMEDY));
     }
     if let (Phase::Create, Some((reason, remedy))) = (phase, text.split_once(REMEDY)) {
-        return NotMeasured::Refused(Unavailable::new(reason, remedy));
+        return NotMeasured::Unavailable(Unavailable::new(reason, remedy));
     }
     match (phase, error.kind()) {
         (Phase::Create, io::ErrorKind::Unsupported) => unavailable(

@@ -77,7 +77,8 @@ fn fitted(line: &str, width: usize) -> String {
     let hanging = if is_near { column } else { (indent + 4).min(width / 2) };
     let below = format!("\n{}", " ".repeat(hanging));
     let lead = if is_near { lead.to_owned() } else { format!("{}{below}", lead.trim_end()) };
-    lead + &wrap(rest, width - hanging, 0).replace('\n', &below)
+    let room = width.saturating_sub(hanging).max(NARROWEST / 2);
+    lead + &wrap(rest, room, 0).replace('\n', &below)
 }
 
 #[cfg(test)]

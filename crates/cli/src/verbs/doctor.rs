@@ -342,7 +342,7 @@ fn look_for_leftovers(clean: bool) -> (Vec<Finding>, bool) {
             Ok(()) => Finding::good(format!("removed what a dead run had left: {folder}")),
             Err(error) => {
                 left = true;
-                Finding::note(format!("cannot remove {folder}: {error}"), "")
+                Finding::bad(format!("cannot remove {folder}: {error}"), "")
             }
         });
     }

@@ -4,7 +4,8 @@ for words in '--budget 1ns' '--timeout 1ns' '--trials 500 --budget 1us' '-m one-
     nothing_left
 done
 for words in '--think-time 60min' '--warm-up 60min' '--budget 60min' '--across 60min'; do
-    "$FURLONG" run pipe --trials 1 $words --no-save --no-progress > said 2>&1 &
+    # A shell has its jobs in the background ignore interrupts.
+    env --default-signal=INT "$FURLONG" run pipe --trials 1 $words --no-save --no-progress > said 2>&1 &
     run=$!
     sleep 0.3
     kill -INT $run
