@@ -126,7 +126,10 @@ fn without_texts(run: &Run) -> Run {
                     match value {
                         Value::String(text) if TEXTS.contains(&key.as_str()) => "x".clone_into(text),
                         Value::Array(texts) if TEXTS.contains(&key.as_str()) => {
-                            texts.iter_mut().filter(|text| text.is_string()).for_each(|text| *text = "x".into());
+                            texts
+                                .iter_mut()
+                                .filter(|text| text.is_string())
+                                .for_each(|text| *text = "x".into());
                         }
                         Value::Object(_) if key == "versions" => *value = Value::Object(Default::default()),
                         other => change(other),
@@ -146,8 +149,21 @@ fn without_texts(run: &Run) -> Run {
 
 /// Keys of texts that users, programs and machines have written.
 const TEXTS: [&str; 15] = [
-    "argv", "label", "detail", "reason", "remedy", "does", "commands", "title", "author", "source", "text", "faults",
-    "programs", "processor", "kernel",
+    "argv",
+    "label",
+    "detail",
+    "reason",
+    "remedy",
+    "does",
+    "commands",
+    "title",
+    "author",
+    "source",
+    "text",
+    "faults",
+    "programs",
+    "processor",
+    "kernel",
 ];
 
 /// Returns whether all names are such that a law of printed text cannot take one for a figure.

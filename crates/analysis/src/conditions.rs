@@ -122,7 +122,7 @@ mod tests {
             ..Conditions::default()
         };
         change(&mut conditions);
-        unusual_conditions(&Machine { conditions: Some(conditions), ..Machine::default() })
+        unusual_conditions(&Machine { conditions: Some(Box::new(conditions)), ..Machine::default() })
     }
 
     #[test]

@@ -78,10 +78,10 @@ const OTHER_BASES: &[&str] = if cfg!(windows) { &[] } else { &["/tmp", "/var/tmp
 
 /// Why there is no folder for a run.
 enum Unmade {
-    /// The janitor was not started.
-    Janitor(io::Error),
-    /// The folder or its journal was not made.
+    /// The base cannot be used; another one may do.
     Folder(io::Error),
+    /// The janitor was not started, or somebody has made the folder, whose name nobody knows.
+    Final(io::Error),
 }
 
 /// The folder of a run with its journal, and the janitor that will remove it.
@@ -95,7 +95,7 @@ struct RunFolder {
 impl RunFolder {
     /// Makes a folder of a new name in `base`.
     fn make(options: &Options, base: &Path) -> Result<RunFolder, Unmade> {
-        let prefix = format!("{PREFIX}{:016x}", identity::random().map_err(Unmade::Janitor)?);
+        let prefix = format!("{PREFIX}{:016x}", identity::random().map_err(Unmade::Final)?);
         let folder = base.join(&prefix);
         if base.to_str().is_none() {
             let what =
@@ -104,17 +104,20 @@ impl RunFolder {
         }
         let names = Names {
             prefix,
-            key: leftovers::first_key(identity::random().map_err(Unmade::Janitor)?),
+            key: leftovers::first_key(identity::random().map_err(Unmade::Final)?),
             file_folder: options.file_folder.clone().unwrap_or_else(|| folder.clone()),
             ipc_namespace: ipc_namespace(),
             boot: identity::boot(),
         };
         // The janitor comes before the folder: from its first moment somebody will remove it.
         let janitor = Janitor::start(&options.program, &folder).context(|| "start the janitor");
-        let janitor = janitor.map_err(Unmade::Janitor)?;
+        let janitor = janitor.map_err(Unmade::Final)?;
         file_system::create_private_folder(&folder)
             .context(|| format!("make the folder {} (TMPDIR chooses where)", folder.display()))
-            .map_err(Unmade::Folder)?;
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => Unmade::Final(error),
+                _ => Unmade::Folder(error),
+            })?;
         let claim = leftovers::claim(&folder, &names).inspect_err(|_| {
             // The janitor ends with this call; what cannot be removed either is for `furlong doctor`.
             let _ = leftovers::remove(&folder, None);
@@ -153,7 +156,7 @@ impl Session {
         let shutdown_requests = if options.handle_signals { Some(ShutdownRequests::new()?) } else { None };
         let (made, folder_fault) = match RunFolder::make(&options, &leftovers::base_folder()) {
             Ok(made) => (made, None),
-            Err(Unmade::Janitor(error)) => return Err(error),
+            Err(Unmade::Final(error)) => return Err(error),
             Err(Unmade::Folder(error)) => {
                 let other = OTHER_BASES.iter().find_map(|base| RunFolder::make(&options, base.as_ref()).ok());
                 let Some(made) = other else { return Err(error) };

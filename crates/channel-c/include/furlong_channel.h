@@ -44,7 +44,9 @@ enum furlong_error {
     FURLONG_NOT_TRUSTED = -12,
     /* The listener has a larger capacity or longer messages than the options accept: at least 16 MiB and `capacity`, and
        `longest_message`. */
-    FURLONG_TOO_LARGE = -13
+    FURLONG_TOO_LARGE = -13,
+    /* The listener accepts another kind of channel, such as one-way channels, which C does not have. */
+    FURLONG_OTHER_KIND = -14
 };
 
 enum furlong_waiting { FURLONG_ADAPTIVE = 0, FURLONG_SPIN = 1, FURLONG_PARK = 2 };

@@ -14,8 +14,9 @@ pub(crate) const INVALID: c_int = -10;
 pub(crate) const LENT: c_int = -11;
 pub(crate) const NOT_TRUSTED: c_int = -12;
 const TOO_LARGE: c_int = -13;
+const OTHER_KIND: c_int = -14;
 
-const TEXTS: [&CStr; 14] = [
+const TEXTS: [&CStr; 15] = [
     c"no error",
     c"the call would have to wait",
     c"the time is over",
@@ -30,6 +31,7 @@ const TEXTS: [&CStr; 14] = [
     c"a loaned or peeked message has not been released",
     c"the options do not say that the other process is trusted",
     c"the listener's channels are larger than the options accept",
+    c"the listener offers another kind of channel",
 ];
 
 /// The number of an error; of one of the operating system, `errno` says more.
@@ -44,6 +46,7 @@ pub(crate) fn number(error: Error) -> c_int {
         Error::Corrupt(_) => -7,
         Error::Refused(_) => -8,
         Error::TooLarge { .. } => TOO_LARGE,
+        Error::OtherKind => OTHER_KIND,
         Error::System(error) => {
             set_errno(error.raw_os_error().unwrap_or_else(|| code_of(error.kind())));
             SYSTEM

@@ -59,11 +59,11 @@ static void check_credentials(void) {
     EXPECT(furlong_recv(receiver, buffer, sizeof buffer, &len, -1), FURLONG_OK);
     EXPECT(len, 7);
     EXPECT(furlong_recv(receiver, buffer, sizeof buffer, &len, -1), FURLONG_CLOSED);
-    EXPECT(furlong_receiver_is_closed(receiver), 1);
-    EXPECT(furlong_sender_is_closed(sender), 1);
     int status;
     EXPECT(waitpid(client, &status, 0), client);
     EXPECT(status, 0);
+    EXPECT(furlong_receiver_is_closed(receiver), 1);
+    EXPECT(furlong_sender_is_closed(sender), 1);
     furlong_sender_close(sender);
     furlong_receiver_close(receiver);
     furlong_listener_close(listener);

@@ -35,10 +35,10 @@ pub(crate) enum Fault {
     /// Who reads that no more comes does not look whether something came.
     LookAfterClosed,
     /// A ring is written over before the receivers are told.
-    #[cfg(feature = "broadcast")]
+    #[cfg(all(feature = "broadcast", target_os = "linux"))]
     PublishOldest,
     /// What was written over is looked at before the record was read.
-    #[cfg(feature = "broadcast")]
+    #[cfg(all(feature = "broadcast", target_os = "linux"))]
     LoadOldest,
     /// The same for who sees that the other process is dead.
     LookAfterDeath,

@@ -126,12 +126,6 @@ impl SharedRing for SendingRing {
         self.subscribers.len()
     }
 
-    fn remove_slowest(&mut self) -> bool {
-        self.look();
-        let slowest = self.slowest();
-        slowest.map(|at| self.subscribers.swap_remove(at)).is_some()
-    }
-
     fn send(&mut self, message: &[u8], limit: Limit) -> Result<()> {
         let (len, most) = (message.len(), self.longest_message());
         if len > most {

@@ -1,6 +1,6 @@
 //! One direction's memory as its two ends use it: every access that one of them makes and the other one sees, with its ordering.
 
-#[cfg(feature = "broadcast")]
+#[cfg(all(feature = "broadcast", target_os = "linux"))]
 use crate::atomics::AtomicU64;
 use crate::atomics::{Fault, Ordering, count_store, has, order};
 use crate::control::End;
@@ -29,20 +29,20 @@ impl Lane {
     }
 
     /// The same direction once more, for the other end in this process.
-    #[cfg(any(test, in_one_process, feature = "broadcast"))]
+    #[cfg(any(test, in_one_process, all(feature = "broadcast", target_os = "linux")))]
     pub(crate) fn again(&self) -> Lane {
         Lane { storage: self.storage.clone() }
     }
 
     /// Maps a ring, with the sender's control words, that this process only reads.
-    #[cfg(all(feature = "broadcast", not(loom)))]
+    #[cfg(all(feature = "broadcast", target_os = "linux", not(loom)))]
     pub(crate) fn map_for_reading(memory: Object<'_>, capacity: usize) -> std::io::Result<Lane> {
         Ok(Lane { storage: Storage::map_for_reading(memory, capacity)? })
     }
 
     /// The same ring with the control words in another memory object, which must have
     /// [`CONTROL_BYTES`](crate::storage::CONTROL_BYTES) for good.
-    #[cfg(all(feature = "broadcast", not(loom)))]
+    #[cfg(all(feature = "broadcast", target_os = "linux", not(loom)))]
     pub(crate) fn with_control(&self, control: Object<'_>) -> std::io::Result<Lane> {
         Ok(Lane { storage: self.storage.with_control(control)? })
     }
@@ -84,7 +84,7 @@ impl Lane {
     }
 
     /// The word at `offset`, a multiple of 8, of a ring whose sender writes over what is read.
-    #[cfg(feature = "broadcast")]
+    #[cfg(all(feature = "broadcast", target_os = "linux"))]
     pub(crate) fn word(&self, offset: usize) -> &AtomicU64 {
         self.storage.header(offset)
     }

@@ -156,10 +156,6 @@ impl SharedRing for Writer {
         self.subscribers.len()
     }
 
-    fn remove_slowest(&mut self) -> bool {
-        false
-    }
-
     fn send(&mut self, message: &[u8], _limit: Limit) -> Result<()> {
         let (len, most) = (message.len(), self.longest_message());
         if len > most {
@@ -167,14 +163,25 @@ impl SharedRing for Writer {
         }
         self.write(message);
         self.subscribers.iter().for_each(|subscriber| subscriber.0.wake());
-        if self.number.is_multiple_of(BETWEEN_LOOKS) {
+        if self.number % BETWEEN_LOOKS == 0 {
             self.receivers();
         }
         Ok(())
     }
 }
 
-/// What a receiver takes.
+/// A message that an [`OverwritingReceiver`](crate::OverwritingReceiver) has copied into the buffer.
+///
+/// ```
+/// # use furlong_channel::{Broadcast, Options, OverwritingReceiver};
+/// # let options = Options::new();
+/// let mut broadcast = Broadcast::overwriting(&options)?;
+/// let mut receiver = OverwritingReceiver::from_subscription(broadcast.subscribe()?, &options)?;
+/// broadcast.send(b"frame")?;
+/// let taken = receiver.recv(&mut [0; 100])?;
+/// assert_eq!((taken.len, taken.missed), (5, 0));
+/// # Ok::<(), furlong_channel::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Taken {
     /// Bytes of the message.

@@ -197,7 +197,7 @@ impl Producer {
     }
 
     /// Bytes from the beginning to the next record.
-    #[cfg(feature = "broadcast")]
+    #[cfg(all(feature = "broadcast", target_os = "linux"))]
     pub(crate) fn position(&self) -> u64 {
         self.written
     }

@@ -24,9 +24,6 @@ pub(crate) trait SharedRing: Debug + Send {
     /// Removes the receivers that are closed or whose processes have died, and returns the number of the others.
     fn receivers(&mut self) -> usize;
 
-    /// Removes the receiver with the most unread messages; false if there is none, or if no receiver holds the sender back.
-    fn remove_slowest(&mut self) -> bool;
-
     /// Sends a message, once there is room in the limit.
     fn send(&mut self, message: &[u8], limit: Limit) -> Result<()>;
 }

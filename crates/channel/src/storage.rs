@@ -71,7 +71,7 @@ impl Storage {
     }
 
     /// Maps a ring, with the sender's control words, that this process only reads: who writes to it is killed.
-    #[cfg(feature = "broadcast")]
+    #[cfg(all(feature = "broadcast", target_os = "linux"))]
     pub(crate) fn map_for_reading(memory: Object<'_>, capacity: usize) -> std::io::Result<Storage> {
         let len = shared_bytes(capacity, 1);
         let start = NonNull::new(shared_memory::map_for_reading(memory, len)?)
@@ -81,7 +81,7 @@ impl Storage {
     }
 
     /// The same payload with the control words in another memory object of [`CONTROL_BYTES`].
-    #[cfg(feature = "broadcast")]
+    #[cfg(all(feature = "broadcast", target_os = "linux"))]
     pub(crate) fn with_control(&self, control: Object<'_>) -> std::io::Result<Storage> {
         let start = NonNull::new(shared_memory::map(control, CONTROL_BYTES)?)
             .ok_or_else(|| std::io::Error::other("the memory was mapped at address 0"))?;

@@ -12,11 +12,12 @@ fn the_example_of_the_readme_is_the_program() {
     assert!(readme.contains(&format!("```rust,no_run\n{code}```")), "README has another program");
 }
 
-/// The files of Rust below a directory, without those of Windows, whose examples nothing here could run.
+/// The files of Rust below a directory, without those of Windows, whose examples nothing here could run, and without the module
+/// `tokio`, whose types have one example together.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
-    let folders = folders.into_iter().filter(|path| !path.ends_with("windows"));
+    let folders = folders.into_iter().filter(|path| !path.ends_with("windows") && !path.ends_with("tokio"));
     folders.flat_map(|path| sources(&path)).chain(files).collect()
 }
 

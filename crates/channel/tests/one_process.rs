@@ -3,7 +3,7 @@
 mod common;
 
 use common::{PATIENCE, WAITINGS, content, length, pair, processor_time};
-use furlong_channel::{Channel, Error, Options, Trusted, Waiting};
+use furlong_channel::{Channel, Error, LongMessage, Options, Trusted, Waiting};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::thread;
@@ -355,5 +355,26 @@ fn both_ways_work_at_once_from_threads_of_their_own() {
             })
             .collect();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+}
+
+#[test]
+fn long_message_without_waiting_arrives_whole_or_not_at_all() {
+    let [mut first, mut second] = pair(&small());
+    let (sender, receiver) = (first.both().0, second.both().1);
+    let mut buffer = [0; 20_000];
+    for number in 0..3 {
+        let mut long = LongMessage::new(content(number, 9000 + number));
+        assert_eq!(sender.try_send_long(&mut long), Err(Error::WouldBlock));
+        if number == 1 {
+            // Gives it up.
+            sender.send(&content(7, 100)).unwrap();
+            assert_eq!(receiver.recv_vec().unwrap(), content(7, 100));
+        }
+        while sender.try_send_long(&mut long).is_err() {
+            assert_eq!(receiver.try_recv(&mut buffer), Err(Error::WouldBlock));
+        }
+        assert_eq!(receiver.try_recv(&mut buffer), Ok(9000 + number));
+        assert!(buffer[..9000 + number] == content(number, 9000 + number));
     }
 }

@@ -92,7 +92,7 @@ pub struct Machine {
     pub root: bool,
     /// Conditions of the process; `None` in records of older versions.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub conditions: Option<Conditions>,
+    pub conditions: Option<Box<Conditions>>,
 }
 
 /// One cache of a processor.

@@ -149,7 +149,7 @@ fn build() -> anyhow::Result<PathBuf> {
         "fuzz/Cargo.toml",
         "--target-dir",
     ]);
-    cargo.arg(&folder).env("RUSTFLAGS", FLAGS.join(" ")).current_dir(root());
+    cargo.arg(&folder).env("RUSTFLAGS", FLAGS.join(" ")).env("CARGO_INCREMENTAL", "0").current_dir(root());
     println!("xtask: {cargo:?}");
     ensure!(cargo.status().context("cannot start cargo")?.success(), "the fuzz targets do not compile");
     Ok(folder.join(host).join("release/fuzz"))

@@ -51,7 +51,7 @@ pub(super) fn differences(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow
 
 /// Returns the conditions of the process that differ. Runs of older versions have recorded none of them.
 fn conditions(new: NamedRun, both: [&Machine; 2]) -> Vec<Difference> {
-    let [Some(then), Some(now)] = both.map(|machine| machine.conditions.as_ref()) else {
+    let [Some(then), Some(now)] = both.map(|machine| machine.conditions.as_deref()) else {
         let [then, now] = both.map(|machine| machine.conditions.is_some());
         let known = |known| if known { "recorded" } else { UNKNOWN }.to_owned();
         let one = || difference(new, "process conditions", known(then), known(now));

@@ -245,9 +245,9 @@ fn differences_of_the_machines_are_listed() {
 #[test]
 fn differences_of_conditions_are_listed_if_both_runs_recorded_them() {
     let said = |then: Option<Conditions>, now: Option<Conditions>| {
-        let run = |conditions| {
+        let run = |conditions: Option<Conditions>| {
             let mut run = steady(&[(numbered(0), NS)]);
-            run.header.machine.conditions = conditions;
+            run.header.machine.conditions = conditions.map(Box::new);
             run
         };
         let found = against(&run(then), &run(now)).environment_differences;

@@ -130,7 +130,7 @@ pub fn machine_facts_by_name(machine: &Machine) -> BTreeMap<String, String> {
     let mitigations =
         machine.mitigations.iter().map(|(name, state)| (format!("mitigation {name}"), state.clone()));
     let facts = machine_facts(machine).into_iter().map(|(name, value)| (name.to_owned(), value));
-    let conditions = machine.conditions.iter().flat_map(condition_facts);
+    let conditions = machine.conditions.as_deref().into_iter().flat_map(condition_facts);
     let conditions = conditions.map(|(name, value)| (name.to_owned(), value));
     let limits = machine.conditions.iter().flat_map(|conditions| conditions.limits.clone());
     facts.chain(mitigations).chain(conditions).chain(limits).collect()

@@ -84,7 +84,7 @@ impl Connection {
         self.ask(&Request::Listen {
             mechanism: entry.capabilities.name.to_owned(),
             wait,
-            specification: specification.clone(),
+            specification: Box::new(specification.clone()),
             address,
             secret,
             patience_ms: self.patience.as_millis() as u64,

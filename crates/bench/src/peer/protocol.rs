@@ -18,7 +18,7 @@ pub(super) enum Request {
     Listen {
         mechanism: String,
         wait: Wait,
-        specification: LinkSpecification,
+        specification: Box<LinkSpecification>,
         /// Where to listen.
         address: IpAddr,
         /// What the initiator shows.

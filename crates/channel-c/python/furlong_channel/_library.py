@@ -48,6 +48,10 @@ class TooLarge(Error, ValueError):
     """The listener has a larger capacity or longer messages than this process accepts."""
 
 
+class OtherKind(Error):
+    """The listener accepts another kind of channel, such as one-way channels, which Python does not have."""
+
+
 class Options(ctypes.Structure):
     _fields_ = [
         ("capacity", c_size_t),
@@ -149,6 +153,7 @@ _EXCEPTIONS = {
     -8: Refused,
     -10: ValueError,
     -13: TooLarge,
+    -14: OtherKind,
 }
 
 

@@ -20,9 +20,9 @@ use std::time::Duration;
 /// The sending end of a broadcast: each receiver gets every message from when it joined. There is one ring, whatever the number of
 /// receivers, and one copy of each message.
 ///
-/// **A slow receiver holds the sender back**: `send` waits for the slowest one, and no message is lost. `send_timeout` limits
-/// that, and [`disconnect_slowest`](Self::disconnect_slowest) goes on without it. [`overwriting`](Self::overwriting) is the policy
-/// that never waits.
+/// **A slow receiver holds the sender back**: `send` waits for the slowest one, and no message is lost. `send_timeout` limits the wait.
+/// A live receiver cannot be cut off, because it would read what is written over its messages: if receivers may stop, use
+/// [`overwriting`](Self::overwriting), the policy that never waits.
 ///
 /// **Deaths**: a receiver that is dropped, whose process has died, or that breaks the protocol no longer counts. A receiver reports the
 /// end or the death of the sender as that of a channel does, after the messages.
@@ -63,6 +63,18 @@ pub struct Broadcast {
 }
 
 /// The descriptors of a receiver of a broadcast. They are closed on `exec` unless a program clears the flag.
+///
+/// ```
+/// # use furlong_channel::{Broadcast, Options, Receiver};
+/// let options = Options::new();
+/// let mut broadcast = Broadcast::new(&options)?;
+/// // For a child that inherits its descriptors, or for another thread as here.
+/// let subscription = broadcast.subscribe()?;
+/// let mut receiver = Receiver::from_subscription(subscription, &options)?;
+/// broadcast.send(b"frame")?;
+/// assert_eq!(receiver.recv_vec()?, b"frame");
+/// # Ok::<(), furlong_channel::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Subscription {
     /// The ring, which all receivers have and none can write to.
@@ -205,12 +217,6 @@ impl Broadcast {
     /// Returns `TimedOut`, or an error as `send` does. No receiver then gets the message.
     pub fn send_timeout(&mut self, message: &[u8], timeout: Duration) -> Result<()> {
         self.ring.send(message, Limit::after(timeout))
-    }
-
-    /// Disconnects the receiver with the most unread messages, and returns whether there was one. It gets the messages that were sent,
-    /// and then [`Closed`](crate::Error::Closed), as far as the sender has not yet written over them.
-    pub fn disconnect_slowest(&mut self) -> bool {
-        self.ring.remove_slowest()
     }
 
     /// Returns the number of receivers that are neither closed nor dead. One system call for each.

@@ -25,10 +25,38 @@ const BETWEEN_REPORTS: u32 = 64;
 const LISTENER: u64 = u64::MAX;
 
 /// A sender of an [`Inbox`]. No two senders of an inbox have the same.
+///
+/// ```
+/// # use furlong_channel::{Event, Inbox, OneWayDescriptors, Options, Receiver, Sender};
+/// # let options = Options::new();
+/// # let [one, other] = OneWayDescriptors::pair(&options)?;
+/// # let (mut sender, receiver) = (Sender::from_descriptors(one, &options)?, Receiver::from_descriptors(other, &options)?);
+/// let mut inbox = Inbox::new(&options)?;
+/// let id = inbox.add(receiver)?;
+/// sender.send(b"hello")?;
+/// assert_eq!(inbox.recv(&mut [0; 100])?, Event::Message { from: id, len: 5 });
+/// # Ok::<(), furlong_channel::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SenderId(u64);
 
 /// What an [`Inbox`] receives.
+///
+/// ```
+/// # use furlong_channel::{Event, Inbox, OneWayDescriptors, Options, Receiver, Sender};
+/// # let options = Options::new();
+/// # let [one, other] = OneWayDescriptors::pair(&options)?;
+/// # let (mut sender, receiver) = (Sender::from_descriptors(one, &options)?, Receiver::from_descriptors(other, &options)?);
+/// let mut inbox = Inbox::new(&options)?;
+/// let id = inbox.add(receiver)?;
+/// sender.send(b"hello")?;
+/// match inbox.recv(&mut [0; 100])? {
+///     Event::Message { from, len } => assert_eq!((from, len), (id, 5)),
+///     Event::Left { reason, .. } => println!("a sender has left: {reason}"),
+///     _ => {}
+/// }
+/// # Ok::<(), furlong_channel::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event {

@@ -20,6 +20,15 @@ use std::time::Duration;
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
 /// An end of a one-way channel: a [`Sender`] or a [`Receiver`].
+///
+/// ```
+/// use furlong_channel::{Listener, OneWayEnd, Result};
+///
+/// /// Accepts three clients, all of which receive or all of which send.
+/// fn accept_three<E: OneWayEnd>(listener: &Listener) -> Result<[E; 3]> {
+///     Ok([listener.accept_one_way()?, listener.accept_one_way()?, listener.accept_one_way()?])
+/// }
+/// ```
 pub trait OneWayEnd: sealed::End {}
 
 impl OneWayEnd for Sender {}
@@ -63,6 +72,14 @@ const fn offer(listener_sends: bool) -> Offer {
 }
 
 /// The descriptors of one end of a one-way channel. They are closed on `exec` unless a program clears the flag.
+///
+/// ```
+/// # use furlong_channel::{OneWayDescriptors, Options};
+/// let [own, other] = OneWayDescriptors::pair(&Options::new())?;
+/// // Send `other` to another process through a UNIX socket, or let a child inherit it.
+/// println!("memory {:?}, socket {:?}", other.memory, other.socket);
+/// # Ok::<(), furlong_channel::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct OneWayDescriptors {
     /// The shared memory, which both ends have.

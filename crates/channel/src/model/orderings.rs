@@ -256,36 +256,6 @@ fn a_sender_dies_before_an_adaptive_receiver() {
     sends_and_goes(adaptive(), die, |end| matches!(end, Err(Error::PeerDied)));
 }
 
-/// The receiver of two senders waits outside for both, as an inbox does.
-fn either_sender_ends_a_wait_outside() {
-    let [(mut one, first), (mut other, second)] = [direction(0), direction(0)];
-    let sending = [
-        thread::spawn(move || {
-            one.send(&content(1)).unwrap();
-            one
-        }),
-        thread::spawn(move || {
-            other.send(&content(2)).unwrap();
-            other
-        }),
-    ];
-    let mut receivers = [first, second];
-    let mut sum = 0;
-    while sum < 3 {
-        let mut buffer = [0; 8];
-        let received: Vec<_> = receivers.iter_mut().map(|end| end.try_recv(&mut buffer).is_ok()).collect();
-        sum +=
-            received.iter().zip([1, 2]).map(|(received, number)| u32::from(*received) * number).sum::<u32>();
-        // Both, also where the first one has a message.
-        let watched: Vec<_> = receivers.iter_mut().map(|end| end.watch().unwrap()).collect();
-        if sum < 3 && watched == [true, true] {
-            wake::wait_for_signal();
-        }
-    }
-    sending.into_iter().for_each(|sending| close(sending.join().unwrap()));
-    receivers.into_iter().for_each(close);
-}
-
 /// Tries every order in which a thread is stopped at most three times before it has to wait.
 fn explore(fault: Option<Fault>, model: fn()) {
     put_in(fault);
@@ -313,7 +283,7 @@ macro_rules! is_missed {
 }
 
 holds! {
-    either_sender_ends_a_wait_outside parts_pass_without_waiting an_unfinished_message_is_given_up
+    parts_pass_without_waiting an_unfinished_message_is_given_up
     messages_wake_a_receiver messages_reach_who_spins messages_go_round_the_end room_wakes_a_sender
     a_message_lies_where_one_lay a_message_lies_where_one_lay_before_who_spins parts_pass a_batch_passes a_sender_closes a_sender_closes_before_who_spins a_sender_dies
     a_receiver_closes a_receiver_dies a_sender_closes_before_who_never_waits messages_wake_an_adaptive_receiver
@@ -339,7 +309,5 @@ is_missed! {
     look_after_the_end_without_a_wait: LookAfterClosed, a_sender_closes_before_who_never_waits, "the last message was lost";
     barrier_of_an_adaptive_receiver: BarrierOfSleeper, messages_wake_an_adaptive_receiver, "deadlock";
     last_look_of_an_adaptive_sender: LastLook, room_wakes_an_adaptive_sender, "deadlock";
-    barrier_of_who_waits_outside: BarrierOfSleeper, either_sender_ends_a_wait_outside, "deadlock";
-    barrier_of_who_signals: BarrierOfWaker, either_sender_ends_a_wait_outside, "deadlock";
     look_after_a_death: LookAfterDeath, a_sender_dies, "the last message was lost";
 }

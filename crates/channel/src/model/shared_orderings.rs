@@ -1,4 +1,4 @@
-//! Rings with several receivers under loom, and then with one ordering left out: that has to be noticed.
+//! Rings with several receivers, and one receiver of several rings, under loom, and then with one ordering left out: that has to be noticed.
 
 use crate::atomics::{Fault, put_in};
 use crate::broadcast::SendingRing;
@@ -6,8 +6,10 @@ use crate::memory::Lane;
 use crate::options::Options;
 use crate::overwriting::{Reader, Writer};
 use crate::receiver::Receiver;
+use crate::sender::Sender;
 use crate::shared_ring::SharedRing;
 use crate::waiting::{Limit, Waiting};
+use crate::wake;
 use loom::thread;
 use std::mem::ManuallyDrop;
 use std::os::fd::OwnedFd;
@@ -148,6 +150,42 @@ fn a_message_wakes_a_receiver_of_what_is_written_over() {
     close(reader);
 }
 
+/// A ring of one sender and one receiver.
+fn one_way() -> (Kept<Sender>, Kept<Receiver>) {
+    let (options, [lane, _], [one, other]) = (options(64, Waiting::Park), Lane::private(64), sockets());
+    (Kept::new(Sender::new(lane.again(), one, &options)), Kept::new(Receiver::new(lane, other, &options)))
+}
+
+/// The receiver of two senders waits outside for both, as an inbox does.
+fn either_sender_ends_a_wait_outside() {
+    let [(mut one, first), (mut other, second)] = [one_way(), one_way()];
+    let sending = [
+        thread::spawn(move || {
+            one.send(&content(1)).unwrap();
+            one
+        }),
+        thread::spawn(move || {
+            other.send(&content(2)).unwrap();
+            other
+        }),
+    ];
+    let mut receivers = [first, second];
+    let mut sum = 0;
+    while sum < 3 {
+        let mut buffer = [0; 8];
+        let received: Vec<_> = receivers.iter_mut().map(|end| end.try_recv(&mut buffer).is_ok()).collect();
+        sum +=
+            received.iter().zip([1, 2]).map(|(received, number)| u32::from(*received) * number).sum::<u32>();
+        // Both, also where the first one has a message.
+        let watched: Vec<_> = receivers.iter_mut().map(|end| end.watch().unwrap()).collect();
+        if sum < 3 && watched == [true, true] {
+            wake::wait_for_signal();
+        }
+    }
+    sending.into_iter().for_each(|sending| close(sending.join().unwrap()));
+    receivers.into_iter().for_each(close);
+}
+
 fn explore(fault: Option<Fault>, preemptions: usize, model: fn()) {
     put_in(fault);
     let mut loom = loom::model::Builder::new();
@@ -174,11 +212,14 @@ macro_rules! is_missed {
 }
 
 holds! {
+    either_sender_ends_a_wait_outside 2
     what_was_read_is_written_over 3 a_message_wakes_both_receivers 2 room_of_the_slowest_receiver_wakes_the_sender 2
     what_is_written_over_is_missed_and_counted 3 a_message_wakes_a_receiver_of_what_is_written_over 3
 }
 
 is_missed! {
+    barrier_of_who_waits_outside: BarrierOfSleeper, either_sender_ends_a_wait_outside 2, "deadlock";
+    barrier_of_who_signals: BarrierOfWaker, either_sender_ends_a_wait_outside 2, "deadlock";
     barrier_of_a_sender_to_both: BarrierOfWaker, a_message_wakes_both_receivers 2, "deadlock";
     release_of_room_by_the_slowest: PublishRead, what_was_read_is_written_over 3, "Causality violation";
     last_look_of_a_sender_to_both: LastLook, room_of_the_slowest_receiver_wakes_the_sender 2, "deadlock";

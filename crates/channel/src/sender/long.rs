@@ -17,6 +17,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 static BEGUN: AtomicU64 = AtomicU64::new(0);
 
 /// A message of any length that is sent without waiting, and how much of it was sent: see [`Sender::try_send_long`].
+///
+/// ```
+/// use furlong_channel::LongMessage;
+///
+/// let long = LongMessage::new(vec![7; 1_000_000]);
+/// assert_eq!(long.sent(), 0);
+/// ```
 #[derive(Debug)]
 pub struct LongMessage<M> {
     message: M,

@@ -77,7 +77,7 @@ fn processes_join_by_name() {
 }
 
 #[test]
-fn slow_receiver_holds_the_sender_back_until_it_is_disconnected() {
+fn slow_receiver_holds_the_sender_back_and_loses_nothing() {
     let options = small(Waiting::Park);
     let mut broadcast = Broadcast::new(&options).unwrap();
     broadcast.send(b"for nobody").unwrap();
@@ -93,14 +93,15 @@ fn slow_receiver_holds_the_sender_back_until_it_is_disconnected() {
     assert_eq!(error, Error::WouldBlock);
     expect!(broadcast.send_timeout(&[sent; 500], Duration::from_millis(5)), Err(Error::TimedOut));
     expect!(quick.try_recv(&mut [0; 500]), Err(Error::WouldBlock));
-    assert!(broadcast.disconnect_slowest());
-    assert_eq!(broadcast.receivers(), 1);
+    assert_eq!(broadcast.receivers(), 2);
+    // It has all of them, in order.
+    (0..sent).for_each(|number| assert_eq!(slow.recv_vec().unwrap(), [number; 500]));
     broadcast.send(&[sent; 500]).unwrap();
     assert_eq!(quick.recv_vec().unwrap(), [sent; 500]);
-    assert_eq!(slow.recv_vec().unwrap(), [0; 500]);
+    assert_eq!(slow.recv_vec().unwrap(), [sent; 500]);
+    drop(slow);
     drop(quick);
     assert_eq!(broadcast.receivers(), 0);
-    assert!(!broadcast.disconnect_slowest());
     (0..100).for_each(|_| broadcast.send(&[0; 500]).unwrap());
     expect!(broadcast.send(&vec![0; 1 << 20]), Err(Error::TooLong { .. }));
 }
@@ -124,7 +125,8 @@ fn killed_receiver_holds_nobody_up_and_killed_sender_is_reported() {
         assert_eq!(broadcast.receivers(), 1);
         drop(broadcast);
         receiving.join().unwrap();
-        drop(listener);
+        // Forks of other tests may still have the first listener.
+        let name = format!("{name}-2");
         let child = fork(|| {
             let listener = Listener::bind(&name, &options).unwrap();
             let mut broadcast = Broadcast::new(&options).unwrap();
@@ -192,7 +194,6 @@ fn cunning_receiver_disturbs_no_other() {
         assert!(honest.recv_vec().unwrap() == message(number), "message {number}");
         read.store(u64::MAX >> 1, Ordering::Relaxed);
     }
-    assert!(!broadcast.disconnect_slowest() || broadcast.receivers() == 0);
     // One that goes back, or says nothing sensible, is removed as well.
     let mut broadcast = Broadcast::new(&options).unwrap();
     let subscription = broadcast.subscribe().unwrap();

@@ -162,7 +162,7 @@ fn cunning_sender_does_no_harm() {
         words.iter().for_each(|word| word.store(0, Ordering::Relaxed));
         let mut receiver = OverwritingReceiver::from_subscription(subscription, &options).unwrap();
         for _ in 0..500 {
-            let header = (1 << 63) | (next() % 2 << 62) | (next() % 2100);
+            let header = (1 << 63) | ((next() % 2) << 62) | (next() % 2100);
             let at = if next() % 2 == 0 { 512 + next() as usize % 64 } else { next() as usize % words.len() };
             words[at].store(header, Ordering::Relaxed);
             // How far it has written over, forwards and back.

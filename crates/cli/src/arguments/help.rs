@@ -5,12 +5,14 @@ use furlong_analysis::text::wrap;
 
 /// The last line of every page but the first, which has the exit codes themselves.
 const EXIT_CODES: &str = "Exit codes: see furlong --help";
+/// Columns of help at least: a narrower terminal breaks the lines.
+const NARROWEST: usize = 40;
 /// Columns of help at most.
 const WIDEST: usize = 100;
 
 /// Returns the command with all help texts laid out for a terminal of this width.
 pub(super) fn laid_out(command: Command, exit_codes: &str, width: usize) -> Command {
-    let width = width.min(WIDEST);
+    let width = width.clamp(NARROWEST, WIDEST);
     let examples = command.get_after_help().map(|text| format!("{text}\n\n")).unwrap_or_default();
     let whole = lines(&format!("{examples}{exit_codes}"), width);
     command
@@ -112,6 +114,13 @@ mod tests {
                     assert!(is_full || !is_one_paragraph, "{width}: {pair:?}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn help_is_laid_out_for_any_width() {
+        for width in [0, 1, 20, 65535] {
+            assert!(!texts(width, true).is_empty());
         }
     }
 

@@ -11,7 +11,7 @@ fn under(place: &Place, setting: &str, words: &str) -> Finished {
 }
 
 fn recorded(place: &Place, run: &str) -> Conditions {
-    furlong_analysis::Run::read(place.saved(run)).unwrap().header.machine.conditions.expect("conditions")
+    *furlong_analysis::Run::read(place.saved(run)).unwrap().header.machine.conditions.expect("conditions")
 }
 
 #[test]

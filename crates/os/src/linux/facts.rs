@@ -33,7 +33,7 @@ pub fn machine(private_ipc_namespace: bool) -> Machine {
         private_ipc_namespace,
         root: identity::is_administrator(),
         host: None,
-        conditions: Some(conditions::read()),
+        conditions: Some(Box::new(conditions::read())),
     }
 }
 

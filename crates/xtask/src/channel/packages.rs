@@ -186,11 +186,17 @@ fn oldest_rust() -> anyhow::Result<()> {
     if is_there {
         let folder = target()?.join("channel/oldest-rust");
         let crates = ["--package", "furlong-channel", "--package", "furlong-channel-c"];
-        cargo.args([&toolchain, "check", "--quiet", "--locked"]).args(crates).arg("--target-dir").arg(folder);
+        cargo
+            .args([&toolchain, "check", "--quiet", "--locked", "--all-features"])
+            .args(crates)
+            .arg("--target-dir")
+            .arg(folder);
     } else {
         println!("xtask: Rust {OLDEST_RUST} cannot be installed, so clippy looks for newer features");
         let lint = ["--", "-D", "clippy::incompatible_msrv"];
-        cargo.args(["clippy", "--quiet", "--locked", "--package", "furlong-channel"]).args(lint);
+        cargo
+            .args(["clippy", "--quiet", "--locked", "--all-features", "--package", "furlong-channel"])
+            .args(lint);
     }
     succeed(&mut cargo)
 }
