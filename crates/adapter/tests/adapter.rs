@@ -62,9 +62,9 @@ fn it_can_all_that_the_built_in_row_can() {
     let cases = vec![
         case(Wait::Block),
         case(Wait::Epoll),
-        Case { pattern: Pattern::OneWay, ..case(Wait::Block) },
+        case(Wait::Block).of_pattern(Pattern::OneWay),
         Case { arrival: Arrival::Interval(100_000), ..case(Wait::Block) },
-        Case { window: NonZeroU32::new(4).unwrap(), ..case(Wait::Block) },
+        case(Wait::Block).of_window(NonZeroU32::new(4).unwrap()),
         Case { placement: Placement::OneProcess, ..case(Wait::Block) },
     ];
     let plan = Plan {

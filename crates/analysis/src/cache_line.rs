@@ -19,7 +19,7 @@ pub(crate) fn is_above_the_cache_line(
     // Old records may not name the family; who is alone sends nothing across.
     let alone = family == Some(Family::Floor) || trial.roles.len() < 2;
     // In a stream many messages cross together, and so they may between programs that say themselves what they count.
-    let in_turns = Unit::of(case.pattern) == Unit::RoundTrip && trial.programs.is_none();
+    let in_turns = Unit::of(case.pattern()) == Unit::RoundTrip && trial.programs.is_none();
     let crosses = in_turns && !alone && on_two_processors(case.placement);
     match bare_ns.filter(|bare_ns| crosses && p50_ns < CACHE_LINE_SHARE * bare_ns) {
         None => Ok(()),

@@ -35,9 +35,9 @@ fn has_figures(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     let initiators: Vec<Party> = all.iter().copied().filter(|party| party.role == Role::Initiator).collect();
     let complete = (recorded == all || recorded == initiators)
         && trial.parts.iter().all(|part| part.elapsed_ns > 0)
-        && (all.len() <= 2 || trial.parts.len() == case.parties.get() as usize)
-        && trial.reached.is_some() == (case.pattern == Pattern::FanOut)
-        && trial.stall.is_some() == case.stall.is_some();
+        && (all.len() <= 2 || trial.parts.len() == case.parties().get() as usize)
+        && trial.reached.is_some() == (case.pattern() == Pattern::FanOut)
+        && trial.stall.is_some() == case.exchange.stall().is_some();
     let roles = complete && trial.roles.iter().all(|role| role.round_trips > 0);
     if counted && roles {
         return Ok(());
@@ -57,7 +57,7 @@ fn is_verified(trial: &Measurement) -> Result<(), Breach> {
 
 /// A message that one role has and the other has not is a message lost.
 fn both_roles_agree(case: &Case, trial: &Measurement) -> Result<(), Breach> {
-    if case.pattern.shares_an_end() {
+    if case.pattern().shares_an_end() {
         let all = |role: Role| {
             trial
                 .roles
@@ -74,7 +74,7 @@ fn both_roles_agree(case: &Case, trial: &Measurement) -> Result<(), Breach> {
             Err(Breach::new(Law::BothRolesCountTheSame, reason()))
         };
     }
-    let first = trial.roles.first().filter(|_| case.pattern == Pattern::FanOut);
+    let first = trial.roles.first().filter(|_| case.pattern() == Pattern::FanOut);
     let pairs = trial.roles.iter().zip(trial.roles.iter().skip(1));
     let compared = pairs.filter(|(one, other)| one.party.index() == other.party.index());
     let compared = compared
@@ -147,7 +147,7 @@ fn too_few_exchanges(case: &Case, trial: &Measurement) -> Option<String> {
         let mut counts =
             trial.roles.iter().filter(|role| role.party.role == end).map(|role| role.round_trips);
         let all = counts.next().map(|first| counts.fold(first, u64::saturating_add))?;
-        let parties = u64::from(case.parties.get());
+        let parties = u64::from(case.parties().get());
         let most = all.saturating_add(1).saturating_mul(parties).saturating_sub(u64::from(parties == 1));
         (most < trial.round_trips)
             .then(|| format!("the {end} counted {all} exchanges of {}", trial.round_trips))
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn several_pairs_must_agree_pair_by_pair_and_be_measured_together() {
         let parties = std::num::NonZeroU32::new(3).unwrap();
-        let case = Case { parties, ..case("pipe", Wait::Block, Placement::Packed) };
+        let case = case("pipe", Wait::Block, Placement::Packed).of_several(parties);
         let refusal = |change: &dyn Fn(&mut Measurement)| {
             let mut trial = measurement(&case, 5000.0, 0);
             change(&mut trial);
@@ -335,7 +335,7 @@ mod tests {
     fn what_comes_from_several_senders_must_add_up() {
         let parties = std::num::NonZeroU32::new(2).unwrap();
         let pair = case("pipe", Wait::Block, Placement::Free);
-        let case = Case { parties, pattern: Pattern::FanIn, ..pair };
+        let case = pair.of_pattern(Pattern::FanIn).of_several(parties);
         let refusal = |received: u64| {
             let mut trial = measurement(&case, 5000.0, 0);
             trial.elapsed_ns *= 2;

@@ -11,7 +11,7 @@ fn kind(row: &Row) -> usize {
     let case = &row.case;
     let wakes = case.wait.kind() == WaitKind::Sleeping
         && case.placement != Placement::OneProcess
-        && !(case.pattern == Pattern::OneWay && case.arrival.is_closed_loop());
+        && !(case.pattern() == Pattern::OneWay && case.arrival.is_closed_loop());
     match row.family {
         _ if wakes => 0,
         Some(Family::Memory | Family::Library) => 1,

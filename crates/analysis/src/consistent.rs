@@ -96,7 +96,7 @@ pub(crate) fn fits_together(
         return Ok(());
     }
     let in_flight = mean * per_ns / f64::from(case.links().get());
-    let window = case.window;
+    let window = case.window();
     Err(Breach::new(Law::LittlesLaw, format!("{in_flight:.2} messages in flight instead of {window}")))
 }
 
@@ -144,7 +144,7 @@ mod tests {
         ) {
             let window = NonZeroU32::new(window).unwrap();
             for wait in [Wait::Block, Wait::Spin] {
-                let case = Case { window, ..case("posix-shm", wait, Placement::OtherCore) };
+                let case = case("posix-shm", wait, Placement::OtherCore).of_window(window);
                 let trials: Vec<_> = trials
                     .iter()
                     .map(|(ns, busy, trips)| {

@@ -21,7 +21,7 @@ pub fn undeclared_calls(count: &Count) -> Option<String> {
 pub(crate) fn is_declared(count: &Count) -> bool {
     let has_own_loop = matches!(count.family, Some(Family::Adapter | Family::Programs));
     let is_unknown = has_own_loop && count.declared.is_empty();
-    count.case.pattern != Pattern::Connect && !is_unknown
+    count.case.pattern() != Pattern::Connect && !is_unknown
 }
 
 /// Checks the counted passes of `case`, if there are any.

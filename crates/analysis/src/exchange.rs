@@ -96,10 +96,10 @@ impl Serialize for ExchangeFigures {
 impl ExchangeFigures {
     /// The figures of one case's trials and of the times in them; `None` without trials.
     pub(crate) fn of(case: &Case, trials: &[&Measurement], times: &[Distribution]) -> Option<Self> {
-        let unit = Unit::of(case.pattern);
+        let unit = Unit::of(case.pattern());
         let per_second = per_second(trials.iter().copied())?;
         let carries_a_load =
-            case.size_bytes > 0 && (case.pattern == Pattern::Request || case.pattern.is_one_way());
+            case.size_bytes > 0 && (case.pattern() == Pattern::Request || case.pattern().is_one_way());
         Some(ExchangeFigures {
             unit,
             per_sample: trials.iter().map(|trial| trial.round_trips_per_sample).max()?,
@@ -362,7 +362,7 @@ fn ticks_per_exchange(trials: &[&Measurement], each: &[[f64; 2]]) -> Option<f64>
 /// more of them.
 pub(crate) fn per_exchange(case: &Case, trial: &Measurement, figure: impl Fn(&RoleTally) -> f64) -> f64 {
     // What a sender does for all receivers is shared by them.
-    let receivers = if case.pattern == Pattern::FanOut { f64::from(case.parties.get()) } else { 1.0 };
+    let receivers = if case.pattern() == Pattern::FanOut { f64::from(case.parties().get()) } else { 1.0 };
     let of_role = |role: Role| {
         let tallies = || trial.roles.iter().filter(|tally| tally.party.role == role);
         let round_trips: u64 = tallies().map(|role| role.round_trips).sum();
@@ -398,7 +398,7 @@ mod tests {
     #[test]
     fn what_carries_a_load_has_a_throughput() {
         let round_trips = case("pipe", Wait::Block, Placement::OtherCore);
-        let one_way = Case { pattern: Pattern::OneWay, ..round_trips.clone() };
+        let one_way = round_trips.clone().of_pattern(Pattern::OneWay);
         let measured = |case: &Case| {
             let trial = fixture::measurement(case, 5000.0, 0);
             super::ExchangeFigures::of(case, &[&trial], &[fixture::decoded(&trial)]).unwrap()

@@ -197,7 +197,7 @@ impl RowContext<'_> {
         let count =
             count_of(self.run.records, &row.case).ok_or(NotExplained::NotCounted { why: Vec::new() })?;
         // Of all other patterns the figures are of something else than a message there and one back.
-        if row.has_own_loop() && row.case.pattern == Pattern::RoundTrip {
+        if row.has_own_loop() && row.case.pattern() == Pattern::RoundTrip {
             let own_loop = OwnLoop::new(row, count, self.costs)?;
             return Ok(explained(&own_loop.subject, own_loop.terms()?, count.method, None));
         }
@@ -257,9 +257,9 @@ pub fn not_covered(case: &Case, family: Option<Family>) -> Option<NotExplained> 
         NotExplained::BeyondBoundary
     } else if !case.access.is_copy() {
         NotExplained::InPlace
-    } else if case.parties.get() > 1 {
+    } else if case.parties().get() > 1 {
         NotExplained::SeveralPairs
-    } else if case.window.get() > 1 {
+    } else if case.window().get() > 1 {
         NotExplained::SeveralOutstanding
     } else if spins_on_one_core && case.wait == Wait::Yield {
         NotExplained::YieldsOnOneCore
@@ -550,7 +550,7 @@ mod tests {
             });
         });
         assert_eq!(paced, NotExplained::Paced);
-        let of_two = Case { window: NonZeroU32::new(2).unwrap(), ..pipe };
+        let of_two = pipe.of_window(NonZeroU32::new(2).unwrap());
         let several = reason(&of_two.clone(), |run| {
             run.trials.iter_mut().filter(|trial| trial.case == PIPE.case(SameCore)).for_each(|trial| {
                 trial.case = of_two.clone();

@@ -355,7 +355,7 @@ mod tests {
         fixture::{by_median, row},
         ranking,
     };
-    use furlong_model::{Case, Harness, ProgramFacts, Wait};
+    use furlong_model::{Harness, ProgramFacts, Wait};
 
     /// What these rows say on a quiet machine.
     fn found(mut rows: Vec<Row>) -> Vec<Finding> {
@@ -384,8 +384,7 @@ mod tests {
     #[test]
     fn room_for_one_message_makes_a_stream_slow() {
         let one_way = |rows: Vec<Row>| {
-            let stream =
-                |row: Row| Row { case: Case { pattern: Pattern::OneWay, ..row.case.clone() }, ..row };
+            let stream = |row: Row| Row { case: row.case.clone().of_pattern(Pattern::OneWay), ..row };
             found(rows.into_iter().map(stream).collect())
         };
         let across = Placement::OtherCore;

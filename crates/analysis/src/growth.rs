@@ -130,12 +130,12 @@ impl Figure {
 impl<'a> Point<'a> {
     fn of(row: &'a Row, trials: &[&Measurement]) -> Option<Point<'a>> {
         let case = &row.case;
-        let parties = f64::from(case.parties.get());
+        let parties = f64::from(case.parties().get());
         let per_second =
             |trial: &Measurement| trial.round_trips as f64 * 1e9 / trial.elapsed_ns.max(1) as f64;
         let switches = |trial: &Measurement| Switches::of_trials(case, &[trial]).all();
         let busy = |trial: &Measurement| Cpu::of(case, &[trial]).all() * per_second(trial) / 1e9;
-        let one = match case.pattern {
+        let one = match case.pattern() {
             Pattern::FanOut | Pattern::Work => Some(Role::Initiator),
             Pattern::FanIn => Some(Role::Responder),
             _ => None,
@@ -203,12 +203,12 @@ impl Growth {
         let mut last = fewest;
         let growth = |last: &Point, beyond| Growth {
             row: fewest.row.case.row(),
-            in_proportion_to: last.row.case.parties,
+            in_proportion_to: last.row.case.parties(),
             beyond,
         };
         for point in more {
             if !point.is_in_proportion(fewest)? {
-                let beyond = Beyond { parties: point.row.case.parties, held_by: point.held_by(last) };
+                let beyond = Beyond { parties: point.row.case.parties(), held_by: point.held_by(last) };
                 return Some(growth(last, Some(beyond)));
             }
             last = point;
@@ -222,8 +222,8 @@ impl Growths {
     pub(crate) fn all(rows: &[Row], trials: &Trials) -> Vec<Growths> {
         // A rate says how much is done, and not the row.
         let grows = |row: &&Row| {
-            row.case.pattern != Pattern::Ready
-                && row.case.stall.is_none()
+            row.case.pattern() != Pattern::Ready
+                && row.case.exchange.stall().is_none()
                 && row.case.arrival.is_closed_loop()
         };
         let mut groups: Vec<(Group, Vec<&Row>)> = Vec::new();
@@ -239,7 +239,7 @@ impl Growths {
         }
         let of_group = |(group, mut members): (Group, Vec<&Row>)| {
             let names: Vec<String> = members.iter().map(|row| row.case.row()).collect();
-            sort_by_key(&mut members, |row| row.case.parties);
+            sort_by_key(&mut members, |row| row.case.parties());
             let of_row = |name: String| {
                 let own = members.iter().filter(|row| row.case.row() == name);
                 let points = own.map(|row| {
@@ -291,7 +291,7 @@ mod tests {
 
     /// The trials of `made`, all in the kernel.
     fn trials(case: &Case, made: Made) -> Vec<Record> {
-        let case = Case { parties: NonZeroU32::new(made.parties).unwrap(), ..case.clone() };
+        let case = case.clone().of_several(NonZeroU32::new(made.parties).unwrap());
         let trial = |number: u32| {
             let factor = 1.0 + made.spread * (f64::from(number) - 3.0);
             let mut measured = fixture::measurement(&case, made.ns * factor, 0);
@@ -379,7 +379,7 @@ mod tests {
         let counted = |calls: [u64; 2]| {
             let mut records = [trials(&spins, ONE), trials(&spins, two)].concat();
             for (parties, calls) in [1, 2].into_iter().zip(calls) {
-                let case = Case { parties: NonZeroU32::new(parties).unwrap(), ..spins.clone() };
+                let case = spins.clone().of_several(NonZeroU32::new(parties).unwrap());
                 let mut count = fixture::count(&case, "read", 500);
                 for role in &mut count.roles {
                     role.system_calls.as_mut().unwrap().insert("read".to_owned(), 500 * calls);
@@ -395,7 +395,7 @@ mod tests {
 
     #[test]
     fn the_one_sender_of_all_may_be_what_is_busy() {
-        let case = Case { pattern: Pattern::FanOut, ..pairs() };
+        let case = pairs().of_pattern(Pattern::FanOut);
         let two = Made { parties: 2, ns: 10_000.0, ..ONE };
         let mut records = [trials(&case, ONE), trials(&case, two)].concat();
         for record in &mut records {

@@ -17,7 +17,7 @@ pub(crate) fn obeys_little(case: &Case, trial: &Measurement, times: &Distributio
     let (by_rate_ns, mean_ns) = (by_rate_ns(case, trial), times.mean_ns());
     let kept = match case.arrival {
         // How many arrive is measured by itself, at the other end than the times.
-        Arrival::ClosedLoop if case.pattern.is_to_several() => Ok(()),
+        Arrival::ClosedLoop if case.pattern().is_to_several() => Ok(()),
         Arrival::ClosedLoop => window_in_flight(by_rate_ns, mean_ns + edges_ns(trial), case),
         Arrival::ThinkTime(think_time_ns) => gap_fits(by_rate_ns, mean_ns, think_time_ns as f64),
         Arrival::Interval(interval_ns) => not_early(by_rate_ns, interval_ns as f64),
@@ -40,10 +40,10 @@ fn by_rate_ns(case: &Case, trial: &Measurement) -> f64 {
 /// The least and the most that the mean of a trial's times can be if its window was in flight, in nanoseconds; `None` where the
 /// law says nothing of it.
 pub(crate) fn mean_bounds_ns(case: &Case, trial: &Measurement) -> Option<[f64; 2]> {
-    if !case.arrival.is_closed_loop() || case.pattern.is_to_several() {
+    if !case.arrival.is_closed_loop() || case.pattern().is_to_several() {
         return None;
     }
-    let (by_rate_ns, window) = (by_rate_ns(case, trial), f64::from(case.window.get()));
+    let (by_rate_ns, window) = (by_rate_ns(case, trial), f64::from(case.window().get()));
     let middle = window * by_rate_ns - edges_ns(trial);
     Some([-1.0, 1.0].map(|side| middle + side * window * (TOLERANCE * by_rate_ns + ROUNDING_NS)))
 }
@@ -58,14 +58,14 @@ fn edges_ns(trial: &Measurement) -> f64 {
 
 /// The next message follows an answer at once, so that a window is in flight.
 fn window_in_flight(by_rate_ns: f64, mean_ns: f64, case: &Case) -> Result<(), String> {
-    let window = f64::from(case.window.get());
+    let window = f64::from(case.window().get());
     if (mean_ns / window - by_rate_ns).abs() <= TOLERANCE * by_rate_ns + ROUNDING_NS {
         return Ok(());
     }
     Err(format!(
         "{} a {} by rate, {} by mean, so {:.2} messages in flight instead of {window}",
         format_ns(by_rate_ns),
-        Unit::of(case.pattern).word(),
+        Unit::of(case.pattern()).word(),
         format_ns(mean_ns),
         mean_ns / by_rate_ns,
     ))
@@ -126,7 +126,7 @@ mod tests {
     fn as_many_are_in_flight_as_the_window_says() {
         let window = |window: u32, by_rate_ns: u64| {
             let window = std::num::NonZeroU32::new(window).unwrap();
-            breach_of(Case { window, ..case("pipe", Wait::Block, Placement::OtherCore) }, by_rate_ns)
+            breach_of(case("pipe", Wait::Block, Placement::OtherCore).of_window(window), by_rate_ns)
         };
         assert_eq!(window(8, 53_000 / 8), None);
         let kept_one = window(8, 53_000).unwrap();
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn what_is_outstanding_at_the_ends_counts() {
         let window = std::num::NonZeroU32::new(8).unwrap();
-        let case = Case { window, ..case("pipe", Wait::Block, Placement::OtherCore) };
+        let case = case("pipe", Wait::Block, Placement::OtherCore).of_window(window);
         let mut trial = measurement(&case, 52_000.0, 0);
         let times = decoded(&trial);
         // Of 2000 messages of 53 us each: so much more time was spent on others that were answered later.
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn pairs_that_do_little_count_by_their_time() {
         let parties = std::num::NonZeroU32::new(2).unwrap();
-        let case = Case { parties, ..case("pipe", Wait::Block, Placement::Spread) };
+        let case = case("pipe", Wait::Block, Placement::Spread).of_several(parties);
         let mut trial = measurement(&case, 52_000.0, 0);
         let times = decoded(&trial);
         assert_eq!((trial.round_trips, trial.parts.len()), (2000, 2));

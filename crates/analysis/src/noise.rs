@@ -279,7 +279,7 @@ pub(crate) fn lost_ns(case: &Case, trial: &Measurement) -> Option<Lost> {
     let cpus = distinct(trial.roles.iter().map(|role| role.processor)).len();
     let takes_turns = cpus == 1
         && case.arrival.is_closed_loop()
-        && matches!(case.pattern, Pattern::RoundTrip | Pattern::Request | Pattern::OneWay);
+        && matches!(case.pattern(), Pattern::RoundTrip | Pattern::Request | Pattern::OneWay);
     let spins = case.wait.kind() == WaitKind::Spinning;
     (pinned && own_loop && (spins || takes_turns)).then(|| {
         let used: f64 = trial.roles.iter().map(|role| role.user_ns as f64 + role.system_ns as f64).sum();
@@ -466,7 +466,7 @@ mod tests {
             (case("pipe", Wait::Block, Placement::OtherCore), false),
             (case("pipe", Wait::Spin, Placement::OtherCore), true),
             (case("pipe", Wait::Spin, Placement::Free), false),
-            (Case { parties: taken, ..case("pipe", Wait::Spin, Placement::Spread) }, false),
+            (case("pipe", Wait::Spin, Placement::Spread).of_several(taken), false),
         ] {
             assert_eq!(lost_ns(&case, &measurement(&case, 5_000.0, 9_000)).is_some(), known, "{case}");
         }

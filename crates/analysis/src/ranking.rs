@@ -110,13 +110,13 @@ impl Group {
             (_, Some(size)) => size,
             (_, None) => "notification".to_owned(),
         };
-        let ((suffix, addition), window) = (describe_pace(arrival), case.window);
+        let ((suffix, addition), window) = (describe_pace(arrival), case.window());
         let (window_suffix, window_addition) = match furlong_model::is_one(&window) {
             true => Default::default(),
             false => (format!("/window-{window}"), format!(", {window} outstanding")),
         };
-        let parties = case.parties;
-        let several = case.pattern.several();
+        let parties = case.parties();
+        let several = case.pattern().several();
         let (several_suffix, several_addition) = match (furlong_model::is_one(&parties), several) {
             (true, "pairs") => Default::default(),
             (true, _) => (String::new(), format!(", 1 {}", several.trim_end_matches('s'))),
@@ -125,9 +125,10 @@ impl Group {
                 (format!("/{parties}-{several}"), format!(", {parties} {several}{at_once}"))
             }
         };
-        let (stall_suffix, stall_addition) = case.stall.map_or_else(Default::default, |receiver| {
-            (format!("/stall-{receiver}"), format!(", receiver {receiver} asleep for a while"))
-        });
+        let (stall_suffix, stall_addition) =
+            case.exchange.stall().map_or_else(Default::default, |receiver| {
+                (format!("/stall-{receiver}"), format!(", receiver {receiver} asleep for a while"))
+            });
         let (access_suffix, access_addition) = match case.access.is_of_every_byte() {
             true => (String::new(), ""),
             false => (format!("/{}", case.access), ", of which the first and the last 8 bytes are touched"),
@@ -137,7 +138,7 @@ impl Group {
             true => Default::default(),
             false => (format!("/between-{boundary}s"), format!(", between {}", described(boundary))),
         };
-        let (pattern, request) = (case.pattern, case.request.clone());
+        let (pattern, request) = (case.pattern(), case.exchange.request().cloned());
         let (prefix, what) = describe_pattern(case);
         let name = format!(
             "{placement}/{waits}/{prefix}{carried}{suffix}{window_suffix}{several_suffix}{stall_suffix}{access_suffix}{boundary_suffix}"
@@ -172,7 +173,7 @@ const OVER_LINKS: &str = "over a link each, made, used and removed";
 
 /// What a pattern adds to the name of a group, and what its title calls the messages.
 fn describe_pattern(case: &Case) -> (String, String) {
-    match (case.pattern, &case.request) {
+    match (case.pattern(), case.exchange.request()) {
         (Pattern::OneWay, _) => ("one-way/".to_owned(), "messages one way".to_owned()),
         (Pattern::Connect, _) => ("connect/".to_owned(), format!("messages {OVER_LINKS}")),
         (Pattern::FanOut, _) => ("fan-out/".to_owned(), "messages to every receiver".to_owned()),
@@ -347,7 +348,7 @@ pub(crate) fn resolution_ns(row: &Row, harness: &Harness) -> f64 {
 mod tests {
     use super::*;
     use crate::fixture::{by_median, row};
-    use furlong_model::{Wait, printed_ns};
+    use furlong_model::{Exchange, Wait, printed_ns};
 
     /// A sleeping row on two cores with this interval around its middle.
     fn at(name: &str, low: f64, high: f64) -> Row {
@@ -489,7 +490,8 @@ mod tests {
     fn rows_that_may_lose_messages_are_ranked_by_themselves() {
         let to_three = |lost_share| {
             let mut row = row("ring", Wait::Futex, Placement::Spread, 5000.0);
-            (row.case.pattern, row.case.parties) = (Pattern::FanOut, NonZeroU32::new(3).unwrap());
+            let receivers = NonZeroU32::new(3).unwrap();
+            row.case.exchange = Exchange::FanOut { receivers, stall: None };
             Row { lost_share, ..row }
         };
         let mut rows = vec![to_three(Some(0.0)), to_three(None), to_three(Some(0.5))];
@@ -506,7 +508,7 @@ mod tests {
     fn a_heading_says_how_many_and_what_they_exchange() {
         let heading = |pattern, parties, family| {
             let mut row = row("eventfd", Wait::Block, Placement::Spread, 5000.0);
-            (row.case.pattern, row.case.parties) = (pattern, NonZeroU32::new(parties).unwrap());
+            row.case.exchange = Exchange::of(pattern).with_parties(NonZeroU32::new(parties).unwrap());
             Group::of(&row.case, Some(family)).title
         };
         let (data, nothing) = (Family::Socket, Family::Notification);
@@ -531,7 +533,7 @@ mod tests {
     fn each_window_is_ranked_by_itself() {
         let of_window = |window: u32| {
             let mut row = row("pipe", Wait::Block, Placement::OtherCore, 5000.0);
-            row.case.window = NonZeroU32::new(window).unwrap();
+            row.case = row.case.of_window(NonZeroU32::new(window).unwrap());
             row
         };
         let groups = rank(&mut [16, 1, 2].map(of_window).into(), &Harness::default(), by_median);

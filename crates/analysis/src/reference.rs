@@ -128,8 +128,9 @@ impl<'a> References<'a> {
     fn reference(&self, row: &ReferenceRow<'a>, waiting: Waiting) -> Option<Reference<'a>> {
         let ReferenceRow { case, family, switches } = *row;
         let carries_nothing = family == Some(Family::Notification);
-        let sleeps =
-            case.wait.kind() == WaitKind::Sleeping && case.arrival.is_closed_loop() && case.window.get() == 1;
+        let sleeps = case.wait.kind() == WaitKind::Sleeping
+            && case.arrival.is_closed_loop()
+            && case.window().get() == 1;
         if !(carries_nothing && sleeps) {
             return None;
         }

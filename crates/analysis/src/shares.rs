@@ -70,12 +70,12 @@ fn least(rates: &[f64]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::{DecodedRun, Run, fixture};
-    use furlong_model::{Case, Outcome, Placement, Record, Trial, Wait};
+    use furlong_model::{Outcome, Placement, Record, Trial, Wait};
     use std::num::NonZeroU32;
 
     fn trials(parties: u32, median_ns: f64) -> Vec<Record> {
         let parties = NonZeroU32::new(parties).unwrap();
-        let case = Case { parties, ..fixture::case("pipe", Wait::Block, Placement::Spread) };
+        let case = fixture::case("pipe", Wait::Block, Placement::Spread).of_several(parties);
         let trial = |number| {
             let outcome = Outcome::Measured(fixture::measurement(&case, median_ns, 0));
             let family = fixture::family(&case.mechanism);
@@ -100,10 +100,8 @@ mod tests {
 
     #[test]
     fn the_slowest_and_the_largest_are_found() {
-        let case = Case {
-            parties: NonZeroU32::new(4).unwrap(),
-            ..fixture::case("pipe", Wait::Block, Placement::Spread)
-        };
+        let case = fixture::case("pipe", Wait::Block, Placement::Spread);
+        let case = case.of_several(NonZeroU32::new(4).unwrap());
         let mut trial = fixture::measurement(&case, 1000.0, 0);
         let each: Vec<u64> = trial.parts.iter().map(|part| part.round_trips).collect();
         trial.parts[2].round_trips = each[2] / 2;

@@ -116,7 +116,7 @@ impl<'a> Sound<'a> {
 
     /// What one exchange is.
     pub(crate) fn unit(&self) -> Unit {
-        Unit::of(self.case.pattern)
+        Unit::of(self.case.pattern())
     }
 
     /// Exchanges to one reading of the clock, at most.
@@ -143,7 +143,7 @@ fn evidence(run: &Run, case: &Case, trials: &[&MeasuredTrial]) -> Evidence {
     Evidence {
         lost_share: lost_share(case, trials.iter().map(|trial| trial.record))
             .or_else(|| probed_share(&run.noise)),
-        shortest_ns: shortest.filter(|_| !case.pattern.is_one_way()),
+        shortest_ns: shortest.filter(|_| !case.pattern().is_one_way()),
     }
 }
 

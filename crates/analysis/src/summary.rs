@@ -89,7 +89,7 @@ impl Summary {
 
 /// Compares each row of several pairs with the same row alone, where that was measured too.
 fn compare_with_one(rows: &mut [Row]) {
-    let alone = rows.iter().filter(|row| is_one(&row.case.parties));
+    let alone = rows.iter().filter(|row| is_one(&row.case.parties()));
     let alone: Vec<(Case, f64)> = alone.map(|row| (row.case.clone(), row.exchange.per_second)).collect();
     for Row { case, exchange, shares, .. } in rows {
         let one = case.of_one();

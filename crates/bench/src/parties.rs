@@ -38,10 +38,10 @@ impl Parties {
     /// Those of a case with a mechanism that claims this; where one process has both ends, or there is one end, without
     /// responders.
     pub(crate) fn of(case: &Case, capabilities: &Capabilities) -> Parties {
-        let several = case.parties.get() as usize;
+        let several = case.parties().get() as usize;
         let alone = capabilities.start == Start::Alone;
         let both_ends = case.placement == Placement::OneProcess;
-        match case.pattern {
+        match case.pattern() {
             Pattern::FanOut => return Parties::fan_out(case, broadcast_to(case, capabilities)),
             Pattern::FanIn | Pattern::Work => return Parties::over_one_link(case, several),
             Pattern::Ready => return Parties::among_several_links(case, several),
@@ -60,7 +60,7 @@ impl Parties {
 
     /// A sender and several receivers, so many of which have an end of each link, and one control page.
     fn fan_out(case: &Case, receivers_of_each: usize) -> Parties {
-        let receivers = case.parties.get() as usize;
+        let receivers = case.parties().get() as usize;
         let links = receivers.div_ceil(receivers_of_each);
         let setup = |party: Party| match party.role {
             Role::Initiator => {
@@ -90,7 +90,7 @@ impl Parties {
     /// of them behind; else the sender has the first and each worker one.
     fn over_one_link(case: &Case, several: usize) -> Parties {
         let setup = |party: Party| {
-            let line = match (case.pattern, party.role) {
+            let line = match (case.pattern(), party.role) {
                 (Pattern::FanIn, Role::Responder) => several,
                 (_, Role::Initiator) => party.index(),
                 (_, Role::Responder) => 1 + party.index(),
@@ -98,7 +98,7 @@ impl Parties {
             PartySetup { party, ends: vec![(0, party.role)], control_page: 0, line }
         };
         let setups = case.all_parties().into_iter().map(setup).collect();
-        let lines = if case.pattern == Pattern::FanIn { 2 * several } else { 1 + several };
+        let lines = if case.pattern() == Pattern::FanIn { 2 * several } else { 1 + several };
         Parties { setups, links: 1, control_pages: 1, lines }
     }
 
@@ -110,8 +110,8 @@ impl Parties {
 
 /// How many receive each message by one link of a case with a mechanism that claims this.
 pub(crate) fn broadcast_to(case: &Case, capabilities: &Capabilities) -> usize {
-    match (case.pattern, capabilities.sharing) {
-        (Pattern::FanOut, Sharing::EveryReceiver) => case.parties.get() as usize,
+    match (case.pattern(), capabilities.sharing) {
+        (Pattern::FanOut, Sharing::EveryReceiver) => case.parties().get() as usize,
         _ => 1,
     }
 }
@@ -123,15 +123,15 @@ pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
     const FILES: [u64; 2] = [16, 64];
     /// The same of links between two processes.
     const FILES_OF_LINKS: [u64; 2] = [4, 128];
-    if is_one(&case.parties) {
+    if is_one(&case.parties()) {
         return None;
     }
-    let several = u64::from(case.parties.get());
+    let several = u64::from(case.parties().get());
     let processes = case.all_parties().len() as u64;
-    let files = if case.pattern == Pattern::Ready { FILES_OF_LINKS } else { FILES };
+    let files = if case.pattern() == Pattern::Ready { FILES_OF_LINKS } else { FILES };
     // Descriptors that are in the way of those that select watches get larger numbers.
     let moved =
-        if case.pattern == Pattern::Ready && case.wait == Wait::Select { SELECTABLE as u64 } else { 0 };
+        if case.pattern() == Pattern::Ready && case.wait == Wait::Select { SELECTABLE as u64 } else { 0 };
     let wanted = [
         (
             Resource::OpenFiles,
@@ -146,7 +146,7 @@ pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
         let is_held = resource == Resource::OpenFiles || !is_administrator();
         let limit = limits::raised(resource).ok().filter(|limit| is_held && *limit < needed)?;
         Some(Unavailable::new(
-            format!("{several} {} need {needed} {what}, and the limit is {limit}", case.pattern.several()),
+            format!("{several} {} need {needed} {what}, and the limit is {limit}", case.pattern().several()),
             format!("raise it ({command} {needed}), or ask for fewer"),
         ))
     })
@@ -156,10 +156,10 @@ pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
     const MOST: u32 = 15;
-    (!is_one(&case.parties) && case.parties.get() > MOST).then(|| {
+    (!is_one(&case.parties()) && case.parties().get() > MOST).then(|| {
         let reason = format!(
             "{} pairs were asked for, and Windows lets a process wait for {MOST} at most",
-            case.parties
+            case.parties()
         );
         Unavailable::new(reason, format!("ask for {MOST} pairs or fewer"))
     })
@@ -176,7 +176,7 @@ mod tests {
 
     fn described(pairs: u32, placement: Placement) -> Vec<String> {
         let parties = NonZeroU32::new(pairs).unwrap();
-        let case = Case { parties, ..Case::round_trip("pipe", Wait::Block, 1, placement) };
+        let case = Case::round_trip("pipe", Wait::Block, 1, placement).of_several(parties);
         let parties = Parties::of(&case, &USUAL);
         assert_eq!(
             (parties.links, parties.control_pages, parties.lines),
@@ -210,7 +210,7 @@ mod tests {
     fn a_sender_has_a_link_to_each_receiver() {
         let parties = NonZeroU32::new(2).unwrap();
         let pair = Case::round_trip("pipe", Wait::Block, 1, Placement::Free);
-        let parties = Parties::of(&Case { parties, pattern: Pattern::FanOut, ..pair }, &USUAL);
+        let parties = Parties::of(&pair.of_pattern(Pattern::FanOut).of_several(parties), &USUAL);
         assert_eq!((parties.links, parties.control_pages, parties.lines), (2, 1, 3));
         let ends: Vec<_> = parties.setups.iter().map(|setup| (setup.line, setup.ends.clone())).collect();
         let own = |link| vec![(link, Role::Responder)];
@@ -224,7 +224,7 @@ mod tests {
         let parties = NonZeroU32::new(3).unwrap();
         let pair = Case::round_trip("broadcast-ring", Wait::Futex, 1, Placement::Free);
         let broadcasts = Capabilities { sharing: Sharing::EveryReceiver, ..USUAL };
-        let parties = Parties::of(&Case { parties, pattern: Pattern::FanOut, ..pair }, &broadcasts);
+        let parties = Parties::of(&pair.of_pattern(Pattern::FanOut).of_several(parties), &broadcasts);
         assert_eq!((parties.links, parties.control_pages, parties.lines), (1, 1, 4));
         let lines: Vec<_> = parties.setups.iter().map(|setup| setup.line).collect();
         assert_eq!(lines, [0, 1, 2, 3]);
@@ -238,7 +238,7 @@ mod tests {
         let parties = NonZeroU32::new(2).unwrap();
         let pair = Case::round_trip("pipe", Wait::Block, 1, Placement::Free);
         let lines = |pattern| {
-            let parties = Parties::of(&Case { parties, pattern, ..pair.clone() }, &USUAL);
+            let parties = Parties::of(&pair.clone().of_pattern(pattern).of_several(parties), &USUAL);
             let setups = parties.setups.iter();
             let held = setups
                 .map(|setup| (setup.party.to_string(), setup.ends.clone(), setup.line))
@@ -262,7 +262,7 @@ mod tests {
     fn two_have_an_end_each_of_several_links() {
         let parties = NonZeroU32::new(3).unwrap();
         let pair = Case::round_trip("pipe", Wait::Poll, 1, Placement::Free);
-        let parties = Parties::of(&Case { parties, pattern: Pattern::Ready, ..pair }, &USUAL);
+        let parties = Parties::of(&pair.of_pattern(Pattern::Ready).of_several(parties), &USUAL);
         assert_eq!((parties.links, parties.control_pages, parties.lines), (3, 1, 2));
         let [initiator, responder] = &parties.setups[..] else { panic!("{parties:?}") };
         assert_eq!((initiator.party, responder.party), (Role::Initiator.into(), Role::Responder.into()));

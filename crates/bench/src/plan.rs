@@ -143,7 +143,7 @@ impl<'a> CaseResolver<'a> {
         } else {
             placement::pinned(case.placement, &case.all_parties()).map_err(Outcome::Refused)?
         };
-        let by = case.request.as_ref().and_then(|request| request.by.as_deref());
+        let by = case.exchange.request().and_then(|request| request.by.as_deref());
         let request_carrier = by.map(|by| self.request_carrier(by, case)).transpose()?;
         Ok(ResolvedCase { entry, request_carrier, processors })
     }

@@ -6,7 +6,7 @@ use fast_glob::glob_match;
 use furlong_bench::MechanismEntry;
 use furlong_console::exit::Usage;
 use furlong_model::{
-    Access, Arrival, Boundary, ByteSize, Capabilities, Case, Copies, Family, KernelBuffer, Pattern,
+    Access, Arrival, Boundary, ByteSize, Capabilities, Case, Copies, Exchange, Family, KernelBuffer, Pattern,
     Placement, Request, Start, Wait, WaitKind, is_one, row_name,
 };
 use furlong_stats::distinct;
@@ -52,18 +52,10 @@ impl<'a> Wanted<'a> {
 /// What the cases of a selection have in common, beside rows, sizes and places.
 #[derive(Debug, Clone)]
 pub struct Manner {
-    /// How messages go back and forth.
-    pub pattern: Pattern,
-    /// What requests are like, if that is the pattern.
-    pub request: Option<Request>,
+    /// How messages go between the roles.
+    pub exchange: Exchange,
     /// When messages are sent.
     pub arrival: Arrival,
-    /// Messages outstanding at any time.
-    pub window: NonZeroU32,
-    /// Pairs at the same moment.
-    pub parties: NonZeroU32,
-    /// The one of several receivers that sleeps for a while.
-    pub stall: Option<NonZeroU32>,
     /// Whether it is compared with several pairs: then it takes processors as they do.
     pub is_beside_several: bool,
     /// Bytes that pipes are to hold.
@@ -82,12 +74,8 @@ impl Default for Manner {
     /// Round trips, one after the other, with every buffer as it comes.
     fn default() -> Self {
         Manner {
-            pattern: Pattern::RoundTrip,
-            request: None,
+            exchange: Exchange::ROUND_TRIPS,
             arrival: Arrival::ClosedLoop,
-            window: NonZeroU32::MIN,
-            parties: NonZeroU32::MIN,
-            stall: None,
             is_beside_several: false,
             pipe_bytes: None,
             socket_bytes: None,
@@ -158,16 +146,15 @@ impl Manner {
         if let Some(why) = no_window {
             return Err(Usage(why.to_owned()).into());
         }
-        let request = is_request
-            .then(|| Request { size_bytes: request.map_or(1, |size| size.0), by: request_by.clone() });
+        let exchange = if is_request {
+            Exchange::asking(Request { size_bytes: request.map_or(1, |size| size.0), by: request_by.clone() })
+        } else {
+            Exchange::of(*pattern)
+        };
         let bytes = |size: &Option<ByteSize>| size.map(|size| size.0);
         Ok(Manner {
-            pattern: *pattern,
-            request,
+            exchange: exchange.with_window(window),
             arrival,
-            window,
-            parties: NonZeroU32::MIN,
-            stall: None,
             is_beside_several: false,
             pipe_bytes: bytes(pipe_size),
             socket_bytes: bytes(socket_buffer),
@@ -189,12 +176,8 @@ impl Manner {
             return Case::round_trip(capabilities.name, wait, size_bytes, placement);
         }
         Case {
-            pattern: self.pattern,
-            request: self.request.clone(),
+            exchange: self.exchange.clone(),
             arrival: self.arrival,
-            window: self.window,
-            parties: self.parties,
-            stall: self.stall,
             buffer_bytes: match capabilities.buffer {
                 KernelBuffer::None => None,
                 KernelBuffer::Pipe => self.pipe_bytes,
@@ -230,7 +213,8 @@ pub fn select(
         rows(mechanisms).any(|(row, _)| row.name == mechanism && row.copies == Copies::TwoOrNone)
     };
     let copies = manner.accesses.contains(&Access::Copy);
-    let is_ready = manner.pattern == Pattern::Ready;
+    let pattern = manner.exchange.pattern();
+    let is_ready = pattern == Pattern::Ready;
     let asked = |mechanism: &str, wait: Wait| {
         // With --wait, a row without a slash means every wait that passes; so it does where waiting is what is compared.
         let usual = match (options.waits.is_empty(), is_ready && can_be_watched(mechanism)) {
@@ -241,7 +225,7 @@ pub fn select(
         let by_row = if wanted.is_empty() {
             usual
                 && (copies || lends(mechanism))
-                && (shares(mechanism) || !manner.pattern.shares_an_end())
+                && (shares(mechanism) || !pattern.shares_an_end())
                 && (can_be_watched(mechanism) || !is_ready)
         } else {
             wanted.iter().any(|row| row.matches(mechanism, wait, usual))
@@ -259,8 +243,8 @@ pub fn select(
             return Err(Usage(reason).into());
         }
     }
-    let several = !is_one(&manner.parties);
-    let usual = match manner.pattern {
+    let several = !is_one(&manner.exchange.parties());
+    let usual = match pattern {
         Pattern::Connect => Placement::OneProcess,
         Pattern::Ready => Placement::OtherCore,
         _ if several || manner.is_beside_several => Placement::Spread,
@@ -268,7 +252,7 @@ pub fn select(
     };
     let wanted_places = options.places_or(usual);
     let other = wanted_places.iter().find(|place| **place != Placement::OneProcess);
-    if let (Pattern::Connect, Some(place)) = (manner.pattern, other) {
+    if let (Pattern::Connect, Some(place)) = (pattern, other) {
         let why =
             format!("-m connect makes and uses both ends in one process, and --place {place} was asked");
         return Err(Usage(why).into());
@@ -437,7 +421,7 @@ mod tests {
             select(&registry(), &options.cases, &manner)
         };
         for case in cases("").unwrap() {
-            assert_eq!((case.pattern, case.placement), (Pattern::Connect, Placement::OneProcess));
+            assert_eq!((case.pattern(), case.placement), (Pattern::Connect, Placement::OneProcess));
         }
         for refused in ["--place same-core", "--place 0:1", "--window 2"] {
             assert!(cases(refused).is_err(), "{refused}");

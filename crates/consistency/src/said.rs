@@ -21,11 +21,15 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
         winners(&rankings, text, found);
         all_tie(&rankings, text, found);
         wide_intervals(&rankings, page, text, found);
-        if let Some(counts) = counts(text, "Of {} pairs, {} in the same order at both, {} known at one only")
+        let neither = counts(text, "at both, {} known at neither,").map_or(0, |counts| counts[0]);
+        let text_of_pairs = text.replace(&format!(" {neither} known at neither,"), "");
+        if let Some(counts) =
+            counts(&text_of_pairs, "Of {} pairs, {} in the same order at both, {} known at one only")
         {
             let opposite = holes(text, "known at one only, {} in opposite orders");
             let opposite = opposite.and_then(|words| words[0].parse().ok()).unwrap_or(0);
-            sum("pairs are counted once", text, counts[0], &[counts[1], counts[2], opposite], found);
+            let parts = [counts[1], counts[2], opposite, neither];
+            sum("pairs are counted once", text, counts[0], &parts, found);
         }
         if let (Some(busy), Some(there)) =
             (holes(text, "Spinning keeps {} processors busy"), page.texts().find_map(processors))

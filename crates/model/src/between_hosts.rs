@@ -19,7 +19,7 @@ pub struct PeerHost {
 impl Case {
     /// Bytes of the smaller of its messages.
     fn smallest_bytes(&self) -> usize {
-        self.request.as_ref().map_or(self.size_bytes, |request| request.size_bytes.min(self.size_bytes))
+        self.exchange.request().map_or(self.size_bytes, |request| request.size_bytes.min(self.size_bytes))
     }
 
     /// Why the roles cannot be on two hosts in this case, if they are to be and cannot.
@@ -27,7 +27,7 @@ impl Case {
         if self.placement != Placement::OtherHost {
             return None;
         }
-        let Case { mechanism, pattern, arrival, request, .. } = self;
+        let (Case { mechanism, arrival, .. }, pattern) = (self, self.pattern());
         let (reason, remedy) = if capabilities.reach != Reach::Network {
             let reason = format!(
                 "{mechanism} does not reach another host (its reach: {})",
@@ -43,13 +43,13 @@ impl Case {
                  that it comes twice"
             );
             (reason, "ask for 8 bytes or more (--size, --request)")
-        } else if !Pattern::OVER_ONE_LINK.contains(pattern) || !is_one(&self.parties) {
+        } else if !Pattern::OVER_ONE_LINK.contains(&pattern) || !is_one(&self.parties()) {
             let reason = "between hosts two processes use one link: one on each host".to_owned();
             (reason, "ask for round-trip, request or one-way, without --pairs")
-        } else if request.as_ref().is_some_and(|request| request.by.is_some()) {
+        } else if self.exchange.request().is_some_and(|request| request.by.is_some()) {
             let reason = "between hosts one mechanism carries requests and responses".to_owned();
             (reason, "leave --request-by out")
-        } else if *pattern == Pattern::OneWay && matches!(arrival, Arrival::Interval(_)) {
+        } else if pattern == Pattern::OneWay && matches!(arrival, Arrival::Interval(_)) {
             let reason =
                 "a time from when a message was due to when it came needs one clock, and two hosts have two"
                     .to_owned();
@@ -64,7 +64,7 @@ impl Case {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Family, Limits, Request, Wait};
+    use crate::{Exchange, Family, Limits, Request, Wait};
     use std::num::NonZeroU32;
 
     fn refused(reach: Reach, change: impl FnOnce(&mut Case)) -> Option<String> {
@@ -78,19 +78,19 @@ mod tests {
     #[test]
     fn what_needs_one_host_is_refused_between_two() {
         assert_eq!(refused(Reach::Network, |_| {}), None);
-        assert_eq!(refused(Reach::Network, |case| case.pattern = Pattern::OneWay), None);
+        assert_eq!(refused(Reach::Network, |case| case.exchange = Exchange::of(Pattern::OneWay)), None);
         let told = refused(Reach::FileSystem, |_| {}).unwrap();
         assert!(told.contains("does not reach another host (its reach: same file system)"), "{told}");
-        let told = refused(Reach::Network, |case| case.parties = NonZeroU32::new(2).unwrap()).unwrap();
+        let of_two = Exchange::ROUND_TRIPS.with_parties(NonZeroU32::new(2).unwrap());
+        let told = refused(Reach::Network, |case| case.exchange = of_two).unwrap();
         assert!(told.contains("one on each host"), "{told}");
         let told = refused(Reach::Network, |case| {
-            case.pattern = Pattern::OneWay;
+            case.exchange = Exchange::of(Pattern::OneWay);
             case.arrival = Arrival::Interval(1_000_000);
         });
         assert!(told.unwrap().contains("two hosts have two"));
         let told = refused(Reach::Network, |case| {
-            case.pattern = Pattern::Request;
-            case.request = Some(Request { size_bytes: 1, by: Some("pipe".to_owned()) });
+            case.exchange = Exchange::asking(Request { size_bytes: 1, by: Some("pipe".to_owned()) });
         });
         assert!(told.unwrap().contains("one mechanism carries"));
         // On one host all of these are as they were.

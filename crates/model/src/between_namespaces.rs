@@ -16,7 +16,7 @@ impl Case {
                 ("another host is a boundary of its own".to_owned(), "ask for one of the two")
             }
             Boundary::NetworkNamespace => {
-                let makes_links_itself = self.pattern == Pattern::Connect;
+                let makes_links_itself = self.pattern() == Pattern::Connect;
                 if !self.crosses_networks(capabilities) || !makes_links_itself {
                     return None;
                 }
@@ -35,7 +35,7 @@ impl Case {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Limits, Wait};
+    use crate::{Exchange, Limits, Wait};
 
     fn refused(reach: Reach, change: impl FnOnce(&mut Case)) -> Option<String> {
         let boundary = Boundary::NetworkNamespace;
@@ -55,7 +55,7 @@ mod tests {
         let told = refused(Reach::Network, |case| case.placement = Placement::OtherHost).unwrap();
         assert!(told.contains("of its own"), "{told}");
         let connects = |case: &mut Case| {
-            (case.pattern, case.placement) = (Pattern::Connect, Placement::OneProcess);
+            (case.exchange, case.placement) = (Exchange::of(Pattern::Connect), Placement::OneProcess);
         };
         assert!(refused(Reach::Network, connects).unwrap().contains("one network namespace"));
         assert_eq!(refused(Reach::FileSystem, connects), None);

@@ -1,138 +1,111 @@
 //! A case: one value of each axis, and which combinations make no sense.
 
-use crate::named_enum::named_enum;
 use crate::{
-    ATOMIC_BYTES, Access, Arrival, Boundary, Capabilities, Family, Limits, Party, Placement, Role, Sharing,
-    Start, Subsystem, Unavailable, Wait, WhenFull, format_bytes,
+    ATOMIC_BYTES, Access, Arrival, Boundary, Capabilities, Exchange, Family, Limits, Party, Pattern,
+    Placement, Request, Role, Sharing, Start, Subsystem, Unavailable, Wait, WhenFull, format_bytes, is_one,
+    one,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::num::NonZeroU32;
 
-named_enum! {
-    /// How messages go back and forth.
-    Pattern, "pattern" {
-        /// One message there, one of the same size back, one at a time.
-        RoundTrip = "round-trip",
-        /// Messages there, one after the other as fast as they are taken, and none back.
-        OneWay = "one-way",
-        /// A request there and a response back: a round trip of two sizes.
-        Request = "request",
-        /// A link for each message: made, used once and removed, all by one process.
-        Connect = "connect",
-        /// Messages one way, each to every one of several receivers.
-        FanOut = "fan-out",
-        /// Messages one way from several senders to one receiver, all by one link.
-        FanIn = "fan-in",
-        /// Messages one way, each to one of several workers, all by one link.
-        Work = "work",
-        /// One message there and one back, by one of several links, for which the receiver waits among all of them.
-        Ready = "ready",
-    }
-}
-
-impl Pattern {
-    /// Those in which two processes use one link for as long as they are measured.
-    pub const OVER_ONE_LINK: [Pattern; 3] = [Pattern::RoundTrip, Pattern::OneWay, Pattern::Request];
-
-    /// Whether no message is answered.
-    pub const fn is_one_way(self) -> bool {
-        matches!(self, Pattern::OneWay | Pattern::FanOut) || self.shares_an_end()
-    }
-
-    /// Whether several processes use one end of a link, so that each message comes from one and goes to one.
-    pub const fn shares_an_end(self) -> bool {
-        matches!(self, Pattern::FanIn | Pattern::Work)
-    }
-
-    /// Whether one sends to several responders, where there are several.
-    pub const fn is_to_several(self) -> bool {
-        matches!(self, Pattern::FanOut | Pattern::Work)
-    }
-
-    /// Whether receivers of a mechanism with these promises may lose messages that go so, and count them.
-    pub fn may_lose(self, capabilities: &Capabilities) -> bool {
-        let may_lose = match capabilities.when_full {
-            WhenFull::Drops | WhenFull::DropsOldest => capabilities.sharing == Sharing::EveryReceiver,
-            WhenFull::Overwrites => !capabilities.notifies_only() && capabilities.start != Start::Alone,
-            WhenFull::Waits | WhenFull::Merges => false,
-        };
-        self == Pattern::FanOut && may_lose
-    }
-
-    /// Of what there can be several, in words.
-    pub const fn several(self) -> &'static str {
-        match self {
-            Pattern::FanOut => "receivers",
-            Pattern::FanIn => "senders",
-            Pattern::Work => "workers",
-            Pattern::Ready => "links",
-            _ => "pairs",
-        }
-    }
-}
-
 /// One value of each axis: what a single row measures.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
 pub struct Case {
     /// The mechanism's name.
     pub mechanism: String,
     /// How both roles wait.
     pub wait: Wait,
-    /// How messages go back and forth.
-    pub pattern: Pattern,
+    /// How messages go between the roles.
+    pub exchange: Exchange,
     /// Bytes in each message; of a request, in each response.
     pub size_bytes: usize,
-    /// The request; `None` unless that is the pattern.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request: Option<Request>,
     /// Where the roles run.
     pub placement: Placement,
     /// When the initiator sends the next message.
-    #[serde(default, skip_serializing_if = "Arrival::is_closed_loop")]
     pub arrival: Arrival,
     /// Bytes asked for in the buffer between the roles; `None` leaves it as the mechanism has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_bytes: Option<usize>,
-    /// Messages that the initiator has sent and that are not answered yet, at any time.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
-    pub window: NonZeroU32,
-    /// Receivers of each message, senders to one receiver, workers of one sender, or links between two roles; else pairs of
-    /// roles that do this at the same moment, each by itself.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
-    pub parties: NonZeroU32,
-    /// The receiver that sleeps for a while, of several, from 1 on; `None` if all receive all the time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stall: Option<NonZeroU32>,
     /// The subsystem of the responder's program; `None` for furlong's own program. Windows alone has them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subsystem: Option<Subsystem>,
     /// Where the bytes of its messages are written and read.
-    #[serde(default, skip_serializing_if = "Access::is_copy")]
     pub access: Access,
     /// What lies between the roles: nothing, or two network namespaces.
-    #[serde(default, skip_serializing_if = "Boundary::is_nothing")]
     pub boundary: Boundary,
 }
 
-/// One: the usual number of messages outstanding, and of pairs.
-pub fn one() -> NonZeroU32 {
-    NonZeroU32::MIN
-}
-
-/// Whether it is the usual number.
-pub fn is_one(number: &NonZeroU32) -> bool {
-    *number == one()
-}
-
-/// The message that is answered by a response.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Request {
-    /// Bytes in it.
-    pub size_bytes: usize,
-    /// The mechanism that carries it; `None` if it is the one that carries the response.
+/// A case as records have it: the options of all patterns side by side.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    mechanism: String,
+    wait: Wait,
+    pattern: Pattern,
+    size_bytes: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by: Option<String>,
+    request: Option<Request>,
+    placement: Placement,
+    #[serde(default, skip_serializing_if = "Arrival::is_closed_loop")]
+    arrival: Arrival,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    buffer_bytes: Option<usize>,
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    window: NonZeroU32,
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    parties: NonZeroU32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stall: Option<NonZeroU32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    subsystem: Option<Subsystem>,
+    #[serde(default, skip_serializing_if = "Access::is_copy")]
+    access: Access,
+    #[serde(default, skip_serializing_if = "Boundary::is_nothing")]
+    boundary: Boundary,
+}
+
+impl From<Written> for Case {
+    fn from(written: Written) -> Case {
+        let exchange = match (written.pattern, written.request) {
+            (Pattern::Request, Some(request)) => Exchange::asking(request),
+            (pattern, _) => Exchange::of(pattern),
+        };
+        Case {
+            mechanism: written.mechanism,
+            wait: written.wait,
+            exchange: exchange
+                .with_window(written.window)
+                .with_parties(written.parties)
+                .with_stall(written.stall),
+            size_bytes: written.size_bytes,
+            placement: written.placement,
+            arrival: written.arrival,
+            buffer_bytes: written.buffer_bytes,
+            subsystem: written.subsystem,
+            access: written.access,
+            boundary: written.boundary,
+        }
+    }
+}
+
+impl From<Case> for Written {
+    fn from(case: Case) -> Written {
+        Written {
+            mechanism: case.mechanism,
+            wait: case.wait,
+            pattern: case.exchange.pattern(),
+            size_bytes: case.size_bytes,
+            request: case.exchange.request().cloned(),
+            placement: case.placement,
+            arrival: case.arrival,
+            buffer_bytes: case.buffer_bytes,
+            window: case.exchange.window(),
+            parties: case.exchange.parties(),
+            stall: case.exchange.stall(),
+            subsystem: case.subsystem,
+            access: case.access,
+            boundary: case.boundary,
+        }
+    }
 }
 
 /// The name of a row: `mechanism/wait`.
@@ -163,19 +136,57 @@ impl Case {
         Case {
             mechanism: mechanism.into(),
             wait,
-            pattern: Pattern::RoundTrip,
+            exchange: Exchange::ROUND_TRIPS,
             size_bytes,
-            request: None,
             placement,
             arrival: Arrival::ClosedLoop,
             buffer_bytes: None,
-            window: one(),
-            parties: one(),
-            stall: None,
             subsystem: None,
             access: Access::Copy,
             boundary: Boundary::default(),
         }
+    }
+
+    /// The same, but for how messages go between the roles.
+    #[must_use]
+    pub fn with(self, exchange: Exchange) -> Case {
+        Case { exchange, ..self }
+    }
+
+    /// The same in another pattern: as many messages outstanding and as many parties, and requests of one byte.
+    #[must_use]
+    pub fn of_pattern(self, pattern: Pattern) -> Case {
+        let exchange = Exchange::of(pattern).with_window(self.window()).with_parties(self.parties());
+        self.with(exchange)
+    }
+
+    /// The same with this many messages outstanding, if the pattern can have several.
+    #[must_use]
+    pub fn of_window(self, window: NonZeroU32) -> Case {
+        let exchange = self.exchange.clone().with_window(window);
+        self.with(exchange)
+    }
+
+    /// The same with this many of what [`Pattern::several`] names.
+    #[must_use]
+    pub fn of_several(self, number: NonZeroU32) -> Case {
+        let exchange = self.exchange.clone().with_parties(number);
+        self.with(exchange)
+    }
+
+    /// How messages go back and forth.
+    pub const fn pattern(&self) -> Pattern {
+        self.exchange.pattern()
+    }
+
+    /// Messages that the initiator has sent and that are not answered yet, at any time.
+    pub const fn window(&self) -> NonZeroU32 {
+        self.exchange.window()
+    }
+
+    /// How many there are of what [`Pattern::several`] names.
+    pub const fn parties(&self) -> NonZeroU32 {
+        self.exchange.parties()
     }
 
     /// The row's name: `mechanism/wait`, the subsystem where it says one, and how messages are accessed if they are not copied.
@@ -186,9 +197,9 @@ impl Case {
 
     /// All who take part, in the order in which they take processors: pair after pair, or senders and then receivers.
     pub fn all_parties(&self) -> Vec<Party> {
-        let several = self.parties.get();
+        let several = self.parties().get();
         let all = |role| (0..several).map(move |index| Party::of(role, index, several));
-        match self.pattern {
+        match self.pattern() {
             Pattern::FanOut | Pattern::Work => {
                 return [Role::Initiator.into()].into_iter().chain(all(Role::Responder)).collect();
             }
@@ -202,12 +213,16 @@ impl Case {
 
     /// The same with one receiver, pair, or whatever there are several of.
     pub fn of_one(&self) -> Case {
-        Case { parties: one(), stall: None, ..self.clone() }
+        self.clone().with(self.exchange.clone().with_parties(one()).with_stall(None))
     }
 
     /// Links that carry messages at the same moment: one that several share an end of or that is ready, else one for each of them.
     pub fn links(&self) -> NonZeroU32 {
-        if self.pattern.shares_an_end() || self.pattern == Pattern::Ready { one() } else { self.parties }
+        if self.pattern().shares_an_end() || self.pattern() == Pattern::Ready {
+            one()
+        } else {
+            self.parties()
+        }
     }
 
     /// Whether the two differ in nothing but the mechanism, its buffer, the subsystem and where messages are accessed, wait
@@ -221,21 +236,21 @@ impl Case {
 
     /// Bytes in the messages that each role sends with this mechanism, the initiator's first.
     pub fn sizes_bytes(&self) -> [usize; 2] {
-        match (self.pattern, &self.request) {
-            (pattern, _) if pattern.is_one_way() => [self.size_bytes, 1],
-            (Pattern::Request, Some(Request { size_bytes, by: None })) => [*size_bytes, self.size_bytes],
-            (Pattern::Request, _) => [1, self.size_bytes],
-            _ => [self.size_bytes; 2],
+        match self.exchange.request() {
+            _ if self.pattern().is_one_way() => [self.size_bytes, 1],
+            Some(Request { size_bytes, by: None }) => [*size_bytes, self.size_bytes],
+            Some(Request { by: Some(_), .. }) => [1, self.size_bytes],
+            None => [self.size_bytes; 2],
         }
     }
 
     /// Why the pattern makes no sense for a mechanism with these promises, if it does not.
     fn refuse_pattern(&self, capabilities: &Capabilities) -> Option<Unavailable> {
-        let Case { mechanism, pattern, .. } = self;
-        if *pattern == Pattern::RoundTrip {
+        let (mechanism, pattern) = (&self.mechanism, self.pattern());
+        if pattern == Pattern::RoundTrip {
             return None;
         }
-        if *pattern == Pattern::Connect {
+        if pattern == Pattern::Connect {
             return (self.placement != Placement::OneProcess).then(|| {
                 Unavailable::new(
                     "connect makes and uses both ends of each link in one process",
@@ -255,7 +270,7 @@ impl Case {
                 "measure round trips, or ask for another place",
             ));
         }
-        if *pattern == Pattern::Ready {
+        if pattern == Pattern::Ready {
             return self.refuse_watching(capabilities);
         }
         if self.may_lose(capabilities) {
@@ -272,8 +287,7 @@ impl Case {
         if pattern.shares_an_end() {
             return self.refuse_sharing(capabilities);
         }
-        let requests_nothing = self.request.as_ref().is_none_or(|request| request.size_bytes == 0);
-        (*pattern == Pattern::Request && requests_nothing).then(|| {
+        self.exchange.request().is_some_and(|request| request.size_bytes == 0).then(|| {
             Unavailable::new(
                 "a request of 0 bytes carries nothing that could be verified",
                 "ask with 1 byte or more",
@@ -283,7 +297,7 @@ impl Case {
 
     /// Whether receivers of a mechanism with these promises may lose messages in this case, and count them.
     pub fn may_lose(&self, capabilities: &Capabilities) -> bool {
-        self.pattern.may_lose(capabilities)
+        self.pattern().may_lose(capabilities)
     }
 
     /// Why it cannot be told which messages were lost in this case, if it cannot.
@@ -301,7 +315,7 @@ impl Case {
     fn refuse_watching(&self, capabilities: &Capabilities) -> Option<Unavailable> {
         /// Descriptors that `select` can tell apart (FD_SETSIZE), less those that a process has beside its links.
         const MOST_SELECTED: u32 = 1000;
-        let Case { mechanism, wait, parties, .. } = self;
+        let (Case { mechanism, wait, .. }, parties) = (self, self.parties());
         let (reason, remedy) = if !capabilities.can_be_watched() {
             let reason = format!("the ends of {mechanism} are no descriptors that a process can wait for");
             (reason, "ask for a row that has them: pipes, sockets, queues of POSIX".to_owned())
@@ -321,7 +335,7 @@ impl Case {
 
     /// Why several processes cannot use one end of the link in this case, if they cannot.
     fn refuse_sharing(&self, capabilities: &Capabilities) -> Option<Unavailable> {
-        let Case { mechanism, pattern, size_bytes, .. } = self;
+        let (Case { mechanism, size_bytes, .. }, pattern) = (self, self.pattern());
         let several = pattern.several();
         let (reason, remedy) = if capabilities.sharing == Sharing::EveryReceiver {
             let reason =
@@ -353,17 +367,11 @@ impl Case {
 
     /// Why several messages cannot be outstanding in this case, whatever the link holds, if they cannot.
     fn refuse_several(&self, capabilities: &Capabilities) -> Option<Unavailable> {
-        if is_one(&self.window) {
+        if is_one(&self.window()) {
             return None;
         }
         let (why, remedy) = if capabilities.start == Start::Alone || self.placement == Placement::OneProcess {
             ("--window needs two processes".to_owned(), "leave --window out, or ask for another place")
-        } else if self.pattern.is_one_way() {
-            let why = "--window is for round trips and requests: messages one way are not answered";
-            (why.to_owned(), "leave --window out: how many are under way is what the row holds")
-        } else if self.pattern == Pattern::Ready {
-            let why = "of ready one link carries a message, and no other until it is answered";
-            (why.to_owned(), "leave --window out")
         } else if !self.arrival.is_closed_loop() {
             let why =
                 format!("--window sends the next message for each response, and {} is asked", self.arrival);
@@ -444,24 +452,21 @@ impl fmt::Display for Case {
         let Case {
             mechanism,
             wait,
-            pattern,
+            exchange,
             size_bytes,
-            request,
             placement,
             arrival,
             buffer_bytes,
-            window,
-            parties,
-            stall,
             subsystem,
             access,
             boundary,
         } = self;
+        let (pattern, window, parties) = (exchange.pattern(), exchange.window(), exchange.parties());
         write!(f, "{mechanism}/{wait} {} {placement}", format_bytes(*size_bytes))?;
-        if *pattern != Pattern::RoundTrip {
+        if pattern != Pattern::RoundTrip {
             write!(f, " {pattern}")?;
         }
-        if let Some(Request { size_bytes, by }) = request {
+        if let Some(Request { size_bytes, by }) = exchange.request() {
             write!(f, " {}", format_bytes(*size_bytes))?;
             by.as_ref().map_or(Ok(()), |by| write!(f, " by {by}"))?;
         }
@@ -470,16 +475,16 @@ impl fmt::Display for Case {
         }
         buffer_bytes.map_or(Ok(()), |bytes| write!(f, " buffer {}", format_bytes(bytes)))?;
         access.words().map_or(Ok(()), |words| write!(f, " {words}"))?;
-        if !is_one(window) {
+        if !is_one(&window) {
             write!(f, " window {window}")?;
         }
         subsystem.map_or(Ok(()), |subsystem| write!(f, " {subsystem} subsystem"))?;
         if !boundary.is_nothing() {
             write!(f, " between {boundary}s")?;
         }
-        if !is_one(parties) {
+        if !is_one(&parties) {
             write!(f, " {parties} {}", pattern.several())?;
         }
-        stall.map_or(Ok(()), |receiver| write!(f, " stall {receiver}"))
+        exchange.stall().map_or(Ok(()), |receiver| write!(f, " stall {receiver}"))
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 impl Capabilities {
     /// What one process may call in one round trip of this case, by name.
     pub fn declared_in(&self, case: &Case) -> BTreeMap<String, Bounds> {
-        if case.pattern == Pattern::Connect {
+        if case.pattern() == Pattern::Connect {
             // What is declared is of a message, and not of making the link.
             return BTreeMap::new();
         }

@@ -4,8 +4,8 @@
 
 use crate::case::row_of_subsystem;
 use crate::{
-    Backing, Case, ChildStart, Figure, Handover, Pattern, Placement, Request, StartMethod, Subsystem, Touch,
-    Wait,
+    Backing, Case, ChildStart, Exchange, Figure, Handover, Pattern, Placement, Request, StartMethod,
+    Subsystem, Touch, Wait,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ pub struct Measure {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Work {
     /// They exchange messages.
-    Exchange(Exchange),
+    Exchange(ExchangeWork),
     /// One writes a region of shared memory and the other reads it.
     Handover {
         /// Which bytes are touched.
@@ -77,7 +77,7 @@ pub enum Work {
 
 /// An exchange of messages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Exchange {
+pub struct ExchangeWork {
     /// How messages go back and forth.
     pub pattern: Pattern,
     /// What is asked with; `None` unless the pattern is a request.
@@ -86,6 +86,13 @@ pub struct Exchange {
     pub count: Amount,
     /// What one trial exchanges.
     pub per_trial: Amount,
+}
+
+impl ExchangeWork {
+    /// How messages go between the roles.
+    pub fn exchange(&self) -> Exchange {
+        self.request.clone().map_or_else(|| Exchange::of(self.pattern), Exchange::asking)
+    }
 }
 
 /// How much is exchanged.
@@ -244,12 +251,8 @@ impl Measure {
         size_bytes: usize,
     ) -> Option<Case> {
         let Work::Exchange(exchange) = &self.work else { return None };
-        Some(Case {
-            pattern: exchange.pattern,
-            request: exchange.request.clone(),
-            subsystem,
-            ..Case::round_trip(mechanism, wait, size_bytes, self.place)
-        })
+        let case = Case::round_trip(mechanism, wait, size_bytes, self.place).with(exchange.exchange());
+        Some(Case { subsystem, ..case })
     }
 
     /// What is measured of a backing with a region of `size_bytes`; `None` unless it is a handover.

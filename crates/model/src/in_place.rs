@@ -5,7 +5,7 @@ use crate::{Capabilities, Case, Copies, Limits, Pattern, Unavailable, format_byt
 impl Case {
     /// Why messages cannot be written and read where they lie in this case, if they are to be and cannot.
     pub(crate) fn refuse_access(&self, capabilities: &Capabilities, limits: &Limits) -> Option<Unavailable> {
-        let Case { mechanism, access, pattern, .. } = self;
+        let Case { mechanism, access, .. } = self;
         if access.is_copy() {
             return None;
         }
@@ -17,7 +17,7 @@ impl Case {
                 reason,
                 "leave --access out, or ask for rows that lend: memory that both processes map".to_owned(),
             )
-        } else if *pattern == Pattern::Connect {
+        } else if self.pattern() == Pattern::Connect {
             let reason = "connect makes a link for each message, whose cost does not depend on --access";
             (reason.to_owned(), "leave --access out".to_owned())
         } else if let Some(most) = limits.max_in_place_bytes.filter(|most| largest > *most) {
@@ -42,11 +42,8 @@ mod tests {
         let lends = Capabilities { copies: Copies::TwoOrNone, ..usual };
         let limits = Limits::none().in_place_up_to(1000);
         let refused = |access, pattern, size_bytes, capabilities: &Capabilities| {
-            let case = Case {
-                access,
-                pattern,
-                ..Case::round_trip("channel", Wait::Block, size_bytes, Placement::OneProcess)
-            };
+            let case = Case::round_trip("channel", Wait::Block, size_bytes, Placement::OneProcess);
+            let case = Case { access, ..case.of_pattern(pattern) };
             case.refusal(capabilities, &limits).map(|why| why.reason)
         };
         let trip = Pattern::RoundTrip;

@@ -16,6 +16,7 @@ mod cost;
 mod count;
 mod declared_calls;
 mod depth;
+mod exchange;
 mod experiment;
 mod figure;
 mod handover;
@@ -49,13 +50,14 @@ pub use capabilities::{
     ATOMIC_BYTES, Capabilities, Copies, Family, KernelBuffer, Lifetime, OwnedCapabilities, PeerDeath, Reach,
     Sharing, Start, WhenFull,
 };
-pub use case::{Case, Pattern, Request, is_one, one, row_name};
+pub use case::{Case, row_name};
 pub use conditions::{Conditions, DEFAULT_CPU_WEIGHT, DEFAULT_TIMER_SLACK_NS};
 pub use cost::{Cost, CostFigure, CostReading};
 pub use count::{Count, CountMethod, RoleCount};
 pub use depth::{Depth, NoBound, Room};
+pub use exchange::{Exchange, Pattern, Request, is_one, one};
 pub use experiment::{
-    Amount, Claim, Exchange, Experiment, ExperimentRow, ExperimentStart, Measure, Published, Statement,
+    Amount, Claim, ExchangeWork, Experiment, ExperimentRow, ExperimentStart, Measure, Published, Statement,
     Target, Work,
 };
 pub use figure::Figure;

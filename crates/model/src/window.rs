@@ -45,7 +45,7 @@ impl Case {
     pub fn refuse_window(&self, capabilities: &Capabilities, ways: [Direction; 2]) -> Option<Unavailable> {
         let most = most_outstanding(ways)?;
         let [sent_bytes, answered_bytes] = self.sizes_bytes();
-        if u64::from(self.window.get()) <= most || self.window.get() == 1 {
+        if u64::from(self.window().get()) <= most || self.window().get() == 1 {
             return None;
         }
         let [there, back] = ways.map(|way| way.room.depth);
@@ -75,7 +75,8 @@ impl Case {
         };
         let reason = format!(
             "{} messages cannot be outstanding: {} holds {holds}, {why}",
-            self.window, self.mechanism
+            self.window(),
+            self.mechanism
         );
         Some(Unavailable::new(reason, smaller + larger))
     }

@@ -1,7 +1,7 @@
 //! What a user's two processes have to do: what `furlong recommend` chooses a mechanism for.
 
 use crate::named_enum::named_enum;
-use crate::{Arrival, Boundary, Case, Pattern, Placement, Reach, Request, Time, Wait};
+use crate::{Arrival, Boundary, Case, Exchange, Pattern, Placement, Reach, Request, Time, Wait};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::{fmt, str::FromStr, time::Duration};
@@ -123,16 +123,19 @@ impl Workload {
         (pattern, NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN))
     }
 
+    /// How messages go between the processes.
+    pub fn exchange(&self) -> Exchange {
+        let (pattern, parties) = self.pattern_and_parties();
+        let request = self.request_bytes.map(|size_bytes| Request { size_bytes, by: None });
+        request
+            .filter(|_| pattern == Pattern::Request)
+            .map_or_else(|| Exchange::of(pattern).with_parties(parties), Exchange::asking)
+    }
+
     /// The same messages of another size, each as soon as the one before it is done.
     pub fn closed_case(&self, mechanism: &str, wait: Wait, size_bytes: usize, placement: Placement) -> Case {
-        let (pattern, parties) = self.pattern_and_parties();
-        Case {
-            pattern,
-            parties,
-            boundary: Boundary::measured_of(&self.boundaries),
-            request: self.request_bytes.map(|size_bytes| Request { size_bytes, by: None }),
-            ..Case::round_trip(mechanism, wait, size_bytes, placement)
-        }
+        let case = Case::round_trip(mechanism, wait, size_bytes, placement).with(self.exchange());
+        Case { boundary: Boundary::measured_of(&self.boundaries), ..case }
     }
 }
 
@@ -359,7 +362,7 @@ mod tests {
         let stream = Workload { pattern: Pattern::OneWay, ..rpc.clone() };
         let measured = |workload: &Workload| {
             let case = workload.case("pipe", Wait::Block, Placement::OtherCore);
-            (case.pattern, case.parties.get(), case.links().get(), case.arrival)
+            (case.pattern(), case.parties().get(), case.links().get(), case.arrival)
         };
         let paced = Arrival::Interval(1_000);
         for (workload, expected) in [

@@ -121,7 +121,7 @@ fn all() -> impl Iterator<Item = (String, Cell)> {
 static FIRST: [(&str, Cell); 24] = [
     ("mechanism", Cell::Text(|line| line.case.mechanism.clone())),
     ("wait", Cell::Text(|line| line.case.wait.to_string())),
-    ("pattern", Cell::Text(|line| line.case.pattern.to_string())),
+    ("pattern", Cell::Text(|line| line.case.pattern().to_string())),
     ("size_bytes", Cell::Whole(|line| Some(line.case.size_bytes as u64))),
     ("placement", Cell::Text(|line| line.case.placement.to_string())),
     (
@@ -182,23 +182,26 @@ static THIRD: [(&str, Cell); 25] = [
     ("min_ns", Cell::Figure(|row| row.exchange.ns.min)),
     (
         "request_bytes",
-        Cell::Whole(|line| line.case.request.as_ref().map(|request| request.size_bytes as u64)),
+        Cell::Whole(|line| line.case.exchange.request().map(|request| request.size_bytes as u64)),
     ),
     (
         "request_by",
         Cell::Text(|line| {
-            line.case.request.as_ref().and_then(|request| request.by.clone()).unwrap_or_default()
+            line.case.exchange.request().and_then(|request| request.by.clone()).unwrap_or_default()
         }),
     ),
     ("buffer_bytes", Cell::Whole(|line| line.case.buffer_bytes.map(|bytes| bytes as u64))),
     ("access", Cell::Text(|line| line.case.access.to_string())),
     ("boundary", Cell::Text(|line| line.case.boundary.to_string())),
-    ("window", Cell::Whole(|line| Some(line.case.window.get().into()))),
-    ("parties", Cell::Whole(|line| Some(line.case.parties.get().into()))),
+    ("window", Cell::Whole(|line| Some(line.case.window().get().into()))),
+    ("parties", Cell::Whole(|line| Some(line.case.parties().get().into()))),
     ("first_p50_ns", Cell::FigureIfAny(|row| row.reached.map(|reached| reached.first_ns))),
     ("half_p50_ns", Cell::FigureIfAny(|row| row.reached.map(|reached| reached.median_ns))),
     ("lost_share", Cell::FigureIfAny(|row| row.lost_share)),
-    ("stalled_receiver", Cell::Whole(|line| line.case.stall.map(|receiver| receiver.get().into()))),
+    (
+        "stalled_receiver",
+        Cell::Whole(|line| line.case.exchange.stall().map(|receiver| receiver.get().into())),
+    ),
     ("others_share_while_asleep", Cell::FigureIfAny(|row| row.stalled.map(|stalled| stalled.others_share))),
     ("fairness", Cell::Share(|shares| shares.fairness)),
     ("least_share", Cell::Share(|shares| shares.least)),

@@ -146,8 +146,13 @@ fn in_both(group: &InBoth) -> String {
         text += &format!(" {} is first at both.", plain(first));
     }
     let pairs = rows * (rows - 1) / 2;
+    // Rows may tie at both levels.
+    let neither = match pairs.saturating_sub(same + at_one + opposite.len()) {
+        0 => String::new(),
+        tied => format!(" {tied} known at neither,"),
+    };
     text += &format!(
-        " Of {}, {same} in the same order at both, {at_one} known at one only",
+        " Of {}, {same} in the same order at both,{neither} {at_one} known at one only",
         count(pairs, "pair")
     );
     text += &match opposite.first() {

@@ -183,7 +183,7 @@ pub(crate) fn legend(summary: &Summary) -> Vec<Block> {
             .to_owned()
     });
     let half = marked(is_fan_out).next().map(|_| "half: until half of the receivers have it.".to_owned());
-    let over_one_link = marked(|row| row.case.pattern.shares_an_end()).next().map(|_| {
+    let over_one_link = marked(|row| row.case.pattern().shares_an_end()).next().map(|_| {
         "Senders and workers share the ends of one link: each message comes from one sender and goes to one receiver, and all \
          receivers together got exactly what was sent. p50 and so on are of the time from message to message at the one receiver \
          or, to workers, at the one sender."

@@ -43,16 +43,15 @@ mod tests {
     use crate::{csv, table};
     use furlong_analysis::{DecodedRun, Run};
     use furlong_fixture as fixture;
-    use furlong_model::{Arrival, Case, Outcome, Placement, Record, Request, Trial, Wait};
+    use furlong_model::{Arrival, Case, Outcome, Placement, Record, Trial, Wait};
 
     /// Rows whose time grows with the size, measured with each of `sizes`.
     fn swept(pattern: Pattern, sizes: &[usize]) -> Summary {
         let mut records = vec![Record::Run(fixture::header())];
         for (name, wait, fixed_ns) in [("pipe", Wait::Block, 500.0), ("posix-mq", Wait::Block, 2_000.0)] {
             for &size_bytes in sizes {
-                let request = (pattern == Pattern::Request).then_some(Request { size_bytes: 1, by: None });
-                let case =
-                    Case { pattern, size_bytes, request, ..fixture::case(name, wait, Placement::OtherCore) };
+                let case = fixture::case(name, wait, Placement::OtherCore).of_pattern(pattern);
+                let case = Case { size_bytes, ..case };
                 for number in 0..3 {
                     let ns = fixed_ns + size_bytes as f64 / 8.0 + f64::from(number);
                     let outcome = Outcome::Measured(fixture::measurement(&case, ns, 0));

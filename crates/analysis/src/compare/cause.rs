@@ -106,7 +106,7 @@ fn share(row: &ComparedRow, [then, now]: [f64; 2], [then_ns, now_ns]: [f64; 2]) 
 fn core_to_core(baseline: NamedRun, new: NamedRun, row: &ComparedRow) -> Option<(Option<Part>, Share)> {
     let spins_across = row.case.wait.kind() == WaitKind::Spinning
         && on_two_processors(row.case.placement)
-        && !row.case.pattern.is_one_way();
+        && !row.case.pattern().is_one_way();
     let [then, now] = [baseline, new].map(|side| side.run.summary.run.noise.core_to_core_ns);
     let (then, now) = then.zip(now).filter(|_| spins_across)?;
     let apart = then.max < now.min || now.max < then.min;

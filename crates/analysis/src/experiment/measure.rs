@@ -2,8 +2,8 @@
 
 use super::{ExperimentError, place::Source, schema, table::Text};
 use furlong_model::{
-    Amount, ByteSize, ChildStart, Exchange, Figure, InvalidName, Measure, Pattern, Placement, Request, Touch,
-    Work,
+    Amount, ByteSize, ChildStart, ExchangeWork, Figure, InvalidName, Measure, Pattern, Placement, Request,
+    Touch, Work,
 };
 use toml::{Spanned, Value};
 
@@ -111,7 +111,7 @@ fn exchange(source: &Source, read: &Spanned<schema::Measure>) -> Result<Work, Ex
     };
     let per_trial = measure.per_trial.as_ref().map(|amount| amount_of(source, amount)).transpose()?;
     let request = request(source, measure, pattern)?;
-    Ok(Work::Exchange(Exchange { pattern, request, count, per_trial: per_trial.unwrap_or(count) }))
+    Ok(Work::Exchange(ExchangeWork { pattern, request, count, per_trial: per_trial.unwrap_or(count) }))
 }
 
 /// A number of exchanges, or bytes as text.

@@ -5,7 +5,7 @@ use super::figures::{per_round_trip, table};
 use super::row::{Durations, ReplayRow, ReplayStatus};
 use crate::{DecodedRun, trials::MeasuredTrial};
 use furlong_model::{
-    Case, Exchange, Experiment, Figure, Measurement, Pattern, Subsystem, Unavailable, Wait, Work,
+    Case, ExchangeWork, Experiment, Figure, Measurement, Pattern, Subsystem, Unavailable, Wait, Work,
 };
 use furlong_stats::{Distribution, Mixture, distinct, tidy};
 
@@ -59,7 +59,9 @@ fn figures(experiment: &Experiment) -> Vec<Figure> {
     let mut figures: Vec<_> = published.flat_map(|size| size.figures.keys().copied()).collect();
     figures.push(experiment.measure.order_by);
     figures.push(match &experiment.measure.work {
-        Work::Exchange(Exchange { pattern, .. }) if *pattern == Pattern::Request || pattern.is_one_way() => {
+        Work::Exchange(ExchangeWork { pattern, .. })
+            if *pattern == Pattern::Request || pattern.is_one_way() =>
+        {
             Figure::GigabytesPerSecond
         }
         _ => Figure::MedianUs,
@@ -68,7 +70,7 @@ fn figures(experiment: &Experiment) -> Vec<Figure> {
 }
 
 /// One trial's value, scaled from its own exchanges to those of the publication.
-fn value(figure: Figure, trial: &MeasuredTrial, exchange: &Exchange, size_bytes: usize) -> Option<f64> {
+fn value(figure: Figure, trial: &MeasuredTrial, exchange: &ExchangeWork, size_bytes: usize) -> Option<f64> {
     let MeasuredTrial { record: trial, times, .. } = trial;
     let count = exchange.count.exchanges(size_bytes) as f64;
     let each_ns = trial.elapsed_ns as f64 / trial.round_trips as f64;

@@ -141,7 +141,7 @@ impl Bench {
     fn against_stream(&self, mechanism: &str, wait: Wait, hand: Hand, place: Placement) -> Result<()> {
         let processors = placement::resolve(place)?;
         let _awake = awake(place, processors)?;
-        let case = Case { pattern: Pattern::OneWay, ..Case::round_trip(mechanism, wait, SIZE_BYTES, place) };
+        let case = Case::round_trip(mechanism, wait, SIZE_BYTES, place).of_pattern(Pattern::OneWay);
         let (_, messages) = self.furlong(&case)?;
         let by_hand = || by_hand::message_ns(hand, SIZE_BYTES, messages, processors);
         print(&case.row(), place, &pairs(|| Ok(self.furlong(&case)?.0), || Ok(by_hand()?))?);

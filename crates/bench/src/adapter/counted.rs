@@ -215,12 +215,12 @@ impl CountedTrial<'_> {
 
     /// Sets all up, and gives the numbers in force.
     fn set_up(&mut self, specification: &LinkSpecification) -> Result<BTreeMap<String, u64>, NotMeasured> {
-        let Case { pattern, wait, .. } = *self.case;
+        let (wait, pattern) = (self.case.wait, self.case.pattern());
         let sizes_bytes = specification.sizes_bytes;
         let key = identity::random().map_err(|error| not_started(Phase::Open, &error))?;
         let stamps = [key, !key].map(|key| format!("{:016x}", Stamp::new(key).word_of_direction()));
         let single = self.programs.conversations.len() == 1;
-        let responders = pattern.is_to_several().then(|| self.case.parties.get());
+        let responders = pattern.is_to_several().then(|| self.case.parties().get());
         let replies = self.programs.ask_all(Phase::Open, self.settings.timeout, &|party| Request::SetUp {
             role: if single { "both" } else { party.role.name() },
             pattern,
@@ -260,8 +260,8 @@ impl CountedTrial<'_> {
         self.programs.observer.before(Phase::Verify, &self.programs.participants.roles());
         let all = Exchange { phase: Phase::Verify, messages, batch: 0, verify: true, interval_ns: None };
         let verified = self.exchange(all)?.verified;
-        let ways = match self.case.pattern {
-            Pattern::FanOut => u64::from(self.case.parties.get()),
+        let ways = match self.case.pattern() {
+            Pattern::FanOut => u64::from(self.case.parties().get()),
             Pattern::OneWay | Pattern::Work => 1,
             _ if self.adapter.alone => 1,
             _ => 2,
@@ -350,7 +350,7 @@ impl CountedTrial<'_> {
             };
             replied.push((conversation.program.party, its));
         }
-        let (exchanged, taken) = put_together(self.case.pattern, messages, &self.taken, replied)
+        let (exchanged, taken) = put_together(self.case.pattern(), messages, &self.taken, replied)
             .map_err(|(index, what)| self.programs.conversations[index].program.failure(phase, what))?;
         if !taken.is_empty() {
             exactly_once(self.done, &taken).map_err(|failure| Failure { phase, ..failure })?;
@@ -375,13 +375,13 @@ impl CountedTrial<'_> {
             };
             of_each.push(clock_ns);
         }
-        let readings = if self.case.pattern.is_to_several() {
-            to_several::behind_the_first(of_each, self.case.pattern)
+        let readings = if self.case.pattern().is_to_several() {
+            to_several::behind_the_first(of_each, self.case.pattern())
         } else {
             vec![of_each.concat()]
         };
         for (index, readings) in readings.iter().enumerate() {
-            let messages = match self.case.pattern {
+            let messages = match self.case.pattern() {
                 Pattern::Work => exchanged.messages[index],
                 _ => messages,
             };

@@ -81,7 +81,7 @@ fn refuse_cases(row: &Row, hello: Hello) {
     let wait = capabilities.waits[0];
     for (pattern, size_bytes) in [(Pattern::RoundTrip, 128), (Pattern::OneWay, 1 << 30), (Pattern::FanOut, 0)]
     {
-        let case = Case { pattern, ..Case::round_trip("row", wait, size_bytes, Placement::OtherCore) };
+        let case = Case::round_trip("row", wait, size_bytes, Placement::OtherCore).of_pattern(pattern);
         adapter.refusal(&case);
         let _ = adapter.here.as_ref().map(|limits| case.refusal(&capabilities, limits));
         capabilities.declared_in(&case);

@@ -137,9 +137,9 @@ impl Adapter {
         if self.role_program.is_some() {
             return None;
         }
-        let (what, remedy) = if !self.patterns.contains(&case.pattern) {
+        let (what, remedy) = if !self.patterns.contains(&case.pattern()) {
             let names = self.patterns.iter().map(|pattern| pattern.name()).collect::<Vec<_>>();
-            let reason = format!("{} is an adapter that has no {} messages", case.mechanism, case.pattern);
+            let reason = format!("{} is an adapter that has no {} messages", case.mechanism, case.pattern());
             return Some(Unavailable::new(reason, format!("ask for -m {}", names.join(" or -m "))));
         } else if case.placement == Placement::OneProcess {
             ("no --place one-process".to_owned(), "ask for same-core, other-core or free")
@@ -155,13 +155,13 @@ impl Adapter {
                 format!("no --access {}", case.access),
                 "leave it out: its program copies, or does as its row says",
             )
-        } else if !is_one(&case.window) {
+        } else if !is_one(&case.window()) {
             ("no --window".to_owned(), "leave it out: one message is outstanding")
-        } else if !is_one(&case.parties) && !case.pattern.is_to_several() {
+        } else if !is_one(&case.parties()) && !case.pattern().is_to_several() {
             ("no --pairs".to_owned(), "leave it out: one pair is measured")
-        } else if case.stall.is_some() {
+        } else if case.exchange.stall().is_some() {
             ("no --stall: its programs do not sleep when they are asked to".to_owned(), "leave it out")
-        } else if case.request.as_ref().is_some_and(|request| request.by.is_some()) {
+        } else if case.exchange.request().is_some_and(|request| request.by.is_some()) {
             ("no --request-by".to_owned(), "leave it out: requests go the same way as responses")
         } else {
             return None;

@@ -38,7 +38,7 @@ impl CountedTrial<'_> {
     /// # Errors
     /// Why there are no figures.
     pub(super) fn timed(&mut self, pace_ns: f64) -> Result<Timed, NotMeasured> {
-        match self.case.pattern {
+        match self.case.pattern() {
             Pattern::FanOut => self.timed_to_several(pace_ns),
             Pattern::Work => self.timed_to_workers(pace_ns),
             _ => self.timed_of_pair(pace_ns),
@@ -166,12 +166,12 @@ impl CountedTrial<'_> {
         let fill = (budget.as_nanos() as f64 / each_ns).ceil() as u64;
         // Each of several workers is to have some.
         let least =
-            if self.case.pattern == Pattern::Work { 4 * u64::from(self.case.parties.get()) } else { 1 };
+            if self.case.pattern() == Pattern::Work { 4 * u64::from(self.case.parties().get()) } else { 1 };
         let wanted = fill.min(most_round_trips.unwrap_or(u64::MAX)).max(least);
         if interval_ns.is_some() {
             return (wanted.min(MOST_READINGS - 1), 1);
         }
-        let batch = match self.case.pattern {
+        let batch = match self.case.pattern() {
             Pattern::OneWay | Pattern::FanOut | Pattern::FanIn | Pattern::Work => {
                 u64::from(window_for(pace_ns))
             }

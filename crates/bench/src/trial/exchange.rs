@@ -197,7 +197,7 @@ impl TrialLink {
     ) -> Result<TrialLink, NotMeasured> {
         let creating = |error| not_started(Phase::Create, &error);
         let depth = match entry.capabilities.buffer {
-            _ if !case.pattern.is_one_way() => case.window.get() as usize,
+            _ if !case.pattern().is_one_way() => case.window().get() as usize,
             KernelBuffer::Ring => RING_DEPTH,
             _ => STREAM_DEPTH,
         };
@@ -211,7 +211,7 @@ impl TrialLink {
                 .map_err(creating)?
         };
         let mut link = make(&specification)?;
-        if case.pattern == Pattern::Connect {
+        if case.pattern() == Pattern::Connect {
             // Each of the role's links takes its name.
             link = link.without_objects();
         }
@@ -265,8 +265,8 @@ impl RequestLink {
         number: u32,
         session: &Session,
     ) -> io::Result<RequestLink> {
-        let size_bytes = case.request.as_ref().map_or(1, |request| request.size_bytes);
-        let depth = case.window.get() as usize;
+        let size_bytes = case.exchange.request().map_or(1, |request| request.size_bytes);
+        let depth = case.window().get() as usize;
         let specification =
             LinkSpecification { depth, ..session.specification(number, [size_bytes, 1], true)? };
         let link = entry.create(&specification, case)?;
@@ -304,7 +304,7 @@ impl RunningTrial {
                     let at = peer.listen_at();
                     return far.connection.link(entry, case.wait, specification, at, session);
                 }
-                entry.create(specification, case).map_err(|error| match (case.pattern, number) {
+                entry.create(specification, case).map_err(|error| match (case.pattern(), number) {
                     // Others like it were made: it is the number that a limit is against.
                     (Pattern::Ready, 1..) => NotMeasured::Refused(too_many(case, number, &error)),
                     _ => creating(error),
@@ -334,7 +334,7 @@ impl RunningTrial {
                 wait: case.wait,
                 party: setup.party,
                 processor: processors.as_ref().map(|processors| processors[place]),
-                pattern: case.pattern,
+                pattern: case.pattern(),
                 specifications: setup
                     .ends
                     .iter()
@@ -354,9 +354,9 @@ impl RunningTrial {
                 },
                 budget_ns: settings.budget.as_nanos() as u64,
                 arrival: case.arrival,
-                window: case.window,
-                parties: case.parties,
-                stall: case.stall,
+                window: case.window(),
+                parties: case.parties(),
+                stall: case.exchange.stall(),
                 warm_up_ns: settings.warm_up.map(|time| time.as_nanos() as u64),
                 clock_read_ns: settings.clock_read_ns,
                 most_round_trips: settings.most_round_trips,
@@ -391,10 +391,10 @@ impl RunningTrial {
         // Where a number of messages ends the measured part, nobody knows how long it takes: its progress is what counts.
         let budget = if settings.most_round_trips.is_some() { Duration::ZERO } else { settings.budget };
         let budget = budget.max(settings.warm_up.unwrap_or_default());
-        let unit = if case.pattern.is_one_way() { "message" } else { "round trip" };
-        let pattern = case.pattern;
+        let unit = if case.pattern().is_one_way() { "message" } else { "round trip" };
+        let pattern = case.pattern();
         let counted =
-            entry.capabilities.notifies_only().then(|| Counted::of(case.pattern, case.parties.get()));
+            entry.capabilities.notifies_only().then(|| Counted::of(case.pattern(), case.parties().get()));
         let between_hosts = far.is_some();
         let explain = Box::new(move |watch: &Watch<RoleResult>| match pattern.shares_an_end() {
             _ if between_hosts => Some(lost_between_hosts(watch)),
@@ -550,7 +550,7 @@ fn lost_between_hosts(watch: &Watch<RoleResult>) -> Failure {
 /// That no more links than so many can be made here.
 fn too_many(case: &Case, made: usize, error: &io::Error) -> Unavailable {
     Unavailable::new(
-        format!("of {} links {made} could be made: {error}", case.parties),
+        format!("of {} links {made} could be made: {error}", case.parties()),
         format!("ask for up to {made} links, or raise the limit"),
     )
 }

@@ -10,7 +10,7 @@ use furlong_mechanism::{
     BroadcastRing, Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message, OvertakingRing,
 };
 use furlong_model::{
-    Capabilities, Case, Fault, Limits, Outcome, Party, Pattern, Placement, Role, Sharing, Unavailable, Wait,
+    Capabilities, Case, Exchange, Fault, Limits, Outcome, Party, Placement, Role, Sharing, Unavailable, Wait,
 };
 use libtest_mimic::{Completion, Failed};
 use std::fs::File;
@@ -81,8 +81,8 @@ pub fn tests() -> Vec<Trial> {
 
 /// The case with so many receivers, on all processors.
 fn to(receivers: u32, case: Case) -> Case {
-    let parties = NonZeroU32::new(receivers).unwrap_or(NonZeroU32::MIN);
-    Case { pattern: Pattern::FanOut, parties, placement: Placement::Spread, ..case }
+    let receivers = NonZeroU32::new(receivers).unwrap_or(NonZeroU32::MIN);
+    Case { placement: Placement::Spread, ..case.with(Exchange::FanOut { receivers, stall: None }) }
 }
 
 fn comes_to_every_receiver(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {

@@ -62,7 +62,7 @@ fn sabotaged(mechanism: &str, (pattern, window): Manner) -> Result<Outcome, Fail
     let entry =
         mechanisms.iter().find(|entry| entry.capabilities.name == mechanism).ok_or("no such saboteur")?;
     let window = NonZeroU32::new(window).ok_or("no window")?;
-    let case = Case { pattern, window, ..Case::round_trip(mechanism, Wait::Block, 128, placed()) };
+    let case = Case::round_trip(mechanism, Wait::Block, 128, placed()).of_pattern(pattern).of_window(window);
     persistent(&mechanisms, entry, &case, SABOTEUR_TIMEOUT, SABOTEUR_BUDGET)
 }
 

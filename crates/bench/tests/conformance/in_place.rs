@@ -81,7 +81,7 @@ fn lends(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     }
     for access in IN_PLACE {
         let round_trip = in_place(entry, wait, 4097, access);
-        carries(entry, &Case { pattern: Pattern::OneWay, ..round_trip.clone() })?;
+        carries(entry, &round_trip.clone().of_pattern(Pattern::OneWay))?;
         carries(entry, &Case { placement: Placement::OneProcess, ..round_trip.clone() })?;
         carries(entry, &round_trip)?;
     }

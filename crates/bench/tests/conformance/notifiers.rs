@@ -53,7 +53,7 @@ pub fn tests() -> Vec<Trial> {
 fn is_caught(entry: &MechanismEntry, pattern: Pattern, fault: Fault, told: &str) -> Result<(), Failed> {
     let parties = NonZeroU32::MIN.saturating_add(2);
     let pair = Case::round_trip(entry.capabilities.name, Wait::Block, 0, Placement::Spread);
-    let case = Case { pattern, parties, ..pair };
+    let case = pair.of_pattern(pattern).of_several(parties);
     match persistent(&mechanisms(), entry, &case, SABOTEUR_TIMEOUT, SABOTEUR_BUDGET)? {
         Outcome::Failed(failure) if failure.fault == fault && failure.detail.contains(told) => Ok(()),
         other => Err(format!("expected {fault:?}, {told}: {other:?}").into()),

@@ -113,7 +113,7 @@ pub fn tests() -> Vec<Trial> {
 fn measured_for_longer() -> Result<Completion, Failed> {
     const LONGEST: Duration = Duration::from_millis(300);
     let pair = Case::round_trip("pipe", Wait::Block, 128, Placement::Spread);
-    let case = Case { parties: NonZeroU32::MIN.saturating_add(7), ..pair };
+    let case = pair.of_several(NonZeroU32::MIN.saturating_add(7));
     let short = Plan { cases: vec![case], budget: Duration::from_millis(1), ..short_plan() };
     let measured = |plan: &Plan| -> Result<Overlap, Failed> {
         match &carried_out(plan)?[..] {
@@ -138,7 +138,7 @@ fn measured_for_longer() -> Result<Completion, Failed> {
 /// A case of three, on as few processors as two pairs need.
 fn of_three(mechanism: &str, wait: Wait, size_bytes: usize) -> Case {
     let parties = NonZeroU32::MIN.saturating_add(2);
-    Case { parties, ..Case::round_trip(mechanism, wait, size_bytes, Placement::Spread) }
+    Case::round_trip(mechanism, wait, size_bytes, Placement::Spread).of_several(parties)
 }
 
 fn three_pairs(entry: &MechanismEntry) -> Result<Completion, Failed> {
@@ -174,7 +174,7 @@ fn three_receivers(
         }
     };
     let pair = of_three(entry.capabilities.name, entry.capabilities.waits[0], 128);
-    let case = Case { pattern: Pattern::FanOut, ..pair };
+    let case = pair.of_pattern(Pattern::FanOut);
     if let Some(refusal) = case.refusal(entry.capabilities, &limits) {
         return Ok(Completion::ignored_with(format!("skipped, because {}", refusal.reason)));
     }
@@ -189,7 +189,7 @@ fn three_receivers(
     // Of four that spin on two processors, the others may not have had their turn before one sleeps.
     let spins = !case.wait.sleeps_in_the_end();
     for &(arrival, stall) in kinds {
-        let case = Case { arrival, stall, ..case.clone() };
+        let case = Case { arrival, exchange: case.exchange.clone().with_stall(stall), ..case.clone() };
         let shows_a_stall = |measured: &Measurement| {
             measured.stall.is_none_or(|stall| stall.asleep_ns > 0 && (spins || stall.awake_messages > 0))
         };
@@ -230,7 +230,7 @@ fn one_of_several(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Fail
     for (links, size_bytes) in [(1, 128), (33, 8), (5, in_parts)] {
         let parties = NonZeroU32::new(links).ok_or("no link")?;
         let pair = Case::round_trip(entry.capabilities.name, wait, size_bytes, Placement::Free);
-        let case = Case { pattern: Pattern::Ready, parties, ..pair };
+        let case = pair.of_pattern(Pattern::Ready).of_several(parties);
         if let Some(refusal) = case.refusal(entry.capabilities, &limits) {
             return match entry.capabilities.notifies_only() || !entry.capabilities.waits.contains(&wait) {
                 true => Ok(Completion::ignored_with(format!("skipped, because {}", refusal.reason))),
@@ -268,7 +268,7 @@ fn caught_among_links(mechanism: &'static str, fault: Fault, told: &str) -> Resu
     let mechanisms = saboteur::mechanisms();
     let entry =
         mechanisms.iter().find(|entry| entry.capabilities.name == mechanism).ok_or("no such saboteur")?;
-    let case = Case { pattern: Pattern::Ready, ..of_three(mechanism, Wait::Poll, 128) };
+    let case = of_three(mechanism, Wait::Poll, 128).of_pattern(Pattern::Ready);
     match persistent(&mechanisms, entry, &case, SABOTEUR_TIMEOUT, LINKS_BUDGET)? {
         Outcome::Failed(failure) if failure.fault == fault && failure.detail.contains(told) => Ok(()),
         other => Err(format!("expected {fault:?}, {told}: {other:?}").into()),
@@ -292,7 +292,7 @@ fn three_at_one_end(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Fa
             None => vec![128],
         };
         for size_bytes in sizes {
-            let case = Case { pattern, ..of_three(capabilities.name, wait, size_bytes) };
+            let case = of_three(capabilities.name, wait, size_bytes).of_pattern(pattern);
             let shared = match capabilities.sharing {
                 Sharing::OneEach | Sharing::EveryReceiver => false,
                 Sharing::Messages => size_bytes >= 8 || capabilities.notifies_only(),
@@ -343,7 +343,7 @@ fn caught_at_shared_end(
     let entry =
         mechanisms.iter().find(|entry| entry.capabilities.name == mechanism).ok_or("no such saboteur")?;
     let parties = NonZeroU32::new(parties).ok_or("nobody")?;
-    let case = Case { pattern, parties, ..of_three(mechanism, Wait::Block, 128) };
+    let case = of_three(mechanism, Wait::Block, 128).of_pattern(pattern).of_several(parties);
     let outcome = persistent(&mechanisms, entry, &case, SABOTEUR_TIMEOUT, SABOTEUR_BUDGET)?;
     let Outcome::Failed(failure) = &outcome else {
         return Err(format!("expected {fault:?}: {outcome:?}").into());
@@ -371,7 +371,7 @@ fn caught(
     let mechanisms = saboteur::mechanisms();
     let entry =
         mechanisms.iter().find(|entry| entry.capabilities.name == mechanism).ok_or("no such saboteur")?;
-    let case = Case { pattern, ..of_three(mechanism, Wait::Block, 128) };
+    let case = of_three(mechanism, Wait::Block, 128).of_pattern(pattern);
     match persistent(&mechanisms, entry, &case, SABOTEUR_TIMEOUT, SABOTEUR_BUDGET)? {
         Outcome::Failed(failure)
             if failure.fault == fault

@@ -6,8 +6,8 @@ use crate::workers::Trial;
 use furlong_bench::run::LONGEST_TRIAL;
 use furlong_bench::{MechanismEntry, plan::Plan, registry};
 use furlong_model::{
-    Amount, Case, Family, KernelBuffer, Measurement, Outcome, Pattern, Placement, Request, Start, Wait,
-    WhenFull, format_ns,
+    Amount, Case, Exchange, Family, KernelBuffer, Measurement, Outcome, Pattern, Placement, Request, Start,
+    Wait, WhenFull, format_ns,
 };
 use libtest_mimic::{Completion, Failed};
 use std::slice;
@@ -91,7 +91,7 @@ fn connects(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     let sizes = capabilities.fixed_size_bytes.map_or(vec![1, 4097], |size| vec![size]);
     let mut cases = Vec::new();
     for size in sizes {
-        let between_two = Case { pattern: Pattern::Connect, ..case(entry, wait, size) };
+        let between_two = case(entry, wait, size).of_pattern(Pattern::Connect);
         if between_two.refusal(capabilities, &limits).is_none() {
             return Err("two processes are no place for links that one makes".into());
         }
@@ -163,7 +163,7 @@ fn measure_all(entry: &MechanismEntry, cases: impl Iterator<Item = Case>) -> Res
 
 fn streams(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     let capabilities = entry.capabilities;
-    let one_way = |size| Case { pattern: Pattern::OneWay, ..case(entry, wait, size) };
+    let one_way = |size| case(entry, wait, size).of_pattern(Pattern::OneWay);
     let done = measure_all(entry, sizes(entry, wait).map(one_way))?;
     let can = capabilities.when_full == WhenFull::Waits
         && !capabilities.notifies_only()
@@ -178,7 +178,7 @@ fn streams(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
 fn answers(entry: &MechanismEntry, wait: Wait, by: Option<&str>) -> Result<Completion, Failed> {
     let request = |size| {
         let request = Request { size_bytes: if size == 128 { 200 } else { 1 }, by: by.map(str::to_owned) };
-        Case { pattern: Pattern::Request, request: Some(request), ..case(entry, wait, size) }
+        case(entry, wait, size).with(Exchange::asking(request))
     };
     let sizes: Vec<usize> = if by.is_some() { FEW_SIZES.to_vec() } else { sizes(entry, wait).collect() };
     measure_all(entry, sizes.into_iter().map(request))
@@ -228,7 +228,7 @@ fn a_number_is_kept() -> Result<(), Failed> {
             })
             .ok_or("no such row")?;
         let cases =
-            [Pattern::RoundTrip, Pattern::OneWay].map(|pattern| Case { pattern, ..case(entry, wait, 128) });
+            [Pattern::RoundTrip, Pattern::OneWay].map(|pattern| case(entry, wait, 128).of_pattern(pattern));
         for (case, outcome) in cases.iter().zip(outcomes(&cases, Some(Amount::Exchanges(WANTED)))?) {
             let measured = sound(case, outcome)?;
             let done = measured.roles[0].round_trips;
@@ -252,8 +252,7 @@ fn bad_askers_are_refused() -> Result<(), Failed> {
         .ok_or("no such row")?;
     for by in NO_CARRIERS {
         let request = Request { size_bytes: 1, by: Some(by.to_owned()) };
-        let case =
-            Case { pattern: Pattern::Request, request: Some(request), ..case(answering, Wait::Block, 128) };
+        let case = case(answering, Wait::Block, 128).with(Exchange::asking(request));
         match outcomes(slice::from_ref(&case), None)?.remove(0) {
             Outcome::Refused(refusal) if refusal.reason.contains(by) => {}
             other => return Err(format!("{by}: {other:?}").into()),

@@ -112,7 +112,7 @@ pub fn warmed_up(
     };
     let processors =
         placement::pinned(case.placement, &case.all_parties()).map_err(|unavailable| unavailable.reason)?;
-    let carrier = case.request.as_ref().and_then(|request| request.by.as_deref());
+    let carrier = case.exchange.request().and_then(|request| request.by.as_deref());
     let work = MessageExchange {
         mechanisms,
         entry,

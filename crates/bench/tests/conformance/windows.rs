@@ -5,7 +5,7 @@ use crate::rows::{case, is_combined_elsewhere, is_usual, quick};
 use crate::workers::Trial;
 use furlong_bench::{MechanismEntry, registry};
 use furlong_model::{
-    Case, Depth, Family, KernelBuffer, Measurement, Outcome, Pattern, Reach, Request, Start, Wait, WhenFull,
+    Case, Depth, Exchange, Family, KernelBuffer, Measurement, Outcome, Reach, Request, Start, Wait, WhenFull,
 };
 use libtest_mimic::{Completion, Failed};
 use std::num::NonZeroU32;
@@ -67,11 +67,8 @@ fn keeps_windows(entry: &MechanismEntry, wait: Wait, size_bytes: usize) -> Resul
         return Ok(Completion::ignored_with(format!("skipped, because {why}")));
     }
     let round_trip = case(entry, wait, capabilities.fixed_size_bytes.unwrap_or(size_bytes));
-    let request = Case {
-        pattern: Pattern::Request,
-        request: Some(Request { size_bytes: 17, by: None }),
-        ..case(entry, wait, 4097)
-    };
+    let asking = Request { size_bytes: 17, by: None };
+    let request = case(entry, wait, 4097).with(Exchange::asking(asking));
     // Requests have one size.
     let cases = if size_bytes == SIZE { vec![round_trip, request] } else { vec![round_trip] };
     for case in cases {
@@ -84,7 +81,7 @@ fn keeps_windows(entry: &MechanismEntry, wait: Wait, size_bytes: usize) -> Resul
 
 /// The case with so many messages outstanding.
 fn with(case: &Case, window: u32) -> Case {
-    Case { window: NonZeroU32::new(window).unwrap_or(NonZeroU32::MIN), ..case.clone() }
+    case.clone().of_window(NonZeroU32::new(window).unwrap_or(NonZeroU32::MIN))
 }
 
 fn outcome(entry: &MechanismEntry, case: &Case) -> Result<Outcome, Failed> {

@@ -74,7 +74,7 @@ fn fitted(line: &str, width: usize) -> String {
     let column = comment(line).unwrap_or(indent);
     let (lead, rest) = line.split_at(column);
     let is_near = column < width * 3 / 5;
-    let hanging = if is_near { column } else { indent + 4 };
+    let hanging = if is_near { column } else { (indent + 4).min(width / 2) };
     let below = format!("\n{}", " ".repeat(hanging));
     let lead = if is_near { lead.to_owned() } else { format!("{}{below}", lead.trim_end()) };
     let room = width.saturating_sub(hanging).max(NARROWEST / 2);

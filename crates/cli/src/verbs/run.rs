@@ -102,19 +102,25 @@ pub fn select(asked: &RunOptions) -> anyhow::Result<Selected> {
     let mut manners = Vec::new();
     for arrival in &arrivals {
         let manner = Manner::of(&asked.pattern, *arrival, asked.window)?;
-        manners.extend(pairs.iter().map(|parties| Manner {
-            parties: *parties,
-            stall: asked.stall.filter(|_| parties.get() > 1),
-            is_beside_several,
-            boundary: asked.boundary.unwrap_or_default(),
-            ..manner.clone()
+        manners.extend(pairs.iter().map(|parties| {
+            Manner {
+                exchange: manner
+                    .exchange
+                    .clone()
+                    .with_parties(*parties)
+                    .with_stall(asked.stall.filter(|_| parties.get() > 1)),
+                is_beside_several,
+                boundary: asked.boundary.unwrap_or_default(),
+                ..manner.clone()
+            }
         }));
     }
     let manner = &manners[0];
+    let pattern = manner.exchange.pattern();
     // A short-lived link costs the calls that make it, so they are always counted.
-    let connects = manner.pattern == Pattern::Connect;
-    if asked.count && manner.pattern != Pattern::RoundTrip && !connects {
-        return Err(Usage(format!("--count counts round trips, and -m {} was asked", manner.pattern)).into());
+    let connects = pattern == Pattern::Connect;
+    if asked.count && pattern != Pattern::RoundTrip && !connects {
+        return Err(Usage(format!("--count counts round trips, and -m {pattern} was asked")).into());
     }
     if asked.count && asked.window.get() > 1 {
         let why = "--count counts round trips of which one is outstanding: leave --window or --count out";

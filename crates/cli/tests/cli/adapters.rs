@@ -171,7 +171,7 @@ fn each_message_of_a_program_comes_to_every_receiver() {
     before.expect_nothing_left(&place);
     expect_skipped(&summary, &WRONGS_TO_SEVERAL, 3);
     for receivers in [1, 3] {
-        let is_it = |case: &Case| case.mechanism == "honest" && case.parties.get() == receivers;
+        let is_it = |case: &Case| case.mechanism == "honest" && case.parties().get() == receivers;
         let row = summary.rows.iter().find(|row| is_it(&row.case));
         let row = row.unwrap_or_else(|| panic!("honest was not measured: {:#?}", summary.skipped));
         assert!(row.verified, "{row:#?}");
@@ -191,7 +191,7 @@ fn each_message_of_a_program_comes_to_one_worker() {
     let summary = place.run(words.into_iter().chain(more)).expect_code(1).summary();
     before.expect_nothing_left(&place);
     expect_skipped(&summary, &WRONGS_OF_WORKERS, 3);
-    let is_it = |case: &Case| case.mechanism == "honest" && case.parties.get() == 3;
+    let is_it = |case: &Case| case.mechanism == "honest" && case.parties().get() == 3;
     let row = summary.rows.iter().find(|row| is_it(&row.case));
     assert!(row.is_some_and(|row| row.verified), "{:#?}", summary.skipped);
 }
@@ -199,7 +199,7 @@ fn each_message_of_a_program_comes_to_one_worker() {
 /// Fails unless each of these rows was not measured among so many, for the reason beside it.
 fn expect_skipped(summary: &Summary, wrongs: &[(&str, &str)], several: u32) {
     for (mode, said) in wrongs {
-        let is_it = |case: &Case| case.mechanism == *mode && case.parties.get() == several;
+        let is_it = |case: &Case| case.mechanism == *mode && case.parties().get() == several;
         let skipped = summary.skipped.iter().find(|skipped| is_it(&skipped.case));
         let reason = &skipped.unwrap_or_else(|| panic!("{mode} was measured")).reason;
         assert!(reason.contains(said), "{mode}: {reason}");

@@ -20,7 +20,7 @@ pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
 
 fn chart(manner: &Manner, curves: &[Vec<&Row>]) -> Option<Chart> {
     let point = |row: &&Row| {
-        let (links, times) = (row.case.parties, &row.exchange.ns);
+        let (links, times) = (row.case.parties(), &row.exchange.ns);
         Point {
             y_ends: times.median_ci95,
             ..Point::new(links.to_string(), f64::from(links.get()), times.p50)
@@ -31,7 +31,7 @@ fn chart(manner: &Manner, curves: &[Vec<&Row>]) -> Option<Chart> {
         let look = Series::look(number, &name);
         Series { name, look, points: rows.iter().map(point).collect() }
     });
-    let numbers = distinct(curves.iter().flatten().map(|row| row.case.parties.get()));
+    let numbers = distinct(curves.iter().flatten().map(|row| row.case.parties().get()));
     let words = manner.words();
     let chart = Chart {
         id: format!("latency-by-links-{words}"),
@@ -59,9 +59,9 @@ fn says(rows: &[&Row]) -> String {
         "{}: {} with {}, {} times as long with {}.",
         plain(&fewest.case.row()),
         format_ns(ns(fewest)),
-        fewest.case.parties,
+        fewest.case.parties(),
         three_digits(ns(most) / ns(fewest)),
-        most.case.parties,
+        most.case.parties(),
     )
 }
 
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use furlong_analysis::{DecodedRun, Run};
     use furlong_fixture as fixture;
-    use furlong_model::{Case, Outcome, Placement, Record, Trial, Wait};
+    use furlong_model::{Outcome, Placement, Record, Trial, Wait};
     use std::num::NonZeroU32;
 
     #[test]
@@ -79,7 +79,8 @@ mod tests {
         for (wait, ns_a_link) in [(Wait::Poll, 100.0), (Wait::Epoll, 0.0)] {
             for links in [1, 16, 256] {
                 let (parties, pattern) = (NonZeroU32::new(links).unwrap(), Pattern::Ready);
-                let case = Case { parties, pattern, ..fixture::case("pipe", wait, Placement::OtherCore) };
+                let case =
+                    fixture::case("pipe", wait, Placement::OtherCore).of_pattern(pattern).of_several(parties);
                 for number in 0..6 {
                     let median_ns = 10_000.0 + ns_a_link * f64::from(links);
                     let outcome = Outcome::Measured(fixture::measurement(&case, median_ns, 0));

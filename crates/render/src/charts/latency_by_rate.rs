@@ -34,7 +34,7 @@ fn chart(manner: &Manner, sweeps: &[&RateSweep]) -> Option<Chart> {
         sweeps.iter().flat_map(|sweep| &sweep.points).map(|point| point.asked_per_second).collect();
     sort_by(&mut rates, f64::total_cmp);
     rates.dedup();
-    let manner = format!("{} {}, {}", format_bytes(case.size_bytes), case.pattern, manner.words());
+    let manner = format!("{} {}, {}", format_bytes(case.size_bytes), case.pattern(), manner.words());
     let knee = |sweep: &&RateSweep| {
         let at = sweep.knee_per_second.filter(|_| sweep.beyond().is_some())?;
         Some(Guide::Upright(at, format!("{} keeps its latency up to here", plain(&sweep.case.row()))))
@@ -45,7 +45,7 @@ fn chart(manner: &Manner, sweeps: &[&RateSweep]) -> Option<Chart> {
         says: sentence(sweeps),
         notes: vec![format!("{WHISKERS} A row has no point at a rate that it cannot carry.")],
         x: Axis::log("messages sent a second", Measure::Number),
-        y: Axis::log(format!("median {}", Unit::of(case.pattern).word()), Measure::Time),
+        y: Axis::log(format!("median {}", Unit::of(case.pattern()).word()), Measure::Time),
         kind: Kind::Lines {
             marks: true,
             value: Side::Y,

@@ -85,12 +85,12 @@ mod tests {
     use super::*;
     use furlong_fixture as fixture;
     use furlong_fixture::comparison::{STEADY, TrialBuilder};
-    use furlong_model::{Case, Pattern, Placement, Wait};
+    use furlong_model::{Pattern, Placement, Wait};
 
     #[test]
     fn messages_one_way_are_shown_by_what_goes_through() {
         let of = |pattern: Pattern| {
-            let case = |name| Case { pattern, ..fixture::case(name, Wait::Block, Placement::OtherCore) };
+            let case = |name| fixture::case(name, Wait::Block, Placement::OtherCore).of_pattern(pattern);
             let times = [("pipe", 2_000.0), ("posix-mq", 5_000.0)];
             let run = TrialBuilder::default().run(&times.map(|(name, ns)| (case(name), ns)), &STEADY);
             let run = DecodedRun::of(&run);

@@ -24,12 +24,12 @@ pub(super) fn curves(summary: &Summary, fewest: usize, wanted: impl Fn(Pattern) 
         group.is_some_and(|group| group.carries != Carries::Nothing)
     };
     let mut curves: BTreeMap<Case, Vec<&Row>> = BTreeMap::new();
-    for row in summary.rows.iter().filter(|row| wanted(row.case.pattern) && carries(row)) {
+    for row in summary.rows.iter().filter(|row| wanted(row.case.pattern()) && carries(row)) {
         curves.entry(row.case.of_one()).or_default().push(row);
     }
     let mut manners: BTreeMap<(Manner, usize), Vec<Vec<&Row>>> = BTreeMap::new();
     for (case, mut rows) in curves.into_iter().filter(|(_, rows)| rows.len() >= fewest) {
-        sort_by_key(&mut rows, |row| row.case.parties);
+        sort_by_key(&mut rows, |row| row.case.parties());
         manners.entry((Manner::but_for_rate(&case), case.size_bytes)).or_default().push(rows);
     }
     manners.into_iter().map(|((manner, _), curves)| (manner, curves)).collect()
@@ -51,9 +51,9 @@ pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
 fn chart(what: &str, manner: &Manner, curves: &[Vec<&Row>], figure: fn(&Row) -> f64) -> Option<Chart> {
     let first = &curves.first()?.first()?.case;
     let (several, unit) =
-        (first.pattern.several(), if first.pattern.is_one_way() { "messages" } else { "round trips" });
+        (first.pattern().several(), if first.pattern().is_one_way() { "messages" } else { "round trips" });
     let point = |row: &&Row| {
-        let parties = row.case.parties;
+        let parties = row.case.parties();
         Point::new(parties.to_string(), f64::from(parties.get()), figure(row))
     };
     let series = curves.iter().enumerate().map(|(number, rows)| {
@@ -61,7 +61,7 @@ fn chart(what: &str, manner: &Manner, curves: &[Vec<&Row>], figure: fn(&Row) -> 
         let look = Series::look(number, &name);
         Series { name, look, points: rows.iter().map(point).collect() }
     });
-    let numbers = distinct(curves.iter().flatten().map(|row| row.case.parties.get()));
+    let numbers = distinct(curves.iter().flatten().map(|row| row.case.parties().get()));
     let words = manner.words();
     let chart = Chart {
         id: format!("{}-by-{several}-{words}", what.to_lowercase().replace(' ', "-")),
@@ -88,14 +88,14 @@ fn says(rows: &[&Row], figure: fn(&Row) -> f64) -> String {
     let times = three_digits(figure(most) / figure(one));
     let reached = format!("{}/s", format_count(figure(most)));
     match grown {
-        0 => format!("{name}: {reached} with {}, and no more with more.", one.case.parties),
+        0 => format!("{name}: {reached} with {}, and no more with more.", one.case.parties()),
         _ if grown + 1 == rows.len() => {
             format!(
                 "{name} grows up to {}, the most that was asked: {reached}, {times} times as much as one.",
-                most.case.parties
+                most.case.parties()
             )
         }
-        _ => format!("{name} grows up to {}: {reached}, {times} times as much as one.", most.case.parties),
+        _ => format!("{name} grows up to {}: {reached}, {times} times as much as one.", most.case.parties()),
     }
 }
 
@@ -112,7 +112,7 @@ mod tests {
         let mut records = vec![Record::Run(fixture::header())];
         for (pairs, median_ns) in [(1, 5_000.0), (2, 5_000.0), (4, 10_000.0)] {
             let parties = NonZeroU32::new(pairs).unwrap();
-            let case = Case { parties, ..fixture::case("pipe", Wait::Block, Placement::Spread) };
+            let case = fixture::case("pipe", Wait::Block, Placement::Spread).of_several(parties);
             for number in 0..3 {
                 let outcome = Outcome::Measured(fixture::measurement(&case, median_ns, 0));
                 let family = fixture::family(&case.mechanism);

@@ -55,7 +55,7 @@ impl Manner {
     pub(crate) fn words(&self) -> String {
         let case = &self.case;
         let mut words = format!("{}, {}", describe_placement(case.placement), waiting(self.waiting));
-        if let Some(request) = &case.request {
+        if let Some(request) = case.exchange.request() {
             let by = request.by.as_ref().map(|by| format!(" by {}", plain(by))).unwrap_or_default();
             words += &format!(", {} requests{by}", format_bytes(request.size_bytes));
         }
@@ -65,11 +65,11 @@ impl Manner {
         if let Some(bytes) = case.buffer_bytes {
             words += &format!(", buffers of {}", format_bytes(bytes));
         }
-        if case.window.get() > 1 {
-            words += &format!(", {} outstanding", case.window);
+        if case.window().get() > 1 {
+            words += &format!(", {} outstanding", case.window());
         }
-        if case.parties.get() > 1 {
-            words += &format!(", {} {}", case.parties, case.pattern.several());
+        if case.parties().get() > 1 {
+            words += &format!(", {} {}", case.parties(), case.pattern().several());
         }
         words
     }
@@ -87,7 +87,7 @@ impl Sweep<'_> {
 pub fn sweeps(summary: &Summary, asked: impl Fn(Pattern) -> bool) -> Vec<Sweep<'_>> {
     let group_of = |row: &Row| summary.groups.iter().find(|group| group.name == row.group);
     let carries_data = |row: &&Row| group_of(row).is_some_and(|group| group.carries == Carries::Data);
-    let asked = |row: &&Row| asked(row.case.pattern);
+    let asked = |row: &&Row| asked(row.case.pattern());
     let rows: Vec<&Row> = summary.rows.iter().filter(carries_data).filter(asked).collect();
     let manner_of = |row: &Row| Manner::but_for_size(&row.case);
     let manners = distinct(rows.iter().map(|row| manner_of(row)));
@@ -103,7 +103,7 @@ pub fn sweeps(summary: &Summary, asked: impl Fn(Pattern) -> bool) -> Vec<Sweep<'
         let mut points: Vec<&Row> = curves.iter().flat_map(|curve| curve.rows.iter().copied()).collect();
         sort_by_key(&mut points, |row| row.case.size_bytes);
         let ends = [points.first(), points.last()].map(|row| row.and_then(|row| group_of(row)));
-        Sweep { pattern: manner.case.pattern, manner: manner.words(), curves, ends }
+        Sweep { pattern: manner.case.pattern(), manner: manner.words(), curves, ends }
     };
     manners.into_iter().map(sweep).filter(|sweep| !sweep.curves.is_empty()).collect()
 }

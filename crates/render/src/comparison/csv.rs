@@ -34,20 +34,20 @@ const COLUMNS: [Column; 31] = [
     ("run", |line| words(line.run)),
     ("mechanism", |line| words(&line.case.mechanism)),
     ("wait", |line| line.case.wait.to_string()),
-    ("pattern", |line| line.case.pattern.to_string()),
+    ("pattern", |line| line.case.pattern().to_string()),
     ("size_bytes", |line| line.case.size_bytes.to_string()),
     ("placement", |line| line.case.placement.to_string()),
     ("arrival", |line| line.case.arrival.to_string()),
     ("request_bytes", |line| {
-        line.case.request.as_ref().map(|request| request.size_bytes.to_string()).unwrap_or_default()
+        line.case.exchange.request().map(|request| request.size_bytes.to_string()).unwrap_or_default()
     }),
     ("request_by", |line| {
-        words(line.case.request.as_ref().and_then(|request| request.by.as_deref()).unwrap_or_default())
+        words(line.case.exchange.request().and_then(|request| request.by.as_deref()).unwrap_or_default())
     }),
     ("buffer_bytes", |line| line.case.buffer_bytes.map(|bytes| bytes.to_string()).unwrap_or_default()),
     ("access", |line| line.case.access.to_string()),
-    ("window", |line| line.case.window.to_string()),
-    ("parties", |line| line.case.parties.to_string()),
+    ("window", |line| line.case.window().to_string()),
+    ("parties", |line| line.case.parties().to_string()),
     ("verdict", |line| {
         let of_count = || line.count.map_or("not-compared", |count| count.verdict.name());
         line.row.map_or_else(of_count, |row| row.verdict.name()).to_owned()

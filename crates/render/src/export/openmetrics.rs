@@ -94,8 +94,8 @@ impl Metrics {
         let (name, group, placement) = (plain(&case.row()), plain(&row.group), case.placement.to_string());
         let size = case.size_bytes.to_string();
         let buffer = case.buffer_bytes.unwrap_or_default().to_string();
-        let (access, window) = (case.access.to_string(), case.window.to_string());
-        let parties = case.parties.to_string();
+        let (access, window) = (case.access.to_string(), case.window().to_string());
+        let parties = case.parties().to_string();
         let labels = vec![
             ("run", run),
             ("row", &name),

@@ -32,7 +32,7 @@ fn line(case: &Case, cells: &[(&str, String)]) -> Vec<String> {
         ("row", words(&case.to_string())),
         ("mechanism", words(&case.mechanism)),
         ("wait", case.wait.to_string()),
-        ("pattern", case.pattern.to_string()),
+        ("pattern", case.pattern().to_string()),
         ("size_bytes", case.size_bytes.to_string()),
         ("placement", case.placement.to_string()),
     ];

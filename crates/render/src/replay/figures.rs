@@ -2,7 +2,7 @@
 
 use furlong_analysis::text::format_digits;
 use furlong_analysis::{Measured, ReplayRow};
-use furlong_model::{Exchange, Figure, Measure, Pattern, Work, format_bytes};
+use furlong_model::{ExchangeWork, Figure, Measure, Pattern, Work, format_bytes};
 
 /// What stands where there is no figure.
 pub(crate) const NONE: &str = "–";
@@ -71,7 +71,7 @@ pub(crate) fn ratio(ratio: Option<f64>) -> String {
 }
 
 /// What is exchanged: one of them and several.
-pub(crate) fn exchanges(exchange: &Exchange) -> (&'static str, &'static str) {
+pub(crate) fn exchanges(exchange: &ExchangeWork) -> (&'static str, &'static str) {
     match exchange.pattern {
         Pattern::RoundTrip => ("a round trip", "round trips"),
         Pattern::OneWay => ("a message one way", "messages one way"),

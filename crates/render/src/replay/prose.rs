@@ -3,7 +3,7 @@
 use super::figures::{exchanges, thousands, times_handed_over};
 use furlong_analysis::text::{listed, plain};
 use furlong_analysis::{Replay, ReplayStatus, describe_placement};
-use furlong_model::{Amount, Exchange, Work, format_bytes};
+use furlong_model::{Amount, ExchangeWork, Work, format_bytes};
 use furlong_stats::sort_by_key;
 
 /// Most names or sizes in one line of a list.
@@ -48,7 +48,7 @@ pub(crate) fn measured(replay: &Replay) -> String {
     what + &note.unwrap_or_default()
 }
 
-fn amount(exchange: &Exchange, sizes: &[usize]) -> String {
+fn amount(exchange: &ExchangeWork, sizes: &[usize]) -> String {
     let (_, several) = exchanges(exchange);
     let of = match sizes {
         [size] => format!(" of {}", format_bytes(*size)),
@@ -62,7 +62,7 @@ fn amount(exchange: &Exchange, sizes: &[usize]) -> String {
     }
 }
 
-fn asked(exchange: &Exchange) -> String {
+fn asked(exchange: &ExchangeWork) -> String {
     let Some(request) = &exchange.request else { return String::new() };
     let by = request.by.as_deref().map(|by| format!(" by {}", plain(by)));
     format!("; what asks has {}{}", format_bytes(request.size_bytes), by.unwrap_or_default())

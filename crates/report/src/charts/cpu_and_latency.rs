@@ -36,8 +36,8 @@ fn data_rows(summary: &Summary) -> Vec<(&Group, &Row)> {
 }
 
 fn manner(row: &Row) -> Manner<'_> {
-    let Case { size_bytes, pattern, request, arrival, window, parties, .. } = &row.case;
-    (*size_bytes, *pattern, request.as_ref(), *arrival, *window, *parties)
+    let Case { size_bytes, exchange, arrival, .. } = &row.case;
+    (*size_bytes, exchange.pattern(), exchange.request(), *arrival, exchange.window(), exchange.parties())
 }
 
 fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {

@@ -55,10 +55,10 @@ impl<E: AsFd + AsRawFd> Readiness<E> {
     }
 
     fn poll_changed(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if let Some(process) = &self.process
-            && process.poll_read_ready(context)?.is_ready()
-        {
-            return Poll::Ready(Ok(()));
+        if let Some(process) = &self.process {
+            if process.poll_read_ready(context)?.is_ready() {
+                return Poll::Ready(Ok(()));
+            }
         }
         // Cleared only if nothing came since. A hang-up stays.
         ready!(self.end.poll_read_ready(context))?.clear_ready();

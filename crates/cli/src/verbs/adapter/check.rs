@@ -13,9 +13,7 @@ use furlong_bench::run::{Event, Run, harness};
 use furlong_bench::session::{self, Session};
 use furlong_bench::{ChildProgram, MechanismEntry};
 use furlong_console::exit::{Outcome, Usage};
-use furlong_model::{
-    Arrival, Case, Outcome as TrialOutcome, Pattern, Placement, Record, Request, Wait, format_bytes,
-};
+use furlong_model::{Arrival, Case, Outcome as TrialOutcome, Pattern, Placement, Record, Wait, format_bytes};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -141,14 +139,9 @@ fn cases(entry: &MechanismEntry, adapter: &Adapter) -> Vec<Case> {
 }
 
 fn case(entry: &MechanismEntry, wait: Wait, pattern: Pattern, size_bytes: usize) -> Case {
-    let request = (pattern == Pattern::Request).then_some(Request { size_bytes: 1, by: None });
     let parties = if pattern.is_to_several() { RESPONDERS } else { NonZeroU32::MIN };
-    Case {
-        pattern,
-        request,
-        parties,
-        ..Case::round_trip(entry.capabilities.name, wait, size_bytes, Placement::Free)
-    }
+    let case = Case::round_trip(entry.capabilities.name, wait, size_bytes, Placement::Free);
+    case.of_pattern(pattern).of_several(parties)
 }
 
 /// Whether its programs end by themselves and leave nothing.
