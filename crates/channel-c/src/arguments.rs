@@ -47,7 +47,7 @@ pub(crate) unsafe fn options(options: *const FurlongOptions) -> Result<(Options,
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_options_for_messages(
     options: *mut FurlongOptions,

@@ -103,7 +103,7 @@ pub(crate) unsafe fn handles_of(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_listen(
     name: *const c_char,
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn furlong_listen(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_accept(
     listener: *mut FurlongListener,
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn furlong_accept(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_accept_timeout(
     listener: *mut FurlongListener,
@@ -180,7 +180,7 @@ unsafe fn accept_by(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_accept_if(
     listener: *mut FurlongListener,
@@ -200,7 +200,7 @@ pub unsafe extern "C" fn furlong_accept_if(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_try_accept_if(
     listener: *mut FurlongListener,
@@ -220,7 +220,7 @@ pub unsafe extern "C" fn furlong_try_accept_if(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_listener_descriptor(listener: *mut FurlongListener) -> c_int {
     // SAFETY: as the caller promises.
@@ -243,7 +243,7 @@ pub unsafe extern "C" fn furlong_listener_close(listener: *mut FurlongListener) 
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_connect(
     name: *const c_char,
@@ -288,7 +288,7 @@ fn connect_time(timeout_ns: i64) -> Duration {
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_connect_timeout(
     name: *const c_char,
@@ -309,7 +309,7 @@ pub unsafe extern "C" fn furlong_connect_timeout(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_connect_if(
     name: *const c_char,
@@ -333,7 +333,7 @@ pub unsafe extern "C" fn furlong_connect_if(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_pair(
     given: *const FurlongOptions,
