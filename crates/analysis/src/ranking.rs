@@ -238,7 +238,7 @@ fn title(
     placement: Placement,
     waiting: WaitKind,
 ) -> String {
-    // Where they ran is observed, and printed below the table: a program may move its processes.
+    // The observed CPUs are printed below the table, because a program may move its processes.
     let of_programs = |what: &str| {
         format!("Own programs, --place {placement}: {what}; nothing of what they exchange is verified")
     };

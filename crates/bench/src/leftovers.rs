@@ -110,10 +110,10 @@ pub fn base_folder() -> PathBuf {
     std::env::temp_dir()
 }
 
-/// Tries to make a run's folder in the folder for temporary files.
+/// Tries to create a run's directory in the directory for temporary files.
 ///
 /// # Errors
-/// Why that folder cannot be used.
+/// Returns the reason if the directory cannot be used.
 pub fn try_base_folder() -> io::Result<()> {
     let base = base_folder();
     let folder = base.join(format!("{PREFIX}{:016x}", identity::random()?));

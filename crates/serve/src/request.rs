@@ -55,7 +55,7 @@ pub(crate) fn parse(head: &[u8], rules: &Rules) -> Result<Asked, Answer> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut parsed = httparse::Request::new(&mut headers);
     let status = parsed.parse(head).map_err(|error| bad(&format!("This is no request: {error}.")))?;
-    // The headers of a head that is cut off may end in the middle of a value.
+    // If the head is cut off, its headers may end in the middle of a value.
     let (true, Some(method), Some(target)) = (status.is_complete(), parsed.method, parsed.path) else {
         return Err(bad("This is no request."));
     };

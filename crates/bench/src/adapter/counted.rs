@@ -423,11 +423,11 @@ pub(super) struct Exchanged {
     pub(super) idle: IdleInitiator,
 }
 
-/// Returns what several programs exchanged together, and what each of several workers has taken since it was set up, which was
-/// `before`.
+/// Returns the sum of the exchanges of several programs, and the messages that each of several workers has received since its start.
+/// `before` has the earlier numbers of the workers.
 ///
 /// # Errors
-/// Returns the index of a program whose reply contradicts what it was asked, and the contradiction.
+/// Returns the index of a program whose reply contradicts its request, and the contradiction.
 pub(super) fn put_together(
     pattern: Pattern,
     messages: u64,

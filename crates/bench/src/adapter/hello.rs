@@ -97,7 +97,7 @@ impl Adapter {
             None
         };
         if capabilities.waits.is_empty() {
-            // The first one is the default.
+            // The first wait strategy is the default.
             capabilities.waits.push(Wait::Block);
         }
         let here = fault.map_or(Ok(limits), |why| Err(Unavailable::new(why, "build it again")));
@@ -334,7 +334,7 @@ mod tests {
         for waits in [Vec::new(), vec![Wait::Own]] {
             let (adapter, capabilities) = claimed(waits);
             assert!(adapter.here.unwrap_err().reason.contains("wait strategy"));
-            // Plans read the first one.
+            // Plans read the first wait strategy.
             assert!(!capabilities.waits.is_empty());
         }
     }
