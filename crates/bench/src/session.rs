@@ -98,8 +98,7 @@ impl RunFolder {
         let prefix = format!("{PREFIX}{:016x}", identity::random().map_err(Unmade::Final)?);
         let folder = base.join(&prefix);
         if base.to_str().is_none() {
-            let what =
-                format!("the name of the folder {} (TMPDIR chooses which) is not UTF-8", base.display());
+            let what = format!("the name of the directory {} (set by TMPDIR) is not UTF-8", base.display());
             return Err(Unmade::Folder(io::Error::new(io::ErrorKind::InvalidInput, what)));
         }
         let names = Names {
@@ -113,7 +112,7 @@ impl RunFolder {
         let janitor = Janitor::start(&options.program, &folder).context(|| "start the janitor");
         let janitor = janitor.map_err(Unmade::Final)?;
         file_system::create_private_folder(&folder)
-            .context(|| format!("make the folder {} (TMPDIR chooses where)", folder.display()))
+            .context(|| format!("create the directory {} (set by TMPDIR)", folder.display()))
             .map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => Unmade::Final(error),
                 _ => Unmade::Folder(error),
@@ -211,7 +210,7 @@ impl Session {
             let folder = self.names.of_link(&self.folder, *links).folder;
             self.claim.note(&Entry::Links(*links + 1))?;
             let made = file_system::create_private_folder(&folder)
-                .context(|| format!("make the folder {}", folder.display()));
+                .context(|| format!("create the directory {}", folder.display()));
             if let Err(error) = made {
                 // The next trial tries again. Until then, only mechanisms that need the directory are refused.
                 folder_fault = Some(error.to_string());

@@ -249,7 +249,7 @@ impl Reader {
 
     fn fail(&mut self) -> Error {
         self.is_broken = true;
-        Error::Corrupt("a header says what cannot be")
+        Error::Corrupt("a header has an impossible value")
     }
 
     /// Reads the next record, and copies as much of its message as fits into the buffer.

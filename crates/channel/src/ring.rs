@@ -525,7 +525,7 @@ impl Consumer {
             self.position = self.position.wrapping_add(message as u64);
             return self.look();
         }
-        Err(self.fail("a header says what cannot be"))
+        Err(self.fail("a header has an impossible value"))
     }
 
     /// Copies the beginning of a record out, as much as the buffer has room for.

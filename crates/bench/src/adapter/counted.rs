@@ -438,7 +438,7 @@ pub(super) fn put_together(
     for (index, (party, reply)) in replies.into_iter().enumerate() {
         let ExchangeReply { messages: its, verified, idle, taken } = reply;
         if pattern == Pattern::Work && party.role == Role::Responder {
-            let taken = taken.ok_or_else(|| (index, "it does not say what it has taken".to_owned()))?;
+            let taken = taken.ok_or_else(|| (index, "its reply has no `taken`".to_owned()))?;
             let before = before.get(all_taken.len()).map_or(0, |taken| taken.count);
             if taken.count.checked_sub(before) != Some(its) {
                 let all = taken.count;

@@ -51,7 +51,7 @@ impl Connection {
                 // The machine is saved in the run's header, and a reader rejects a run with an impossible figure.
                 if let Some(figure) = impossible_figure(&machine) {
                     return Err(
-                        pipe.failure(format!("the other host says of itself what cannot be: {figure}"))
+                        pipe.failure(format!("the other host reported an impossible figure: {figure}"))
                     );
                 }
                 Ok(Connection { pipe, patience: *patience, machine: *machine, reached_at })

@@ -166,7 +166,7 @@ fn possible<M: Serialize>(found: M) -> Result<M, Failure> {
     match impossible_figure(&found) {
         None => Ok(found),
         Some(figure) => {
-            let detail = format!("a figure was reported that cannot be: {figure}");
+            let detail = format!("an impossible figure was reported: {figure}");
             Err(Failure { phase: Phase::Finish, party: None, fault: Fault::Error, detail })
         }
     }
@@ -182,6 +182,6 @@ mod tests {
         // A reader rejects the whole run for such a figure.
         let figures = std::collections::BTreeMap::from([("queue", u64::MAX)]);
         let failure = possible(figures).unwrap_err();
-        assert_eq!(failure.detail, "a figure was reported that cannot be: queue is 1.8446744073709552e19");
+        assert_eq!(failure.detail, "an impossible figure was reported: queue is 1.8446744073709552e19");
     }
 }

@@ -315,7 +315,7 @@ fn right_findings(machine: &Machine) -> Vec<Finding> {
 /// something remains, or may remain because the directory cannot be read.
 fn look_for_leftovers(clean: bool) -> (Vec<Finding>, bool) {
     let unusable = |error: std::io::Error| {
-        Finding::bad(format!("the folder for temporary files cannot be used: {error}"), FOLDER_REMEDY)
+        Finding::bad(format!("the directory for temporary files cannot be used: {error}"), FOLDER_REMEDY)
     };
     let mut findings: Vec<_> = leftovers::try_base_folder().err().map(unusable).into_iter().collect();
     let found = match leftovers::find() {

@@ -188,7 +188,7 @@ fn temporary_folder_that_cannot_be_used_costs_only_the_rows_that_need_it() {
         for row in ["unix-stream/block", "fifo/block", "file-shm/futex"] {
             let refused = skipped(&finished, row);
             assert_eq!(refused.status, SkippedStatus::Refused);
-            assert!(refused.reason.contains("needs the folder for temporary files"), "{refused:?}");
+            assert!(refused.reason.contains("needs the directory for temporary files"), "{refused:?}");
             assert!(refused.remedy.contains("set TMPDIR"), "{refused:?}");
         }
         before.expect_nothing_left(&place);

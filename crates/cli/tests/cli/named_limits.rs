@@ -125,8 +125,8 @@ fn buffer_of_a_socket_beyond_its_limit_is_refused_with_the_limit() {
     let place = Place::new();
     let asked = format!("run unix-stream --socket-buffer 1GiB {ONE}");
     let finished = place.run(asked.split(' ')).expect_code(7);
-    let most = if is_root() { "1073741823 bytes at most" } else { "net.core.wmem_max is " };
-    let words = ["1073741824 bytes was asked for", most, "ask for a smaller buffer"];
+    let most = if is_root() { "at most 1073741823 bytes" } else { "net.core.wmem_max is " };
+    let words = ["1073741824 bytes was requested", most, "ask for a smaller buffer"];
     expect_named(&finished, "unix-stream/block", &words);
     assert!(!finished.stdout.contains("seccomp profile"), "{finished:#?}");
     if is_root() {

@@ -43,7 +43,7 @@ pub struct LinkSpecification {
 }
 
 /// Beginning of the error of a link that needs the directory for temporary files, if it cannot be used.
-pub const NEEDS_FOLDER: &str = "the mechanism needs the folder for temporary files";
+pub const NEEDS_FOLDER: &str = "the mechanism needs the directory for temporary files";
 
 impl LinkSpecification {
     /// Bytes in the largest message of either role.

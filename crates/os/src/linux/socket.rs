@@ -222,9 +222,9 @@ pub fn set_buffer(socket: BorrowedFd<'_>, buffer: Buffer, bytes: usize) -> io::R
     // setsockopt itself succeeds. Root may exceed the limits, up to the largest buffer of the kernel.
     let is_largest = in_force >= libc::c_int::MAX as usize / 2;
     let (limit, remedy) = limit(option, libc::ENOBUFS, bytes).filter(|_| !is_largest).unwrap_or_else(|| {
-        (format!("the kernel gives {in_force} bytes at most"), "ask for a smaller buffer".to_owned())
+        (format!("the kernel grants at most {in_force} bytes"), "ask for a smaller buffer".to_owned())
     });
-    let words = format!("a socket's buffer of {bytes} bytes was asked for, and {limit}{REMEDY}{remedy}");
+    let words = format!("a socket buffer of {bytes} bytes was requested, but {limit}{REMEDY}{remedy}");
     Err(io::Error::new(io::ErrorKind::QuotaExceeded, words))
 }
 

@@ -32,6 +32,6 @@ async fn serve(mut channel: Channel) {
         }
     };
     if !matches!(error, Error::Closed | Error::PeerDied) {
-        eprintln!("a client was left: {error}");
+        eprintln!("a client has disconnected: {error}");
     }
 }

@@ -145,7 +145,7 @@ pub(super) fn surroundings() -> Vec<Fault> {
         |what, before: &str, says: &[&str], quick| rows_fault("E16", what, "tmpfs", before, says, quick);
     let empty =
         |folder: &str| format!("unshare --mount sh -c 'mount -t tmpfs none {folder}; exec \"$@\"' sh");
-    let folder = "the folder for temporary files";
+    let folder = "the directory for temporary files";
     let bare = [
         without(
             "no /dev, and so no /dev/null and no /dev/shm",
