@@ -10,8 +10,8 @@
         channel.send(b"hello")
         print(channel.recv(timeout=1.0))
 
-Every call that waits takes a `timeout` in seconds: None waits without limit, and 0 does not wait. Ctrl-C ends each of them. A sender
-and a receiver may be used by two threads.
+Every call that waits accepts a `timeout` in seconds: None waits without limit, and 0 does not wait. Ctrl-C interrupts these calls. The
+sender and the receiver of a channel may be used in two threads.
 """
 
 import ctypes
@@ -333,7 +333,7 @@ class Listener(_Handle):
     def accept(self, timeout: Optional[float] = None, *, is_allowed: Optional[Rule] = None) -> Channel:
         """Waits for a client of the same user or of root, or of any process that `is_allowed` accepts, and returns its channel.
 
-        Raises `Refused` if another process has connected, which gets nothing.
+        Raises `Refused` if another process has connected. That process gets no channel.
         """
         rule = is_allowed and _rule(is_allowed)
         with self._lock:

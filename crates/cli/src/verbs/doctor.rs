@@ -339,7 +339,7 @@ fn look_for_leftovers(clean: bool) -> (Vec<Finding>, bool) {
             continue;
         }
         findings.push(match leftovers::remove(&leftover.folder, leftover.names.as_ref()) {
-            Ok(()) => Finding::good(format!("removed what a dead run had left: {folder}")),
+            Ok(()) => Finding::good(format!("removed the remains of a dead run: {folder}")),
             Err(error) => {
                 left = true;
                 Finding::bad(format!("cannot remove {folder}: {error}"), "")

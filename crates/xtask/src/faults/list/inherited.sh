@@ -1,4 +1,4 @@
-# Inherited descriptors and blocked signals, and stops by the shell.
+# Inherited descriptors, blocked signals, stops, and unexpected signals.
 short="--trials 1 --budget 2ms --warm-up 100us --no-save --no-progress"
 cat > descriptors.py <<'END'
 import os, sys
