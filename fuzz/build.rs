@@ -1,4 +1,4 @@
-//! Gives the library the version that `crates/cli` prints, which no fuzz target shows.
+//! Sets the version that `crates/cli` prints. No fuzz target shows it.
 
 fn main() {
     println!("cargo::rustc-env=FURLONG_VERSION=0.1.0");

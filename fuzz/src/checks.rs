@@ -1,11 +1,11 @@
-//! Checks of values and texts that came of an input.
+//! Checks of values and texts that result from an input.
 
 use furlong_analysis::Run;
 use furlong_model::Record;
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
 
-/// Checks that a value is read again as it was written in JSON.
+/// Checks that a value is unchanged after it is written as JSON and read again.
 pub fn read_again<T: Serialize + DeserializeOwned + Debug + PartialEq>(value: &T) {
     let text = serde_json::to_string(value).expect("a value is written");
     assert!(!text.contains('\n'), "a record of two lines");
@@ -13,7 +13,7 @@ pub fn read_again<T: Serialize + DeserializeOwned + Debug + PartialEq>(value: &T
     assert_eq!(again, *value);
 }
 
-/// Checks that a run with these records is read again: a run that furlong saves must not be one that it refuses.
+/// Checks that a run with these records is readable, because furlong must not save a run that it rejects.
 pub fn run_is_read_again(records: &[Record]) -> Run {
     let lines: Vec<u8> =
         records.iter().flat_map(|record| record.to_line().expect("a record is written")).collect();
@@ -23,7 +23,7 @@ pub fn run_is_read_again(records: &[Record]) -> Run {
     })
 }
 
-/// Checks that a text has nothing that commands a terminal.
+/// Checks that a text contains no control sequences of a terminal.
 pub fn is_plain(text: &str) {
     let bad = |c: char| c != '\n' && furlong_model::is_unseen(c);
     assert!(!text.contains(bad), "a text has {:?}", text.chars().find(|c| bad(*c)));

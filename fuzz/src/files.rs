@@ -10,7 +10,7 @@ use furlong_model::{ByteSize, Counts, Limits, Percent, Placement, Rate, Rates, R
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-/// The longest error that is printed of a file.
+/// Maximum length of an error about a file.
 const LONGEST_ERROR: usize = 2000;
 
 /// Reads an experiment, which must be readable again from the record of a run.
@@ -27,7 +27,7 @@ pub fn experiment(data: &[u8]) {
     }
 }
 
-/// All mechanisms, as on a machine that has them and limits none.
+/// All mechanisms, as on a machine that supports them without limits.
 static MECHANISMS: LazyLock<Vec<MechanismEntry>> = LazyLock::new(registry);
 
 /// Reads a workload, for which candidates are chosen and programs are printed.
@@ -47,7 +47,7 @@ pub fn workload(data: &[u8]) {
         .collect();
     let list = shortlist(workload.clone(), &offers, Vec::new(), Placement::OtherCore, 3);
     run_is_read_again(&[Record::Run(furlong_fixture::header()), Record::Shortlist(list.clone())]);
-    // All of them would take a hundred times as long as the rest.
+    // All candidates would take a hundred times as long as the rest.
     let chosen = list.candidates.iter().skip(data.len() % 7).step_by(7).take(2);
     for row in chosen {
         read_again(&workload.case(&row.mechanism, row.wait, Placement::OtherCore));
@@ -81,7 +81,7 @@ pub fn journal(data: &[u8]) {
     furlong_bench::fuzzing::journal(&String::from_utf8_lossy(data));
 }
 
-/// Reads a word of a command line as each kind of value. What is printed of a value is the same after it was read again.
+/// Reads a word of a command line as each kind of value. Checks that a printed value is equal after it is read again.
 pub fn words(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     word::<ByteSize>(text);

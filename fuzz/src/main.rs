@@ -6,7 +6,7 @@ mod checks;
 mod files;
 mod protocols;
 mod runs;
-// The same damages as of the hostile files of `cargo xtask faults`.
+// These are the damages of the hostile files of `cargo xtask faults`.
 #[allow(dead_code)]
 #[path = "../../crates/xtask/src/faults/hostile.rs"]
 mod hostile;
@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 /// A reader with its checks.
 type Target = fn(&[u8]);
 
-/// Targets by name. Their inputs are in the directory of that name in `corpus`; those of `run-printed` also in `run`.
+/// Targets by name. The inputs of a target are in the directory of its name in `corpus`; `run-printed` also uses those of `run`.
 const TARGETS: [(&str, Target); 14] = [
     ("run", runs::read),
     ("run-printed", runs::print),
@@ -48,13 +48,13 @@ static TARGET: LazyLock<Target> = LazyLock::new(|| {
 fuzz_target!(init: LazyLock::force(&TARGET), |data: &[u8]| TARGET(data));
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
-    // libFuzzer changes bytes. Most such texts are no longer JSON, TOML or a request; these damages keep them one.
+    // libFuzzer changes bytes, so most results are not valid JSON, TOML or requests. These damages keep the text valid.
     if seed % 2 == 0 {
         return fuzzer_mutate(data, size, max_size);
     }
     let damaged = hostile::damaged(&data[..size], seed.into());
     if damaged.len() > max_size.min(data.len()).min(2 * size + 1000) {
-        // Long inputs are slow, and the hostile files have them.
+        // Long inputs are slow, and the hostile files already cover them.
         return fuzzer_mutate(data, size, max_size);
     }
     let size = damaged.len();
@@ -63,7 +63,7 @@ fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
 });
 
 fuzz_crossover!(|data1: &[u8], data2: &[u8], out: &mut [u8], seed: u32| {
-    // Lines of the second text come between those of the first one, or in their place.
+    // Lines of the second text are inserted between those of the first text, or replace them.
     let mut random = fastrand::Rng::with_seed(seed.into());
     let mut others = data2.split_inclusive(|byte| *byte == b'\n');
     let mut mixed = Vec::new();

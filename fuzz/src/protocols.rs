@@ -5,7 +5,7 @@ use crate::runs;
 use furlong_bench::fuzzing;
 use furlong_model::{Record, RunHeader, impossible_figure};
 
-/// Reads replies of an adapter's program. The figures of a trial must be ones that a saved run may have.
+/// Reads replies of an adapter's program. Checks that the figures of a trial are valid in a saved run.
 pub fn adapter(data: &[u8]) {
     let figures = fuzzing::adapter::replies(data);
     for (timing, parts) in figures.timings {
@@ -13,7 +13,7 @@ pub fn adapter(data: &[u8]) {
     }
 }
 
-/// Reads lines of another host, in both directions. What it says of itself and of a trial must be what a saved run may have.
+/// Reads lines of another host, in both directions. Checks that its machine and the figures of a trial are valid in a saved run.
 pub fn peer(data: &[u8]) {
     fuzzing::peer::requests(data);
     let replied = fuzzing::peer::replies(data);

@@ -16,10 +16,10 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// What a row may take longer or shorter and count as the same.
+/// Margin within which a row counts as the same.
 const MARGIN: f64 = 0.05;
 
-/// Reads a run, and checks that what was accepted is written and read again, and is judged.
+/// Reads a run. Writes and reads an accepted run again, and judges it.
 pub fn read(data: &[u8]) {
     let header = Run::header_from_reader(data);
     let Ok(run) = Run::from_reader(data) else { return };
@@ -33,7 +33,7 @@ pub fn read(data: &[u8]) {
     }
 }
 
-/// The records of a run, kind after kind.
+/// The records of a run, grouped by kind.
 fn records(run: &Run) -> Vec<Record> {
     let mut records = vec![Record::Run(run.header.clone())];
     records.extend(run.experiment.clone().map(Record::Experiment));
@@ -49,7 +49,7 @@ fn records(run: &Run) -> Vec<Record> {
     records
 }
 
-/// Prints a run in every way, and checks that the texts are plain and do not contradict themselves.
+/// Prints a run in every format, and checks that the texts have no control sequences and no contradictions.
 pub fn print(data: &[u8]) {
     let Ok(records) = Run::from_reader(data) else { return };
     let run = DecodedRun::of(&records);
@@ -103,7 +103,7 @@ pub fn print(data: &[u8]) {
     }
 }
 
-/// Checks by the laws of printed text what `runs show`, `report` and `export` print of a run.
+/// Checks the output of `runs show`, `report` and `export` for a run by the laws of printed text.
 fn keeps_laws(run: &Run) {
     let run = DecodedRun::of(run);
     let report = Report::of(&[NamedRun { name: "run", run: &run }], MARGIN);
@@ -116,7 +116,7 @@ fn keeps_laws(run: &Run) {
     assert!(found.is_empty(), "{found:?} in\n{export}");
 }
 
-/// Returns a run whose texts by users and programs are one letter each, because a text can be a sentence that breaks a law.
+/// Replaces every text by users and programs with one letter, because such a text can be a sentence that breaks a law.
 fn without_texts(run: &Run) -> Run {
     fn change(value: &mut Value) {
         match value {
@@ -166,7 +166,7 @@ const TEXTS: [&str; 15] = [
     "kernel",
 ];
 
-/// Returns whether all names are such that a law of printed text cannot take one for a figure.
+/// Returns whether no name can be mistaken for a figure by a law of printed text.
 fn has_usual_names(run: &Run) -> bool {
     run.trials.iter().all(|trial| {
         let name = &trial.case.mechanism;
@@ -217,7 +217,7 @@ pub fn is_recorded(
 static OTHER: LazyLock<Run> =
     LazyLock::new(|| Run::from_records(fixture::records()).expect("records make a run"));
 
-/// Compares a run with another one and with itself, and prints that in every way.
+/// Compares a run with another one and with itself, and prints the comparisons in every format.
 pub fn compare(data: &[u8]) {
     let Ok(records) = Run::from_reader(data) else { return };
     let (run, other) = (DecodedRun::of(&records), DecodedRun::of(&OTHER));

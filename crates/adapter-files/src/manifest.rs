@@ -112,7 +112,7 @@ impl Manifest {
     /// Reads the text of a manifest, without its directory.
     ///
     /// # Errors
-    /// Returns the fault of the text.
+    /// Returns the first error of the text.
     pub fn parse(text: &str) -> Result<Manifest, String> {
         let manifest: Manifest = toml::from_str(text).map_err(|error| without_excerpt(text, &error))?;
         manifest.fault().map_or(Ok(manifest), Err)

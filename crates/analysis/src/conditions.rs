@@ -1,4 +1,4 @@
-//! Conditions of the process: all of them by name, for comparisons, and those that differ from the defaults of Linux.
+//! Conditions of the process: by name for comparisons, and the conditions that differ from the defaults of Linux.
 
 use crate::machine_facts::UNKNOWN;
 use furlong_model::{
@@ -8,7 +8,7 @@ use furlong_model::{
 /// Limits that are unlimited by default, so that a value ends processes or fails calls.
 const UNLIMITED: [&str; 5] = ["RLIMIT_AS", "RLIMIT_CPU", "RLIMIT_DATA", "RLIMIT_FSIZE", "RLIMIT_RTTIME"];
 
-/// Smallest values of other limits with which all benchmarks of two processes run.
+/// Smallest sufficient values of other limits for all benchmarks of two processes.
 const ENOUGH: [(&str, u64); 4] =
     [("RLIMIT_NOFILE", 64), ("RLIMIT_NPROC", 64), ("RLIMIT_SIGPENDING", 16), ("RLIMIT_STACK", 1 << 20)];
 
@@ -17,9 +17,9 @@ const ENOUGH: [(&str, u64); 4] =
 pub enum Condition {
     /// Another scheduling policy than `other`, with its real-time priority.
     Policy {
-        /// Its name.
+        /// Name of the policy.
         policy: String,
-        /// 0 without one.
+        /// Real-time priority; 0 for policies without one.
         priority: u64,
         /// Whether roles get the default policy instead.
         reset_on_fork: bool,
@@ -28,7 +28,7 @@ pub enum Condition {
     Nice(i64),
     /// Another timer slack than 50 us.
     TimerSlack {
-        /// The slack.
+        /// Slack in nanoseconds.
         ns: u64,
     },
     /// No transparent huge pages for this process.
@@ -37,19 +37,19 @@ pub enum Condition {
     CpuWeight(u64),
     /// Seccomp filters on every system call.
     Seccomp {
-        /// Their number; `None` if unknown.
+        /// Number of filters; `None` if unknown.
         filters: Option<u64>,
     },
     /// A limit below its default.
     Limit {
-        /// Its name, as in `RLIMIT_FSIZE`.
+        /// Name of the limit, as in `RLIMIT_FSIZE`.
         name: String,
-        /// Its value.
+        /// Value of the limit.
         value: String,
     },
 }
 
-/// Returns the conditions of a machine's process that differ from the defaults. A quota is judged with the noise.
+/// Returns the conditions of a machine's process that differ from the defaults. The noise verdict covers CPU quotas.
 pub fn unusual_conditions(machine: &Machine) -> Vec<Condition> {
     let Some(known) = &machine.conditions else { return Vec::new() };
     let policy = known.policy.as_ref().filter(|policy| *policy != "other").map(|policy| Condition::Policy {
@@ -83,7 +83,7 @@ fn is_low(name: &str, value: &str) -> bool {
     UNLIMITED.contains(&name) || enough.is_some_and(|(_, enough)| value < *enough)
 }
 
-/// Returns the conditions by name, always the same in the same order, without the limits.
+/// Returns the conditions by name, except limits. Names and order are fixed.
 pub(crate) fn condition_facts(conditions: &Conditions) -> [(&'static str, String); 11] {
     let text = |fact: Option<String>| fact.unwrap_or_else(|| UNKNOWN.to_owned());
     let number = |fact: Option<u64>| text(fact.map(|number| number.to_string()));

@@ -39,8 +39,7 @@ impl<'a> DecodedRun<'a> {
         DecodedRun { summary: Summary::of(records, &trials), records, trials }
     }
 
-    /// Judges how quiet the machine was, by the whole run and the intervals of the rows that are printed, so that a reader counts the
-    /// same.
+    /// Returns the noise verdict of the run. It counts only the intervals of the printed rows, so that its counts match the printed tables.
     pub(crate) fn noise_of<'r>(&self, rows: impl Iterator<Item = &'r Row>) -> Verdict {
         Verdict::of(self.records, &self.trials, rows.map(|row| (&row.case, row.exchange.ns.uncertainty())))
     }

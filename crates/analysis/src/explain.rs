@@ -309,7 +309,7 @@ fn explained(
         count_method,
         costs_without,
     };
-    // If the sum is not an explanation, a part above the whole is none either.
+    // If the predicted sum misses the latency, a cost above the latency is no basis for advice.
     let is_a_part = |advice: &Advice| advice.share <= 1.0 || !explained.is_missed();
     let helps = advise(&all, times.p50).into_iter().filter(is_a_part).collect();
     Explained { helps, ..explained }
@@ -401,7 +401,7 @@ mod tests {
 
     #[test]
     fn a_part_above_the_whole_is_no_advice_if_the_sum_explains_nothing() {
-        // Wake-ups are most of it, and took longer when the costs were measured.
+        // Wake-ups are most of the latency, and took longer when the costs were measured.
         for (times, is_advised) in [(1.0, true), (0.9, true), (0.7, false)] {
             let mut run = RunBuilder::with_references().row(&PIPE, &EVERYWHERE).run();
             let case = PIPE.case(OtherCore);

@@ -346,8 +346,8 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// Counts the rows with wide intervals. Rows that spin on one core measure the scheduler's slices and are wide on the quietest
-/// machine, and rows of fewer than three trials have no interval.
+/// Counts the rows with wide intervals. Skips rows that busy-wait on one core, because they measure the scheduler's time slices and are wide
+/// on every machine. Skips rows of fewer than three trials, because they have no interval.
 fn wide_intervals<'a>(uncertainties: impl Iterator<Item = (&'a Case, Option<f64>)>) -> Seen {
     let steady = |case: &Case| case.placement != Placement::SameCore || case.wait.sleeps_in_the_end();
     let with_interval = uncertainties.filter_map(|(case, width)| Some((case, width?)));

@@ -238,10 +238,9 @@ fn title(
     placement: Placement,
     waiting: WaitKind,
 ) -> String {
-    // Where they ran is observed, and printed below the table: a program may move its processes.
-    let of_programs = |what: &str| {
-        format!("Own programs, --place {placement}: {what}; nothing of what they exchange is verified")
-    };
+    // The observed CPUs are printed below the table, because a program may move its processes.
+    let of_programs =
+        |what: &str| format!("Own programs, --place {placement}: {what}; their messages are not verified");
     let carried = match (carries, size_bytes) {
         (Carries::Unknown, _) => return of_programs("each exchange that they count"),
         (Carries::WholeRun, _) => return of_programs("a whole run"),

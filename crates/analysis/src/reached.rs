@@ -15,10 +15,10 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// Computes the medians of these trials, whose messages reached the last receiver after `times`; `None` where there is one receiver.
+    /// Computes the medians of these trials. `times` are the latencies until the last receiver. Returns `None` if there is one receiver.
     ///
     /// # Errors
-    /// Returns the breach of a trial whose times cannot be read, or whose first receiver had messages after a later one.
+    /// Returns the breach of a trial if its times cannot be read, or if its first receiver got messages after a later one.
     pub(crate) fn of(trials: &[&Measurement], times: &[Distribution]) -> Result<Option<Reached>, Breach> {
         let (mut first, mut half) = (Vec::new(), Vec::new());
         for (trial, to_last) in trials.iter().zip(times) {
@@ -40,9 +40,9 @@ impl Reached {
     }
 }
 
-/// Refuses medians until the first, half, and the last of the receivers had a message that are not in this order.
+/// Rejects medians that are not ordered: until the first, half, and the last of the receivers got a message.
 fn in_order(medians_ns: [f64; 3]) -> Result<(), Breach> {
-    // All three have the same messages and the same buckets.
+    // All three distributions have the same messages and buckets.
     if medians_ns.is_sorted() {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! What the fuzzer (`fuzz/`) calls of this crate, which others must not: readers of what other programs write.
+//! Entry points of the fuzzer (`fuzz/`): readers of the output of other programs. Other crates must not call them.
 
 pub use crate::adapter::fuzzing as adapter;
 pub use crate::peer::fuzzing as peer;
@@ -7,7 +7,7 @@ use crate::own_programs;
 use crate::persistent;
 use furlong_loops::recorder::{Timing, timing_of};
 
-/// Returns the times of own programs that print these lines, if each exchange took the longest time.
+/// Returns the times of own programs that print these lines, with the longest possible time for each exchange.
 pub fn own_programs(lines: &[u8]) -> Vec<Timing> {
     const LONGEST_NS: u64 = 60_000_000_000;
     const MOST: usize = 4;

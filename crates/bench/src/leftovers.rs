@@ -110,24 +110,24 @@ pub fn base_folder() -> PathBuf {
     std::env::temp_dir()
 }
 
-/// Tries to make a run's folder in the folder for temporary files.
+/// Tries to create a run's directory in the directory for temporary files.
 ///
 /// # Errors
-/// Why that folder cannot be used.
+/// Returns the reason if the directory cannot be used.
 pub fn try_base_folder() -> io::Result<()> {
     let base = base_folder();
     let folder = base.join(format!("{PREFIX}{:016x}", identity::random()?));
     file_system::create_private_folder(&folder)
         .and_then(|()| fs::remove_dir(&folder))
-        .context(|| format!("make a folder in {} (TMPDIR chooses where)", base.display()))
+        .context(|| format!("create a directory in {} (set by TMPDIR)", base.display()))
 }
 
 /// The leftovers of this user's dead runs. Live runs are not touched, and other users' not looked at.
 pub fn find() -> io::Result<Vec<Leftover>> {
     let mut found = Vec::new();
     let base = base_folder();
-    let entries = fs::read_dir(&base)
-        .context(|| format!("look into the folder {} (TMPDIR chooses which)", base.display()))?;
+    let entries =
+        fs::read_dir(&base).context(|| format!("read the directory {} (set by TMPDIR)", base.display()))?;
     for entry in entries.flatten() {
         let folder = entry.path();
         let ours = entry.file_name().to_str().is_some_and(is_our_name)

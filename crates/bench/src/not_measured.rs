@@ -56,8 +56,8 @@ impl NotMeasured {
     }
 }
 
-/// Returns the reason with another remedy if a call is missing that the running kernel has by its version: an emulator or a
-/// filter answers so, and a newer kernel would not help.
+/// Replaces the remedy if a call is missing although the version of the running kernel has it. An emulator or a filter then returns ENOSYS,
+/// and a newer kernel would not help.
 pub(crate) fn not_of_the_kernel(why: Unavailable) -> Unavailable {
     let is_missing = ["ENOSYS", "os error 38"].iter().any(|word| why.reason.contains(word));
     let needed = why.remedy.split_once("Linux ").and_then(|(_, release)| facts::version_in(release));
@@ -72,7 +72,7 @@ pub(crate) fn not_of_the_kernel(why: Unavailable) -> Unavailable {
     }
 }
 
-/// Remedy of a folder for temporary files that cannot be used.
+/// Remedy for an unusable directory for temporary files.
 pub const FOLDER_REMEDY: &str = "set TMPDIR to a directory that you may write to, or unset it";
 
 /// Why a trial did not begin. What the kernel lacks or a filter forbids is no failure.

@@ -142,7 +142,7 @@ impl Mark {
     }
 }
 
-/// Returns the numbers of exchanges that the lines of a program say, or why one says none.
+/// Returns the number of exchanges in each line of a program, or the error of the line.
 #[cfg(fuzzing)]
 pub(crate) fn marks(mut lines: Vec<u8>) -> Vec<Result<Option<u32>, String>> {
     let lines = std::iter::from_fn(|| crate::started_program::take_line(&mut lines));

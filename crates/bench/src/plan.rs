@@ -93,7 +93,7 @@ pub(crate) struct CaseResolver<'a> {
     probed: BTreeMap<(&'static str, Wait), Result<Limits, Unavailable>>,
 }
 
-/// Why descriptors cannot be waited for by io_uring here, if they cannot.
+/// Returns the reason if io_uring cannot wait for descriptors here.
 #[cfg(target_os = "linux")]
 fn rings() -> Option<Unavailable> {
     let killed = survived(|| drop(probe_rings())).err();

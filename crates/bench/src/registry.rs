@@ -13,7 +13,7 @@ use furlong_mechanism::{Link, LinkSpecification, Mechanism};
 use furlong_model::{Capabilities, Case, Limits, Unavailable, Wait};
 use std::io;
 
-/// Remedy of a call that a filter forbids.
+/// Remedy for a call that a seccomp filter forbids.
 #[cfg(target_os = "linux")]
 pub(crate) const SECCOMP_REMEDY: &str = "allow the calls in the seccomp profile of the container or service";
 

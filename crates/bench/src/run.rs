@@ -370,7 +370,7 @@ impl<W: Work> Trials<'_, W> {
     }
 }
 
-/// Returns the reason of a case for which the time did not suffice.
+/// Returns the reason for a case that did not run because the time was over.
 fn time_over(before: &str) -> Unavailable {
     Unavailable::new(format!("the time was over before {before}"), "give a longer --within, or fewer rows")
 }

@@ -73,18 +73,18 @@ pub fn enter_private_namespace() -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "only Linux has namespaces"))
 }
 
-/// Folders for the journal of a run if the one for temporary files cannot be used.
+/// Directories for the journal of a run if the directory for temporary files cannot be used.
 const OTHER_BASES: &[&str] = if cfg!(windows) { &[] } else { &["/tmp", "/var/tmp", "/dev/shm"] };
 
-/// Why there is no folder for a run.
+/// Reason why the directory of a run was not created.
 enum Unmade {
-    /// The base cannot be used; another one may do.
+    /// The base directory cannot be used. Another base directory may work.
     Folder(io::Error),
-    /// The janitor was not started, or somebody has made the folder, whose name nobody knows.
+    /// The janitor was not started, or a directory with this random name already exists.
     Final(io::Error),
 }
 
-/// The folder of a run with its journal, and the janitor that will remove it.
+/// The directory of a run with its journal, and the janitor that will remove it.
 struct RunFolder {
     folder: PathBuf,
     names: Names,
@@ -93,13 +93,12 @@ struct RunFolder {
 }
 
 impl RunFolder {
-    /// Makes a folder of a new name in `base`.
+    /// Creates a directory with a new name in `base`.
     fn make(options: &Options, base: &Path) -> Result<RunFolder, Unmade> {
         let prefix = format!("{PREFIX}{:016x}", identity::random().map_err(Unmade::Final)?);
         let folder = base.join(&prefix);
         if base.to_str().is_none() {
-            let what =
-                format!("the name of the folder {} (TMPDIR chooses which) is not UTF-8", base.display());
+            let what = format!("the name of the directory {} (set by TMPDIR) is not UTF-8", base.display());
             return Err(Unmade::Folder(io::Error::new(io::ErrorKind::InvalidInput, what)));
         }
         let names = Names {
@@ -109,17 +108,17 @@ impl RunFolder {
             ipc_namespace: ipc_namespace(),
             boot: identity::boot(),
         };
-        // The janitor comes before the folder: from its first moment somebody will remove it.
+        // The janitor starts before the directory exists, so that the directory is always removed.
         let janitor = Janitor::start(&options.program, &folder).context(|| "start the janitor");
         let janitor = janitor.map_err(Unmade::Final)?;
         file_system::create_private_folder(&folder)
-            .context(|| format!("make the folder {} (TMPDIR chooses where)", folder.display()))
+            .context(|| format!("create the directory {} (set by TMPDIR)", folder.display()))
             .map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => Unmade::Final(error),
                 _ => Unmade::Folder(error),
             })?;
         let claim = leftovers::claim(&folder, &names).inspect_err(|_| {
-            // The janitor ends with this call; what cannot be removed either is for `furlong doctor`.
+            // The janitor exits with this call. `furlong doctor` finds the directory if it cannot be removed here.
             let _ = leftovers::remove(&folder, None);
         });
         let claim = claim.context(|| format!("write in {}", folder.display())).map_err(Unmade::Folder)?;
@@ -182,8 +181,8 @@ impl Session {
         })
     }
 
-    /// Why the folder for temporary files cannot be used, if it cannot. The run's folder is in another one then, and mechanisms
-    /// that need it are refused.
+    /// Returns the reason if the directory for temporary files cannot be used. The run's directory is then in another one, and mechanisms
+    /// that need the directory for temporary files are refused.
     pub fn folder_fault(&self) -> Option<&str> {
         self.folder_fault.as_deref()
     }
@@ -211,9 +210,9 @@ impl Session {
             let folder = self.names.of_link(&self.folder, *links).folder;
             self.claim.note(&Entry::Links(*links + 1))?;
             let made = file_system::create_private_folder(&folder)
-                .context(|| format!("make the folder {}", folder.display()));
+                .context(|| format!("create the directory {}", folder.display()));
             if let Err(error) = made {
-                // The next trial tries again: only mechanisms that need the folder are refused now.
+                // The next trial tries again. Until then, only mechanisms that need the directory are refused.
                 folder_fault = Some(error.to_string());
                 break;
             }

@@ -1,16 +1,16 @@
-//! Probes that a seccomp filter may answer by killing the process: they are tried in a child first.
+//! Probes that run in a child first, because a seccomp filter may kill the process.
 
 use furlong_os::process::{Bond, Exit, fork};
 use furlong_os::{AsHandle, handle, linux};
 use std::io;
 
-/// SIGSYS, by which a filter kills.
+/// SIGSYS, the signal of a filter that kills.
 const SIGSYS: i32 = 31;
 
 /// Calls `probe` in a child if this process has a seccomp filter.
 ///
 /// # Errors
-/// `PermissionDenied` if the filter kills a process that does so.
+/// Returns `PermissionDenied` if the filter kills the child.
 pub(crate) fn survived(probe: impl FnOnce()) -> io::Result<()> {
     if !linux::conditions::is_filtered() {
         return Ok(());

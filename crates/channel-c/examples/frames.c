@@ -61,7 +61,7 @@ static void receive_frames(const char *name, const struct furlong_options *optio
     uint64_t count = 0, number, due_ns;
     size_t len;
     int status;
-    /* The sender may not listen yet. */
+    /* The sender may not be listening yet. */
     for (int tries = 0; (status = furlong_connect(name, options, &sender, &receiver, NULL)) == FURLONG_SYSTEM && tries < 1000; tries++)
         nanosleep(&(struct timespec){0, 10000000}, NULL);
     check(status, "connect");

@@ -3,10 +3,10 @@
  * Install the library with `cargo xtask channel install --prefix DIR`, and build a program with
  * `cc program.c $(pkg-config --cflags --libs furlong-channel)`.
  *
- * Each function is documented at the function of the same name of the Rust library (crates/channel). A function that returns an
- * int returns 0 or an error, unless its comment says otherwise. A sender and a receiver may be used by two threads, each by one
- * thread at a time. A timeout is in nanoseconds: 0 does not wait, and a negative one waits without limit. No signal ends a call:
- * to react to one, wait with a short timeout, or for a descriptor. */
+ * The Rust library (crates/channel) documents each function under the same name. A function that returns an int returns 0 or an
+ * error, unless its comment states otherwise. A sender and a receiver may be used in two threads, but each in only one thread at a
+ * time. A timeout is in nanoseconds: 0 does not wait, and a negative timeout waits without limit. Signals do not interrupt a call. To
+ * react to a signal, wait with a short timeout, or for a descriptor. */
 #ifndef FURLONG_CHANNEL_H
 #define FURLONG_CHANNEL_H
 
@@ -17,8 +17,8 @@
 extern "C" {
 #endif
 
-/* The version of this header. The functions below return the version of the library that the program runs with: while the major
-   number is 0, both have the same minor number, which is a part of the SONAME. */
+/* The version of this header. The functions below return the version of the library that the program runs with. While the major
+   number is 0, both have the same minor number, because it is a part of the SONAME. */
 #define FURLONG_VERSION "0.1.0"
 #define FURLONG_VERSION_NUMBER 1000 /* 1,000,000 * major + 1,000 * minor + patch */
 const char *furlong_version(void);
@@ -51,9 +51,9 @@ enum furlong_error {
 
 enum furlong_waiting { FURLONG_ADAPTIVE = 0, FURLONG_SPIN = 1, FURLONG_PARK = 2 };
 
-/* A field that is 0 has its default, and a null pointer stands for all defaults. */
+/* A field that is 0 means its default. A null pointer means all defaults. */
 struct furlong_options {
-    /* Bytes in each direction [default: 2 MiB], which a listener decides. A client accepts up to 16 MiB, or its own capacity if
+    /* Bytes in each direction [default: 2 MiB]. The listener decides. A client accepts up to 16 MiB, or its own capacity if
        that is larger. */
     size_t capacity;
     /* Bytes in the longest message [default: 16 MiB]. */
@@ -79,7 +79,7 @@ struct furlong_peer {
     uint32_t group;
 };
 
-/* Returns not 0 if the process may be the other end. */
+/* Returns a value other than 0 if the process is accepted as the other end. */
 typedef int (*furlong_rule)(void *context, const struct furlong_peer *peer);
 
 /* One message of many. */
@@ -100,7 +100,7 @@ typedef struct furlong_listener furlong_listener;
 typedef struct furlong_sender furlong_sender;
 typedef struct furlong_receiver furlong_receiver;
 
-/* A static text. */
+/* Returns a static string. */
 const char *furlong_error_text(int error);
 
 int furlong_listen(const char *name, const struct furlong_options *options, furlong_listener **listener);
@@ -108,10 +108,10 @@ int furlong_accept(furlong_listener *listener, furlong_sender **sender, furlong_
                    struct furlong_peer *peer);
 int furlong_accept_timeout(furlong_listener *listener, furlong_sender **sender, furlong_receiver **receiver,
                            struct furlong_peer *peer, int64_t timeout_ns);
-/* Like furlong_accept, but the rule decides about processes of all users: FURLONG_REFUSED if it returns 0. */
+/* Like furlong_accept, but the rule decides about processes of all users. Returns FURLONG_REFUSED if the rule returns 0. */
 int furlong_accept_if(furlong_listener *listener, furlong_rule is_allowed, void *context, furlong_sender **sender,
                       furlong_receiver **receiver, struct furlong_peer *peer);
-/* Like furlong_accept_if, but FURLONG_WOULD_BLOCK if no process has connected. */
+/* Like furlong_accept_if, but returns FURLONG_WOULD_BLOCK if no process has connected. */
 int furlong_try_accept_if(furlong_listener *listener, furlong_rule is_allowed, void *context, furlong_sender **sender,
                           furlong_receiver **receiver, struct furlong_peer *peer);
 int furlong_listener_descriptor(const furlong_listener *listener);
@@ -128,7 +128,7 @@ int furlong_connect_if(const char *name, const struct furlong_options *options, 
                        int64_t timeout_ns);
 
 int furlong_pair(const struct furlong_options *options, struct furlong_end *first, struct furlong_end *second);
-/* Takes over the descriptors, also if it fails. */
+/* Takes ownership of the descriptors, even if it fails. */
 int furlong_from_end(const struct furlong_end *end, const struct furlong_options *options, furlong_sender **sender,
                      furlong_receiver **receiver);
 
@@ -141,12 +141,13 @@ int furlong_commit(furlong_sender *sender);
 int furlong_give_up(furlong_sender *sender);
 /* Returns 1 if the other end was closed or its process has died, and otherwise 0. */
 int furlong_sender_is_closed(furlong_sender *sender);
-/* Returns 1: wait until the descriptor is readable. 0: there is room for `len` bytes. Negative: an error. */
+/* Returns 1 if the caller must wait until the descriptor is readable, 0 if `len` bytes have room, or a negative error. */
 int furlong_sender_watch(furlong_sender *sender, size_t len);
 int furlong_sender_descriptor(const furlong_sender *sender);
 void furlong_sender_close(furlong_sender *sender);
 
-/* Sets `len` also if the buffer is too small: call it with `room` 0 to learn the length of the next message, if that is not empty. */
+/* Sets `len` even if the buffer is too small. To query the length of the next message, call it with `room` 0; an empty message is
+   then received. */
 int furlong_recv(furlong_receiver *receiver, void *buffer, size_t room, size_t *len, int64_t timeout_ns);
 /* Waits for a message, then calls `take` with each available message, at most `most` times; `count` may be null. */
 int furlong_recv_each(furlong_receiver *receiver, size_t most,
@@ -154,9 +155,9 @@ int furlong_recv_each(furlong_receiver *receiver, size_t most,
 int furlong_peek(furlong_receiver *receiver, const void **bytes, size_t *len, int64_t timeout_ns);
 /* Releases the peeked message. */
 int furlong_release(furlong_receiver *receiver);
-/* Returns 1 if the other end was closed or its process has died, and otherwise 0; there may be messages left. */
+/* Returns 1 if the other end was closed or its process has died, and otherwise 0. Messages may still be available. */
 int furlong_receiver_is_closed(furlong_receiver *receiver);
-/* Returns 1: wait until the descriptor is readable. 0: there is a message. Negative: an error. */
+/* Returns 1 if the caller must wait until the descriptor is readable, 0 if a message is available, or a negative error. */
 int furlong_receiver_watch(furlong_receiver *receiver);
 int furlong_receiver_descriptor(const furlong_receiver *receiver);
 void furlong_receiver_close(furlong_receiver *receiver);

@@ -1,6 +1,6 @@
-"""Builds the wheel with the tools of the repository alone: `pip wheel crates/channel-c/python`, or `pip install` of it.
+"""Builds the wheel with only the tools of the repository: `pip wheel crates/channel-c/python`, or `pip install` of it.
 
-A wheel is a zip archive. Cargo builds the library in it, unless FURLONG_CHANNEL_LIBRARY names one that is built.
+A wheel is a zip archive. Cargo builds the library in it, unless FURLONG_CHANNEL_LIBRARY names a built library.
 """
 
 import base64
@@ -34,7 +34,7 @@ def tag(library):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    """Writes the wheel into a directory, and returns its name. The same source makes the same bytes."""
+    """Writes the wheel into a directory, and returns its name. The same source yields the same bytes."""
     library = built_library().read_bytes()
     version = re.search(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.M)[1]
     about, wheel_tag = f"furlong_channel-{version}.dist-info", tag(library)

@@ -47,7 +47,7 @@ pub(crate) unsafe fn options(options: *const FurlongOptions) -> Result<(Options,
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_options_for_messages(
     options: *mut FurlongOptions,
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn furlong_options_for_messages(
     }))
 }
 
-/// The longest message of `Options::new`, which has to stay the limit of both ends.
+/// The longest message of `Options::new`, which must be the limit of both ends.
 const DEFAULT_LONGEST: usize = 16 << 20;
 
 /// # Safety

@@ -33,7 +33,7 @@ impl From<Credentials> for FurlongPeer {
 /// See the header.
 type FurlongRule = Option<unsafe extern "C" fn(*mut c_void, *const FurlongPeer) -> c_int>;
 
-/// Returns the rule of C as one of Rust.
+/// Converts a callback of C into a rule of Rust.
 ///
 /// # Safety
 /// The function may be called with the context.
@@ -52,7 +52,7 @@ pub struct FurlongEnd {
     side: i32,
 }
 
-/// Where handles of a new channel go, and the credentials of its peer.
+/// Output pointers for the handles of a new channel and the credentials of its peer.
 struct Handles<'a> {
     sender: &'a mut *mut FurlongSender,
     receiver: &'a mut *mut FurlongReceiver,
@@ -72,7 +72,7 @@ impl Handles<'_> {
     }
 
     /// # Safety
-    /// If `trusts`, the other process follows the protocol.
+    /// If `trusts` is true, the other process must follow the protocol.
     unsafe fn give(self, channel: Channel, trusts: bool) {
         if let Some(peer) = self.peer {
             *peer = channel.peer().into();
@@ -85,7 +85,7 @@ impl Handles<'_> {
 /// Returns the handles of a channel.
 ///
 /// # Safety
-/// If `trusts`, the other process follows the protocol.
+/// If `trusts` is true, the other process must follow the protocol.
 pub(crate) unsafe fn handles_of(
     channel: Channel,
     trusts: bool,
@@ -103,7 +103,7 @@ pub(crate) unsafe fn handles_of(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_listen(
     name: *const c_char,
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn furlong_listen(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_accept(
     listener: *mut FurlongListener,
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn furlong_accept(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_accept_timeout(
     listener: *mut FurlongListener,
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn furlong_accept_timeout(
 }
 
 /// # Safety
-/// Null, or a listener, whose options say truly whether the other process is trusted.
+/// Null, or a listener whose options state correctly whether the other process is trusted.
 unsafe fn accept_by(
     listener: *mut FurlongListener,
     handles: Result<Handles>,
@@ -180,7 +180,7 @@ unsafe fn accept_by(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_accept_if(
     listener: *mut FurlongListener,
@@ -200,7 +200,7 @@ pub unsafe extern "C" fn furlong_accept_if(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_try_accept_if(
     listener: *mut FurlongListener,
@@ -220,7 +220,7 @@ pub unsafe extern "C" fn furlong_try_accept_if(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_listener_descriptor(listener: *mut FurlongListener) -> c_int {
     // SAFETY: as the caller promises.
@@ -243,7 +243,7 @@ pub unsafe extern "C" fn furlong_listener_close(listener: *mut FurlongListener) 
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_connect(
     name: *const c_char,
@@ -257,7 +257,7 @@ pub unsafe extern "C" fn furlong_connect(
 }
 
 /// # Safety
-/// As the header says of the name and the options.
+/// As the header states for the name and the options.
 unsafe fn connect_by(
     name: *const c_char,
     given: *const FurlongOptions,
@@ -276,7 +276,7 @@ unsafe fn connect_by(
     status(connect())
 }
 
-/// Returns how long to wait for a listener.
+/// Returns the timeout for a listener.
 fn connect_time(timeout_ns: i64) -> Duration {
     match timeout(timeout_ns) {
         Timeout::None => Duration::MAX,
@@ -288,7 +288,7 @@ fn connect_time(timeout_ns: i64) -> Duration {
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_connect_timeout(
     name: *const c_char,
@@ -309,7 +309,7 @@ pub unsafe extern "C" fn furlong_connect_timeout(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_connect_if(
     name: *const c_char,
@@ -333,7 +333,7 @@ pub unsafe extern "C" fn furlong_connect_if(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_pair(
     given: *const FurlongOptions,

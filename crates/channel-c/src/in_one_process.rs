@@ -1,4 +1,4 @@
-//! The calls of C on both ends of a channel on the heap of one process, for miri: `cargo xtask channel prove` runs it.
+//! The calls of C on both ends of a channel on the heap of one process. `cargo xtask channel prove` runs them under miri.
 
 use crate::connecting::handles_of;
 use crate::errors::{CLOSED, INVALID, LENT, NOT_TRUSTED};
@@ -31,7 +31,7 @@ fn close(ends: [(*mut FurlongSender, *mut FurlongReceiver); 2]) {
 fn loaned_and_peeked_messages_stay_valid_during_other_calls() {
     let both @ [(sender, own_receiver), (_, receiver)] = ends(true);
     let (mut lent, mut seen, mut len, mut buffer) = (null_mut::<c_void>(), null::<c_void>(), 0, [0u8; 8]);
-    // SAFETY: handles, and pointers to values that live long enough; what is lent or seen is not used after its release.
+    // SAFETY: handles, and pointers to values that live long enough; loaned and peeked messages are not used after their release.
     unsafe {
         assert_eq!(furlong_loan(sender, 5, &mut lent, -1), 0);
         let bytes = lent.cast::<u8>();
@@ -56,7 +56,7 @@ fn loaned_and_peeked_messages_stay_valid_during_other_calls() {
         assert_eq!(furlong_recv(receiver, buffer.as_mut_ptr(), 8, &mut len, 0), 0);
         assert_eq!((len, &buffer[..2]), (2, &[1, 2][..]));
 
-        // Closed while a message is lent and another one is peeked.
+        // Closed while one message is loaned and another one is peeked.
         assert_eq!(furlong_send(sender, buffer.as_ptr(), 3, 0), 0);
         assert_eq!(furlong_loan(sender, 5, &mut lent, -1), 0);
         assert_eq!(furlong_peek(receiver, &mut seen, &mut len, -1), 0);

@@ -30,7 +30,7 @@ unsafe fn free<'a>(receiver: *mut FurlongReceiver) -> Result<&'a mut ReceiverEnd
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_recv(
     receiver: *mut FurlongReceiver,
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn furlong_recv(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_receiver_is_closed(receiver: *mut FurlongReceiver) -> c_int {
     // SAFETY: as the caller promises.
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn furlong_receiver_is_closed(receiver: *mut FurlongReceiv
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_recv_each(
     receiver: *mut FurlongReceiver,
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn furlong_recv_each(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_peek(
     receiver: *mut FurlongReceiver,
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn furlong_peek(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_release(receiver: *mut FurlongReceiver) -> c_int {
     // SAFETY: as the caller promises.
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn furlong_release(receiver: *mut FurlongReceiver) -> c_in
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_receiver_watch(receiver: *mut FurlongReceiver) -> c_int {
     // SAFETY: as the caller promises.
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn furlong_receiver_watch(receiver: *mut FurlongReceiver) 
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_receiver_descriptor(receiver: *mut FurlongReceiver) -> c_int {
     // SAFETY: as the caller promises.

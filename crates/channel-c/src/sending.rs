@@ -44,7 +44,7 @@ impl FurlongBytes {
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_send(
     sender: *mut FurlongSender,
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn furlong_send(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_send_all(
     sender: *mut FurlongSender,
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn furlong_send_all(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_loan(
     sender: *mut FurlongSender,
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn furlong_loan(
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_commit(sender: *mut FurlongSender) -> c_int {
     // SAFETY: as the caller promises.
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn furlong_commit(sender: *mut FurlongSender) -> c_int {
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_give_up(sender: *mut FurlongSender) -> c_int {
     // SAFETY: as the caller promises.
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn furlong_give_up(sender: *mut FurlongSender) -> c_int {
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_sender_is_closed(sender: *mut FurlongSender) -> c_int {
     // SAFETY: as the caller promises.
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn furlong_sender_is_closed(sender: *mut FurlongSender) ->
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_sender_watch(sender: *mut FurlongSender, len: usize) -> c_int {
     // SAFETY: as the caller promises.
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn furlong_sender_watch(sender: *mut FurlongSender, len: u
 /// See the header.
 ///
 /// # Safety
-/// As it says.
+/// As the header states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_sender_descriptor(sender: *mut FurlongSender) -> c_int {
     // SAFETY: as the caller promises.

@@ -22,7 +22,7 @@ static void add(void *context, const void *bytes, size_t len) {
     *(size_t *)context += len;
 }
 
-/* Allows the process in the context, or none. */
+/* Accepts the process in the context; without a context, no process. */
 static int is_process(void *context, const struct furlong_peer *peer) {
     return context != NULL && *(pid_t *)context == peer->process && peer->user == getuid() && peer->group == getgid();
 }
@@ -43,7 +43,7 @@ static void check_credentials(void) {
     EXPECT(furlong_connect_if(name, NULL, NULL, NULL, &sender, &receiver, NULL, -1), FURLONG_INVALID);
     EXPECT(furlong_connect_if(name, NULL, is_process, NULL, &sender, &receiver, NULL, -1), FURLONG_REFUSED);
     EXPECT(furlong_accept_if(listener, is_process, NULL, &sender, &receiver, &peer), FURLONG_REFUSED);
-    /* No process accepts this one, which leaves. */
+    /* No process accepts this client, which exits. */
     EXPECT(furlong_connect_timeout(name, NULL, &sender, &receiver, NULL, 1000000), FURLONG_TIMED_OUT);
     pid_t client = fork();
     if (client == 0) {

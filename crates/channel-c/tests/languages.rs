@@ -80,7 +80,7 @@ impl Drop for Process {
     }
 }
 
-/// Lets a program find the package and the library as cargo built it.
+/// Sets the environment so that a program finds the package and the library that cargo built.
 fn with_package(command: &mut Command) -> &mut Command {
     command.env("PYTHONPATH", folder().join("python")).env("FURLONG_CHANNEL_LIBRARY", library())
 }

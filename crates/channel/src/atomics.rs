@@ -34,10 +34,10 @@ pub(crate) enum Fault {
     LoadClosed,
     /// Who reads that no more comes does not look whether something came.
     LookAfterClosed,
-    /// A ring is written over before the receivers are told.
+    /// The sender overwrites the ring before it publishes the oldest valid record.
     #[cfg(all(feature = "broadcast", target_os = "linux"))]
     PublishOldest,
-    /// What was written over is looked at before the record was read.
+    /// A receiver reads the position of the oldest valid record before it has copied the record.
     #[cfg(all(feature = "broadcast", target_os = "linux"))]
     LoadOldest,
     /// The same for who sees that the other process is dead.

@@ -1,8 +1,8 @@
-//! The sending end of a ring that several receivers read: each of them gets every message.
+//! The sending end of a ring with several receivers, each of which gets every message.
 //!
-//! The ring is that of one direction, and each receiver reads it as the only receiver of a direction would. The words that a receiver
-//! and the sender exchange are a set for each receiver, so that no receiver can touch those of another one. The sender has a set of its
-//! own, in which it notes how far the slowest receiver has read: room is free there once all have read what it held.
+//! The ring has the layout of one direction, and each receiver reads it like the only receiver of a direction. The sender exchanges control
+//! words with each receiver in a separate memory object, so that no receiver can write to the words of another one. The sender also has
+//! private control words, in which it stores the position of the slowest receiver: room is free once all receivers have read its contents.
 
 use crate::error::{Error, Result};
 use crate::memory::Lane;
@@ -12,13 +12,13 @@ use crate::shared_ring::SharedRing;
 use crate::waiting::{Limit, Waiter};
 use crate::wake::Link;
 
-/// One receiver, as the sender knows it.
+/// A receiver, from the view of the sender.
 #[derive(Debug)]
 struct Subscriber {
-    /// The ring with the words of this receiver.
+    /// The ring with the control words of this receiver.
     lane: Lane,
     waiter: Waiter,
-    /// Where the receiver began, and how far it has read from there.
+    /// Position at which the receiver began, and bytes that it has read from there.
     start: u64,
     read: u64,
 }
@@ -30,10 +30,10 @@ impl Drop for Subscriber {
 }
 
 impl Subscriber {
-    /// Looks how far the receiver has read; false if it claims what cannot be.
+    /// Updates the position of the receiver. Returns false if the receiver claims an impossible position.
     fn look(&mut self, written: u64) -> bool {
         let read = self.lane.load_read();
-        // It may not go back, and not beyond what was written.
+        // The position must not decrease, and must not exceed the written bytes.
         let unread = written.wrapping_sub(self.start.wrapping_add(self.read));
         let is_valid = read.wrapping_sub(self.read) <= unread;
         self.read = if is_valid { read } else { self.read };
@@ -49,14 +49,14 @@ impl Subscriber {
 #[derive(Debug)]
 pub(crate) struct SendingRing {
     ring: Producer,
-    /// The ring with the sender's own words.
+    /// The ring with the private control words of the sender.
     lane: Lane,
     subscribers: Vec<Subscriber>,
     options: Options,
 }
 
 impl SendingRing {
-    /// The sender's end of a lane whose control words no receiver writes.
+    /// Returns the sender's end of a lane whose control words no receiver can write.
     pub(crate) fn new(lane: Lane, options: &Options) -> SendingRing {
         let ring = Producer::new(lane.again(), options.start);
         SendingRing { ring, lane, subscribers: Vec::new(), options: *options }
@@ -79,7 +79,7 @@ impl SendingRing {
         (0..self.subscribers.len()).max_by_key(unread)
     }
 
-    /// Looks how far all have read, and notes it; false if no room came of it. A receiver that claims what cannot be is removed.
+    /// Updates the position of the slowest receiver. Returns false if this freed no room. Removes receivers that claim impossible positions.
     fn look(&mut self) -> bool {
         let written = self.ring.position();
         self.subscribers.retain_mut(|subscriber| subscriber.look(written));
@@ -90,7 +90,7 @@ impl SendingRing {
         is_more
     }
 
-    /// Waits until the slowest receiver has read more. One that is gone is removed.
+    /// Waits until the slowest receiver has read more. Removes the receiver if it was closed or its process has died.
     fn wait_for_slowest(&mut self, limit: Limit) -> Result<()> {
         let Some(at) = self.slowest() else { return Ok(()) };
         let Subscriber { lane, waiter, read, .. } = &mut self.subscribers[at];

@@ -1,7 +1,7 @@
-//! What an end has done until now, for programs that watch themselves.
+//! Counters of one end, for programs that monitor themselves.
 
-/// The number of waits, sleeps and wake-ups of one end since it was made. They are counted where the end waits or makes a system call
-/// anyway, so messages that need neither cost nothing.
+/// The number of waits, sleeps and wake-ups of one end since its creation. The end counts only when it waits or makes a system call, so
+/// other messages have no overhead.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
@@ -25,11 +25,11 @@
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Waits for a message or for room that outlasted the first 512 looks, which take some microseconds. An end that sleeps at once
-    /// makes none of these looks. Calls that do not wait, and waits for a descriptor outside, are not counted.
+    /// Waits for a message or for room that outlasted the first 512 checks, which take some microseconds. An end that sleeps at once
+    /// makes no such checks. Calls that do not wait, and waits for the descriptor with poll or epoll, are not counted.
     pub waits: u64,
-    /// Times that this end went to sleep: one system call each. A sleep ends after 40 milliseconds at the latest.
+    /// Number of times this end went to sleep: one system call each. A sleep lasts at most 40 milliseconds.
     pub sleeps: u64,
-    /// Times that this end woke the other end: one system call each.
+    /// Number of times this end woke the other end: one system call each.
     pub wake_ups: u64,
 }

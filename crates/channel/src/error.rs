@@ -63,8 +63,8 @@ pub enum Error {
         /// The most bytes that this process accepts.
         most: usize,
     },
-    /// The listener offers another kind of channel than this call connects with: for example a one-way channel to a call that wants
-    /// both directions.
+    /// The listener offers another kind of channel than this call expects, for example a one-way channel instead of a channel with two
+    /// directions.
     OtherKind,
     /// The process at the other end is not one of those that were allowed.
     Refused(crate::credentials::Credentials),

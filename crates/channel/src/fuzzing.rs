@@ -1,10 +1,10 @@
-//! What the fuzzer (`fuzz/`) calls: the greeting of a listener.
+//! Entry point of the fuzzer (`fuzz/`): the greeting of a listener.
 
 use crate::Options;
 use crate::greeting::{BYTES, Offer, decode, encode};
 
-/// Reads a greeting as one who connects with the usual options to each kind of channel, and checks that what was accepted is what was
-/// written.
+/// Reads a greeting as a client of each kind of channel with the default options. Checks that an accepted greeting is equal to the written
+/// one.
 pub fn greeting(bytes: &[u8]) {
     let mut greeting = [0; BYTES];
     let length = bytes.len().min(BYTES);

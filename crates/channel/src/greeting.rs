@@ -13,8 +13,8 @@ pub(crate) const VERSION: u8 = 1;
 /// Bytes of a greeting: [`MAGIC`] and [`VERSION`], capacity, longest message, start.
 pub(crate) const BYTES: usize = 32;
 
-/// The kind of channel that a listener offers. Its number is the highest byte of the capacity, which is 0 in every channel with two
-/// directions: a library that knows no other kind rejects all others as an impossible capacity.
+/// The kind of channel that a listener offers. Its number is the highest byte of the capacity. This byte is 0 for a channel with two
+/// directions, so a library that does not know the other kinds rejects them as impossible capacities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Offer {
     /// Both directions.
@@ -25,13 +25,13 @@ pub(crate) enum Offer {
     /// The direction in which the listener receives.
     #[cfg_attr(windows, expect(dead_code, reason = "Windows has channels with two directions alone"))]
     ToListener = 2,
-    /// A ring that several receivers read.
+    /// A ring with several receivers.
     #[cfg_attr(
         not(all(feature = "broadcast", target_os = "linux")),
         expect(dead_code, reason = "a client that knows it reports it")
     )]
     Broadcast = 3,
-    /// A ring that several receivers read and whose sender never waits.
+    /// A ring with several receivers, whose sender never waits.
     #[cfg_attr(
         not(all(feature = "broadcast", target_os = "linux")),
         expect(dead_code, reason = "a client that knows it reports it")
@@ -41,10 +41,10 @@ pub(crate) enum Offer {
 
 const LAST_OFFER: u8 = 4;
 
-/// Where the number of an [`Offer`] is stored in a greeting.
+/// Offset of the number of an [`Offer`] in a greeting.
 const OFFER_AT: usize = 15;
 
-/// The greeting of a listener that offers a channel with these options.
+/// Returns the greeting of a listener that offers a channel with these options.
 pub(crate) fn encode(options: &Options, offer: Offer) -> [u8; BYTES] {
     let mut greeting = [0; BYTES];
     greeting[..7].copy_from_slice(&MAGIC);
@@ -64,10 +64,10 @@ pub(crate) fn number(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(number)
 }
 
-/// Returns the options of the end of a process that has connected with `own` options, to be given a channel of the kind `wanted`.
+/// Returns the options of the end of a client that has connected with `own` options and expects a channel of the kind `wanted`.
 ///
 /// # Errors
-/// Returns `Corrupt` if it is not a greeting of this version, `OtherKind` if the listener offers another kind of channel, and
+/// Returns `Corrupt` if the bytes are not a greeting of this version, `OtherKind` if the listener offers another kind of channel, and
 /// `TooLarge` if the channel exceeds what `own` accepts.
 pub(crate) fn decode(greeting: &[u8; BYTES], own: &Options, wanted: Offer) -> Result<Options> {
     if greeting[..7] != MAGIC {

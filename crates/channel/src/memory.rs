@@ -16,7 +16,7 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// Maps the directions in a memory object, which must have [`shared_bytes`](crate::storage::shared_bytes) bytes for good.
+    /// Maps the directions in a memory object, which must keep at least [`shared_bytes`](crate::storage::shared_bytes) bytes.
     #[cfg(not(loom))]
     pub(crate) fn map<const N: usize>(memory: Object<'_>, capacity: usize) -> std::io::Result<[Lane; N]> {
         Ok(Storage::map(memory, capacity)?.map(|storage| Lane { storage }))
@@ -40,14 +40,14 @@ impl Lane {
         Ok(Lane { storage: Storage::map_for_reading(memory, capacity)? })
     }
 
-    /// The same ring with the control words in another memory object, which must have
-    /// [`CONTROL_BYTES`](crate::storage::CONTROL_BYTES) for good.
+    /// Returns the ring with control words in another memory object, which must keep at least
+    /// [`CONTROL_BYTES`](crate::storage::CONTROL_BYTES) bytes.
     #[cfg(all(feature = "broadcast", target_os = "linux", not(loom)))]
     pub(crate) fn with_control(&self, control: Object<'_>) -> std::io::Result<Lane> {
         Ok(Lane { storage: self.storage.with_control(control)? })
     }
 
-    /// The same ring with other control words, in memory of this process alone.
+    /// Returns the ring with other control words, in private memory of this process.
     #[cfg(all(test, loom, feature = "broadcast"))]
     pub(crate) fn with_private_control(&self) -> Lane {
         Lane { storage: self.storage.with_private_control() }
@@ -83,7 +83,7 @@ impl Lane {
         self.storage.header(offset).load(order(Fault::LoadHeader, Ordering::Acquire))
     }
 
-    /// The word at `offset`, a multiple of 8, of a ring whose sender writes over what is read.
+    /// Returns the word at `offset`, a multiple of 8, of a ring whose sender may overwrite it during the read.
     #[cfg(all(feature = "broadcast", target_os = "linux"))]
     pub(crate) fn word(&self, offset: usize) -> &AtomicU64 {
         self.storage.header(offset)

@@ -1,9 +1,9 @@
-//! A ring that several receivers read and whose sender never waits: it writes over the oldest messages.
+//! A ring with several receivers, whose sender never waits: it overwrites the oldest messages.
 //!
-//! A record is its header, the number of its message, and the message. The sender publishes where the oldest record begins that it leaves
-//! alone, before it writes over those in front of it. A receiver copies a record out and then looks at that word: if the record is
-//! older, what was copied may be anything and is dropped, and the receiver goes on with the oldest record. The numbers tell it how
-//! many messages it has missed. Receiver and sender touch the same words at once, so all of them are atomic.
+//! A record has a header, the number of its message, and the message. The sender publishes the position of the oldest valid record before it
+//! overwrites older records. A receiver copies a record, and then reads that position. If the record is older, the copy may be torn. The
+//! receiver then drops it and continues with the oldest valid record. From the numbers, a receiver computes how many messages it has
+//! missed. All words are atomic, because receiver and sender access the same words at the same time.
 
 use crate::atomics::{Fault, Ordering, fence, has};
 use crate::error::{Error, Result};
@@ -18,20 +18,20 @@ const WORD_BYTES: usize = 8;
 /// Bytes of the header and the number of a message.
 const HEAD_BYTES: usize = 2 * WORD_BYTES;
 
-/// The header of a record that reaches to the end of the ring and has no message. Others have the message's length plus this bit.
+/// The header of a record that extends to the end of the ring and has no message. Other headers have the message's length and this bit.
 const IS_RECORD: u64 = 1 << 63;
 const SKIP: u64 = IS_RECORD | 1 << 62;
 
-/// The sender frees this part of the ring at once, so that a receiver that goes on with the oldest record has time to copy it.
+/// Fraction of the ring that the sender frees at once, so that a receiver has time to copy the oldest record.
 const FREED: usize = 8;
 
-/// Messages after which the sender looks whether receivers are closed.
+/// Number of messages after which the sender checks whether receivers are closed.
 const BETWEEN_LOOKS: u64 = 1024;
 
-/// Records that one call passes over, without a message, before it looks at its limit.
+/// Number of records without a message that one call skips before it checks its timeout.
 const MOST_PASSED: u32 = 8;
 
-/// Bytes of a record with its head.
+/// Bytes of a record, including its header and number.
 fn record_bytes(len: usize) -> usize {
     HEAD_BYTES + len.next_multiple_of(WORD_BYTES)
 }
@@ -41,7 +41,7 @@ fn longest(capacity: usize) -> usize {
     capacity / 4 - HEAD_BYTES
 }
 
-/// A receiver, as the sender knows it.
+/// A receiver, from the view of the sender.
 #[derive(Debug)]
 struct Subscriber(Waiter);
 
@@ -56,7 +56,7 @@ impl Drop for Subscriber {
 pub(crate) struct Writer {
     lane: Lane,
     options: Options,
-    /// Where the next record begins, and the oldest one that is left alone.
+    /// Positions of the next record and of the oldest valid record.
     written: u64,
     oldest: u64,
     /// The number of the next message.
@@ -65,7 +65,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// The sender's end of a lane whose control words no receiver writes.
+    /// Returns the sender's end of a lane whose control words no receiver can write.
     pub(crate) fn new(lane: Lane, options: &Options) -> Writer {
         let start = options.start;
         lane.publish_read(start);
@@ -76,7 +76,7 @@ impl Writer {
         position as usize & (self.lane.capacity() - 1)
     }
 
-    /// Makes room for so many bytes, and tells the receivers before anything is written there.
+    /// Frees room for `bytes` bytes, and publishes this to the receivers before the sender writes there.
     fn free(&mut self, bytes: usize) {
         let capacity = self.lane.capacity();
         let is_room =
@@ -86,7 +86,7 @@ impl Writer {
         }
         let mut oldest = self.oldest;
         while !is_room(oldest, bytes.max(capacity / FREED)) {
-            // Nobody else writes to the ring.
+            // Only this sender writes to the ring.
             let offset = self.offset(oldest);
             let header = self.lane.word(offset).load(Ordering::Relaxed);
             let bytes = match header {
@@ -106,7 +106,7 @@ impl Writer {
         let (begin, bytes, capacity) =
             (self.offset(self.written), record_bytes(message.len()), self.lane.capacity());
         let skip = if bytes > capacity - begin { capacity - begin } else { 0 };
-        // The header behind the record is cleared as well.
+        // The header after the record is cleared as well.
         self.free(skip + bytes + WORD_BYTES);
         let offset = if skip > 0 { 0 } else { begin };
         let end = self.written.wrapping_add((skip + bytes) as u64);
@@ -140,7 +140,7 @@ impl SharedRing for Writer {
 
     fn add(&mut self, lane: Lane, link: Link) {
         self.receivers();
-        // In these words a receiver of the other policy would note how far it is.
+        // A receiver of the other policy would store its position in these words.
         lane.publish_read(self.number);
         let options = &self.options;
         let waiter = Waiter::new(options.waiting, options.membarrier, lane.ends_of_sender(), link);
@@ -186,7 +186,7 @@ impl SharedRing for Writer {
 pub struct Taken {
     /// Bytes of the message.
     pub len: usize,
-    /// Messages that the sender has written over since the one that was received before.
+    /// Number of messages that the sender has overwritten since the previously received one.
     pub missed: u64,
 }
 
@@ -209,16 +209,16 @@ impl Drop for Reader {
     }
 }
 
-/// What was found where the next record is expected.
+/// The state of the ring at the position of the next record.
 enum Found {
     Nothing,
-    /// A record that was written over, or has no message. The position has moved.
+    /// A record that was overwritten, or has no message. The position has moved.
     Passed,
     Message(Taken),
 }
 
 impl Reader {
-    /// The receiver's end of a lane with the sender's words, of which `own` has those of this receiver.
+    /// Returns the receiver's end of a lane. The lane has the control words of the sender, and `own` those of this receiver.
     pub(crate) fn new(lane: Lane, own: &Lane, link: Link, options: &Options) -> Reader {
         let number = own.load_read();
         let waiter = Waiter::new(options.waiting, options.membarrier, own.ends_of_receiver(), link);
@@ -234,7 +234,7 @@ impl Reader {
         self.position as usize & (self.lane.capacity() - 1)
     }
 
-    /// Whether the sender may have written over the next record: then moves on to the oldest one.
+    /// Returns whether the sender may have overwritten the next record. If so, moves to the oldest valid record.
     fn is_overrun(&mut self) -> bool {
         if !has(Fault::LoadOldest) {
             fence(Ordering::Acquire);
@@ -249,10 +249,10 @@ impl Reader {
 
     fn fail(&mut self) -> Error {
         self.is_broken = true;
-        Error::Corrupt("a header says what cannot be")
+        Error::Corrupt("a header has an impossible value")
     }
 
-    /// Looks at the next record, and copies as much of its message as the buffer has room for.
+    /// Reads the next record, and copies as much of its message as fits into the buffer.
     fn look(&mut self, buffer: &mut [u8]) -> Result<Found> {
         if self.is_broken {
             return Err(self.fail());
@@ -291,7 +291,7 @@ impl Reader {
         Ok(Found::Message(Taken { len, missed }))
     }
 
-    /// Copies the next message that is whole into `buffer`, after waiting for it.
+    /// Waits for the next valid message, and copies it into `buffer`.
     pub(crate) fn recv(&mut self, buffer: &mut [u8], limit: Limit) -> Result<Taken> {
         let mut passed = 0;
         loop {
@@ -314,19 +314,19 @@ impl Reader {
         }
     }
 
-    /// Prepares a wait outside for the next message.
+    /// Prepares a wait for the next message with poll or epoll.
     pub(crate) fn watch(&mut self) -> Result<bool> {
         let Reader { waiter, lane, position, .. } = self;
         waiter.watch(|| Ok(has_next(lane, *position)))
     }
 }
 
-/// Where the oldest record begins that the sender leaves alone.
+/// Returns the position of the oldest valid record.
 fn oldest(lane: &Lane) -> u64 {
     lane.load_read() & !(WORD_BYTES as u64 - 1)
 }
 
-/// Whether there is a record, or one was written over.
+/// Returns whether a record is available or was overwritten.
 fn has_next(lane: &Lane, position: u64) -> bool {
     let offset = position as usize & (lane.capacity() - 1);
     lane.load_header(offset) != 0 || oldest(lane).wrapping_sub(position) as i64 > 0

@@ -147,13 +147,13 @@ impl<T: Trust> Receiver<T> {
         self.end.recv_each(most, Limit::Now, take)
     }
 
-    /// Returns how often this end has waited, slept and woken the sender.
+    /// Returns the number of waits, sleeps and wake-ups of this end.
     pub fn counters(&self) -> Counters {
         self.end.waiter.counters()
     }
 
-    /// Returns the number of messages that can be received now, but at most `most`. It reads a word of each, so the call takes as
-    /// long as `most` is large. A sender that breaks the protocol can make the number wrong.
+    /// Returns the number of messages that can be received now, but at most `most`. The call reads one word of each message, so its
+    /// duration grows with `most`. The number can be wrong if the sender breaks the protocol.
     pub fn unread(&self, most: usize) -> usize {
         let gathered = usize::from(!self.end.gathered.is_empty()).min(most);
         gathered + self.end.ring.unread(most - gathered)
@@ -225,9 +225,9 @@ impl Receiver<Trusted> {
 /// # let [first, second] = Channel::pair(&options)?.map(|end| Channel::from_descriptors(end, &options));
 /// # // SAFETY: both ends are this library's.
 /// # let (mut first, mut second) = unsafe { (first?.trust(), second?.trust()) };
-/// first.send(b"where it lies")?;
+/// first.send(b"in place")?;
 /// let message = second.peek()?;
-/// assert!(message.starts_with(b"where"));
+/// assert!(message.starts_with(b"in"));
 /// message.release();
 /// # Ok(())
 /// # }

@@ -113,8 +113,8 @@ pub(crate) struct Producer {
     read: u64,
     /// The first record that was not published yet: its place and its header.
     staged: Option<(usize, u64)>,
-    /// The number of the message of which a call that does not wait has sent some parts; 0 if there is none. Then the ring
-    /// seems full to all other calls, so that they come to a slow path, which gives that message up.
+    /// Number of the message that a non-blocking call has sent in part; 0 if there is none. With such a message, the ring appears full
+    /// to all other calls, so that they enter a slow path, which abandons the message.
     begun: u64,
     broken: bool,
 }
@@ -183,12 +183,12 @@ impl Producer {
         self.read = self.written.wrapping_sub(self.lane.capacity() as u64);
     }
 
-    /// The number of the message of which some parts were sent; 0 if there is none.
+    /// Returns the number of the message that was sent in part; 0 if there is none.
     pub(crate) fn begun(&self) -> u64 {
         self.begun
     }
 
-    /// Notes that some parts of a message with this number were sent; 0 once there is no such message any more.
+    /// Stores the number of the message that was sent in part; 0 if there is none.
     pub(crate) fn set_begun(&mut self, number: u64) {
         self.begun = number;
         if number != 0 {
@@ -196,19 +196,19 @@ impl Producer {
         }
     }
 
-    /// Bytes from the beginning to the next record.
+    /// Returns the bytes from the beginning to the next record.
     #[cfg(all(feature = "broadcast", target_os = "linux"))]
     pub(crate) fn position(&self) -> u64 {
         self.written
     }
 
-    /// Bytes that were sent and not given back by the receiver, which may claim anything.
+    /// Returns the bytes that were sent and not freed by the receiver. The receiver may report a false number.
     pub(crate) fn unread_bytes(&self) -> usize {
         let read = self.start.wrapping_add(self.lane.load_read());
         (self.written.wrapping_sub(read) as usize).min(self.lane.capacity())
     }
 
-    /// Bytes in the ring.
+    /// Returns the bytes in the ring.
     pub(crate) fn capacity(&self) -> usize {
         self.lane.capacity()
     }
@@ -293,7 +293,7 @@ impl Producer {
         }
     }
 
-    /// Gives up the message whose first parts were published. There always is room for that record.
+    /// Abandons the message whose first parts were published. The ring always has room for that record.
     pub(crate) fn abort(&mut self) {
         self.begun = 0;
         self.stage_header(self.offset(), header(Kind::Abort, 0, 0));
@@ -395,12 +395,12 @@ impl Consumer {
         self.expected > 0
     }
 
-    /// Bytes in the ring.
+    /// Returns the bytes in the ring.
     pub(crate) fn capacity(&self) -> usize {
         self.lane.capacity()
     }
 
-    /// Bytes from the beginning to the next record.
+    /// Returns the bytes from the beginning to the next record.
     pub(crate) fn position(&self) -> u64 {
         self.position
     }
@@ -428,7 +428,7 @@ impl Consumer {
         })
     }
 
-    /// Returns the number of messages in the ring, but at most `most`, by their headers, which are not checked.
+    /// Returns the number of messages in the ring, but at most `most`. Does not check the headers that it counts.
     pub(crate) fn unread(&self, most: usize) -> usize {
         let (capacity, mut offset) = (self.lane.capacity(), self.offset());
         let (mut walked, mut found) = (0, 0);
@@ -525,7 +525,7 @@ impl Consumer {
             self.position = self.position.wrapping_add(message as u64);
             return self.look();
         }
-        Err(self.fail("a header says what cannot be"))
+        Err(self.fail("a header has an impossible value"))
     }
 
     /// Copies the beginning of a record out, as much as the buffer has room for.

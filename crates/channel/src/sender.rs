@@ -174,18 +174,18 @@ impl<T: Trust> Sender<T> {
         }
     }
 
-    /// Returns how often this end has waited, slept and woken the receiver.
+    /// Returns the number of waits, sleeps and wake-ups of this end.
     pub fn counters(&self) -> Counters {
         self.end.waiter.counters()
     }
 
-    /// Returns the bytes of the ring, headers included, that were sent and that the receiver has not given back. It gives room back
-    /// once per eighth of the ring, and before it sleeps. Nothing is sent while this is near [`capacity`](Self::capacity).
+    /// Returns the bytes of the ring, including headers, that were sent and that the receiver has not freed. The receiver frees room
+    /// once per eighth of the ring, and before it sleeps. While this value is near [`capacity`](Self::capacity), no message is sent.
     pub fn fill(&self) -> usize {
         self.end.ring.unread_bytes()
     }
 
-    /// Returns the bytes of the ring.
+    /// Returns the capacity of the ring in bytes.
     pub fn capacity(&self) -> usize {
         self.end.ring.capacity()
     }
@@ -408,7 +408,7 @@ impl SendingEnd {
         self.send_short(message, limit)
     }
 
-    /// Gives up a message that a call that does not wait has begun, if there is one: only that message may follow its parts.
+    /// Abandons a message that a non-blocking call has sent in part, if there is one, because another message must not follow its parts.
     #[inline(always)]
     fn give_up_begun(&mut self) {
         if self.ring.begun() != 0 {

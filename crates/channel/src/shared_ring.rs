@@ -1,4 +1,4 @@
-//! The sending end of a ring that several receivers read, whatever the policy for a slow one.
+//! The sending end of a ring with several receivers, for both policies for slow receivers.
 
 use crate::error::Result;
 use crate::memory::Lane;
@@ -7,23 +7,23 @@ use crate::waiting::Limit;
 use crate::wake::Link;
 use std::fmt::Debug;
 
-/// A ring that several receivers read.
+/// A ring with several receivers.
 pub(crate) trait SharedRing: Debug + Send {
-    /// The ring with the sender's own words.
+    /// Returns the ring with the private control words of the sender.
     fn lane(&self) -> &Lane;
 
-    /// The options of a receiver that joins now: it gets the messages from here on.
+    /// Returns the options of a receiver that joins now and gets all later messages.
     fn options_of_next(&self) -> Options;
 
-    /// Adds a receiver that joins now, by the ring with its control words.
+    /// Adds a receiver that joins now. `lane` is the ring with its control words.
     fn add(&mut self, lane: Lane, link: Link);
 
-    /// Bytes in the longest message.
+    /// Returns the bytes in the longest message.
     fn longest_message(&self) -> usize;
 
     /// Removes the receivers that are closed or whose processes have died, and returns the number of the others.
     fn receivers(&mut self) -> usize;
 
-    /// Sends a message, once there is room in the limit.
+    /// Waits for room within the limit, and sends a message.
     fn send(&mut self, message: &[u8], limit: Limit) -> Result<()>;
 }

@@ -30,7 +30,7 @@ struct Memory {
     start: NonNull<u8>,
     len: usize,
     is_mapped: bool,
-    /// Memory that is used together with this one.
+    /// Memory that must stay mapped as long as this one.
     _other: Option<Arc<Memory>>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
-    /// Maps the directions in a memory object, which must have [`shared_bytes`] bytes for good.
+    /// Maps the directions in a memory object, which must keep at least [`shared_bytes`] bytes.
     pub(crate) fn map<const N: usize>(memory: Object<'_>, capacity: usize) -> std::io::Result<[Storage; N]> {
         let len = shared_bytes(capacity, N);
         let start = NonNull::new(shared_memory::map(memory, len)?)
@@ -70,7 +70,7 @@ impl Storage {
         Ok(Storage::directions(Memory { start, len, is_mapped: true, _other: None }, capacity))
     }
 
-    /// Maps a ring, with the sender's control words, that this process only reads: who writes to it is killed.
+    /// Maps a ring read-only, with the sender's control words. A write to it kills the process (SIGSEGV).
     #[cfg(all(feature = "broadcast", target_os = "linux"))]
     pub(crate) fn map_for_reading(memory: Object<'_>, capacity: usize) -> std::io::Result<Storage> {
         let len = shared_bytes(capacity, 1);
@@ -80,7 +80,7 @@ impl Storage {
         Ok(storage)
     }
 
-    /// The same payload with the control words in another memory object of [`CONTROL_BYTES`].
+    /// Returns the payload with control words in another memory object of [`CONTROL_BYTES`] bytes.
     #[cfg(all(feature = "broadcast", target_os = "linux"))]
     pub(crate) fn with_control(&self, control: Object<'_>) -> std::io::Result<Storage> {
         let start = NonNull::new(shared_memory::map(control, CONTROL_BYTES)?)

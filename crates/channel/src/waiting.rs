@@ -184,7 +184,7 @@ impl Waiter {
         }
     }
 
-    /// What this end has done until now.
+    /// Returns the counters of this end.
     pub(crate) fn counters(&self) -> Counters {
         Counters { waits: self.waits, sleeps: self.sleeps, wake_ups: self.wake_ups.get() }
     }

@@ -31,7 +31,7 @@ fn child() {
         match (what, number) {
             ("send", 9) => end.both().0.send_all([message(9), message(10), message(11)]).unwrap(),
             ("send", 10 | 11) => {}
-            // In parts, without waiting.
+            // Sends a message in parts, without waiting.
             ("send", 7) => {
                 let mut long = LongMessage::new(message(7));
                 while let Err(Error::WouldBlock) = end.both().0.try_send_long(&mut long) {

@@ -367,7 +367,7 @@ fn long_message_without_waiting_arrives_whole_or_not_at_all() {
         let mut long = LongMessage::new(content(number, 9000 + number));
         assert_eq!(sender.try_send_long(&mut long), Err(Error::WouldBlock));
         if number == 1 {
-            // Gives it up.
+            // Abandons the message.
             sender.send(&content(7, 100)).unwrap();
             assert_eq!(receiver.recv_vec().unwrap(), content(7, 100));
         }

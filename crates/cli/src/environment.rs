@@ -139,7 +139,7 @@ impl<'a> RunEnvironment<'a> {
         })?;
         if let Some(fault) = session.folder_fault() {
             output::tell(format_args!(
-                "furlong: the folder for temporary files cannot be used, and benchmarks that need it are refused: {fault}"
+                "furlong: the directory for temporary files cannot be used, and benchmarks that need it are refused: {fault}"
             ));
         }
         if let Err(error) = furlong_os::memory::has_anonymous_objects() {

@@ -1,10 +1,10 @@
-//! What the fuzzer (`fuzz/`) calls: a workload in a file, and the programs that are printed for it.
+//! Entry points of the fuzzer (`fuzz/`): a workload in a file, and the programs that are printed for it.
 
 use crate::verbs::recommend::{check, file};
 use furlong_model::{Wait, Workload};
 use furlong_programs::{Between, Language, program};
 
-/// Returns the workload of a file, if it is one.
+/// Returns the workload of a file, if the file is valid.
 pub fn workload(text: &str) -> Option<Workload> {
     file::parse(text).ok().and_then(|options| check(&options).ok())
 }

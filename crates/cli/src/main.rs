@@ -1,6 +1,6 @@
 //! The `furlong` command: one verb, one file. The only crate that knows a terminal.
 #![forbid(unsafe_code)]
-// A library there, of which little is called.
+// The fuzzer compiles this crate as a library and calls only a small part of it.
 #![cfg_attr(fuzzing, allow(dead_code, unused_imports))]
 
 mod arguments;
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     furlong_os::beginning::with_enough_stack(begun)
 }
 
-/// Does what was asked for.
+/// Runs as a child of furlong, or parses the command line and runs its verb.
 fn begun() -> ExitCode {
     abort_on_panic();
     // Before anything else: this is how furlong starts its own children, of which it may be measured how long that takes.
@@ -73,7 +73,7 @@ fn begun() -> ExitCode {
     }
 }
 
-/// Prints a help text or what is wrong with the words, and exits. A text that cannot be written is a failure, as of any verb.
+/// Prints a help text or a usage error, and exits. Like every verb, it fails if the text cannot be written.
 fn exit_with(error: &clap::Error) -> ! {
     let printed = error.print().and_then(|()| std::io::Write::flush(&mut std::io::stdout()));
     let code = match printed {

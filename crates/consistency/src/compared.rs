@@ -42,7 +42,7 @@ fn row(table: &Table, row: &[String], found: &mut Vec<Contradiction>) {
     );
 }
 
-/// `Of N rows that both have, A against B, with a margin of 5 %: 1 worse, 2 better, …` counts the table's verdicts. Of groups, the
+/// `Of N rows that both have, A against B, with a margin of 5 %: 1 worse, 2 better, …` counts the table's verdicts. For groups, the
 /// sentence is below the title `A against B`.
 fn summary(section: &Section, page: &Page, found: &mut Vec<Contradiction>) {
     let mut impossible = None;

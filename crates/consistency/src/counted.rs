@@ -1,10 +1,10 @@
-//! Laws of counts: a round trip is of both roles, and totals are sums.
+//! Laws of counts: a round trip is the sum of both roles, and totals are sums.
 
 use crate::Contradiction;
 use crate::figure::Figure;
 use crate::page::{Page, Table};
 
-/// Totals, which are rows below their parts.
+/// Totals, which are printed below their parts.
 const SWITCHES: [&str; 3] = ["voluntary switches", "involuntary switches", "context switches"];
 
 pub fn check(page: &Page, found: &mut Vec<Contradiction>) {

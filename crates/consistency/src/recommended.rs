@@ -37,7 +37,7 @@ fn rates(page: &Page, found: &mut Vec<Contradiction>) {
     let said = |pattern| page.texts().find_map(|text| Some((text, holes(text, pattern)?)));
     let asked = said("Asked: {}/s, for {}.");
     let typed = |(_, holes): &(&str, Vec<&str>)| Figure::read(holes[0].rsplit(", ").next()?);
-    // It has all its digits.
+    // The rate has all its digits.
     let asked_rate = asked.as_ref().and_then(typed).map(|rate| Figure::from((rate.low + rate.high) / 2.0));
     let stream = said("It carries one {} every {}, {} per second");
     let stream_rate = stream.as_ref().and_then(|(_, holes)| Figure::read(holes[2]));

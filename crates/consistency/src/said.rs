@@ -49,9 +49,9 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
     }
 }
 
-/// Whether these words count one thing in the plural, as in `among 1 hosts`. `3 and 1 trials` are several.
+/// Returns whether these words use the plural for one thing, as in `among 1 hosts`. `3 and 1 trials` is correct.
 fn is_one_of_several(words: &[&str]) -> bool {
-    // Not CPUs: old records have "share 1 CPUs" in a reason.
+    // CPUs are missing, because old records have "share 1 CPUs" in a reason.
     const THINGS: [&str; 11] = [
         "benchmarks",
         "candidates",

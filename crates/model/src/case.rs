@@ -17,7 +17,7 @@ pub struct Case {
     pub mechanism: String,
     /// How both roles wait.
     pub wait: Wait,
-    /// How messages go between the roles.
+    /// The exchange of messages between the roles.
     pub exchange: Exchange,
     /// Bytes in each message; of a request, in each response.
     pub size_bytes: usize,
@@ -35,7 +35,7 @@ pub struct Case {
     pub boundary: Boundary,
 }
 
-/// A case as records have it: the options of all patterns side by side.
+/// The form of a case in records: the options of all patterns are fields of one object.
 #[derive(Serialize, Deserialize)]
 struct Written {
     mechanism: String,
@@ -147,44 +147,44 @@ impl Case {
         }
     }
 
-    /// The same, but for how messages go between the roles.
+    /// Returns the case with another exchange.
     #[must_use]
     pub fn with(self, exchange: Exchange) -> Case {
         Case { exchange, ..self }
     }
 
-    /// The same in another pattern: as many messages outstanding and as many parties, and requests of one byte.
+    /// Returns the case with another pattern, the same numbers of messages in flight and of parties, and requests of one byte.
     #[must_use]
     pub fn of_pattern(self, pattern: Pattern) -> Case {
         let exchange = Exchange::of(pattern).with_window(self.window()).with_parties(self.parties());
         self.with(exchange)
     }
 
-    /// The same with this many messages outstanding, if the pattern can have several.
+    /// Returns the case with this number of messages in flight, if the pattern allows several.
     #[must_use]
     pub fn of_window(self, window: NonZeroU32) -> Case {
         let exchange = self.exchange.clone().with_window(window);
         self.with(exchange)
     }
 
-    /// The same with this many of what [`Pattern::several`] names.
+    /// Returns the case with this number of parties, which [`Pattern::several`] names.
     #[must_use]
     pub fn of_several(self, number: NonZeroU32) -> Case {
         let exchange = self.exchange.clone().with_parties(number);
         self.with(exchange)
     }
 
-    /// How messages go back and forth.
+    /// Returns the pattern.
     pub const fn pattern(&self) -> Pattern {
         self.exchange.pattern()
     }
 
-    /// Messages that the initiator has sent and that are not answered yet, at any time.
+    /// Returns the number of messages in flight.
     pub const fn window(&self) -> NonZeroU32 {
         self.exchange.window()
     }
 
-    /// How many there are of what [`Pattern::several`] names.
+    /// Returns the number of parties, which [`Pattern::several`] names.
     pub const fn parties(&self) -> NonZeroU32 {
         self.exchange.parties()
     }

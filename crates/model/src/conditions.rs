@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 /// Timer slack that the kernel gives to the first process, in nanoseconds.
 pub const DEFAULT_TIMER_SLACK_NS: u64 = 50_000;
 
-/// CPU weight of a control group that nobody has changed, in the units of version 2.
+/// Default CPU weight of a control group, in the units of version 2.
 pub const DEFAULT_CPU_WEIGHT: u64 = 100;
 
-/// Conditions under which the roles of a run ran. A fact that could not be read is `None`.
+/// Conditions of the roles of a run. A condition that could not be read is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Conditions {
@@ -24,15 +24,15 @@ pub struct Conditions {
     pub timer_slack_ns: Option<u64>,
     /// Whether the process was denied transparent huge pages (`PR_SET_THP_DISABLE`).
     pub huge_pages_disabled: Option<bool>,
-    /// CPUs whose time the smallest quota of all control groups allows; `None` without a quota.
+    /// Smallest CPU quota of all control groups, in CPUs; `None` without a quota.
     pub quota_cpus: Option<f64>,
     /// Smallest CPU weight of all control groups, in the units of version 2.
     pub cpu_weight: Option<u64>,
     /// Seccomp mode: `disabled`, `strict` or `filter`.
     pub seccomp: Option<String>,
-    /// Seccomp filters that every system call passes.
+    /// Number of seccomp filters on every system call.
     pub seccomp_filters: Option<u64>,
-    /// Memory nodes that may be used, as in `0-1`.
+    /// Allowed memory nodes, as in `0-1`.
     pub memory_nodes: Option<String>,
     /// Soft limits by their names, as in `RLIMIT_NPROC`, in bytes, seconds or pieces, or `unlimited`.
     pub limits: Vec<(String, String)>,

@@ -1,4 +1,4 @@
-//! How messages go between processes: a pattern with the options that it has, and no others.
+//! The exchange of messages between processes: a pattern with exactly its options.
 
 use crate::named_enum::named_enum;
 use crate::{Capabilities, Sharing, Start, WhenFull};
@@ -6,47 +6,47 @@ use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
 named_enum! {
-    /// How messages go back and forth.
+    /// The pattern of an exchange.
     Pattern, "pattern" {
-        /// One message there, one of the same size back, one at a time.
+        /// Round trips of messages of one size, one at a time.
         RoundTrip = "round-trip",
-        /// Messages there, one after the other as fast as they are taken, and none back.
+        /// A stream of messages in one direction, sent as fast as the receiver accepts them.
         OneWay = "one-way",
-        /// A request there and a response back: a round trip of two sizes.
+        /// A request and a response: a round trip of two sizes.
         Request = "request",
-        /// A link for each message: made, used once and removed, all by one process.
+        /// A new link for each message: one process creates it, uses it once and removes it.
         Connect = "connect",
-        /// Messages one way, each to every one of several receivers.
+        /// Messages one way, each to all of several receivers.
         FanOut = "fan-out",
-        /// Messages one way from several senders to one receiver, all by one link.
+        /// Messages one way from several senders to one receiver, over one link.
         FanIn = "fan-in",
-        /// Messages one way, each to one of several workers, all by one link.
+        /// Messages one way, each to one of several workers, over one link.
         Work = "work",
-        /// One message there and one back, by one of several links, for which the receiver waits among all of them.
+        /// Round trips over one of several links, while the receiver waits for all of them.
         Ready = "ready",
     }
 }
 
 impl Pattern {
-    /// Those in which two processes use one link for as long as they are measured.
+    /// Patterns in which two processes use one link for the whole measurement.
     pub const OVER_ONE_LINK: [Pattern; 3] = [Pattern::RoundTrip, Pattern::OneWay, Pattern::Request];
 
-    /// Whether no message is answered.
+    /// Returns whether no message is answered.
     pub const fn is_one_way(self) -> bool {
         matches!(self, Pattern::OneWay | Pattern::FanOut) || self.shares_an_end()
     }
 
-    /// Whether several processes use one end of a link, so that each message comes from one and goes to one.
+    /// Returns whether several processes share one end of a link, so that each message has one sender and one receiver.
     pub const fn shares_an_end(self) -> bool {
         matches!(self, Pattern::FanIn | Pattern::Work)
     }
 
-    /// Whether one sends to several responders, where there are several.
+    /// Returns whether one process sends to several responders.
     pub const fn is_to_several(self) -> bool {
         matches!(self, Pattern::FanOut | Pattern::Work)
     }
 
-    /// Whether receivers of a mechanism with these promises may lose messages that go so, and count them.
+    /// Returns whether receivers of a mechanism with these capabilities may lose messages of this pattern, and count them.
     pub fn may_lose(self, capabilities: &Capabilities) -> bool {
         let may_lose = match capabilities.when_full {
             WhenFull::Drops | WhenFull::DropsOldest => capabilities.sharing == Sharing::EveryReceiver,
@@ -56,7 +56,7 @@ impl Pattern {
         self == Pattern::FanOut && may_lose
     }
 
-    /// Of what there can be several, in words.
+    /// Returns the plural noun for the parties of this pattern.
     pub const fn several(self) -> &'static str {
         match self {
             Pattern::FanOut => "receivers",
@@ -68,23 +68,23 @@ impl Pattern {
     }
 }
 
-/// The message that is answered by a response.
+/// The message that a response answers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Request {
-    /// Bytes in it.
+    /// Bytes in the request.
     pub size_bytes: usize,
-    /// The mechanism that carries it; `None` if it is the one that carries the response.
+    /// The mechanism that carries the request; `None` if the mechanism of the response carries both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
 
-/// A pattern and its options. `pairs` exchange messages at the same moment, each by itself; `window` messages have been sent and
-/// not answered, at any time.
+/// A pattern and its options. `pairs` is the number of process pairs that exchange messages in parallel. `window` is the number of messages
+/// in flight.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Exchange {
     /// [`Pattern::RoundTrip`].
     RoundTrip {
-        /// Messages that are outstanding.
+        /// Messages in flight.
         window: NonZeroU32,
         /// Pairs of processes.
         pairs: NonZeroU32,
@@ -96,23 +96,23 @@ pub enum Exchange {
     },
     /// [`Pattern::Request`].
     Request {
-        /// The message that asks.
+        /// The request of each round trip.
         request: Request,
-        /// Requests that are outstanding.
+        /// Requests in flight.
         window: NonZeroU32,
         /// Pairs of processes.
         pairs: NonZeroU32,
     },
     /// [`Pattern::Connect`].
     Connect {
-        /// Pairs of ends at the same moment.
+        /// Pairs of ends that run in parallel.
         pairs: NonZeroU32,
     },
     /// [`Pattern::FanOut`].
     FanOut {
         /// Receivers of each message.
         receivers: NonZeroU32,
-        /// The receiver that sleeps for a while, from 1 on; `None` if all receive all the time.
+        /// Number of the receiver that stalls, from 1; `None` if no receiver stalls.
         stall: Option<NonZeroU32>,
     },
     /// [`Pattern::FanIn`].
@@ -132,21 +132,21 @@ pub enum Exchange {
     },
 }
 
-/// One: the usual number of messages outstanding, and of pairs.
+/// Returns one, the default number of messages in flight and of pairs.
 pub fn one() -> NonZeroU32 {
     NonZeroU32::MIN
 }
 
-/// Whether it is the usual number.
+/// Returns whether a number is one, the default.
 pub fn is_one(number: &NonZeroU32) -> bool {
     *number == one()
 }
 
 impl Exchange {
-    /// Round trips of one pair, one at a time.
+    /// Round trips of one pair, with one message in flight.
     pub const ROUND_TRIPS: Exchange = Exchange::RoundTrip { window: NonZeroU32::MIN, pairs: NonZeroU32::MIN };
 
-    /// The exchange with one of everything that the pattern can have several of, and requests of one byte.
+    /// Returns an exchange with this pattern, one party, one message in flight, and requests of one byte.
     pub fn of(pattern: Pattern) -> Exchange {
         match pattern {
             Pattern::RoundTrip => Exchange::ROUND_TRIPS,
@@ -160,12 +160,12 @@ impl Exchange {
         }
     }
 
-    /// Requests of one pair, one at a time.
+    /// Returns an exchange with this request, one pair, and one request in flight.
     pub fn asking(request: Request) -> Exchange {
         Exchange::Request { request, window: one(), pairs: one() }
     }
 
-    /// How messages go back and forth.
+    /// Returns the pattern.
     pub const fn pattern(&self) -> Pattern {
         match self {
             Exchange::RoundTrip { .. } => Pattern::RoundTrip,
@@ -179,7 +179,7 @@ impl Exchange {
         }
     }
 
-    /// Messages that the initiator has sent and that are not answered yet, at any time.
+    /// Returns the number of messages in flight.
     pub const fn window(&self) -> NonZeroU32 {
         match self {
             Exchange::RoundTrip { window, .. } | Exchange::Request { window, .. } => *window,
@@ -187,7 +187,7 @@ impl Exchange {
         }
     }
 
-    /// The same with this many messages outstanding, if the pattern answers messages of a link that lasts.
+    /// Returns the exchange with `outstanding` messages in flight, if the pattern has round trips over a persistent link.
     #[must_use]
     pub fn with_window(mut self, outstanding: NonZeroU32) -> Exchange {
         if let Exchange::RoundTrip { window, .. } | Exchange::Request { window, .. } = &mut self {
@@ -196,7 +196,7 @@ impl Exchange {
         self
     }
 
-    /// How many there are of what [`Pattern::several`] names.
+    /// Returns the number of parties, which [`Pattern::several`] names.
     pub const fn parties(&self) -> NonZeroU32 {
         match self {
             Exchange::RoundTrip { pairs, .. }
@@ -210,7 +210,7 @@ impl Exchange {
         }
     }
 
-    /// The same with this many of what [`Pattern::several`] names.
+    /// Returns the exchange with this number of parties, which [`Pattern::several`] names.
     #[must_use]
     pub fn with_parties(mut self, number: NonZeroU32) -> Exchange {
         let parties = match &mut self {
@@ -227,17 +227,17 @@ impl Exchange {
         self
     }
 
-    /// The message that asks, if that is the pattern.
+    /// Returns the request, if the pattern is [`Pattern::Request`].
     pub const fn request(&self) -> Option<&Request> {
         if let Exchange::Request { request, .. } = self { Some(request) } else { None }
     }
 
-    /// The receiver that sleeps for a while, of several, from 1 on.
+    /// Returns the number of the receiver that stalls, from 1.
     pub const fn stall(&self) -> Option<NonZeroU32> {
         if let Exchange::FanOut { stall, .. } = self { *stall } else { None }
     }
 
-    /// The same in which this receiver of several sleeps for a while, if there are receivers.
+    /// Returns the exchange in which this receiver stalls, if the pattern is [`Pattern::FanOut`].
     #[must_use]
     pub fn with_stall(mut self, receiver: Option<NonZeroU32>) -> Exchange {
         if let Exchange::FanOut { stall, .. } = &mut self {

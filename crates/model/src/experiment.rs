@@ -89,7 +89,7 @@ pub struct ExchangeWork {
 }
 
 impl ExchangeWork {
-    /// How messages go between the roles.
+    /// The exchange of messages between the roles.
     pub fn exchange(&self) -> Exchange {
         self.request.clone().map_or_else(|| Exchange::of(self.pattern), Exchange::asking)
     }

@@ -1,4 +1,4 @@
-//! Figures that nothing can have measured, and names that name nothing. A reader refuses a record with one, so none is written.
+//! Impossible figures, and empty names. A reader rejects a record with one of them, so furlong writes no such record.
 
 use crate::{ByteSize, is_unseen};
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
@@ -14,26 +14,26 @@ const MOST: f64 = 1e15;
 /// Keys whose strings are names that tables print.
 const NAMES: [&str; 4] = ["mechanism", "name", "by", "label"];
 
-/// Returns the first figure or name of a value that cannot be, with its key; `None` if there is none.
+/// Returns the first impossible figure or empty name of a value, with its key; `None` if there is none.
 pub fn impossible_figure(value: &impl Serialize) -> Option<String> {
     impossible_in_text(&serde_json::to_vec(value).ok()?)
 }
 
-/// Returns the first figure or name in JSON that cannot be, with its key; `None` if there is none.
+/// Returns the first impossible figure or empty name in JSON, with its key; `None` if there is none.
 pub fn impossible_in_text(text: &[u8]) -> Option<String> {
     let mut found = None;
     let mut line = serde_json::Deserializer::from_slice(text);
-    // The text has been parsed before, so that an error is what was found.
+    // The text has been parsed before, so an error here means that a figure or name was found.
     let _ = Figures { key: "", found: &mut found }.deserialize(&mut line);
     found
 }
 
-/// Returns the beginning of a key, which a stranger may have written.
+/// Returns the beginning of a key, without control characters, because the key is untrusted input.
 fn shown(key: &str) -> String {
     key.chars().take(60).map(|c| if is_unseen(c) { ' ' } else { c }).collect()
 }
 
-/// Looks at every figure and name below a key.
+/// Checks every figure and name below a key.
 struct Figures<'a> {
     key: &'a str,
     found: &'a mut Option<String>,

@@ -288,7 +288,7 @@ pub fn format_ns(nanoseconds: f64) -> String {
     format!("{} {unit}", three_digits(value))
 }
 
-/// Returns a rate as it is typed, with the fewest digits that mean its interval in nanoseconds: `60/s`, `2.5k/s`.
+/// Returns a rate in the form of an option, with the fewest digits that yield the same interval in nanoseconds: `60/s`, `2.5k/s`.
 pub fn format_rate(per_second: f64) -> String {
     let (scale, unit) = match per_second {
         rate if rate < 1e3 => (1.0, ""),

@@ -123,7 +123,7 @@ impl Workload {
         (pattern, NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN))
     }
 
-    /// How messages go between the processes.
+    /// The exchange of messages between the processes.
     pub fn exchange(&self) -> Exchange {
         let (pattern, parties) = self.pattern_and_parties();
         let request = self.request_bytes.map(|size_bytes| Request { size_bytes, by: None });

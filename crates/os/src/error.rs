@@ -5,7 +5,7 @@ use std::{fmt::Display, io};
 #[cfg(target_os = "linux")]
 pub(crate) use crate::linux::return_value::{check, check_number, retry};
 
-/// Words between a limit that a call has failed by and the way to raise it.
+/// Words between an exceeded limit and the way to raise it.
 pub const REMEDY: &str = "; to raise it: ";
 
 /// Says what was being tried when an error came.

@@ -60,7 +60,7 @@ pub mod beginning {
 pub mod facts {
     pub use crate::platform::facts::{host_name, kernel_version, machine};
 
-    /// Returns version and revision at the beginning of a release.
+    /// Returns the version and revision from the beginning of a release name.
     pub fn version_in(release: &str) -> Option<(u32, u32)> {
         let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
         Some((numbers.next()?.ok()?, numbers.next()?.ok()?))

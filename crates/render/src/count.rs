@@ -53,7 +53,7 @@ fn threads(row: &CountRow) -> Option<String> {
         .map(|RoleFigures { role, threads_per_round_trip, .. }| {
             let mut threads: Vec<_> = threads_per_round_trip.iter().collect();
             sort_by(&mut threads, |a, b| b.1.total_cmp(a.1).then(a.0.cmp(b.0)));
-            // A thread that ended before its name was read has none.
+            // A thread has no name if it exited before its name was read.
             let named = |name: &str| if name.is_empty() { "unnamed".to_owned() } else { plain(name) };
             let text = |(name, calls): (&String, &f64)| format!("{} {}", named(name), decimals(Some(*calls)));
             format!("{role}: {}", threads.into_iter().map(text).collect::<Vec<_>>().join(", "))

@@ -119,7 +119,7 @@ pub(crate) fn advice(advice: &Advice) -> String {
     }
 }
 
-/// Returns the part of the latency that a cost is. Costs are measured apart from the latency, so one may exceed it.
+/// Returns the share of a cost in the latency, in words. Costs are measured separately, so a cost may exceed the latency.
 fn of_latency(share: f64) -> String {
     if share * 100.0 < 100.05 {
         format!("{} of the latency", percent(share))

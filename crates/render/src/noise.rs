@@ -27,7 +27,7 @@ pub fn noise(noise: &Verdict) -> Vec<String> {
     bare.into_iter().chain(reasons).collect()
 }
 
-/// Returns a condition of the process that differs from the default, without a verb.
+/// Returns a noun phrase for a condition of the process that differs from the default.
 pub fn condition(condition: &Condition) -> String {
     match condition {
         Condition::Policy { policy, priority, reset_on_fork } => {

@@ -23,7 +23,7 @@ const FEW_SAMPLES: &str =
     "–: too few samples: p99 needs 100, p99.9 10,000 and p99.99 100,000 (a longer --budget gives more).";
 /// Trials from which on an interval covers 95 %.
 const FULL_COVERAGE: usize = 6;
-/// Bytes that a pipe holds by default, in 16 pages of 4 KiB.
+/// Default capacity of a pipe in bytes: 16 pages of 4 KiB.
 const USUAL_PIPE_BYTES: u64 = 64 << 10;
 /// A difference of two shares that are rounded.
 const NO_SHARE: f64 = 1e-6;
@@ -355,7 +355,7 @@ fn servers(summary: &Summary, row: &Row) -> String {
     row.others_cpu_ns.keys().map(|name| used(name)).collect()
 }
 
-/// Returns a line about pipes that the kernel has made smaller than usual, because their user has many.
+/// Returns a line about pipes whose capacity the kernel has reduced, because their user has many pipes.
 fn small_pipes(summary: &Summary) -> Option<String> {
     let held = |row: &Row| {
         let bytes = *row.effective.get("pipe-size-bytes")?;

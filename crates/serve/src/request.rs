@@ -54,10 +54,11 @@ pub(crate) fn is_whole(head: &[u8]) -> bool {
 pub(crate) fn parse(head: &[u8], rules: &Rules) -> Result<Asked, Answer> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut parsed = httparse::Request::new(&mut headers);
-    let status = parsed.parse(head).map_err(|error| bad(&format!("This is no request: {error}.")))?;
-    // The headers of a head that is cut off may end in the middle of a value.
+    let status =
+        parsed.parse(head).map_err(|error| bad(&format!("This is not a valid request: {error}.")))?;
+    // If the head is cut off, its headers may end in the middle of a value.
     let (true, Some(method), Some(target)) = (status.is_complete(), parsed.method, parsed.path) else {
-        return Err(bad("This is no request."));
+        return Err(bad("This is not a valid request."));
     };
     if !rules.hosts.iter().any(|host| is_host(parsed.headers, host)) {
         let sentence = format!("This server is called {} and has no other name.", rules.hosts[0]);
@@ -133,8 +134,8 @@ mod tests {
         // Which of two is meant?
         let two = "GET /5ec4e7/ HTTP/1.1\r\nHost: 127.0.0.1:80\r\nHost: 127.0.0.1:80\r\n\r\n";
         refused(two, Status::Forbidden, "no other name");
-        refused("\u{1}\u{2}\r\n\r\n", Status::Bad, "no request");
-        refused("GET /5ec4e7/ HTTP/1.1\r\nHost: 127.0.0.1:80\r\n", Status::Bad, "no request");
+        refused("\u{1}\u{2}\r\n\r\n", Status::Bad, "not a valid request");
+        refused("GET /5ec4e7/ HTTP/1.1\r\nHost: 127.0.0.1:80\r\n", Status::Bad, "not a valid request");
         refused(
             &format!("GET /5ec4e7/ HTTP/1.1\r\n{}\r\n", "X: y\r\n".repeat(HEADERS + 1)),
             Status::Bad,

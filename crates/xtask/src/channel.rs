@@ -55,7 +55,7 @@ const MIRI: Build = Build {
     flags: "--cfg in_one_process",
     arguments: &["+nightly", "miri", "test", "-p", "furlong-channel"],
 };
-/// With what MIRI has compiled.
+/// Shares the build directory of MIRI.
 const MIRI_C: Build = Build { arguments: &["+nightly", "miri", "test", "-p", "furlong-channel-c"], ..MIRI };
 const CRASH_SWEEP: Build = Build {
     name: "crash-sweep",
@@ -246,7 +246,7 @@ struct Results {
 }
 
 impl Results {
-    /// Carries out a proof and notes its result and its time.
+    /// Runs a proof, and records its result and its time.
     fn note(&mut self, what: &str, prove: impl FnOnce() -> anyhow::Result<()>) {
         let begin = Instant::now();
         let result = prove();
@@ -286,7 +286,7 @@ fn starts(arguments: &[&str]) -> bool {
     Command::new("cargo").args(arguments).output().is_ok_and(|output| output.status.success())
 }
 
-/// Carries out a proof.
+/// Runs a proof.
 fn run(proof: &Proof) -> anyhow::Result<()> {
     let Build { name, flags, arguments } = proof.build;
     let mut command = Command::new("cargo");

@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: runs the targets of `fuzz/` under libFuzzer, with the coverage of all of furlong as its guide.
+//! `cargo xtask fuzz`: runs the targets of `fuzz/` under libFuzzer, guided by the coverage of all of furlong.
 
 use crate::driver::{packages, step};
 use crate::faults::soak::length;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Passes of the compiler that count edges and report comparisons to libFuzzer. Every version of the compiler has them.
+/// Compiler passes that count edges and report comparisons to libFuzzer. Every version of the compiler has these passes.
 const FLAGS: [&str; 6] = [
     "--cfg=fuzzing",
     "-Cpasses=sancov-module",
@@ -20,7 +20,7 @@ const FLAGS: [&str; 6] = [
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
 ];
 
-/// Limits of one input: reading takes milliseconds and a few MiB.
+/// Limits of one input. They are generous, because reading takes milliseconds and a few MiB.
 const LIMITS: [&str; 4] = ["-timeout=20", "-rss_limit_mb=2048", "-malloc_limit_mb=512", "-max_len=32768"];
 
 /// The options of the command.
@@ -70,22 +70,22 @@ impl Options {
     }
 }
 
-/// A target and what libFuzzer prints of it.
+/// A target with the figures that libFuzzer prints.
 struct Fuzzed {
     target: String,
     executed: u64,
     seconds: u64,
-    /// Edges of the program that inputs reach, and combinations of edges and how often each is passed.
+    /// Edges of the program that inputs reach, and features: edges with the number of times that each is passed.
     edges: u64,
     features: u64,
-    /// The file with an input that fails.
+    /// The file with a failing input.
     found: Option<PathBuf>,
 }
 
 /// Runs the targets, one after the other, each for its share of the time. Returns the number of targets.
 ///
 /// # Errors
-/// Returns an error with the inputs that fail.
+/// Returns an error with the failing inputs.
 pub fn run(options: &Options) -> anyhow::Result<usize> {
     let program = build()?;
     let targets: Vec<String> = targets(&program)?
@@ -132,7 +132,7 @@ fn line(fuzzed: &Fuzzed) -> String {
     )
 }
 
-/// Compiles the targets, and all of furlong with the passes, into a separate directory.
+/// Compiles the targets and all of furlong with these passes, into a separate directory.
 fn build() -> anyhow::Result<PathBuf> {
     packages::provide(&["g++"])?;
     let version = step::text(Command::new("rustc").arg("-vV"))?;
@@ -155,13 +155,13 @@ fn build() -> anyhow::Result<PathBuf> {
     Ok(folder.join(host).join("release/fuzz"))
 }
 
-/// Returns the names of all targets, which the program prints if it is told none.
+/// Returns the names of all targets. The program prints them if the variable names none.
 fn targets(program: &Path) -> anyhow::Result<Vec<String>> {
     let names = step::text(Command::new(program).env_remove("FURLONG_FUZZ"))?;
     Ok(names.lines().map(str::to_owned).collect())
 }
 
-/// Returns the directories of inputs of a target: its own and, of a target such as `run-printed`, those of `run`.
+/// Returns the input directories of a target: its own, and that of `run` for a target such as `run-printed`.
 fn inputs(target: &str) -> Vec<PathBuf> {
     let corpus = root().join("fuzz/corpus");
     let general = target.split('-').next().unwrap_or_default();
@@ -171,14 +171,14 @@ fn inputs(target: &str) -> Vec<PathBuf> {
     folders
 }
 
-/// The command that runs a target.
+/// Returns the command that runs a target.
 fn fuzzer(program: &Path, target: &str) -> Command {
     let mut command = Command::new(program);
     command.env("FURLONG_FUZZ", target).args(LIMITS).stdin(Stdio::null());
     command
 }
 
-/// Runs a target for so long. New inputs are kept with what was built.
+/// Runs a target for `length`. Keeps new inputs in the build directory.
 fn fuzz(program: &Path, name: &str, length: Duration, seed: u32) -> anyhow::Result<Fuzzed> {
     let own = target()?.join("fuzz/corpus").join(name);
     let found = target()?.join("fuzz/found");
@@ -219,7 +219,7 @@ fn read_log(target: &str, log: &str, length: Duration) -> Fuzzed {
     }
 }
 
-/// Copies inputs that reach edges which those in the repository do not.
+/// Copies the inputs that reach new edges into the repository.
 fn keep(program: &Path, name: &str) -> anyhow::Result<()> {
     let folders = inputs(name);
     let own = target()?.join("fuzz/corpus").join(name);

@@ -49,7 +49,7 @@ pub(super) fn differences(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow
     found
 }
 
-/// Returns the conditions of the process that differ. Runs of older versions have recorded none of them.
+/// Returns the conditions of the process that differ. Runs of older versions have no recorded conditions.
 fn conditions(new: NamedRun, both: [&Machine; 2]) -> Vec<Difference> {
     let [Some(then), Some(now)] = both.map(|machine| machine.conditions.as_deref()) else {
         let [then, now] = both.map(|machine| machine.conditions.is_some());

@@ -23,7 +23,8 @@ pub struct Power {
 }
 
 impl Power {
-    /// Returns the power of the rows that a run shares with the baseline; `None` if none is too wide on a machine that was fit.
+    /// Returns the power of the rows that a run shares with the baseline. Returns `None` unless a row of a reliable machine is
+    /// inconclusive because its interval is too wide.
     pub(super) fn of(rows: &[ComparedRow]) -> Option<Self> {
         let is_wide = |row: &&ComparedRow| {
             let most = row.baseline_trials.max(row.new_trials) as f64;

@@ -85,7 +85,7 @@ pub enum FleetInconclusive {
     /// The machine was unreliable during more than half of the runs of one group and not of the other, so the load may be the
     /// difference.
     Unreliable {
-        /// Unreliable runs of the first group and of this one.
+        /// Numbers of unreliable runs of the first group and of this group.
         runs: [usize; 2],
     },
     /// The interval reaches beyond the margin, or only just into it.

@@ -254,7 +254,7 @@ fn load_during_the_runs_of_one_side_alone_leaves_rows_open() {
     runs.iter_mut().filter(|run| of_b(run)).for_each(|run| run.level = Level::Unreliable);
     let differ = FleetInconclusive::Unreliable { runs: [0, 7] };
     assert_eq!(verdicts(&runs), [(Change::Inconclusive, Some(differ))]);
-    // Of both sides, the differences between runs are in the intervals.
+    // The intervals include the differences between runs of both sides.
     runs.iter_mut().for_each(|run| run.level = Level::Unreliable);
     assert_eq!(verdicts(&runs), [(Change::Worse, None)]);
 }

@@ -423,11 +423,11 @@ pub(super) struct Exchanged {
     pub(super) idle: IdleInitiator,
 }
 
-/// Returns what several programs exchanged together, and what each of several workers has taken since it was set up, which was
-/// `before`.
+/// Returns the sum of the exchanges of several programs, and the messages that each of several workers has received since its start.
+/// `before` has the earlier numbers of the workers.
 ///
 /// # Errors
-/// Returns the index of a program whose reply contradicts what it was asked, and the contradiction.
+/// Returns the index of a program whose reply contradicts its request, and the contradiction.
 pub(super) fn put_together(
     pattern: Pattern,
     messages: u64,
@@ -438,7 +438,7 @@ pub(super) fn put_together(
     for (index, (party, reply)) in replies.into_iter().enumerate() {
         let ExchangeReply { messages: its, verified, idle, taken } = reply;
         if pattern == Pattern::Work && party.role == Role::Responder {
-            let taken = taken.ok_or_else(|| (index, "it does not say what it has taken".to_owned()))?;
+            let taken = taken.ok_or_else(|| (index, "its reply has no `taken`".to_owned()))?;
             let before = before.get(all_taken.len()).map_or(0, |taken| taken.count);
             if taken.count.checked_sub(before) != Some(its) {
                 let all = taken.count;

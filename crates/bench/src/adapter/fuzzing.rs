@@ -1,4 +1,4 @@
-//! What the fuzzer (`fuzz/`) calls: replies of a program, each judged as in a trial.
+//! Entry point of the fuzzer (`fuzz/`): replies of a program, each judged as in a trial.
 
 use super::counted::put_together;
 use super::hello::{Adapter, accept};
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What a trial has asked for. The first line of an input, since replies must fit it.
+/// The request of a trial. It is the first line of an input, because replies must match it.
 #[derive(Debug, Deserialize)]
 struct Asked {
     pattern: Pattern,
@@ -24,16 +24,16 @@ struct Asked {
     span_ns: [u64; 2],
 }
 
-/// Figures that came out of replies.
+/// Figures from accepted replies.
 #[derive(Debug, Default)]
 pub struct Figures {
-    /// Numbers in force.
+    /// Values in effect, by name.
     pub effective: BTreeMap<String, u64>,
-    /// The times of each exchange whose readings were accepted.
+    /// Times of each exchange with accepted clock readings.
     pub timings: Vec<(Timing, Vec<Part>)>,
 }
 
-/// Reads a line with what was asked, and replies to it, one a line. Returns the figures that a trial would record.
+/// Reads a line with the request, and lines with one reply each. Returns the figures that a trial would record.
 pub fn replies(lines: &[u8]) -> Figures {
     let mut come = lines.to_vec();
     let mut figures = Figures::default();
@@ -66,9 +66,9 @@ pub fn replies(lines: &[u8]) -> Figures {
     figures
 }
 
-/// Asks for cases of the mechanism that a program claims by furlong's own contract.
+/// Requests cases of the mechanism that a program announces through furlong's own contract.
 fn refuse_cases(row: &Row, hello: Hello) {
-    // What a program claims is kept as long as the process.
+    // The capabilities of a program are kept for the lifetime of the process.
     static LEFT: AtomicU32 = AtomicU32::new(20_000);
     let is_left = |left: u32| left.checked_sub(1);
     let Some(furlong) = hello.furlong else { return };
@@ -95,7 +95,7 @@ fn timed(
     readings: Vec<Vec<u64>>,
 ) -> Result<(Timing, Vec<Part>), String> {
     let Asked { pattern, interval_ns, span_ns, .. } = *asked;
-    // A trial has a batch of one where messages are due, and messages that fill batches.
+    // A trial with a rate has batches of one message. The number of messages is a multiple of the batch.
     let batch = if interval_ns.is_some() { 1 } else { asked.batch.clamp(1, 1 << 20) };
     let messages = u64::from(asked.messages.max(2)).next_multiple_of(batch.into()).max(2 * u64::from(batch));
     let replies = parties.iter().copied().zip(exchanged).collect();
@@ -103,7 +103,7 @@ fn timed(
     let several = pattern.is_to_several();
     let readings = match several {
         true => to_several::behind_the_first(readings, pattern),
-        // Who holds the clock has them.
+        // The process with the clock has the readings.
         false => vec![readings.into_iter().next().unwrap_or_default()],
     };
     for (index, readings) in readings.iter().enumerate() {

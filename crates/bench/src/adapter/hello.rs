@@ -92,12 +92,12 @@ impl Adapter {
         } else if capabilities.start == Start::Forked {
             Some("its memory is inherited by a fork, and its roles are started afresh".to_owned())
         } else if capabilities.waits.is_empty() || capabilities.waits.contains(&Wait::Own) {
-            Some("it claims no wait strategy that furlong has".to_owned())
+            Some("it announces no wait strategy that furlong supports".to_owned())
         } else {
             None
         };
         if capabilities.waits.is_empty() {
-            // The first one is the default.
+            // The first wait strategy is the default.
             capabilities.waits.push(Wait::Block);
         }
         let here = fault.map_or(Ok(limits), |why| Err(Unavailable::new(why, "build it again")));
@@ -139,7 +139,8 @@ impl Adapter {
         }
         let (what, remedy) = if !self.patterns.contains(&case.pattern()) {
             let names = self.patterns.iter().map(|pattern| pattern.name()).collect::<Vec<_>>();
-            let reason = format!("{} is an adapter that has no {} messages", case.mechanism, case.pattern());
+            let reason =
+                format!("the adapter {} does not support {} messages", case.mechanism, case.pattern());
             return Some(Unavailable::new(reason, format!("ask for -m {}", names.join(" or -m "))));
         } else if case.placement == Placement::OneProcess {
             ("no --place one-process".to_owned(), "ask for same-core, other-core or free")
@@ -334,7 +335,7 @@ mod tests {
         for waits in [Vec::new(), vec![Wait::Own]] {
             let (adapter, capabilities) = claimed(waits);
             assert!(adapter.here.unwrap_err().reason.contains("wait strategy"));
-            // Plans read the first one.
+            // Plans read the first wait strategy.
             assert!(!capabilities.waits.is_empty());
         }
     }

@@ -90,14 +90,14 @@ impl Reply {
     }
 }
 
-/// A program's account of an exchange.
+/// A program's reply to an exchange.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct ExchangeReply {
     pub(super) messages: u64,
     pub(super) verified: u64,
     #[serde(flatten)]
     pub(super) idle: IdleInitiator,
-    /// What one of several workers has taken since it was set up.
+    /// Messages that one of several workers has received since its start.
     pub(super) taken: Option<Taken>,
 }
 

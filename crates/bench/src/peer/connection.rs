@@ -48,10 +48,10 @@ impl Connection {
         pipe.send(&told("use"));
         match reply(&mut pipe, *patience, session)? {
             Reply::Hello { version: theirs, machine, reached_at } if theirs == *version => {
-                // It becomes a part of the run's header, for one figure of which a reader refuses the run.
+                // The machine is saved in the run's header, and a reader rejects a run with an impossible figure.
                 if let Some(figure) = impossible_figure(&machine) {
                     return Err(
-                        pipe.failure(format!("the other host says of itself what cannot be: {figure}"))
+                        pipe.failure(format!("the other host reported an impossible figure: {figure}"))
                     );
                 }
                 Ok(Connection { pipe, patience: *patience, machine: *machine, reached_at })

@@ -1,4 +1,4 @@
-//! What the fuzzer (`fuzz/`) calls: lines between two hosts, in both directions.
+//! Entry points of the fuzzer (`fuzz/`): lines between two hosts, in both directions.
 
 use super::protocol::{Reply, Request};
 use crate::control::{Report, RoleResult};
@@ -6,17 +6,17 @@ use crate::started_program::take_line;
 use furlong_model::{Machine, Pattern};
 use serde::{Serialize, de::DeserializeOwned};
 
-/// What replies of the other host would bring into a run.
+/// Parts of a run that come from replies of the other host.
 #[derive(Debug, Default)]
 pub struct Replied {
-    /// Machines that it says it is.
+    /// Descriptions of the machine.
     pub machines: Vec<Machine>,
-    /// Figures of a trial of each pattern, as one role or all of them report.
+    /// Figures of a trial of each pattern, reported by one role or by all roles.
     pub trials:
         Vec<(furlong_loops::recorder::Timing, Vec<furlong_model::Part>, Vec<furlong_model::RoleTally>)>,
 }
 
-/// Reads the lines of the other host as this one does.
+/// Reads the lines of the other host, as this host does.
 pub fn replies(lines: &[u8]) -> Replied {
     let (mut replied, mut results) = (Replied::default(), Vec::<RoleResult>::new());
     for reply in all::<Reply>(lines) {
@@ -30,7 +30,7 @@ pub fn replies(lines: &[u8]) -> Replied {
             _ => {}
         }
     }
-    // More of them take longer and reach nothing new.
+    // More results take longer and reach no new code.
     results.truncate(6);
     for pattern in Pattern::ALL {
         if let Ok(figures) = crate::trial::TrialFigures::of(pattern, results.clone()) {
@@ -45,7 +45,7 @@ pub fn requests(lines: &[u8]) {
     drop(all::<Request>(lines));
 }
 
-/// Returns the messages of all lines, each of which is written and read again.
+/// Returns the messages of all lines. Checks that each is equal after it is written and read again.
 fn all<T: Serialize + DeserializeOwned + std::fmt::Debug>(lines: &[u8]) -> Vec<T> {
     let mut come = lines.to_vec();
     let lines = std::iter::from_fn(|| take_line(&mut come));

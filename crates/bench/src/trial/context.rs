@@ -150,7 +150,7 @@ impl<W: Work> TrialContext<'_, W> {
     /// Runs one trial once, and returns its figures.
     ///
     /// # Errors
-    /// Returns why there are none, or that one of them cannot be.
+    /// Returns the reason if there are no figures, or if one of them is impossible.
     pub(crate) fn measure(
         &self,
         settings: &Settings,
@@ -160,13 +160,13 @@ impl<W: Work> TrialContext<'_, W> {
     }
 }
 
-/// Returns the figures of a trial if each of them can be. Other programs and hosts report some of them, and a reader refuses a whole
-/// run for one.
+/// Returns the figures of a trial if none of them is impossible. The check is needed because other programs and hosts report some figures,
+/// and a reader rejects a whole run for one impossible figure.
 fn possible<M: Serialize>(found: M) -> Result<M, Failure> {
     match impossible_figure(&found) {
         None => Ok(found),
         Some(figure) => {
-            let detail = format!("a figure was reported that cannot be: {figure}");
+            let detail = format!("an impossible figure was reported: {figure}");
             Err(Failure { phase: Phase::Finish, party: None, fault: Fault::Error, detail })
         }
     }
@@ -179,9 +179,9 @@ mod tests {
     #[test]
     fn trial_with_impossible_figure_fails() {
         assert_eq!(possible([1, 2]), Ok([1, 2]));
-        // A reader refuses the whole run for such a figure.
+        // A reader rejects the whole run for such a figure.
         let figures = std::collections::BTreeMap::from([("queue", u64::MAX)]);
         let failure = possible(figures).unwrap_err();
-        assert_eq!(failure.detail, "a figure was reported that cannot be: queue is 1.8446744073709552e19");
+        assert_eq!(failure.detail, "an impossible figure was reported: queue is 1.8446744073709552e19");
     }
 }

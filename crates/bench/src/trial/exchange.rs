@@ -466,7 +466,7 @@ impl RunningTrial {
     }
 }
 
-/// The figures that all roles of a trial report together.
+/// The combined figures of all roles of a trial.
 pub(crate) struct TrialFigures {
     pub(crate) timing: Timing,
     /// Figures of each of several parties.
@@ -476,7 +476,7 @@ pub(crate) struct TrialFigures {
 }
 
 impl TrialFigures {
-    /// Puts the figures of all roles together.
+    /// Combines the figures of all roles.
     ///
     /// # Errors
     /// Returns a failure if they contradict each other.
@@ -491,7 +491,7 @@ impl TrialFigures {
         for RoleResult { tally, verified_messages: verified, timing, .. } in reported {
             timings.extend(timing.map(|timing| (tally.party, timing)));
             roles.push(tally);
-            // A total that cannot be is refused with all other figures.
+            // An impossible total is rejected together with all other figures.
             verified_messages = verified.saturating_add(verified_messages);
         }
         let failure = |detail| Failure { phase: Phase::Finish, party: None, fault: Fault::Error, detail };

@@ -35,7 +35,7 @@ pub(crate) fn exactly_once(sent: u64, workers: &[Taken]) -> Result<(), Failure> 
     Err(Failure { phase: Phase::Finish, party: None, fault, detail })
 }
 
-/// Returns the sums of the numbers from 1 to `last`, and of their squares, without the bits beyond 64.
+/// Returns the sums of the numbers from 1 to `last` and of their squares, modulo 2^64.
 fn sums_up_to(last: u64) -> [u64; 2] {
     let n = u128::from(last);
     let sum = n * (n + 1) / 2;

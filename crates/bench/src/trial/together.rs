@@ -56,7 +56,7 @@ pub(crate) fn together(
     Ok((whole, timings.iter().map(part).collect()))
 }
 
-/// Returns the sum of figures that processes report. One that overflows becomes a figure that cannot be, and is refused as such.
+/// Returns the sum of the figures of several processes. If it overflows, the result is an impossible figure, which is rejected later.
 fn total(figures: impl IntoIterator<Item = u64>) -> u64 {
     figures.into_iter().fold(0, u64::saturating_add)
 }

@@ -10,8 +10,8 @@
         channel.send(b"hello")
         print(channel.recv(timeout=1.0))
 
-Every call that waits takes a `timeout` in seconds: None waits without limit, and 0 does not wait. Ctrl-C ends each of them. A sender
-and a receiver may be used by two threads.
+Every call that waits accepts a `timeout` in seconds: None waits without limit, and 0 does not wait. Ctrl-C interrupts these calls. The
+sender and the receiver of a channel may be used in two threads.
 """
 
 import ctypes
@@ -78,14 +78,14 @@ class Options:
 
     @classmethod
     def for_messages(cls, length: int, count: int, **others: Any) -> "Options":
-        """Options for directions that hold `count` messages of `length` bytes. A stream is fast if they hold at least 4."""
+        """Returns options for rings that hold `count` messages of `length` bytes. A stream is fast if a ring holds at least 4."""
         options = cls(**others)
         _c.check(_c.options_for_messages(byref(options._c), length, count))
         return options
 
     @property
     def capacity(self) -> int:
-        """Bytes in each direction; 0 stands for the default."""
+        """Bytes in each direction; 0 means the default."""
         return int(self._c.capacity)
 
 
@@ -110,7 +110,7 @@ class _Handle:
         return self._handle
 
     def close(self) -> None:
-        """Closes it. A call in which another thread waits raises `Closed`."""
+        """Closes the handle. If another thread waits in a call, that call raises `Closed`."""
         self._is_closing = True
         with self._lock:
             handle, self._handle = self._handle, None
@@ -134,25 +134,25 @@ class _Handle:
 
 
 class Sender(_Handle):
-    """The end of a direction that sends."""
+    """The sending end of a direction."""
 
     _close_handle = _c.sender_close
     _descriptor = _c.sender_descriptor
 
     def send(self, message: Any, timeout: Optional[float] = None) -> None:
-        """Sends bytes, or any other object with a contiguous buffer, which is copied once: into the shared memory."""
+        """Sends bytes, or another object with a contiguous buffer. Copies the buffer once, into the shared memory."""
         buffer = _c.Buffer()
         _c.get_buffer(message, byref(buffer), _c.SIMPLE)
         try:
             with self._lock:
                 address, length = buffer.address, buffer.length
-                # A long message that is not sent in its slice begins again, so slices grow.
+                # A long message that was not sent within a slice starts again, so slices grow.
                 _c.check(_c.wait(lambda limit: _c.send(self._opened(), address, length, limit), timeout, growth=2))
         finally:
             _c.release_buffer(byref(buffer))
 
     def watch(self, length: int) -> bool:
-        """Prepares a wait outside: True if `fileno()` becomes readable once there may be room for `length` bytes."""
+        """Prepares a wait with select or poll. Returns True if `fileno()` becomes readable once `length` bytes may have room."""
         with self._lock:
             return bool(_c.check(_c.sender_watch(self._opened(), length)))
 
@@ -163,12 +163,12 @@ class Sender(_Handle):
 
 
 class Receiver(_Handle):
-    """The end of a direction that receives. Iteration ends when the other end is closed."""
+    """The receiving end of a direction. Iteration ends when the other end is closed."""
 
     _close_handle = _c.receiver_close
     _descriptor = _c.receiver_descriptor
 
-    # Messages up to this length are received in one call, and copied to bytes of their own.
+    # Messages up to this length are received in one call, and copied into a separate bytes object.
     _SHORT = 4096
 
     def __init__(self, handle: c_void_p) -> None:
@@ -191,7 +191,7 @@ class Receiver(_Handle):
                 left = None if end is None else max(0.0, end - time.monotonic())
                 status = self._recv(ctypes.cast(ctypes.c_char_p(message), c_void_p), room, left)
                 if status == _c.OK:
-                    # The sender may have given up the message that was announced, and sent a shorter one.
+                    # The sender may have abandoned the announced message, and sent a shorter one.
                     return message if self._length.value == room else message[: self._length.value]
             _c.check(status)
             return ctypes.string_at(self._short, self._length.value)
@@ -219,12 +219,12 @@ class Receiver(_Handle):
             yield message
 
     def watch(self) -> bool:
-        """Prepares a wait outside: True if `fileno()` becomes readable with the next message, False if there is one."""
+        """Prepares a wait with select or poll. Returns False if a message is available, True if `fileno()` becomes readable with it."""
         with self._lock:
             return bool(_c.check(_c.receiver_watch(self._opened())))
 
     def is_closed(self) -> bool:
-        """Returns whether the other end was closed or its process has died; there may be messages left."""
+        """Returns whether the other end was closed or its process has died. Messages may still be available."""
         with self._lock:
             return bool(_c.check(_c.receiver_is_closed(self._opened())))
 
@@ -320,7 +320,7 @@ def _rule(is_allowed: Rule) -> Any:
 
 
 class Listener(_Handle):
-    """Waits for processes that connect by a name: a path, or after `@` a name that is in no file system."""
+    """Accepts clients that connect to a name. A name is a path, or begins with `@` and is not in the file system."""
 
     _close_handle = _c.listener_close
     _descriptor = _c.listener_descriptor
@@ -333,7 +333,7 @@ class Listener(_Handle):
     def accept(self, timeout: Optional[float] = None, *, is_allowed: Optional[Rule] = None) -> Channel:
         """Waits for a client of the same user or of root, or of any process that `is_allowed` accepts, and returns its channel.
 
-        Raises `Refused` if another process has connected, which gets nothing.
+        Raises `Refused` if another process has connected. That process gets no channel.
         """
         rule = is_allowed and _rule(is_allowed)
         with self._lock:

@@ -13,15 +13,15 @@ class Error(Exception):
 
 
 class TimedOut(Error, TimeoutError):
-    """There was no message, or no room for one, in time. Of a message that was to be sent nothing arrives."""
+    """No message arrived, or no message had room, within the timeout. No part of an unsent message arrives."""
 
 
 class Closed(Error, EOFError):
-    """The other end was closed, and everything it sent was received; or this end was closed."""
+    """The other end was closed and all its messages were received, or this end was closed."""
 
 
 class PeerDied(Error, ConnectionError):
-    """The other process ended without closing its end, and everything it sent was received."""
+    """The other process exited without closing its end, and all its messages were received."""
 
 
 class TooLong(Error, ValueError):
@@ -29,7 +29,7 @@ class TooLong(Error, ValueError):
 
 
 class BufferTooSmall(Error, ValueError):
-    """The next message is longer than the buffer, and stays the next one."""
+    """The next message is longer than the buffer. It stays the next message."""
 
     def __init__(self, length: int) -> None:
         super().__init__(f"the next message has {length} bytes, more than the buffer")
@@ -106,7 +106,7 @@ new_bytes.restype = ctypes.py_object
 
 RULE = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(Peer))
 
-# The library in the wheel, or the one that the environment names: for tests and for packages of a distribution.
+# The library in the wheel, or the library named by the environment, for tests and for packages of a distribution.
 library = ctypes.CDLL(
     os.environ.get("FURLONG_CHANNEL_LIBRARY", str(Path(__file__).with_name("libfurlong_channel.so"))), use_errno=True
 )
@@ -158,7 +158,7 @@ _EXCEPTIONS = {
 
 
 def check(status: int) -> int:
-    """Returns a status that is not negative, and raises the exception of any other."""
+    """Returns the status if it is not negative, and otherwise raises its exception."""
     if status >= 0:
         return status
     if status == SYSTEM:
@@ -171,7 +171,7 @@ SLICE_NS = 50_000_000
 
 
 def wait(call: Callable[[int], int], timeout: Optional[float], growth: int = 1) -> int:
-    """Waits in slices, because Python handles Ctrl-C between two calls, and no signal ends a call. Each is longer by `growth`."""
+    """Waits in slices, because Python handles Ctrl-C only between two calls. Each slice is `growth` times as long as the one before."""
     slice_ns = SLICE_NS
     if timeout is None:
         while (status := call(slice_ns)) == TIMED_OUT:

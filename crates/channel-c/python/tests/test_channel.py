@@ -1,4 +1,4 @@
-"""The package as it is installed: between threads, and between processes of which one is interrupted."""
+"""Tests the installed package: between threads, and between processes when one of them is interrupted."""
 
 import select
 import signal

@@ -1,4 +1,4 @@
-//! The calls that are futures: order under load, cancelled futures, deaths, and an end that closes.
+//! Asynchronous calls: order under load, cancelled futures, deaths, and closed ends.
 
 use furlong_channel::tokio::{Channel, Listener, Receiver, Sender};
 use furlong_channel::{Error, OneWayDescriptors, Options, Waiting};
@@ -57,7 +57,7 @@ async fn connected() -> (Channel, Channel) {
     (end, connecting.await.expect("no panic").expect("a channel"))
 }
 
-/// Polls a future some times, and drops it if it is not ready then.
+/// Polls a future `polls` times, and drops it if it is not ready then.
 async fn cancelled<F: Future>(future: F, polls: usize) -> Option<F::Output> {
     let mut future = pin!(future);
     for _ in 0..polls {
@@ -106,7 +106,7 @@ fn messages_of_any_length_arrive_in_order_in_many_channels() {
     });
 }
 
-/// Futures are dropped at many moments: each message that was sent arrives once, and none other.
+/// Futures are dropped at many moments. Each sent message arrives once, and no other message arrives.
 #[test]
 fn dropped_futures_lose_and_repeat_no_message() {
     run(|| async {
@@ -119,7 +119,7 @@ fn dropped_futures_lose_and_repeat_no_message() {
                 while cancelled(sender.send(&content(number)), polls).await.is_none() {
                     dropped += 1;
                     polls *= 2;
-                    // The receiver must not get the message in whose place this one comes.
+                    // The receiver must not get the abandoned message that this one replaces.
                     if number % 5 == 0 {
                         sender.send(b"between").await.expect("room");
                     }
@@ -180,7 +180,7 @@ fn end_that_busy_waits_is_rejected() {
     });
 }
 
-/// A stream without end in one task leaves the other tasks of its thread their turn.
+/// An endless stream in one task does not starve the other tasks of its thread.
 #[test]
 fn busy_channel_lets_other_tasks_run() {
     let [runtime, _] = runtimes();

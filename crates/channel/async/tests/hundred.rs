@@ -1,4 +1,4 @@
-//! A server with tokio and 100 clients, of which 10 are killed and 10 connect and leave: all others are served.
+//! A tokio server with 100 clients. 10 clients are killed and 10 connect and leave; all others are served.
 
 use std::io::{BufRead, Read};
 use std::process::{Child, Command, Stdio};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 200;
 
-/// A process that is killed when a test is done with it.
+/// A process that is killed when the value is dropped.
 struct Process(Child);
 
 impl Drop for Process {
@@ -21,7 +21,7 @@ fn start(program: &str, arguments: &[&str]) -> Process {
     Process(started.expect("a process"))
 }
 
-/// Waits for a process, and returns what it has printed.
+/// Waits for a process, and returns its output.
 fn output_of(mut client: Process) -> String {
     let mut text = String::new();
     let mut output = client.0.stdout.take().expect("a pipe");
@@ -48,7 +48,7 @@ fn clients_are_served_while_others_are_killed_or_leave() {
             _ => served.push(client(&ROUNDS.to_string())),
         }
     }
-    // Amid the round trips of the others.
+    // During the round trips of the others.
     for mut client in killed {
         let mut line = String::new();
         let output = client.0.stdout.as_mut().expect("a pipe");

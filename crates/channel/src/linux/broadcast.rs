@@ -1,4 +1,4 @@
-//! A broadcast: one process sends, and every one of several processes receives each message.
+//! A broadcast: one process sends, and several processes receive every message.
 
 use crate::broadcast::SendingRing;
 use crate::credentials::Credentials;
@@ -17,18 +17,18 @@ use crate::waiting::Limit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-/// The sending end of a broadcast: each receiver gets every message from when it joined. There is one ring, whatever the number of
-/// receivers, and one copy of each message.
+/// The sending end of a broadcast: each receiver gets every message that is sent after it joined. All receivers share one ring with one
+/// copy of each message.
 ///
-/// **A slow receiver holds the sender back**: `send` waits for the slowest one, and no message is lost. `send_timeout` limits the wait.
-/// A live receiver cannot be cut off, because it would read what is written over its messages: if receivers may stop, use
+/// **A slow receiver delays the sender**: `send` waits for the slowest receiver, and no message is lost. `send_timeout` limits the wait.
+/// The sender cannot remove a live receiver, because that receiver would read overwritten messages. If receivers may stop, use
 /// [`overwriting`](Self::overwriting), the policy that never waits.
 ///
-/// **Deaths**: a receiver that is dropped, whose process has died, or that breaks the protocol no longer counts. A receiver reports the
-/// end or the death of the sender as that of a channel does, after the messages.
+/// **Deaths**: the sender no longer waits for a receiver that is dropped, has died or breaks the protocol. After the last message, a
+/// receiver reports that the sender was closed or has died, like the receiver of a channel.
 ///
-/// **Trust**: receivers map the ring for reading alone; the kernel (Linux 5.1) refuses any other mapping. Each has a page of its
-/// own in which it notes how far it is. So no receiver can change what another one gets, and a hostile one can only be slow.
+/// **Trust**: receivers map the ring read-only. The kernel (Linux 5.1) rejects any other mapping. Each receiver writes its position to a
+/// separate page. So no receiver can change the messages of another one, and a hostile receiver can only be slow.
 ///
 /// **Forks** follow the rules of a channel: a fork that drops its copy closes nothing.
 ///
@@ -77,20 +77,20 @@ pub struct Broadcast {
 /// ```
 #[derive(Debug)]
 pub struct Subscription {
-    /// The ring, which all receivers have and none can write to.
+    /// The ring, which all receivers map read-only.
     pub memory: OwnedFd,
-    /// The memory in which this receiver notes how far it is.
+    /// The memory to which this receiver writes its position.
     pub control: OwnedFd,
     /// A socket that is connected with the sender.
     pub socket: OwnedFd,
     /// The position of the first message that this receiver gets.
     pub start: u64,
-    /// Whether the sender writes over what this receiver has not read.
+    /// Whether the sender overwrites messages that this receiver has not read.
     pub overwrites: bool,
 }
 
 impl Broadcast {
-    /// Creates a broadcast that nobody receives yet. A message has at most [`longest_message`](Self::longest_message) bytes:
+    /// Creates a broadcast without receivers. A message has at most [`longest_message`](Self::longest_message) bytes.
     /// [`Options::for_messages`] chooses a ring that is large enough.
     ///
     /// # Errors
@@ -99,9 +99,9 @@ impl Broadcast {
         Broadcast::of(options, Offer::Broadcast)
     }
 
-    /// Creates a broadcast that never waits: when the ring is full, it writes over the oldest messages. Its receivers are
-    /// [`OverwritingReceiver`](crate::OverwritingReceiver)s, which are told how many messages they have missed. All bytes are copied in
-    /// words of 8, so long messages take longer than with [`new`](Self::new).
+    /// Creates a broadcast that never waits: when the ring is full, it overwrites the oldest messages. Its receivers are
+    /// [`OverwritingReceiver`](crate::OverwritingReceiver)s, which return the number of missed messages. All bytes are copied in words of
+    /// 8 bytes, so long messages take longer than with [`new`](Self::new).
     ///
     /// # Errors
     /// Returns `System` with the error of the operating system.
@@ -120,8 +120,8 @@ impl Broadcast {
         Ok(Broadcast { ring, offer, memory })
     }
 
-    /// Adds a receiver, and returns its descriptors for another process: through a fork, `exec` or a socket. It gets the messages
-    /// that are sent from now on.
+    /// Adds a receiver, and returns its descriptors. Pass them to another process through a fork, `exec` or a socket. The receiver gets
+    /// the messages that are sent from now on.
     ///
     /// # Errors
     /// Returns `System` with the error of the operating system.
@@ -153,8 +153,8 @@ impl Broadcast {
         self.accept_until(listener, Limit::None, is_admitted)
     }
 
-    /// Like [`accept`](Self::accept), but returns `WouldBlock` if no process has connected. A sender calls it from time to time, or
-    /// when the listener's descriptor is readable.
+    /// Like [`accept`](Self::accept), but returns `WouldBlock` if no process has connected. Call it periodically, or when the descriptor
+    /// of the listener is readable.
     ///
     /// # Errors
     /// Returns `WouldBlock`, or an error as `accept` does.
@@ -194,7 +194,7 @@ impl Broadcast {
         })
     }
 
-    /// Sends a message to every receiver, after waiting until the slowest one has room for it. Without a receiver, the message is
+    /// Waits until the slowest receiver has room, and sends a message to every receiver. If there is no receiver, the message is
     /// dropped.
     ///
     /// # Errors
@@ -219,12 +219,12 @@ impl Broadcast {
         self.ring.send(message, Limit::after(timeout))
     }
 
-    /// Returns the number of receivers that are neither closed nor dead. One system call for each.
+    /// Returns the number of receivers that are neither closed nor dead. Makes one system call for each.
     pub fn receivers(&mut self) -> usize {
         self.ring.receivers()
     }
 
-    /// Returns the bytes in the longest message: a quarter of the ring, less a header, if the options allow it.
+    /// Returns the bytes in the longest message: a quarter of the ring, minus a header, if the options allow it.
     pub fn longest_message(&self) -> usize {
         self.ring.longest_message()
     }
@@ -254,11 +254,11 @@ impl Receiver {
         Ok(Receiver::new(rings.own, link, &options))
     }
 
-    /// Makes a receiver of descriptors that were inherited or received, with the options of the [`Broadcast`], but for how it waits. Each
-    /// subscription is used once.
+    /// Creates a receiver from inherited or received descriptors. The options must be those of the [`Broadcast`], except for the wait
+    /// strategy. Use each subscription once.
     ///
     /// # Errors
-    /// Returns `OtherKind` if the sender writes over messages, and `Corrupt` if [`Broadcast::subscribe`] does not make such
+    /// Returns `OtherKind` if the sender overwrites messages, and `Corrupt` if [`Broadcast::subscribe`] does not return such
     /// descriptors with these options.
     pub fn from_subscription(subscription: Subscription, options: &Options) -> Result<Receiver> {
         let (rings, link, options) = open_subscription(subscription, options, false)?;
@@ -266,7 +266,7 @@ impl Receiver {
     }
 }
 
-/// A ring as a receiver has it.
+/// The ring of a receiver.
 pub(crate) struct Rings {
     /// With the sender's control words.
     pub(crate) ring: Lane,
@@ -291,7 +291,7 @@ pub(crate) fn subscribe(
     Ok((open(&memory, &control, &options)?, link, options))
 }
 
-/// Opens what was inherited or received.
+/// Opens an inherited or received subscription.
 pub(crate) fn open_subscription(
     subscription: Subscription,
     options: &Options,

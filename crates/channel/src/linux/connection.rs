@@ -77,7 +77,7 @@ impl Listener {
         self.accept_with(limit, is_allowed, |connection, peer| self.greet(connection, peer))
     }
 
-    /// Waits for a process to connect, and returns the end that `greet` makes for it; none if the process has left again.
+    /// Waits for a process to connect, and returns the end that `greet` creates for it; `None` if the process has disconnected.
     pub(crate) fn accept_with<E>(
         &self,
         limit: Limit,
@@ -155,7 +155,7 @@ pub(crate) fn is_admitted(peer: &Credentials) -> bool {
     peer.user == socket::user() || peer.user == 0
 }
 
-/// Sends a greeting with descriptors to a client, and returns whether the client is still there.
+/// Sends a greeting with descriptors to a client, and returns whether the client is still connected.
 pub(crate) fn give(
     connection: BorrowedFd<'_>,
     greeting: &[u8],
@@ -170,7 +170,7 @@ pub(crate) fn give(
     }
 }
 
-/// What a client receives from a listener.
+/// The greeting of a listener with its descriptors, as received by a client.
 pub(crate) struct Greeted {
     pub(crate) connection: OwnedFd,
     pub(crate) peer: Credentials,
@@ -194,7 +194,7 @@ pub(crate) fn greeted(
     Ok(Greeted { connection, peer, greeting, descriptors })
 }
 
-/// Connects with a listener and makes the other end of its channel.
+/// Connects with a listener and creates the other end of its channel.
 pub(crate) fn connect_until(
     name: &str,
     options: &Options,

@@ -6,10 +6,10 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
-/// Events that one call returns at most.
+/// Maximum number of events that one call returns.
 const MOST: usize = 64;
 
-/// Descriptors with a number each, by which they are reported while they are readable or hung up.
+/// An epoll instance. Reports each descriptor by its number while it is readable or hung up.
 #[derive(Debug)]
 pub(crate) struct Epoll(OwnedFd);
 
@@ -25,7 +25,7 @@ impl Epoll {
         self.control(libc::EPOLL_CTL_ADD, descriptor, libc::epoll_event { events, u64: number })
     }
 
-    /// Removes a descriptor. One that is only closed stays if a fork has it.
+    /// Removes a descriptor. Closing it is not enough, because a fork may have a copy.
     pub(crate) fn remove(&self, descriptor: BorrowedFd<'_>) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_DEL, descriptor, libc::epoll_event { events: 0, u64: 0 })
     }
@@ -41,7 +41,7 @@ impl Epoll {
             .map(drop)
     }
 
-    /// Waits until a descriptor is ready, and reports the numbers of those that are; none if the limit is over or a signal came.
+    /// Waits until a descriptor is ready, and returns the numbers of all ready descriptors; none after a timeout or a signal.
     pub(crate) fn wait(&self, limit: Limit, mut report: impl FnMut(u64)) -> io::Result<()> {
         let limit_ms = match limit {
             Limit::Now => 0,
@@ -53,7 +53,7 @@ impl Epoll {
         };
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; MOST];
         let (epoll, most) = (self.0.as_raw_fd(), MOST as libc::c_int);
-        // SAFETY: there is room for so many events.
+        // SAFETY: the buffer has room for this number of events.
         match check(unsafe { libc::epoll_wait(epoll, events.as_mut_ptr(), most, limit_ms) }) {
             Ok(count) => events[..count as usize].iter().for_each(|event| report(event.u64)),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

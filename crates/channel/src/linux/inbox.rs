@@ -1,8 +1,8 @@
-//! Many senders and one receiver, which waits for all of them at once.
+//! Many senders, and one receiver that waits for all of them at once.
 //!
-//! Each sender has a one-way channel of its own, so a sender that dies or does harm is no concern of the others. A ring is either looked
-//! at, or its end has announced that it waits outside and epoll reports it. A ring stays announced while others have messages, so a
-//! wait costs as much as there were active senders, and not as much as there are senders.
+//! Each sender has a separate one-way channel, so a sender that dies or is hostile does not affect the others. A ring is either polled, or
+//! its end has announced a wait and epoll reports it. A ring stays announced while other rings have messages, so the cost of a wait
+//! grows with the number of active senders, not with the number of all senders.
 
 use crate::credentials::Credentials;
 use crate::error::{Error, Result};
@@ -15,16 +15,16 @@ use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::time::{Duration, Instant};
 
-/// How long rings are looked at before the process sleeps: what a wake-up takes.
+/// Time for which rings are polled before the process sleeps: the duration of a wake-up.
 const LOOKS_FOR: Duration = Duration::from_micros(50);
 
-/// Messages, or looks at all rings, after which epoll is asked: for rings that are announced, and for clients.
+/// Number of messages, or of polls of all rings, after which epoll is queried for announced rings and for clients.
 const BETWEEN_REPORTS: u32 = 64;
 
-/// The number under which epoll reports the listener. Senders have those from 0 on.
+/// The number by which epoll reports the listener. Senders have the numbers from 0 on.
 const LISTENER: u64 = u64::MAX;
 
-/// A sender of an [`Inbox`]. No two senders of an inbox have the same.
+/// The identity of a sender of an [`Inbox`]. It is unique within the inbox.
 ///
 /// ```
 /// # use furlong_channel::{Event, Inbox, OneWayDescriptors, Options, Receiver, Sender};
@@ -40,7 +40,7 @@ const LISTENER: u64 = u64::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SenderId(u64);
 
-/// What an [`Inbox`] receives.
+/// An event that an [`Inbox`] receives.
 ///
 /// ```
 /// # use furlong_channel::{Event, Inbox, OneWayDescriptors, Options, Receiver, Sender};
@@ -74,7 +74,7 @@ pub enum Event {
         /// Bytes of the message.
         len: usize,
     },
-    /// A sender sends no more, and all of its messages were received.
+    /// A sender has left, and all of its messages were received.
     Left {
         /// The sender.
         from: SenderId,
@@ -85,9 +85,9 @@ pub enum Event {
 
 /// The receiving end of many senders, with one wait for all of them.
 ///
-/// The messages of one sender arrive in order; senders take turns. Each has a ring, so a slow or full one holds up no other one. A
-/// sender that closes, dies or breaks the protocol is reported as [`Event::Left`] after its messages; the others go on. Each sender is a
-/// one-way channel or half of a channel, with its rules for trust, deaths and forks.
+/// The messages of one sender arrive in order, and senders take turns. Each sender has a ring, so a slow sender or a full ring does not
+/// delay the others. A sender that closes, dies or breaks the protocol is reported as [`Event::Left`] after its messages; the others continue.
+/// Each sender is a one-way channel or half of a channel. The rules of that channel for trust, deaths and forks apply.
 ///
 /// ```
 /// use furlong_channel::{Event, Inbox, Options, Sender};
@@ -118,9 +118,9 @@ pub struct Inbox {
     listener: Option<Listener>,
     is_to_accept: bool,
     senders: BTreeMap<u64, Receiver>,
-    /// The senders that are not announced, in the order of their turns.
+    /// Polled senders, in the order of their turns.
     awake: VecDeque<u64>,
-    /// Senders that have left, to be reported.
+    /// Senders that have left and are not reported yet.
     left: Vec<(SenderId, Error)>,
     next: u64,
     until_report: u32,
@@ -128,7 +128,7 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    /// Creates an inbox for senders that [`add`](Self::add) adds. It sleeps at once with [`Waiting::Park`], and otherwise looks for 50
+    /// Creates an inbox for senders that [`add`](Self::add) adds. With [`Waiting::Park`] it sleeps at once. Otherwise it polls for 50
     /// microseconds before it sleeps.
     ///
     /// # Errors
@@ -153,7 +153,7 @@ impl Inbox {
     }
 
     /// Creates an inbox that also accepts each process of the same user, or of root, that calls
-    /// [`Sender::connect`](crate::Sender::connect) with this name. Processes of other users get nothing and are not reported.
+    /// [`Sender::connect`](crate::Sender::connect) with this name. Processes of other users are rejected without an event.
     ///
     /// # Errors
     /// Returns an error as [`new`](Self::new) or [`Listener::bind`] does.
@@ -184,13 +184,13 @@ impl Inbox {
         Ok(SenderId(number))
     }
 
-    /// Removes a sender, and returns its receiver; none if it has left.
+    /// Removes a sender, and returns its receiver; `None` if the sender has left.
     pub fn remove(&mut self, sender: SenderId) -> Option<Receiver> {
         let receiver = self.senders.remove(&sender.0)?;
         self.awake.retain(|number| *number != sender.0);
         self.left.retain(|(left, _)| *left != sender);
         let process = receiver.peer_process().map(|process| self.epoll.remove(process));
-        // They were added, and are open.
+        // The descriptors were added, and are open.
         debug_assert!(process.is_none_or(|removed| removed.is_ok()));
         self.epoll.remove(receiver.as_fd()).ok()?;
         Some(receiver)
@@ -201,10 +201,11 @@ impl Inbox {
         self.senders.len()
     }
 
-    /// Waits for the next message, and copies it into `buffer`; or for a sender that joins or leaves.
+    /// Waits for a message, or for a sender that joins or leaves. Copies a message into `buffer`.
     ///
     /// # Errors
-    /// Returns `BufferTooSmall`, and the message stays the next one of its sender; or `System` with the error of the operating system.
+    /// Returns `BufferTooSmall` if the message does not fit; it stays the next message of its sender. Returns `System` with the error of
+    /// the operating system.
     pub fn recv(&mut self, buffer: &mut [u8]) -> Result<Event> {
         self.recv_until(buffer, Limit::None)
     }
@@ -225,8 +226,8 @@ impl Inbox {
         self.recv_until(buffer, Limit::after(timeout))
     }
 
-    /// Prepares a wait outside: true if [`descriptor`](Self::descriptor) becomes readable once there is something to receive; false if
-    /// there is something already. Call it before each wait.
+    /// Prepares a wait with poll or epoll. Returns true if [`descriptor`](Self::descriptor) becomes readable with the next event, and
+    /// false if an event is available. Call it before each wait.
     ///
     /// # Errors
     /// Returns `System` with the error of the operating system.
@@ -234,7 +235,7 @@ impl Inbox {
         Ok(!self.announce())
     }
 
-    /// Returns the descriptor that becomes readable when [`watch`](Self::watch) has returned true and there is something to receive.
+    /// Returns the descriptor that becomes readable when [`watch`](Self::watch) has returned true and an event is available.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.epoll.as_fd()
     }
@@ -270,7 +271,7 @@ impl Inbox {
         }
     }
 
-    /// Accepts a client, or receives the message of the first sender in turn that has one.
+    /// Accepts a client, or receives a message from the first sender in turn that has one.
     fn look(&mut self, buffer: &mut [u8]) -> Result<Option<Event>> {
         if let Some(joined) = self.accept()? {
             return Ok(Some(joined));
@@ -317,7 +318,7 @@ impl Inbox {
         }
     }
 
-    /// Announces to all senders that are looked at that this process waits; says whether one has something to report.
+    /// Announces a wait to all polled senders. Returns whether one of them has an event.
     fn announce(&mut self) -> bool {
         let Inbox { senders, awake, left, .. } = self;
         awake.retain(|number| match senders.get_mut(number).map(Receiver::watch) {
@@ -331,7 +332,7 @@ impl Inbox {
         !awake.is_empty() || !left.is_empty() || self.is_to_accept
     }
 
-    /// Waits until epoll reports something.
+    /// Waits until epoll reports an event.
     fn wait(&mut self, limit: Limit) -> Result<()> {
         self.until_report = BETWEEN_REPORTS;
         let Inbox { epoll, senders, awake, is_to_accept, .. } = self;

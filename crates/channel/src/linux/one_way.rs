@@ -16,7 +16,7 @@ use sealed::Parts;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-/// How long `connect` waits.
+/// Timeout of `connect`.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
 /// An end of a one-way channel: a [`Sender`] or a [`Receiver`].
@@ -35,7 +35,7 @@ impl OneWayEnd for Sender {}
 impl OneWayEnd for Receiver {}
 
 mod sealed {
-    /// What an end is made of.
+    /// The parts of an end.
     pub struct Parts<'a> {
         pub(super) lane: super::Lane,
         pub(super) link: super::Link,
@@ -45,7 +45,7 @@ mod sealed {
     pub trait End: Sized {
         /// Whether this end sends.
         const SENDS: bool;
-        /// Makes the end.
+        /// Creates the end.
         fn of(parts: Parts<'_>) -> Self;
     }
 }
@@ -82,15 +82,15 @@ const fn offer(listener_sends: bool) -> Offer {
 /// ```
 #[derive(Debug)]
 pub struct OneWayDescriptors {
-    /// The shared memory, which both ends have.
+    /// The shared memory of both ends.
     pub memory: OwnedFd,
     /// A socket that is connected with the other end.
     pub socket: OwnedFd,
 }
 
 impl OneWayDescriptors {
-    /// Returns the descriptors of both ends of a new one-way channel, for two processes: through a fork, `exec` or a socket. One
-    /// process makes a [`Sender`] of its descriptors and the other one a [`Receiver`]. Each drops the other's.
+    /// Returns the descriptors of both ends of a new one-way channel. Pass them to two processes through a fork, `exec` or a socket. One
+    /// process creates a [`Sender`] and the other one a [`Receiver`]. Each process drops the descriptors of the other end.
     ///
     /// # Errors
     /// Returns `System` with the error of the operating system.
@@ -135,9 +135,9 @@ fn connect<E: OneWayEnd>(
 }
 
 impl Listener {
-    /// Waits for a process of the same user, or of root, to connect, and returns this end of a new one-way channel: it has one
-    /// ring and half of a [`Channel`](crate::Channel)'s memory. The client calls [`Receiver::connect`] if this end is a
-    /// [`Sender`], and [`Sender::connect`] if it is a [`Receiver`].
+    /// Waits for a process of the same user, or of root, to connect, and returns this end of a new one-way channel. The
+    /// channel has one ring and needs half of the memory of a [`Channel`](crate::Channel). The client calls [`Receiver::connect`] if
+    /// this end is a [`Sender`], and [`Sender::connect`] if it is a [`Receiver`].
     ///
     /// # Errors
     /// Returns an error as [`accept`](Self::accept) does.
@@ -231,11 +231,11 @@ macro_rules! one_way_end {
                 connect(name, options, timeout, is_allowed)
             }
 
-            /// Makes this end of descriptors that were inherited or received. Both ends get the same options, but for how they
-            /// wait, and each set of descriptors is used once.
+            /// Creates this end from inherited or received descriptors. Both ends must have the same options, except for the wait
+            /// strategy. Use each set of descriptors once.
             ///
             /// # Errors
-            /// Returns `Corrupt` if [`OneWayDescriptors::pair`] does not make such descriptors with these options.
+            /// Returns `Corrupt` if [`OneWayDescriptors::pair`] does not return such descriptors with these options.
             pub fn from_descriptors(descriptors: OneWayDescriptors, options: &Options) -> Result<$end> {
                 let OneWayDescriptors { memory, socket } = descriptors;
                 socket::check(socket.as_fd())?;

@@ -12,12 +12,12 @@ use crate::waiting::Limit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::time::Duration;
 
-/// A receiver of a [`Broadcast`](crate::Broadcast) that writes over the oldest messages when the ring is full. It gets whole messages in
-/// order, and with each the number of messages that it has missed before it.
+/// A receiver of a [`Broadcast`](crate::Broadcast) that overwrites the oldest messages when the ring is full. It gets whole messages in
+/// order, each with the number of messages that it has missed before.
 ///
-/// When a receiver is overrun, it goes on with the oldest message that is still there. The sender writes over an eighth of the ring at
-/// once, so the receiver has time to catch up. Trust, deaths and forks follow the rules of a broadcast: a sender that breaks the
-/// protocol is reported as `Corrupt`, and this process touches nothing outside the ring.
+/// If the sender overtakes a receiver, the receiver continues with the oldest available message. The sender frees an eighth of the ring at
+/// once, so the receiver has time to catch up. Trust, deaths and forks follow the rules of a broadcast. If the sender breaks the
+/// protocol, the receiver returns `Corrupt`, and accesses no memory outside the ring.
 ///
 /// ```
 /// use furlong_channel::{Broadcast, Options, OverwritingReceiver};
@@ -65,22 +65,22 @@ impl OverwritingReceiver {
         Ok(OverwritingReceiver(Reader::new(rings.ring, &rings.own, link, &options)))
     }
 
-    /// Makes a receiver of descriptors that were inherited or received, with the options of the broadcast, but for how it waits. Each
-    /// subscription is used once.
+    /// Creates a receiver from inherited or received descriptors. The options must be those of the broadcast, except for the wait
+    /// strategy. Use each subscription once.
     ///
     /// # Errors
     /// Returns `OtherKind` if the sender waits for its receivers, and `Corrupt` if
-    /// [`Broadcast::subscribe`](crate::Broadcast::subscribe) does not make such descriptors with these options.
+    /// [`Broadcast::subscribe`](crate::Broadcast::subscribe) does not return such descriptors with these options.
     pub fn from_subscription(subscription: Subscription, options: &Options) -> Result<OverwritingReceiver> {
         let (rings, link, options) = open_subscription(subscription, options, true)?;
         Ok(OverwritingReceiver(Reader::new(rings.ring, &rings.own, link, &options)))
     }
 
-    /// Copies the next message that is still there into `buffer`, after waiting for it.
+    /// Waits for the next message that is not overwritten, and copies it into `buffer`.
     ///
     /// # Errors
-    /// Returns `BufferTooSmall`, and the message stays the next one until it is written over; `Closed` or `PeerDied` once everything
-    /// was received; `Corrupt`.
+    /// Returns `BufferTooSmall` if the message does not fit; it stays the next message until it is overwritten. Returns `Closed` or
+    /// `PeerDied` after the last message, and `Corrupt` if the sender breaks the protocol.
     pub fn recv(&mut self, buffer: &mut [u8]) -> Result<Taken> {
         self.0.recv(buffer, Limit::None)
     }
@@ -101,25 +101,25 @@ impl OverwritingReceiver {
         self.0.recv(buffer, Limit::after(timeout))
     }
 
-    /// Prepares a wait outside, as [`Receiver::watch`](crate::Receiver::watch) does.
+    /// Prepares a wait with poll or epoll, as [`Receiver::watch`](crate::Receiver::watch) does.
     ///
     /// # Errors
-    /// Returns an error as that call does.
+    /// Returns an error as [`Receiver::watch`](crate::Receiver::watch) does.
     pub fn watch(&mut self) -> Result<bool> {
         self.0.watch()
     }
 
-    /// Returns the descriptor that becomes readable when [`watch`](Self::watch) has returned true and there is a message.
+    /// Returns the descriptor that becomes readable when [`watch`](Self::watch) has returned true and a message is available.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.0.waiter().link().as_fd()
     }
 
-    /// Returns whether the sender was closed or its process has died; there may be messages left. One system call.
+    /// Returns whether the sender was closed or its process has died. Messages may still be available. Makes one system call.
     pub fn is_closed(&self) -> bool {
         self.0.waiter().is_alone()
     }
 
-    /// Returns how often this end has waited, slept and woken the sender.
+    /// Returns the number of waits, sleeps and wake-ups of this end.
     pub fn counters(&self) -> Counters {
         self.0.waiter().counters()
     }

@@ -39,7 +39,7 @@ pub(crate) fn send(socket: BorrowedFd<'_>, bytes: &[u8], descriptors: &[Borrowed
     }
 }
 
-/// Receives the bytes and descriptors that [`send`] has sent, within a time: exactly so many bytes.
+/// Receives the bytes and descriptors that [`send`] has sent, within a timeout. The number of bytes must match exactly.
 pub(crate) fn receive(socket: BorrowedFd<'_>, bytes: &mut [u8], limit: Limit) -> Result<Vec<OwnedFd>> {
     if !poll::is_readable(socket, limit)? {
         return Err(Error::TimedOut);
@@ -81,10 +81,10 @@ pub(crate) fn receive(socket: BorrowedFd<'_>, bytes: &mut [u8], limit: Limit) ->
     Ok(descriptors)
 }
 
-/// Returns the `N` descriptors that came with a greeting.
+/// Returns the `N` descriptors of a greeting.
 ///
 /// # Errors
-/// Returns `Corrupt` if their number is another one; they are then closed.
+/// Returns `Corrupt` if the number of descriptors is not `N`; all of them are then closed.
 pub(crate) fn exactly<const N: usize>(descriptors: Vec<OwnedFd>) -> Result<[OwnedFd; N]> {
     descriptors.try_into().map_err(|_| Error::Corrupt("the greeting has another number of descriptors"))
 }

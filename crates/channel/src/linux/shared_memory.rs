@@ -9,20 +9,20 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 /// What memory is mapped from.
 pub(crate) type Object<'a> = BorrowedFd<'a>;
 
-/// Creates anonymous memory of `len` bytes, zeroed, whose size nobody can change any more.
+/// Creates anonymous memory of `len` bytes, zeroed and sealed so that its size cannot change.
 pub(crate) fn new(len: usize) -> io::Result<OwnedFd> {
     let memory = new_unsealed(len)?;
     seal(memory.as_fd(), SEALS)?;
     Ok(memory)
 }
 
-/// Seals memory so that it keeps its size, and that nobody maps it any more to write to it. The mappings that are there stay.
+/// Seals memory against size changes and against new writable mappings. Existing mappings stay writable.
 #[cfg(feature = "broadcast")]
 pub(crate) fn seal_for_readers(memory: Object<'_>) -> io::Result<()> {
     seal(memory, SEALS | libc::F_SEAL_FUTURE_WRITE)
 }
 
-/// Adds seals, after which nobody adds another one.
+/// Adds seals, including the one that forbids further seals.
 fn seal(memory: Object<'_>, seals: libc::c_int) -> io::Result<()> {
     // SAFETY: no memory of ours is involved.
     return_value::check(unsafe {
@@ -31,7 +31,7 @@ fn seal(memory: Object<'_>, seals: libc::c_int) -> io::Result<()> {
     .map(drop)
 }
 
-/// Creates anonymous memory of `len` bytes, zeroed, that is to be sealed.
+/// Creates anonymous memory of `len` bytes, zeroed, that the caller can seal.
 pub(crate) fn new_unsealed(len: usize) -> io::Result<OwnedFd> {
     let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
     // SAFETY: the name is NUL-terminated.
@@ -45,12 +45,12 @@ pub(crate) fn new_unsealed(len: usize) -> io::Result<OwnedFd> {
 /// Who holds these can touch every byte for ever: what lies beyond the end of a file kills who touches it.
 const SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;
 
-/// Checks that a descriptor that came from another process is memory of exactly `len` bytes that stays so.
+/// Checks that a descriptor from another process is memory of exactly `len` bytes, sealed against size changes.
 pub(crate) fn check(memory: Object<'_>, len: usize) -> Result<()> {
     check_without(memory, len, libc::F_SEAL_WRITE | libc::F_SEAL_FUTURE_WRITE)
 }
 
-/// Checks the same of memory that this process only reads.
+/// Checks the size and the seals of memory that this process only reads.
 #[cfg(feature = "broadcast")]
 pub(crate) fn check_readable(memory: Object<'_>, len: usize) -> Result<()> {
     check_without(memory, len, 0)
@@ -87,7 +87,7 @@ pub(crate) fn map(memory: Object<'_>, len: usize) -> io::Result<*mut u8> {
     map_with(memory, len, libc::PROT_READ | libc::PROT_WRITE)
 }
 
-/// Maps the same for reading alone.
+/// Maps `len` bytes of memory that is at least as long, read-only.
 #[cfg(feature = "broadcast")]
 pub(crate) fn map_for_reading(memory: Object<'_>, len: usize) -> io::Result<*mut u8> {
     map_with(memory, len, libc::PROT_READ)

@@ -110,7 +110,7 @@ fn parts_pass() {
     close(receiver);
 }
 
-/// A message in parts that is sent without waiting, in a ring that does not hold it.
+/// Sends a message in parts without waiting, through a ring that does not hold it.
 fn parts_pass_without_waiting() {
     let (mut sender, mut receiver) = direction(0);
     let sending = thread::spawn(move || {
@@ -125,7 +125,7 @@ fn parts_pass_without_waiting() {
     close(receiver);
 }
 
-/// A message that is given up after its first parts, and one behind it.
+/// Sends a message that is abandoned after its first parts, and then another message.
 fn an_unfinished_message_is_given_up() {
     let (mut sender, mut receiver) = direction(0);
     assert!(sender.try_send_long(&mut LongMessage::new([1; 48])).is_err(), "there is no room for it");

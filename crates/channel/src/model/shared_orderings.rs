@@ -1,4 +1,5 @@
-//! Rings with several receivers, and one receiver of several rings, under loom, and then with one ordering left out: that has to be noticed.
+//! Rings with several receivers, and one receiver of several rings, under loom. Each memory ordering is then removed, which a test must
+//! detect.
 
 use crate::atomics::{Fault, put_in};
 use crate::broadcast::SendingRing;
@@ -15,7 +16,7 @@ use std::mem::ManuallyDrop;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
-/// An end that is not dropped by a test that fails: loom can do nothing any more then.
+/// An end that a failing test does not drop, because loom cannot run its destructor then.
 type Kept<T> = ManuallyDrop<T>;
 
 fn close<T>(end: Kept<T>) {
@@ -31,7 +32,7 @@ fn sockets() -> [OwnedFd; 2] {
 }
 
 fn content(number: u64) -> [u8; 8] {
-    // Not what the memory has in the beginning.
+    // Different from the initial contents of the memory.
     (number + 1).to_le_bytes()
 }
 
@@ -50,7 +51,7 @@ fn broadcast<const N: usize>(capacity: usize) -> (Kept<SendingRing>, [Kept<Recei
 }
 
 /// Both receivers wait for the message.
-fn a_message_wakes_both_receivers() {
+fn message_wakes_both_receivers() {
     let (mut ring, receivers) = broadcast::<2>(64);
     let receiving = receivers.map(|mut receiver| {
         thread::spawn(move || {
@@ -65,8 +66,8 @@ fn a_message_wakes_both_receivers() {
     close(ring);
 }
 
-/// The last message lies where the first one lay, which its receiver has read.
-fn what_was_read_is_written_over() {
+/// The last message has the place of the first one, which its receiver has read.
+fn read_messages_are_overwritten() {
     let (mut ring, [mut receiver]) = broadcast(128);
     let message = |number: u8, len: usize| vec![number + 1; len];
     let lengths = [24, 24, 8, 8, 8, 8, 8];
@@ -82,8 +83,8 @@ fn what_was_read_is_written_over() {
     close(receiver);
 }
 
-/// The ring has room for three messages and is full, and the sender needs the room that the slower of two receivers gives back.
-fn room_of_the_slowest_receiver_wakes_the_sender() {
+/// The full ring holds three messages, and the sender needs the room that the slower of two receivers frees.
+fn room_from_slowest_receiver_wakes_sender() {
     let (mut ring, receivers) = broadcast::<2>(64);
     (0..3).for_each(|number| ring.send(&content(number), Limit::None).unwrap());
     let receiving = receivers.map(|mut receiver| {
@@ -104,7 +105,7 @@ fn room_of_the_slowest_receiver_wakes_the_sender() {
     close(ring);
 }
 
-/// A sender and a receiver of a ring with room for five messages of 8 bytes, which is written over.
+/// Returns a sender and a receiver of an overwritten ring with room for five messages of 8 bytes.
 fn overwriting() -> (Kept<Writer>, Kept<Reader>) {
     let options = options(128, Waiting::Park);
     let [lane, _] = Lane::private(128);
@@ -124,8 +125,8 @@ fn receive(reader: &mut Reader, next: u64) -> u64 {
     next + taken.missed + 1
 }
 
-/// The receiver reads the oldest messages while the sender writes over them.
-fn what_is_written_over_is_missed_and_counted() {
+/// The receiver reads the oldest messages while the sender overwrites them.
+fn overwritten_messages_are_missed_and_counted() {
     let (mut writer, mut reader) = overwriting();
     (0..5).for_each(|number| writer.send(&content(number), Limit::None).unwrap());
     let sending = thread::spawn(move || {
@@ -138,8 +139,8 @@ fn what_is_written_over_is_missed_and_counted() {
     close(reader);
 }
 
-/// The receiver sleeps until a message comes.
-fn a_message_wakes_a_receiver_of_what_is_written_over() {
+/// The receiver sleeps until a message arrives.
+fn message_wakes_receiver_of_overwriting_sender() {
     let (mut writer, mut reader) = overwriting();
     let sending = thread::spawn(move || {
         writer.send(&content(0), Limit::None).unwrap();
@@ -156,8 +157,8 @@ fn one_way() -> (Kept<Sender>, Kept<Receiver>) {
     (Kept::new(Sender::new(lane.again(), one, &options)), Kept::new(Receiver::new(lane, other, &options)))
 }
 
-/// The receiver of two senders waits outside for both, as an inbox does.
-fn either_sender_ends_a_wait_outside() {
+/// The receiver of two senders waits for the descriptors of both, like an inbox.
+fn either_sender_ends_wait_for_descriptor() {
     let [(mut one, first), (mut other, second)] = [one_way(), one_way()];
     let sending = [
         thread::spawn(move || {
@@ -176,7 +177,7 @@ fn either_sender_ends_a_wait_outside() {
         let received: Vec<_> = receivers.iter_mut().map(|end| end.try_recv(&mut buffer).is_ok()).collect();
         sum +=
             received.iter().zip([1, 2]).map(|(received, number)| u32::from(*received) * number).sum::<u32>();
-        // Both, also where the first one has a message.
+        // Both rings are armed, even if the first one has a message.
         let watched: Vec<_> = receivers.iter_mut().map(|end| end.watch().unwrap()).collect();
         if sum < 3 && watched == [true, true] {
             wake::wait_for_signal();
@@ -212,19 +213,19 @@ macro_rules! is_missed {
 }
 
 holds! {
-    either_sender_ends_a_wait_outside 2
-    what_was_read_is_written_over 3 a_message_wakes_both_receivers 2 room_of_the_slowest_receiver_wakes_the_sender 2
-    what_is_written_over_is_missed_and_counted 3 a_message_wakes_a_receiver_of_what_is_written_over 3
+    either_sender_ends_wait_for_descriptor 2
+    read_messages_are_overwritten 3 message_wakes_both_receivers 2 room_from_slowest_receiver_wakes_sender 2
+    overwritten_messages_are_missed_and_counted 3 message_wakes_receiver_of_overwriting_sender 3
 }
 
 is_missed! {
-    barrier_of_who_waits_outside: BarrierOfSleeper, either_sender_ends_a_wait_outside 2, "deadlock";
-    barrier_of_who_signals: BarrierOfWaker, either_sender_ends_a_wait_outside 2, "deadlock";
-    barrier_of_a_sender_to_both: BarrierOfWaker, a_message_wakes_both_receivers 2, "deadlock";
-    release_of_room_by_the_slowest: PublishRead, what_was_read_is_written_over 3, "Causality violation";
-    last_look_of_a_sender_to_both: LastLook, room_of_the_slowest_receiver_wakes_the_sender 2, "deadlock";
-    release_of_what_is_left_alone: PublishOldest, what_is_written_over_is_missed_and_counted 3, "another message came";
-    acquire_of_what_is_left_alone: LoadOldest, what_is_written_over_is_missed_and_counted 3, "another message came";
-    release_of_a_record: PublishHeader, a_message_wakes_a_receiver_of_what_is_written_over 3, "another message came";
-    last_look_of_a_receiver: LastLook, a_message_wakes_a_receiver_of_what_is_written_over 3, "deadlock";
+    barrier_of_waiting_receiver: BarrierOfSleeper, either_sender_ends_wait_for_descriptor 2, "deadlock";
+    barrier_of_signalling_sender: BarrierOfWaker, either_sender_ends_wait_for_descriptor 2, "deadlock";
+    barrier_of_sender_to_both: BarrierOfWaker, message_wakes_both_receivers 2, "deadlock";
+    release_of_room_by_slowest_receiver: PublishRead, read_messages_are_overwritten 3, "Causality violation";
+    last_look_of_sender_to_both: LastLook, room_from_slowest_receiver_wakes_sender 2, "deadlock";
+    release_of_oldest_position: PublishOldest, overwritten_messages_are_missed_and_counted 3, "another message came";
+    acquire_of_oldest_position: LoadOldest, overwritten_messages_are_missed_and_counted 3, "another message came";
+    release_of_record: PublishHeader, message_wakes_receiver_of_overwriting_sender 3, "another message came";
+    last_look_of_receiver: LastLook, message_wakes_receiver_of_overwriting_sender 3, "deadlock";
 }

@@ -41,7 +41,7 @@ impl Storage {
         })
     }
 
-    /// The same payload with other control words.
+    /// Returns the payload with other control words.
     #[cfg(all(test, feature = "broadcast"))]
     pub(crate) fn with_private_control(&self) -> Storage {
         Storage(Arc::clone(&self.0), Arc::default())

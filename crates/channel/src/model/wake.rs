@@ -148,7 +148,7 @@ pub(crate) fn other_orders(word: &AtomicU32, seen: u32) -> bool {
     word.load(Ordering::Relaxed) == seen
 }
 
-/// Makes the links readable, of which a test watches all at once.
+/// Makes the links readable. A test watches all of them at once.
 pub(crate) fn signal(_socket: &Link) {
     locked(|world| {
         world.is_signalled = true;
@@ -165,5 +165,5 @@ pub(crate) fn wait_for_signal() {
     }
 }
 
-/// Nothing: a wait takes what was signalled.
+/// Does nothing, because a wait consumes the signal.
 pub(crate) fn drain(_socket: &Link) {}

@@ -1,8 +1,8 @@
 //! Messages of any length that are sent without waiting.
 //!
-//! A message that does not fit in the ring goes in parts, and the parts go as room for them is found: over several calls. The ring
-//! remembers the number of the message that was begun. Until its last part is sent, the ring seems full to all other calls, so that
-//! they take their slow path. That path gives the message up, for which there always is room: the receiver drops the parts that it has.
+//! A message that does not fit in the ring is sent in parts, over several calls, as room becomes free. The ring stores the number of the
+//! unfinished message. Until its last part is sent, the ring appears full to all other calls, so that they enter their slow path. That
+//! path abandons the message, for which the ring always has room. The receiver then drops the parts.
 
 use super::SendingEnd;
 use super::{Sender, check_length, is_stream};
@@ -13,10 +13,10 @@ use crate::waiting::Limit;
 use crate::wake;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Messages that were begun by this process. No two have the same number, also of different senders.
+/// Number of messages that this process has begun. Each message gets a unique number, even across senders.
 static BEGUN: AtomicU64 = AtomicU64::new(0);
 
-/// A message of any length that is sent without waiting, and how much of it was sent: see [`Sender::try_send_long`].
+/// A message of any length with the number of its sent bytes, for [`Sender::try_send_long`].
 ///
 /// ```
 /// use furlong_channel::LongMessage;
@@ -29,12 +29,12 @@ pub struct LongMessage<M> {
     message: M,
     sent: usize,
     part_bytes: usize,
-    /// The number by which the sender knows it; 0 if it was not begun.
+    /// Number of the message in the ring; 0 if no part was sent.
     number: u64,
 }
 
 impl<M: AsRef<[u8]>> LongMessage<M> {
-    /// Creates a message of which nothing was sent.
+    /// Creates a message that is not sent yet.
     pub fn new(message: M) -> LongMessage<M> {
         LongMessage { message, sent: 0, part_bytes: 0, number: 0 }
     }
@@ -51,13 +51,13 @@ impl<M: AsRef<[u8]>> LongMessage<M> {
 }
 
 impl<T: Trust> Sender<T> {
-    /// Sends as much of a message as there is room for now. Call it again with the same message until it returns `Ok`: the
-    /// message was then sent as a whole. Unlike [`try_send`](Self::try_send), it accepts each message that [`send`](Self::send)
-    /// accepts.
+    /// Sends as much of a message as the ring has room for. Call it again with the same message until it returns `Ok`; the whole
+    /// message was then sent. Unlike [`try_send`](Self::try_send), it accepts every message that [`send`](Self::send) accepts.
     ///
-    /// The receiver gets the message whole or not at all. If another message is sent in between, the unfinished one is given up:
-    /// the receiver drops its parts, and the next call sends it from the beginning. So dropping the [`LongMessage`] is safe at any time;
-    /// [`give_up`](Self::give_up) frees the ring and the receiver of its parts at once. After an `Ok`, another call sends it once more.
+    /// The receiver gets the message whole or not at all. If another message is sent first, the unfinished message is abandoned: the
+    /// receiver drops its parts, and the next call sends it from the beginning. So you can drop the [`LongMessage`] at any time.
+    /// [`give_up`](Self::give_up) removes its parts from the ring and the receiver at once. After an `Ok`, another call sends the
+    /// message again.
     ///
     /// # Errors
     /// Returns `WouldBlock` if the message is not finished: wait as [`watch_long`](Self::watch_long) describes. Returns `TooLong`,
@@ -88,8 +88,8 @@ impl<T: Trust> Sender<T> {
         self.end.send_parts(long)
     }
 
-    /// Prepares a wait outside for room for the next part of a message, as [`watch`](Self::watch) does: true if `descriptor` becomes
-    /// readable once [`try_send_long`](Self::try_send_long) can go on.
+    /// Prepares a wait for room for the next part of a message, as [`watch`](Self::watch) does. Returns true if `descriptor` becomes
+    /// readable once [`try_send_long`](Self::try_send_long) can continue.
     ///
     /// # Errors
     /// Returns an error as `watch` does.
@@ -98,14 +98,14 @@ impl<T: Trust> Sender<T> {
         self.watch(len)
     }
 
-    /// Gives up the message that [`try_send_long`](Self::try_send_long) has begun and not finished, if there is one.
+    /// Abandons the message that [`try_send_long`](Self::try_send_long) has sent in part, if there is one.
     pub fn give_up(&mut self) {
         self.end.give_up_begun();
     }
 }
 
 impl SendingEnd {
-    /// Bytes of the part that follows the first `sent` bytes. A message that was not begun may go as one record.
+    /// Returns the bytes of the part after the first `sent` bytes. If no part was sent, the message may fit into one record.
     fn next_part(&self, message: &[u8], sent: usize, part_bytes: usize) -> usize {
         let part_bytes = if part_bytes == 0 { self.ring.longest_record() } else { part_bytes };
         (message.len() - sent).min(part_bytes)

@@ -1,4 +1,4 @@
-//! What an end counts.
+//! Counters of an end.
 
 use super::{PATIENCE, small};
 use crate::common::pair;
@@ -16,7 +16,7 @@ fn fill_and_unread_follow_the_messages() {
     (0..3).for_each(|_| drop(receiver.recv_vec().unwrap()));
     assert_eq!(receiver.unread(9), 2);
     assert!(sender.fill() <= 3 * 1008, "{}", sender.fill());
-    // Round the end, in parts, and one that is gathered.
+    // Messages that wrap around the end, messages in parts, and a gathered message.
     (0..2).for_each(|_| sender.send(&[0; 1900]).unwrap());
     assert_eq!(receiver.unread(9), 4);
 }

@@ -7,7 +7,7 @@ use furlong_channel::{Error, LongMessage, Sender, Waiting};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Sends a message without waiting, at the latest when the receiver has given room back.
+/// Sends a message without waiting. Retries until the receiver has freed room.
 fn send(sender: &mut Sender, message: Vec<u8>) {
     let mut long = LongMessage::new(message);
     let begin = Instant::now();
@@ -39,7 +39,7 @@ fn messages_of_any_length_arrive_in_order() {
     }
 }
 
-/// Whichever call follows an unfinished message, the receiver gets that call's messages alone.
+/// Whichever call follows an unfinished message, the receiver gets only the messages of that call.
 #[test]
 fn every_other_call_gives_an_unfinished_message_up() {
     let calls: [fn(&mut Sender); 7] = [
@@ -49,7 +49,7 @@ fn every_other_call_gives_an_unfinished_message_up() {
         |sender| sender.send_all([content(1, 100)]).unwrap(),
         |sender| assert_eq!(sender.try_send_all([content(1, 100)]), Ok(1)),
         |sender| {
-            // Looks for room, and does not send.
+            // This call checks for room and does not send.
             let _ = sender.watch(100);
             sender.try_send(&content(1, 100)).unwrap();
         },
@@ -64,11 +64,11 @@ fn every_other_call_gives_an_unfinished_message_up() {
         let mut long = LongMessage::new(content(0, 15_000));
         expect!(sender.try_send_long(&mut long), Err(Error::WouldBlock));
         assert!(long.sent() > 0, "{number}");
-        // The receiver takes some parts, so there is room.
+        // The receiver reads some parts, so the ring has room.
         expect!(receiver.try_recv(&mut [0; 15_000]), Err(Error::WouldBlock));
         call(sender);
         assert!(receiver.recv_vec().unwrap() == content(1, 100), "call {number}");
-        // From the beginning.
+        // The message is sent again from the beginning.
         expect!(sender.try_send_long(&mut long), Err(Error::WouldBlock));
         let mut buffer = [0; 15_000];
         while receiver.try_recv(&mut buffer).is_err() {

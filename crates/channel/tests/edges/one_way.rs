@@ -10,7 +10,7 @@ use std::fs::File;
 use std::thread;
 use std::time::Duration;
 
-/// Returns both ends of a one-way channel that were made through a name, the listener's first.
+/// Returns both ends of a one-way channel that is connected through a name, the end of the listener first.
 fn connected<Kept: OneWayEnd, Given: Send + 'static>(
     options: Options,
     connect: fn(&str, &Options) -> Result<Given, Error>,

@@ -19,7 +19,7 @@ fn receiver(broadcast: &mut Broadcast, options: &Options) -> Receiver {
     Receiver::from_subscription(broadcast.subscribe().unwrap(), options).unwrap()
 }
 
-/// Receives the messages from `first` on, and then the end.
+/// Receives the messages from `first` on until the sender is closed.
 fn receive_all(mut receiver: Receiver, first: usize) {
     for number in first..COUNT {
         assert!(receiver.recv_vec().unwrap() == message(number), "message {number}");
@@ -80,7 +80,7 @@ fn processes_join_by_name() {
 fn slow_receiver_holds_the_sender_back_and_loses_nothing() {
     let options = small(Waiting::Park);
     let mut broadcast = Broadcast::new(&options).unwrap();
-    broadcast.send(b"for nobody").unwrap();
+    broadcast.send(b"without receiver").unwrap();
     let (mut quick, mut slow) = (receiver(&mut broadcast, &options), receiver(&mut broadcast, &options));
     let mut sent = 0;
     let error = loop {
@@ -94,7 +94,7 @@ fn slow_receiver_holds_the_sender_back_and_loses_nothing() {
     expect!(broadcast.send_timeout(&[sent; 500], Duration::from_millis(5)), Err(Error::TimedOut));
     expect!(quick.try_recv(&mut [0; 500]), Err(Error::WouldBlock));
     assert_eq!(broadcast.receivers(), 2);
-    // It has all of them, in order.
+    // The receiver has all messages, in order.
     (0..sent).for_each(|number| assert_eq!(slow.recv_vec().unwrap(), [number; 500]));
     broadcast.send(&[sent; 500]).unwrap();
     assert_eq!(quick.recv_vec().unwrap(), [sent; 500]);
@@ -107,7 +107,7 @@ fn slow_receiver_holds_the_sender_back_and_loses_nothing() {
 }
 
 #[test]
-fn killed_receiver_holds_nobody_up_and_killed_sender_is_reported() {
+fn killed_receiver_delays_no_process_and_killed_sender_is_reported() {
     for waiting in WAITINGS {
         let (name, options) = (name(), small(waiting));
         let listener = Listener::bind(&name, &options).unwrap();
@@ -167,7 +167,7 @@ fn fork_that_drops_its_copy_closes_nothing() {
     assert_eq!(broadcast.receivers(), 1);
 }
 
-/// A receiver cannot write to the ring, and what it claims of itself is checked.
+/// A receiver cannot write to the ring, and the sender checks the position that it claims.
 #[test]
 fn cunning_receiver_disturbs_no_other() {
     let options = small(Waiting::Park);
@@ -186,15 +186,15 @@ fn cunning_receiver_disturbs_no_other() {
     assert_eq!(written, -1, "it writes to the ring");
     let words = map(&cunning.control, write).cast::<AtomicU64>();
     assert_ne!(words.cast(), libc::MAP_FAILED);
-    // SAFETY: mapped for the rest of the process, and aligned. The first word is how far it has read.
+    // SAFETY: mapped for the rest of the process, and aligned. The first word is the position of the receiver.
     let read = unsafe { &*words };
-    // It claims to have read all that was sent, which leaves the others' messages where they are.
+    // The receiver claims to have read all messages. This does not change the messages of the others.
     for number in 0..100 {
         broadcast.send_timeout(&message(number), PATIENCE).unwrap();
         assert!(honest.recv_vec().unwrap() == message(number), "message {number}");
         read.store(u64::MAX >> 1, Ordering::Relaxed);
     }
-    // One that goes back, or says nothing sensible, is removed as well.
+    // A receiver that moves back or claims an impossible position is removed.
     let mut broadcast = Broadcast::new(&options).unwrap();
     let subscription = broadcast.subscribe().unwrap();
     let words = map(&subscription.control, write).cast::<AtomicU64>();

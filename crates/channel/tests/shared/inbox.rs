@@ -16,7 +16,7 @@ fn one_way(options: &Options) -> (Sender, Receiver) {
     (Sender::from_descriptors(one, options).unwrap(), Receiver::from_descriptors(other, options).unwrap())
 }
 
-/// Receives until `senders` senders have left, and returns the number of messages of each, which are in order, with the reason.
+/// Receives until `senders` senders have left, and checks the order of messages. Returns the number of messages of each, with the reason.
 fn receive_all(inbox: &mut Inbox, senders: usize) -> HashMap<SenderId, (usize, Error)> {
     let (mut buffer, mut counts, mut left) = ([0; 2000], HashMap::new(), HashMap::new());
     while left.len() < senders {
@@ -67,7 +67,7 @@ fn every_message_of_every_sender_arrives_in_order() {
     }
 }
 
-/// Of the processes some are killed, some leave, and a fork of a killed one lives on.
+/// Some processes are killed, some leave, and a fork of a killed process survives.
 #[test]
 fn senders_that_die_hold_up_no_other() {
     for waiting in WAITINGS {
@@ -108,7 +108,7 @@ fn senders_that_die_hold_up_no_other() {
         assert_eq!((killed, processes.len()), (6, 9));
         let died = left.iter().filter(|(_, reason)| *reason == Error::PeerDied).count();
         assert_eq!(died, 6, "{left:?}");
-        // Those that returned had no destructor of their end run, or it had: both are an end.
+        // The destructor of an end may or may not have run in a process that returned; both count as an end.
         children.iter().step_by(3).for_each(|child| assert_eq!(status_of(*child), 0));
     }
 }
@@ -124,7 +124,7 @@ fn quiet_senders_cost_nothing_and_busy_ones_take_turns() {
         })
         .collect();
     expect!(inbox.recv_timeout(&mut [0; 8], Duration::from_millis(1)), Err(Error::TimedOut));
-    // Two are busy, and one that is announced has a message: it comes within some turns.
+    // Two senders are busy, and an announced one has a message. It arrives within some turns.
     for (sender, _) in &mut senders[..2] {
         (0..100).for_each(|_| sender.send(&[1; 8]).unwrap());
     }
@@ -178,7 +178,7 @@ fn wait_outside_ends_with_a_message() {
     }
 }
 
-/// Signals on its socket without any message, as fast as it can.
+/// Signals on its socket without a message, as fast as possible.
 #[test]
 fn cunning_sender_that_signals_without_end_keeps_no_message() {
     let options = small(Waiting::Adaptive);

@@ -19,7 +19,7 @@ fn receiver(broadcast: &mut Broadcast, options: &Options) -> OverwritingReceiver
     OverwritingReceiver::from_subscription(broadcast.subscribe().unwrap(), options).unwrap()
 }
 
-/// Receives until the end, checks each message and the number of those that were missed, and returns both numbers.
+/// Receives until the sender is closed, and checks each message and the number of missed ones. Returns both numbers.
 fn receive_all(receiver: &mut OverwritingReceiver, pause: Duration) -> (usize, usize) {
     let (mut buffer, mut received, mut missed) = ([0; 2000], 0, 0);
     loop {
@@ -53,7 +53,7 @@ fn receivers_get_whole_messages_and_the_number_of_those_they_missed() {
             drop(broadcast);
             for receiving in receiving {
                 let (received, missed) = receiving.join().unwrap();
-                // The last messages are there, however slow the receiver was.
+                // The last messages are available, no matter how slow the receiver was.
                 assert!(received > 0 && received + missed == COUNT, "{received} {missed}");
             }
         }
@@ -120,13 +120,13 @@ fn processes_join_by_name_and_deaths_are_reported() {
     expect!(other, Err(Error::OtherKind));
 }
 
-/// The memory that a sender shares, as one that breaks the protocol writes to it: the seals of a ring would forbid that.
+/// Memory to which a hostile sender can write. It lacks the seals of a ring, which would forbid this.
 #[test]
 fn cunning_sender_does_no_harm() {
     const CAPACITY: usize = 8192;
     let options = small(Waiting::Park);
     let mut broadcast = Broadcast::overwriting(&options).unwrap();
-    // A ring of its own, which it writes to at any time.
+    // A ring to which the hostile sender writes at any time.
     // SAFETY: a new descriptor, and memory that is mapped for the rest of the process.
     let (memory, words) = unsafe {
         use std::os::fd::FromRawFd;
@@ -165,7 +165,7 @@ fn cunning_sender_does_no_harm() {
             let header = (1 << 63) | ((next() % 2) << 62) | (next() % 2100);
             let at = if next() % 2 == 0 { 512 + next() as usize % 64 } else { next() as usize % words.len() };
             words[at].store(header, Ordering::Relaxed);
-            // How far it has written over, forwards and back.
+            // The position of the oldest valid record, which moves forwards and back.
             words[0].store(next() % (1 << (next() % 64)), Ordering::Relaxed);
             match receiver.recv_timeout(&mut [0; 2000], Duration::ZERO) {
                 Ok(taken) => assert!(taken.len <= 2000),

@@ -5,7 +5,7 @@ use furlong_analysis::text::wrap;
 
 /// The last line of every page but the first, which has the exit codes themselves.
 const EXIT_CODES: &str = "Exit codes: see furlong --help";
-/// Columns of help at least: a narrower terminal breaks the lines.
+/// Minimum number of columns of help. A narrower terminal breaks the lines.
 const NARROWEST: usize = 40;
 /// Columns of help at most.
 const WIDEST: usize = 100;

@@ -47,7 +47,7 @@ pub fn compare_pairs(asked: &CompareOptions) -> anyhow::Result<Outcome> {
         }
         read.push(run);
     }
-    // Groups come in the order of their runs.
+    // Groups are in the order of their runs.
     let labelled = |(turn, run): (usize, FleetRun)| FleetRun {
         label: Some(sides[turn % 2].clone()),
         started_unix_s: turn as u64,

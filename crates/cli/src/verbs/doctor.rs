@@ -178,7 +178,7 @@ fn load_findings(machine: &Machine, readings: &[NoiseReading]) -> Vec<Finding> {
     findings
 }
 
-/// Judges the conditions that this process has inherited, and its roles with it.
+/// Judges the conditions that this process and its roles have inherited.
 fn condition_findings(machine: &Machine) -> Vec<Finding> {
     let unusual = unusual_conditions(machine);
     if unusual.is_empty() && machine.conditions.is_some() {
@@ -311,11 +311,11 @@ fn right_findings(machine: &Machine) -> Vec<Finding> {
     findings
 }
 
-/// Looks at the folder for temporary files, and finds or with `clean` removes the remains of dead runs there. The second value is
-/// true if something remains, or may remain because the folder cannot be read.
+/// Checks the directory for temporary files. Finds the remains of dead runs there, and removes them if `clean`. The second value is true if
+/// something remains, or may remain because the directory cannot be read.
 fn look_for_leftovers(clean: bool) -> (Vec<Finding>, bool) {
     let unusable = |error: std::io::Error| {
-        Finding::bad(format!("the folder for temporary files cannot be used: {error}"), FOLDER_REMEDY)
+        Finding::bad(format!("the directory for temporary files cannot be used: {error}"), FOLDER_REMEDY)
     };
     let mut findings: Vec<_> = leftovers::try_base_folder().err().map(unusable).into_iter().collect();
     let found = match leftovers::find() {
@@ -339,7 +339,7 @@ fn look_for_leftovers(clean: bool) -> (Vec<Finding>, bool) {
             continue;
         }
         findings.push(match leftovers::remove(&leftover.folder, leftover.names.as_ref()) {
-            Ok(()) => Finding::good(format!("removed what a dead run had left: {folder}")),
+            Ok(()) => Finding::good(format!("removed the remains of a dead run: {folder}")),
             Err(error) => {
                 left = true;
                 Finding::bad(format!("cannot remove {folder}: {error}"), "")

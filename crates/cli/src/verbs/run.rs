@@ -120,7 +120,7 @@ pub fn select(asked: &RunOptions) -> anyhow::Result<Selected> {
     // A short-lived link costs the calls that make it, so they are always counted.
     let connects = pattern == Pattern::Connect;
     if asked.count && pattern != Pattern::RoundTrip && !connects {
-        return Err(Usage(format!("--count counts round trips, and -m {pattern} was asked")).into());
+        return Err(Usage(format!("--count counts round trips, but got -m {pattern}")).into());
     }
     if asked.count && asked.window.get() > 1 {
         let why = "--count counts round trips of which one is outstanding: leave --window or --count out";

@@ -19,7 +19,7 @@ const WRONGS: [(&str, &str); 22] = [
     ("twice", "it said more than it was asked for"),
     ("endless", "its reply is longer than"),
     ("size", "it does round-trip by spin of [1, 1]"),
-    ("boundless", "a figure was reported that cannot be: queue is 1.8446744073709552e19"),
+    ("boundless", "an impossible figure was reported: queue is 1.8446744073709552e19"),
     ("foreign", "it names process 1, which is none that it has started"),
     ("silent", "alive, but no reply came from it"),
     ("deaf", "alive, but no reply came from it"),
@@ -79,7 +79,7 @@ const WRONGS_TO_SEVERAL: [(&str, &str); 6] = [
 const WRONGS_OF_WORKERS: [(&str, &str); 4] = [
     ("two-workers", "message 8 came to two workers"),
     ("no-worker", "message 8 came to no worker"),
-    ("untold", "responder 1 in phase verify: it does not say what it has taken"),
+    ("untold", "responder 1 in phase verify: its reply has no `taken`"),
     ("both", "it claims both fan-out and work"),
 ];
 

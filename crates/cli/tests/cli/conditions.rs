@@ -1,4 +1,4 @@
-//! Conditions that furlong inherits from its parent are in the record, judged by `doctor` and compared.
+//! Inherited conditions are recorded, judged by `doctor`, and compared.
 
 use crate::common::{Finished, Place, is_root};
 use furlong_model::Conditions;
@@ -36,7 +36,7 @@ fn changed_conditions_are_recorded_judged_and_compared() {
     assert!(!compared.contains("scheduling policy"), "{compared}");
     let doctor = under(&place, changed, "doctor").expect_code(0).stdout;
     assert!(doctor.contains("Nice value 7: "), "{doctor}");
-    // The line about the machine says so too.
+    // The line about the machine names the conditions too.
     let shown = place.run("runs show nice".split(' ')).expect_code(0).stdout;
     assert!(shown.split_whitespace().collect::<Vec<_>>().join(" ").contains("nice value 7"), "{shown}");
 }

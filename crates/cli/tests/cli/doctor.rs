@@ -50,7 +50,7 @@ fn what_a_dead_run_has_left_is_found_and_removed() {
     assert_eq!(folders(&place), left);
 
     let cleaned = place.run(["doctor", "--clean"]).expect_code(0).stdout;
-    assert!(cleaned.contains(&format!("removed what a dead run had left: {name}")), "{cleaned}");
+    assert!(cleaned.contains(&format!("removed the remains of a dead run: {name}")), "{cleaned}");
     assert!(folders(&place).is_empty());
     let again = place.run(["doctor", "--clean"]).expect_code(0).stdout;
     assert!(again.contains(clean) && !again.contains("removed"), "{again}");

@@ -20,7 +20,7 @@ fn explain_json(place: &Place, words: &[&str]) -> Value {
     serde_json::from_str(&explain(place, &[words, &["--format", "json"]].concat())).expect("one object")
 }
 
-/// What one run prints in two formats.
+/// Output of one run in two formats.
 struct Explanation {
     object: Value,
     table: String,

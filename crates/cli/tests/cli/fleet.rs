@@ -295,7 +295,7 @@ fn runs_in_turn_have_one_verdict() {
     assert!(few.stdout.contains("too few runs"), "{few:?}");
     let odd = place.run(words(&["before", "after", "before"])).expect_code(2);
     odd.expect_complaint("--pairs needs an even number of runs");
-    // A run that is named twice is no evidence of its own.
+    // A run that is named twice counts once.
     fs::copy(place.saved("before"), place.path("copy.jsonl")).expect("a copy");
     let copies = place.run(words(&["before", "after", "./copy.jsonl", "after"])).expect_code(2);
     copies.expect_complaint("are one run");

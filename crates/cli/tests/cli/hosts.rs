@@ -173,7 +173,7 @@ fn a_peer_that_does_not_answer_as_furlong_does_is_a_clear_error() {
         ("sh", Some(says("echo what")), "cannot be understood"),
         ("sh", Some(says("exit 9")), "exit code 9"),
         ("sh", Some(says(&hello_of("0.0.1"))), "furlong there is of version 0.0.1"),
-        // A run with this header could not be read.
+        // A reader would reject a run with this header.
         ("sh", Some(says(&impossible)), "memory_bytes is 1.8446744073709552e19"),
         // It says hello, and nothing more.
         ("sh", Some(says(&format!("{}; exec sleep 100", hello_of(own)))), "no reply came from it for 300ms"),

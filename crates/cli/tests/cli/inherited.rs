@@ -166,6 +166,6 @@ fn a_folder_that_cannot_be_removed_is_said() {
     place.age_leftovers();
     assert!(place.run(["doctor"]).expect_code(0).stdout.contains("left by a dead run: "));
     assert!(
-        place.run(["doctor", "--clean"]).expect_code(0).stdout.contains("removed what a dead run had left")
+        place.run(["doctor", "--clean"]).expect_code(0).stdout.contains("removed the remains of a dead run")
     );
 }

@@ -188,15 +188,15 @@ fn temporary_folder_that_cannot_be_used_costs_only_the_rows_that_need_it() {
         for row in ["unix-stream/block", "fifo/block", "file-shm/futex"] {
             let refused = skipped(&finished, row);
             assert_eq!(refused.status, SkippedStatus::Refused);
-            assert!(refused.reason.contains("needs the folder for temporary files"), "{refused:?}");
+            assert!(refused.reason.contains("needs the directory for temporary files"), "{refused:?}");
             assert!(refused.remedy.contains("set TMPDIR"), "{refused:?}");
         }
         before.expect_nothing_left(&place);
-        // A folder for files is enough for their rows.
+        // With --file-folder, the rows of files are measured.
         let mut chosen = place.furlong(words(&["file-shm"]));
         chosen.env("TMPDIR", &folder).arg("--file-folder").arg(place.path("out"));
         expect_measured(&place.finish(&mut chosen).expect_code(0), &["file-shm/futex"]);
-        // And doctor judges it.
+        // doctor reports the same fault.
         let judged = place.finish(place.furlong(["doctor"]).env("TMPDIR", &folder)).expect_code(0);
         for said in ["BAD   ", "TMPDIR", "remedy: set TMPDIR to a directory", "clock source"] {
             assert!(judged.stdout.contains(said), "no '{said}' in {judged:#?}");

@@ -1,11 +1,11 @@
-//! A limit of the kernel that is hit is named, with its value and a remedy; a small stack stops no verb.
+//! The error of an exceeded kernel limit names the limit, its value and a remedy. A small stack stops no verb.
 
 use crate::common::{Finished, Place, Snapshot, can_trace, is_root};
 use furlong_testing::skip;
 
 const ONE: &str = "--trials 1 --budget 2ms --no-save --no-progress --format json";
 
-/// Fails unless a benchmark that was not measured says all of these.
+/// Fails unless the reason of a benchmark that was not measured contains all of these texts.
 #[track_caller]
 fn expect_named(finished: &Finished, row: &str, words: &[&str]) {
     let skipped = finished.summary().skipped;
@@ -59,7 +59,7 @@ fn small_stack_stops_no_verb() {
     before.expect_nothing_left(&place);
 }
 
-/// Fails unless furlong has printed all of these, in the row or as its error.
+/// Fails unless furlong has printed all of these texts, in the row or as its error.
 #[track_caller]
 fn expect_said(finished: &Finished, words: &[&str]) {
     let said = format!("{} {}", finished.stdout, finished.stderr);
@@ -74,7 +74,7 @@ fn limits_of_a_process_are_named() {
     let under = |limit: &str, rows: &str| {
         place.finish(&mut place.shell(&format!("prlimit {limit} \"$FURLONG\" run {rows}"))).expect_no_panic()
     };
-    // The result goes through a pipe, since the file of a test is limited too.
+    // The result goes through a pipe, because the limit also applies to a file of the test.
     for rows in [format!("pipe {ONE} | cat"), format!("pipe {ONE}")] {
         expect_said(&under("--fsize=1000:1000", &rows), &["RLIMIT_FSIZE is 1000", "ulimit -f unlimited"]);
     }
@@ -90,7 +90,7 @@ fn number_of_processes_is_named() {
     let place = Place::new();
     let line = format!("run pipe {ONE}");
     let nobody = place.furlong_as_nobody(line.split(' '));
-    // The limit counts all processes of a user, so that it takes a user without any.
+    // The limit counts all processes of a user, so the test needs a user without processes.
     let own = (100_000 + std::process::id()).to_string();
     let words = nobody.get_args().map(|word| word.to_str().unwrap().replace("65534", &own));
     let mut command = place.program("prlimit");
@@ -125,8 +125,8 @@ fn buffer_of_a_socket_beyond_its_limit_is_refused_with_the_limit() {
     let place = Place::new();
     let asked = format!("run unix-stream --socket-buffer 1GiB {ONE}");
     let finished = place.run(asked.split(' ')).expect_code(7);
-    let most = if is_root() { "1073741823 bytes at most" } else { "net.core.wmem_max is " };
-    let words = ["1073741824 bytes was asked for", most, "ask for a smaller buffer"];
+    let most = if is_root() { "at most 1073741823 bytes" } else { "net.core.wmem_max is " };
+    let words = ["1073741824 bytes was requested", most, "ask for a smaller buffer"];
     expect_named(&finished, "unix-stream/block", &words);
     assert!(!finished.stdout.contains("seccomp profile"), "{finished:#?}");
     if is_root() {

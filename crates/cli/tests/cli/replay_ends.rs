@@ -108,7 +108,7 @@ fn what_is_left_of_a_replay_that_is_killed_with_its_janitor_can_be_cleaned_up() 
     let left = before.left(&place);
     assert!(left.iter().any(|thing| thing.starts_with("device zram")), "{left:#?}");
     let cleaned = place.run(["doctor", "--clean"]).expect_code(0).stdout;
-    assert!(cleaned.contains("removed what a dead run had left: "), "{cleaned}");
+    assert!(cleaned.contains("removed the remains of a dead run: "), "{cleaned}");
     before.expect_nothing_left(&place);
 }
 

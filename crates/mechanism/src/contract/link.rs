@@ -37,13 +37,13 @@ pub struct LinkSpecification {
     pub folder: PathBuf,
     /// Where memory backed by a file has its file.
     pub file_folder: PathBuf,
-    /// Why the folder for temporary files cannot be used, if it cannot: `folder` is in another one then.
+    /// Reason why the directory for temporary files cannot be used, if any. `folder` is then in another directory.
     #[serde(default)]
     pub folder_fault: Option<String>,
 }
 
-/// The beginning of the error of a link that needs the folder for temporary files where that cannot be used.
-pub const NEEDS_FOLDER: &str = "the mechanism needs the folder for temporary files";
+/// Beginning of the error of a link that needs the directory for temporary files, if it cannot be used.
+pub const NEEDS_FOLDER: &str = "the mechanism needs the directory for temporary files";
 
 impl LinkSpecification {
     /// Bytes in the largest message of either role.
@@ -51,20 +51,20 @@ impl LinkSpecification {
         self.sizes_bytes[0].max(self.sizes_bytes[1])
     }
 
-    /// Returns the private folder for sockets and FIFOs.
+    /// Returns the private directory for sockets and FIFOs.
     ///
     /// # Errors
-    /// [`NEEDS_FOLDER`], if the folder for temporary files cannot be used.
+    /// Returns [`NEEDS_FOLDER`] if the directory for temporary files cannot be used.
     pub fn socket_folder(&self) -> io::Result<&Path> {
         self.folder_fault.as_ref().map_or(Ok(&*self.folder), |fault| Err(needs_folder(fault)))
     }
 
-    /// Returns the folder for files that back memory, which the user may have chosen.
+    /// Returns the directory for files that back memory, which the user may have chosen.
     ///
     /// # Errors
-    /// [`NEEDS_FOLDER`], if that is the folder for temporary files and it cannot be used.
+    /// Returns [`NEEDS_FOLDER`] if this is the directory for temporary files and it cannot be used.
     pub fn memory_folder(&self) -> io::Result<&Path> {
-        // The folder of the run, which has one for each link.
+        // The directory of the run has a subdirectory for each link.
         let is_own = self.folder.parent() == Some(&self.file_folder);
         match &self.folder_fault {
             Some(fault) if is_own => Err(needs_folder(fault)),

@@ -54,7 +54,7 @@ fn reserve_standard() -> io::Result<()> {
     for number in 0..=2 {
         // SAFETY: F_GETFD takes nothing and gives a plain integer.
         if unsafe { libc::fcntl(number, libc::F_GETFD) } < 0 {
-            // The lowest free number is given, which is `number`.
+            // open returns the lowest free file descriptor, which is `number`.
             keep_on_exec(open_null()?.into_raw_fd());
         }
     }

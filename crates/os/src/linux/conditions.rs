@@ -36,16 +36,16 @@ pub fn read() -> Conditions {
     }
 }
 
-/// Whether system calls of this process pass a seccomp filter.
+/// Returns whether a seccomp filter applies to this process.
 pub fn is_filtered() -> bool {
     const FILTER: u64 = 2;
     attribute(libc::PR_GET_SECCOMP) == Some(FILTER)
 }
 
-/// Returns policy, real-time priority and whether children get the default policy.
+/// Returns the policy, the real-time priority, and whether children get the default policy.
 fn scheduling() -> Option<(i32, u64, bool)> {
     let mut parameters = libc::sched_param { sched_priority: 0 };
-    // SAFETY: the first call takes and gives plain integers, and the second fills one structure.
+    // SAFETY: the first call has only integer arguments, and the second fills one structure.
     let policy = unsafe {
         let policy = libc::sched_getscheduler(0);
         libc::sched_getparam(0, &raw mut parameters);
@@ -67,9 +67,9 @@ fn policy_name(policy: i32) -> &'static str {
     }
 }
 
-/// Returns the nice value. -1 is one, so that only errno tells of an error.
+/// Returns the nice value. -1 is a valid value, so only errno reports an error.
 fn nice() -> Option<i64> {
-    // SAFETY: errno is this thread's own, and getpriority takes and gives plain integers.
+    // SAFETY: errno belongs to this thread, and getpriority has only integer arguments.
     unsafe {
         *libc::__errno_location() = 0;
         let nice = libc::getpriority(libc::PRIO_PROCESS, 0);
@@ -77,14 +77,13 @@ fn nice() -> Option<i64> {
     }
 }
 
-/// Returns an attribute that `prctl` gives as its result.
+/// Returns an attribute that is the result of `prctl`.
 fn attribute(which: i32) -> Option<u64> {
-    // SAFETY: these attributes take no memory.
+    // SAFETY: these attributes access no memory.
     u64::try_from(unsafe { libc::prctl(which, 0, 0, 0, 0) }).ok()
 }
 
-/// Returns the smallest CPU weight of the control groups of this process. Version 1 counts in shares, of which the default is
-/// 1024.
+/// Returns the smallest CPU weight of the control groups of this process. Version 1 uses CPU shares with a default of 1024.
 fn cpu_weight() -> Option<u64> {
     let of_group = |group: PathBuf| {
         let number = |name: &str| read_to_string(group.join(name)).ok()?.trim().parse::<u64>().ok();
@@ -103,7 +102,7 @@ mod tests {
     #[test]
     fn changed_conditions_are_read() {
         let mut child = fork(&[], io::stderr().as_fd(), Bond::DiesWithParent, || {
-            // SAFETY: each call takes plain integers or reads one structure, and changes this process alone.
+            // SAFETY: each call has integer arguments or reads one structure, and changes only this process.
             unsafe {
                 let none = libc::sched_param { sched_priority: 0 };
                 libc::sched_setscheduler(0, libc::SCHED_BATCH | libc::SCHED_RESET_ON_FORK, &raw const none);

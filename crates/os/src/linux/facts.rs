@@ -59,7 +59,7 @@ fn assignment(path: &str, name: &str, separator: char) -> Option<String> {
     })
 }
 
-/// Returns version and revision of the running kernel, as it calls itself.
+/// Returns the version and revision of the running kernel, as reported by the kernel.
 pub fn kernel_version() -> Option<(u32, u32)> {
     crate::facts::version_in(&names()[1])
 }

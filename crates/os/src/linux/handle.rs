@@ -66,12 +66,12 @@ pub fn inherit(number: RawHandle) -> io::Result<Handle> {
     Ok(unsafe { Handle::from_raw_fd(number) })
 }
 
-/// The device that takes everything and gives nothing. Where there is none, as in a bare chroot, an empty memory object stands
-/// in: it is at its end for each reader, and keeps what is written to it until it is closed.
+/// Opens /dev/null. If it does not exist, for example in a bare chroot, opens an empty memory object instead. A reader of the object
+/// gets the end of the file, and the object stores written data until it is closed.
 pub fn open_null() -> io::Result<File> {
     let opened = OpenOptions::new().read(true).write(true).open("/dev/null").context(|| "open /dev/null");
     opened.or_else(|error| {
-        // SAFETY: the name is a NUL-terminated literal, and the new number is owned by nobody.
+        // SAFETY: the name is a NUL-terminated literal, and the new descriptor has no other owner.
         let object = check(unsafe { libc::memfd_create(c"null".as_ptr(), libc::MFD_CLOEXEC) });
         // SAFETY: as above.
         object.map(|number| File::from(unsafe { own(number) })).map_err(|_| error)

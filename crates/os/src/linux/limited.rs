@@ -1,4 +1,4 @@
-//! Limits by which calls fail: an error of such a call names the limit, its value and how to raise it.
+//! Limits of system calls. If a call fails because of a limit, the error names the limit, its value and the way to raise it.
 
 use crate::error::{Context, REMEDY};
 use crate::linux::limits::{Resource, current, sysctl, sysctl_number};
@@ -7,24 +7,24 @@ use std::fs::read_to_string;
 use std::io;
 use std::path::PathBuf;
 
-/// A limit that a call fails by.
+/// A limit that makes a call fail.
 struct Limit {
     call: &'static str,
-    /// The error of the call.
+    /// The error of the call at this limit.
     errno: i32,
     name: &'static str,
     value: Value,
-    /// How to raise it, in addition to the command of a sysctl.
+    /// The way to raise the limit, in addition to the command of a sysctl.
     remedy: &'static str,
 }
 
-/// Where the value of a limit is found, if it can be the reason.
+/// Source of a limit's value, if the limit can be the reason.
 enum Value {
-    /// The sysctl of its name.
+    /// The sysctl with the name of the limit.
     Sysctl,
-    /// The sysctl of its name, if that is less than what was asked for.
+    /// The sysctl with the name of the limit, if its value is below the requested number.
     SysctlBelow,
-    /// By a function.
+    /// A function that returns the value.
     Found(fn() -> Option<String>),
 }
 
@@ -52,7 +52,7 @@ impl Limit {
     }
 }
 
-/// All of them. Of several for one call, the first with a value counts.
+/// All known limits. If several apply to one call, the first one with a value is reported.
 const LIMITS: [Limit; 16] = [
     Limit::sysctl("epoll_ctl", libc::ENOSPC, "fs.epoll.max_user_watches"),
     Limit::sysctl("inotify_init1", libc::EMFILE, "fs.inotify.max_user_instances"),
@@ -104,9 +104,9 @@ const LIMITS: [Limit; 16] = [
     },
 ];
 
-/// Names the limit that a call has failed by.
+/// Adds the exceeded limit to the error of a call.
 pub(crate) trait Limited<T> {
-    /// Puts the limit of `call` before the error, which gets the kind `QuotaExceeded`; without such a limit, the call's name.
+    /// Prefixes the error with the limit of `call`, and sets its kind to `QuotaExceeded`. Without such a limit, prefixes the call's name.
     fn limited(self, call: &str) -> io::Result<T>
     where
         Self: Sized,
@@ -114,7 +114,7 @@ pub(crate) trait Limited<T> {
         self.limited_for(call, 0)
     }
 
-    /// Like [`limited`](Limited::limited), for a call that was asked for this number.
+    /// Like [`limited`](Limited::limited), for a call that requested this number.
     fn limited_for(self, call: &str, asked: usize) -> io::Result<T>;
 }
 
@@ -127,7 +127,7 @@ impl<T> Limited<T> for io::Result<T> {
     }
 }
 
-/// Returns the error with the limit by which a call has failed, or the error itself.
+/// Returns the error with the exceeded limit of a call, or the unchanged error.
 pub(crate) fn named(call: &str, error: io::Error) -> io::Error {
     hit(call, &error, 0).unwrap_or(error)
 }
@@ -138,7 +138,7 @@ fn hit(call: &str, error: &io::Error, asked: usize) -> Option<io::Error> {
     Some(io::Error::new(io::ErrorKind::QuotaExceeded, text))
 }
 
-/// Returns the limit by which a call fails with this error, with its value, and how to raise it.
+/// Returns the limit that makes a call fail with this error, with its value, and the way to raise it.
 pub(crate) fn limit(call: &str, errno: i32, asked: usize) -> Option<(String, String)> {
     let mut of_call = LIMITS.iter().filter(|limit| limit.call == call && limit.errno == errno);
     let named = |limit: &Limit| Some((format!("{} is {}", limit.name, limit.value(asked)?), limit.remedy()));
@@ -150,13 +150,13 @@ fn finite(resource: Resource) -> Option<String> {
     current(resource).ok().filter(|limit| *limit != libc::RLIM_INFINITY).map(|limit| limit.to_string())
 }
 
-/// Whether the kernel holds this process to no number of processes: root outside user namespaces.
+/// Returns whether RLIMIT_NPROC does not apply to this process, because it runs as root outside user namespaces.
 fn is_exempt() -> bool {
     let map = read_to_string("/proc/self/uid_map").unwrap_or_default();
     identity::is_administrator() && map.split_whitespace().eq(["0", "0", "4294967295"])
 }
 
-/// Returns pids.max of the first control group around this process that is full.
+/// Returns pids.max of the innermost full control group of this process.
 fn full_pids() -> Option<String> {
     let of_group = |group: PathBuf| {
         let read = |name: &str| Some(read_to_string(group.join(name)).ok()?.trim().to_owned());
@@ -180,7 +180,7 @@ mod tests {
             let error = failed.limited_for(call, usize::MAX).unwrap_err();
             let text = error.to_string();
             assert!(text.starts_with(&format!("{call}: ")), "{text}");
-            // The first one of a call with a value.
+            // The first limit of a call that has a value.
             if let Some(value) = limit.value(usize::MAX).filter(|_| !calls.contains(&call)) {
                 calls.push(call);
                 assert!(text.starts_with(&format!("{call}: {} is {value}: ", limit.name)), "{text}");

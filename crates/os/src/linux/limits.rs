@@ -77,7 +77,7 @@ pub fn current(resource: Resource) -> io::Result<u64> {
     both(resource.number()).map(|limit| limit.rlim_cur)
 }
 
-/// A resource's soft limit, raised to the hard one first where that is higher.
+/// Raises a resource's soft limit to the hard limit, and returns it.
 pub fn raised(resource: Resource) -> io::Result<u64> {
     let number = resource.number();
     let mut limit = both(number)?;
@@ -100,7 +100,7 @@ pub fn try_lift(resource: Resource, wanted: u64) -> bool {
     unsafe { libc::setrlimit(number, &raw const limit) == 0 }
 }
 
-/// Returns the soft limits of this process that bear on figures or end a run, by name.
+/// Returns the soft limits of this process that affect figures or end a run, by name.
 pub(crate) fn soft_limits() -> Vec<(String, String)> {
     let all = [
         ("RLIMIT_AS", libc::RLIMIT_AS),

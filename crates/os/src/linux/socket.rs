@@ -208,7 +208,7 @@ pub fn buffer_bytes(socket: BorrowedFd<'_>, buffer: Buffer) -> io::Result<usize>
 /// Sets a buffer to `bytes`, which the kernel doubles for its bookkeeping.
 ///
 /// # Errors
-/// `QuotaExceeded` with the limit if the kernel holds it below that.
+/// Returns `QuotaExceeded` with the limit if the kernel grants a smaller buffer.
 pub fn set_buffer(socket: BorrowedFd<'_>, buffer: Buffer, bytes: usize) -> io::Result<()> {
     ask_for_buffer(socket, buffer, bytes)?;
     let in_force = buffer_bytes(socket, buffer)? / 2;
@@ -219,12 +219,12 @@ pub fn set_buffer(socket: BorrowedFd<'_>, buffer: Buffer, bytes: usize) -> io::R
         Buffer::Send => "SO_SNDBUF",
         Buffer::Receive => "SO_RCVBUF",
     };
-    // The call itself succeeds. Root may go past the limits, up to the largest buffer of the kernel.
+    // setsockopt itself succeeds. Root may exceed the limits, up to the largest buffer of the kernel.
     let is_largest = in_force >= libc::c_int::MAX as usize / 2;
     let (limit, remedy) = limit(option, libc::ENOBUFS, bytes).filter(|_| !is_largest).unwrap_or_else(|| {
-        (format!("the kernel gives {in_force} bytes at most"), "ask for a smaller buffer".to_owned())
+        (format!("the kernel grants at most {in_force} bytes"), "ask for a smaller buffer".to_owned())
     });
-    let words = format!("a socket's buffer of {bytes} bytes was asked for, and {limit}{REMEDY}{remedy}");
+    let words = format!("a socket buffer of {bytes} bytes was requested, but {limit}{REMEDY}{remedy}");
     Err(io::Error::new(io::ErrorKind::QuotaExceeded, words))
 }
 

@@ -1,13 +1,13 @@
-//! A stack that does not depend on RLIMIT_STACK, for programs that are started with a small one.
+//! A stack that does not depend on RLIMIT_STACK, for programs that were started with a small limit.
 
 use crate::linux::limits::{Resource, current};
 use crate::linux::memory::{Pages, page_bytes};
 use std::mem::MaybeUninit;
 
-/// Limits below this one are too small: to build the command of clap takes 500 KiB without optimisations.
+/// Smallest sufficient RLIMIT_STACK. Building the command of clap needs 500 KiB without optimisations.
 const ENOUGH: u64 = 2 << 20;
 
-/// Size of the stack that stands in for a small one.
+/// Size of the stack that replaces a small one.
 const BYTES: usize = 4 << 20;
 
 /// Work that is passed to the other stack, and its result.
@@ -16,20 +16,20 @@ struct Task<F, T> {
     result: Option<T>,
 }
 
-/// Calls `work`, on a stack of 4 MiB if RLIMIT_STACK is below 2 MiB. The process keeps its one thread, because namespaces can
-/// only be entered by such a process, and because children end with the thread that has started them.
+/// Calls `work`, on a stack of 4 MiB if RLIMIT_STACK is below 2 MiB. It starts no thread, because only a process with one thread can enter
+/// namespaces, and because children are killed when the thread that has started them exits.
 pub fn with_enough<F: FnOnce() -> T, T>(work: F) -> T {
     let is_small = current(Resource::Stack).is_ok_and(|bytes| bytes < ENOUGH);
     let stack = if is_small { Pages::new(BYTES).ok() } else { None };
     let Some(mut stack) = stack else { return work() };
     let mut task = Task { work: Some(work), result: None };
     switched(&mut stack, &mut task);
-    // Without the other stack the small one has to do.
+    // If the other stack cannot be allocated, the small one is used.
     let Task { work, result } = task;
     result.unwrap_or_else(|| work.expect("work that was not called")())
 }
 
-/// Calls the task's work on this stack, if that can be entered.
+/// Calls the task's work on this stack, if the switch succeeds.
 fn switched<F: FnOnce() -> T, T>(stack: &mut Pages, task: &mut Task<F, T>) {
     let address = std::ptr::from_mut(task).expose_provenance() as u64;
     let [mut here, mut there] = [const { MaybeUninit::<libc::ucontext_t>::uninit() }; 2];
@@ -51,11 +51,11 @@ fn switched<F: FnOnce() -> T, T>(stack: &mut Pages, task: &mut Task<F, T>) {
     }
 }
 
-/// Begins on the other stack.
+/// Runs the task on the other stack.
 extern "C" fn begin<F: FnOnce() -> T, T>(low: u32, high: u32) {
     let address = u64::from(high) << 32 | u64::from(low);
     let task = std::ptr::with_exposed_provenance_mut::<Task<F, T>>(address as usize);
-    // SAFETY: the address is of a task that is borrowed by the caller of `swapcontext`, who waits for this function.
+    // SAFETY: this is the address of a task that the caller of `swapcontext` borrows until this function returns.
     let task = unsafe { &mut *task };
     task.result = task.work.take().map(|work| work());
 }
@@ -64,7 +64,7 @@ extern "C" fn begin<F: FnOnce() -> T, T>(low: u32, high: u32) {
 mod tests {
     use super::*;
 
-    /// Uses 16 KiB of stack for each level.
+    /// Uses 16 KiB of stack per level.
     fn deep(levels: usize) -> usize {
         let filled = std::hint::black_box([levels as u8; 16 << 10]);
         if levels == 0 { 0 } else { usize::from(filled[levels] == levels as u8) + deep(levels - 1) }

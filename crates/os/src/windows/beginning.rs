@@ -10,7 +10,7 @@ pub fn settle() -> io::Result<()> {
     Ok(())
 }
 
-/// Calls `work`: the stack of a program is as large as its file asks for.
+/// Calls `work`. No other stack is needed, because the program file determines the size of the stack.
 pub fn with_enough_stack<T>(work: impl FnOnce() -> T) -> T {
     work()
 }

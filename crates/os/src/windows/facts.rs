@@ -47,7 +47,7 @@ pub fn machine(private_ipc_namespace: bool) -> Machine {
     }
 }
 
-/// None: no version of the kernel decides which calls there are.
+/// Returns `None`, because on Windows the kernel version does not determine the available calls.
 pub fn kernel_version() -> Option<(u32, u32)> {
     None
 }

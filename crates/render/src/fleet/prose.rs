@@ -62,7 +62,7 @@ pub(super) fn read(found: &FleetComparison) -> String {
 pub(super) fn no_outlier(found: &FleetComparison) -> String {
     const FEW: usize = 10;
     match found.hosts {
-        1 => "None: there is one host to look at.".to_owned(),
+        1 => "None: there is only one host.".to_owned(),
         hosts if hosts < FEW => {
             format!("None that could be told: among {hosts} hosts only one that is very far out is named.")
         }

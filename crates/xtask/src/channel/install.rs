@@ -40,7 +40,7 @@ pub fn install(prefix: &Path) -> anyhow::Result<()> {
         let path = staged.join(name);
         let folder = path.parent().context("a file has a directory")?;
         fs::create_dir_all(folder).with_context(|| format!("create {}", folder.display()))?;
-        // A running program keeps the file that it has mapped.
+        // The old file is removed first, so that a running program keeps its mapped file.
         let _ = fs::remove_file(&path);
         fs::write(&path, bytes).with_context(|| format!("write {}", path.display()))?;
         println!("xtask: {}", path.display());
@@ -52,7 +52,7 @@ pub fn install(prefix: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the part of a version that compatible versions share. `build.rs` of channel-c puts it into the SONAME.
+/// Returns the part of a version that all compatible versions share. `build.rs` of channel-c uses it in the SONAME.
 fn compatible(version: &str) -> &str {
     let dots = usize::from(version.starts_with("0."));
     version.match_indices('.').nth(dots).map_or(version, |(end, _)| &version[..end])

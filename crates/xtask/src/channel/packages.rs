@@ -1,4 +1,4 @@
-//! The packages of furlong-channel as their users install them: for C, for Python, and for an old Rust.
+//! Tests of the installed packages of furlong-channel: for C, for Python, and for the oldest Rust.
 
 use super::install;
 use crate::command::succeed;
@@ -10,13 +10,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A check of packages that were installed for it.
+/// A check of the installed packages.
 pub struct Check {
     pub what: &'static str,
     pub check: fn(&Installed) -> anyhow::Result<()>,
 }
 
-/// What is checked, in this order.
+/// All checks, in order.
 pub const CHECKS: [Check; 4] = [
     Check { what: "Rust 1.85 compiles furlong-channel", check: |_| oldest_rust() },
     Check { what: "programs in C, built with pkg-config and linked with either library", check: c },
@@ -51,7 +51,7 @@ impl Installed {
         Ok(Installed { folder })
     }
 
-    /// Compiles a program of the directory of channel-c with the flags of `pkg-config` alone.
+    /// Compiles a program in the directory of channel-c with only the flags of `pkg-config`.
     fn compile(&self, source: &str, name: &str, is_static: bool) -> anyhow::Result<PathBuf> {
         let mut flags = Command::new("pkg-config");
         flags.args(["--cflags", "--libs", "furlong-channel"]);
@@ -122,7 +122,7 @@ fn python(installed: &Installed) -> anyhow::Result<()> {
     succeed(installed.python().args(["-B", "-m", "unittest", "discover", "--start-directory"]).arg(tests))
 }
 
-/// Runs the example in C as the sender and then that in Python, each with two receivers of the other language.
+/// Runs the example in C and then the example in Python as the sender, each with two receivers in the other language.
 fn frames(installed: &Installed) -> anyhow::Result<()> {
     let compiled = installed.compile("examples/frames.c", "frames", false)?;
     let script = root().join("crates/channel-c/examples/frames.py");
@@ -161,7 +161,7 @@ fn exchange(mut sender: Command, receivers: [Command; 3], socket: &Path) -> anyh
     Ok(())
 }
 
-/// A process that does not outlive its check.
+/// A process that is killed at the end of its check.
 struct Process(Child);
 
 impl Drop for Process {
@@ -171,8 +171,8 @@ impl Drop for Process {
     }
 }
 
-/// Compiles the library with the oldest Rust if rustup has it or can install it, and otherwise looks with clippy for features of
-/// the standard library that are newer.
+/// Compiles the library with the oldest Rust, if rustup has it or can install it. Otherwise checks with clippy that the library uses no newer
+/// features of the standard library.
 fn oldest_rust() -> anyhow::Result<()> {
     let toolchain = format!("+{OLDEST_RUST}");
     let is_there = || {

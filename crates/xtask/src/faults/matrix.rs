@@ -21,7 +21,7 @@ const TOLD: usize = 200;
 /// of both once that came too early or too late.
 const LONG: [(&str, u32); 4] = [("600ms", 30), ("1500ms", 150), ("3s", 500), ("6s", 1500)];
 
-/// Rows of which roles are disturbed in the quick part, beside the adapter's: one of descriptors and one of memory.
+/// Rows whose roles are disturbed in the quick part, in addition to the adapter's row: one with descriptors and one with memory.
 const QUICK_ROLES: [&str; 2] = ["pipe/block", "posix-shm/futex"];
 
 /// A row in a setting, by its options.

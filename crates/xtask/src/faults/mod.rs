@@ -31,7 +31,7 @@ pub struct Options {
     only: Vec<String>,
     mechanism: Option<String>,
     quick: bool,
-    /// All wait strategies of each mechanism, and no sample.
+    /// Whether to test all wait strategies of each mechanism instead of a sample.
     all: bool,
     write: bool,
     program: Option<PathBuf>,
@@ -197,8 +197,8 @@ fn default_waits(furlong: &Path) -> anyhow::Result<BTreeSet<String>> {
     Ok(listed.as_array().into_iter().flatten().filter_map(row).collect())
 }
 
-/// The rows with the default wait strategy of their mechanism, and the first row of each strategy that is no default: how a row
-/// waits hardly changes which faults it stands.
+/// Returns the rows with the default wait strategy of their mechanism, and the first row of each other strategy. A sample suffices, because
+/// the wait strategy hardly changes which faults a row survives.
 fn sample<T>(all: Vec<T>, row: fn(&T) -> &String, defaults: &BTreeSet<String>) -> Vec<T> {
     let wait = |row: &str| row.split_once('/').map(|(_, wait)| wait.to_owned());
     let mut waits: BTreeSet<_> = defaults.iter().map(|row| wait(row)).collect();

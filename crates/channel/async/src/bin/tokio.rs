@@ -1,5 +1,5 @@
-//! A server of many channels with tokio: a task for each client, all in one thread, none of which keeps another one waiting. The program
-//! `client` and the example `talk` of furlong-channel are clients.
+//! A server with many channels in tokio: one task for each client, all in one thread. No client delays another one. The program `client` and
+//! the example `talk` of furlong-channel are clients.
 
 use furlong_channel::tokio::{Channel, Listener};
 use furlong_channel::{Error, Options};
@@ -8,7 +8,7 @@ fn main() -> Result<(), Error> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "/tmp/talk".to_owned());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     runtime.block_on(async {
-        // Many channels, each of which is rarely full.
+        // There are many channels, and each is rarely full.
         let listener = Listener::bind(&name, &Options::new().capacity(64 << 10))?;
         loop {
             match listener.accept().await {
@@ -32,6 +32,6 @@ async fn serve(mut channel: Channel) {
         }
     };
     if !matches!(error, Error::Closed | Error::PeerDied) {
-        eprintln!("a client was left: {error}");
+        eprintln!("a client has disconnected: {error}");
     }
 }

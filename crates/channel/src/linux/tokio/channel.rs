@@ -1,4 +1,4 @@
-//! Both directions of one end whose calls are futures.
+//! Both directions of one end, with asynchronous calls.
 
 use crate::credentials::Credentials;
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::linux::tokio::receiver::Receiver;
 use crate::linux::tokio::sender::Sender;
 use crate::options::Options;
 
-/// A [`Channel`](crate::Channel) whose calls are futures.
+/// A [`Channel`](crate::Channel) with asynchronous calls.
 #[derive(Debug)]
 pub struct Channel {
     sender: Sender,
@@ -28,8 +28,8 @@ impl Channel {
         Ok(Channel { sender: Sender::new(sender)?, receiver: Receiver::new(receiver)?, peer })
     }
 
-    /// Connects with a listener, in a thread of the runtime for calls that block. If the future is dropped, that thread closes the
-    /// channel once it is made.
+    /// Connects with a listener, in a thread of the runtime for blocking calls. If the future is dropped, that thread closes the channel
+    /// after its creation.
     ///
     /// # Errors
     /// Returns an error as [`Channel::connect`](crate::Channel::connect) does.
@@ -39,7 +39,7 @@ impl Channel {
         Channel::new(connecting.await.map_err(std::io::Error::other)??)
     }
 
-    /// Splits the end into one that sends and one that receives, for two tasks.
+    /// Splits the end into a sender and a receiver, for two tasks.
     pub fn split(self) -> (Sender, Receiver) {
         (self.sender, self.receiver)
     }

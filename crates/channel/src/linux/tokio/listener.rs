@@ -1,4 +1,4 @@
-//! A listener whose calls are futures.
+//! A listener with asynchronous calls.
 
 use crate::error::{Error, Result};
 use crate::linux::one_way::OneWayEnd;
@@ -8,7 +8,7 @@ use crate::options::Options;
 use tokio::io::unix::AsyncFd;
 use tokio::task::consume_budget;
 
-/// A [`Listener`](crate::Listener) whose calls are futures.
+/// A [`Listener`](crate::Listener) with asynchronous calls.
 #[derive(Debug)]
 pub struct Listener(AsyncFd<crate::Listener>);
 
@@ -16,7 +16,7 @@ impl Listener {
     /// Listens at a name as [`Listener::bind`](crate::Listener::bind) does.
     ///
     /// # Errors
-    /// Returns an error as that call does.
+    /// Returns an error as [`Listener::bind`](crate::Listener::bind) does.
     ///
     /// # Panics
     /// If there is no current runtime with an I/O driver.
@@ -25,12 +25,12 @@ impl Listener {
         Ok(Listener(unsafe { register(crate::Listener::bind(name, options)?) }?))
     }
 
-    /// Waits for a process of the same user, or of root, to connect, and returns this end of a new channel. The memory is made and
-    /// mapped before the future is ready, which takes some milliseconds for each 4 MiB.
+    /// Waits for a process of the same user, or of root, to connect, and returns this end of a new channel. The memory is allocated and
+    /// mapped before the future is ready. This takes some milliseconds for each 4 MiB.
     ///
     /// # Errors
-    /// Returns an error as [`Listener::accept`](crate::Listener::accept) does. A server that goes on after `Refused` serves its other
-    /// clients.
+    /// Returns an error as [`Listener::accept`](crate::Listener::accept) does. After `Refused`, a server can continue to serve
+    /// its other clients.
     pub async fn accept(&self) -> Result<Channel> {
         Channel::new(self.until(crate::Listener::try_accept).await?)
     }

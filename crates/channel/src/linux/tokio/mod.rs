@@ -1,10 +1,10 @@
-//! Channels whose calls are futures of [tokio](https://docs.rs/tokio): feature `tokio`, on Linux.
+//! Channels with asynchronous calls for [tokio](https://docs.rs/tokio): feature `tokio`, on Linux.
 //!
-//! An end waits for its socket, so no thread blocks and none looks repeatedly. All futures are cancel-safe: a future that is dropped has
-//! either done its work, or nothing of it: no received message is lost, and of a message that was not sent nothing arrives. Ends
-//! are made within a runtime whose I/O driver is enabled. An end that was made with [`Waiting::Spin`](crate::Waiting::Spin) is rejected.
+//! An end waits for its socket, so no thread blocks or busy-waits. All futures are cancel-safe: if a future is dropped, no received message
+//! is lost, and no part of an unsent message arrives. Create ends within a runtime whose I/O driver is enabled. An end with
+//! [`Waiting::Spin`](crate::Waiting::Spin) is rejected.
 //!
-//! Each call takes a unit of the task's budget, so a stream of messages without end leaves other tasks their turn.
+//! Each call consumes a unit of the task's budget, so an endless stream of messages does not starve other tasks.
 //!
 //! ```
 //! use furlong_channel::tokio::{Channel, Listener};

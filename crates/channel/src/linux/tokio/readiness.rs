@@ -1,4 +1,4 @@
-//! Waits of tokio for one end of a direction.
+//! Asynchronous waits for one end of a direction.
 
 use crate::error::Result;
 use std::future::poll_fn;
@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Registers what is only waited for until it is readable.
+/// Registers a descriptor for waits until it is readable.
 ///
 /// # Safety
 /// The descriptor stays the same and open for as long as the value lives.
@@ -17,7 +17,7 @@ pub(super) unsafe fn register<T: AsRawFd>(inner: T) -> io::Result<AsyncFd<T>> {
     Ok(unsafe { AsyncFd::register_with_interest(inner, Interest::READABLE) }?)
 }
 
-/// An end with what tells of its socket and of the other end's process.
+/// An end, registered with the pidfd of the other end's process.
 #[derive(Debug)]
 pub(super) struct Readiness<E: AsRawFd> {
     end: AsyncFd<E>,
@@ -35,7 +35,7 @@ impl<E: AsFd + AsRawFd> Readiness<E> {
         process: impl FnOnce(&E) -> Option<BorrowedFd<'_>>,
     ) -> Result<Readiness<E>> {
         let process = process(&end).map(|process| process.try_clone_to_owned()).transpose()?;
-        // SAFETY: a descriptor of its own, which nobody closes before.
+        // SAFETY: the value owns this descriptor and keeps it open.
         let process = process.map(|process| unsafe { register(process) }).transpose()?;
         // SAFETY: as the caller promises.
         Ok(Readiness { end: unsafe { register(end) }?, process })
@@ -49,7 +49,7 @@ impl<E: AsFd + AsRawFd> Readiness<E> {
         self.end.into_inner()
     }
 
-    /// Waits until the socket or the other process has something to tell since the last call. It may be nothing new.
+    /// Waits for an event of the socket or of the other process since the last call. The wake-up may be spurious.
     pub(super) async fn changed(&mut self) -> Result<()> {
         poll_fn(|context| self.poll_changed(context)).await.map_err(Into::into)
     }
@@ -60,7 +60,7 @@ impl<E: AsFd + AsRawFd> Readiness<E> {
                 return Poll::Ready(Ok(()));
             }
         }
-        // Cleared only if nothing came since. A hang-up stays.
+        // Cleared only if no event has arrived since then. A hang-up stays.
         ready!(self.end.poll_read_ready(context))?.clear_ready();
         Poll::Ready(Ok(()))
     }

@@ -1,10 +1,10 @@
-//! A receiver whose calls are futures.
+//! A receiver with asynchronous calls.
 
 use crate::error::{Error, Result};
 use crate::linux::tokio::readiness::Readiness;
 use tokio::task::consume_budget;
 
-/// A [`Receiver`](crate::Receiver) whose calls are futures.
+/// A [`Receiver`](crate::Receiver) with asynchronous calls.
 #[derive(Debug)]
 pub struct Receiver(Readiness<crate::Receiver>);
 
@@ -24,8 +24,8 @@ impl Receiver {
         Ok(Receiver(unsafe { Readiness::new(end, |end| end.peer_process()) }?))
     }
 
-    /// Copies the next message into `buffer`, after waiting for it, and returns its length. If the future is dropped before it is ready,
-    /// the message stays the next one.
+    /// Waits for the next message, copies it into `buffer`, and returns its length. If the future is dropped before it is ready, the
+    /// message stays the next one.
     ///
     /// # Errors
     /// Returns `BufferTooSmall`, `Closed`, `PeerDied` and `Corrupt` as [`Receiver::recv`](crate::Receiver::recv) does.
@@ -33,7 +33,7 @@ impl Receiver {
         self.until(|end| end.try_recv(buffer)).await
     }
 
-    /// Returns the next message, after waiting for it.
+    /// Waits for the next message, and returns it.
     ///
     /// # Errors
     /// Returns `Closed`, `PeerDied` and `Corrupt` as [`Receiver::recv_vec`](crate::Receiver::recv_vec) does.
@@ -41,7 +41,7 @@ impl Receiver {
         self.until(crate::Receiver::try_recv_vec).await
     }
 
-    /// Waits until a call that does not wait returns something else than `WouldBlock`.
+    /// Repeats a non-blocking call until it returns another result than `WouldBlock`.
     async fn until<R>(&mut self, mut call: impl FnMut(&mut crate::Receiver) -> Result<R>) -> Result<R> {
         consume_budget().await;
         loop {
@@ -52,13 +52,13 @@ impl Receiver {
             if self.0.end().watch()? {
                 self.0.changed().await?;
             } else {
-                // A message of which only parts are here lets others run before its next ones.
+                // Other tasks run before the next parts of an incomplete message are read.
                 consume_budget().await;
             }
         }
     }
 
-    /// Returns the end, for calls that do not wait.
+    /// Returns the end, for non-blocking calls.
     pub fn get_mut(&mut self) -> &mut crate::Receiver {
         self.0.end()
     }

@@ -1,15 +1,15 @@
-//! A sender whose calls are futures.
+//! A sender with asynchronous calls.
 
 use crate::error::{Error, Result};
 use crate::linux::tokio::readiness::Readiness;
 use crate::sender::long::LongMessage;
 use tokio::task::consume_budget;
 
-/// A [`Sender`](crate::Sender) whose calls are futures.
+/// A [`Sender`](crate::Sender) with asynchronous calls.
 #[derive(Debug)]
 pub struct Sender(Readiness<crate::Sender>);
 
-/// A message that is being sent. It is given up if it is not finished.
+/// A message that is being sent. It is abandoned if it is dropped unfinished.
 struct Unfinished<'a>(&'a mut Readiness<crate::Sender>);
 
 impl Drop for Unfinished<'_> {
@@ -34,8 +34,8 @@ impl Sender {
         Ok(Sender(unsafe { Readiness::new(end, |end| end.peer_process()) }?))
     }
 
-    /// Sends a message, after waiting until there is room. A message that is longer than the ring goes in parts. If the future is dropped
-    /// before it is ready, nothing of the message arrives.
+    /// Waits for room, and sends a message. A message that is longer than the ring is sent in parts. If the future is dropped before it is
+    /// ready, no part of the message arrives.
     ///
     /// # Errors
     /// Returns `TooLong`, `Closed`, `PeerDied` and `Corrupt` as [`Sender::send`](crate::Sender::send) does.
@@ -60,7 +60,7 @@ impl Sender {
     /// Returns `Corrupt`, or `System` with the error of the operating system.
     pub async fn closed(&mut self) -> Result<()> {
         loop {
-            // Also where there is room, the other end then signals that it is closed.
+            // The other end then signals its close even if the ring has room.
             match self.0.end().watch(0) {
                 Err(Error::Closed | Error::PeerDied) => return Ok(()),
                 watched => watched?,
@@ -72,7 +72,7 @@ impl Sender {
         }
     }
 
-    /// Returns the end, for calls that do not wait.
+    /// Returns the end, for non-blocking calls.
     pub fn get_mut(&mut self) -> &mut crate::Sender {
         self.0.end()
     }

@@ -61,7 +61,7 @@ pub fn read(path: &Path, typed: &ArgMatches) -> anyhow::Result<WorkloadOptions> 
 /// Reads the text of a workload.
 ///
 /// # Errors
-/// Returns the fault of the text.
+/// Returns the first error of the text.
 pub fn parse(text: &str) -> Result<WorkloadOptions, String> {
     let written: BTreeMap<String, Written> =
         toml::from_str(text).map_err(|error| without_excerpt(text, &error))?;

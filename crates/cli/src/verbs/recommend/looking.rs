@@ -26,8 +26,8 @@ const SURROUNDINGS: u32 = 5;
 const TRIALS: u32 = 9;
 /// Messages that a trial at a rate should have.
 const MESSAGES: u32 = 40;
-/// Messages that a trial at a rate has at least, if there is time: the first one finds cold buffers and caches, and the median of
-/// three is not that one.
+/// Minimum number of messages of a trial at a rate, if the time suffices. The first message finds cold buffers and caches, and it is not the
+/// median of three.
 const FEWEST_MESSAGES: u32 = 3;
 
 /// Measures the candidates that have programs in the languages that are to be `printed`, for no longer than `within`, and
@@ -256,12 +256,12 @@ impl Pace {
         let fits = |rounds: u32| (time / (candidates * rounds)).saturating_sub(self.overhead);
         let few = FEWEST_MESSAGES * self.pause;
         let enough = Duration::from_millis(20).max(few);
-        // One round of a few messages each says more than several rounds of the first message.
+        // One round with a few messages per trial is more reliable than several rounds with only the first message.
         self.whole(fits(EARLY_ROUNDS).min(enough).max(fits(1).min(few)))
     }
 
-    /// Returns the part of this time that has an odd number of messages, one at least, whose median is one of them: of two it would be
-    /// the faster one.
+    /// Shortens this time to an odd number of messages, at least one, so that the median is one of them. The median of two would be the
+    /// faster one.
     fn whole(&self, time: Duration) -> Duration {
         let messages = time.as_nanos().checked_div(self.pause.as_nanos());
         messages.map_or(time, |messages| self.pause * (messages.saturating_sub(1) / 2 * 2 + 1) as u32)
@@ -272,8 +272,8 @@ impl Pace {
         Duration::from_millis(5).max(FEWEST_MESSAGES * self.pause)
     }
 
-    /// Returns the longer look for which there is time: with as many trials as give an interval, and then with as many finalists as
-    /// fit. `rows` is the number of benchmarks for this number of finalists that sleep, and the time of a trial around its measured part.
+    /// Returns the longer look that fits into the time. Enough trials for an interval have priority, then the number of finalists. `rows`
+    /// returns the number of benchmarks for a number of blocking finalists, and the overhead of a trial.
     fn longest_look(
         &self,
         left: Duration,
@@ -299,7 +299,7 @@ impl Pace {
             .find_map(|fewest| (FEWEST_FINALISTS..=SLEEPING).rev().find_map(|most| fits(*fewest, most)))
     }
 
-    /// Returns the longer look if the time does not suffice for one.
+    /// Returns the longer look if the time does not suffice for a whole one.
     fn shortest_look(&self, left: Duration, (rows, overhead): (usize, Duration)) -> Look {
         let fits = (left / (rows.max(1) as u32 * FEWEST_WITH_INTERVAL)).saturating_sub(overhead);
         let budget = if self.pause.is_zero() { self.least() } else { self.whole(fits.min(self.least())) };
@@ -336,18 +336,18 @@ impl Pace {
     }
 }
 
-/// What a longer look measures.
+/// The size of a longer look.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Look {
-    /// Finalists that sleep, at most.
+    /// Maximum number of blocking finalists.
     most: usize,
-    /// Trials of each.
+    /// Trials of each finalist.
     trials: u32,
     /// The measured time of a trial.
     budget: Duration,
 }
 
-/// Returns the number of trials of a longer look for which there is time in any case.
+/// Returns the minimum number of trials of a longer look.
 fn most_trials(within: Duration) -> u32 {
     TRIALS.max((f64::from(TRIALS) * within.as_secs_f64() / DEFAULT.as_secs_f64()) as u32)
 }
@@ -429,12 +429,12 @@ mod tests {
         let slow = pace(Some(100_000_000));
         assert_eq!(budget(&slow, 9), Duration::from_millis(100));
         assert_eq!(budget(&slow, 600), Duration::from_millis(300));
-        // 6 MB at 60/s to three receivers: a round of three messages each, and no rounds of one message each.
+        // 6 MB at 60/s to three receivers: one round with three messages per trial, instead of rounds with one message per trial.
         let frames = Pace { overhead: Duration::from_millis(220), ..pace(Some(16_666_667)) };
         assert_eq!(frames.early_budget(25, Duration::from_secs(9)), Duration::from_nanos(3 * 16_666_667));
     }
 
-    /// The messages of a trial of this measured time, which the loop sends until one is due after it.
+    /// Returns the number of messages in a trial of this measured time. The loop sends until a message is due after it.
     fn messages(pace: &Pace, budget: Duration) -> u128 {
         budget.as_nanos().div_ceil(pace.pause.as_nanos())
     }
@@ -446,7 +446,7 @@ mod tests {
             (1_000_000, WITHIN, OVERHEAD),
             (16_666_667, WITHIN, OVERHEAD),
             (100_000_000, WITHIN, OVERHEAD),
-            // Large messages to several receivers, and an early look that took most of the time.
+            // Large messages go to several receivers, and the early look took most of the time.
             (16_666_667, Duration::from_secs(5), Duration::from_millis(300)),
         ] {
             let pace = pace(Some(interval_ns));
@@ -470,7 +470,7 @@ mod tests {
         let slow = pace(Some(100_000_000));
         let told = slow.estimate(33, Duration::from_millis(100), Duration::from_secs(20));
         assert!(told.contains("at most 20.0 s") && told.contains("33 candidates"), "{told}");
-        // Four benchmarks, five trials of each, of three messages.
+        // Four benchmarks have five trials of three messages each.
         assert!(told.contains("up to 4, with about 15 messages of each at this rate"), "{told}");
     }
 }

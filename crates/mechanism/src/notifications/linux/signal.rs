@@ -56,11 +56,11 @@ impl Mechanism for Signal {
     }
 }
 
-/// Signals that must be allowed beside those that other processes have queued: without one for each direction, a sender waits
-/// for ever.
+/// Number of signals that the limit must allow in addition to the queued signals of other processes. Each direction needs one; otherwise a
+/// sender waits for ever.
 const NEEDED: u64 = 4;
 
-/// Whether this user may have signals queued in both directions.
+/// Checks that this user may queue signals in both directions.
 pub(crate) fn can_queue() -> Result<(), Unavailable> {
     let queued = signal::queued().unwrap_or(0);
     match raised(Resource::PendingSignals) {

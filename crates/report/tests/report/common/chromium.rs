@@ -24,12 +24,12 @@ pub struct Chromium {
     last_id: u64,
     /// What was told and not asked for.
     events: Vec<Value>,
-    /// The browser context of the test that has it: no storage of another test is in it.
+    /// Browser context of the current test, without the storage of other tests.
     context: Value,
     _profile: tempfile::TempDir,
 }
 
-/// Browsers that wait for another test. A start takes as long as many a test.
+/// Idle browsers. They are reused because starting a browser takes as long as many a test.
 struct Pool {
     lent: usize,
     idle: Vec<Chromium>,
@@ -41,7 +41,7 @@ fn pool() -> MutexGuard<'static, Pool> {
     POOL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A browser that goes back to the pool after a test that passes. The last one ends all, so that none outlives the suite.
+/// A browser that returns to the pool after a passed test. The last test stops all browsers, so that none outlives the suite.
 pub struct Lent(Option<Chromium>);
 
 impl Deref for Lent {
@@ -80,7 +80,7 @@ pub struct Tab<'a> {
 }
 
 impl Chromium {
-    /// A browser from the pool, else a new one. Returns `None` if none is installed.
+    /// Returns a browser from the pool, or starts a new one. Returns `None` if no browser is installed.
     pub fn start() -> Option<Lent> {
         let idle = {
             let mut pool = pool();

@@ -1,4 +1,4 @@
-# Each condition that a process inherits is in the record, and doctor judges it.
+# Each inherited condition is in the record, and doctor judges it.
 judged() {
     expect 0 $1 "$FURLONG" run pipe posix-shm --trials 1 --budget 2ms --no-progress --save run --replace
     grep -q "$2" data/furlong/runs/run.jsonl || echo "bad: $1: no $2 in the record"

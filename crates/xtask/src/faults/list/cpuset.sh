@@ -1,5 +1,5 @@
-# The processors of a run are taken away while it measures: to one of two, and to the other one.
-[ "$(nproc)" -ge 2 ] || { echo 'not triable: it takes two processors'; exit; }
+# A cpuset removes CPUs from a run while it measures: first one of two, then the other one.
+[ "$(nproc)" -ge 2 ] || { echo 'not triable: it needs two CPUs'; exit; }
 make_group cpuset cpuset.cpus cpuset.cpus
 set_cpus() { echo "$1" > "$group/cpuset.cpus" 2> group.err; }
 if [ -e "$group/cpuset.mems" ]; then cat "${group%/*}/cpuset.mems" > "$group/cpuset.mems" 2> group.err; fi

@@ -1,4 +1,4 @@
-# Folders whose files somebody else removes while a run measures: rows that need them fail and say so, and the others are measured.
+# Another process empties directories while a run measures. Rows that need their files fail with this reason, and the others are measured.
 for folder in "$here/tmp" /dev/shm; do
     ( while [ ! -e done ]; do find "$folder" -mindepth 1 -delete 2> find.err; sleep 0.05; done ) &
     emptying=$!

@@ -1,4 +1,4 @@
-# Two programs of a user whose events come in every order: the run ends in time, and no time-out is printed as a time.
+# The events of two own programs arrive in every order. The run ends in time, and the timeout is never printed as a time.
 step() {
     case $1 in
         ready) echo 'echo ready;' ;;
@@ -17,7 +17,7 @@ for first in $steps; do
     for second in $steps; do
         program="$(step $first) $(step $second)"
         expect '0 1' "$FURLONG" run --program 'echo ready; sleep 1000' --program "$program" --trials 1 --timeout 400ms --no-save --no-progress --format json
-        if grep -q '"p50": 4[0-9]\{8\}' said; then echo "bad: $first, $second: the time-out is printed as a time"; fi
+        if grep -q '"p50": 4[0-9]\{8\}' said; then echo "bad: $first, $second: the timeout is printed as a time"; fi
     done
 done
 nothing_left

@@ -1,4 +1,4 @@
-"""Starts a program under a seccomp filter that kills who makes one of the calls with these numbers."""
+"""Starts a program under a seccomp filter that kills a process if it makes a call with one of these numbers."""
 import ctypes
 import os
 import struct

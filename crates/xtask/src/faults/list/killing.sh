@@ -1,4 +1,4 @@
-# A filter that kills who makes a call, as systemd's SystemCallFilter= does: the rows that need the call say so.
+# A filter that kills the caller of a system call, like SystemCallFilter= of systemd. Rows that need the call report it.
 case $(uname -m) in
     x86_64) calls='278:vmsplice 425:io-uring-pipe 310:process-vm 298:-' ;;
     aarch64) calls='75:vmsplice 425:io-uring-pipe 270:process-vm 241:-' ;;

@@ -1,4 +1,4 @@
-# Each limit of the kernel that is hit is named, with its value and a remedy.
+# The error of each exceeded kernel limit names the limit, its value and a remedy.
 short="--trials 1 --budget 2ms --warm-up 100us --no-save --no-progress --format json"
 expect 0 sh -c "prlimit --fsize=1000:1000 \"\$FURLONG\" run pipe $short | cat"
 says 'RLIMIT_FSIZE is 1000'

@@ -1,4 +1,4 @@
-# Output that cannot be written: full, closed, and files of odd kinds.
+# Output that cannot be written: full disks, closed descriptors, and special files.
 short="--trials 1 --budget 2ms --warm-up 100us --no-progress"
 expect 0 "$FURLONG" run pipe posix-shm --trials 2 --budget 2ms --no-progress --save run
 for verb in "run pipe $short --no-save" "run pipe $short --no-save --format json" list doctor 'runs list' 'runs show run' 'export run' 'compare run run' 'man run' \

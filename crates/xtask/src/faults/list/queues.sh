@@ -1,4 +1,4 @@
-# Limits of an IPC namespace at their smallest: the rows that are held by them say so.
+# The limits of an IPC namespace have their minimum. Rows that exceed a limit report it.
 set_limit() { echo "$2" 2> limit.err > "/proc/sys/$1"; }
 if ! set_limit kernel/msgmax 64; then echo 'not triable: limits of an IPC namespace cannot be set here'; exit; fi
 for value in 0 1 64 128; do

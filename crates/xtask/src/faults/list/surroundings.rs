@@ -1,16 +1,16 @@
-//! Limits by name, inherited conditions, output that cannot be written, and what changes while a run measures: a script each.
+//! Limits by name, inherited conditions, output that cannot be written, and changes during a run. Each fault is a script.
 
 use crate::faults::fault::{Fault, rows_fault, script};
 
-/// Number, what is done, by which means, what must come of it, programs that it takes, the script, and whether it is quick.
+/// Number, fault, means, required outcome, required programs, script, and whether the quick part has it.
 type Cell =
     (&'static str, &'static str, &'static str, &'static str, &'static [&'static str], &'static str, bool);
 
-/// Each as a script.
+/// All faults of this file that are scripts.
 const CELLS: [Cell; 14] = [
     (
         "R12",
-        "limits of the kernel that are hit, each by its name",
+        "exceeded limits of the kernel, each by its name",
         "prlimit, strace",
         "the limit is named, with its value and a remedy",
         &["strace"],
@@ -21,7 +21,7 @@ const CELLS: [Cell; 14] = [
         "R12",
         "a control group with room for 1 to 9 processes",
         "cgroup pids",
-        "the limit is named, or all is measured",
+        "the limit is named, or all rows are measured",
         &[],
         include_str!("pids.sh"),
         false,
@@ -39,14 +39,14 @@ const CELLS: [Cell; 14] = [
         "R14",
         "limits of an IPC namespace at 0, 1, 64 and 128",
         "sysctl",
-        "rows that are held by them say so, the others are measured",
+        "rows that exceed a limit report it, the others are measured",
         &[],
         include_str!("queues.sh"),
         false,
     ),
     (
         "R15",
-        "times, sizes and amounts that are as small or as large as may be typed",
+        "the smallest and largest times, sizes and amounts that options accept",
         "options",
         "measured or refused, and an interrupt ends each wait",
         &[],
@@ -55,7 +55,7 @@ const CELLS: [Cell; 14] = [
     ),
     (
         "E11",
-        "scheduling policy, nice value, timer slack, huge pages and limits that are inherited",
+        "inherited scheduling policy, nice value, timer slack, huge pages and limits",
         "chrt, nice, prctl",
         "they are in the record, and doctor judges them",
         &["chrt", "python3"],
@@ -64,52 +64,52 @@ const CELLS: [Cell; 14] = [
     ),
     (
         "E12",
-        "500 descriptors, blocked signals, Ctrl-Z, signals that nobody expects",
+        "500 descriptors, blocked signals, Ctrl-Z, unexpected signals",
         "kill",
-        "it goes on, or ends by the signal and leaves nothing",
+        "the run continues, or the signal ends it and nothing is left",
         &["python3"],
         include_str!("inherited.sh"),
         false,
     ),
     (
         "E13",
-        "odd variables of the environment, and odd terminals",
+        "unusual environment variables and terminals",
         "env",
-        "all is measured",
+        "all rows are measured",
         &[],
         include_str!("variables.sh"),
         false,
     ),
     (
         "E14",
-        "a seccomp filter that kills who makes a call",
+        "a seccomp filter that kills the caller of a system call",
         "python3",
-        "rows that need the call say so, the others are measured",
+        "rows that need the call report it, the others are measured",
         &["python3"],
         include_str!("killing.sh"),
         false,
     ),
     (
         "E15",
-        "processors are taken away while a run measures",
+        "CPUs are removed while a run measures",
         "cgroup cpuset",
-        "measured, failed or refused with the processor, and nothing is left",
+        "measured, failed or refused with the CPU named, and nothing is left",
         &[],
         include_str!("cpuset.sh"),
         false,
     ),
     (
         "E15",
-        "numbers of processes come again while a run measures",
+        "PIDs are reused while a run measures",
         "sysctl",
-        "all is measured",
+        "all rows are measured",
         &[],
         include_str!("wrapped.sh"),
         false,
     ),
     (
         "F7",
-        "output that is full or closed, and files of odd kinds for -o",
+        "output that is full or closed, and special files for -o",
         "shell",
         "a result that is not written is a failure",
         &[],
@@ -118,25 +118,25 @@ const CELLS: [Cell; 14] = [
     ),
     (
         "F8",
-        "folders are emptied each 50 ms while a run measures",
+        "directories are emptied every 50 ms while a run measures",
         "find",
-        "rows that need them say so, the others are measured",
+        "rows that need them report it, the others are measured",
         &[],
         include_str!("emptied.sh"),
         true,
     ),
     (
         "P1",
-        "two programs of a user with each two events: ready, done, text, torn line, closed output, pause, end, failure, kill",
+        "two own programs with two events each: ready, done, text, torn line, closed output, pause, end, failure, kill",
         "shell",
-        "a time of the events or why there is none, and never the time-out",
+        "a time of the events, or the reason why there is none, and never the timeout",
         &[],
         include_str!("events.sh"),
         false,
     ),
 ];
 
-/// All of them, and systems that lack folders of their own.
+/// Returns the faults of `CELLS`, and systems without /dev, /sys or /etc.
 pub(super) fn surroundings() -> Vec<Fault> {
     let cells = CELLS.map(|(number, what, means, must, needs, text, quick)| {
         script(number, what, means, must, needs, text.to_owned(), quick)
@@ -145,7 +145,7 @@ pub(super) fn surroundings() -> Vec<Fault> {
         |what, before: &str, says: &[&str], quick| rows_fault("E16", what, "tmpfs", before, says, quick);
     let empty =
         |folder: &str| format!("unshare --mount sh -c 'mount -t tmpfs none {folder}; exec \"$@\"' sh");
-    let folder = "the folder for temporary files";
+    let folder = "the directory for temporary files";
     let bare = [
         without(
             "no /dev, and so no /dev/null and no /dev/shm",

@@ -1,4 +1,4 @@
-# Variables of the environment that are odd.
+# Unusual environment variables.
 short="--trials 1 --budget 2ms --warm-up 100us --no-save --no-progress"
 run() { expect "$1" env $2 "$FURLONG" run pipe posix-shm unix-stream $short; }
 for odd in TERM=dumb TERM= LC_ALL=C LC_ALL=POSIX LANG=ja_JP.eucJP TZ=:/nope TZ=A99B LD_PRELOAD=/nope.so GLIBC_TUNABLES=glibc.malloc.check=3 \
