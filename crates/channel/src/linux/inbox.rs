@@ -74,6 +74,15 @@ pub enum Event {
         /// Bytes of the message.
         len: usize,
     },
+    /// The next message of a sender has more bytes than the buffer. It stays the next one of its sender, and the other senders get
+    /// their turns. The event is repeated in each turn of this sender until the buffer is large enough or the sender is
+    /// [removed](Inbox::remove).
+    BufferTooSmall {
+        /// The message's sender.
+        from: SenderId,
+        /// Bytes of the message, as its sender has announced them. It need not ever send them.
+        len: usize,
+    },
     /// A sender sends no more, and all of its messages were received.
     Left {
         /// The sender.
@@ -201,10 +210,10 @@ impl Inbox {
         self.senders.len()
     }
 
-    /// Waits for the next message, and copies it into `buffer`; or for a sender that joins or leaves.
+    /// Waits for the next message, and copies it into `buffer`; or for another [`Event`].
     ///
     /// # Errors
-    /// Returns `BufferTooSmall`, and the message stays the next one of its sender; or `System` with the error of the operating system.
+    /// Returns `System` with the error of the operating system.
     pub fn recv(&mut self, buffer: &mut [u8]) -> Result<Event> {
         self.recv_until(buffer, Limit::None)
     }
@@ -284,15 +293,11 @@ impl Inbox {
             let from = SenderId(number);
             let Some(receiver) = self.senders.get_mut(&number) else { continue };
             let received = receiver.try_recv(buffer);
-            if matches!(received, Err(Error::BufferTooSmall { .. })) {
-                self.awake.push_front(number);
-            } else {
-                self.awake.push_back(number);
-            }
+            self.awake.push_back(number);
             match received {
                 Ok(len) => return Ok(Some(Event::Message { from, len })),
                 Err(Error::WouldBlock) => {}
-                Err(error @ Error::BufferTooSmall { .. }) => return Err(error),
+                Err(Error::BufferTooSmall { len }) => return Ok(Some(Event::BufferTooSmall { from, len })),
                 Err(reason) => {
                     self.remove(from);
                     return Ok(Some(Event::Left { from, reason }));

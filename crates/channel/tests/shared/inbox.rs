@@ -147,7 +147,7 @@ fn message_that_does_not_fit_stays_and_a_removed_sender_goes_on_alone() {
     let (mut sender, receiver) = one_way(&options);
     let id = inbox.add(receiver).unwrap();
     sender.send(&[1; 100]).unwrap();
-    expect!(inbox.recv(&mut [0; 8]), Err(Error::BufferTooSmall { len: 100 }));
+    assert_eq!(inbox.recv(&mut [0; 8]), Ok(Event::BufferTooSmall { from: id, len: 100 }));
     assert_eq!(inbox.recv(&mut [0; 100]), Ok(Event::Message { from: id, len: 100 }));
     let mut receiver = inbox.remove(id).unwrap();
     assert!(inbox.remove(id).is_none());
@@ -156,6 +156,30 @@ fn message_that_does_not_fit_stays_and_a_removed_sender_goes_on_alone() {
     expect!(Inbox::new(&options.waiting(Waiting::Spin)), Err(Error::System(_)));
     let [_one, other] = pair(&options.waiting(Waiting::Spin));
     expect!(inbox.add(other.split().1), Err(Error::System(_)));
+}
+
+/// One sender announces a long message, of which it sends one part alone.
+#[test]
+fn sender_with_a_message_beyond_the_buffer_is_named_and_blocks_no_other() {
+    let options = small(Waiting::Park).longest_message(1 << 20);
+    let mut inbox = Inbox::new(&options).unwrap();
+    let (mut blocking, receiver) = one_way(&options);
+    let of_blocking = inbox.add(receiver).unwrap();
+    let (mut sender, receiver) = one_way(&options);
+    let of_sender = inbox.add(receiver).unwrap();
+    expect!(blocking.send_timeout(&vec![1; 1 << 20], Duration::from_millis(1)), Err(Error::TimedOut));
+    (0..10).for_each(|number| sender.send(&[number; 8]).unwrap());
+    let (mut buffer, mut received, mut refused) = ([0; 8], 0, 0);
+    for _ in 0..40 {
+        match inbox.try_recv(&mut buffer).unwrap() {
+            Event::Message { from, len: 8 } if from == of_sender => received += 1,
+            Event::BufferTooSmall { from, len } if (from, len) == (of_blocking, 1 << 20) => refused += 1,
+            event => panic!("{event:?}"),
+        }
+    }
+    assert_eq!((received, refused), (10, 30));
+    assert!(inbox.remove(of_blocking).is_some());
+    expect!(inbox.try_recv(&mut buffer), Err(Error::WouldBlock));
 }
 
 #[test]
