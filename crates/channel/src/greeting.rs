@@ -27,19 +27,25 @@ pub(crate) enum Offer {
     ToListener = 2,
     /// A ring that several receivers read.
     #[cfg_attr(
-        not(all(feature = "broadcast", target_os = "linux")),
+        not(any(fuzzing, all(feature = "broadcast", target_os = "linux"))),
         expect(dead_code, reason = "a client that knows it reports it")
     )]
     Broadcast = 3,
     /// A ring that several receivers read and whose sender never waits.
     #[cfg_attr(
-        not(all(feature = "broadcast", target_os = "linux")),
+        not(any(fuzzing, all(feature = "broadcast", target_os = "linux"))),
         expect(dead_code, reason = "a client that knows it reports it")
     )]
     Overwriting = 4,
 }
 
 const LAST_OFFER: u8 = 4;
+
+#[cfg(fuzzing)]
+impl Offer {
+    pub(crate) const ALL: [Offer; LAST_OFFER as usize + 1] =
+        [Offer::Channel, Offer::FromListener, Offer::ToListener, Offer::Broadcast, Offer::Overwriting];
+}
 
 /// Where the number of an [`Offer`] is stored in a greeting.
 const OFFER_AT: usize = 15;
