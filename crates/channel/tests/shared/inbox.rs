@@ -114,7 +114,7 @@ fn senders_that_die_hold_up_no_other() {
 }
 
 #[test]
-fn quiet_senders_cost_nothing_and_busy_ones_take_turns() {
+fn busy_senders_take_turns_and_an_announced_one_gets_its_turn() {
     let options = small(Waiting::Park);
     let mut inbox = Inbox::new(&options).unwrap();
     let mut senders: Vec<_> = (0..50)
@@ -138,6 +138,35 @@ fn quiet_senders_cost_nothing_and_busy_ones_take_turns() {
     assert!(at < 150, "{at}");
     let alternations = turns[..100].windows(2).filter(|turns| turns[0] != turns[1]).count();
     assert!(alternations > 90, "{alternations}");
+}
+
+/// A sender makes a system call to wake the inbox if the inbox has announced that it does not look at the sender's ring.
+#[test]
+fn inbox_no_longer_looks_at_senders_that_are_silent_while_another_is_busy() {
+    let options = small(Waiting::Park);
+    let mut inbox = Inbox::new(&options).unwrap();
+    let mut senders: Vec<_> = (0..50)
+        .map(|_| {
+            let (mut sender, receiver) = one_way(&options);
+            inbox.add(receiver).unwrap();
+            sender.send(&[1; 8]).unwrap();
+            sender
+        })
+        .collect();
+    let mut buffer = [0; 8];
+    (0..50).for_each(|_| drop(inbox.try_recv(&mut buffer).unwrap()));
+    for _ in 0..1000 {
+        senders[0].send(&[1; 8]).unwrap();
+        expect!(inbox.try_recv(&mut buffer), Ok(Event::Message { .. }));
+    }
+    // The first message of each has ended the announcement that `add` makes.
+    assert_eq!(senders[0].counters().wake_ups, 1);
+    for sender in &mut senders[1..] {
+        assert_eq!(sender.counters().wake_ups, 1);
+        sender.send(&[2; 8]).unwrap();
+        assert_eq!(sender.counters().wake_ups, 2);
+    }
+    (1..50).for_each(|_| assert!(matches!(inbox.try_recv(&mut buffer), Ok(Event::Message { .. }))));
 }
 
 #[test]
@@ -188,18 +217,146 @@ fn wait_outside_ends_with_a_message() {
     let mut inbox = Inbox::new(&options).unwrap();
     let (mut sender, receiver) = one_way(&options);
     inbox.add(receiver).unwrap();
-    let mut watch = libc::pollfd { fd: inbox.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: one entry, which lives for the whole call.
-    let mut is_readable = || unsafe { libc::poll(&raw mut watch, 1, 0) == 1 };
     for _ in 0..10 {
-        assert!(inbox.watch().unwrap() && !is_readable());
+        assert!(inbox.watch().unwrap() && !is_readable(&inbox));
         sender.send(&[1]).unwrap();
-        assert!(is_readable());
+        assert!(is_readable(&inbox));
         expect!(inbox.try_recv(&mut [0; 8]), Ok(Event::Message { .. }));
         sender.send(&[1]).unwrap();
         assert!(!inbox.watch().unwrap());
         expect!(inbox.try_recv(&mut [0; 8]), Ok(Event::Message { .. }));
     }
+}
+
+fn is_readable(inbox: &Inbox) -> bool {
+    let mut watch = libc::pollfd { fd: inbox.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one entry, which lives for the whole call.
+    unsafe { libc::poll(&raw mut watch, 1, 0) == 1 }
+}
+
+/// Signals on a socket that there is a message.
+fn signal(socket: &impl AsRawFd) {
+    let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+    // SAFETY: one byte, which lives for the whole call.
+    unsafe { libc::send(socket.as_raw_fd(), [1u8].as_ptr().cast(), 1, flags) };
+}
+
+#[test]
+fn signals_without_messages_no_longer_end_waits_and_messages_still_arrive() {
+    let options = small(Waiting::Park);
+    let mut inbox = Inbox::new(&options).unwrap();
+    let [one, other] = OneWayDescriptors::pair(&options).unwrap();
+    inbox.add(Receiver::from_descriptors(other, &options).unwrap()).unwrap();
+    let socket = one.socket.try_clone().unwrap();
+    let mut sender = Sender::from_descriptors(one, &options).unwrap();
+    let mut buffer = [0; 8];
+    for _ in 0..2 {
+        let mut waits_ended = 0;
+        for _ in 0..1000 {
+            assert!(inbox.watch().unwrap());
+            signal(&socket);
+            waits_ended += u32::from(is_readable(&inbox));
+            expect!(inbox.try_recv(&mut buffer), Err(Error::WouldBlock));
+        }
+        // The inbox looks at the sender every millisecond, which ends some of the waits on a busy machine.
+        assert!((60..900).contains(&waits_ended), "{waits_ended}");
+        assert!(inbox.watch().unwrap());
+        sender.send(&[1; 8]).unwrap();
+        expect!(inbox.recv_timeout(&mut buffer, PATIENCE), Ok(Event::Message { .. }));
+    }
+    // Its message has shown that it is honest: its signals count again.
+    for _ in 0..10 {
+        assert!(inbox.watch().unwrap());
+        sender.send(&[1; 8]).unwrap();
+        assert!(is_readable(&inbox));
+        expect!(inbox.try_recv(&mut buffer), Ok(Event::Message { .. }));
+    }
+}
+
+#[test]
+fn clients_beyond_the_limit_wait_until_a_sender_is_removed() {
+    let (name, options) = (name(), small(Waiting::Park));
+    let mut inbox = Inbox::bind(&name, &options).unwrap();
+    inbox.limit_senders(2);
+    let clients: Vec<_> = (0..3)
+        .map(|_| {
+            let name = name.clone();
+            thread::spawn(move || Sender::connect_if(&name, &options, PATIENCE, |_| true).unwrap())
+        })
+        .collect();
+    let mut joined = || match inbox.recv_timeout(&mut [0; 8], PATIENCE) {
+        Ok(Event::Joined { from, .. }) => from,
+        event => panic!("{event:?}"),
+    };
+    let first = joined();
+    joined();
+    expect!(inbox.recv_timeout(&mut [0; 8], Duration::from_millis(50)), Err(Error::TimedOut));
+    // The waiting client does not end waits.
+    assert!(inbox.watch().unwrap() && !is_readable(&inbox));
+    inbox.remove(first).unwrap();
+    expect!(inbox.recv_timeout(&mut [0; 8], PATIENCE), Ok(Event::Joined { .. }));
+    assert_eq!(inbox.senders(), 2);
+    clients.into_iter().for_each(|client| drop(client.join().unwrap()));
+}
+
+#[test]
+fn rule_decides_which_clients_join() {
+    let (name, options) = (name(), small(Waiting::Park));
+    let mut inbox =
+        Inbox::bind_if(&name, &options, |peer| peer.process != std::process::id() as i32).unwrap();
+    let client = {
+        let name = name.clone();
+        thread::spawn(move || Sender::connect(&name, &options))
+    };
+    while !client.is_finished() {
+        expect!(inbox.recv_timeout(&mut [0; 8], Duration::from_millis(10)), Err(Error::TimedOut));
+    }
+    assert_eq!(client.join().unwrap().err(), Some(Error::Closed));
+    let child = fork(|| Sender::connect(&name, &options).unwrap().send(b"hello").is_ok());
+    expect!(inbox.recv_timeout(&mut [0; 8], PATIENCE), Ok(Event::Joined { .. }));
+    assert_eq!(status_of(child), 0);
+}
+
+/// The limit of descriptors applies to the whole process, so the inbox has a separate process.
+#[test]
+fn client_that_cannot_be_accepted_is_reported_once_and_joins_later() {
+    let (name, options) = (name(), small(Waiting::Park));
+    let inbox = fork(|| {
+        let mut inbox = Inbox::bind(&name, &options).unwrap();
+        let limits = descriptor_limits();
+        limit_descriptors(libc::rlimit { rlim_cur: 2, ..limits });
+        let client = fork(|| {
+            limit_descriptors(limits);
+            let _sender = Sender::connect_if(&name, &options, PATIENCE, |_| true).unwrap();
+            true
+        });
+        let mut buffer = [0; 8];
+        expect!(
+            inbox.recv_timeout(&mut buffer, PATIENCE),
+            Ok(Event::NotAccepted { reason: Error::System(_) })
+        );
+        expect!(inbox.recv_timeout(&mut buffer, Duration::from_millis(300)), Err(Error::TimedOut));
+        // The waiting client does not end waits.
+        while inbox.watch().unwrap() && is_readable(&inbox) {
+            expect!(inbox.try_recv(&mut buffer), Err(Error::WouldBlock));
+        }
+        limit_descriptors(limits);
+        expect!(inbox.recv_timeout(&mut buffer, PATIENCE), Ok(Event::Joined { .. }));
+        status_of(client) == 0
+    });
+    assert_eq!(status_of(inbox), 0);
+}
+
+fn descriptor_limits() -> libc::rlimit {
+    let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: there is room for the limits.
+    assert_eq!(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limits) }, 0);
+    limits
+}
+
+fn limit_descriptors(limits: libc::rlimit) {
+    // SAFETY: the limits live for the whole call.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limits) }, 0);
 }
 
 /// Signals on its socket without any message, as fast as it can.
@@ -215,9 +372,7 @@ fn cunning_sender_that_signals_without_end_keeps_no_message() {
     let stopped = std::sync::Arc::clone(&stop);
     let signalling = thread::spawn(move || {
         while !stopped.load(std::sync::atomic::Ordering::Relaxed) {
-            let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-            // SAFETY: one byte, which lives for the whole call.
-            unsafe { libc::send(one.socket.as_raw_fd(), [1u8].as_ptr().cast(), 1, flags) };
+            signal(&one.socket);
         }
     });
     let begin = Instant::now();
