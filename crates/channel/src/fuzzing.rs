@@ -10,7 +10,7 @@ pub fn greeting(bytes: &[u8]) {
     let length = bytes.len().min(BYTES);
     greeting[..length].copy_from_slice(&bytes[..length]);
     let own = Options::default();
-    for offer in [Offer::Channel, Offer::FromListener, Offer::ToListener] {
+    for offer in Offer::ALL {
         let Ok(options) = decode(&greeting, &own, offer) else { continue };
         assert_eq!(encode(&options, offer), greeting);
         assert!(options.capacity <= own.capacity.max(own.accepted) && options.longest <= own.longest);

@@ -27,13 +27,13 @@ pub(crate) enum Offer {
     ToListener = 2,
     /// A ring with several receivers.
     #[cfg_attr(
-        not(all(feature = "broadcast", target_os = "linux")),
+        not(any(fuzzing, all(feature = "broadcast", target_os = "linux"))),
         expect(dead_code, reason = "a client that knows it reports it")
     )]
     Broadcast = 3,
     /// A ring with several receivers, whose sender never waits.
     #[cfg_attr(
-        not(all(feature = "broadcast", target_os = "linux")),
+        not(any(fuzzing, all(feature = "broadcast", target_os = "linux"))),
         expect(dead_code, reason = "a client that knows it reports it")
     )]
     Overwriting = 4,
@@ -41,7 +41,13 @@ pub(crate) enum Offer {
 
 const LAST_OFFER: u8 = 4;
 
-/// Offset of the number of an [`Offer`] in a greeting.
+#[cfg(fuzzing)]
+impl Offer {
+    pub(crate) const ALL: [Offer; LAST_OFFER as usize + 1] =
+        [Offer::Channel, Offer::FromListener, Offer::ToListener, Offer::Broadcast, Offer::Overwriting];
+}
+
+/// Where the number of an [`Offer`] is stored in a greeting.
 const OFFER_AT: usize = 15;
 
 /// Returns the greeting of a listener that offers a channel with these options.

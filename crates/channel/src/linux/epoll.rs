@@ -4,7 +4,7 @@ use crate::linux::return_value::{check, own};
 use crate::waiting::Limit;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Maximum number of events that one call returns.
 const MOST: usize = 64;
@@ -64,6 +64,35 @@ impl Epoll {
 }
 
 impl AsFd for Epoll {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// A descriptor that becomes readable once after a time, so that a wait for an [`Epoll`] ends wherever it is waited for.
+#[derive(Debug)]
+pub(crate) struct Timer(OwnedFd);
+
+impl Timer {
+    pub(crate) fn new() -> io::Result<Timer> {
+        let flags = libc::TFD_CLOEXEC | libc::TFD_NONBLOCK;
+        // SAFETY: no memory is involved.
+        Ok(Timer(own(check(unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, flags) })?)))
+    }
+
+    /// Makes the descriptor unreadable, and readable after `time` unless that is zero.
+    pub(crate) fn set(&self, time: Duration) -> io::Result<()> {
+        let nothing = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        let (tv_sec, tv_nsec) = (time.as_secs() as libc::time_t, libc::c_long::from(time.subsec_nanos()));
+        let value = libc::timespec { tv_sec, tv_nsec };
+        let timer = libc::itimerspec { it_interval: nothing, it_value: value };
+        // SAFETY: the time lives for the whole call, and no old one is asked for.
+        check(unsafe { libc::timerfd_settime(self.0.as_raw_fd(), 0, &raw const timer, std::ptr::null_mut()) })
+            .map(drop)
+    }
+}
+
+impl AsFd for Timer {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }

@@ -114,7 +114,7 @@ fn senders_that_die_hold_up_no_other() {
 }
 
 #[test]
-fn quiet_senders_cost_nothing_and_busy_ones_take_turns() {
+fn busy_senders_take_turns_and_an_announced_one_gets_its_turn() {
     let options = small(Waiting::Park);
     let mut inbox = Inbox::new(&options).unwrap();
     let mut senders: Vec<_> = (0..50)
@@ -140,6 +140,35 @@ fn quiet_senders_cost_nothing_and_busy_ones_take_turns() {
     assert!(alternations > 90, "{alternations}");
 }
 
+/// A sender makes a system call to wake the inbox if the inbox has announced that it does not look at the sender's ring.
+#[test]
+fn inbox_no_longer_looks_at_senders_that_are_silent_while_another_is_busy() {
+    let options = small(Waiting::Park);
+    let mut inbox = Inbox::new(&options).unwrap();
+    let mut senders: Vec<_> = (0..50)
+        .map(|_| {
+            let (mut sender, receiver) = one_way(&options);
+            inbox.add(receiver).unwrap();
+            sender.send(&[1; 8]).unwrap();
+            sender
+        })
+        .collect();
+    let mut buffer = [0; 8];
+    (0..50).for_each(|_| drop(inbox.try_recv(&mut buffer).unwrap()));
+    for _ in 0..1000 {
+        senders[0].send(&[1; 8]).unwrap();
+        expect!(inbox.try_recv(&mut buffer), Ok(Event::Message { .. }));
+    }
+    // The first message of each has ended the announcement that `add` makes.
+    assert_eq!(senders[0].counters().wake_ups, 1);
+    for sender in &mut senders[1..] {
+        assert_eq!(sender.counters().wake_ups, 1);
+        sender.send(&[2; 8]).unwrap();
+        assert_eq!(sender.counters().wake_ups, 2);
+    }
+    (1..50).for_each(|_| assert!(matches!(inbox.try_recv(&mut buffer), Ok(Event::Message { .. }))));
+}
+
 #[test]
 fn message_that_does_not_fit_stays_and_a_removed_sender_goes_on_alone() {
     let options = small(Waiting::Park);
@@ -147,7 +176,7 @@ fn message_that_does_not_fit_stays_and_a_removed_sender_goes_on_alone() {
     let (mut sender, receiver) = one_way(&options);
     let id = inbox.add(receiver).unwrap();
     sender.send(&[1; 100]).unwrap();
-    expect!(inbox.recv(&mut [0; 8]), Err(Error::BufferTooSmall { len: 100 }));
+    assert_eq!(inbox.recv(&mut [0; 8]), Ok(Event::BufferTooSmall { from: id, len: 100 }));
     assert_eq!(inbox.recv(&mut [0; 100]), Ok(Event::Message { from: id, len: 100 }));
     let mut receiver = inbox.remove(id).unwrap();
     assert!(inbox.remove(id).is_none());
@@ -158,19 +187,40 @@ fn message_that_does_not_fit_stays_and_a_removed_sender_goes_on_alone() {
     expect!(inbox.add(other.split().1), Err(Error::System(_)));
 }
 
+/// One sender announces a long message, of which it sends one part alone.
+#[test]
+fn sender_with_a_message_beyond_the_buffer_is_named_and_blocks_no_other() {
+    let options = small(Waiting::Park).longest_message(1 << 20);
+    let mut inbox = Inbox::new(&options).unwrap();
+    let (mut blocking, receiver) = one_way(&options);
+    let of_blocking = inbox.add(receiver).unwrap();
+    let (mut sender, receiver) = one_way(&options);
+    let of_sender = inbox.add(receiver).unwrap();
+    expect!(blocking.send_timeout(&vec![1; 1 << 20], Duration::from_millis(1)), Err(Error::TimedOut));
+    (0..10).for_each(|number| sender.send(&[number; 8]).unwrap());
+    let (mut buffer, mut received, mut refused) = ([0; 8], 0, 0);
+    for _ in 0..40 {
+        match inbox.try_recv(&mut buffer).unwrap() {
+            Event::Message { from, len: 8 } if from == of_sender => received += 1,
+            Event::BufferTooSmall { from, len } if (from, len) == (of_blocking, 1 << 20) => refused += 1,
+            event => panic!("{event:?}"),
+        }
+    }
+    assert_eq!((received, refused), (10, 30));
+    assert!(inbox.remove(of_blocking).is_some());
+    expect!(inbox.try_recv(&mut buffer), Err(Error::WouldBlock));
+}
+
 #[test]
 fn wait_outside_ends_with_a_message() {
     let options = small(Waiting::Park);
     let mut inbox = Inbox::new(&options).unwrap();
     let (mut sender, receiver) = one_way(&options);
     inbox.add(receiver).unwrap();
-    let mut watch = libc::pollfd { fd: inbox.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: one entry, which lives for the whole call.
-    let mut is_readable = || unsafe { libc::poll(&raw mut watch, 1, 0) == 1 };
     for _ in 0..10 {
-        assert!(inbox.watch().unwrap() && !is_readable());
+        assert!(inbox.watch().unwrap() && !is_readable(&inbox));
         sender.send(&[1]).unwrap();
-        assert!(is_readable());
+        assert!(is_readable(&inbox));
         expect!(inbox.try_recv(&mut [0; 8]), Ok(Event::Message { .. }));
         sender.send(&[1]).unwrap();
         assert!(!inbox.watch().unwrap());
@@ -178,7 +228,138 @@ fn wait_outside_ends_with_a_message() {
     }
 }
 
-/// Signals on its socket without a message, as fast as possible.
+fn is_readable(inbox: &Inbox) -> bool {
+    let mut watch = libc::pollfd { fd: inbox.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one entry, which lives for the whole call.
+    unsafe { libc::poll(&raw mut watch, 1, 0) == 1 }
+}
+
+/// Signals on a socket that there is a message.
+fn signal(socket: &impl AsRawFd) {
+    let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+    // SAFETY: one byte, which lives for the whole call.
+    unsafe { libc::send(socket.as_raw_fd(), [1u8].as_ptr().cast(), 1, flags) };
+}
+
+#[test]
+fn signals_without_messages_no_longer_end_waits_and_messages_still_arrive() {
+    let options = small(Waiting::Park);
+    let mut inbox = Inbox::new(&options).unwrap();
+    let [one, other] = OneWayDescriptors::pair(&options).unwrap();
+    inbox.add(Receiver::from_descriptors(other, &options).unwrap()).unwrap();
+    let socket = one.socket.try_clone().unwrap();
+    let mut sender = Sender::from_descriptors(one, &options).unwrap();
+    let mut buffer = [0; 8];
+    for _ in 0..2 {
+        let mut waits_ended = 0;
+        for _ in 0..1000 {
+            assert!(inbox.watch().unwrap());
+            signal(&socket);
+            waits_ended += u32::from(is_readable(&inbox));
+            expect!(inbox.try_recv(&mut buffer), Err(Error::WouldBlock));
+        }
+        // The inbox looks at the sender every millisecond, which ends some of the waits on a busy machine.
+        assert!((60..900).contains(&waits_ended), "{waits_ended}");
+        assert!(inbox.watch().unwrap());
+        sender.send(&[1; 8]).unwrap();
+        expect!(inbox.recv_timeout(&mut buffer, PATIENCE), Ok(Event::Message { .. }));
+    }
+    // Its message has shown that it is honest: its signals count again.
+    for _ in 0..10 {
+        assert!(inbox.watch().unwrap());
+        sender.send(&[1; 8]).unwrap();
+        assert!(is_readable(&inbox));
+        expect!(inbox.try_recv(&mut buffer), Ok(Event::Message { .. }));
+    }
+}
+
+#[test]
+fn clients_beyond_the_limit_wait_until_a_sender_is_removed() {
+    let (name, options) = (name(), small(Waiting::Park));
+    let mut inbox = Inbox::bind(&name, &options).unwrap();
+    inbox.limit_senders(2);
+    let clients: Vec<_> = (0..3)
+        .map(|_| {
+            let name = name.clone();
+            thread::spawn(move || Sender::connect_if(&name, &options, PATIENCE, |_| true).unwrap())
+        })
+        .collect();
+    let mut joined = || match inbox.recv_timeout(&mut [0; 8], PATIENCE) {
+        Ok(Event::Joined { from, .. }) => from,
+        event => panic!("{event:?}"),
+    };
+    let first = joined();
+    joined();
+    expect!(inbox.recv_timeout(&mut [0; 8], Duration::from_millis(50)), Err(Error::TimedOut));
+    // The waiting client does not end waits.
+    assert!(inbox.watch().unwrap() && !is_readable(&inbox));
+    inbox.remove(first).unwrap();
+    expect!(inbox.recv_timeout(&mut [0; 8], PATIENCE), Ok(Event::Joined { .. }));
+    assert_eq!(inbox.senders(), 2);
+    clients.into_iter().for_each(|client| drop(client.join().unwrap()));
+}
+
+#[test]
+fn rule_decides_which_clients_join() {
+    let (name, options) = (name(), small(Waiting::Park));
+    let mut inbox =
+        Inbox::bind_if(&name, &options, |peer| peer.process != std::process::id() as i32).unwrap();
+    let client = {
+        let name = name.clone();
+        thread::spawn(move || Sender::connect(&name, &options))
+    };
+    while !client.is_finished() {
+        expect!(inbox.recv_timeout(&mut [0; 8], Duration::from_millis(10)), Err(Error::TimedOut));
+    }
+    assert_eq!(client.join().unwrap().err(), Some(Error::Closed));
+    let child = fork(|| Sender::connect(&name, &options).unwrap().send(b"hello").is_ok());
+    expect!(inbox.recv_timeout(&mut [0; 8], PATIENCE), Ok(Event::Joined { .. }));
+    assert_eq!(status_of(child), 0);
+}
+
+/// The limit of descriptors applies to the whole process, so the inbox has a separate process.
+#[test]
+fn client_that_cannot_be_accepted_is_reported_once_and_joins_later() {
+    let (name, options) = (name(), small(Waiting::Park));
+    let inbox = fork(|| {
+        let mut inbox = Inbox::bind(&name, &options).unwrap();
+        let limits = descriptor_limits();
+        limit_descriptors(libc::rlimit { rlim_cur: 2, ..limits });
+        let client = fork(|| {
+            limit_descriptors(limits);
+            let _sender = Sender::connect_if(&name, &options, PATIENCE, |_| true).unwrap();
+            true
+        });
+        let mut buffer = [0; 8];
+        expect!(
+            inbox.recv_timeout(&mut buffer, PATIENCE),
+            Ok(Event::NotAccepted { reason: Error::System(_) })
+        );
+        expect!(inbox.recv_timeout(&mut buffer, Duration::from_millis(300)), Err(Error::TimedOut));
+        // The waiting client does not end waits.
+        while inbox.watch().unwrap() && is_readable(&inbox) {
+            expect!(inbox.try_recv(&mut buffer), Err(Error::WouldBlock));
+        }
+        limit_descriptors(limits);
+        expect!(inbox.recv_timeout(&mut buffer, PATIENCE), Ok(Event::Joined { .. }));
+        status_of(client) == 0
+    });
+    assert_eq!(status_of(inbox), 0);
+}
+
+fn descriptor_limits() -> libc::rlimit {
+    let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: there is room for the limits.
+    assert_eq!(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limits) }, 0);
+    limits
+}
+
+fn limit_descriptors(limits: libc::rlimit) {
+    // SAFETY: the limits live for the whole call.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limits) }, 0);
+}
+
+/// Signals on its socket without any message, as fast as it can.
 #[test]
 fn cunning_sender_that_signals_without_end_keeps_no_message() {
     let options = small(Waiting::Adaptive);
@@ -191,9 +372,7 @@ fn cunning_sender_that_signals_without_end_keeps_no_message() {
     let stopped = std::sync::Arc::clone(&stop);
     let signalling = thread::spawn(move || {
         while !stopped.load(std::sync::atomic::Ordering::Relaxed) {
-            let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-            // SAFETY: one byte, which lives for the whole call.
-            unsafe { libc::send(one.socket.as_raw_fd(), [1u8].as_ptr().cast(), 1, flags) };
+            signal(&one.socket);
         }
     });
     let begin = Instant::now();
