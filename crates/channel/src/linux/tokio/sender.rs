@@ -30,8 +30,7 @@ impl Sender {
         if let Err(error @ Error::System(_)) = end.watch(0) {
             return Err(error);
         }
-        // SAFETY: a sender keeps its socket for as long as it lives.
-        Ok(Sender(unsafe { Readiness::new(end, |end| end.peer_process()) }?))
+        Ok(Sender(Readiness::new(end, |end| end.peer_process())?))
     }
 
     /// Sends a message, after waiting until there is room. A message that is longer than the ring goes in parts. If the future is dropped
@@ -72,7 +71,7 @@ impl Sender {
         }
     }
 
-    /// Returns the end, for calls that do not wait.
+    /// Returns the end, for calls that do not wait. Do not swap it for another end: futures would wait for the socket of this one.
     pub fn get_mut(&mut self) -> &mut crate::Sender {
         self.0.end()
     }
