@@ -15,7 +15,10 @@ pub(crate) trait SharedRing: Debug + Send {
     /// The options of a receiver that joins now: it gets the messages from here on.
     fn options_of_next(&self) -> Options;
 
-    /// Adds a receiver that joins now, by the ring with its control words.
+    /// Writes what a receiver that joins now reads first into its control words.
+    fn prepare(&self, _lane: &Lane) {}
+
+    /// Adds a receiver for which the ring with its control words was prepared, and removes those that are closed or dead.
     fn add(&mut self, lane: Lane, link: Link);
 
     /// Bytes in the longest message.
