@@ -4,7 +4,8 @@
 //! either done its work, or nothing of it: no received message is lost, and of a message that was not sent nothing arrives. Ends
 //! are made within a runtime whose I/O driver is enabled. An end that was made with [`Waiting::Spin`](crate::Waiting::Spin) is rejected.
 //!
-//! Each call takes a unit of the task's budget, so a stream of messages without end leaves other tasks their turn.
+//! Each call takes a unit of the task's budget, and so does each part of a long message, so other tasks run during an endless
+//! stream of messages.
 //!
 //! ```
 //! use furlong_channel::tokio::{Channel, Listener};

@@ -43,12 +43,16 @@ impl Sender {
         let mut long = LongMessage::new(message);
         let sending = Unfinished(&mut self.0);
         loop {
-            match sending.0.end().try_send_long(&mut long) {
+            let sent = long.sent();
+            match sending.0.end().try_send_part(&mut long) {
                 Err(Error::WouldBlock) => {}
                 result => return result,
             }
-            if sending.0.end().watch_long(&long)? {
+            if long.sent() == sent && sending.0.end().watch_long(&long)? {
                 sending.0.changed().await?;
+            } else {
+                // Each part takes a unit of the budget, so other tasks run during a long message.
+                consume_budget().await;
             }
         }
     }
