@@ -33,9 +33,9 @@ impl Subscriber {
     /// Updates the position of the receiver. Returns false if the receiver claims an impossible position.
     fn look(&mut self, written: u64) -> bool {
         let read = self.lane.load_read();
-        // The position must not decrease, and must not exceed the written bytes.
+        // It may not go back, and not beyond what was written. Each record is a multiple of 8.
         let unread = written.wrapping_sub(self.start.wrapping_add(self.read));
-        let is_valid = read.wrapping_sub(self.read) <= unread;
+        let is_valid = read.wrapping_sub(self.read) <= unread && read % 8 == 0;
         self.read = if is_valid { read } else { self.read };
         is_valid
     }
@@ -63,11 +63,22 @@ impl SendingRing {
     }
 
     fn place(&mut self, len: usize, limit: Limit) -> Result<Place> {
+        let mut has_pruned = false;
         loop {
             if let Some(place) = self.ring.place(len)? {
                 return Ok(place);
             }
-            if !self.look() {
+            if self.look() {
+                if let Some(place) = self.ring.place(len)? {
+                    return Ok(place);
+                }
+                // Receivers that give back little each time may not stretch the wait.
+                limit.check()?;
+            } else if !has_pruned && !matches!(limit, Limit::Now) {
+                // The sender would otherwise sleep for each dead receiver.
+                has_pruned = true;
+                self.receivers();
+            } else {
                 self.wait_for_slowest(limit)?;
             }
         }
@@ -90,15 +101,18 @@ impl SendingRing {
         is_more
     }
 
-    /// Waits until the slowest receiver has read more. Removes the receiver if it was closed or its process has died.
+    /// Waits until the slowest receiver has read more. If it is closed or dead, all that are closed or dead are removed.
     fn wait_for_slowest(&mut self, limit: Limit) -> Result<()> {
         let Some(at) = self.slowest() else { return Ok(()) };
         let Subscriber { lane, waiter, read, .. } = &mut self.subscribers[at];
         match waiter.wait(limit, || {}, || Ok(lane.load_read() != *read)) {
-            Err(Error::Closed | Error::PeerDied) => drop(self.subscribers.swap_remove(at)),
-            result => return result,
+            Err(Error::Closed | Error::PeerDied) => {
+                self.subscribers.swap_remove(at);
+                self.receivers();
+                Ok(())
+            }
+            result => result,
         }
-        Ok(())
     }
 }
 
@@ -112,6 +126,7 @@ impl SharedRing for SendingRing {
     }
 
     fn add(&mut self, lane: Lane, link: Link) {
+        self.receivers();
         let options = &self.options;
         let waiter = Waiter::new(options.waiting, options.membarrier, lane.ends_of_sender(), link);
         self.subscribers.push(Subscriber { lane, waiter, start: self.ring.position(), read: 0 });

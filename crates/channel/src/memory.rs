@@ -1,4 +1,5 @@
-//! One direction's memory as its two ends use it: every access that one of them makes and the other one sees, with its ordering.
+//! One direction's memory as its ends use it: one sender, and one receiver or, in a broadcast, several. Each access that one end makes and
+//! another one sees is here with its ordering, except those to the words of a ring that is written over: see `overwriting.rs`.
 
 #[cfg(all(feature = "broadcast", target_os = "linux"))]
 use crate::atomics::AtomicU64;

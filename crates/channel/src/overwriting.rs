@@ -138,10 +138,13 @@ impl SharedRing for Writer {
         Options { start: self.written, longest: self.longest_message(), ..self.options }
     }
 
+    fn prepare(&self, lane: &Lane) {
+        // In this word a receiver of the other policy notes its position.
+        lane.publish_read(self.number);
+    }
+
     fn add(&mut self, lane: Lane, link: Link) {
         self.receivers();
-        // A receiver of the other policy would store its position in these words.
-        lane.publish_read(self.number);
         let options = &self.options;
         let waiter = Waiter::new(options.waiting, options.membarrier, lane.ends_of_sender(), link);
         self.subscribers.push(Subscriber(waiter));
@@ -293,23 +296,25 @@ impl Reader {
 
     /// Waits for the next valid message, and copies it into `buffer`.
     pub(crate) fn recv(&mut self, buffer: &mut [u8], limit: Limit) -> Result<Taken> {
-        let mut passed = 0;
+        let (mut passed, mut is_ready) = (0, false);
         loop {
             match self.look(buffer)? {
                 Found::Message(taken) => return Ok(taken),
+                // The header that ended the wait went away, and no newer message was written over it.
+                Found::Nothing if is_ready => return Err(self.fail()),
                 Found::Nothing => {
                     let Reader { waiter, lane, position, .. } = self;
                     waiter.wait(limit, || {}, || Ok(has_next(lane, *position)))?;
+                    is_ready = true;
                 }
-                Found::Passed if passed < MOST_PASSED => passed += 1,
-                Found::Passed if limit.left().is_none() => {
-                    return Err(if matches!(limit, Limit::Now) {
-                        Error::WouldBlock
+                Found::Passed => {
+                    is_ready = false;
+                    if passed < MOST_PASSED {
+                        passed += 1;
                     } else {
-                        Error::TimedOut
-                    });
+                        limit.check()?;
+                    }
                 }
-                Found::Passed => {}
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::waiting::{Limit, Waiter};
 use crate::wake::Link;
 use std::fmt;
 use std::ops::Deref;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The end of a direction that receives. When it is dropped, the other end is told once it waits for room.
 ///
@@ -152,8 +152,9 @@ impl<T: Trust> Receiver<T> {
         self.end.waiter.counters()
     }
 
-    /// Returns the number of messages that can be received now, but at most `most`. The call reads one word of each message, so its
-    /// duration grows with `most`. The number can be wrong if the sender breaks the protocol.
+    /// Returns the number of messages of which at least the first part is in the ring, but at most `most`. A long message counts before
+    /// its last part has arrived, and also if the sender gave it up. The call reads a word of each message, so its duration grows with
+    /// `most`. A sender that breaks the protocol can make the number wrong.
     pub fn unread(&self, most: usize) -> usize {
         let gathered = usize::from(!self.end.gathered.is_empty()).min(most);
         gathered + self.end.ring.unread(most - gathered)
@@ -282,11 +283,7 @@ impl Budget {
         if ring.position().wrapping_sub(self.position) < ring.capacity() as u64 {
             return Ok(());
         }
-        match self.limit {
-            Limit::Now => Err(Error::WouldBlock),
-            Limit::At(end) if Instant::now() >= end => Err(Error::TimedOut),
-            _ => Ok(()),
-        }
+        self.limit.check()
     }
 }
 

@@ -179,8 +179,9 @@ impl<T: Trust> Sender<T> {
         self.end.waiter.counters()
     }
 
-    /// Returns the bytes of the ring, including headers, that were sent and that the receiver has not freed. The receiver frees room
-    /// once per eighth of the ring, and before it sleeps. While this value is near [`capacity`](Self::capacity), no message is sent.
+    /// Returns the bytes of the ring, headers included, that were sent and that the receiver has not given back. A receiver gives room
+    /// back only after it has received an eighth of the ring, so this is above 0 also if all messages were received. Nothing is sent
+    /// while this is near [`capacity`](Self::capacity).
     pub fn fill(&self) -> usize {
         self.end.ring.unread_bytes()
     }

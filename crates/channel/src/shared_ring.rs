@@ -15,7 +15,10 @@ pub(crate) trait SharedRing: Debug + Send {
     /// Returns the options of a receiver that joins now and gets all later messages.
     fn options_of_next(&self) -> Options;
 
-    /// Adds a receiver that joins now. `lane` is the ring with its control words.
+    /// Writes what a receiver that joins now reads first into its control words.
+    fn prepare(&self, _lane: &Lane) {}
+
+    /// Adds a receiver for which the ring with its control words was prepared, and removes those that are closed or dead.
     fn add(&mut self, lane: Lane, link: Link);
 
     /// Returns the bytes in the longest message.

@@ -43,7 +43,7 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         if self.is_mapped {
-            // SAFETY: mapped by `Storage::map` with this length; everything that uses it holds it.
+            // SAFETY: mapped by `map`, `map_for_reading` or `with_control` with this length; everything that uses it holds it.
             unsafe { shared_memory::unmap(self.start.as_ptr(), self.len) };
         } else {
             // SAFETY: allocated by `Storage::private` with this layout, and used by nobody any more.
@@ -70,7 +70,7 @@ impl Storage {
         Ok(Storage::directions(Memory { start, len, is_mapped: true, _other: None }, capacity))
     }
 
-    /// Maps a ring read-only, with the sender's control words. A write to it kills the process (SIGSEGV).
+    /// Maps a ring, with the sender's control words, that this process only reads: a write to it kills this process.
     #[cfg(all(feature = "broadcast", target_os = "linux"))]
     pub(crate) fn map_for_reading(memory: Object<'_>, capacity: usize) -> std::io::Result<Storage> {
         let len = shared_bytes(capacity, 1);
@@ -150,9 +150,10 @@ impl Storage {
     #[inline(always)]
     pub(crate) fn header(&self, offset: usize) -> &AtomicU64 {
         let offset = offset & (self.capacity - 8);
-        // SAFETY: inside and aligned, since the capacity is a power of two that is larger than 8; alive as long as self; who
-        // follows the protocol touches it through atomics while it is a header, and a peer that does not is another
-        // process, which no type can bind.
+        // SAFETY: inside and aligned, since the capacity is a power of two that is larger than 8; alive as long as self; an end that
+        // follows the protocol touches it through atomics alone while it is a header, and a peer that does not is another process.
+        // A receiver of a broadcast has mapped it for reading, and only loads it. Rust promises such loads for `Relaxed` alone; the
+        // `Acquire` ones rely on x86-64 and AArch64, where they are load instructions that never write.
         unsafe { AtomicU64::from_ptr(self.payload.as_ptr().add(offset).cast()) }
     }
 

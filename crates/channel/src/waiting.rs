@@ -126,6 +126,15 @@ impl Limit {
             Limit::None => Some(LIFE_SIGN),
         }
     }
+
+    /// Returns `WouldBlock` or `TimedOut` if no time is left.
+    pub(crate) fn check(self) -> Result<()> {
+        match self {
+            _ if self.left().is_some() => Ok(()),
+            Limit::Now => Err(Error::WouldBlock),
+            _ => Err(Error::TimedOut),
+        }
+    }
 }
 
 /// What came before the other end was closed, which was just seen.

@@ -217,3 +217,16 @@ fn one_way_clients_are_accepted() {
         assert!(end.is_closed());
     });
 }
+
+/// The ring has room for the whole message, so the sender never waits for the receiver.
+#[test]
+fn long_message_lets_other_tasks_run() {
+    run(|| async {
+        let (mut sender, mut receiver) = one_way(&Options::new().capacity(16 << 20));
+        let message = vec![7; 12 << 20];
+        assert!(cancelled(sender.send(&message), 1).await.is_none(), "one poll has sent all");
+        let receiving = tokio::spawn(async move { receiver.recv_vec().await });
+        sender.send(&message).await.expect("room");
+        assert!(receiving.await.expect("no panic").expect("a message") == message);
+    });
+}

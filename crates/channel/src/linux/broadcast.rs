@@ -27,8 +27,9 @@ use std::time::Duration;
 /// **Deaths**: the sender no longer waits for a receiver that is dropped, has died or breaks the protocol. After the last message, a
 /// receiver reports that the sender was closed or has died, like the receiver of a channel.
 ///
-/// **Trust**: receivers map the ring read-only. The kernel (Linux 5.1) rejects any other mapping. Each receiver writes its position to a
-/// separate page. So no receiver can change the messages of another one, and a hostile receiver can only be slow.
+/// **Trust**: receivers map the ring for reading alone; the kernel (Linux 5.1) refuses any other mapping. Each has a page of its
+/// own in which it notes its position. So no receiver can change what another one gets. A hostile receiver can hold the sender back for
+/// ever, as a slow one can: [`send_timeout`](Self::send_timeout) limits the wait.
 ///
 /// **Forks** follow the rules of a channel: a fork that drops its copy closes nothing.
 ///
@@ -64,6 +65,9 @@ pub struct Broadcast {
 
 /// The descriptors of a receiver of a broadcast. They are closed on `exec` unless a program clears the flag.
 ///
+/// After a fork or an `exec` that hands the descriptors to another process, drop the subscription in the process of the sender. Its copy
+/// of `socket` would hide the death of the receiver from the sender, which would then wait for it for ever.
+///
 /// ```
 /// # use furlong_channel::{Broadcast, Options, Receiver};
 /// let options = Options::new();
@@ -90,8 +94,8 @@ pub struct Subscription {
 }
 
 impl Broadcast {
-    /// Creates a broadcast without receivers. A message has at most [`longest_message`](Self::longest_message) bytes.
-    /// [`Options::for_messages`] chooses a ring that is large enough.
+    /// Creates a broadcast without a receiver. A message has at most [`longest_message`](Self::longest_message) bytes, which is never
+    /// more than 16 MiB less 8 bytes. [`Options::for_messages`] chooses a ring that is large enough for messages up to there.
     ///
     /// # Errors
     /// Returns `System` with the error of the operating system.
@@ -126,23 +130,21 @@ impl Broadcast {
     /// # Errors
     /// Returns `System` with the error of the operating system.
     pub fn subscribe(&mut self) -> Result<Subscription> {
-        let (subscription, socket) = self.new_subscription()?;
-        self.add(&subscription, socket.into())?;
+        let (subscription, lane, socket) = self.new_subscription()?;
+        self.ring.add(lane, socket.into());
         Ok(subscription)
     }
 
-    fn new_subscription(&self) -> Result<(Subscription, OwnedFd)> {
+    /// Makes the descriptors of a receiver, and the ring and the socket by which it is added. Its control words are prepared, so it may
+    /// start before it is added.
+    fn new_subscription(&self) -> Result<(Subscription, Lane, OwnedFd)> {
         let control = shared_memory::new(CONTROL_BYTES)?;
+        let lane = self.ring.lane().with_control(control.as_fd())?;
+        self.ring.prepare(&lane);
         let [own, socket] = socket::pair()?;
         let (memory, start) = (self.memory.try_clone()?, self.ring.options_of_next().start);
         let overwrites = self.offer == Offer::Overwriting;
-        Ok((Subscription { memory, control, socket, start, overwrites }, own))
-    }
-
-    fn add(&mut self, subscription: &Subscription, link: Link) -> Result<()> {
-        let lane = self.ring.lane().with_control(subscription.control.as_fd())?;
-        self.ring.add(lane, link);
-        Ok(())
+        Ok((Subscription { memory, control, socket, start, overwrites }, lane, own))
     }
 
     /// Waits for a process of the same user, or of root, to call [`Receiver::subscribe`] with the name of `listener`, and adds it.
@@ -182,14 +184,14 @@ impl Broadcast {
         is_allowed: impl Fn(&Credentials) -> bool,
     ) -> Result<Credentials> {
         listener.accept_with(limit, is_allowed, |connection, peer| {
-            let (subscription, socket) = self.new_subscription()?;
+            let (subscription, lane, socket) = self.new_subscription()?;
             let greeting = greeting::encode(&self.ring.options_of_next(), self.offer);
             let Subscription { memory, control, socket: other, .. } = &subscription;
             if !give(connection.as_fd(), &greeting, &[memory.as_fd(), control.as_fd(), other.as_fd()])? {
                 return Ok(None);
             }
             let [link] = Link::all([socket], socket::peer_process(connection.as_fd()));
-            self.add(&subscription, link)?;
+            self.ring.add(lane, link);
             Ok(Some(peer))
         })
     }
@@ -224,7 +226,8 @@ impl Broadcast {
         self.ring.receivers()
     }
 
-    /// Returns the bytes in the longest message: a quarter of the ring, minus a header, if the options allow it.
+    /// Returns the bytes in the longest message: a quarter of the ring less a header, but no more than the options allow. If the sender
+    /// waits for slow receivers, it is also no more than 16 MiB less 8 bytes.
     pub fn longest_message(&self) -> usize {
         self.ring.longest_message()
     }
@@ -312,4 +315,22 @@ fn open(memory: &OwnedFd, control: &OwnedFd, options: &Options) -> Result<Rings>
     let ring = Lane::map_for_reading(memory.as_fd(), options.capacity)?;
     let own = ring.with_control(control.as_fd())?;
     Ok(Rings { ring, own })
+}
+
+#[cfg(all(test, not(any(loom, in_one_process))))]
+mod tests {
+    use super::*;
+    use crate::OverwritingReceiver;
+
+    #[test]
+    fn receiver_that_starts_before_it_is_added_has_missed_nothing() {
+        let options = Options::new().capacity(4096);
+        let mut broadcast = Broadcast::overwriting(&options).unwrap();
+        (0..10).for_each(|_| broadcast.send(&[0]).unwrap());
+        let (subscription, lane, socket) = broadcast.new_subscription().unwrap();
+        let mut receiver = OverwritingReceiver::from_subscription(subscription, &options).unwrap();
+        broadcast.ring.add(lane, socket.into());
+        broadcast.send(&[1]).unwrap();
+        assert_eq!(receiver.recv(&mut [0]).unwrap().missed, 0);
+    }
 }

@@ -103,7 +103,7 @@ fn map_with(memory: Object<'_>, len: usize, access: libc::c_int) -> io::Result<*
 /// Gives a mapping back.
 ///
 /// # Safety
-/// It was made by [`map`] with this length, and nobody uses it any more.
+/// The mapping was made by [`map`] or `map_for_reading` with this length, and nothing uses it any more.
 pub(crate) unsafe fn unmap(start: *mut u8, len: usize) {
     // SAFETY: as the caller promises.
     unsafe { libc::munmap(start.cast(), len) };

@@ -112,6 +112,7 @@ fn overwriting() -> (Kept<Writer>, Kept<Reader>) {
     let mut writer = Writer::new(lane.again(), &options);
     let (own, [socket, other]) = (lane.with_private_control(), sockets());
     let of_receiver = writer.options_of_next();
+    writer.prepare(&own);
     writer.add(own.again(), socket);
     let reader = Reader::new(lane, &own, other, &of_receiver);
     (Kept::new(writer), Kept::new(reader))

@@ -6,7 +6,7 @@
 
 use super::SendingEnd;
 use super::{Sender, check_length, is_stream};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ring::Kind;
 use crate::trust::Trust;
 use crate::waiting::Limit;
@@ -85,7 +85,14 @@ impl<T: Trust> Sender<T> {
     /// # fn main() {}
     /// ```
     pub fn try_send_long<M: AsRef<[u8]>>(&mut self, long: &mut LongMessage<M>) -> Result<()> {
-        self.end.send_parts(long)
+        self.end.send_parts(long, usize::MAX)
+    }
+
+    /// Sends at most one part of a message, as [`try_send_long`](Self::try_send_long) does: `WouldBlock` if it is not finished, also
+    /// if there is room.
+    #[cfg(all(feature = "tokio", target_os = "linux"))]
+    pub(crate) fn try_send_part<M: AsRef<[u8]>>(&mut self, long: &mut LongMessage<M>) -> Result<()> {
+        self.end.send_parts(long, 1)
     }
 
     /// Prepares a wait for room for the next part of a message, as [`watch`](Self::watch) does. Returns true if `descriptor` becomes
@@ -111,14 +118,22 @@ impl SendingEnd {
         (message.len() - sent).min(part_bytes)
     }
 
-    fn send_parts<M: AsRef<[u8]>>(&mut self, long: &mut LongMessage<M>) -> Result<()> {
+    /// Sends a message that goes as one record.
+    fn send_undivided<M: AsRef<[u8]>>(&mut self, long: &mut LongMessage<M>) -> Result<()> {
+        // `watch_long` and other senders take it for a message that was not begun.
+        (long.sent, long.part_bytes, long.number) = (0, 0, 0);
+        self.send_short(long.message.as_ref(), Limit::Now)?;
+        long.sent = long.message.as_ref().len();
+        Ok(())
+    }
+
+    /// Sends as many parts as there is room for, but at most `most`.
+    fn send_parts<M: AsRef<[u8]>>(&mut self, long: &mut LongMessage<M>, most: usize) -> Result<()> {
         let message = long.message.as_ref();
         check_length(message.len(), self.longest)?;
         self.check_open()?;
         if message.len() <= self.ring.undivided() {
-            self.send_short(message, Limit::Now)?;
-            long.sent = message.len();
-            return Ok(());
+            return self.send_undivided(long);
         }
         if long.number == 0 || long.number != self.ring.begun() {
             self.give_up_begun();
@@ -126,13 +141,16 @@ impl SendingEnd {
             let begin = wake::now();
             let part_bytes = self.ring.part_bytes(is_stream(self.last_long, begin))?;
             if message.len() <= part_bytes {
-                self.send_short(message, Limit::Now)?;
-                long.sent = message.len();
-                return Ok(());
+                return self.send_undivided(long);
             }
             long.part_bytes = part_bytes;
         }
+        let mut parts = 0;
         while long.sent < message.len() {
+            if parts == most {
+                return Err(Error::WouldBlock);
+            }
+            parts += 1;
             let part = self.next_part(message, long.sent, long.part_bytes);
             let place = self.place(part, Limit::Now)?;
             self.ring.fill(place, &message[long.sent..][..part]);

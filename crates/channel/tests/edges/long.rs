@@ -3,7 +3,7 @@
 use super::{PATIENCE, WAITINGS, repeat, small};
 use crate::common::{Process, content, length, pair, start};
 use crate::expect;
-use furlong_channel::{Error, LongMessage, Sender, Waiting};
+use furlong_channel::{Error, LongMessage, Options, Sender, Waiting};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -136,4 +136,46 @@ fn wait_outside_ends_when_the_next_part_has_room() {
     }
     assert!(waits > 0);
     assert!(receiver.recv_vec().unwrap() == content(0, 15_000));
+}
+
+#[test]
+fn short_message_that_is_sent_again_waits_for_room_again() {
+    let [mut first, mut second] = pair(&small(Waiting::Park));
+    let (sender, receiver) = (first.both().0, second.both().1);
+    let mut long = LongMessage::new(content(0, 900));
+    let mut sent = 0;
+    while sender.try_send_long(&mut long).is_ok() {
+        sent += 1;
+    }
+    assert_eq!(long.sent(), 0);
+    // There is room for a small message.
+    assert!(sender.watch_long(&long).unwrap(), "there is room");
+    for _ in 0..sent {
+        assert!(receiver.recv_vec().unwrap() == content(0, 900));
+    }
+    send(sender, content(0, 900));
+    assert!(sent > 0);
+}
+
+/// A message that has room at once in another ring does not count as sent in the one where it was begun.
+#[test]
+fn message_sent_whole_by_another_sender_begins_again() {
+    let [mut first, mut second] = pair(&small(Waiting::Park));
+    let [mut third, mut fourth] = pair(&Options::new().capacity(1 << 20));
+    let mut long = LongMessage::new(content(0, 6_000));
+    (0..3).for_each(|_| first.both().0.try_send(&[0; 1000]).unwrap());
+    expect!(first.both().0.try_send_long(&mut long), Err(Error::WouldBlock));
+    third.both().0.try_send_long(&mut long).unwrap();
+    assert!(fourth.recv_vec().unwrap() == content(0, 6_000));
+    let receiving = thread::spawn(move || {
+        (0..3).for_each(|_| assert_eq!(second.recv_vec().unwrap().len(), 1000));
+        assert!(second.recv_vec().unwrap() == content(0, 6_000));
+    });
+    let begin = Instant::now();
+    while let Err(error) = first.both().0.try_send_long(&mut long) {
+        assert!(error == Error::WouldBlock && begin.elapsed() < PATIENCE, "{error}");
+        thread::yield_now();
+    }
+    drop(first);
+    receiving.join().unwrap();
 }

@@ -3,9 +3,9 @@
 use super::{fork, kill, small, status_of};
 use crate::common::{PATIENCE, WAITINGS, content, length, name};
 use crate::expect;
-use furlong_channel::{Broadcast, Channel, Error, Listener, Options, Receiver, Waiting};
+use furlong_channel::{Broadcast, Channel, Error, Listener, Options, Receiver, Subscription, Waiting};
 use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -215,4 +215,83 @@ fn subscription_of_another_geometry_is_rejected() {
     let mut swapped = broadcast.subscribe().unwrap();
     std::mem::swap(&mut swapped.memory, &mut swapped.control);
     expect!(Receiver::from_subscription(swapped, &options), Err(Error::Corrupt(_)));
+}
+
+#[test]
+fn receivers_that_leave_leave_no_descriptor() {
+    // A fork, in which no other test opens files.
+    let child = fork(|| {
+        let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+        let options = small(Waiting::Park);
+        let mut broadcast = Broadcast::new(&options).unwrap();
+        drop(receiver(&mut broadcast, &options));
+        let before = descriptors();
+        (0..50).for_each(|_| drop(receiver(&mut broadcast, &options)));
+        descriptors() == before
+    });
+    assert_eq!(status_of(child), 0);
+}
+
+/// A send without time to wait finds that all receivers without room are dead.
+#[test]
+fn all_dead_receivers_are_removed_before_the_sender_sleeps() {
+    let (name, options) = (name(), small(Waiting::Park));
+    let listener = Listener::bind(&name, &options).unwrap();
+    let mut broadcast = Broadcast::new(&options).unwrap();
+    let child = fork(|| {
+        let _receivers = [(); 5].map(|()| Receiver::subscribe(&name, &options).unwrap());
+        thread::sleep(PATIENCE);
+        true
+    });
+    for _ in 0..5 {
+        broadcast.accept(&listener).unwrap();
+    }
+    while broadcast.try_send(&[0; 500]).is_ok() {}
+    kill(child);
+    broadcast.send_timeout(&[0; 500], Duration::ZERO).unwrap();
+    assert_eq!(broadcast.receivers(), 0);
+}
+
+/// Maps the word in which a receiver notes its position.
+fn position_of(subscription: &Subscription) -> &'static AtomicU64 {
+    // SAFETY: the kernel chooses the address. The mapping stays for the rest of the process, and is aligned.
+    unsafe {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let control = subscription.control.as_raw_fd();
+        let words = libc::mmap(std::ptr::null_mut(), 4096, access, libc::MAP_SHARED, control, 0);
+        assert_ne!(words, libc::MAP_FAILED);
+        &*words.cast::<AtomicU64>()
+    }
+}
+
+#[test]
+fn receiver_that_has_read_a_part_of_a_word_is_removed() {
+    let options = small(Waiting::Park);
+    let mut broadcast = Broadcast::new(&options).unwrap();
+    let subscription = broadcast.subscribe().unwrap();
+    position_of(&subscription).store(1, Ordering::Relaxed);
+    (0..100).for_each(|_| broadcast.try_send(&[0; 500]).unwrap());
+}
+
+/// Room for the message takes the receiver 125,000 steps, and each is seen by the busy-waiting sender.
+#[test]
+fn receiver_that_reads_little_at_a_time_does_not_stretch_a_wait() {
+    let options = Options::new().capacity(4 << 20).waiting(Waiting::Spin);
+    let mut broadcast = Broadcast::new(&options).unwrap();
+    let subscription = broadcast.subscribe().unwrap();
+    let message = vec![0; 1_000_000];
+    while broadcast.try_send(&message).is_ok() {}
+    let (read, is_over) = (position_of(&subscription), AtomicBool::new(false));
+    let error = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                read.fetch_add(8, Ordering::Relaxed);
+                (0..50).for_each(|_| std::hint::spin_loop());
+            }
+        });
+        let error = broadcast.send_timeout(&message, Duration::ZERO);
+        is_over.store(true, Ordering::Relaxed);
+        error
+    });
+    expect!(error, Err(Error::TimedOut));
 }

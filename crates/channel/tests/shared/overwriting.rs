@@ -3,11 +3,13 @@
 use super::{fork, kill, small};
 use crate::common::{PATIENCE, WAITINGS, content, length, name};
 use crate::expect;
-use furlong_channel::{Broadcast, Error, Listener, Options, OverwritingReceiver, Receiver, Waiting};
-use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicU64, Ordering};
+use furlong_channel::{
+    Broadcast, Error, Listener, Options, OverwritingReceiver, Receiver, Subscription, Waiting,
+};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const COUNT: usize = 50_000;
 
@@ -120,33 +122,29 @@ fn processes_join_by_name_and_deaths_are_reported() {
     expect!(other, Err(Error::OtherKind));
 }
 
-/// Memory to which a hostile sender can write. It lacks the seals of a ring, which would forbid this.
-#[test]
-fn cunning_sender_does_no_harm() {
-    const CAPACITY: usize = 8192;
-    let options = small(Waiting::Park);
-    let mut broadcast = Broadcast::overwriting(&options).unwrap();
-    // A ring to which the hostile sender writes at any time.
+/// Returns the memory of a ring with `small` options that is not sealed against writes, and its words.
+fn writable_ring() -> (OwnedFd, &'static [AtomicU64]) {
+    const BYTES: usize = 4096 + 8192;
     // SAFETY: a new descriptor, and memory that is mapped for the rest of the process.
-    let (memory, words) = unsafe {
-        use std::os::fd::FromRawFd;
+    unsafe {
         let flags = libc::MFD_ALLOW_SEALING | libc::MFD_CLOEXEC;
-        let memory = std::os::fd::OwnedFd::from_raw_fd(libc::memfd_create(c"cunning".as_ptr(), flags));
-        assert_eq!(libc::ftruncate(memory.as_raw_fd(), (4096 + CAPACITY) as libc::off_t), 0);
+        let memory = OwnedFd::from_raw_fd(libc::memfd_create(c"cunning".as_ptr(), flags));
+        assert_eq!(libc::ftruncate(memory.as_raw_fd(), BYTES as libc::off_t), 0);
         let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;
         assert_eq!(libc::fcntl(memory.as_raw_fd(), libc::F_ADD_SEALS, seals), 0);
         let access = libc::PROT_READ | libc::PROT_WRITE;
-        let start = libc::mmap(
-            std::ptr::null_mut(),
-            4096 + CAPACITY,
-            access,
-            libc::MAP_SHARED,
-            memory.as_raw_fd(),
-            0,
-        );
+        let start = libc::mmap(std::ptr::null_mut(), BYTES, access, libc::MAP_SHARED, memory.as_raw_fd(), 0);
         assert_ne!(start, libc::MAP_FAILED);
-        (memory, std::slice::from_raw_parts(start.cast::<AtomicU64>(), (4096 + CAPACITY) / 8))
-    };
+        (memory, std::slice::from_raw_parts(start.cast::<AtomicU64>(), BYTES / 8))
+    }
+}
+
+/// The memory that a sender shares, as one that breaks the protocol writes to it: the seals of a ring would forbid that.
+#[test]
+fn cunning_sender_does_no_harm() {
+    let options = small(Waiting::Park);
+    let mut broadcast = Broadcast::overwriting(&options).unwrap();
+    let (memory, words) = writable_ring();
     let mut random = 1u64;
     let mut next = || {
         random ^= random << 13;
@@ -155,10 +153,8 @@ fn cunning_sender_does_no_harm() {
         random
     };
     for round in 0..200 {
-        let subscription = furlong_channel::Subscription {
-            memory: memory.try_clone().unwrap(),
-            ..broadcast.subscribe().unwrap()
-        };
+        let subscription =
+            Subscription { memory: memory.try_clone().unwrap(), ..broadcast.subscribe().unwrap() };
         words.iter().for_each(|word| word.store(0, Ordering::Relaxed));
         let mut receiver = OverwritingReceiver::from_subscription(subscription, &options).unwrap();
         for _ in 0..500 {
@@ -174,4 +170,32 @@ fn cunning_sender_does_no_harm() {
             }
         }
     }
+}
+
+/// A header that appears and disappears without a message could keep a receiver beyond its limit.
+#[test]
+fn header_that_goes_away_is_reported() {
+    let options = small(Waiting::Park);
+    let mut broadcast = Broadcast::overwriting(&options).unwrap();
+    let (memory, words) = writable_ring();
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                // The first header.
+                words[512].store(1 << 63 | 8, Ordering::Relaxed);
+                words[512].store(0, Ordering::Relaxed);
+            }
+        });
+        let begin = Instant::now();
+        let mut is_reported = false;
+        while !is_reported && begin.elapsed() < PATIENCE {
+            let memory = memory.try_clone().unwrap();
+            let subscription = Subscription { memory, ..broadcast.subscribe().unwrap() };
+            let mut receiver = OverwritingReceiver::from_subscription(subscription, &options).unwrap();
+            is_reported = matches!(receiver.recv_timeout(&mut [0; 8], PATIENCE), Err(Error::Corrupt(_)));
+        }
+        is_over.store(true, Ordering::Relaxed);
+        assert!(is_reported);
+    });
 }

@@ -21,7 +21,7 @@ impl Listener {
     /// # Panics
     /// If there is no current runtime with an I/O driver.
     pub fn bind(name: &str, options: &Options) -> Result<Listener> {
-        // SAFETY: a listener keeps its socket for as long as it lives.
+        // SAFETY: a listener keeps its socket for as long as it lives, and no caller gets it as mutable, so none can swap it.
         Ok(Listener(unsafe { register(crate::Listener::bind(name, options)?) }?))
     }
 

@@ -4,7 +4,8 @@
 //! is lost, and no part of an unsent message arrives. Create ends within a runtime whose I/O driver is enabled. An end with
 //! [`Waiting::Spin`](crate::Waiting::Spin) is rejected.
 //!
-//! Each call consumes a unit of the task's budget, so an endless stream of messages does not starve other tasks.
+//! Each call takes a unit of the task's budget, and so does each part of a long message, so other tasks run during an endless
+//! stream of messages.
 //!
 //! ```
 //! use furlong_channel::tokio::{Channel, Listener};

@@ -8,45 +8,48 @@ use std::task::{Context, Poll, ready};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Registers a descriptor for waits until it is readable.
+/// Registers `inner` for waits until it is readable.
 ///
 /// # Safety
-/// The descriptor stays the same and open for as long as the value lives.
+/// `inner` returns the same descriptor, and keeps it open, until the registration is dropped.
 pub(super) unsafe fn register<T: AsRawFd>(inner: T) -> io::Result<AsyncFd<T>> {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller keeps the promise.
     Ok(unsafe { AsyncFd::register_with_interest(inner, Interest::READABLE) }?)
 }
 
-/// An end, registered with the pidfd of the other end's process.
+/// Registers a copy of a descriptor.
+fn register_copy(descriptor: BorrowedFd<'_>) -> io::Result<AsyncFd<OwnedFd>> {
+    let copy = descriptor.try_clone_to_owned()?;
+    // SAFETY: an `OwnedFd` keeps its descriptor, and no caller can get at the copy.
+    unsafe { register(copy) }
+}
+
+/// An end with registrations of its socket and of the other end's process.
+///
+/// The registrations own copies of the descriptors: `end` gives the end out, so a caller may swap it for another one.
 #[derive(Debug)]
-pub(super) struct Readiness<E: AsRawFd> {
-    end: AsyncFd<E>,
+pub(super) struct Readiness<E> {
+    /// Dropped before the copy of its socket, so that the other end sees the end close before the socket hangs up.
+    end: E,
+    socket: AsyncFd<OwnedFd>,
     /// A pidfd: a fork of the other process may keep the socket open.
     process: Option<AsyncFd<OwnedFd>>,
 }
 
-impl<E: AsFd + AsRawFd> Readiness<E> {
+impl<E: AsFd> Readiness<E> {
     /// Registers an end with the current runtime.
-    ///
-    /// # Safety
-    /// The end's descriptor stays the same and open for as long as the end lives.
-    pub(super) unsafe fn new(
-        end: E,
-        process: impl FnOnce(&E) -> Option<BorrowedFd<'_>>,
-    ) -> Result<Readiness<E>> {
-        let process = process(&end).map(|process| process.try_clone_to_owned()).transpose()?;
-        // SAFETY: the value owns this descriptor and keeps it open.
-        let process = process.map(|process| unsafe { register(process) }).transpose()?;
-        // SAFETY: as the caller promises.
-        Ok(Readiness { end: unsafe { register(end) }?, process })
+    pub(super) fn new(end: E, process: impl FnOnce(&E) -> Option<BorrowedFd<'_>>) -> Result<Readiness<E>> {
+        let socket = register_copy(end.as_fd())?;
+        let process = process(&end).map(register_copy).transpose()?;
+        Ok(Readiness { end, socket, process })
     }
 
     pub(super) fn end(&mut self) -> &mut E {
-        self.end.get_mut()
+        &mut self.end
     }
 
     pub(super) fn into_inner(self) -> E {
-        self.end.into_inner()
+        self.end
     }
 
     /// Waits for an event of the socket or of the other process since the last call. The wake-up may be spurious.
@@ -60,8 +63,8 @@ impl<E: AsFd + AsRawFd> Readiness<E> {
                 return Poll::Ready(Ok(()));
             }
         }
-        // Cleared only if no event has arrived since then. A hang-up stays.
-        ready!(self.end.poll_read_ready(context))?.clear_ready();
+        // Cleared only if nothing came since. A hang-up stays.
+        ready!(self.socket.poll_read_ready(context))?.clear_ready();
         Poll::Ready(Ok(()))
     }
 }

@@ -20,8 +20,7 @@ impl Receiver {
         if let Err(error @ Error::System(_)) = end.watch() {
             return Err(error);
         }
-        // SAFETY: a receiver keeps its socket for as long as it lives.
-        Ok(Receiver(unsafe { Readiness::new(end, |end| end.peer_process()) }?))
+        Ok(Receiver(Readiness::new(end, |end| end.peer_process())?))
     }
 
     /// Waits for the next message, copies it into `buffer`, and returns its length. If the future is dropped before it is ready, the
@@ -58,7 +57,7 @@ impl Receiver {
         }
     }
 
-    /// Returns the end, for non-blocking calls.
+    /// Returns the end, for calls that do not wait. Do not swap it for another end: futures would wait for the socket of this one.
     pub fn get_mut(&mut self) -> &mut crate::Receiver {
         self.0.end()
     }

@@ -30,8 +30,7 @@ impl Sender {
         if let Err(error @ Error::System(_)) = end.watch(0) {
             return Err(error);
         }
-        // SAFETY: a sender keeps its socket for as long as it lives.
-        Ok(Sender(unsafe { Readiness::new(end, |end| end.peer_process()) }?))
+        Ok(Sender(Readiness::new(end, |end| end.peer_process())?))
     }
 
     /// Waits for room, and sends a message. A message that is longer than the ring is sent in parts. If the future is dropped before it is
@@ -44,12 +43,16 @@ impl Sender {
         let mut long = LongMessage::new(message);
         let sending = Unfinished(&mut self.0);
         loop {
-            match sending.0.end().try_send_long(&mut long) {
+            let sent = long.sent();
+            match sending.0.end().try_send_part(&mut long) {
                 Err(Error::WouldBlock) => {}
                 result => return result,
             }
-            if sending.0.end().watch_long(&long)? {
+            if long.sent() == sent && sending.0.end().watch_long(&long)? {
                 sending.0.changed().await?;
+            } else {
+                // Each part takes a unit of the budget, so other tasks run during a long message.
+                consume_budget().await;
             }
         }
     }
@@ -72,7 +75,7 @@ impl Sender {
         }
     }
 
-    /// Returns the end, for non-blocking calls.
+    /// Returns the end, for calls that do not wait. Do not swap it for another end: futures would wait for the socket of this one.
     pub fn get_mut(&mut self) -> &mut crate::Sender {
         self.0.end()
     }
