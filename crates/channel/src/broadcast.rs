@@ -8,26 +8,8 @@ use crate::error::{Error, Result};
 use crate::memory::Lane;
 use crate::options::Options;
 use crate::ring::{Place, Producer};
-use crate::shared_ring::SharedRing;
-use crate::waiting::{Limit, Waiter};
-use crate::wake::Link;
-
-/// A receiver, from the view of the sender.
-#[derive(Debug)]
-struct Subscriber {
-    /// The ring with the control words of this receiver.
-    lane: Lane,
-    waiter: Waiter,
-    /// Position at which the receiver began, and bytes that it has read from there.
-    start: u64,
-    read: u64,
-}
-
-impl Drop for Subscriber {
-    fn drop(&mut self) {
-        self.waiter.close();
-    }
-}
+use crate::shared_ring::{SharedRing, Subscriber};
+use crate::waiting::Limit;
 
 impl Subscriber {
     /// Updates the position of the receiver. Returns false if the receiver claims an impossible position.
@@ -121,36 +103,27 @@ impl SharedRing for SendingRing {
         &self.lane
     }
 
-    fn options_of_next(&self) -> Options {
-        Options { start: self.ring.position(), longest: self.longest_message(), ..self.options }
+    fn options(&self) -> &Options {
+        &self.options
     }
 
-    fn add(&mut self, lane: Lane, link: Link) {
-        self.receivers();
-        let options = &self.options;
-        let waiter = Waiter::new(options.waiting, options.membarrier, lane.ends_of_sender(), link);
-        self.subscribers.push(Subscriber { lane, waiter, start: self.ring.position(), read: 0 });
+    fn position(&self) -> u64 {
+        self.ring.position()
+    }
+
+    fn subscribers(&mut self) -> &mut Vec<Subscriber> {
+        &mut self.subscribers
     }
 
     fn longest_message(&self) -> usize {
         self.ring.longest_record().min(self.options.longest)
     }
 
-    fn receivers(&mut self) -> usize {
-        self.subscribers.retain(|subscriber| !subscriber.waiter.is_alone());
-        self.subscribers.len()
-    }
-
-    fn send(&mut self, message: &[u8], limit: Limit) -> Result<()> {
-        let (len, most) = (message.len(), self.longest_message());
-        if len > most {
-            return Err(Error::TooLong { len, most });
-        }
-        let place = self.place(len, limit)?;
+    fn publish(&mut self, message: &[u8], limit: Limit) -> Result<()> {
+        let place = self.place(message.len(), limit)?;
         self.ring.fill(place, message);
         self.ring.stage_whole(place);
         self.ring.publish();
-        self.subscribers.iter().for_each(|subscriber| subscriber.waiter.wake());
         Ok(())
     }
 }

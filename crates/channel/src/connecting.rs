@@ -5,11 +5,8 @@ use crate::credentials::Credentials;
 use crate::error::Result;
 use crate::options::Options;
 use crate::platform::{Listener, connect_until, is_admitted};
-use crate::waiting::Limit;
+use crate::waiting::{CONNECT_LIMIT, Limit};
 use std::time::Duration;
-
-/// How long `connect` waits.
-const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
 impl Listener {
     /// Waits for a process of the same user, or of root, to connect, and returns this end of a new channel.

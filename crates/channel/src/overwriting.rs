@@ -9,7 +9,7 @@ use crate::atomics::{Fault, Ordering, fence, has};
 use crate::error::{Error, Result};
 use crate::memory::Lane;
 use crate::options::Options;
-use crate::shared_ring::SharedRing;
+use crate::shared_ring::{SharedRing, Subscriber};
 use crate::waiting::{Limit, Waiter};
 use crate::wake::Link;
 
@@ -39,16 +39,6 @@ fn record_bytes(len: usize) -> usize {
 /// Bytes in the longest message of a ring.
 fn longest(capacity: usize) -> usize {
     capacity / 4 - HEAD_BYTES
-}
-
-/// A receiver, from the view of the sender.
-#[derive(Debug)]
-struct Subscriber(Waiter);
-
-impl Drop for Subscriber {
-    fn drop(&mut self) {
-        self.0.close();
-    }
 }
 
 /// The sending end.
@@ -134,8 +124,16 @@ impl SharedRing for Writer {
         &self.lane
     }
 
-    fn options_of_next(&self) -> Options {
-        Options { start: self.written, longest: self.longest_message(), ..self.options }
+    fn options(&self) -> &Options {
+        &self.options
+    }
+
+    fn position(&self) -> u64 {
+        self.written
+    }
+
+    fn subscribers(&mut self) -> &mut Vec<Subscriber> {
+        &mut self.subscribers
     }
 
     fn prepare(&self, lane: &Lane) {
@@ -143,29 +141,12 @@ impl SharedRing for Writer {
         lane.publish_read(self.number);
     }
 
-    fn add(&mut self, lane: Lane, link: Link) {
-        self.receivers();
-        let options = &self.options;
-        let waiter = Waiter::new(options.waiting, options.membarrier, lane.ends_of_sender(), link);
-        self.subscribers.push(Subscriber(waiter));
-    }
-
     fn longest_message(&self) -> usize {
         longest(self.lane.capacity()).min(self.options.longest)
     }
 
-    fn receivers(&mut self) -> usize {
-        self.subscribers.retain(|subscriber| !subscriber.0.is_alone());
-        self.subscribers.len()
-    }
-
-    fn send(&mut self, message: &[u8], _limit: Limit) -> Result<()> {
-        let (len, most) = (message.len(), self.longest_message());
-        if len > most {
-            return Err(Error::TooLong { len, most });
-        }
+    fn publish(&mut self, message: &[u8], _limit: Limit) -> Result<()> {
         self.write(message);
-        self.subscribers.iter().for_each(|subscriber| subscriber.0.wake());
         if self.number % BETWEEN_LOOKS == 0 {
             self.receivers();
         }

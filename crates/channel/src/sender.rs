@@ -321,7 +321,8 @@ impl DerefMut for Loan<'_> {
     }
 }
 
-fn check_length(len: usize, most: usize) -> Result<()> {
+/// Returns `TooLong` for a message with more than `most` bytes.
+pub(crate) fn check_length(len: usize, most: usize) -> Result<()> {
     if len > most { Err(Error::TooLong { len, most }) } else { Ok(()) }
 }
 

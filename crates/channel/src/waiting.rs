@@ -102,6 +102,9 @@ pub(crate) enum Limit {
     None,
 }
 
+/// Timeout of calls that connect, unless the caller has one.
+pub(crate) const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+
 impl Limit {
     /// So long from now.
     pub(crate) fn after(time: Duration) -> Limit {
@@ -129,11 +132,12 @@ impl Limit {
 
     /// Returns `WouldBlock` or `TimedOut` if no time is left.
     pub(crate) fn check(self) -> Result<()> {
-        match self {
-            _ if self.left().is_some() => Ok(()),
-            Limit::Now => Err(Error::WouldBlock),
-            _ => Err(Error::TimedOut),
-        }
+        if self.left().is_some() { Ok(()) } else { Err(self.exceeded()) }
+    }
+
+    /// Returns the error of a call that did not succeed within this limit.
+    pub(crate) fn exceeded(self) -> Error {
+        if matches!(self, Limit::Now) { Error::WouldBlock } else { Error::TimedOut }
     }
 }
 

@@ -6,14 +6,14 @@ use crate::error::{Error, Result};
 use crate::greeting::{self, Offer};
 use crate::linux::connection::{Greeted, Listener, give, greeted, is_admitted};
 use crate::linux::link::Link;
-use crate::linux::{passing, shared_memory, socket};
+use crate::linux::{shared_memory, socket};
 use crate::memory::Lane;
 use crate::options::Options;
 use crate::overwriting::Writer;
 use crate::receiver::Receiver;
 use crate::shared_ring::SharedRing;
 use crate::storage::{CONTROL_BYTES, shared_bytes};
-use crate::waiting::Limit;
+use crate::waiting::{CONNECT_LIMIT, Limit};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
@@ -240,7 +240,7 @@ impl Receiver {
     /// # Errors
     /// Returns `OtherKind` if the listener accepts another kind of channel, or an error as `Channel::connect` does.
     pub fn subscribe(name: &str, options: &Options) -> Result<Receiver> {
-        Receiver::subscribe_if(name, options, Duration::from_secs(5), is_admitted)
+        Receiver::subscribe_if(name, options, CONNECT_LIMIT, is_admitted)
     }
 
     /// Like [`subscribe`](Self::subscribe), but waits at most `timeout`, and `is_allowed` decides about listeners of all users.
@@ -285,11 +285,8 @@ pub(crate) fn subscribe(
     is_allowed: impl Fn(&Credentials) -> bool,
     wanted: Offer,
 ) -> Result<(Rings, Link, Options)> {
-    let Greeted { greeting, descriptors, .. } = greeted(name, Limit::after(timeout), is_allowed)?;
-    let options = greeting::decode(&greeting, options, wanted)?;
-    let [memory, control, socket] = passing::exactly(descriptors)?;
-    socket::check(socket.as_fd())?;
-    let process = socket::peer_process(socket.as_fd());
+    let Greeted { options, descriptors: [memory, control, socket], process, .. } =
+        greeted(name, options, Limit::after(timeout), is_allowed, wanted)?;
     let [link] = Link::all([socket], process);
     Ok((open(&memory, &control, &options)?, link, options))
 }

@@ -87,7 +87,7 @@ impl Listener {
         let mut left = 0;
         loop {
             let Some(connection) = self.next_connection(limit)? else {
-                return Err(none_in(limit));
+                return Err(limit.exceeded());
             };
             let peer = socket::credentials(connection.as_fd())?;
             if !is_allowed(&peer) {
@@ -98,7 +98,7 @@ impl Listener {
             }
             left += 1;
             if left >= MOST_LEFT && limit.left().is_none() {
-                return Err(none_in(limit));
+                return Err(limit.exceeded());
             }
         }
     }
@@ -170,28 +170,38 @@ pub(crate) fn give(
     }
 }
 
-/// The greeting of a listener with its descriptors, as received by a client.
-pub(crate) struct Greeted {
-    pub(crate) connection: OwnedFd,
-    pub(crate) peer: Credentials,
-    pub(crate) greeting: [u8; greeting::BYTES],
-    pub(crate) descriptors: Vec<OwnedFd>,
+/// A listener's offer, as accepted by a client.
+pub(crate) struct Greeted<const N: usize> {
+    connection: OwnedFd,
+    peer: Credentials,
+    pub(crate) options: Options,
+    /// The descriptors of this end. The last one is a socket that the listener's process has created for it.
+    pub(crate) descriptors: [OwnedFd; N],
+    /// The pidfd of that process. The connection would name the process that began to listen.
+    pub(crate) process: Option<OwnedFd>,
 }
 
-/// Connects with a listener and receives its greeting.
-pub(crate) fn greeted(
+/// Connects with a listener, and accepts its offer if it is the wanted one.
+pub(crate) fn greeted<const N: usize>(
     name: &str,
+    options: &Options,
     limit: Limit,
     is_allowed: impl Fn(&Credentials) -> bool,
-) -> Result<Greeted> {
+    wanted: Offer,
+) -> Result<Greeted<N>> {
     let connection = socket::connect(&Address::new(name.as_bytes())?, limit).map_err(of_connection)?;
     let peer = socket::credentials(connection.as_fd())?;
     if !is_allowed(&peer) {
         return Err(Error::Refused(peer));
     }
     let mut greeting = [0; greeting::BYTES];
-    let descriptors = passing::receive(connection.as_fd(), &mut greeting, limit)?;
-    Ok(Greeted { connection, peer, greeting, descriptors })
+    let received = passing::receive(connection.as_fd(), &mut greeting, limit)?;
+    let options = greeting::decode(&greeting, options, wanted)?;
+    let descriptors: [OwnedFd; N] = passing::exactly(received)?;
+    let socket = descriptors[N - 1].as_fd();
+    socket::check(socket)?;
+    let process = socket::peer_process(socket);
+    Ok(Greeted { connection, peer, options, descriptors, process })
 }
 
 /// Connects with a listener and creates the other end of its channel.
@@ -201,19 +211,10 @@ pub(crate) fn connect_until(
     limit: Limit,
     is_allowed: impl Fn(&Credentials) -> bool,
 ) -> Result<Channel> {
-    let Greeted { connection, peer, greeting, descriptors } = greeted(name, limit, is_allowed)?;
-    let options = greeting::decode(&greeting, options, Offer::Channel)?;
-    let [memory, receiving] = passing::exactly(descriptors)?;
-    socket::check(receiving.as_fd())?;
-    // The listener's process made this socket for the channel; the connection's is the one that began to listen.
-    let process = socket::peer_process(receiving.as_fd());
+    let Greeted { connection, peer, options, descriptors: [memory, receiving], process } =
+        greeted(name, options, limit, is_allowed, Offer::Channel)?;
     let links = Link::all([connection, receiving], process);
     Channel::connected(memory.as_fd(), links, Side::Second, &options, peer)
-}
-
-/// The error of a call that has accepted no client within its limit.
-fn none_in(limit: Limit) -> Error {
-    if matches!(limit, Limit::Now) { Error::WouldBlock } else { Error::TimedOut }
 }
 
 fn of_connection(error: io::Error) -> Error {

@@ -1,10 +1,11 @@
 //! One wait for many descriptors.
 
+use crate::linux::poll::milliseconds;
 use crate::linux::return_value::{check, own};
 use crate::waiting::Limit;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Maximum number of events that one call returns.
 const MOST: usize = 64;
@@ -43,14 +44,7 @@ impl Epoll {
 
     /// Waits until a descriptor is ready, and returns the numbers of all ready descriptors; none after a timeout or a signal.
     pub(crate) fn wait(&self, limit: Limit, mut report: impl FnMut(u64)) -> io::Result<()> {
-        let limit_ms = match limit {
-            Limit::Now => 0,
-            Limit::None => -1,
-            Limit::At(end) => {
-                let left = end.saturating_duration_since(Instant::now());
-                libc::c_int::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(libc::c_int::MAX)
-            }
-        };
+        let limit_ms = milliseconds(limit);
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; MOST];
         let (epoll, most) = (self.0.as_raw_fd(), MOST as libc::c_int);
         // SAFETY: the buffer has room for this number of events.

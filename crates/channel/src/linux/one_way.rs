@@ -5,19 +5,16 @@ use crate::error::Result;
 use crate::greeting::{self, Offer};
 use crate::linux::connection::{Greeted, Listener, give, greeted, is_admitted};
 use crate::linux::link::Link;
-use crate::linux::{passing, shared_memory, socket};
+use crate::linux::{shared_memory, socket};
 use crate::memory::Lane;
 use crate::options::Options;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 use crate::storage::shared_bytes;
-use crate::waiting::Limit;
+use crate::waiting::{CONNECT_LIMIT, Limit};
 use sealed::Parts;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
-
-/// Timeout of `connect`.
-const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
 /// An end of a one-way channel: a [`Sender`] or a [`Receiver`].
 ///
@@ -125,11 +122,8 @@ fn connect<E: OneWayEnd>(
     timeout: Duration,
     is_allowed: impl Fn(&Credentials) -> bool,
 ) -> Result<E> {
-    let Greeted { greeting, descriptors, .. } = greeted(name, Limit::after(timeout), is_allowed)?;
-    let options = greeting::decode(&greeting, options, offer(!E::SENDS))?;
-    let [memory, socket] = passing::exactly(descriptors)?;
-    socket::check(socket.as_fd())?;
-    let process = socket::peer_process(socket.as_fd());
+    let Greeted { options, descriptors: [memory, socket], process, .. } =
+        greeted(name, options, Limit::after(timeout), is_allowed, offer(!E::SENDS))?;
     let [link] = Link::all([socket], process);
     open(memory.as_fd(), link, &options)
 }

@@ -8,7 +8,7 @@ use crate::linux::broadcast::{Subscription, open_subscription, subscribe};
 use crate::linux::connection::is_admitted;
 use crate::options::Options;
 use crate::overwriting::{Reader, Taken};
-use crate::waiting::Limit;
+use crate::waiting::{CONNECT_LIMIT, Limit};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ impl OverwritingReceiver {
     /// # Errors
     /// Returns `OtherKind` if the listener accepts another kind of channel, or an error as `Channel::connect` does.
     pub fn subscribe(name: &str, options: &Options) -> Result<OverwritingReceiver> {
-        OverwritingReceiver::subscribe_if(name, options, Duration::from_secs(5), is_admitted)
+        OverwritingReceiver::subscribe_if(name, options, CONNECT_LIMIT, is_admitted)
     }
 
     /// Like [`subscribe`](Self::subscribe), but waits at most `timeout`, and `is_allowed` decides about listeners of all users.

@@ -23,8 +23,8 @@ pub(crate) fn is_readable(descriptor: BorrowedFd<'_>, limit: Limit) -> io::Resul
     }
 }
 
-/// The time that is left, rounded up, as poll counts it.
-fn milliseconds(limit: Limit) -> libc::c_int {
+/// Returns the remaining time in milliseconds, rounded up, as a timeout of poll and epoll.
+pub(crate) fn milliseconds(limit: Limit) -> libc::c_int {
     match limit {
         Limit::Now => 0,
         Limit::None => -1,

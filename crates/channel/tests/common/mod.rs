@@ -4,7 +4,7 @@
 
 use furlong_channel::{Channel, Error, Listener, Options, Waiting};
 #[cfg(target_os = "linux")]
-pub use linux::{bare_connection, folder, map};
+pub use linux::{bare_connection, folder, fork, kill, map, status_of};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -167,5 +167,32 @@ mod linux {
             assert_eq!(libc::connect(socket.as_raw_fd(), (&raw const address).cast(), len), 0);
             socket
         }
+    }
+
+    /// Runs `action` in a fork of this process, which then exits, and returns its PID. The status is 0 if `action` returns true.
+    pub fn fork(action: impl FnOnce() -> bool) -> libc::pid_t {
+        // SAFETY: the child does not return to the test.
+        let child = unsafe { libc::fork() };
+        assert!(child >= 0);
+        if child == 0 {
+            let passed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(action)).unwrap_or(false);
+            // SAFETY: ends the process at once.
+            unsafe { libc::_exit(i32::from(!passed)) };
+        }
+        child
+    }
+
+    /// Waits for a fork to exit, and returns its wait status.
+    pub fn status_of(child: libc::pid_t) -> i32 {
+        let mut status = 0;
+        // SAFETY: there is room for the status.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        status
+    }
+
+    /// Kills a process.
+    pub fn kill(process: libc::pid_t) {
+        // SAFETY: no memory is involved.
+        assert_eq!(unsafe { libc::kill(process, libc::SIGKILL) }, 0);
     }
 }

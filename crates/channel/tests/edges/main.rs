@@ -16,7 +16,7 @@ mod panics;
 mod parts;
 mod paths;
 
-use common::{PATIENCE, WAITINGS, task};
+use common::{PATIENCE, WAITINGS, fork, kill, status_of, task};
 use furlong_channel::{Channel, Options, Waiting};
 use std::sync::mpsc;
 use std::thread;
@@ -57,31 +57,4 @@ fn repeat<T, E>(mut call: impl FnMut() -> Result<T, E>, passes: impl Fn(&E) -> b
         }
     }
     None
-}
-
-/// Runs `action` in a fork of this process, which then exits, and returns its PID. The status is 0 if `action` returns true.
-fn fork(action: impl FnOnce() -> bool) -> libc::pid_t {
-    // SAFETY: the child does not return to the test.
-    let child = unsafe { libc::fork() };
-    assert!(child >= 0);
-    if child == 0 {
-        let passed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(action)).unwrap_or(false);
-        // SAFETY: ends the process at once.
-        unsafe { libc::_exit(i32::from(!passed)) };
-    }
-    child
-}
-
-/// Waits for a fork to exit, and returns its wait status.
-fn status_of(child: libc::pid_t) -> i32 {
-    let mut status = 0;
-    // SAFETY: there is room for the status.
-    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-    status
-}
-
-/// Kills a process.
-fn kill(process: libc::pid_t) {
-    // SAFETY: no memory is involved.
-    assert_eq!(unsafe { libc::kill(process, libc::SIGKILL) }, 0);
 }

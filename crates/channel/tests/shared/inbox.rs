@@ -234,7 +234,7 @@ fn is_readable(inbox: &Inbox) -> bool {
     unsafe { libc::poll(&raw mut watch, 1, 0) == 1 }
 }
 
-/// Signals on a socket that there is a message.
+/// Sends the signal of a message on a socket.
 fn signal(socket: &impl AsRawFd) {
     let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
     // SAFETY: one byte, which lives for the whole call.
