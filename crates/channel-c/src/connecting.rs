@@ -150,10 +150,13 @@ pub unsafe extern "C" fn furlong_accept_timeout(
 ) -> c_int {
     // SAFETY: as the caller promises.
     unsafe {
-        accept_by(listener, Handles::new(sender, receiver, peer), |listener| match timeout(timeout_ns) {
-            Timeout::None => listener.accept(),
-            Timeout::Now => listener.try_accept(),
-            Timeout::After(time) => listener.accept_timeout(time),
+        accept_by(listener, Handles::new(sender, receiver, peer), |listener| {
+            let accepted = match timeout(timeout_ns) {
+                Timeout::None => listener.accept(),
+                Timeout::Now => listener.try_accept(),
+                Timeout::After(time) => listener.accept_timeout(time),
+            };
+            accepted.map_err(number)
         })
     }
 }
@@ -163,13 +166,13 @@ pub unsafe extern "C" fn furlong_accept_timeout(
 unsafe fn accept_by(
     listener: *mut FurlongListener,
     handles: Result<Handles>,
-    accept: impl FnOnce(&Listener) -> furlong_channel::Result<Channel>,
+    accept: impl FnOnce(&Listener) -> Result<Channel>,
 ) -> c_int {
     // SAFETY: as the caller promises.
     let listener = unsafe { mutable(listener) };
     let accept = || {
         let (listener, handles) = (listener?, handles?);
-        let channel = accept(&listener.listener).map_err(number)?;
+        let channel = accept(&listener.listener)?;
         // SAFETY: as the caller promises by the options.
         unsafe { handles.give(channel, listener.trusts) };
         Ok(())
@@ -191,10 +194,12 @@ pub unsafe extern "C" fn furlong_accept_if(
     peer: *mut FurlongPeer,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    let accept = unsafe { rule(is_allowed, context) }.map(|rule| unsafe {
-        accept_by(listener, Handles::new(sender, receiver, peer), |listener| listener.accept_if(rule))
-    });
-    accept.unwrap_or_else(|error| error)
+    unsafe {
+        let rule = rule(is_allowed, context);
+        accept_by(listener, Handles::new(sender, receiver, peer), |listener| {
+            listener.accept_if(rule?).map_err(number)
+        })
+    }
 }
 
 /// See the header.
@@ -211,10 +216,12 @@ pub unsafe extern "C" fn furlong_try_accept_if(
     peer: *mut FurlongPeer,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    let accept = unsafe { rule(is_allowed, context) }.map(|rule| unsafe {
-        accept_by(listener, Handles::new(sender, receiver, peer), |listener| listener.try_accept_if(rule))
-    });
-    accept.unwrap_or_else(|error| error)
+    unsafe {
+        let rule = rule(is_allowed, context);
+        accept_by(listener, Handles::new(sender, receiver, peer), |listener| {
+            listener.try_accept_if(rule?).map_err(number)
+        })
+    }
 }
 
 /// See the header.
@@ -253,7 +260,11 @@ pub unsafe extern "C" fn furlong_connect(
     peer: *mut FurlongPeer,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { connect_by(name, given, Handles::new(sender, receiver, peer), Channel::connect) }
+    unsafe {
+        connect_by(name, given, Handles::new(sender, receiver, peer), |name, options| {
+            Channel::connect(name, options).map_err(number)
+        })
+    }
 }
 
 /// # Safety
@@ -262,13 +273,13 @@ unsafe fn connect_by(
     name: *const c_char,
     given: *const FurlongOptions,
     handles: Result<Handles>,
-    connect: impl FnOnce(&str, &Options) -> furlong_channel::Result<Channel>,
+    connect: impl FnOnce(&str, &Options) -> Result<Channel>,
 ) -> c_int {
     // SAFETY: as the caller promises.
     let (name, given) = unsafe { (text(name), options(given)) };
     let connect = || {
         let ((options, trusts), handles) = (given?, handles?);
-        let channel = connect(name?, &options).map_err(number)?;
+        let channel = connect(name?, &options)?;
         // SAFETY: as the caller promises by the options.
         unsafe { handles.give(channel, trusts) };
         Ok(())
@@ -301,7 +312,7 @@ pub unsafe extern "C" fn furlong_connect_timeout(
     // SAFETY: as the caller promises.
     unsafe {
         connect_by(name, given, Handles::new(sender, receiver, peer), |name, options| {
-            Channel::connect_timeout(name, options, connect_time(timeout_ns))
+            Channel::connect_timeout(name, options, connect_time(timeout_ns)).map_err(number)
         })
     }
 }
@@ -322,12 +333,12 @@ pub unsafe extern "C" fn furlong_connect_if(
     timeout_ns: i64,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    let connect = unsafe { rule(is_allowed, context) }.map(|rule| unsafe {
+    unsafe {
+        let rule = rule(is_allowed, context);
         connect_by(name, given, Handles::new(sender, receiver, peer), |name, options| {
-            Channel::connect_if(name, options, connect_time(timeout_ns), rule)
+            Channel::connect_if(name, options, connect_time(timeout_ns), rule?).map_err(number)
         })
-    });
-    connect.unwrap_or_else(|error| error)
+    }
 }
 
 /// See the header.
