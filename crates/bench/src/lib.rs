@@ -44,7 +44,6 @@ pub mod session;
 mod shared_end;
 mod started_program;
 mod subsystem;
-#[cfg(target_os = "linux")]
 mod survived;
 mod tally;
 mod timed;

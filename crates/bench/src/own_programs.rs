@@ -288,25 +288,7 @@ impl ProgramsTrial<'_> {
             ran_on = vec![self.processors[0]];
         }
         Ok(Measurement {
-            round_trips: timing.round_trips,
-            elapsed_ns: timing.elapsed_ns,
-            round_trips_per_sample: timing.round_trips_per_sample,
-            histogram: timing.histogram,
-            late_sends: 0,
-            timer_late: None,
-            outstanding_ns: None,
-            lost: None,
-            sent_again: None,
-            verified_messages: 0,
-            effective: BTreeMap::new(),
-            depth: None,
             roles,
-            parts: Vec::new(),
-            reached: None,
-            stall: None,
-            others: Vec::new(),
-            adapter: None,
-            warm_up: None,
             programs: Some(ProgramFacts {
                 commands: [programs.serve.clone().unwrap_or_default(), programs.ask.clone()],
                 begins_when_ready,
@@ -314,6 +296,7 @@ impl ProgramsTrial<'_> {
                 counts: count.is_some(),
             }),
             ran_on,
+            ..timing.measurement()
         })
     }
 

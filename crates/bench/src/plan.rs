@@ -3,12 +3,10 @@
 use crate::parties;
 use crate::peer::Peer;
 use crate::placement;
-#[cfg(target_os = "linux")]
-use crate::registry::SECCOMP_REMEDY;
 use crate::registry::{MechanismEntry, find};
 use crate::subsystem;
 #[cfg(target_os = "linux")]
-use crate::survived::survived;
+use crate::survived::{killed, survived};
 #[cfg(target_os = "linux")]
 use furlong_mechanism::probe_rings;
 use furlong_model::{
@@ -96,8 +94,7 @@ pub(crate) struct CaseResolver<'a> {
 /// Returns the reason if io_uring cannot wait for descriptors here.
 #[cfg(target_os = "linux")]
 fn rings() -> Option<Unavailable> {
-    let killed = survived(|| drop(probe_rings())).err();
-    killed.map(|error| Unavailable::new(error.to_string(), SECCOMP_REMEDY)).or_else(probe_rings)
+    survived(probe_rings).unwrap_or_else(|error| Some(killed(&error)))
 }
 
 impl<'a> CaseResolver<'a> {

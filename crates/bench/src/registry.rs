@@ -4,18 +4,13 @@ use crate::adapter::{Adapter, create_link};
 use crate::child_process::ChildProgram;
 use crate::not_measured::not_of_the_kernel;
 use crate::own_programs::OwnPrograms;
-#[cfg(target_os = "linux")]
-use crate::survived::survived;
+use crate::survived::{killed, survived};
 use crate::two_networks;
 use furlong_adapter_files::{Manifest, Row};
 use furlong_loops::built_in::{BuiltIn, all_built_in};
 use furlong_mechanism::{Link, LinkSpecification, Mechanism};
 use furlong_model::{Capabilities, Case, Limits, Unavailable, Wait};
 use std::io;
-
-/// Remedy for a call that a seccomp filter forbids.
-#[cfg(target_os = "linux")]
-pub(crate) const SECCOMP_REMEDY: &str = "allow the calls in the seccomp profile of the container or service";
 
 /// One mechanism, or one way of waiting of a mechanism that waits inside.
 #[derive(Debug, Clone, Copy)]
@@ -74,10 +69,7 @@ impl MechanismEntry {
     pub fn probe(&self) -> Result<Limits, Unavailable> {
         match self.source {
             Source::BuiltIn(built_in) => {
-                #[cfg(target_os = "linux")]
-                survived(|| drop((built_in.probe)()))
-                    .map_err(|error| Unavailable::new(error.to_string(), SECCOMP_REMEDY))?;
-                (built_in.probe)().map_err(not_of_the_kernel)
+                survived(built_in.probe).map_err(|error| killed(&error))?.map_err(not_of_the_kernel)
             }
             Source::Adapter(adapter) => adapter.here.clone(),
             Source::Programs(_) => Ok(Limits::none()),

@@ -4,9 +4,10 @@
 use crate::messages::LoopResult;
 use crate::role_error::{RoleError, step};
 use crate::steady::Steady;
-use furlong_model::{Fault, Phase, Stall, TimerLateness};
+use furlong_model::{Fault, Measurement, Phase, Stall, TimerLateness};
 use furlong_stats::{Distribution, HistogramError, HistogramRange, HistogramRecorder, encode_histogram};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// From a nanosecond to a minute: a longer sample is not told from others that are longer.
 const RANGE: HistogramRange = HistogramRange { lowest: 1, highest: 60_000_000_000, digits: 3 };
@@ -40,6 +41,35 @@ pub struct Timing {
     pub sent_again: Option<u64>,
     /// As in a measurement, for the receiver that slept.
     pub stall: Option<Stall>,
+}
+
+impl Timing {
+    /// Returns a measurement of this, without anything that was seen beside the times.
+    pub fn measurement(self) -> Measurement {
+        Measurement {
+            round_trips: self.round_trips,
+            elapsed_ns: self.elapsed_ns,
+            round_trips_per_sample: self.round_trips_per_sample,
+            histogram: self.histogram,
+            late_sends: self.late_sends,
+            timer_late: self.timer_late,
+            outstanding_ns: self.outstanding_ns,
+            verified_messages: 0,
+            effective: BTreeMap::new(),
+            depth: None,
+            roles: Vec::new(),
+            reached: self.reached,
+            stall: self.stall,
+            lost: self.lost,
+            sent_again: self.sent_again,
+            parts: Vec::new(),
+            others: Vec::new(),
+            adapter: None,
+            warm_up: None,
+            programs: None,
+            ran_on: Vec::new(),
+        }
+    }
 }
 
 /// Where times go, and after how many messages a loop is to end.

@@ -173,29 +173,15 @@ impl CountedTrial<'_> {
         let warm_up = self.warm_up()?;
         let timed = self.timed(warm_up.last_ns)?;
         self.finish()?;
-        let timing = timed.timing;
         Ok(Measurement {
-            round_trips: timing.round_trips,
-            elapsed_ns: timing.elapsed_ns,
-            round_trips_per_sample: timing.round_trips_per_sample,
-            histogram: timing.histogram,
-            late_sends: timing.late_sends,
-            timer_late: timing.timer_late,
-            outstanding_ns: None,
-            lost: None,
-            sent_again: None,
             verified_messages,
             effective,
-            depth: None,
             roles: timed.roles,
             parts: timed.parts,
-            reached: timing.reached,
-            stall: None,
             others: timed.others,
             adapter: Some(self.adapter.facts()),
-            programs: None,
-            ran_on: Vec::new(),
             warm_up: Some(Box::new(warm_up)),
+            ..timed.timing.measurement()
         })
     }
 

@@ -35,8 +35,8 @@ impl Counting {
         // The log of this process is opened to see whether it may be.
         let event = tracefs::event_id("raw_syscalls", "sys_enter");
         let tried = event.and_then(|event| {
-            survived(|| drop(SystemCallLog::open(event, 0)))?;
-            SystemCallLog::open(event, 0).map(|_| event)
+            survived(|| SystemCallLog::open(event, 0).map(drop))??;
+            Ok(event)
         });
         let mut why_not_better = Vec::new();
         match tried {

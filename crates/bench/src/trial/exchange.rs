@@ -426,42 +426,14 @@ impl RunningTrial {
     fn measured(self, reported: Vec<RoleResult>) -> Result<Measurement, Failure> {
         let TrialFigures { timing, parts, roles, verified_messages } =
             TrialFigures::of(self.pattern, reported)?;
-        let Timing {
-            round_trips,
-            elapsed_ns,
-            round_trips_per_sample,
-            histogram,
-            late_sends,
-            timer_late,
-            outstanding_ns,
-            reached,
-            lost,
-            sent_again,
-            stall,
-            ..
-        } = timing;
         Ok(Measurement {
-            round_trips,
-            elapsed_ns,
-            round_trips_per_sample,
-            histogram,
-            late_sends,
-            timer_late,
-            outstanding_ns,
             verified_messages,
             effective: self.effective,
             depth: Some(self.depth),
             roles,
             parts,
-            reached,
-            lost,
-            sent_again,
-            stall,
-            others: Vec::new(),
             adapter: self.adapter,
-            programs: None,
-            ran_on: Vec::new(),
-            warm_up: None,
+            ..timing.measurement()
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Which processors a process may run on.
 
 use crate::error::{Context, check};
+use crate::linux::proc_files::Status;
 use std::io;
 
 /// Size of the kernel's mask that we pass: 8192 processors, its largest configuration.
@@ -13,9 +14,7 @@ pub fn allowed() -> io::Result<Vec<usize>> {
     let asked = check(unsafe { libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) });
     if let Err(error) = asked.context(|| "sched_getaffinity") {
         // /proc says the same where a filter forbids the call.
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-        return list.map(|list| parse_list(list.trim())).ok_or(error);
+        return Status::read().field("Cpus_allowed_list").map(parse_list).ok_or(error);
     }
     Ok((0..WORDS * 64).filter(|number| mask[number / 64] >> (number % 64) & 1 == 1).collect())
 }

@@ -1,5 +1,6 @@
 //! Conditions of this process that change figures: scheduling, quotas, filters and limits, most of them inherited.
 
+use crate::linux::proc_files::Status;
 use crate::linux::{control_group, limits, load};
 use furlong_model::Conditions;
 use std::fs::read_to_string;
@@ -7,11 +8,7 @@ use std::path::PathBuf;
 
 /// Reads the conditions of this process.
 pub fn read() -> Conditions {
-    let status = read_to_string("/proc/self/status").unwrap_or_default();
-    let field = |name: &str| {
-        let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-        Some(value.trim().to_owned())
-    };
+    let status = Status::read();
     let scheduling = scheduling();
     Conditions {
         policy: scheduling.map(|(policy, ..)| policy_name(policy).to_owned()),
@@ -22,16 +19,16 @@ pub fn read() -> Conditions {
         huge_pages_disabled: attribute(libc::PR_GET_THP_DISABLE).map(|disabled| disabled != 0),
         quota_cpus: load::quota_cpus(),
         cpu_weight: cpu_weight(),
-        seccomp: field("Seccomp").map(|mode| {
-            match mode.as_str() {
+        seccomp: status.field("Seccomp").map(|mode| {
+            match mode {
                 "0" => "disabled",
                 "1" => "strict",
                 _ => "filter",
             }
             .to_owned()
         }),
-        seccomp_filters: field("Seccomp_filters").and_then(|count| count.parse().ok()),
-        memory_nodes: field("Mems_allowed_list"),
+        seccomp_filters: status.field("Seccomp_filters").and_then(|count| count.parse().ok()),
+        memory_nodes: status.field("Mems_allowed_list").map(str::to_owned),
         limits: limits::soft_limits(),
     }
 }

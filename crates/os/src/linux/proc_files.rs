@@ -4,6 +4,20 @@ use crate::error::Context;
 use std::fs;
 use std::io;
 
+/// The text of /proc/self/status; empty if it cannot be read.
+pub(super) struct Status(String);
+
+impl Status {
+    pub(super) fn read() -> Status {
+        Status(fs::read_to_string("/proc/self/status").unwrap_or_default())
+    }
+
+    /// Returns the value of the field with this name.
+    pub(super) fn field(&self, name: &str) -> Option<&str> {
+        self.0.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
+    }
+}
+
 /// The fields of /proc/PID/stat behind the name, which may have anything in it.
 pub(super) fn stat(pid: i32) -> io::Result<Vec<String>> {
     let text =

@@ -2,6 +2,7 @@
 
 use crate::error::{Context, check, retry};
 use crate::linux::handle::own;
+use crate::linux::proc_files::Status;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
@@ -101,9 +102,7 @@ pub fn queue(pid: i32, value: i32) -> io::Result<()> {
 
 /// Signals that are queued at present, over all processes of this user.
 pub fn queued() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("SigQ:"))?;
-    line.trim().split_once('/')?.0.parse().ok()
+    Status::read().field("SigQ")?.split_once('/')?.0.parse().ok()
 }
 
 /// The message signal, blocked in this process so that it can be taken.
