@@ -6,11 +6,7 @@ mod checks;
 mod files;
 mod protocols;
 mod runs;
-// These are the damages of the hostile files of `cargo xtask faults`.
-#[allow(dead_code)]
-#[path = "../../crates/xtask/src/faults/hostile.rs"]
-mod hostile;
-
+use furlong_testing::damage::damaged;
 use libfuzzer_sys::{fuzz_crossover, fuzz_mutator, fuzz_target, fuzzer_mutate};
 use std::sync::LazyLock;
 
@@ -52,7 +48,7 @@ fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     if seed % 2 == 0 {
         return fuzzer_mutate(data, size, max_size);
     }
-    let damaged = hostile::damaged(&data[..size], seed.into());
+    let damaged = damaged(&data[..size], seed.into());
     if damaged.len() > max_size.min(data.len()).min(2 * size + 1000) {
         // Long inputs are slow, and the hostile files already cover them.
         return fuzzer_mutate(data, size, max_size);

@@ -2,6 +2,8 @@
 //! passed, so `skip!` prints a line about it, and fails if CI should have run the test.
 #![forbid(unsafe_code)]
 
+pub mod damage;
+
 use std::fmt::Display;
 use std::io::Write;
 

@@ -89,12 +89,12 @@ fn number_of_processes_is_named() {
     }
     let place = Place::new();
     let line = format!("run pipe {ONE}");
-    let nobody = place.furlong_as_nobody(line.split(' '));
+    let unprivileged = place.furlong_as_nobody(line.split(' '));
     // The limit counts all processes of a user, so the test needs a user without processes.
     let own = (100_000 + std::process::id()).to_string();
-    let words = nobody.get_args().map(|word| word.to_str().unwrap().replace("65534", &own));
+    let words = unprivileged.get_args().map(|word| word.to_str().unwrap().replace("65534", &own));
     let mut command = place.program("prlimit");
-    command.arg("--nproc=1:1").arg(nobody.get_program()).args(words);
+    command.arg("--nproc=1:1").arg(unprivileged.get_program()).args(words);
     let finished = place.finish(&mut command).expect_no_panic();
     expect_said(&finished, &["RLIMIT_NPROC of this user is 1", "ulimit -u"]);
 }
