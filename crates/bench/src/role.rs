@@ -16,7 +16,7 @@ use furlong_loops::messages::{MessageFormat, Messages};
 use furlong_loops::role_error::{RoleError, step};
 use furlong_loops::short_lived::open_short_lived;
 use furlong_mechanism::{EndpointSetup, Handles};
-use furlong_model::{Fault, Pattern, Phase, RoleTally, Start, Wait, WhenFull};
+use furlong_model::{Fault, Links, Phase, RoleTally, Start, Wait, WhenFull};
 use furlong_os::{AsHandle, RawHandle};
 use furlong_os::{affinity, available_memory, handle};
 use std::io;
@@ -152,15 +152,15 @@ fn run_role(
     pin(configuration.processor)?;
     let RoleConfiguration { specifications, wait, .. } = configuration;
     let again = step(Phase::Open, "hold the socket twice", send_again(entry, configuration, &setups))?;
-    let opened = entry.built_in().and_then(|built_in| match configuration.pattern {
-        pattern if pattern.shares_an_end() => shared_end::open(built_in, &specifications[0], setups, *wait),
-        Pattern::Ready => {
+    let opened = entry.built_in().and_then(|built_in| match configuration.pattern.facts().links {
+        Links::Shared => shared_end::open(built_in, &specifications[0], setups, *wait),
+        Links::Watched => {
             let cannot = || io::Error::other("nothing of it can be waited for among several");
             let open = built_in.open_among_several.ok_or_else(cannot)?;
             open(specifications, setups, *wait, configuration.key)
         }
-        Pattern::Connect => open_short_lived(built_in, &specifications[0], *wait),
-        _ => built_in.open(specifications, setups, *wait, request),
+        Links::PerMessage => open_short_lived(built_in, &specifications[0], *wait),
+        Links::PerParty => built_in.open(specifications, setups, *wait, request),
     });
     let mut message_loop = step(Phase::Open, "open", opened)?;
     if let Some(options) = again {
@@ -191,7 +191,7 @@ fn run_role(
     enter_phase(control, Phase::Verify)?;
     // Where there is one process, whatever is under way is the one message that is held.
     let waits_for_room = entry.capabilities.when_full == WhenFull::Waits;
-    let one_at_a_time = one_process || configuration.pattern == Pattern::Ready;
+    let one_at_a_time = one_process || configuration.pattern.waits_for_several();
     let burst = if waits_for_room && !one_at_a_time { 2 } else { 1 };
     let bursts = verified_bursts(configuration.specifications[0].largest_bytes());
     let verified_messages = verify(message_loop.channel(), &mut messages, bursts, burst)

@@ -50,7 +50,7 @@ pub struct PatternOptions {
     /// process), fan-out (one way, each message to every receiver), fan-in (one way, from several senders to one receiver),
     /// work (one way, each message to one of several workers), or ready (round trips, each by one of several links, for all of
     /// which the receiver waits)
-    #[arg(short = 'm', long, value_name = "PATTERN", default_value_t = Pattern::RoundTrip)]
+    #[arg(short = 'm', long, value_name = "PATTERN", default_value_t = Pattern::default())]
     pub pattern: Pattern,
     /// Bytes in a request
     #[arg(long, value_name = "SIZE", alias = "ask", allow_hyphen_values = true)]

@@ -12,7 +12,7 @@ use crate::output;
 use clap::ArgMatches;
 use furlong_analysis::{DecodedRun, Recommendation, recommend as judge};
 use furlong_console::exit::{Outcome, Usage};
-use furlong_model::{Boundary, Objective, Pattern, Placement, Trust, Workload};
+use furlong_model::{Boundary, Objective, Placement, Trust, Workload};
 use furlong_render as render;
 
 /// Recommends a mechanism for what was asked, which is what was `typed`.
@@ -80,7 +80,7 @@ pub fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
     let usage = |text: &str| Err(Usage(text.to_owned()).into());
     let usual = Workload::default();
     let pattern = options.pattern.unwrap_or(usual.pattern);
-    if options.request.is_some() && pattern != Pattern::Request {
+    if options.request.is_some() && !pattern.has_requests() {
         return usage("--request belongs to requests: say --pattern request");
     }
     if options.accept_shared_memory && options.trust != Some(Trust::None) {
@@ -96,7 +96,7 @@ pub fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
         return usage("--receivers, --senders and --workers: several of one of them can be measured");
     }
     let shares_an_end = senders > 1 || workers > 1;
-    if shares_an_end && pattern != Pattern::OneWay {
+    if shares_an_end && !pattern.is_stream() {
         return usage("--senders and --workers belong to messages one way: say --pattern one-way");
     }
     if shares_an_end && options.objective == Some(Objective::Latency) {
@@ -104,12 +104,12 @@ pub fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
             "--senders and --workers are measured as fast as messages go: say another --objective than latency",
         );
     }
-    if options.latest && (pattern != Pattern::OneWay || options.rate.is_none() || shares_an_end) {
+    if options.latest && (!pattern.is_stream() || options.rate.is_none() || shares_an_end) {
         return usage(
             "--latest is for messages one way at a rate, to one or more receivers: say --pattern one-way and --rate",
         );
     }
-    let streams = pattern == Pattern::OneWay && (options.rate.is_none() || shares_an_end);
+    let streams = pattern.is_stream() && (options.rate.is_none() || shares_an_end);
     let objective =
         options.objective.unwrap_or(if streams { Objective::Throughput } else { Objective::Latency });
     if options.slo.is_some() && (streams || objective == Objective::Throughput) {
@@ -120,7 +120,7 @@ pub fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
     Ok(Workload {
         pattern,
         size_bytes,
-        request_bytes: (pattern == Pattern::Request).then(|| options.request.map_or(1, |size| size.0)),
+        request_bytes: pattern.has_requests().then(|| options.request.map_or(1, |size| size.0)),
         interval_ns: options.rate.map(|rate| rate.interval_ns()),
         objective,
         slo: options.slo,
