@@ -1,5 +1,6 @@
 //! A case: one value of each axis, and which combinations make no sense.
 
+use crate::pattern::refusals;
 use crate::{
     Access, Arrival, Boundary, Capabilities, Exchange, Family, Limits, Links, Party, Pattern, Placement,
     Request, Role, Start, Subsystem, Unavailable, Wait, format_bytes, is_one, one,
@@ -241,35 +242,14 @@ impl Case {
         self.pattern().may_lose(capabilities)
     }
 
-    /// Returns why the pattern rejects an option of this case, if it does.
-    fn refuse_options(&self) -> Option<Unavailable> {
-        let pace = match self.arrival {
-            Arrival::ClosedLoop => None,
-            Arrival::Interval(_) => Some("--rate"),
-            Arrival::ThinkTime(_) => Some("--think-time"),
-        };
-        let window = (!is_one(&self.window())).then_some("--window");
-        let asked = [pace, window];
-        let rejected = self.pattern().facts().rejected_options;
-        let rejected = rejected.iter().find(|rejected| asked.contains(&Some(rejected.option)))?;
-        Some(Unavailable::new(rejected.reason, rejected.remedy))
-    }
-
-    /// Why several messages cannot be outstanding in this case, whatever the link holds, if they cannot.
+    /// Returns why several messages cannot be in flight in this case, regardless of the link's depth, if they cannot.
     fn refuse_several(&self, capabilities: &Capabilities) -> Option<Unavailable> {
-        if is_one(&self.window()) {
-            return None;
+        let is_one_process = capabilities.start == Start::Alone || self.placement == Placement::OneProcess;
+        if is_one_process && !is_one(&self.window()) {
+            let reason = "--window needs two processes";
+            return Some(Unavailable::new(reason, "leave --window out, or ask for another place"));
         }
-        let (why, remedy) = if capabilities.start == Start::Alone || self.placement == Placement::OneProcess {
-            ("--window needs two processes".to_owned(), "leave --window out, or ask for another place")
-        } else if !self.arrival.is_closed_loop() {
-            let why =
-                format!("--window sends the next message for each response, and {} is asked", self.arrival);
-            (why, "ask for one of the two")
-        } else {
-            return None;
-        };
-        Some(Unavailable::new(why, remedy))
+        refusals::window(self.window(), self.arrival)
     }
 
     /// Why this combination makes no sense for a mechanism with these promises and limits, if it does not.
@@ -287,7 +267,9 @@ impl Case {
                 "ask for 1 byte or more, or for a notification row such as eventfd",
             ));
         }
-        let refusal = (self.pattern().facts().refuse)(self, capabilities).or_else(|| self.refuse_options());
+        let pattern = self.pattern();
+        let refusal = (pattern.facts().refuse)(self, capabilities)
+            .or_else(|| pattern.reject(self.arrival.option().as_slice()));
         if let Some(refusal) = refusal {
             return Some(refusal);
         }

@@ -1,11 +1,12 @@
 //! The patterns, each with its facts. A file per pattern has the facts; this file has the list and the questions that facts answer.
 
+mod asked;
 mod connect;
 mod fan_in;
 mod fan_out;
 mod one_way;
 mod ready;
-mod refusals;
+pub(crate) mod refusals;
 mod request;
 mod round_trip;
 mod work;
@@ -13,6 +14,8 @@ mod work;
 use crate::named_enum::named_enum;
 use crate::{Capabilities, Case, Placement, Role, Sharing, Start, Unavailable, WhenFull, format_bytes};
 use serde::Serialize;
+
+pub use asked::ExchangeOptions;
 
 named_enum! {
     /// The pattern of an exchange.
@@ -154,6 +157,13 @@ impl Pattern {
             Pattern::Work => &work::FACTS,
             Pattern::Ready => &ready::FACTS,
         }
+    }
+
+    /// Returns why the pattern rejects one of these options of `furlong run`, if it does.
+    pub(crate) fn reject(self, options: &[&str]) -> Option<Unavailable> {
+        let rejected = self.facts().rejected_options;
+        let rejected = rejected.iter().find(|rejected| options.contains(&rejected.option))?;
+        Some(Unavailable::new(rejected.reason, rejected.remedy))
     }
 
     /// Returns whether this is the default pattern, which names and titles omit.

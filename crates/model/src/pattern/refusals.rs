@@ -3,8 +3,10 @@
 use super::{Pattern, RejectedOption};
 use crate::case::STAMPED_BYTES;
 use crate::{
-    ATOMIC_BYTES, Capabilities, Case, Placement, Sharing, Start, Unavailable, WhenFull, format_bytes,
+    ATOMIC_BYTES, Arrival, Capabilities, Case, Placement, Sharing, Start, Unavailable, WhenFull,
+    format_bytes, is_one,
 };
+use std::num::NonZeroU32;
 
 const LEAVE_IT_OUT: &str = "leave it out";
 
@@ -40,6 +42,14 @@ pub(super) fn placement(pattern: Pattern, placement: Placement) -> Option<Unavai
             format!("ask for it with --place {needed}, or leave --place out"),
         )
     })
+}
+
+/// Returns why several messages cannot be in flight at this pace, if they cannot.
+pub(crate) fn window(window: NonZeroU32, arrival: Arrival) -> Option<Unavailable> {
+    let option = arrival.option().filter(|_| !is_one(&window))?;
+    let reason =
+        format!("--window sends the next message for each response, and {option} at times of its own");
+    Some(Unavailable::new(reason, "ask for one of the two"))
 }
 
 /// Returns why a case that needs two processes cannot be measured, if it cannot.
