@@ -19,8 +19,10 @@ pub use asked::ExchangeOptions;
 
 named_enum! {
     /// The pattern of an exchange.
+    #[derive(Default)]
     Pattern, "pattern" {
         /// Round trips of messages of one size, one at a time.
+        #[default]
         RoundTrip = "round-trip",
         /// A stream of messages in one direction, sent as fast as the receiver accepts them.
         OneWay = "one-way",
@@ -133,12 +135,6 @@ pub enum Links {
     Shared,
     /// Several links between two processes. The receiver waits for all of them.
     Watched,
-}
-
-impl Default for Pattern {
-    fn default() -> Self {
-        Pattern::RoundTrip
-    }
 }
 
 impl Pattern {
