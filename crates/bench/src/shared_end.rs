@@ -37,7 +37,8 @@ pub(crate) fn perform(
     configuration: &RoleConfiguration,
     notifies_only: bool,
 ) -> Result<(), RoleError> {
-    let RoleConfiguration { pattern, party, parties, .. } = *configuration;
+    let RoleConfiguration { party, ref exchange, .. } = *configuration;
+    let (pattern, parties) = (exchange.pattern(), exchange.parties());
     let mut place = Place::of(pattern, party, parties.get(), notifies_only);
 
     enter_phase(control, Phase::Verify)?;

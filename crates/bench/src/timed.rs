@@ -22,7 +22,7 @@ pub(crate) fn warm_up(
 ) -> Result<u32, RoleError> {
     let budget_ns = configuration.warm_up_ns.unwrap_or(LONGEST_WARM_UP_NS);
     let mut recorder = Recorder::of_pace(configuration.warm_up_ns.is_none());
-    match (configuration.pattern.is_one_way(), configuration.party.role) {
+    match (configuration.exchange.pattern().is_one_way(), configuration.party.role) {
         (true, Role::Responder) => {
             let result = message_loop.one_end()?.receive_stream(messages, 1, &mut recorder)?;
             return Ok(window_for(result.elapsed_ns as f64 / result.round_trips.max(1) as f64));
@@ -36,7 +36,7 @@ pub(crate) fn warm_up(
         }
     };
     // With several outstanding, each is timed.
-    if configuration.window.get() > 1 {
+    if configuration.exchange.window().get() > 1 {
         return Ok(1);
     }
     Ok(recorder.pace_ns().map_or(1, |pace_ns| batch_for(pace_ns, configuration.clock_read_ns)))
@@ -49,7 +49,8 @@ pub(crate) fn timed(
     configuration: &RoleConfiguration,
     batch: u32,
 ) -> Result<(LoopResult, Option<Timing>), RoleError> {
-    let RoleConfiguration { pattern, party, arrival, wait, budget_ns, most_round_trips, .. } = *configuration;
+    let pattern = configuration.exchange.pattern();
+    let RoleConfiguration { party, arrival, wait, budget_ns, most_round_trips, .. } = *configuration;
     let role = party.role;
     let schedule = Schedule { arrival, wait };
     if pattern.is_to_all() {
@@ -63,7 +64,7 @@ pub(crate) fn timed(
         (true, Role::Initiator) => Recorder::counting(1, most_round_trips),
         // One batch is under way while the one before it is kept; in a window each is kept at once.
         (false, Role::Initiator) => {
-            let under_way = if configuration.window.get() == 1 { batch } else { 0 };
+            let under_way = if configuration.exchange.window().get() == 1 { batch } else { 0 };
             Recorder::of_samples(under_way, most_round_trips)?
         }
         (false, Role::Responder) => Recorder::counting(0, None),
@@ -104,7 +105,7 @@ fn round_trips(
     batch: u32,
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
-    match configuration.window.get() {
+    match configuration.exchange.window().get() {
         1 => message_loop.initiator()?.initiate(messages, budget_ns, batch, recorder),
         window => message_loop.one_end()?.initiate_window(messages, budget_ns, window, recorder),
     }
@@ -119,7 +120,8 @@ fn timed_fan_out(
     configuration: &RoleConfiguration,
     batch: u32,
 ) -> Result<(LoopResult, Option<Timing>), RoleError> {
-    let RoleConfiguration { party, arrival, wait, budget_ns, stall, .. } = *configuration;
+    let stall = configuration.exchange.stall();
+    let RoleConfiguration { party, arrival, wait, budget_ns, .. } = *configuration;
     let schedule = Schedule { arrival, wait };
     let streams = arrival.is_closed_loop();
     let half_ns = if streams { budget_ns / 2 } else { budget_ns };

@@ -16,7 +16,7 @@ pub struct Request {
 
 /// A pattern and its options. `pairs` is the number of process pairs that exchange messages in parallel. `window` is the number of messages
 /// in flight.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Exchange {
     /// [`Pattern::RoundTrip`].
     RoundTrip {

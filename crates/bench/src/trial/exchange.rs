@@ -336,7 +336,7 @@ impl RunningTrial {
                 wait: case.wait,
                 party: setup.party,
                 processor: processors.as_ref().map(|processors| processors[place]),
-                pattern: case.pattern(),
+                exchange: case.exchange.clone(),
                 specifications: setup
                     .ends
                     .iter()
@@ -356,9 +356,6 @@ impl RunningTrial {
                 },
                 budget_ns: settings.budget.as_nanos() as u64,
                 arrival: case.arrival,
-                window: case.window(),
-                parties: case.parties(),
-                stall: case.exchange.stall(),
                 warm_up_ns: settings.warm_up.map(|time| time.as_nanos() as u64),
                 clock_read_ns: settings.clock_read_ns,
                 most_round_trips: settings.most_round_trips,
