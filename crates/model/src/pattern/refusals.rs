@@ -47,8 +47,9 @@ pub(super) fn placement(pattern: Pattern, placement: Placement) -> Option<Unavai
 /// Returns why several messages cannot be in flight at this pace, if they cannot.
 pub(crate) fn window(window: NonZeroU32, arrival: Arrival) -> Option<Unavailable> {
     let option = arrival.option().filter(|_| !is_one(&window))?;
-    let reason =
-        format!("--window sends the next message for each response, and {option} at times of its own");
+    let reason = format!(
+        "--window sends the next message for each response, and {option} sends messages at times of their own"
+    );
     Some(Unavailable::new(reason, "ask for one of the two"))
 }
 
