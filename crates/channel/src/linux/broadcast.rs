@@ -183,14 +183,14 @@ impl Broadcast {
         limit: Limit,
         is_allowed: impl Fn(&Credentials) -> bool,
     ) -> Result<Credentials> {
-        listener.accept_with(limit, is_allowed, |connection, peer| {
+        listener.accept_with(limit, is_allowed, |connection, process, peer| {
             let (subscription, lane, socket) = self.new_subscription()?;
             let greeting = greeting::encode(&self.ring.options_of_next(), self.offer);
             let Subscription { memory, control, socket: other, .. } = &subscription;
             if !give(connection.as_fd(), &greeting, &[memory.as_fd(), control.as_fd(), other.as_fd()])? {
                 return Ok(None);
             }
-            let [link] = Link::all([socket], socket::peer_process(connection.as_fd()));
+            let [link] = Link::all([socket], process);
             self.ring.add(lane, link);
             Ok(Some(peer))
         })
