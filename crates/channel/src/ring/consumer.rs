@@ -139,11 +139,25 @@ impl Consumer {
     pub(crate) fn look(&mut self) -> Result<Option<Record>> {
         let offset = self.offset();
         let header = self.lane.load_header(offset);
-        let len = self.usual.len;
-        if header == self.usual.header && len <= self.lane.capacity() - offset - HEADER_BYTES {
-            return Ok(Some(Record { kind: Kind::Whole, len, message: len, offset }));
+        if let Some(record) = self.as_usual(offset, header) {
+            return Ok(Some(record));
         }
         if header == 0 && !self.broken { Ok(None) } else { self.check(offset, header) }
+    }
+
+    /// Returns the next record if its header is that of the last whole message.
+    #[inline(always)]
+    pub(crate) fn usual_record(&self) -> Option<Record> {
+        let offset = self.offset();
+        self.as_usual(offset, self.lane.load_header(offset))
+    }
+
+    /// Returns the record at an offset if its header is that of the last whole message.
+    #[inline(always)]
+    fn as_usual(&self, offset: usize, header: u64) -> Option<Record> {
+        let len = self.usual.len;
+        let is_usual = header == self.usual.header && len <= self.lane.capacity() - offset - HEADER_BYTES;
+        is_usual.then_some(Record { kind: Kind::Whole, len, message: len, offset })
     }
 
     /// The record whose header was seen.
