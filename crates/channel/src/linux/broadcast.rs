@@ -164,6 +164,14 @@ impl Broadcast {
         self.accept_until(listener, Limit::Now, is_admitted)
     }
 
+    /// Like [`accept`](Self::accept), but waits no longer than `timeout`.
+    ///
+    /// # Errors
+    /// Returns `TimedOut`, or an error as `accept` does.
+    pub fn accept_timeout(&mut self, listener: &Listener, timeout: Duration) -> Result<Credentials> {
+        self.accept_until(listener, Limit::after(timeout), is_admitted)
+    }
+
     /// Like [`accept`](Self::accept), but waits no longer than `timeout`, and `is_allowed` decides about processes of all users.
     ///
     /// # Errors
