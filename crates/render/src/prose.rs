@@ -14,7 +14,7 @@ use super::{
 use furlong_analysis::text::{listed, plain, versions};
 use furlong_analysis::{Carries, Group, Level, Row, Summary, Unit, unusual_conditions};
 use furlong_model::{Harness, Machine, PeerHost, Runtime, format_bytes, format_ns, three_digits};
-use furlong_stats::distinct;
+use furlong_stats::{distinct, trials_of_comparison};
 
 /// Rows that are named one by one.
 const ROWS_NAMED: usize = 6;
@@ -232,9 +232,22 @@ pub(crate) fn legend(summary: &Summary) -> Vec<Block> {
         "= no two rows with the same number differ significantly; ~ not significantly slower than the first row."
             .to_owned()
     });
+    let few = |row: &&Row| {
+        let rows = shown.iter().filter(|other| other.group == row.group).count();
+        (row.trials, trials_of_comparison(rows), rows)
+    };
+    let few = marked(is_compared).map(few).find(|(trials, needed, _)| *trials < *needed as usize);
     let compared = marked(is_compared).next().map(|_| {
-        "from-to: 95 % interval of 'vs first', for all rows of a table together, from the rounds in which all of them ran."
-            .to_owned()
+        let (percent, few) = match few {
+            Some((trials, needed, rows)) => {
+                let trials = count(trials, "trial");
+                ("", format!("; {trials} cannot cover 95 %, and {needed} do where {rows} rows are compared"))
+            }
+            None => ("95 % ", String::new()),
+        };
+        format!(
+            "from-to: {percent}interval of 'vs first', for all rows of a table together, from the rounds in which all of them ran{few}."
+        )
     });
     let calls = summary.counting.iter().map(counted);
     let legend = |columns, text| Block::Legend(columns, None, vec![text]);

@@ -12,6 +12,7 @@ use furlong_bench::{MechanismEntry, registry, two_networks};
 use furlong_console::exit::{CannotHere, Outcome, Usage};
 use furlong_model::{Arrival, Case, Pattern, Placement};
 use furlong_render as render;
+use furlong_stats::FEWEST_TRIALS;
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -32,7 +33,7 @@ const QUICK_BUDGET: Duration = Duration::from_millis(10);
 /// The most pairs, receivers, senders or workers that can be asked for.
 const MOST_PARTIES: NonZeroU32 = NonZeroU32::new(1024).unwrap();
 
-/// How long the trials of several pairs may take, unless the user says.
+/// How long the trials of several pairs may take, unless the user says or rows have too few for an interval by then.
 const SEVERAL_WITHIN: Duration = Duration::from_secs(40);
 
 /// Trials of each row that is watched, at most: some hours of them.
@@ -180,7 +181,7 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
         plan = Plan { trials: MOST_WATCHED, precision: None, until_interrupted: true, ..plan };
     }
     if is_beside_several && plan.precision.is_some() && plan.within.is_none() {
-        plan.within = Some(SEVERAL_WITHIN);
+        (plan.within, plan.fewest) = (Some(SEVERAL_WITHIN), FEWEST_TRIALS as u32);
     }
     let finished = environment.perform(&plan, &asked.saving)?;
     let run = DecodedRun::of(&finished.run);
