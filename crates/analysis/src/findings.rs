@@ -3,7 +3,7 @@
 //! A finding is drawn only when its rows were measured and their intervals are apart (or, for a tie, overlap).
 
 use crate::{Alike, Carries, Group, Growths, Level, Ratio, Regimes, Row, Verdict};
-use furlong_model::{Depth, Family, NoiseReading, Pattern, Placement, WaitKind};
+use furlong_model::{Depth, Family, NoiseReading, Placement, WaitKind};
 use furlong_stats::{median, tidy};
 use serde::Serialize;
 use std::iter;
@@ -184,7 +184,7 @@ struct Race<'a> {
 impl<'a> Race<'a> {
     fn data_groups(&self) -> impl Iterator<Item = &'a Group> {
         let plain = |group: &&Group| {
-            group.pattern == Pattern::RoundTrip
+            group.pattern.is_default()
                 && group.arrival.is_closed_loop()
                 && group.window.get() == 1
                 && group.parties.get() == 1
@@ -311,7 +311,8 @@ impl<'a> Race<'a> {
     /// Where room for one message makes both sides take turns.
     fn one_at_a_time(&self) -> Option<Finding> {
         let one_way = |group: &&Group| {
-            (group.pattern, group.carries) == (Pattern::OneWay, Carries::Data)
+            group.pattern.is_stream()
+                && group.carries == Carries::Data
                 && group.arrival.is_closed_loop()
                 && group.parties.get() == 1
         };
@@ -376,7 +377,7 @@ mod tests {
         fixture::{by_median, row},
         ranking,
     };
-    use furlong_model::{Harness, ProgramFacts, Wait};
+    use furlong_model::{Harness, Pattern, ProgramFacts, Wait};
 
     /// What these rows say on a quiet machine.
     fn found(mut rows: Vec<Row>) -> Vec<Finding> {

@@ -247,9 +247,8 @@ impl CountedTrial<'_> {
         let all = Exchange { phase: Phase::Verify, messages, batch: 0, verify: true, interval_ns: None };
         let verified = self.exchange(all)?.verified;
         let ways = match self.case.pattern() {
-            Pattern::FanOut => u64::from(self.case.parties().get()),
-            Pattern::OneWay | Pattern::Work => 1,
-            _ if self.adapter.alone => 1,
+            pattern if pattern.is_to_all() => u64::from(self.case.parties().get()),
+            pattern if pattern.is_one_way() || self.adapter.alone => 1,
             _ => 2,
         };
         if verified == ways * messages {
@@ -393,10 +392,8 @@ impl CountedTrial<'_> {
             vec![of_each.concat()]
         };
         for (index, readings) in readings.iter().enumerate() {
-            let messages = match self.case.pattern() {
-                Pattern::Work => exchanged.messages[index],
-                _ => messages,
-            };
+            let of_one = self.case.pattern().is_to_one_of_several();
+            let messages = if of_one { exchanged.messages[index] } else { messages };
             check(readings, messages, batch, exchanged.span_ns)
                 .map_err(|what| self.programs.failure(phase, what))?;
         }
@@ -449,7 +446,7 @@ pub(super) fn put_together(
     let (mut exchanged, mut all_taken) = (Exchanged::default(), Vec::new());
     for (index, (party, reply)) in replies.into_iter().enumerate() {
         let ExchangeReply { messages: its, verified, idle, taken } = reply;
-        if pattern == Pattern::Work && party.role == Role::Responder {
+        if pattern.is_to_one_of_several() && party.role == Role::Responder {
             let taken = taken.ok_or_else(|| (index, "its reply has no `taken`".to_owned()))?;
             let before = before.get(all_taken.len()).map_or(0, |taken| taken.count);
             if taken.count.checked_sub(before) != Some(its) {
