@@ -189,7 +189,8 @@ fn header_that_goes_away_is_reported() {
         });
         let begin = Instant::now();
         let mut is_reported = false;
-        while !is_reported && begin.elapsed() < PATIENCE {
+        // On a busy machine, both threads rarely run at the same time.
+        while !is_reported && begin.elapsed() < 10 * PATIENCE {
             let memory = memory.try_clone().unwrap();
             let subscription = Subscription { memory, ..broadcast.subscribe().unwrap() };
             let mut receiver = OverwritingReceiver::from_subscription(subscription, &options).unwrap();
