@@ -2,7 +2,7 @@
 
 use crate::{Law, law::Breach, little::obeys_little, text::plain};
 use furlong_model::{
-    Case, Harness, Measurement, Overlap, Part, Party, Pattern, Placement, Role, RoleTally, format_ns,
+    Case, Harness, Measurement, Overlap, Part, Party, Placement, Role, RoleTally, format_ns,
 };
 use furlong_stats::Distribution;
 
@@ -36,7 +36,7 @@ fn has_figures(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     let complete = (recorded == all || recorded == initiators)
         && trial.parts.iter().all(|part| part.elapsed_ns > 0)
         && (all.len() <= 2 || trial.parts.len() == case.parties().get() as usize)
-        && trial.reached.is_some() == (case.pattern() == Pattern::FanOut)
+        && trial.reached.is_some() == case.pattern().is_to_all()
         && trial.stall.is_some() == case.exchange.stall().is_some();
     let roles = complete && trial.roles.iter().all(|role| role.round_trips > 0);
     if counted && roles {
@@ -74,7 +74,7 @@ fn both_roles_agree(case: &Case, trial: &Measurement) -> Result<(), Breach> {
             Err(Breach::new(Law::BothRolesCountTheSame, reason()))
         };
     }
-    let first = trial.roles.first().filter(|_| case.pattern() == Pattern::FanOut);
+    let first = trial.roles.first().filter(|_| case.pattern().is_to_all());
     let pairs = trial.roles.iter().zip(trial.roles.iter().skip(1));
     let compared = pairs.filter(|(one, other)| one.party.index() == other.party.index());
     let compared = compared
@@ -230,7 +230,7 @@ pub(crate) fn on_two_processors(placement: Placement) -> bool {
 mod tests {
     use super::*;
     use crate::fixture::{case, decoded, measurement};
-    use furlong_model::{Access, Wait};
+    use furlong_model::{Access, Pattern, Wait};
 
     fn refusal(change: impl FnOnce(&mut Measurement)) -> Option<Breach> {
         let case = case("pipe", Wait::Block, Placement::OtherCore);

@@ -2,7 +2,7 @@
 
 use crate::comparable::{Comparable, logarithm};
 use crate::{Row, trials::MeasuredTrial};
-use furlong_model::{Family, Pattern, Placement, WaitKind};
+use furlong_model::{Family, Placement, WaitKind};
 use furlong_stats::{Placed, RoundsRow, at_one_pace, comparison_intervals, median, tidy};
 
 /// Returns the kind of work that dominates a row: waking a process, moving cache lines, or system calls. A shared machine slows
@@ -11,7 +11,7 @@ fn kind(row: &Row) -> usize {
     let case = &row.case;
     let wakes = case.wait.kind() == WaitKind::Sleeping
         && case.placement != Placement::OneProcess
-        && !(case.pattern() == Pattern::OneWay && case.arrival.is_closed_loop());
+        && !(case.pattern().is_stream() && case.arrival.is_closed_loop());
     match row.family {
         _ if wakes => 0,
         Some(Family::Memory | Family::Library) => 1,

@@ -1,7 +1,7 @@
 //! Whether a mechanism makes the system calls that it declares, and no others.
 
 use crate::{Law, law::Breach};
-use furlong_model::{Bounds, Case, Count, Family, Pattern, RoleCount};
+use furlong_model::{Bounds, Case, Count, Family, RoleCount};
 use std::collections::BTreeMap;
 
 /// What the first role that calls something else calls, against what was declared; `None` where all is as declared,
@@ -21,7 +21,7 @@ pub fn undeclared_calls(count: &Count) -> Option<String> {
 pub(crate) fn is_declared(count: &Count) -> bool {
     let has_own_loop = matches!(count.family, Some(Family::Adapter | Family::Programs));
     let is_unknown = has_own_loop && count.declared.is_empty();
-    count.case.pattern() != Pattern::Connect && !is_unknown
+    !count.case.pattern().makes_links() && !is_unknown
 }
 
 /// Checks the counted passes of `case`, if there are any.

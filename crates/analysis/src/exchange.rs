@@ -3,53 +3,11 @@
 //! Inside, all have one name. In JSON the unit is part of each name, as in `round_trip_ns` and `message_ns`, so that
 //! nobody takes the one for the other.
 
-use furlong_model::{Case, Measurement, Pattern, Role, RoleTally, WaitKind};
+use furlong_model::{Case, Measurement, Role, RoleTally, Unit, WaitKind};
 use furlong_stats::{Distribution, Mixture, median, median_interval, tidy, uncertainty};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
-
-/// What is counted once.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Unit {
-    /// A message there and one back.
-    #[default]
-    RoundTrip,
-    /// A message one way.
-    Message,
-    /// A link that is made, carries a message, and is removed.
-    Link,
-}
-
-impl Unit {
-    /// The unit of a pattern.
-    pub fn of(pattern: Pattern) -> Unit {
-        match pattern {
-            Pattern::RoundTrip | Pattern::Request | Pattern::Ready => Unit::RoundTrip,
-            Pattern::OneWay | Pattern::FanOut | Pattern::FanIn | Pattern::Work => Unit::Message,
-            Pattern::Connect => Unit::Link,
-        }
-    }
-
-    /// What stands for one in the names of figures.
-    pub const fn key(self) -> &'static str {
-        match self {
-            Unit::RoundTrip => "round_trip",
-            Unit::Message => "message",
-            Unit::Link => "link",
-        }
-    }
-
-    /// The word for one.
-    pub fn word(self) -> &'static str {
-        match self {
-            Unit::RoundTrip => "round trip",
-            Unit::Message => "message",
-            Unit::Link => "link",
-        }
-    }
-}
 
 /// The figures of one exchange.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,8 +56,7 @@ impl ExchangeFigures {
     pub(crate) fn of(case: &Case, trials: &[&Measurement], times: &[Distribution]) -> Option<Self> {
         let unit = Unit::of(case.pattern());
         let per_second = per_second(trials.iter().copied())?;
-        let carries_a_load =
-            case.size_bytes > 0 && (case.pattern() == Pattern::Request || case.pattern().is_one_way());
+        let carries_a_load = case.size_bytes > 0 && case.pattern().facts().has_throughput;
         Some(ExchangeFigures {
             unit,
             per_sample: trials.iter().map(|trial| trial.round_trips_per_sample).max()?,
@@ -362,7 +319,7 @@ fn ticks_per_exchange(trials: &[&Measurement], each: &[[f64; 2]]) -> Option<f64>
 /// more of them.
 pub(crate) fn per_exchange(case: &Case, trial: &Measurement, figure: impl Fn(&RoleTally) -> f64) -> f64 {
     // What a sender does for all receivers is shared by them.
-    let receivers = if case.pattern() == Pattern::FanOut { f64::from(case.parties().get()) } else { 1.0 };
+    let receivers = if case.pattern().is_to_all() { f64::from(case.parties().get()) } else { 1.0 };
     let of_role = |role: Role| {
         let tallies = || trial.roles.iter().filter(|tally| tally.party.role == role);
         let round_trips: u64 = tallies().map(|role| role.round_trips).sum();

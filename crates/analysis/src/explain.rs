@@ -16,9 +16,7 @@ use crate::{
     own_loop::OwnLoop,
     terms::{MESSAGES, Part, Source, Subject, Term, WithTwin},
 };
-use furlong_model::{
-    ByteSize, Case, Cost, Count, CountMethod, Family, Pattern, Placement, Trial, Wait, WaitKind,
-};
+use furlong_model::{ByteSize, Case, Cost, Count, CountMethod, Family, Placement, Trial, Wait, WaitKind};
 use furlong_stats::tidy;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -197,7 +195,7 @@ impl RowContext<'_> {
         let count =
             count_of(self.run.records, &row.case).ok_or(NotExplained::NotCounted { why: Vec::new() })?;
         // Of all other patterns the figures are of something else than a message there and one back.
-        if row.has_own_loop() && row.case.pattern() == Pattern::RoundTrip {
+        if row.has_own_loop() && row.case.pattern().is_default() {
             let own_loop = OwnLoop::new(row, count, self.costs)?;
             return Ok(explained(&own_loop.subject, own_loop.terms()?, count.method, None));
         }

@@ -135,11 +135,7 @@ impl<'a> Point<'a> {
             |trial: &Measurement| trial.round_trips as f64 * 1e9 / trial.elapsed_ns.max(1) as f64;
         let switches = |trial: &Measurement| Switches::of_trials(case, &[trial]).all();
         let busy = |trial: &Measurement| Cpu::of(case, &[trial]).all() * per_second(trial) / 1e9;
-        let one = match case.pattern() {
-            Pattern::FanOut | Pattern::Work => Some(Role::Initiator),
-            Pattern::FanIn => Some(Role::Responder),
-            _ => None,
-        };
+        let one = case.pattern().alone();
         let busy_of = |role: Role| {
             Figure::of(trials, |trial| {
                 let own = trial.roles.iter().filter(|tally| tally.party.role == role);
@@ -222,7 +218,7 @@ impl Growths {
     pub(crate) fn all(rows: &[Row], trials: &Trials) -> Vec<Growths> {
         // A rate says how much is done, and not the row.
         let grows = |row: &&Row| {
-            row.case.pattern() != Pattern::Ready
+            !row.case.pattern().waits_for_several()
                 && row.case.exchange.stall().is_none()
                 && row.case.arrival.is_closed_loop()
         };

@@ -89,7 +89,7 @@ pub use count::{CountRow, Counting, Figures, RoleFigures};
 pub use count_summary::{COUNT_SCHEMA, CountSummary};
 pub use declared::undeclared_calls;
 pub use decoded_run::{DecodedRun, NamedRun};
-pub use exchange::{Cpu, ExchangeFigures, FEWEST_BEYOND, PageFaults, Switches, Times, Unit};
+pub use exchange::{Cpu, ExchangeFigures, FEWEST_BEYOND, PageFaults, Switches, Times};
 pub use experiment::{ExperimentError, published, read_experiment};
 pub use explain::{
     Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain, explain_saved, not_covered,
@@ -100,6 +100,7 @@ pub use fleet::{
     FleetMap, FleetReason, FleetRow, FleetRun, HostFigure, MappedCost, MappedHost, Outlier, Unused,
     UnusedRun, compare_and_map_fleet, compare_fleet, machine_facts_by_name, platform,
 };
+pub use furlong_model::Unit;
 pub use growth::{Beyond, Growth, Growths, Holds};
 pub use law::Law;
 pub use left_out::LeftOut;

@@ -12,7 +12,7 @@ use crate::{
     Run,
     trials::{CaseTrials, Trials},
 };
-use furlong_model::{Case, Measurement, NoiseReading, Pattern, Placement, WaitKind};
+use furlong_model::{Case, Measurement, NoiseReading, Placement, WaitKind};
 use furlong_stats::{distinct, median, sort_by, sort_by_key, tidy};
 use serde::{Deserialize, Serialize};
 
@@ -277,9 +277,7 @@ pub(crate) fn lost_ns(case: &Case, trial: &Measurement) -> Option<Lost> {
     let pinned = !matches!(case.placement, Placement::Free | Placement::OtherHost);
     let own_loop = trial.adapter.is_none() && trial.programs.is_none() && trial.parts.is_empty();
     let cpus = distinct(trial.roles.iter().map(|role| role.processor)).len();
-    let takes_turns = cpus == 1
-        && case.arrival.is_closed_loop()
-        && matches!(case.pattern(), Pattern::RoundTrip | Pattern::Request | Pattern::OneWay);
+    let takes_turns = cpus == 1 && case.arrival.is_closed_loop() && case.pattern().is_of_pairs();
     let spins = case.wait.kind() == WaitKind::Spinning;
     (pinned && own_loop && (spins || takes_turns)).then(|| {
         let used: f64 = trial.roles.iter().map(|role| role.user_ns as f64 + role.system_ns as f64).sum();

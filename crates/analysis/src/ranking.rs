@@ -6,7 +6,8 @@
 
 use crate::{Comparable, Ratio, Row};
 use furlong_model::{
-    Arrival, Boundary, Case, Family, Harness, Pattern, Placement, Request, WaitKind, format_bytes, format_ns,
+    Arrival, Boundary, Case, Family, Harness, Links, Pattern, Placement, Request, WaitKind, format_bytes,
+    format_ns,
 };
 use furlong_stats::{SortedMap, sort_by};
 use serde::Serialize;
@@ -168,25 +169,18 @@ impl Group {
     }
 }
 
-/// How messages go whose link lives for one of them.
-const OVER_LINKS: &str = "over a link each, made, used and removed";
-
-/// What a pattern adds to the name of a group, and what its title calls the messages.
+/// Returns the pattern's part of a group's name, and its messages in the title.
 fn describe_pattern(case: &Case) -> (String, String) {
-    match (case.pattern(), case.exchange.request()) {
-        (Pattern::OneWay, _) => ("one-way/".to_owned(), "messages one way".to_owned()),
-        (Pattern::Connect, _) => ("connect/".to_owned(), format!("messages {OVER_LINKS}")),
-        (Pattern::FanOut, _) => ("fan-out/".to_owned(), "messages to every receiver".to_owned()),
-        (Pattern::Ready, _) => ("ready/".to_owned(), "messages by one of all links".to_owned()),
-        (Pattern::FanIn, _) => ("fan-in/".to_owned(), "messages of all senders to one receiver".to_owned()),
-        (Pattern::Work, _) => ("work/".to_owned(), "messages, each to one worker".to_owned()),
-        (Pattern::Request, Some(Request { size_bytes, by })) => {
+    let (pattern, messages) = (case.pattern(), case.pattern().facts().messages);
+    match case.exchange.request() {
+        Some(Request { size_bytes, by }) => {
             let request = format_bytes(*size_bytes);
-            let (prefix, carrier) =
+            let (suffix, carrier) =
                 by.as_ref().map_or_else(Default::default, |by| (format!("-by-{by}"), format!(" by {by}")));
-            (format!("request-{request}{prefix}/"), format!("answers to {request} requests{carrier}"))
+            (format!("{pattern}-{request}{suffix}/"), format!("{messages} to {request} requests{carrier}"))
         }
-        _ => (String::new(), "messages".to_owned()),
+        None if pattern.is_default() => (String::new(), messages.to_owned()),
+        None => (format!("{pattern}/"), messages.to_owned()),
     }
 }
 
@@ -246,11 +240,13 @@ fn title(
         (Carries::WholeRun, _) => return of_programs("a whole run"),
         (Carries::Data, Some(bytes)) => format!("{} {what}", format_bytes(bytes)),
         (Carries::Nothing, _) => "No mechanism".to_owned(),
-        (_, _) if pattern == Pattern::Connect => format!("Notifications {OVER_LINKS}"),
-        (_, _) if pattern.shares_an_end() => {
-            format!("{} (they carry nothing)", what.replacen("messages", "Notifications", 1))
-        }
-        _ => "Notifications alone (they carry 0 to 8 bytes)".to_owned(),
+        _ => match pattern.facts().links {
+            Links::PerMessage => what.replacen("messages", "Notifications", 1),
+            Links::Shared => {
+                format!("{} (they carry nothing)", what.replacen("messages", "Notifications", 1))
+            }
+            Links::PerParty | Links::Watched => "Notifications alone (they carry 0 to 8 bytes)".to_owned(),
+        },
     };
     let wait = match (waiting, placement) {
         (WaitKind::Sleeping | WaitKind::Adaptive, Placement::OneProcess) => "calls that may sleep",

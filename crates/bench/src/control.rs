@@ -6,12 +6,11 @@ pub use furlong_loops::control_page::ControlPage;
 pub use furlong_loops::recorder::Timing;
 use furlong_loops::shared_end::Taken;
 use furlong_mechanism::{Handles, LinkSpecification};
-use furlong_model::{Arrival, Fault, Party, Pattern, Phase, Role, RoleTally, Wait};
+use furlong_model::{Arrival, Exchange, Fault, Party, Phase, Role, RoleTally, Wait};
 use furlong_os::{AsHandle, BorrowedHandle, Handle, RawHandle, pipe};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
-use std::num::NonZeroU32;
 
 /// All that a role needs to know.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -24,8 +23,8 @@ pub struct RoleConfiguration {
     pub party: Party,
     /// The processor to be pinned to, if any.
     pub processor: Option<usize>,
-    /// How messages go back and forth.
-    pub pattern: Pattern,
+    /// The exchange of messages.
+    pub exchange: Exchange,
     /// What the link of each end is.
     pub specifications: Vec<LinkSpecification>,
     /// The ends that this process holds: its own, both where it is the only one, or one for each receiver.
@@ -38,12 +37,6 @@ pub struct RoleConfiguration {
     pub budget_ns: u64,
     /// When the initiator sends the next message of the measured part.
     pub arrival: Arrival,
-    /// Messages of the initiator that are outstanding at any time.
-    pub window: NonZeroU32,
-    /// How many there are where there may be several.
-    pub parties: NonZeroU32,
-    /// The receiver that sleeps for a while.
-    pub stall: Option<NonZeroU32>,
     /// The least time to warm up, in nanoseconds; until the pace is steady if not given.
     pub warm_up_ns: Option<u64>,
     /// What a reading of the clock costs, in nanoseconds.

@@ -2,9 +2,7 @@
 
 #[cfg(target_os = "linux")]
 use furlong_model::Wait;
-use furlong_model::{
-    Capabilities, Case, Party, Pattern, Placement, Role, Sharing, Start, Unavailable, is_one,
-};
+use furlong_model::{Capabilities, Case, Links, Party, Placement, Role, Sharing, Start, Unavailable, is_one};
 #[cfg(target_os = "linux")]
 use furlong_os::identity::is_administrator;
 #[cfg(target_os = "linux")]
@@ -41,11 +39,13 @@ impl Parties {
         let several = case.parties().get() as usize;
         let alone = capabilities.start == Start::Alone;
         let both_ends = case.placement == Placement::OneProcess;
-        match case.pattern() {
-            Pattern::FanOut => return Parties::fan_out(case, broadcast_to(case, capabilities)),
-            Pattern::FanIn | Pattern::Work => return Parties::over_one_link(case, several),
-            Pattern::Ready => return Parties::among_several_links(case, several),
-            _ => {}
+        match case.pattern().facts().links {
+            Links::Shared => return Parties::over_one_link(case, several),
+            Links::Watched => return Parties::among_several_links(case, several),
+            Links::PerParty if case.pattern().is_to_all() => {
+                return Parties::fan_out(case, broadcast_to(case, capabilities));
+            }
+            Links::PerParty | Links::PerMessage => {}
         }
         let setup = |party: Party| {
             let link = party.index();
@@ -89,16 +89,17 @@ impl Parties {
     /// Several at one end of a link, and one at the other. Of several senders each has a line, and the receiver one for each
     /// of them behind; else the sender has the first and each worker one.
     fn over_one_link(case: &Case, several: usize) -> Parties {
+        let to_one = case.pattern().alone() == Some(Role::Responder);
         let setup = |party: Party| {
-            let line = match (case.pattern(), party.role) {
-                (Pattern::FanIn, Role::Responder) => several,
-                (_, Role::Initiator) => party.index(),
-                (_, Role::Responder) => 1 + party.index(),
+            let line = match party.role {
+                Role::Initiator => party.index(),
+                Role::Responder if to_one => several,
+                Role::Responder => 1 + party.index(),
             };
             PartySetup { party, ends: vec![(0, party.role)], control_page: 0, line }
         };
         let setups = case.all_parties().into_iter().map(setup).collect();
-        let lines = if case.pattern() == Pattern::FanIn { 2 * several } else { 1 + several };
+        let lines = if to_one { 2 * several } else { 1 + several };
         Parties { setups, links: 1, control_pages: 1, lines }
     }
 
@@ -110,10 +111,8 @@ impl Parties {
 
 /// How many receive each message by one link of a case with a mechanism that claims this.
 pub(crate) fn broadcast_to(case: &Case, capabilities: &Capabilities) -> usize {
-    match (case.pattern(), capabilities.sharing) {
-        (Pattern::FanOut, Sharing::EveryReceiver) => case.parties().get() as usize,
-        _ => 1,
-    }
+    let is_broadcast = case.pattern().is_to_all() && capabilities.sharing == Sharing::EveryReceiver;
+    if is_broadcast { case.parties().get() as usize } else { 1 }
 }
 
 /// Why so many cannot be started here, if they cannot.
@@ -128,10 +127,10 @@ pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
     }
     let several = u64::from(case.parties().get());
     let processes = case.all_parties().len() as u64;
-    let files = if case.pattern() == Pattern::Ready { FILES_OF_LINKS } else { FILES };
+    let is_watched = case.pattern().waits_for_several();
+    let files = if is_watched { FILES_OF_LINKS } else { FILES };
     // Descriptors that are in the way of those that select watches get larger numbers.
-    let moved =
-        if case.pattern() == Pattern::Ready && case.wait == Wait::Select { SELECTABLE as u64 } else { 0 };
+    let moved = if is_watched && case.wait == Wait::Select { SELECTABLE as u64 } else { 0 };
     let wanted = [
         (
             Resource::OpenFiles,

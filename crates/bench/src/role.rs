@@ -16,7 +16,7 @@ use furlong_loops::messages::{MessageFormat, Messages};
 use furlong_loops::role_error::{RoleError, step};
 use furlong_loops::short_lived::open_short_lived;
 use furlong_mechanism::{EndpointSetup, Handles};
-use furlong_model::{Fault, Pattern, Phase, RoleTally, Start, Wait, WhenFull};
+use furlong_model::{Fault, Links, Phase, RoleTally, Start, Wait, WhenFull};
 use furlong_os::{AsHandle, RawHandle};
 use furlong_os::{affinity, available_memory, handle};
 use std::io;
@@ -113,7 +113,7 @@ fn send_again(
         role,
         key: configuration.key,
         size_bytes: configuration.sizes_bytes()[role.index()],
-        window: configuration.window.get(),
+        window: configuration.exchange.window().get(),
         socket: socket.as_handle().try_clone_to_owned()?,
         send,
     }))
@@ -151,16 +151,17 @@ fn run_role(
         .transpose()?;
     pin(configuration.processor)?;
     let RoleConfiguration { specifications, wait, .. } = configuration;
+    let pattern = configuration.exchange.pattern();
     let again = step(Phase::Open, "hold the socket twice", send_again(entry, configuration, &setups))?;
-    let opened = entry.built_in().and_then(|built_in| match configuration.pattern {
-        pattern if pattern.shares_an_end() => shared_end::open(built_in, &specifications[0], setups, *wait),
-        Pattern::Ready => {
+    let opened = entry.built_in().and_then(|built_in| match pattern.facts().links {
+        Links::Shared => shared_end::open(built_in, &specifications[0], setups, *wait),
+        Links::Watched => {
             let cannot = || io::Error::other("nothing of it can be waited for among several");
             let open = built_in.open_among_several.ok_or_else(cannot)?;
             open(specifications, setups, *wait, configuration.key)
         }
-        Pattern::Connect => open_short_lived(built_in, &specifications[0], *wait),
-        _ => built_in.open(specifications, setups, *wait, request),
+        Links::PerMessage => open_short_lived(built_in, &specifications[0], *wait),
+        Links::PerParty => built_in.open(specifications, setups, *wait, request),
     });
     let mut message_loop = step(Phase::Open, "open", opened)?;
     if let Some(options) = again {
@@ -168,13 +169,13 @@ fn run_role(
         message_loop = MessageLoop::OneEnd(Box::new(again));
     }
 
-    let may_lose = configuration.pattern.may_lose(entry.capabilities);
+    let may_lose = pattern.may_lose(entry.capabilities);
     let one_process = configuration.ends.iter().any(|end| end.role != configuration.party.role);
     let format = MessageFormat {
-        pattern: configuration.pattern,
+        pattern,
         sizes_bytes: configuration.sizes_bytes(),
         key: configuration.key,
-        window: configuration.window.get(),
+        window: configuration.exchange.window().get(),
         alone: entry.capabilities.start == Start::Alone || one_process,
         may_lose,
         // A newer message may replace it, or there may be no room for it.
@@ -183,7 +184,7 @@ fn run_role(
     let messages =
         Messages::new(message_loop.channel(), configuration.party.role, (&control_page, line), &format);
     let mut messages = step(Phase::Open, "make buffers", messages)?;
-    if configuration.pattern.shares_an_end() {
+    if pattern.shares_an_end() {
         let notifies_only = entry.capabilities.notifies_only();
         return shared_end::perform(control, &mut message_loop, &mut messages, configuration, notifies_only);
     }
@@ -191,7 +192,7 @@ fn run_role(
     enter_phase(control, Phase::Verify)?;
     // Where there is one process, whatever is under way is the one message that is held.
     let waits_for_room = entry.capabilities.when_full == WhenFull::Waits;
-    let one_at_a_time = one_process || configuration.pattern == Pattern::Ready;
+    let one_at_a_time = one_process || pattern.waits_for_several();
     let burst = if waits_for_room && !one_at_a_time { 2 } else { 1 };
     let bursts = verified_bursts(configuration.specifications[0].largest_bytes());
     let verified_messages = verify(message_loop.channel(), &mut messages, bursts, burst)

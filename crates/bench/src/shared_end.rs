@@ -13,7 +13,7 @@ use furlong_loops::recorder::Recorder;
 use furlong_loops::role_error::RoleError;
 use furlong_loops::shared_end::{Place, verify_shared};
 use furlong_mechanism::{EndpointSetup, LinkSpecification};
-use furlong_model::{Pattern, Phase, Role, Wait};
+use furlong_model::{Phase, Role, Wait};
 use std::io;
 
 /// Opens the end that the process has.
@@ -37,13 +37,14 @@ pub(crate) fn perform(
     configuration: &RoleConfiguration,
     notifies_only: bool,
 ) -> Result<(), RoleError> {
-    let RoleConfiguration { pattern, party, parties, .. } = *configuration;
+    let RoleConfiguration { party, ref exchange, .. } = *configuration;
+    let (pattern, parties) = (exchange.pattern(), exchange.parties());
     let mut place = Place::of(pattern, party, parties.get(), notifies_only);
 
     enter_phase(control, Phase::Verify)?;
     let size_bytes = configuration.specifications[0].sizes_bytes[0];
     // So that each worker may have some.
-    let workers = if pattern == Pattern::Work { u64::from(parties.get()) } else { 1 };
+    let workers = if pattern.is_to_one_of_several() { u64::from(parties.get()) } else { 1 };
     let of_each = verified_of_each(size_bytes) * workers;
     verify_shared(message_loop.channel(), messages, &mut place, of_each)
         .map_err(|error| error.at(Phase::Verify))?;

@@ -9,8 +9,7 @@ use furlong_loops::recorder::Recorder;
 use furlong_loops::role_error::RoleError;
 use furlong_loops::round_trip::initiate_when_due;
 use furlong_loops::schedule::Schedule;
-use furlong_model::{Pattern, Role};
-
+use furlong_model::Role;
 /// The longest to wait for a steady pace.
 pub(crate) const LONGEST_WARM_UP_NS: u64 = 60_000_000;
 
@@ -23,21 +22,21 @@ pub(crate) fn warm_up(
 ) -> Result<u32, RoleError> {
     let budget_ns = configuration.warm_up_ns.unwrap_or(LONGEST_WARM_UP_NS);
     let mut recorder = Recorder::of_pace(configuration.warm_up_ns.is_none());
-    match (configuration.pattern, configuration.party.role) {
-        (Pattern::OneWay | Pattern::FanOut, Role::Responder) => {
+    match (configuration.exchange.pattern().is_one_way(), configuration.party.role) {
+        (true, Role::Responder) => {
             let result = message_loop.one_end()?.receive_stream(messages, 1, &mut recorder)?;
             return Ok(window_for(result.elapsed_ns as f64 / result.round_trips.max(1) as f64));
         }
-        (_, Role::Responder) => return message_loop.responder()?.respond(messages).map(|_| 1),
-        (Pattern::OneWay | Pattern::FanOut, Role::Initiator) => {
+        (false, Role::Responder) => return message_loop.responder()?.respond(messages).map(|_| 1),
+        (true, Role::Initiator) => {
             message_loop.sender()?.send_stream(messages, budget_ns, 1, &mut recorder)?
         }
-        (_, Role::Initiator) => {
+        (false, Role::Initiator) => {
             round_trips(message_loop, messages, configuration, budget_ns, 1, &mut recorder)?
         }
     };
     // With several outstanding, each is timed.
-    if configuration.window.get() > 1 {
+    if configuration.exchange.window().get() > 1 {
         return Ok(1);
     }
     Ok(recorder.pace_ns().map_or(1, |pace_ns| batch_for(pace_ns, configuration.clock_read_ns)))
@@ -50,45 +49,47 @@ pub(crate) fn timed(
     configuration: &RoleConfiguration,
     batch: u32,
 ) -> Result<(LoopResult, Option<Timing>), RoleError> {
-    let RoleConfiguration { pattern, party, arrival, wait, budget_ns, most_round_trips, .. } = *configuration;
+    let pattern = configuration.exchange.pattern();
+    let RoleConfiguration { party, arrival, wait, budget_ns, most_round_trips, .. } = *configuration;
     let role = party.role;
     let schedule = Schedule { arrival, wait };
-    if pattern == Pattern::FanOut {
+    if pattern.is_to_all() {
         return timed_fan_out(message_loop, messages, configuration, batch);
     }
     let per_sample = if arrival.is_closed_loop() { batch } else { 1 };
-    let mut recorder = match (pattern, role) {
-        (Pattern::OneWay, Role::Responder) => Recorder::of_samples(0, None)?,
+    let is_one_way = pattern.is_one_way();
+    let mut recorder = match (is_one_way, role) {
+        (true, Role::Responder) => Recorder::of_samples(0, None)?,
         // The last one is sent once it is announced.
-        (Pattern::OneWay, Role::Initiator) => Recorder::counting(1, most_round_trips),
+        (true, Role::Initiator) => Recorder::counting(1, most_round_trips),
         // One batch is under way while the one before it is kept; in a window each is kept at once.
-        (_, Role::Initiator) => {
-            let under_way = if configuration.window.get() == 1 { batch } else { 0 };
+        (false, Role::Initiator) => {
+            let under_way = if configuration.exchange.window().get() == 1 { batch } else { 0 };
             Recorder::of_samples(under_way, most_round_trips)?
         }
-        (_, Role::Responder) => Recorder::counting(0, None),
+        (false, Role::Responder) => Recorder::counting(0, None),
     };
     let again_before = message_loop.channel().sent_again();
-    let result = match (pattern, role, arrival.is_closed_loop()) {
-        (Pattern::OneWay, Role::Initiator, true) => {
+    let result = match (is_one_way, role, arrival.is_closed_loop()) {
+        (true, Role::Initiator, true) => {
             message_loop.sender()?.send_stream(messages, budget_ns, batch, &mut recorder)
         }
-        (Pattern::OneWay, Role::Initiator, false) => {
+        (true, Role::Initiator, false) => {
             send_stream_when_due(message_loop.channel(), messages, budget_ns, schedule)
         }
-        (Pattern::OneWay, Role::Responder, true) => {
+        (true, Role::Responder, true) => {
             message_loop.one_end()?.receive_stream(messages, batch, &mut recorder)
         }
-        (Pattern::OneWay, Role::Responder, false) => {
+        (true, Role::Responder, false) => {
             receive_stream_when_due(message_loop.channel(), messages, schedule, &mut recorder)
         }
-        (_, Role::Initiator, true) => {
+        (false, Role::Initiator, true) => {
             round_trips(message_loop, messages, configuration, budget_ns, batch, &mut recorder)
         }
-        (_, Role::Initiator, false) => {
+        (false, Role::Initiator, false) => {
             initiate_when_due(message_loop.channel(), messages, budget_ns, schedule, &mut recorder)
         }
-        (_, Role::Responder, _) => message_loop.responder()?.respond(messages),
+        (false, Role::Responder, _) => message_loop.responder()?.respond(messages),
     }?;
     let again = message_loop.channel().sent_again().zip(again_before).map(|(after, before)| after - before);
     let timing = recorder.timing(&result, per_sample)?;
@@ -104,7 +105,7 @@ fn round_trips(
     batch: u32,
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
-    match configuration.window.get() {
+    match configuration.exchange.window().get() {
         1 => message_loop.initiator()?.initiate(messages, budget_ns, batch, recorder),
         window => message_loop.one_end()?.initiate_window(messages, budget_ns, window, recorder),
     }
@@ -119,7 +120,8 @@ fn timed_fan_out(
     configuration: &RoleConfiguration,
     batch: u32,
 ) -> Result<(LoopResult, Option<Timing>), RoleError> {
-    let RoleConfiguration { party, arrival, wait, budget_ns, stall, .. } = *configuration;
+    let stall = configuration.exchange.stall();
+    let RoleConfiguration { party, arrival, wait, budget_ns, .. } = *configuration;
     let schedule = Schedule { arrival, wait };
     let streams = arrival.is_closed_loop();
     let half_ns = if streams { budget_ns / 2 } else { budget_ns };

@@ -76,7 +76,7 @@ fn lines_of_help(command: &mut Command) -> Vec<String> {
 /// Checks what each verb checks before it measures.
 fn check(verb: &Verb) -> anyhow::Result<()> {
     match verb {
-        Verb::Run(asked) => run::select(asked).map(drop),
+        Verb::Run(asked) => run::Request::of(asked).map(drop),
         Verb::Recommend(asked) if asked.file.is_none() => recommend::check(&asked.workload).map(drop),
         Verb::Replay(asked) => {
             replay::experiments(asked)?.into_iter().try_for_each(|one| replay::change(one, asked).map(drop))

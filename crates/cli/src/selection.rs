@@ -6,11 +6,10 @@ use fast_glob::glob_match;
 use furlong_bench::MechanismEntry;
 use furlong_console::exit::Usage;
 use furlong_model::{
-    Access, Arrival, Boundary, ByteSize, Capabilities, Case, Copies, Exchange, Family, KernelBuffer, Pattern,
-    Placement, Request, Start, Wait, WaitKind, is_one, row_name,
+    Access, Arrival, Boundary, ByteSize, Capabilities, Case, Copies, Exchange, Family, KernelBuffer, Links,
+    Pattern, Placement, Start, Wait, WaitKind, is_one, row_name,
 };
 use furlong_stats::distinct;
-use std::num::NonZeroU32;
 
 /// Mechanisms that are proposed for a part of their names.
 const MOST_MEANT: usize = 4;
@@ -87,81 +86,19 @@ impl Default for Manner {
 }
 
 impl Manner {
-    /// As it was asked for.
-    ///
-    /// # Errors
-    /// Options that contradict one another.
-    pub fn of(options: &PatternOptions, arrival: Arrival, window: NonZeroU32) -> anyhow::Result<Manner> {
-        let PatternOptions {
-            pattern,
-            request,
-            response,
-            request_by,
-            pipe_size,
-            socket_buffer,
-            ring_size,
-            accesses,
-        } = options;
-        let is_request = *pattern == Pattern::Request;
-        for (given, option) in [
-            (request.is_some(), "--request"),
-            (!response.is_empty(), "--response"),
-            (request_by.is_some(), "--request-by"),
-        ] {
-            if given && !is_request {
-                return Err(Usage(format!("{option} belongs to requests: say -m request")).into());
-            }
-        }
-        if pattern.is_one_way() && matches!(arrival, Arrival::ThinkTime(_)) {
-            return Err(
-                Usage(format!("--gap is for round trips: of -m {pattern} no message is answered")).into()
-            );
-        }
-        if pattern.shares_an_end() && !arrival.is_closed_loop() {
-            return Err(Usage(format!(
-                "-m {pattern} sends messages as fast as they are taken: leave --rate out"
-            ))
-            .into());
-        }
-        if *pattern == Pattern::Connect && !arrival.is_closed_loop() {
-            let why = "-m connect makes the next link when the last one is gone: leave --rate and --gap out";
-            return Err(Usage(why.to_owned()).into());
-        }
-        let no_window = match (pattern, arrival) {
-            _ if window.get() == 1 => None,
-            (pattern, _) if pattern.is_one_way() => {
-                Some("--window is for round trips and requests: of -m one-way no message is answered")
-            }
-            (Pattern::Connect, _) => {
-                Some("--window is for links that last: of -m connect each carries one message")
-            }
-            (Pattern::Ready, _) => {
-                Some("--window is for one link: of -m ready no message is sent before the last is answered")
-            }
-            (_, Arrival::ClosedLoop) => None,
-            _ => Some(
-                "--window sends the next message for each response, and --rate and --think-time at times of their own",
-            ),
-        };
-        if let Some(why) = no_window {
-            return Err(Usage(why.to_owned()).into());
-        }
-        let exchange = if is_request {
-            Exchange::asking(Request { size_bytes: request.map_or(1, |size| size.0), by: request_by.clone() })
-        } else {
-            Exchange::of(*pattern)
-        };
-        let bytes = |size: &Option<ByteSize>| size.map(|size| size.0);
-        Ok(Manner {
-            exchange: exchange.with_window(window),
+    /// Returns the manner that these options describe, with this exchange and pace.
+    pub fn new(options: &PatternOptions, exchange: Exchange, arrival: Arrival) -> Manner {
+        let bytes = |size: Option<ByteSize>| size.map(|size| size.0);
+        let accesses = &options.accesses;
+        Manner {
+            exchange,
             arrival,
-            is_beside_several: false,
-            pipe_bytes: bytes(pipe_size),
-            socket_bytes: bytes(socket_buffer),
-            ring_bytes: bytes(ring_size),
+            pipe_bytes: bytes(options.pipe_size),
+            socket_bytes: bytes(options.socket_buffer),
+            ring_bytes: bytes(options.ring_size),
             accesses: if accesses.is_empty() { vec![Access::Copy] } else { accesses.clone() },
-            boundary: Boundary::default(),
-        })
+            ..Manner::default()
+        }
     }
 
     /// The case of one row, size, place and access. Programs that know nothing of furlong exchange what they exchange.
@@ -191,76 +128,82 @@ impl Manner {
     }
 }
 
-/// The cases that were asked for, in this manner.
+/// Rows and waits as they were typed, for one pattern.
+struct Filter<'a> {
+    wanted: Vec<Wanted<'a>>,
+    waits: &'a [Wait],
+    /// Whether messages are copied in some of the cases.
+    copies: bool,
+    pattern: Pattern,
+}
+
+impl Filter<'_> {
+    /// Returns whether a benchmark of a mechanism was asked for.
+    fn accepts(&self, mechanisms: &[MechanismEntry], capabilities: &Capabilities, wait: Wait) -> bool {
+        let links = self.pattern.facts().links;
+        let can_be_watched = capabilities.can_be_watched() && !capabilities.notifies_only();
+        // With --wait, a row without a slash means every wait that passes. So it does if waits are compared.
+        let usual = if !self.waits.is_empty() {
+            true
+        } else if links == Links::Watched && can_be_watched {
+            Wait::FOR_SEVERAL.contains(&wait)
+        } else {
+            usual_wait(mechanisms, capabilities.name) == Some(wait)
+        };
+        let can_carry = match links {
+            Links::Shared => capabilities.sharing.goes_to_one(),
+            Links::Watched => can_be_watched,
+            Links::PerParty | Links::PerMessage => true,
+        };
+        let by_row = if self.wanted.is_empty() {
+            usual && can_carry && (self.copies || capabilities.copies == Copies::TwoOrNone)
+        } else {
+            self.wanted.iter().any(|row| row.matches(capabilities.name, wait, usual))
+        };
+        by_row && (self.waits.is_empty() || self.waits.contains(&wait))
+    }
+
+    /// Checks that each row matches a benchmark.
+    ///
+    /// # Errors
+    /// Returns the first row without a match, and similar names.
+    fn check(&self, mechanisms: &[MechanismEntry]) -> Result<(), Usage> {
+        let is_known = |row: &&Wanted<'_>| {
+            rows(mechanisms).any(|(capabilities, wait)| row.matches(capabilities.name, wait, true))
+        };
+        let Some(row) = self.wanted.iter().find(|row| !is_known(row)) else { return Ok(()) };
+        let names = rows(mechanisms).flat_map(|(capabilities, wait)| {
+            [capabilities.name.to_owned(), row_name(capabilities.name, wait)]
+        });
+        let meant = meant(row.text, &rows(mechanisms).map(|(row, _)| row.name).collect::<Vec<_>>(), names);
+        Err(Usage(format!("no row matches '{}'; {meant}furlong list shows all there are", row.text)))
+    }
+}
+
+/// Returns the cases that were asked for, in this manner.
 ///
 /// # Errors
-/// A row that names nothing.
+/// Returns a row that does not exist, or that no benchmark has the wait.
 pub fn select(
     mechanisms: &[MechanismEntry],
     options: &CaseOptions,
     manner: &Manner,
 ) -> anyhow::Result<Vec<Case>> {
-    let wanted = options.rows.iter().map(|text| Wanted::parse(text)).collect::<anyhow::Result<Vec<_>>>()?;
-    let shares = |mechanism: &str| {
-        let capabilities = rows(mechanisms).map(|(capabilities, _)| capabilities);
-        capabilities.into_iter().any(|row| row.name == mechanism && row.sharing.goes_to_one())
+    let filter = Filter {
+        wanted: options.rows.iter().map(|text| Wanted::parse(text)).collect::<anyhow::Result<Vec<_>>>()?,
+        waits: &options.waits,
+        copies: manner.accesses.contains(&Access::Copy),
+        pattern: manner.exchange.pattern(),
     };
-    let can_be_watched = |mechanism: &str| {
-        let mut capabilities = rows(mechanisms).map(|(capabilities, _)| capabilities);
-        capabilities.any(|row| row.name == mechanism && row.can_be_watched() && !row.notifies_only())
-    };
-    let lends = |mechanism: &str| {
-        rows(mechanisms).any(|(row, _)| row.name == mechanism && row.copies == Copies::TwoOrNone)
-    };
-    let copies = manner.accesses.contains(&Access::Copy);
-    let pattern = manner.exchange.pattern();
-    let is_ready = pattern == Pattern::Ready;
-    let asked = |mechanism: &str, wait: Wait| {
-        // With --wait, a row without a slash means every wait that passes; so it does where waiting is what is compared.
-        let usual = match (options.waits.is_empty(), is_ready && can_be_watched(mechanism)) {
-            (true, true) => Wait::FOR_SEVERAL.contains(&wait),
-            (true, false) => usual_wait(mechanisms, mechanism) == Some(wait),
-            (false, _) => true,
-        };
-        let by_row = if wanted.is_empty() {
-            usual
-                && (copies || lends(mechanism))
-                && (shares(mechanism) || !pattern.shares_an_end())
-                && (can_be_watched(mechanism) || !is_ready)
-        } else {
-            wanted.iter().any(|row| row.matches(mechanism, wait, usual))
-        };
-        by_row && (options.waits.is_empty() || options.waits.contains(&wait))
-    };
-    for row in &wanted {
-        if !rows(mechanisms).any(|(capabilities, wait)| row.matches(capabilities.name, wait, true)) {
-            let names = rows(mechanisms).flat_map(|(capabilities, wait)| {
-                [capabilities.name.to_owned(), row_name(capabilities.name, wait)]
-            });
-            let meant =
-                meant(row.text, &rows(mechanisms).map(|(row, _)| row.name).collect::<Vec<_>>(), names);
-            let reason = format!("no row matches '{}'; {meant}furlong list shows all there are", row.text);
-            return Err(Usage(reason).into());
-        }
-    }
-    let several = !is_one(&manner.exchange.parties());
-    let usual = match pattern {
-        Pattern::Connect => Placement::OneProcess,
-        Pattern::Ready => Placement::OtherCore,
-        _ if several || manner.is_beside_several => Placement::Spread,
-        _ => Placement::OtherCore,
-    };
-    let wanted_places = options.places_or(usual);
-    let other = wanted_places.iter().find(|place| **place != Placement::OneProcess);
-    if let (Pattern::Connect, Some(place)) = (pattern, other) {
-        let why =
-            format!("-m connect makes and uses both ends in one process, and --place {place} was asked");
-        return Err(Usage(why).into());
-    }
+    filter.check(mechanisms)?;
+    let is_of_several = !is_one(&manner.exchange.parties()) || manner.is_beside_several;
+    let usual = if is_of_several { Placement::Spread } else { Placement::OtherCore };
+    let wanted_places = options.places_or(filter.pattern.facts().placement.unwrap_or(usual));
     let mut cases = Vec::new();
-    for (capabilities, wait) in
-        rows(mechanisms).filter(|(capabilities, wait)| asked(capabilities.name, *wait))
-    {
+    for (capabilities, wait) in rows(mechanisms) {
+        if !filter.accepts(mechanisms, capabilities, wait) {
+            continue;
+        }
         let sizes: Vec<usize> = match capabilities.fixed_size_bytes {
             Some(size) => vec![size],
             None => options.sizes.iter().flat_map(|sizes| &sizes.0).map(|size| size.0).collect(),
@@ -274,11 +217,9 @@ pub fn select(
         }
     }
     if cases.is_empty() {
-        let waits: Vec<_> = options.waits.iter().map(|wait| wait.name()).collect();
-        let waits = waits.join(" or ");
-        return Err(
-            Usage(format!("none of these rows waits by {waits}; furlong list shows all waits")).into()
-        );
+        let waits = options.waits.iter().map(|wait| wait.name()).collect::<Vec<_>>().join(" or ");
+        let reason = format!("none of these rows waits by {waits}; furlong list shows all waits");
+        return Err(Usage(reason).into());
     }
     Ok(cases)
 }
@@ -351,7 +292,7 @@ fn places<'a>(capabilities: &Capabilities, places: &'a [Placement]) -> &'a [Plac
 }
 
 /// Adds a case unless it is there already.
-fn add(cases: &mut Vec<Case>, case: Case) {
+pub fn add(cases: &mut Vec<Case>, case: Case) {
     if !cases.contains(&case) {
         cases.push(case);
     }
@@ -417,7 +358,8 @@ mod tests {
             let words = ["furlong", "run", "pipe", "eventfd", "-m", "connect"];
             let words = words.into_iter().chain(line.split_whitespace());
             let Some(Verb::Run(options)) = Arguments::try_parse_from(words)?.verb else { unreachable!() };
-            let manner = Manner::of(&options.pattern, Arrival::ClosedLoop, options.window)?;
+            let exchange = options.exchange_options().exchanges().map_err(|why| Usage(why.to_string()))?;
+            let manner = Manner::new(&options.pattern, exchange[0].clone(), Arrival::ClosedLoop);
             select(&registry(), &options.cases, &manner)
         };
         for case in cases("").unwrap() {
@@ -434,7 +376,8 @@ mod tests {
         let rows = |line: &str| {
             let words = ["furlong", "run", "-m", "work"].into_iter().chain(line.split_whitespace());
             let Some(Verb::Run(options)) = Arguments::try_parse_from(words)?.verb else { unreachable!() };
-            let manner = Manner::of(&options.pattern, Arrival::ClosedLoop, options.window)?;
+            let exchange = options.exchange_options().exchanges().map_err(|why| Usage(why.to_string()))?;
+            let manner = Manner::new(&options.pattern, exchange[0].clone(), Arrival::ClosedLoop);
             let cases = select(&registry(), &options.cases, &manner)?;
             anyhow::Ok(cases.into_iter().map(|case| case.mechanism).collect::<Vec<_>>())
         };
@@ -453,7 +396,8 @@ mod tests {
         let rows = |line: &str| {
             let words = ["furlong", "run", "-m", "ready"].into_iter().chain(line.split_whitespace());
             let Some(Verb::Run(options)) = Arguments::try_parse_from(words)?.verb else { unreachable!() };
-            let manner = Manner::of(&options.pattern, Arrival::ClosedLoop, options.window)?;
+            let exchange = options.exchange_options().exchanges().map_err(|why| Usage(why.to_string()))?;
+            let manner = Manner::new(&options.pattern, exchange[0].clone(), Arrival::ClosedLoop);
             let cases = select(&registry(), &options.cases, &manner)?;
             anyhow::Ok(cases.into_iter().map(|case| case.row()).collect::<Vec<_>>())
         };

@@ -122,14 +122,10 @@ impl<'a> Messages<'a> {
     ) -> io::Result<Self> {
         let [sent_bytes, received_bytes] = [role, role.peer()].map(|role| format.sizes_bytes[role.index()]);
         let unread_buffers = channel.unread_buffers(sent_bytes);
-        let buffers = match format.pattern {
-            // The answer says that the message of a window before was read.
-            Pattern::RoundTrip | Pattern::Request | Pattern::Connect | Pattern::Ready => {
-                1 + unread_buffers.min(format.window as usize)
-            }
-            Pattern::OneWay | Pattern::FanOut | Pattern::FanIn | Pattern::Work => unread_buffers + 1,
-        }
-        .next_power_of_two();
+        // The answer says that the message of a window before was read.
+        let is_one_way = format.pattern.is_one_way();
+        let unread = if is_one_way { unread_buffers } else { unread_buffers.min(format.window as usize) };
+        let buffers = (unread + 1).next_power_of_two();
         let own = Stamp::of_direction(format.key, role);
         let other = if format.alone { own } else { Stamp::of_direction(format.key, role.peer()) };
         let (outbox, inbox) = if sent_bytes == received_bytes {

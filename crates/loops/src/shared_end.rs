@@ -48,15 +48,14 @@ impl Place {
             };
         }
         let bits = bits_for(several);
-        match (pattern, party.role) {
-            (Pattern::FanIn, Role::Initiator) => {
-                Place::Sender(Numbering { sender: party.index() as u32, bits })
-            }
-            (Pattern::FanIn, Role::Responder) => {
+        let to_one = pattern.alone() == Some(Role::Responder);
+        match (to_one, party.role) {
+            (true, Role::Initiator) => Place::Sender(Numbering { sender: party.index() as u32, bits }),
+            (true, Role::Responder) => {
                 Place::Receiver(Received { numbers: vec![0; several as usize], early: None, bits })
             }
-            (_, Role::Initiator) => Place::ToWorkers(several),
-            (_, Role::Responder) => Place::Worker(Taken::default()),
+            (false, Role::Initiator) => Place::ToWorkers(several),
+            (false, Role::Responder) => Place::Worker(Taken::default()),
         }
     }
 
@@ -198,7 +197,7 @@ fn run_notifications(
 ) -> Result<LoopResult, RoleError> {
     match place {
         Place::Notifier(counted) => notify(channel, messages, *counted, amount, recorder),
-        Place::Notified(counted) if messages.pattern == Pattern::FanIn => {
+        Place::Notified(counted) if messages.pattern.alone() == Some(Role::Responder) => {
             take_from_several(channel, messages, *counted, amount, recorder)
         }
         Place::Notified(_) => take_as_worker(channel, messages, recorder),

@@ -27,6 +27,15 @@ impl Arrival {
         }
     }
 
+    /// Returns the option of `furlong run` that sets this pace; `None` for a closed loop.
+    pub const fn option(self) -> Option<&'static str> {
+        match self {
+            Arrival::ClosedLoop => None,
+            Arrival::Interval(_) => Some("--rate"),
+            Arrival::ThinkTime(_) => Some("--think-time"),
+        }
+    }
+
     /// Whether the next message follows the last response at once.
     pub fn is_closed_loop(&self) -> bool {
         *self == Arrival::ClosedLoop

@@ -1,7 +1,7 @@
 //! Which cases can be measured with each role on a host of its own, and what is recorded of the other host.
 
 use crate::case::STAMPED_BYTES;
-use crate::{Arrival, Capabilities, Case, Machine, Pattern, Placement, Reach, Unavailable, WhenFull, is_one};
+use crate::{Arrival, Capabilities, Case, Machine, Placement, Reach, Unavailable, WhenFull, is_one};
 use serde::{Deserialize, Serialize};
 
 /// The host that responders were on, where that was another than the run's.
@@ -43,13 +43,13 @@ impl Case {
                  that it comes twice"
             );
             (reason, "ask for 8 bytes or more (--size, --request)")
-        } else if !Pattern::OVER_ONE_LINK.contains(&pattern) || !is_one(&self.parties()) {
+        } else if !pattern.is_of_pairs() || !is_one(&self.parties()) {
             let reason = "between hosts two processes use one link: one on each host".to_owned();
             (reason, "ask for round-trip, request or one-way, without --pairs")
         } else if self.exchange.request().is_some_and(|request| request.by.is_some()) {
             let reason = "between hosts one mechanism carries requests and responses".to_owned();
             (reason, "leave --request-by out")
-        } else if pattern == Pattern::OneWay && matches!(arrival, Arrival::Interval(_)) {
+        } else if pattern.is_one_way() && matches!(arrival, Arrival::Interval(_)) {
             let reason =
                 "a time from when a message was due to when it came needs one clock, and two hosts have two"
                     .to_owned();
@@ -64,7 +64,7 @@ impl Case {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Exchange, Family, Limits, Request, Wait};
+    use crate::{Exchange, Family, Limits, Pattern, Request, Wait};
     use std::num::NonZeroU32;
 
     fn refused(reach: Reach, change: impl FnOnce(&mut Case)) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Which cases can be measured with the roles in two network namespaces.
 
-use crate::{Boundary, Capabilities, Case, Pattern, Placement, Reach, Unavailable};
+use crate::{Boundary, Capabilities, Case, Placement, Reach, Unavailable};
 
 impl Case {
     /// Whether its messages go by a network from one namespace to another.
@@ -16,7 +16,7 @@ impl Case {
                 ("another host is a boundary of its own".to_owned(), "ask for one of the two")
             }
             Boundary::NetworkNamespace => {
-                let makes_links_itself = self.pattern() == Pattern::Connect;
+                let makes_links_itself = self.pattern().makes_links();
                 if !self.crosses_networks(capabilities) || !makes_links_itself {
                     return None;
                 }
@@ -35,7 +35,7 @@ impl Case {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Exchange, Limits, Wait};
+    use crate::{Exchange, Limits, Pattern, Wait};
 
     fn refused(reach: Reach, change: impl FnOnce(&mut Case)) -> Option<String> {
         let boundary = Boundary::NetworkNamespace;

@@ -1,9 +1,9 @@
 //! A case: one value of each axis, and which combinations make no sense.
 
+use crate::pattern::refusals;
 use crate::{
-    ATOMIC_BYTES, Access, Arrival, Boundary, Capabilities, Exchange, Family, Limits, Party, Pattern,
-    Placement, Request, Role, Sharing, Start, Subsystem, Unavailable, Wait, WhenFull, format_bytes, is_one,
-    one,
+    Access, Arrival, Boundary, Capabilities, Exchange, Family, Limits, Links, Party, Pattern, Placement,
+    Request, Role, Start, Subsystem, Unavailable, Wait, format_bytes, is_one, one,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -65,14 +65,11 @@ struct Written {
 
 impl From<Written> for Case {
     fn from(written: Written) -> Case {
-        let exchange = match (written.pattern, written.request) {
-            (Pattern::Request, Some(request)) => Exchange::asking(request),
-            (pattern, _) => Exchange::of(pattern),
-        };
         Case {
             mechanism: written.mechanism,
             wait: written.wait,
-            exchange: exchange
+            exchange: Exchange::of(written.pattern)
+                .with_request(written.request)
                 .with_window(written.window)
                 .with_parties(written.parties)
                 .with_stall(written.stall),
@@ -199,16 +196,13 @@ impl Case {
     pub fn all_parties(&self) -> Vec<Party> {
         let several = self.parties().get();
         let all = |role| (0..several).map(move |index| Party::of(role, index, several));
-        match self.pattern() {
-            Pattern::FanOut | Pattern::Work => {
-                return [Role::Initiator.into()].into_iter().chain(all(Role::Responder)).collect();
-            }
-            Pattern::FanIn => return all(Role::Initiator).chain([Role::Responder.into()]).collect(),
-            Pattern::Ready => return Role::ALL.map(Party::from).to_vec(),
-            _ => {}
-        }
         let pair = |index| Role::ALL.map(|role| Party::of(role, index, several));
-        (0..several).flat_map(pair).collect()
+        match self.pattern().facts().repeated {
+            [] => Role::ALL.map(Party::from).to_vec(),
+            [Role::Responder] => [Role::Initiator.into()].into_iter().chain(all(Role::Responder)).collect(),
+            [Role::Initiator] => all(Role::Initiator).chain([Role::Responder.into()]).collect(),
+            _ => (0..several).flat_map(pair).collect(),
+        }
     }
 
     /// The same with one receiver, pair, or whatever there are several of.
@@ -218,10 +212,9 @@ impl Case {
 
     /// Links that carry messages at the same moment: one that several share an end of or that is ready, else one for each of them.
     pub fn links(&self) -> NonZeroU32 {
-        if self.pattern().shares_an_end() || self.pattern() == Pattern::Ready {
-            one()
-        } else {
-            self.parties()
+        match self.pattern().facts().links {
+            Links::Shared | Links::Watched => one(),
+            Links::PerParty | Links::PerMessage => self.parties(),
         }
     }
 
@@ -244,142 +237,19 @@ impl Case {
         }
     }
 
-    /// Why the pattern makes no sense for a mechanism with these promises, if it does not.
-    fn refuse_pattern(&self, capabilities: &Capabilities) -> Option<Unavailable> {
-        let (mechanism, pattern) = (&self.mechanism, self.pattern());
-        if pattern == Pattern::RoundTrip {
-            return None;
-        }
-        if pattern == Pattern::Connect {
-            return (self.placement != Placement::OneProcess).then(|| {
-                Unavailable::new(
-                    "connect makes and uses both ends of each link in one process",
-                    "ask for it with --place one-process, or leave --place out",
-                )
-            });
-        }
-        if capabilities.notifies_only() && !pattern.shares_an_end() {
-            return Some(Unavailable::new(
-                format!("{mechanism} carries no data"),
-                "measure its round trips, or ask for a row that does",
-            ));
-        }
-        if capabilities.start == Start::Alone || self.placement == Placement::OneProcess {
-            return Some(Unavailable::new(
-                format!("{pattern} needs two processes"),
-                "measure round trips, or ask for another place",
-            ));
-        }
-        if pattern == Pattern::Ready {
-            return self.refuse_watching(capabilities);
-        }
-        if self.may_lose(capabilities) {
-            return self.refuse_losing();
-        }
-        if pattern.is_one_way() && capabilities.when_full != WhenFull::Waits {
-            return Some(Unavailable::new(
-                format!(
-                    "{mechanism} loses what its receiver has no room for, and nothing holds the sender back"
-                ),
-                "measure its round trips, in which one message is under way",
-            ));
-        }
-        if pattern.shares_an_end() {
-            return self.refuse_sharing(capabilities);
-        }
-        self.exchange.request().is_some_and(|request| request.size_bytes == 0).then(|| {
-            Unavailable::new(
-                "a request of 0 bytes carries nothing that could be verified",
-                "ask with 1 byte or more",
-            )
-        })
-    }
-
     /// Whether receivers of a mechanism with these promises may lose messages in this case, and count them.
     pub fn may_lose(&self, capabilities: &Capabilities) -> bool {
         self.pattern().may_lose(capabilities)
     }
 
-    /// Why it cannot be told which messages were lost in this case, if it cannot.
-    fn refuse_losing(&self) -> Option<Unavailable> {
-        (self.size_bytes < STAMPED_BYTES).then(|| {
-            let size = format_bytes(self.size_bytes);
-            Unavailable::new(
-                format!("a message of {size} has no room for what tells which were lost before it"),
-                format!("ask for {STAMPED_BYTES}B or more"),
-            )
-        })
-    }
-
-    /// Why a process cannot wait for one of several links in this case, if it cannot.
-    fn refuse_watching(&self, capabilities: &Capabilities) -> Option<Unavailable> {
-        /// Descriptors that `select` can tell apart (FD_SETSIZE), less those that a process has beside its links.
-        const MOST_SELECTED: u32 = 1000;
-        let (Case { mechanism, wait, .. }, parties) = (self, self.parties());
-        let (reason, remedy) = if !capabilities.can_be_watched() {
-            let reason = format!("the ends of {mechanism} are no descriptors that a process can wait for");
-            (reason, "ask for a row that has them: pipes, sockets, queues of POSIX".to_owned())
-        } else if !Wait::FOR_SEVERAL.contains(wait) {
-            let names = Wait::FOR_SEVERAL.map(Wait::name).join(", ");
-            (format!("{wait} waits for one link, and not for one of several"), format!("ask for {names}"))
-        } else if *wait == Wait::Select && parties.get() > MOST_SELECTED {
-            let reason = format!(
-                "select tells apart descriptors below 1024 (FD_SETSIZE), which {parties} links are too many for"
-            );
-            (reason, format!("ask for up to {MOST_SELECTED} links, or for poll, epoll or io-uring"))
-        } else {
-            return None;
-        };
-        Some(Unavailable::new(reason, remedy))
-    }
-
-    /// Why several processes cannot use one end of the link in this case, if they cannot.
-    fn refuse_sharing(&self, capabilities: &Capabilities) -> Option<Unavailable> {
-        let (Case { mechanism, size_bytes, .. }, pattern) = (self, self.pattern());
-        let several = pattern.several();
-        let (reason, remedy) = if capabilities.sharing == Sharing::EveryReceiver {
-            let reason =
-                format!("each message of {mechanism} comes to every receiver, and to no one of several");
-            (reason, "ask for -m fan-out".to_owned())
-        } else if capabilities.sharing == Sharing::OneEach {
-            let reason = format!("{several} of {mechanism} cannot share its end, which is for one process");
-            (reason, "ask for --pairs or -m fan-out, which have a link each".to_owned())
-        } else if *size_bytes < STAMPED_BYTES && !capabilities.notifies_only() {
-            let reason =
-                format!("a message of {} has no room for what tells whose it is", format_bytes(*size_bytes));
-            (reason, format!("ask for {STAMPED_BYTES}B or more"))
-        } else if capabilities.sharing == Sharing::AtomicWrites && *size_bytes > ATOMIC_BYTES {
-            let most = format_bytes(ATOMIC_BYTES);
-            let reason = format!(
-                "{} is more than the {most} that {mechanism} writes in one piece (PIPE_BUF): the parts of larger \
-                 messages mix with those of others",
-                format_bytes(*size_bytes)
-            );
-            (reason, format!("ask for up to {most}, or for rows that keep messages apart"))
-        } else if !self.arrival.is_closed_loop() {
-            let reason = format!("{pattern} sends messages as fast as they are taken");
-            (reason, "leave --rate out".to_owned())
-        } else {
-            return None;
-        };
-        Some(Unavailable::new(reason, remedy))
-    }
-
-    /// Why several messages cannot be outstanding in this case, whatever the link holds, if they cannot.
+    /// Returns why several messages cannot be in flight in this case, regardless of the link's depth, if they cannot.
     fn refuse_several(&self, capabilities: &Capabilities) -> Option<Unavailable> {
-        if is_one(&self.window()) {
-            return None;
+        let is_one_process = capabilities.start == Start::Alone || self.placement == Placement::OneProcess;
+        if is_one_process && !is_one(&self.window()) {
+            let reason = "--window needs two processes";
+            return Some(Unavailable::new(reason, "leave --window out, or ask for another place"));
         }
-        let (why, remedy) = if capabilities.start == Start::Alone || self.placement == Placement::OneProcess {
-            ("--window needs two processes".to_owned(), "leave --window out, or ask for another place")
-        } else if !self.arrival.is_closed_loop() {
-            let why =
-                format!("--window sends the next message for each response, and {} is asked", self.arrival);
-            (why, "ask for one of the two")
-        } else {
-            return None;
-        };
-        Some(Unavailable::new(why, remedy))
+        refusals::window(self.window(), self.arrival)
     }
 
     /// Why this combination makes no sense for a mechanism with these promises and limits, if it does not.
@@ -397,7 +267,10 @@ impl Case {
                 "ask for 1 byte or more, or for a notification row such as eventfd",
             ));
         }
-        if let Some(refusal) = self.refuse_pattern(capabilities) {
+        let pattern = self.pattern();
+        let refusal = (pattern.facts().refuse)(self, capabilities)
+            .or_else(|| pattern.reject(self.arrival.option().as_slice()));
+        if let Some(refusal) = refusal {
             return Some(refusal);
         }
         if let Some(refusal) = self.refuse_between_hosts(capabilities) {
@@ -463,7 +336,7 @@ impl fmt::Display for Case {
         } = self;
         let (pattern, window, parties) = (exchange.pattern(), exchange.window(), exchange.parties());
         write!(f, "{mechanism}/{wait} {} {placement}", format_bytes(*size_bytes))?;
-        if pattern != Pattern::RoundTrip {
+        if !pattern.is_default() {
             write!(f, " {pattern}")?;
         }
         if let Some(Request { size_bytes, by }) = exchange.request() {

@@ -1,12 +1,12 @@
 //! What a role may call in one round trip of a case, from what its mechanism declares.
 
-use crate::{ATOMIC_BYTES, Bounds, Call, Capabilities, Case, Pattern, Placement, Wait};
+use crate::{ATOMIC_BYTES, Bounds, Call, Capabilities, Case, Placement, Wait};
 use std::collections::BTreeMap;
 
 impl Capabilities {
     /// What one process may call in one round trip of this case, by name.
     pub fn declared_in(&self, case: &Case) -> BTreeMap<String, Bounds> {
-        if case.pattern() == Pattern::Connect {
+        if case.pattern().makes_links() {
             // What is declared is of a message, and not of making the link.
             return BTreeMap::new();
         }

@@ -1,72 +1,8 @@
 //! The exchange of messages between processes: a pattern with exactly its options.
 
-use crate::named_enum::named_enum;
-use crate::{Capabilities, Sharing, Start, WhenFull};
+use crate::Pattern;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
-
-named_enum! {
-    /// The pattern of an exchange.
-    Pattern, "pattern" {
-        /// Round trips of messages of one size, one at a time.
-        RoundTrip = "round-trip",
-        /// A stream of messages in one direction, sent as fast as the receiver accepts them.
-        OneWay = "one-way",
-        /// A request and a response: a round trip of two sizes.
-        Request = "request",
-        /// A new link for each message: one process creates it, uses it once and removes it.
-        Connect = "connect",
-        /// Messages one way, each to all of several receivers.
-        FanOut = "fan-out",
-        /// Messages one way from several senders to one receiver, over one link.
-        FanIn = "fan-in",
-        /// Messages one way, each to one of several workers, over one link.
-        Work = "work",
-        /// Round trips over one of several links, while the receiver waits for all of them.
-        Ready = "ready",
-    }
-}
-
-impl Pattern {
-    /// Patterns in which two processes use one link for the whole measurement.
-    pub const OVER_ONE_LINK: [Pattern; 3] = [Pattern::RoundTrip, Pattern::OneWay, Pattern::Request];
-
-    /// Returns whether no message is answered.
-    pub const fn is_one_way(self) -> bool {
-        matches!(self, Pattern::OneWay | Pattern::FanOut) || self.shares_an_end()
-    }
-
-    /// Returns whether several processes share one end of a link, so that each message has one sender and one receiver.
-    pub const fn shares_an_end(self) -> bool {
-        matches!(self, Pattern::FanIn | Pattern::Work)
-    }
-
-    /// Returns whether one process sends to several responders.
-    pub const fn is_to_several(self) -> bool {
-        matches!(self, Pattern::FanOut | Pattern::Work)
-    }
-
-    /// Returns whether receivers of a mechanism with these capabilities may lose messages of this pattern, and count them.
-    pub fn may_lose(self, capabilities: &Capabilities) -> bool {
-        let may_lose = match capabilities.when_full {
-            WhenFull::Drops | WhenFull::DropsOldest => capabilities.sharing == Sharing::EveryReceiver,
-            WhenFull::Overwrites => !capabilities.notifies_only() && capabilities.start != Start::Alone,
-            WhenFull::Waits | WhenFull::Merges => false,
-        };
-        self == Pattern::FanOut && may_lose
-    }
-
-    /// Returns the plural noun for the parties of this pattern.
-    pub const fn several(self) -> &'static str {
-        match self {
-            Pattern::FanOut => "receivers",
-            Pattern::FanIn => "senders",
-            Pattern::Work => "workers",
-            Pattern::Ready => "links",
-            _ => "pairs",
-        }
-    }
-}
 
 /// The message that a response answers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -80,7 +16,7 @@ pub struct Request {
 
 /// A pattern and its options. `pairs` is the number of process pairs that exchange messages in parallel. `window` is the number of messages
 /// in flight.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Exchange {
     /// [`Pattern::RoundTrip`].
     RoundTrip {
@@ -230,6 +166,15 @@ impl Exchange {
     /// Returns the request, if the pattern is [`Pattern::Request`].
     pub const fn request(&self) -> Option<&Request> {
         if let Exchange::Request { request, .. } = self { Some(request) } else { None }
+    }
+
+    /// Returns the exchange with this request, if the pattern is [`Pattern::Request`] and there is a request.
+    #[must_use]
+    pub fn with_request(mut self, asked: Option<Request>) -> Exchange {
+        if let (Exchange::Request { request, .. }, Some(asked)) = (&mut self, asked) {
+            *request = asked;
+        }
+        self
     }
 
     /// Returns the number of the receiver that stalls, from 1.

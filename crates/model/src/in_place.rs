@@ -1,6 +1,6 @@
 //! Which cases can be measured with messages that are written and read where they lie.
 
-use crate::{Capabilities, Case, Copies, Limits, Pattern, Unavailable, format_bytes};
+use crate::{Capabilities, Case, Copies, Limits, Unavailable, format_bytes};
 
 impl Case {
     /// Why messages cannot be written and read where they lie in this case, if they are to be and cannot.
@@ -17,7 +17,7 @@ impl Case {
                 reason,
                 "leave --access out, or ask for rows that lend: memory that both processes map".to_owned(),
             )
-        } else if self.pattern() == Pattern::Connect {
+        } else if self.pattern().makes_links() {
             let reason = "connect makes a link for each message, whose cost does not depend on --access";
             (reason.to_owned(), "leave --access out".to_owned())
         } else if let Some(most) = limits.max_in_place_bytes.filter(|most| largest > *most) {
@@ -34,7 +34,7 @@ impl Case {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Access, Placement, Wait};
+    use crate::{Access, Pattern, Placement, Wait};
 
     #[test]
     fn only_what_lends_is_measured_in_place() {

@@ -28,6 +28,7 @@ mod name;
 mod named_enum;
 mod noise;
 mod overlap;
+mod pattern;
 mod placement;
 mod process_start;
 mod quantity;
@@ -55,7 +56,7 @@ pub use conditions::{Conditions, DEFAULT_CPU_WEIGHT, DEFAULT_TIMER_SLACK_NS};
 pub use cost::{Cost, CostFigure, CostReading};
 pub use count::{Count, CountMethod, RoleCount};
 pub use depth::{Depth, NoBound, Room};
-pub use exchange::{Exchange, Pattern, Request, is_one, one};
+pub use exchange::{Exchange, Request, is_one, one};
 pub use experiment::{
     Amount, Claim, ExchangeWork, Experiment, ExperimentRow, ExperimentStart, Measure, Published, Statement,
     Target, Work,
@@ -71,6 +72,7 @@ pub use machine::{Cache, Machine, Runtime};
 pub use name::InvalidName;
 pub use noise::{Noise, NoiseReading};
 pub use overlap::Overlap;
+pub use pattern::{ExchangeOptions, Links, Pattern, PatternFacts, RejectedOption, Unit};
 pub use placement::{Placement, ProcessorList};
 pub use process_start::{StartMethod, StartReading};
 pub use quantity::{

@@ -64,7 +64,7 @@ impl Default for Workload {
     /// Round trips of 128 bytes between two processes that trust each other, as fast as they go.
     fn default() -> Self {
         Workload {
-            pattern: Pattern::RoundTrip,
+            pattern: Pattern::default(),
             size_bytes: 128,
             request_bytes: None,
             interval_ns: None,
@@ -118,8 +118,7 @@ impl Workload {
         ];
         let asked = several.into_iter().find(|(_, number)| *number > 1);
         let asked = asked.or(self.latest.then_some((Pattern::FanOut, 1)));
-        let (pattern, number) =
-            asked.filter(|_| self.pattern == Pattern::OneWay).unwrap_or((self.pattern, 1));
+        let (pattern, number) = asked.filter(|_| self.pattern.is_stream()).unwrap_or((self.pattern, 1));
         (pattern, NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN))
     }
 
@@ -127,9 +126,7 @@ impl Workload {
     pub fn exchange(&self) -> Exchange {
         let (pattern, parties) = self.pattern_and_parties();
         let request = self.request_bytes.map(|size_bytes| Request { size_bytes, by: None });
-        request
-            .filter(|_| pattern == Pattern::Request)
-            .map_or_else(|| Exchange::of(pattern).with_parties(parties), Exchange::asking)
+        Exchange::of(pattern).with_request(request).with_parties(parties)
     }
 
     /// The same messages of another size, each as soon as the one before it is done.

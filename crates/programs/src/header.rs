@@ -3,7 +3,8 @@
 use crate::Language;
 use crate::admission::Admission;
 use crate::mechanisms::Recipe;
-use furlong_model::{Pattern, Wait, format_bytes};
+use crate::render::REQUEST_BYTES;
+use furlong_model::{Pattern, Wait};
 
 /// Columns of a program's comment, without its marks.
 const WIDTH: usize = 96;
@@ -41,16 +42,7 @@ fn wrapped(label: &str, text: &str) -> Vec<String> {
 
 impl About<'_> {
     fn what(&self) -> String {
-        let size = format_bytes(self.size_bytes);
-        let messages = match self.pattern {
-            Pattern::OneWay | Pattern::FanOut | Pattern::FanIn | Pattern::Work => {
-                format!("messages of {size} one way")
-            }
-            Pattern::RoundTrip | Pattern::Connect | Pattern::Ready => {
-                format!("messages of {size} there and back")
-            }
-            Pattern::Request => format!("short questions, and answers of {size}"),
-        };
+        let messages = self.pattern.exchanged(self.size_bytes, REQUEST_BYTES.min(self.size_bytes));
         format!("{}/{}: {}; {messages}.", self.mechanism, self.wait, self.recipe.is)
     }
 

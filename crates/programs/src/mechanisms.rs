@@ -1,7 +1,7 @@
 //! What each mechanism's programs are made of: `templates/mechanisms.toml`, read once.
 
 use crate::{Language, NoProgram};
-use furlong_model::{Pattern, Wait, format_bytes};
+use furlong_model::{Links, Pattern, Wait, format_bytes};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -101,16 +101,17 @@ pub(crate) fn recipe(
             false => format!("there are programs for {mechanism} with {known}, and not with {wait}"),
         });
     }
-    if pattern == Pattern::Connect {
-        return no("programs are printed for a link that lasts; ask for round-trip".into());
+    match pattern.facts().links {
+        Links::PerMessage => {
+            return no("programs are printed for a link that lasts; ask for round-trip".into());
+        }
+        Links::Watched => return no("programs are printed for one link; ask for round-trip".into()),
+        Links::Shared => {
+            return no("programs are printed for one sender and one receiver; ask for one-way".into());
+        }
+        Links::PerParty => {}
     }
-    if pattern == Pattern::Ready {
-        return no("programs are printed for one link; ask for round-trip".into());
-    }
-    if pattern.shares_an_end() {
-        return no("programs are printed for one sender and one receiver; ask for one-way".into());
-    }
-    if let (Pattern::OneWay, Some(why)) = (pattern, &recipe.drops) {
+    if let (true, Some(why)) = (pattern.is_stream(), &recipe.drops) {
         return no(why.clone());
     }
     if size_bytes == 0 {

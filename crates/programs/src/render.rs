@@ -70,7 +70,7 @@ static ENVIRONMENT: LazyLock<Result<Environment<'static>, minijinja::Error>> = L
 });
 
 /// What the short message of a request has at most.
-const REQUEST_BYTES: usize = 8;
+pub(crate) const REQUEST_BYTES: usize = 8;
 
 /// What all messages in a POSIX queue have together at most, and how many they are: a user's queues share a limit.
 const QUEUE_BYTES: usize = 128 << 10;
@@ -91,8 +91,8 @@ fn context(
     admission: Admission,
 ) -> BTreeMap<String, Value> {
     let recipe = admission.recipe;
-    let one_way = pattern == Pattern::OneWay;
-    let request = pattern == Pattern::Request;
+    let one_way = pattern.is_stream();
+    let request = pattern.has_requests();
     let words =
         if one_way { ["receive", "send", "receive", "send_all"] } else { ["serve", "ask", "serve", "ask"] };
     let mut known: BTreeMap<String, Value> = BTreeMap::new();
@@ -150,10 +150,10 @@ fn commands(
     };
     let program = if language == Language::Python { "python3 pair.py" } else { "./pair" };
     let start = format!("{}{program}", admission.variables());
-    let roles: &[&str] = match (admission.recipe.has("roles"), pattern) {
+    let roles: &[&str] = match (admission.recipe.has("roles"), pattern.is_stream()) {
         (false, _) => &[],
-        (true, Pattern::OneWay) => &[" receive", " send"],
-        (true, _) => &[" serve", " ask"],
+        (true, true) => &[" receive", " send"],
+        (true, false) => &[" serve", " ask"],
     };
     let run = match roles {
         [] => vec![start],

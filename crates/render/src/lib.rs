@@ -17,6 +17,7 @@
 
 mod bar;
 mod braille;
+mod cells;
 mod chart;
 pub mod charts;
 mod columns;
@@ -32,12 +33,14 @@ mod experiments;
 mod explain;
 mod explain_sentences;
 mod export;
+mod figures;
 mod findings;
 mod fleet;
 mod grid;
 mod growth;
 mod json;
 mod markdown;
+mod marks;
 mod noise;
 mod object;
 mod origin;
@@ -79,6 +82,7 @@ pub use furlong_analysis::text::{format_count, listed, plain, plain_sentence};
 pub use furlong_model::{format_digits, three_digits};
 pub use json::{json, self_check_json};
 pub use markdown::{escape as escape_markdown, with_charts as markdown_with_charts};
+pub use marks::marked_name;
 pub use noise::{condition, disturbance};
 pub use origin::{date, shell};
 pub use printed::{
@@ -87,7 +91,6 @@ pub use printed::{
     standings, table, table_of_run,
 };
 pub use prose::{floor, footnotes, machine};
-pub use ranking::marked_name;
 pub use recommendation::{recommendation_json, recommendation_sentences};
 pub use replay::{
     claim_reason, claim_status, document as replay_document, replay_csv, replay_json, replay_racehorse,
@@ -182,6 +185,10 @@ mod tests {
             "{nine}"
         );
         assert!(!text(9, 50).contains("95 % in run"), "{}", text(9, 50));
+        let [three, nine] = [three, nine].map(|text| text.replace("\n  ", " "));
+        assert!(three.contains("\nfrom-to: interval of 'vs first'"), "{three}");
+        assert!(three.contains("ran; 3 trials cannot cover 95 %, and "), "{three}");
+        assert!(nine.contains("\nfrom-to: 95 % interval of 'vs first'"), "{nine}");
     }
 
     #[test]

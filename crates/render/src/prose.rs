@@ -1,28 +1,19 @@
 //! The sentences around the tables, shared by every format that is read by people.
 
 use super::{
-    counting::counted,
     document::Block,
+    figures,
+    marks::{has_failed_trials, has_no_interval, marked_name},
     noise::condition,
-    ranking::{
-        UNKNOWN, has_depth, has_failed_trials, has_losses, has_no_interval, has_shares, has_stall,
-        interval_head, is_against_one, is_batched, is_compared, is_fan_out, marked_name, sends_again,
-        unknown_in_tail,
-    },
     words::count,
 };
 use furlong_analysis::text::{listed, plain, versions};
-use furlong_analysis::{Carries, Group, Level, Row, Summary, Unit, unusual_conditions};
+use furlong_analysis::{Carries, Group, Level, Row, Summary, unusual_conditions};
 use furlong_model::{Harness, Machine, PeerHost, Runtime, format_bytes, format_ns, three_digits};
 use furlong_stats::distinct;
 
 /// Rows that are named one by one.
 const ROWS_NAMED: usize = 6;
-/// Meaning of a percentile that is not printed.
-const FEW_SAMPLES: &str =
-    "–: too few samples: p99 needs 100, p99.9 10,000 and p99.99 100,000 (a longer --budget gives more).";
-/// Trials from which on an interval covers 95 %.
-const FULL_COVERAGE: usize = 6;
 /// Default capacity of a pipe in bytes: 16 pages of 4 KiB.
 const USUAL_PIPE_BYTES: u64 = 64 << 10;
 /// A difference of two shares that are rounded.
@@ -113,166 +104,24 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
     legend(summary).into_iter().flat_map(notes).collect()
 }
 
-/// Returns what the headings of intervals mean, one for each coverage that a table has.
-fn intervals(summary: &Summary) -> Vec<(String, String)> {
-    let across = summary.run.across;
-    let mut meanings: Vec<(String, String)> = Vec::new();
-    for groups in summary.groups.chunk_by(|a, b| a.carries == b.carries) {
-        let rows = groups.iter().flat_map(|group| summary.rows_of(group));
-        let (head, Some(fewest)) = interval_head(rows, across) else { continue };
-        if groups[0].carries == Carries::Nothing || meanings.iter().any(|(known, _)| *known == head) {
-            continue;
-        }
-        let meaning = if across > 1 {
-            format!(
-                "{head}: interval of p50 over {across} repetitions, some time apart, from the lowest to the highest end of \
-                 their intervals."
-            )
-        } else if fewest < FULL_COVERAGE {
-            let trials = count(fewest, "trial");
-            format!(
-                "{head}: interval of p50 in this run; {trials} cannot cover more than that, and {FULL_COVERAGE} cover 95 %."
-            )
-        } else {
-            format!(
-                "{head}: interval of p50 in this run; p50 of another run can be outside it (--across 3 shows how far)."
-            )
-        };
-        meanings.push((head, meaning));
-    }
-    meanings
-}
-
 /// Returns the footnotes, as legends if they explain columns that narrow tables drop.
 pub(crate) fn legend(summary: &Summary) -> Vec<Block> {
-    let shown: Vec<_> = summary.rows.iter().collect();
-    let marked = |mark: fn(&Row) -> bool| shown.iter().filter(move |row| mark(row));
-    let batches = marked(is_batched).map(|row| row.exchange.per_sample);
-    let batched = batches.clone().min().zip(batches.max()).map(|(fewest, most)| {
-        let count = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
-        format!(
-            "* timed {count} round trips at a time, since one reading of the clock takes {}: its percentiles \
-             are of means.",
-            format_ns(summary.run.harness.clock_read_ns)
-        )
-    });
-    let one_way = |closed: bool| {
-        shown
-            .iter()
-            .filter(|row| row.exchange.unit == Unit::Message && !is_fan_out(row))
-            .any(|row| row.case.arrival.is_closed_loop() == closed)
-    };
-    let streamed = one_way(true).then(|| {
-        "Messages one way are timed a millisecond or more at a time, since they arrive in bursts: their percentiles are of \
-         such means, and the clock stops when the last one has arrived."
-            .to_owned()
-    });
-    let delivered = one_way(false).then(|| {
-        "Messages one way at fixed times are timed one by one, from when each was due (from its send if furlong's timer was \
-         late) to when its receiver had it."
-            .to_owned()
-    });
-    let deep = marked(has_depth).next().map(|_| {
-        "depth: messages that a row holds at least before its sender waits for the receiver. With a depth of 1 both sides \
-         take turns, and each message waits for the other side."
-            .to_owned()
-    });
-    let to_all = marked(is_fan_out).next().map(|_| {
-        "Messages to every receiver, over a link each or one that broadcasts: p50, p99 and so on are times until the last receiver has a \
-         message, first until the first has it; one message is under way."
-            .to_owned()
-    });
-    let half = marked(is_fan_out).next().map(|_| "half: until half of the receivers have it.".to_owned());
-    let over_one_link = marked(|row| row.case.pattern().shares_an_end()).next().map(|_| {
-        "Senders and workers share the ends of one link: each message comes from one sender and goes to one receiver, and all \
-         receivers together got exactly what was sent. p50 and so on are of the time from message to message at the one receiver \
-         or, to workers, at the one sender."
-            .to_owned()
-    });
-    let several = marked(has_shares).next().map(|_| {
-        "all/s: rate of all together, in which a message to several receivers counts once for each. fairness: Jain's index, 1 if all have the same rate, 1/n if one has all."
-            .to_owned()
-    });
-    let against_one = marked(is_against_one).next().map(|_| {
-        let unknown = shown.iter().any(|row| has_shares(row) && !is_against_one(row));
-        let unknown = if unknown { " (? if one alone was not measured)" } else { "" };
-        format!("all, slowest: rate of all together and of the slowest, in multiples of one alone{unknown}.")
-    });
-    let shares = marked(has_shares).next().map(|_| "shares: the smallest and the largest.".to_owned());
-    let repeating = marked(sends_again).next().map(|_| {
-        "sent again: messages of round trips that were lost on the way, or whose answers were, in a hundred that were answered. They \
-         are sent again after 200 ms, as TCP does, or after three times what a round trip took. Such a round trip takes as long as \
-         that takes: p50 hardly shows it, and the percentiles above do."
-            .to_owned()
-    });
-    let losing = marked(has_losses).next().map(|_| {
-        "lost: of the messages that were sent to each receiver as fast as the sender can, which never waits, the share that it \
-         did not get: overwritten before it came to it, or thrown away for want of room. What it got is whole and in order; all/s \
-         counts what it got."
-            .to_owned()
-    });
-    let stalled = marked(has_stall).next().map(|_| {
-        "others: what all receivers but one got a second while that one slept, of what they got before. Those figures are of a part \
-         of the trial of their own, and all others are of parts in which nobody slept."
-            .to_owned()
-    });
     let started_again = summary.run.started_again.map(|count| {
         format!("Wine failed to start {count} of the processes, and started them when it was asked again.")
     });
-    let lone = marked(has_no_interval)
-        .next()
-        .map(|_| "? fewer than three trials: no interval, so its place is not certain.".to_owned());
-    let failed =
-        marked(has_failed_trials).next().map(|_| "! some of its trials failed: see below.".to_owned());
-    let shares_place = |row: &Row| {
-        shown.iter().filter(|other| other.group == row.group && other.rank == row.rank).count() > 1
-    };
-    let has_tie = |row: &&&Row| row.vs_first.is_some_and(|ratio| ratio.is_tie()) || shares_place(row);
-    let tied = shown.iter().find(has_tie).map(|_| {
-        "= no two rows with the same number differ significantly; ~ not significantly slower than the first row."
-            .to_owned()
-    });
-    let compared = marked(is_compared).next().map(|_| {
-        "from-to: 95 % interval of 'vs first', for all rows of a table together, from the rounds in which all of them ran."
-            .to_owned()
-    });
-    let calls = summary.counting.iter().map(counted);
-    let legend = |columns, text| Block::Legend(columns, None, vec![text]);
-    let of = |column: &str, text: Option<String>| text.map(|text| legend(vec![column.to_owned()], text));
-    let unknown: Vec<String> = unknown_in_tail(summary).into_iter().map(str::to_owned).collect();
-    let tail =
-        (!unknown.is_empty()).then(|| Block::Legend(unknown, Some(UNKNOWN), vec![FEW_SAMPLES.to_owned()]));
-    let general = [
-        tied,
-        batched,
-        streamed,
-        deep,
-        delivered,
-        to_all,
-        over_one_link,
-        several,
-        against_one,
-        losing,
-        repeating,
-        stalled,
-        started_again,
-        lone,
-        failed,
-    ]
-    .into_iter()
-    .flatten()
-    .chain(small_pipes(summary))
-    .chain(doubts(summary))
-    .chain(adapters(summary))
-    .chain(programs(summary));
-    let columns = [of("from-to", compared), of("half", half), of("shares", shares)].into_iter().flatten();
-    let intervals = intervals(summary).into_iter().map(|(head, text)| legend(vec![head], text));
-    intervals
-        .chain(columns)
-        .chain(tail)
-        .chain(calls.map(|text| legend(vec!["calls".to_owned()], text)))
-        .chain(general.map(|text| Block::Footnotes(vec![text])))
-        .collect()
+    let any = |mark: fn(&Row) -> bool| summary.rows.iter().any(mark);
+    let lone = any(has_no_interval)
+        .then(|| "? fewer than three trials: no interval, so its place is not certain.".to_owned());
+    let failed = any(has_failed_trials).then(|| "! some of its trials failed: see below.".to_owned());
+    let general = [started_again, lone, failed]
+        .into_iter()
+        .flatten()
+        .chain(small_pipes(summary))
+        .chain(doubts(summary))
+        .chain(adapters(summary))
+        .chain(programs(summary));
+    let general = general.map(|text| Block::Footnotes(vec![text]));
+    figures::notes(summary).into_iter().chain(general).collect()
 }
 
 /// What the rows of programs are that know nothing of furlong: a line each.

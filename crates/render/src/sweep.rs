@@ -7,7 +7,6 @@ use super::charts::{
 use super::style::Charts;
 use furlong_analysis::Summary;
 use furlong_chart::Chart;
-use furlong_model::Pattern;
 
 /// Sizes or rates from which on a row is drawn without being asked for.
 const FEWEST_UNASKED: usize = 3;
@@ -19,11 +18,11 @@ pub(crate) fn charts(summary: &Summary, when: Charts) -> Vec<Chart> {
         Charts::Always => FEWEST_POINTS,
         Charts::Auto => FEWEST_UNASKED,
     };
-    let chart = |sweep: &Sweep| match sweep.pattern {
-        Pattern::RoundTrip | Pattern::Connect | Pattern::Ready => latency_by_size::chart(summary, sweep),
-        _ => throughput_by_size::chart(None, sweep),
+    let chart = |sweep: &Sweep| match sweep.pattern.facts().has_throughput {
+        true => throughput_by_size::chart(None, sweep),
+        false => latency_by_size::chart(summary, sweep),
     };
-    let mut all = sweeps(summary, |pattern| pattern != Pattern::Connect);
+    let mut all = sweeps(summary, |pattern| !pattern.makes_links());
     for sweep in &mut all {
         sweep.curves.retain(|curve| curve.rows.len() >= fewest);
     }
@@ -43,7 +42,7 @@ mod tests {
     use crate::{csv, table};
     use furlong_analysis::{DecodedRun, Run};
     use furlong_fixture as fixture;
-    use furlong_model::{Arrival, Case, Outcome, Placement, Record, Trial, Wait};
+    use furlong_model::{Arrival, Case, Outcome, Pattern, Placement, Record, Trial, Wait};
 
     /// Rows whose time grows with the size, measured with each of `sizes`.
     fn swept(pattern: Pattern, sizes: &[usize]) -> Summary {

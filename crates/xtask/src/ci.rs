@@ -5,6 +5,7 @@ pub mod suites;
 use crate::adapters;
 use crate::channel;
 use crate::command::{copy_this_program, succeed};
+use crate::driver::packages;
 use crate::target::target;
 use crate::{driver, faults, fuzz, hosts, root, windows};
 use anyhow::{Context, anyhow, bail, ensure};
@@ -115,6 +116,15 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     stages.run("furlong is built", || cargo(&["build", "--release", "--locked"]))?;
     stages.run("the quick set", || cargo(&["run", "--release", "--locked"]))?;
     let suites = stages.run("tests are built", suites::build)?;
+    // Root alone can start a stage in a namespace of its own. Both compilers get the CPU time that the next stages leave.
+    let beside = root_too.then(|| {
+        packages::provide(&fuzz::PACKAGES)?;
+        windows::provide_packages()?;
+        let fuzzing = Beside::start("fuzzing", &fuzz::MINUTE, Priority::Idle)?;
+        let windows = Beside::start("Windows is compiled", &["windows", "build-tests"], Priority::Idle)?;
+        anyhow::Ok((fuzzing, windows))
+    });
+    let beside = beside.transpose()?;
     // All of them, so that one run says all that is wrong.
     let mut failed = Vec::new();
     for suite in &suites {
@@ -130,16 +140,13 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     let examples = ["test", "--release", "--workspace", "--doc", "--locked"];
     stages.test("tests: examples in comments", || cargo_tests(&examples))?;
     stages.test("tests: Parquet", || cargo_tests(&PARQUET))?;
-    // Its compilers get the CPU time that the next stages leave.
-    let windows = root_too.then(|| {
-        windows::provide_packages()?;
-        Beside::start("Windows is compiled", &["windows", "build-tests"], Priority::Idle)
-    });
-    let windows = windows.transpose()?;
     stages.test("faults", quick_faults)?;
-    stages.test("fuzzing", || fuzz::run(&fuzz::Options::minute()).map(passed))?;
     stages.test("the channel", || channel::prove(channel::Amount::Quick).map(passed))?;
-    let Some(windows) = windows else { return Ok(()) };
+    let Some((fuzzing, windows)) = beside else {
+        let minute = fuzz::Options::of(&fuzz::MINUTE[1..])?;
+        return stages.test("fuzzing", || fuzz::run(&minute).map(passed));
+    };
+    stages.end(fuzzing)?;
     let conformance = suites.iter().find(|suite| suite.name.ends_with(" conformance"));
     let conformance = conformance.context("no suite is called conformance")?;
     stages.test("adapters", || adapters::test(&adapters::IN_CI).map(passed))?;

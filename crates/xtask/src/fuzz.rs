@@ -20,6 +20,12 @@ const COVERAGE: [&str; 5] = [
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
 ];
 
+/// The words of `.ci/run`: a minute for all targets, with the same random numbers each time.
+pub const MINUTE: [&str; 5] = ["fuzz", "--for", "1m", "--seed", "1"];
+
+/// Debian's package with the compiler of libFuzzer.
+pub const PACKAGES: [&str; 1] = ["g++"];
+
 /// Limits of one input. They are generous, because reading takes milliseconds and a few MiB.
 const LIMITS: [&str; 4] = ["-timeout=20", "-rss_limit_mb=2048", "-malloc_limit_mb=512", "-max_len=32768"];
 
@@ -43,8 +49,8 @@ impl Options {
     /// # Errors
     /// Returns an error for an unknown option, and for options without a length and an input.
     pub fn of(words: &[&str]) -> anyhow::Result<Options> {
-        let mut options = Options::minute();
-        (options.length, options.seed) = (Duration::ZERO, 0);
+        let mut options =
+            Options { length: Duration::ZERO, only: String::new(), input: None, keep: false, seed: 0 };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             let mut value = || words.next().with_context(|| format!("{word} needs a value"));
@@ -53,6 +59,7 @@ impl Options {
                 "--only" => options.only = (*value()?).to_owned(),
                 "--input" => options.input = Some(PathBuf::from(value()?)),
                 "--keep" => options.keep = true,
+                "--seed" => options.seed = value()?.parse().context("--seed needs a number")?,
                 other => bail!("fuzz has no option {other}"),
             }
         }
@@ -62,11 +69,6 @@ impl Options {
             "say how long: --for 10m"
         );
         Ok(options)
-    }
-
-    /// Returns the options of `.ci/run`: a minute for all targets, with the same random numbers each time.
-    pub fn minute() -> Options {
-        Options { length: Duration::from_mins(1), only: String::new(), input: None, keep: false, seed: 1 }
     }
 }
 
@@ -134,7 +136,7 @@ fn line(fuzzed: &Fuzzed) -> String {
 
 /// Compiles the targets and all of furlong with these passes, into a separate directory.
 fn build() -> anyhow::Result<PathBuf> {
-    packages::provide(&["g++"])?;
+    packages::provide(&PACKAGES)?;
     let version = step::text(Command::new("rustc").arg("-vV"))?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
     let folder = target()?.join("fuzz");
@@ -246,6 +248,8 @@ mod tests {
 
     #[test]
     fn options_need_length_or_input() {
+        let minute = Options::of(&MINUTE[1..]).unwrap();
+        assert_eq!((minute.length, minute.seed), (Duration::from_mins(1), 1));
         let ten = Options::of(&["--for", "10m", "--only", "run"]).unwrap();
         assert_eq!((ten.length, ten.only.as_str()), (Duration::from_mins(10), "run"));
         for words in [&[][..], &["--for", "10"], &["--input", "x"], &["--fast"]] {

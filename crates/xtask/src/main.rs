@@ -42,7 +42,7 @@ cargo xtask faults [--only D1,R*] [--mechanism GLOB] [--quick] [--write]
                                    try every fault with every row, and print the matrix; --write writes docs/faults.md
 cargo xtask soak --for 30m [--seed N]
                                    random runs with random faults, beside one long run: what fails, with its seed, and what grows
-cargo xtask fuzz --for 10m [--only TARGET] [--keep]
+cargo xtask fuzz --for 10m [--only TARGET] [--seed N] [--keep]
                                    run the readers of files and protocols under libFuzzer; --keep copies inputs that reach new
                                    code into fuzz/corpus
 cargo xtask fuzz --only TARGET --input FILE

@@ -8,6 +8,8 @@ mod imports;
 mod layers;
 #[path = "tidy/pages.rs"]
 mod pages;
+#[path = "tidy/patterns.rs"]
+mod patterns;
 #[path = "tidy/rust_text.rs"]
 mod rust_text;
 #[path = "tidy/sentences.rs"]

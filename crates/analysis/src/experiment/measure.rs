@@ -137,15 +137,15 @@ fn request(
     pattern: Pattern,
 ) -> Result<Option<Request>, ExperimentError> {
     let by = measure.request_by.as_ref().map(|by| source.identifier(by)).transpose()?;
-    match (&measure.request, pattern) {
-        (Some(request), Pattern::Request) => Ok(Some(Request { size_bytes: source.size(request)?, by })),
-        (Some(request), _) => Err(source.wrong(
+    match (&measure.request, pattern.has_requests()) {
+        (Some(request), true) => Ok(Some(Request { size_bytes: source.size(request)?, by })),
+        (Some(request), false) => Err(source.wrong(
             request,
             "only kind \"request\" has a request: leave request out, or write kind = \"request\"",
         )),
-        (None, Pattern::Request) => Err(source
+        (None, true) => Err(source
             .wrong(&measure.kind, "kind \"request\" needs the size of the request, as in request = \"1\"")),
-        (None, _) => match &measure.request_by {
+        (None, false) => match &measure.request_by {
             Some(by) => Err(source.wrong(
                 by,
                 "only kind \"request\" has a request: leave request_by out, or write kind = \"request\"",

@@ -1,8 +1,7 @@
 //! What users of a mechanism must do themselves, and what its figures leave out, from its promises.
 
 use furlong_model::{
-    Boundary, Capabilities, Copies, Family, IntegrationCost, Lifetime, Pattern, PeerDeath, Reach, WhenFull,
-    Workload,
+    Boundary, Capabilities, Copies, Family, IntegrationCost, Lifetime, PeerDeath, Reach, WhenFull, Workload,
 };
 
 /// What its users must do themselves, with what lies between the processes.
@@ -85,7 +84,7 @@ pub(super) fn caveats(workload: &Workload, capabilities: &Capabilities) -> Vec<S
             "its descriptors must be passed over a UNIX socket whose path both containers see",
         ),
         // The mailbox has one slot.
-        (capabilities.family == Family::Memory && workload.pattern == Pattern::OneWay)
+        (capabilities.family == Family::Memory && workload.pattern.is_stream())
             .then_some("measured with room for one message; a ring takes bursts better"),
     ]
     .into_iter()

@@ -5,7 +5,7 @@ use super::figures::{per_round_trip, table};
 use super::row::{Durations, ReplayRow, ReplayStatus};
 use crate::{DecodedRun, trials::MeasuredTrial};
 use furlong_model::{
-    Case, ExchangeWork, Experiment, Figure, Measurement, Pattern, Subsystem, Unavailable, Wait, Work,
+    Case, ExchangeWork, Experiment, Figure, Measurement, Subsystem, Unavailable, Wait, Work,
 };
 use furlong_stats::{Distribution, Mixture, distinct, tidy};
 
@@ -59,9 +59,7 @@ fn figures(experiment: &Experiment) -> Vec<Figure> {
     let mut figures: Vec<_> = published.flat_map(|size| size.figures.keys().copied()).collect();
     figures.push(experiment.measure.order_by);
     figures.push(match &experiment.measure.work {
-        Work::Exchange(ExchangeWork { pattern, .. })
-            if *pattern == Pattern::Request || pattern.is_one_way() =>
-        {
+        Work::Exchange(ExchangeWork { pattern, .. }) if pattern.facts().has_throughput => {
             Figure::GigabytesPerSecond
         }
         _ => Figure::MedianUs,

@@ -247,9 +247,8 @@ impl CountedTrial<'_> {
         let all = Exchange { phase: Phase::Verify, messages, batch: 0, verify: true, interval_ns: None };
         let verified = self.exchange(all)?.verified;
         let ways = match self.case.pattern() {
-            Pattern::FanOut => u64::from(self.case.parties().get()),
-            Pattern::OneWay | Pattern::Work => 1,
-            _ if self.adapter.alone => 1,
+            pattern if pattern.is_to_all() => u64::from(self.case.parties().get()),
+            pattern if pattern.is_one_way() || self.adapter.alone => 1,
             _ => 2,
         };
         if verified == ways * messages {
@@ -264,16 +263,19 @@ impl CountedTrial<'_> {
         /// How long one exchange is to take, so that a pace that becomes better is seen.
         const PART_NS: f64 = 5_000_000.0;
         const COMPILED_PART_NS: f64 = 50_000_000.0;
+        /// A pair that sleeps on two CPUs of a virtual machine is faster for a tenth of a second after each pause, and a time that was
+        /// asked for is to show the later pace.
+        const ASKED_PART_NS: f64 = 1_000_000_000.0;
         const FIRST_NS: u64 = 50_000_000;
         let asked_ns = self.settings.warm_up.map(|time| time.as_nanos() as u64);
         let mut compiling =
             (asked_ns.is_none() && self.adapter.manifest.compiles_while_running).then(LastSecond::default);
         // Writing many readings as text would take longer than the exchanges.
-        let (longest_ns, part_ns, most_messages, most_readings) = match compiling {
-            Some(_) => (LONGEST_COMPILING_NS, COMPILED_PART_NS, u64::from(u32::MAX), 1_000),
-            None => (LONGEST_WARM_UP_NS, PART_NS, MOST_READINGS, MOST_READINGS),
+        let (budget_ns, part_ns, most_messages, most_readings) = match (asked_ns, &compiling) {
+            (Some(asked_ns), _) => (asked_ns, ASKED_PART_NS, u64::from(u32::MAX), 1_000),
+            (None, Some(_)) => (LONGEST_COMPILING_NS, COMPILED_PART_NS, u64::from(u32::MAX), 1_000),
+            (None, None) => (LONGEST_WARM_UP_NS, PART_NS, MOST_READINGS, MOST_READINGS),
         };
-        let budget_ns = asked_ns.unwrap_or(longest_ns);
         let mut recorder = Recorder::of_pace(self.settings.warm_up.is_none());
         self.programs.observer.before(Phase::WarmUp, &self.programs.participants.roles());
         let mut warm_up =
@@ -304,7 +306,8 @@ impl CountedTrial<'_> {
             if warm_up.is_steady || warm_up.elapsed_ns >= budget_ns {
                 return Ok(warm_up);
             }
-            let wanted = (part_ns / pace_ns) as u64;
+            let left_ns = (budget_ns - warm_up.elapsed_ns) as f64;
+            let wanted = (part_ns.min(left_ns) / pace_ns).ceil() as u64;
             messages = wanted.clamp(1, most_messages).min(messages * 16);
         }
     }
@@ -367,10 +370,8 @@ impl CountedTrial<'_> {
             vec![of_each.concat()]
         };
         for (index, readings) in readings.iter().enumerate() {
-            let messages = match self.case.pattern() {
-                Pattern::Work => exchanged.messages[index],
-                _ => messages,
-            };
+            let of_one = self.case.pattern().is_to_one_of_several();
+            let messages = if of_one { exchanged.messages[index] } else { messages };
             check(readings, messages, batch, exchanged.span_ns)
                 .map_err(|what| self.programs.failure(phase, what))?;
         }
@@ -423,7 +424,7 @@ pub(super) fn put_together(
     let (mut exchanged, mut all_taken) = (Exchanged::default(), Vec::new());
     for (index, (party, reply)) in replies.into_iter().enumerate() {
         let ExchangeReply { messages: its, verified, idle, taken } = reply;
-        if pattern == Pattern::Work && party.role == Role::Responder {
+        if pattern.is_to_one_of_several() && party.role == Role::Responder {
             let taken = taken.ok_or_else(|| (index, "its reply has no `taken`".to_owned()))?;
             let before = before.get(all_taken.len()).map_or(0, |taken| taken.count);
             if taken.count.checked_sub(before) != Some(its) {

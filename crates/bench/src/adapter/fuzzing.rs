@@ -107,12 +107,14 @@ fn timed(
         false => vec![readings.into_iter().next().unwrap_or_default()],
     };
     for (index, readings) in readings.iter().enumerate() {
-        let messages = if pattern == Pattern::Work { exchanged.messages[index] } else { messages };
+        let messages = if pattern.is_to_one_of_several() { exchanged.messages[index] } else { messages };
         check(readings, messages, batch, span_ns)?;
     }
     let interval_ns = interval_ns.map(|interval_ns| u64::from(interval_ns).max(1));
     match (pattern, interval_ns) {
-        (Pattern::Work, _) => to_several::taken_by_one_of(&readings, &exchanged.messages, batch),
+        (pattern, _) if pattern.is_to_one_of_several() => {
+            to_several::taken_by_one_of(&readings, &exchanged.messages, batch)
+        }
         (_, Some(interval_ns)) if several => {
             to_several::nearly_all_take_ns(&readings, interval_ns)?;
             to_several::when_due(&readings, interval_ns, exchanged.idle.late)

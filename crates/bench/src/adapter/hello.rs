@@ -65,7 +65,7 @@ impl Adapter {
                 });
                 let (alone, rates) = (claims.alone, claims.rates);
                 // Where nobody receives there is nothing one way.
-                let patterns = if alone { vec![Pattern::RoundTrip] } else { claims.patterns.clone() };
+                let patterns = if alone { vec![Pattern::default()] } else { claims.patterns.clone() };
                 (
                     Adapter { shape, alone, rates, patterns, versions, ..Adapter::of(manifest, row, here) },
                     Some(claims),
@@ -188,7 +188,7 @@ fn capabilities(name: &str, claims: Option<Claims>) -> Capabilities {
         reach,
         start: if alone { Start::Alone } else { usual.start },
         sharing: match patterns.iter().find(|pattern| pattern.is_to_several()) {
-            Some(Pattern::FanOut) => Sharing::EveryReceiver,
+            Some(pattern) if pattern.is_to_all() => Sharing::EveryReceiver,
             Some(_) => Sharing::Messages,
             None => usual.sharing,
         },
@@ -296,17 +296,16 @@ pub(super) fn accept(reply: Reply, row: &Row, [before_ns, after_ns]: [u64; 2]) -
     if waits.is_empty() || patterns.is_empty() {
         return Err("it claims no way of waiting or no pattern".to_owned());
     }
-    for pattern in patterns.iter().filter(|pattern| !Pattern::OVER_ONE_LINK.contains(pattern)) {
+    for pattern in patterns.iter().filter(|pattern| !pattern.is_of_pairs()) {
         if !pattern.is_to_several() {
             return Err(format!("it claims {pattern}, which furlong does not ask of other programs"));
         }
-        if hello.shape != Shape::Pair || *alone || (*pattern == Pattern::FanOut && !rates) {
-            let needed =
-                if *pattern == Pattern::FanOut { "the shape pair and rates" } else { "the shape pair" };
+        if hello.shape != Shape::Pair || *alone || (pattern.is_to_all() && !rates) {
+            let needed = if pattern.is_to_all() { "the shape pair and rates" } else { "the shape pair" };
             return Err(format!("it claims {pattern}, for which it needs {needed}"));
         }
     }
-    if [Pattern::FanOut, Pattern::Work].iter().all(|pattern| patterns.contains(pattern)) {
+    if patterns.iter().filter(|pattern| pattern.is_to_several()).count() > 1 {
         return Err("it claims both fan-out and work: let each be a row of its own".to_owned());
     }
     Ok(hello)

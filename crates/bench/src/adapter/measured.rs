@@ -9,7 +9,7 @@ use crate::timed::{batch_for, window_for};
 use crate::trial::context::Settings;
 use furlong_loops::recorder::{Timing, timing_of};
 use furlong_loops::schedule::Idle;
-use furlong_model::{Arrival, OtherProcess, Part, Pattern, Phase, RoleTally, TimerLateness};
+use furlong_model::{Arrival, OtherProcess, Part, Phase, RoleTally, TimerLateness};
 use std::io;
 use std::time::Duration;
 
@@ -39,8 +39,8 @@ impl CountedTrial<'_> {
     /// Why there are no figures.
     pub(super) fn timed(&mut self, pace_ns: f64) -> Result<Timed, NotMeasured> {
         match self.case.pattern() {
-            Pattern::FanOut => self.timed_to_several(pace_ns),
-            Pattern::Work => self.timed_to_workers(pace_ns),
+            pattern if pattern.is_to_all() => self.timed_to_several(pace_ns),
+            pattern if pattern.is_to_one_of_several() => self.timed_to_workers(pace_ns),
             _ => self.timed_of_pair(pace_ns),
         }
     }
@@ -165,21 +165,15 @@ impl CountedTrial<'_> {
         let each_ns = interval_ns.map_or(pace_ns, |interval_ns| pace_ns.max(interval_ns as f64));
         let fill = (budget.as_nanos() as f64 / each_ns).ceil() as u64;
         // Each of several workers is to have some.
-        let least =
-            if self.case.pattern() == Pattern::Work { 4 * u64::from(self.case.parties().get()) } else { 1 };
+        let of_one = self.case.pattern().is_to_one_of_several();
+        let least = if of_one { 4 * u64::from(self.case.parties().get()) } else { 1 };
         let wanted = fill.min(most_round_trips.unwrap_or(u64::MAX)).max(least);
         if interval_ns.is_some() {
             return (wanted.min(MOST_READINGS - 1), 1);
         }
-        let batch = match self.case.pattern() {
-            Pattern::OneWay | Pattern::FanOut | Pattern::FanIn | Pattern::Work => {
-                u64::from(window_for(pace_ns))
-            }
-            Pattern::RoundTrip | Pattern::Request | Pattern::Connect | Pattern::Ready => {
-                u64::from(batch_for(pace_ns, clock_read_ns))
-            }
-        };
-        let batch = batch.max(wanted.div_ceil(MOST_READINGS)).min(wanted);
+        let is_one_way = self.case.pattern().is_one_way();
+        let batch = if is_one_way { window_for(pace_ns) } else { batch_for(pace_ns, clock_read_ns) };
+        let batch = u64::from(batch).max(wanted.div_ceil(MOST_READINGS)).min(wanted);
         ((wanted / batch) * batch, batch as u32)
     }
 

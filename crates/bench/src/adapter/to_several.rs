@@ -14,7 +14,7 @@ pub(super) fn behind_the_first(of_each: Vec<Vec<u64>>, pattern: Pattern) -> Vec<
     let sender = of_each.next().unwrap_or_default();
     let first: Vec<u64> = sender.first().copied().into_iter().collect();
     let responders = of_each.map(|own| [first.clone(), own].concat());
-    (pattern == Pattern::Work).then(|| sender.clone()).into_iter().chain(responders).collect()
+    pattern.is_to_one_of_several().then(|| sender.clone()).into_iter().chain(responders).collect()
 }
 
 /// What nearly all messages that were due so far apart take until the last receiver has them: all but one of ten.

@@ -26,7 +26,7 @@ use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
     AdapterFacts, Capabilities, Case, ChildStart, Count, Depth, Direction, Failure, Family, Fault,
     KernelBuffer, Measurement, Overlap, Part, Party, Pattern, Phase, Placement, Record, Role, RoleTally,
-    Room, Start, Trial, Unavailable, Wait,
+    Room, Start, Trial, Unavailable, Unit, Wait,
 };
 use furlong_os::{AsHandle, Handle, RawHandle, clock, identity, pipe};
 use furlong_stats::Distribution;
@@ -211,7 +211,7 @@ impl TrialLink {
                 .map_err(creating)?
         };
         let mut link = make(&specification)?;
-        if case.pattern() == Pattern::Connect {
+        if case.pattern().makes_links() {
             // Each of the role's links takes its name.
             link = link.without_objects();
         }
@@ -304,10 +304,12 @@ impl RunningTrial {
                     let at = peer.listen_at();
                     return far.connection.link(entry, case.wait, specification, at, session);
                 }
-                entry.create(specification, case).map_err(|error| match (case.pattern(), number) {
-                    // Others like it were made: it is the number that a limit is against.
-                    (Pattern::Ready, 1..) => NotMeasured::Refused(too_many(case, number, &error)),
-                    _ => creating(error),
+                entry.create(specification, case).map_err(|error| {
+                    match (case.pattern().waits_for_several(), number) {
+                        // Others like it were made: it is the number that a limit is against.
+                        (true, 1..) => NotMeasured::Refused(too_many(case, number, &error)),
+                        _ => creating(error),
+                    }
                 })
             })
         };
@@ -334,7 +336,7 @@ impl RunningTrial {
                 wait: case.wait,
                 party: setup.party,
                 processor: processors.as_ref().map(|processors| processors[place]),
-                pattern: case.pattern(),
+                exchange: case.exchange.clone(),
                 specifications: setup
                     .ends
                     .iter()
@@ -354,9 +356,6 @@ impl RunningTrial {
                 },
                 budget_ns: settings.budget.as_nanos() as u64,
                 arrival: case.arrival,
-                window: case.window(),
-                parties: case.parties(),
-                stall: case.exchange.stall(),
                 warm_up_ns: settings.warm_up.map(|time| time.as_nanos() as u64),
                 clock_read_ns: settings.clock_read_ns,
                 most_round_trips: settings.most_round_trips,
@@ -391,7 +390,7 @@ impl RunningTrial {
         // Where a number of messages ends the measured part, nobody knows how long it takes: its progress is what counts.
         let budget = if settings.most_round_trips.is_some() { Duration::ZERO } else { settings.budget };
         let budget = budget.max(settings.warm_up.unwrap_or_default());
-        let unit = if case.pattern().is_one_way() { "message" } else { "round trip" };
+        let unit = Unit::of(case.pattern()).word();
         let pattern = case.pattern();
         let counted =
             entry.capabilities.notifies_only().then(|| Counted::of(case.pattern(), case.parties().get()));

@@ -13,10 +13,10 @@ pub(crate) fn together(
     pattern: Pattern,
     mut timings: Vec<(Party, Timing)>,
 ) -> Result<(Timing, Vec<Part>), String> {
-    match pattern {
-        Pattern::FanOut => return to_several(timings),
-        Pattern::FanIn | Pattern::Work => return over_one_link(pattern, timings),
-        _ => {}
+    match pattern.alone() {
+        Some(_) if pattern.is_to_all() => return to_several(timings),
+        Some(alone) => return over_one_link(alone, timings),
+        None => {}
     }
     if timings.len() < 2 {
         let only = timings.pop().ok_or("no role has reported of its times")?;
@@ -63,13 +63,12 @@ fn total(figures: impl IntoIterator<Item = u64>) -> u64 {
 
 /// The same over one link of which several have an end. What arrived is what receivers counted in the time in which it was
 /// sent, which the one who is alone has taken, and is the same for all.
-fn over_one_link(pattern: Pattern, timings: Vec<(Party, Timing)>) -> Result<(Timing, Vec<Part>), String> {
-    let one = if pattern == Pattern::FanIn { Role::Responder } else { Role::Initiator };
+fn over_one_link(one: Role, timings: Vec<(Party, Timing)>) -> Result<(Timing, Vec<Part>), String> {
     let (alone, several): (Vec<_>, Vec<_>) = timings.into_iter().partition(|(party, _)| party.role == one);
     let clock = alone.into_iter().next().ok_or("the one who holds the clock has not reported")?.1;
-    let arrived = match pattern {
-        Pattern::FanIn => clock.round_trips,
-        _ => total(several.iter().map(|(_, timing)| timing.round_trips)),
+    let arrived = match one {
+        Role::Responder => clock.round_trips,
+        Role::Initiator => total(several.iter().map(|(_, timing)| timing.round_trips)),
     };
     let part = |(party, timing): &(Party, Timing)| Part {
         party: *party,

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use furlong_bench::peer::PeerAddress;
 use furlong_bench::plan::{Across, Plan};
 use furlong_console::exit::Usage;
-use furlong_model::{Boundary, Counts, Percent, Rates, Time};
+use furlong_model::{Arrival, Boundary, Counts, ExchangeOptions, Percent, Placement, Rates, Time};
 use furlong_stats::FEWEST_FIRST_TRIALS;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -161,6 +161,50 @@ pub struct RunOptions {
     pub strict: bool,
 }
 
+impl RunOptions {
+    /// Returns the paces at which messages are sent: each once, and at least one.
+    pub fn arrivals(&self) -> Vec<Arrival> {
+        if let Some(time) = self.think_time {
+            return vec![Arrival::ThinkTime(time.0.as_nanos() as u64)];
+        }
+        let mut arrivals = Vec::new();
+        for rate in self.rates.iter().flat_map(|rates| &rates.0) {
+            let arrival = Arrival::Interval(rate.interval_ns());
+            if !arrivals.contains(&arrival) {
+                arrivals.push(arrival);
+            }
+        }
+        if arrivals.is_empty() { vec![Arrival::ClosedLoop] } else { arrivals }
+    }
+
+    /// Returns the options that depend on the pattern.
+    pub fn exchange_options(&self) -> ExchangeOptions {
+        let PatternOptions { pattern, request, response, request_by, .. } = &self.pattern;
+        let numbers = |given: &Option<Counts>| given.as_ref().map(|given| given.0.clone());
+        ExchangeOptions {
+            pattern: *pattern,
+            arrivals: self.arrivals(),
+            window: self.window,
+            request_bytes: request.map(|size| size.0),
+            request_by: request_by.clone(),
+            has_responses: !response.is_empty(),
+            pairs: self.pairs.0.clone(),
+            parties: [
+                ("--receivers", numbers(&self.receivers)),
+                ("--senders", numbers(&self.senders)),
+                ("--workers", numbers(&self.workers)),
+                ("--links", numbers(&self.links)),
+            ],
+            stall: self.stall,
+            placements: self
+                .peer
+                .as_ref()
+                .map_or_else(|| self.cases.places.clone(), |_| vec![Placement::OtherHost]),
+            counts_calls: self.count,
+        }
+    }
+}
+
 /// How many trials each row has.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct PrecisionOptions {
@@ -181,7 +225,8 @@ pub struct PrecisionOptions {
     #[arg(long, value_name = "TIME", default_value = "10s", requires = "across", allow_hyphen_values = true)]
     apart: Time,
     /// How long all trials may take together: the one under way is finished. If not given, all first trials are made, and
-    /// further ones take no longer than those did
+    /// further ones take no longer than those did; of several pairs, receivers, senders or workers, as many as take 40 s, and
+    /// at least three of each row
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     within: Option<Time>,
 }

@@ -42,15 +42,16 @@ impl CaseOptions {
     }
 }
 
+/// Returns the help of `--pattern`, with a description of each pattern.
+fn pattern_help() -> String {
+    let described = |pattern: Pattern| format!("{pattern} ({})", pattern.facts().summary);
+    format!("How messages go back and forth: {}", Pattern::ALL.map(described).join(", "))
+}
+
 /// How messages go back and forth, and through which buffers.
 #[derive(Debug, Clone, Args)]
 pub struct PatternOptions {
-    /// How messages go back and forth: round-trip, one-way (a stream that the receiver holds back), request (a small
-    /// request and a response of the size that -s gives), connect (a link for each message, made and removed by one
-    /// process), fan-out (one way, each message to every receiver), fan-in (one way, from several senders to one receiver),
-    /// work (one way, each message to one of several workers), or ready (round trips, each by one of several links, for all of
-    /// which the receiver waits)
-    #[arg(short = 'm', long, value_name = "PATTERN", default_value_t = Pattern::RoundTrip)]
+    #[arg(short = 'm', long, value_name = "PATTERN", default_value_t, help = pattern_help())]
     pub pattern: Pattern,
     /// Bytes in a request
     #[arg(long, value_name = "SIZE", alias = "ask", allow_hyphen_values = true)]

@@ -96,7 +96,7 @@ mod slow {
     #[test]
     #[ignore = "slow"]
     fn killed_and_stopped_at_random_more_often() {
-        nothing_hangs_and_nothing_is_left(50);
+        nothing_hangs_and_nothing_is_left(20);
     }
 }
 

@@ -120,13 +120,13 @@ fn buffers_are_as_large_as_asked_or_the_row_says_why_not() {
 fn options_that_contradict_one_another_are_told() {
     let place = Place::new();
     for (words, told) in [
-        (&["run", "pipe", "--request", "1"][..], "--request belongs to requests"),
-        (&["run", "pipe", "--response", "1"], "--response belongs to requests"),
+        (&["run", "pipe", "--request", "1"][..], "--request belongs to -m request"),
+        (&["run", "pipe", "--response", "1"], "--response belongs to -m request"),
         (&["run", "pipe", "--senders", "2"], "--senders belongs to -m fan-in"),
         (&["run", "pipe", "-m", "fan-in", "--workers", "2"], "--workers belongs to -m work"),
         (&["run", "pipe", "-m", "work", "--pairs", "2"], "say --workers in place of --pairs"),
         (&["run", "pipe", "-m", "fan-in", "--rate", "1k/s"], "leave --rate out"),
-        (&["run", "pipe", "--request-by", "tcp"], "--request-by belongs to requests"),
+        (&["run", "pipe", "--request-by", "tcp"], "--request-by belongs to -m request"),
         (&["run", "pipe", "-m", "one-way", "--gap", "1ms"], "for round trips"),
         (&["run", "pipe", "-m", "one-way", "--count"], "--count counts round trips"),
         (&["run", "pipe", "-m", "both-ways"], "there are: round-trip, one-way, request"),

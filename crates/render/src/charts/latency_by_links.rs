@@ -14,7 +14,7 @@ const NAMED: usize = 8;
 
 /// A chart for each manner in which rows were measured with at least so many numbers of links.
 pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
-    let curves = curves(summary, fewest, |pattern| pattern == Pattern::Ready);
+    let curves = curves(summary, fewest, Pattern::waits_for_several);
     curves.iter().filter_map(|(manner, curves)| chart(manner, curves)).collect()
 }
 

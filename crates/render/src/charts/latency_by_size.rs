@@ -4,11 +4,11 @@ use super::sweep::{Sweep, sweeps};
 use crate::words::{WHISKERS, first_of};
 use furlong_analysis::{Row, Summary};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
-use furlong_model::{Pattern, format_bytes};
+use furlong_model::format_bytes;
 
 /// A chart for each manner in which rows were measured with several sizes.
 pub fn charts(summary: &Summary) -> Vec<Chart> {
-    let sweeps = sweeps(summary, |pattern| matches!(pattern, Pattern::RoundTrip | Pattern::Request));
+    let sweeps = sweeps(summary, |pattern| pattern.is_of_pairs() && !pattern.is_one_way());
     sweeps.iter().filter_map(|sweep| chart(summary, sweep)).collect()
 }
 
@@ -23,13 +23,12 @@ pub(crate) fn chart(summary: &Summary, sweep: &Sweep) -> Option<Chart> {
         look: Series::look(number, &curve.name),
         points: curve.rows.iter().map(point).collect(),
     });
-    let request = sweep.pattern == Pattern::Request;
     Chart {
         id: format!("latency-by-size-{}-{}", sweep.pattern, sweep.manner),
         title: format!("Latency against size, {}", sweep.manner),
         says: says(summary, sweep),
         notes: vec![WHISKERS.to_owned()],
-        x: Axis::log(if request { "size of an answer" } else { "size of a message" }, Measure::Bytes),
+        x: Axis::log(format!("size of {}", sweep.pattern.facts().sized), Measure::Bytes),
         y: Axis::log("median round trip", Measure::Time),
         kind: Kind::Lines { marks: true, value: Side::Y, columns: sweep.columns() },
         series: series.collect(),

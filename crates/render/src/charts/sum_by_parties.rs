@@ -44,7 +44,7 @@ pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
         });
         [all, slowest]
     };
-    let at_once = |pattern| pattern != Pattern::Ready;
+    let at_once = |pattern: Pattern| !pattern.waits_for_several();
     curves(summary, fewest, at_once).into_iter().flat_map(each).flatten().collect()
 }
 

@@ -6,7 +6,7 @@ use crate::words::WHISKERS;
 use furlong_analysis::text::listed;
 use furlong_analysis::{DecodedRun, Row, Summary};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
-use furlong_model::{Pattern, format_bytes};
+use furlong_model::format_bytes;
 
 /// Rows that tie and are named one by one.
 const NAMED: usize = 3;
@@ -14,7 +14,7 @@ const NAMED: usize = 3;
 /// A chart for each manner in which streams or requests were measured with several sizes. Without the run there are no
 /// intervals.
 pub fn charts(run: Option<&DecodedRun>, summary: &Summary) -> Vec<Chart> {
-    let sweeps = sweeps(summary, |pattern| pattern == Pattern::Request || pattern.is_one_way());
+    let sweeps = sweeps(summary, |pattern| pattern.facts().has_throughput);
     sweeps.iter().filter_map(|sweep| chart(run, sweep)).collect()
 }
 
@@ -25,16 +25,13 @@ pub(crate) fn chart(run: Option<&DecodedRun>, sweep: &Sweep) -> Option<Chart> {
         look: Series::look(number, &curve.name),
         points: curve.rows.iter().filter_map(|row| point(run, row)).collect(),
     });
-    let (what, label) = match sweep.pattern {
-        Pattern::Request => ("Throughput of answers", "size of an answer"),
-        _ => ("Throughput", "size of a message"),
-    };
+    let what = if sweep.pattern.has_requests() { "Throughput of answers" } else { "Throughput" };
     let chart = Chart {
         id: format!("throughput-by-size-{}-{}", sweep.pattern, sweep.manner),
         title: format!("{what} against size, {}", sweep.manner),
         says: String::new(),
         notes: vec![format!("{WHISKERS} GB is 10^9 bytes.")],
-        x: Axis::log(label, Measure::Bytes),
+        x: Axis::log(format!("size of {}", sweep.pattern.facts().sized), Measure::Bytes),
         y: Axis::log("bytes a second", Measure::Throughput),
         kind: Kind::Lines { marks: true, value: Side::Y, columns: sweep.columns() },
         series: series.collect(),

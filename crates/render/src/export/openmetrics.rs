@@ -1,31 +1,17 @@
 //! Runs as metrics, for a monitoring system that keeps them over time (OpenMetrics 1.0 text).
 
+use super::super::figures::{self, FIGURES};
 use super::NamedSummary;
 use furlong_analysis::text::plain;
-use furlong_analysis::{Level, Row, Unit};
+use furlong_analysis::{Level, Row};
 use std::collections::BTreeMap;
 
-type Labels<'a> = Vec<(&'static str, &'a str)>;
 /// The value of each series, by its labels as they are printed: a series that is set twice is printed once.
 type Metric = BTreeMap<String, f64>;
 
-/// The metrics of all runs and rows.
-#[derive(Default)]
-struct Metrics {
-    round_trip: Metric,
-    message: Metric,
-    link: Metric,
-    rate: Metric,
-    throughput: Metric,
-    processor_time: Metric,
-    switches: Metric,
-    noise: Metric,
-    partial: Metric,
-}
-
 /// Returns one exposition of all runs: times in seconds, a series for each row and quantile, and how quiet each run was.
 pub fn export_openmetrics(runs: &[NamedSummary]) -> String {
-    let mut metrics = Metrics::default();
+    let (mut noise, mut partial) = (Metric::new(), Metric::new());
     for NamedSummary { name, summary } in runs {
         let level = match summary.run.noise.level {
             Level::Quiet => 0.0,
@@ -36,29 +22,16 @@ pub fn export_openmetrics(runs: &[NamedSummary]) -> String {
         let kernel = plain(&summary.run.machine.kernel);
         let processor = plain(summary.run.machine.processor.as_deref().unwrap_or("unknown"));
         let labels = vec![("run", &*run), ("kernel", &*kernel), ("processor", &*processor)];
-        set(&mut metrics.noise, &labels, level);
-        set(&mut metrics.partial, &labels, f64::from(u8::from(summary.run.partial)));
-        summary.rows.iter().for_each(|row| metrics.add(&run, row));
+        set(&mut noise, &labels, level);
+        set(&mut partial, &labels, f64::from(u8::from(summary.run.partial)));
     }
-    let metrics = [
-        ("round_trip_seconds", "What a round trip takes", metrics.round_trip),
-        ("message_seconds", "What a message one way takes", metrics.message),
-        ("link_seconds", "What a link takes that carries one message", metrics.link),
-        ("exchanges_per_second", "Round trips, messages or links in a second", metrics.rate),
-        ("bytes_per_second", "Bytes of messages one way or answers in a second", metrics.throughput),
-        (
-            "processor_time_seconds",
-            "Processor time of both processes in a round trip, message or link",
-            metrics.processor_time,
-        ),
-        (
-            "context_switches",
-            "Context switches of both processes in a round trip, message or link",
-            metrics.switches,
-        ),
-        ("noise", "How quiet the machine was: 0 quiet, 1 noisy, 2 unreliable", metrics.noise),
-        ("partial", "Whether trials are missing, as of a run that was interrupted: 1 if so", metrics.partial),
+    let of_rows = FIGURES.iter().flat_map(|figure| figure.metrics);
+    let of_runs = [
+        ("noise", "How quiet the machine was: 0 quiet, 1 noisy, 2 unreliable", noise),
+        ("partial", "Whether trials are missing, as of a run that was interrupted: 1 if so", partial),
     ];
+    let metrics: Vec<_> =
+        of_rows.map(|metric| (metric.name, metric.help, of_all_rows(runs, metric))).chain(of_runs).collect();
     let mut text = String::new();
     for (name, help, metric) in metrics.iter().filter(|(_, _, metric)| !metric.is_empty()) {
         text += &format!("# HELP furlong_{name} {help}.\n# TYPE furlong_{name} gauge\n");
@@ -73,7 +46,7 @@ pub fn export_openmetrics(runs: &[NamedSummary]) -> String {
 }
 
 /// Sets the series with these labels to `value`.
-fn set(metric: &mut Metric, labels: &Labels, value: f64) {
+fn set(metric: &mut Metric, labels: &[(&str, &str)], value: f64) {
     let escaped = |text: &str| text.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n");
     let labels: Vec<_> = labels.iter().map(|(name, text)| format!("{name}=\"{}\"", escaped(text))).collect();
     metric.insert(labels.join(","), value);
@@ -88,48 +61,37 @@ fn number(value: f64) -> String {
     if text.contains('.') { text } else { text + ".0" }
 }
 
-impl Metrics {
-    fn add(&mut self, run: &str, row: &Row) {
-        let Row { case, exchange, .. } = row;
-        let (name, group, placement) = (plain(&case.row()), plain(&row.group), case.placement.to_string());
-        let size = case.size_bytes.to_string();
-        let buffer = case.buffer_bytes.unwrap_or_default().to_string();
-        let (access, window) = (case.access.to_string(), case.window().to_string());
-        let parties = case.parties().to_string();
-        let labels = vec![
-            ("run", run),
-            ("row", &name),
-            ("group", &group),
-            ("placement", &placement),
-            ("size_bytes", &size),
-            ("buffer_bytes", &buffer),
-            ("access", &access),
-            ("window", &window),
-            ("parties", &parties),
-        ];
-        let with = |name, value| [&labels[..], &[(name, value)]].concat();
-        let times = match exchange.unit {
-            Unit::RoundTrip => &mut self.round_trip,
-            Unit::Message => &mut self.message,
-            Unit::Link => &mut self.link,
-        };
-        let ns = &exchange.ns;
-        let quantiles = [("0.5", ns.p50), ("0.9", ns.p90), ("0.99", ns.p99), ("0.999", ns.p999)];
-        for (quantile, ns) in quantiles.into_iter().chain(ns.p9999.map(|ns| ("0.9999", ns))) {
-            set(times, &with("quantile", quantile), ns / 1e9);
-        }
-        set(&mut self.rate, &labels, exchange.per_second);
-        if let Some(bytes) = exchange.bytes_per_second {
-            set(&mut self.throughput, &labels, bytes);
-        }
-        for (mode, ns) in [("user", exchange.cpu_ns.user), ("system", exchange.cpu_ns.system)] {
-            set(&mut self.processor_time, &with("mode", mode), ns / 1e9);
-        }
-        let switches = &exchange.switches;
-        for (kind, count) in [("voluntary", switches.voluntary), ("involuntary", switches.involuntary)] {
-            set(&mut self.switches, &with("kind", kind), count);
+/// Returns the series of all rows of all runs.
+fn of_all_rows(runs: &[NamedSummary], metric: &figures::Metric) -> Metric {
+    let mut all = Metric::new();
+    for NamedSummary { name, summary } in runs {
+        let run = plain(name);
+        for row in &summary.rows {
+            let labels = labels(&run, row);
+            for (label, value) in (metric.series)(row) {
+                let own = label.map(|[name, text]| (name, text.to_owned()));
+                let labels: Vec<_> = labels.iter().chain(&own).map(|(name, text)| (*name, &**text)).collect();
+                set(&mut all, &labels, value);
+            }
         }
     }
+    all
+}
+
+/// Returns the labels of a row's series.
+fn labels(run: &str, row: &Row) -> [(&'static str, String); 9] {
+    let case = &row.case;
+    [
+        ("run", run.to_owned()),
+        ("row", plain(&case.row())),
+        ("group", plain(&row.group)),
+        ("placement", case.placement.to_string()),
+        ("size_bytes", case.size_bytes.to_string()),
+        ("buffer_bytes", case.buffer_bytes.unwrap_or_default().to_string()),
+        ("access", case.access.to_string()),
+        ("window", case.window().to_string()),
+        ("parties", case.parties().to_string()),
+    ]
 }
 
 #[cfg(test)]
@@ -139,7 +101,7 @@ mod tests {
     #[test]
     fn labels_are_escaped_and_numbers_are_floats() {
         let mut metric = Metric::new();
-        set(&mut metric, &vec![("a", "\"\\\n"), ("b", "c")], 1.0);
+        set(&mut metric, &[("a", "\"\\\n"), ("b", "c")], 1.0);
         assert_eq!(metric.first_key_value(), Some((&r#"a="\"\\\n",b="c""#.to_owned(), &1.0)));
         let numbers = [0.0, 12.0, 0.000_002, 1.5e-7, 1e22].map(number);
         assert_eq!(numbers, ["0.0", "12.0", "0.000002", "1.5e-7", "1e22"]);

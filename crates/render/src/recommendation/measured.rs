@@ -1,7 +1,7 @@
 //! The table of a recommendation: the rows that were measured at the workload, with the figure that orders them.
 
 use super::super::document::{Column, Row, Table};
-use super::super::ranking::UNKNOWN;
+use super::super::figures::UNKNOWN;
 use super::prose;
 use furlong_analysis::text::{plain, times_between};
 use furlong_analysis::{Ranked, Recommendation, places};

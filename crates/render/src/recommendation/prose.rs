@@ -10,9 +10,10 @@ use furlong_analysis::{
     Repeated, Sensitivity, SloVerdict, WorkloadChange, places,
 };
 use furlong_model::{
-    Boundary, Language, Objective, Pattern, Placement, Reach, Tried, Trust, Workload, format_bytes,
+    Boundary, Language, Objective, Pattern, Placement, Reach, Tried, Trust, Unit, Workload, format_bytes,
     format_ns, format_rate, is_one, row_name,
 };
+use furlong_stats::trials_of_comparison;
 
 /// Rows of one reason that are named one by one.
 const NAMED: usize = 6;
@@ -21,15 +22,7 @@ const CARRIES: f64 = 0.9;
 
 /// What was asked, in one sentence.
 pub(crate) fn asked(workload: &Workload) -> String {
-    let size = format_bytes(workload.size_bytes);
-    let what = match (workload.pattern, workload.request_bytes) {
-        (Pattern::RoundTrip, _) => format!("round trips of {size}"),
-        (Pattern::Connect, _) => format!("messages of {size} over a link each"),
-        (Pattern::Request, request) => {
-            format!("requests of {} answered with {size}", format_bytes(request.unwrap_or(1)))
-        }
-        _ => format!("messages of {size} one way"),
-    };
+    let what = workload.pattern.exchanged(workload.size_bytes, workload.request_bytes.unwrap_or(1));
     let rate = workload.per_second().map_or_else(
         || ", as fast as they go".to_owned(),
         |per_second| format!(", {}", format_rate(per_second)),
@@ -295,13 +288,13 @@ fn is_stream(workload: &Workload) -> bool {
         && workload.objective != Objective::Throughput
         && !workload.pattern_and_parties().0.shares_an_end();
     // To several receivers, or if the newest counts alone, one message is in flight.
-    workload.pattern == Pattern::OneWay && !is_paced && workload.pattern_and_parties().0 != Pattern::FanOut
+    workload.pattern.is_stream() && !is_paced && !workload.pattern_and_parties().0.is_to_all()
 }
 
 /// Receivers that each message goes to: rates and CPU times of such rows count it once for each.
 fn receivers(workload: &Workload) -> f64 {
     let (pattern, parties) = workload.pattern_and_parties();
-    if pattern == Pattern::FanOut { f64::from(parties.get()) } else { 1.0 }
+    if pattern.is_to_all() { f64::from(parties.get()) } else { 1.0 }
 }
 
 fn holds(slo: &str, verdict: SloVerdict) -> String {
@@ -415,12 +408,16 @@ pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
     let places = places(&recommendation.ranked);
     let shares_place = places.windows(2).any(|pair| pair[0] == pair[1]);
     let tied = "~ ties with the first: the interval of vs first contains 1.";
-    let intervals = "interval: of rows that are the same, all intervals overlap in 95 of 100 runs.";
+    let needed = trials_of_comparison(recommendation.ranked.len()) as usize;
+    let few = recommendation.ranked.iter().map(|row| row.trials).filter(|trials| *trials < needed).min();
+    let few = few.map_or_else(String::new, |trials| format!(" after {needed} trials; some have {trials}"));
+    let intervals =
+        format!("interval: of rows that are the same, all intervals overlap in 95 of 100 runs{few}.");
     let cpus = "CPU: CPU time of all processes per message, by which rows are ordered and compared.";
     [
         (!recommendation.ties.is_empty()).then_some(("vs first", tied)),
         shares_place.then_some(("#", "= all rows of this place tie with each other.")),
-        has_interval.then_some(("interval", intervals)),
+        has_interval.then_some(("interval", intervals.as_str())),
         has_interval.then_some(("vs first", "vs first: in brackets the interval of the ratio.")),
         any(|row| row.figure_ci95.is_none())
             .then_some(("interval", "? fewer than three trials: no interval.")),
@@ -579,7 +576,7 @@ pub(crate) fn left_out(recommendation: &Recommendation) -> Vec<String> {
 
 /// What one exchange is called.
 fn unit(workload: &Workload) -> &'static str {
-    if workload.pattern == Pattern::OneWay { "message" } else { "round trip" }
+    Unit::of(workload.pattern).word()
 }
 
 /// A share as a percentage.

@@ -2,7 +2,7 @@
 
 use furlong_analysis::text::format_digits;
 use furlong_analysis::{Measured, ReplayRow};
-use furlong_model::{ExchangeWork, Figure, Measure, Pattern, Work, format_bytes};
+use furlong_model::{Figure, Measure, Work, format_bytes};
 
 /// What stands where there is no figure.
 pub(crate) const NONE: &str = "–";
@@ -70,27 +70,13 @@ pub(crate) fn ratio(ratio: Option<f64>) -> String {
     )
 }
 
-/// What is exchanged: one of them and several.
-pub(crate) fn exchanges(exchange: &ExchangeWork) -> (&'static str, &'static str) {
-    match exchange.pattern {
-        Pattern::RoundTrip => ("a round trip", "round trips"),
-        Pattern::OneWay => ("a message one way", "messages one way"),
-        Pattern::Request => ("a request and its answer", "requests"),
-        Pattern::Connect => ("a link and its message", "links"),
-        Pattern::Ready => ("a round trip by one of several links", "round trips"),
-        Pattern::FanOut => ("a message that one receiver has", "messages to all receivers"),
-        Pattern::FanIn => ("a message of one sender", "messages of all senders"),
-        Pattern::Work => ("a message that one worker has", "messages to all workers"),
-    }
-}
-
 /// A figure with what it is of: `real s, of 500,000 round trips of 128B`.
 pub(crate) fn title(figure: Figure, measure: &Measure, size_bytes: usize) -> String {
     let size = format_bytes(size_bytes);
     let of = match &measure.work {
         Work::Handover { repetitions, .. } => format!("of {} of {size}", times_handed_over(*repetitions)),
         Work::Exchange(exchange) => {
-            let (one, several) = exchanges(exchange);
+            let [one, several] = exchange.pattern.facts().exchange;
             match figure {
                 Figure::MeanUs | Figure::MedianUs => format!("of {one} of {size}"),
                 Figure::MessagesPerSecond | Figure::GigabytesPerSecond => format!("in {several} of {size}"),

@@ -1,6 +1,6 @@
 //! The sentences around the tables of a replay, shared by every format that is read by people.
 
-use super::figures::{exchanges, thousands, times_handed_over};
+use super::figures::{thousands, times_handed_over};
 use furlong_analysis::text::{listed, plain};
 use furlong_analysis::{Replay, ReplayStatus, describe_placement};
 use furlong_model::{Amount, ExchangeWork, Work, format_bytes};
@@ -49,7 +49,7 @@ pub(crate) fn measured(replay: &Replay) -> String {
 }
 
 fn amount(exchange: &ExchangeWork, sizes: &[usize]) -> String {
-    let (_, several) = exchanges(exchange);
+    let [_, several] = exchange.pattern.facts().exchange;
     let of = match sizes {
         [size] => format!(" of {}", format_bytes(*size)),
         _ => String::new(),

@@ -123,16 +123,16 @@ fn cases(entry: &MechanismEntry, adapter: &Adapter) -> Vec<Case> {
     for &wait in entry.capabilities.waits {
         for &pattern in &adapter.patterns {
             let sizes = match pattern {
-                Pattern::RoundTrip => &SIZES[..],
-                Pattern::Work => &SIZES_OF_WORK,
+                pattern if pattern.is_default() => &SIZES[..],
+                pattern if pattern.shares_an_end() => &SIZES_OF_WORK,
                 _ => &FEWER_SIZES,
             };
             let largest = most.min(SIZES[SIZES.len() - 1]);
             let sizes = sizes.iter().copied().filter(|size| *size < largest);
-            let largest = (pattern == Pattern::RoundTrip).then_some(largest);
+            let largest = pattern.is_default().then_some(largest);
             cases.extend(sizes.chain(largest).map(|size| case(entry, wait, pattern, size)));
             let due = Case { arrival: RATE, ..case(entry, wait, pattern, 128) };
-            cases.extend((adapter.rates && pattern != Pattern::Work).then_some(due));
+            cases.extend((adapter.rates && !pattern.shares_an_end()).then_some(due));
         }
     }
     cases

@@ -25,11 +25,7 @@ pub fn ask() -> anyhow::Result<WorkloadOptions> {
     let asking = Asking::begin()?;
     let pattern = asking.choice(
         "How do messages go?",
-        &[
-            ("there and back: each is answered", Pattern::RoundTrip),
-            ("one way: nothing is answered", Pattern::OneWay),
-            ("a small request, and a response", Pattern::Request),
-        ],
+        &Pattern::OVER_ONE_LINK.map(|pattern| (pattern.facts().summary, pattern)),
     )?;
     let size = asking.size("How large is a message?", "128")?;
     let rate = asking.optional::<Rate>("How many a second, as in 60/s (empty: as fast as they go)?")?;
@@ -42,7 +38,7 @@ pub fn ask() -> anyhow::Result<WorkloadOptions> {
             ("little to write", Objective::Simplicity),
         ],
     )?;
-    let streams = pattern == Pattern::OneWay && rate.is_none();
+    let streams = pattern.is_stream() && rate.is_none();
     let slo = if streams || objective == Objective::Throughput {
         None
     } else {

@@ -12,7 +12,7 @@ use crate::output;
 use clap::ArgMatches;
 use furlong_analysis::{DecodedRun, Recommendation, recommend as judge};
 use furlong_console::exit::{Outcome, Usage};
-use furlong_model::{Boundary, Objective, Pattern, Placement, Trust, Workload};
+use furlong_model::{Boundary, Objective, Placement, Trust, Workload};
 use furlong_render as render;
 
 /// Recommends a mechanism for what was asked, which is what was `typed`.
@@ -77,52 +77,20 @@ fn workload(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result<Work
 /// # Errors
 /// Options that contradict each other.
 pub fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
-    let usage = |text: &str| Err(Usage(text.to_owned()).into());
     let usual = Workload::default();
     let pattern = options.pattern.unwrap_or(usual.pattern);
-    if options.request.is_some() && pattern != Pattern::Request {
-        return usage("--request belongs to requests: say --pattern request");
-    }
-    if options.accept_shared_memory && options.trust != Some(Trust::None) {
-        return usage("--accept-shared-memory says something only with --trust none");
-    }
-    let size_bytes = options.size.map_or(usual.size_bytes, |size| size.0);
-    if size_bytes == 0 {
-        return usage("--size 0 carries nothing: say 1 byte or more");
-    }
     let number = |asked: Option<u32>| asked.unwrap_or(1);
     let [receivers, senders, workers] = [options.receivers, options.senders, options.workers].map(number);
-    if [receivers, senders, workers].iter().filter(|number| **number > 1).count() > 1 {
-        return usage("--receivers, --senders and --workers: several of one of them can be measured");
-    }
-    let shares_an_end = senders > 1 || workers > 1;
-    if shares_an_end && pattern != Pattern::OneWay {
-        return usage("--senders and --workers belong to messages one way: say --pattern one-way");
-    }
-    if shares_an_end && options.objective == Some(Objective::Latency) {
-        return usage(
-            "--senders and --workers are measured as fast as messages go: say another --objective than latency",
-        );
-    }
-    if options.latest && (pattern != Pattern::OneWay || options.rate.is_none() || shares_an_end) {
-        return usage(
-            "--latest is for messages one way at a rate, to one or more receivers: say --pattern one-way and --rate",
-        );
-    }
-    let streams = pattern == Pattern::OneWay && (options.rate.is_none() || shares_an_end);
-    let objective =
-        options.objective.unwrap_or(if streams { Objective::Throughput } else { Objective::Latency });
-    if options.slo.is_some() && (streams || objective == Objective::Throughput) {
-        return usage("--slo is about single messages: say --rate, and an objective other than throughput");
-    }
+    let streams = pattern.is_stream() && (options.rate.is_none() || senders > 1 || workers > 1);
+    let usual_objective = if streams { Objective::Throughput } else { Objective::Latency };
     let boundaries =
         if options.boundary.is_empty() { vec![Boundary::Process] } else { options.boundary.clone() };
-    Ok(Workload {
+    let workload = Workload {
         pattern,
-        size_bytes,
-        request_bytes: (pattern == Pattern::Request).then(|| options.request.map_or(1, |size| size.0)),
+        size_bytes: options.size.map_or(usual.size_bytes, |size| size.0),
+        request_bytes: pattern.has_requests().then(|| options.request.map_or(1, |size| size.0)),
         interval_ns: options.rate.map(|rate| rate.interval_ns()),
-        objective,
+        objective: options.objective.unwrap_or(usual_objective),
         slo: options.slo,
         boundaries,
         languages: options.languages.clone(),
@@ -136,5 +104,48 @@ pub fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
         latest: options.latest,
         work_ns: options.work.map(|work| work.0.as_nanos() as u64),
         adapters: options.also == Some(Also::Adapters),
-    })
+    };
+    let contradictions = [
+        (
+            options.request.is_some() && !pattern.has_requests(),
+            "--request belongs to requests: say --pattern request",
+        ),
+        (
+            options.accept_shared_memory && options.trust != Some(Trust::None),
+            "--accept-shared-memory says something only with --trust none",
+        ),
+        (workload.size_bytes == 0, "--size 0 carries nothing: say 1 byte or more"),
+    ];
+    let contradictions = contradictions.into_iter().chain(contradictions_of_several(&workload));
+    let of_slo = (
+        options.slo.is_some() && (streams || workload.objective == Objective::Throughput),
+        "--slo is about single messages: say --rate, and an objective other than throughput",
+    );
+    match contradictions.chain([of_slo]).find(|(is_one, _)| *is_one) {
+        Some((_, why)) => Err(Usage(why.to_owned()).into()),
+        None => Ok(workload),
+    }
+}
+
+/// Returns which contradictions a workload of several processes has.
+fn contradictions_of_several(workload: &Workload) -> [(bool, &'static str); 4] {
+    let Workload { pattern, receivers, senders, workers, latest, .. } = *workload;
+    let several = [receivers, senders, workers].into_iter().filter(|number| *number > 1).count();
+    let shares_an_end = senders > 1 || workers > 1;
+    let is_paced_stream = pattern.is_stream() && workload.interval_ns.is_some() && !shares_an_end;
+    [
+        (several > 1, "--receivers, --senders and --workers: several of one of them can be measured"),
+        (
+            shares_an_end && !pattern.is_stream(),
+            "--senders and --workers belong to messages one way: say --pattern one-way",
+        ),
+        (
+            shares_an_end && workload.objective == Objective::Latency,
+            "--senders and --workers are measured as fast as messages go: say another --objective than latency",
+        ),
+        (
+            latest && !is_paced_stream,
+            "--latest is for messages one way at a rate, to one or more receivers: say --pattern one-way and --rate",
+        ),
+    ]
 }

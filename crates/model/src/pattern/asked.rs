@@ -1,0 +1,243 @@
+//! Options of `furlong run` about its exchanges, and the one place that rejects combinations of them.
+
+use super::refusals::{placement, window};
+use crate::{Arrival, Exchange, Pattern, Placement, Request, Unavailable, one};
+use std::collections::BTreeSet;
+use std::num::NonZeroU32;
+
+/// The most pairs, receivers, senders or workers that can be asked for.
+const MOST_PROCESSES: NonZeroU32 = NonZeroU32::new(1024).unwrap();
+
+/// Options of `furlong run` that depend on the pattern, as the user gave them.
+#[derive(Debug, Clone)]
+pub struct ExchangeOptions {
+    /// `--pattern`.
+    pub pattern: Pattern,
+    /// `--rate` and `--think-time`; at least one value.
+    pub arrivals: Vec<Arrival>,
+    /// `--window`.
+    pub window: NonZeroU32,
+    /// `--request`.
+    pub request_bytes: Option<usize>,
+    /// `--request-by`.
+    pub request_by: Option<String>,
+    /// Whether `--response` was given.
+    pub has_responses: bool,
+    /// `--pairs`.
+    pub pairs: Vec<NonZeroU32>,
+    /// `--receivers`, `--senders`, `--workers` and `--links`, which set the number of parties of one pattern each.
+    pub parties: [(&'static str, Option<Vec<NonZeroU32>>); 4],
+    /// `--stall`.
+    pub stall: Option<NonZeroU32>,
+    /// `--place`.
+    pub placements: Vec<Placement>,
+    /// `--count`.
+    pub counts_calls: bool,
+}
+
+impl ExchangeOptions {
+    /// Returns the exchanges that the options describe, with ascending numbers of parties. Several parties are compared with one.
+    ///
+    /// # Errors
+    /// Returns why the options contradict each other.
+    pub fn exchanges(&self) -> Result<Vec<Exchange>, Unavailable> {
+        let numbers = self.numbers();
+        if let Some(refusal) = self.refuse(&numbers) {
+            return Err(refusal);
+        }
+        let size_bytes = self.request_bytes.unwrap_or(1);
+        let exchange = Exchange::of(self.pattern)
+            .with_request(Some(Request { size_bytes, by: self.request_by.clone() }))
+            .with_window(self.window);
+        let with = |number: NonZeroU32| {
+            exchange.clone().with_parties(number).with_stall(self.stall.filter(|_| number > one()))
+        };
+        Ok(numbers.into_iter().map(with).collect())
+    }
+
+    /// Returns the numbers of parties that were asked for, and one.
+    fn numbers(&self) -> BTreeSet<NonZeroU32> {
+        let own = self.parties.iter().find(|(option, _)| self.pattern.facts().own_options.contains(option));
+        let numbers = match own {
+            Some((_, Some(numbers))) => numbers.clone(),
+            Some((_, None)) => vec![one().saturating_add(1)],
+            None => self.pairs.clone(),
+        };
+        numbers.into_iter().chain([one()]).collect()
+    }
+
+    /// Returns the options that the user gave.
+    fn given(&self) -> Vec<&'static str> {
+        let mut given: Vec<&str> = [
+            ("--request", self.request_bytes.is_some()),
+            ("--response", self.has_responses),
+            ("--request-by", self.request_by.is_some()),
+            ("--rate", self.arrivals.iter().any(|arrival| arrival.option() == Some("--rate"))),
+            ("--think-time", self.arrivals.iter().any(|arrival| arrival.option() == Some("--think-time"))),
+            ("--window", self.window > one()),
+            ("--stall", self.stall.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(option, is_given)| is_given.then_some(option))
+        .collect();
+        given.extend(self.parties.iter().filter(|(_, numbers)| numbers.is_some()).map(|(option, _)| *option));
+        given
+    }
+
+    fn refuse(&self, numbers: &BTreeSet<NonZeroU32>) -> Option<Unavailable> {
+        let given = self.given();
+        let refuse_window = |arrival: &Arrival| window(self.window, *arrival);
+        self.refuse_foreign(&given)
+            .or_else(|| self.pattern.reject(&given))
+            .or_else(|| self.refuse_numbers(numbers))
+            .or_else(|| self.arrivals.iter().find_map(refuse_window))
+            .or_else(|| self.refuse_stall(numbers))
+            .or_else(|| self.refuse_count())
+            .or_else(|| self.placements.iter().find_map(|place| placement(self.pattern, *place)))
+    }
+
+    /// Returns which option belongs to another pattern.
+    fn refuse_foreign(&self, given: &[&str]) -> Option<Unavailable> {
+        let foreign = |option: &&str| {
+            let owner =
+                Pattern::ALL.into_iter().find(|pattern| pattern.facts().own_options.contains(option))?;
+            let reason = format!("{option} belongs to -m {owner}");
+            (owner != self.pattern).then(|| Unavailable::new(reason, format!("say -m {owner}")))
+        };
+        given.iter().find_map(foreign)
+    }
+
+    fn refuse_numbers(&self, numbers: &BTreeSet<NonZeroU32>) -> Option<Unavailable> {
+        let (pattern, several) = (self.pattern, self.pattern.several());
+        if several != Pattern::default().several() && self.pairs.iter().any(|pairs| *pairs > one()) {
+            let reason = format!("-m {pattern} is measured for one set of {several}");
+            return Some(Unavailable::new(reason, format!("say --{several} in place of --pairs")));
+        }
+        let are_processes = !pattern.facts().repeated.is_empty();
+        let most = numbers.last().filter(|most| are_processes && **most > MOST_PROCESSES)?;
+        let reason =
+            format!("each of --{several} {most} is a process, and up to {MOST_PROCESSES} can be asked for");
+        Some(Unavailable::new(reason, format!("ask for up to {MOST_PROCESSES}")))
+    }
+
+    fn refuse_stall(&self, receivers: &BTreeSet<NonZeroU32>) -> Option<Unavailable> {
+        let stall = self.stall?;
+        let fewer = receivers.iter().find(|receivers| **receivers > one() && **receivers < stall);
+        let (reason, remedy) = if self.arrivals.iter().any(|arrival| !arrival.is_closed_loop()) {
+            let reason = "--stall is of messages that are sent as fast as they are received".to_owned();
+            (reason, "leave --rate or --stall out".to_owned())
+        } else if let Some(fewer) = fewer {
+            (format!("--stall {stall}: there are {fewer} receivers"), format!("ask for --stall 1 to {fewer}"))
+        } else if receivers.len() < 2 {
+            ("--stall needs two receivers or more".to_owned(), "ask for --receivers 2 or more".to_owned())
+        } else {
+            return None;
+        };
+        Some(Unavailable::new(reason, remedy))
+    }
+
+    fn refuse_count(&self) -> Option<Unavailable> {
+        let (reason, remedy) = if !self.counts_calls {
+            return None;
+        } else if !self.pattern.facts().counts_calls {
+            (format!("--count counts round trips, but got -m {}", self.pattern), "leave --count out")
+        } else if self.window > one() {
+            let reason = "--count counts round trips of which one is in flight".to_owned();
+            (reason, "leave --window or --count out")
+        } else {
+            return None;
+        };
+        Some(Unavailable::new(reason, remedy))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(pattern: Pattern) -> ExchangeOptions {
+        ExchangeOptions {
+            pattern,
+            arrivals: vec![Arrival::ClosedLoop],
+            window: one(),
+            request_bytes: None,
+            request_by: None,
+            has_responses: false,
+            pairs: vec![one()],
+            parties: ["--receivers", "--senders", "--workers", "--links"].map(|option| (option, None)),
+            stall: None,
+            placements: Vec::new(),
+            counts_calls: false,
+        }
+    }
+
+    #[test]
+    fn patterns_of_several_parties_are_compared_with_one() {
+        for pattern in Pattern::ALL {
+            let exchanges = asked(pattern).exchanges().unwrap();
+            let numbers: Vec<u32> = exchanges.iter().map(|exchange| exchange.parties().get()).collect();
+            let has_own = pattern.several() != "pairs";
+            assert_eq!(numbers, if has_own { vec![1, 2] } else { vec![1] }, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn contradicting_options_are_rejected() {
+        let number = |number| NonZeroU32::new(number).unwrap();
+        let says = |options: ExchangeOptions, what: &str| {
+            let why = options.exchanges().unwrap_err();
+            assert!(format!("{}: {}", why.reason, why.remedy).contains(what), "{why:?} and {what}");
+        };
+        let (fan_out, stream) = (asked(Pattern::FanOut), asked(Pattern::OneWay));
+        says(
+            ExchangeOptions { request_bytes: Some(1), ..fan_out.clone() },
+            "--request belongs to -m request",
+        );
+        says(ExchangeOptions { stall: Some(one()), ..stream.clone() }, "--stall belongs to -m fan-out");
+        says(ExchangeOptions { stall: Some(number(3)), ..fan_out.clone() }, "there are 2 receivers");
+        let paced = vec![Arrival::Interval(1_000)];
+        says(
+            ExchangeOptions { stall: Some(one()), arrivals: paced.clone(), ..fan_out.clone() },
+            "--rate or --stall",
+        );
+        says(
+            ExchangeOptions { pairs: vec![number(2)], ..fan_out.clone() },
+            "say --receivers in place of --pairs",
+        );
+        says(ExchangeOptions { pairs: vec![number(1025)], ..stream.clone() }, "up to 1024");
+        says(ExchangeOptions { counts_calls: true, ..stream.clone() }, "but got -m one-way");
+        let window = number(2);
+        for pattern in Pattern::ALL.into_iter().filter(|pattern| *pattern != Pattern::RoundTrip) {
+            let options = ExchangeOptions { window, ..asked(pattern) };
+            assert_eq!(options.exchanges().is_ok(), pattern == Pattern::Request, "{pattern}");
+        }
+        says(
+            ExchangeOptions { window, arrivals: paced, ..asked(Pattern::RoundTrip) },
+            "ask for one of the two",
+        );
+        let placements = vec![Placement::SameCore];
+        says(ExchangeOptions { placements, ..asked(Pattern::Connect) }, "--place one-process");
+    }
+
+    #[test]
+    fn options_in_the_facts_are_options_that_can_be_given() {
+        let number = Some(vec![one()]);
+        let all = ExchangeOptions {
+            arrivals: vec![Arrival::Interval(1), Arrival::ThinkTime(1)],
+            window: one().saturating_add(1),
+            request_bytes: Some(1),
+            request_by: Some(String::new()),
+            has_responses: true,
+            parties: asked(Pattern::Ready).parties.map(|(option, _)| (option, number.clone())),
+            stall: Some(one()),
+            ..asked(Pattern::Ready)
+        };
+        let given = all.given();
+        for facts in Pattern::ALL.map(Pattern::facts) {
+            let rejected = facts.rejected_options.iter().map(|rejected| &rejected.option);
+            for option in facts.own_options.iter().chain(rejected) {
+                assert!(given.contains(option), "{option}");
+            }
+        }
+    }
+}

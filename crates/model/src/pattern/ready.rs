@@ -1,0 +1,51 @@
+//! Round trips over one of several links, while the receiver waits for all of them.
+
+use super::refusals::needs_two_processes_and_data;
+use super::{Links, PatternFacts, RejectedOption, Unit};
+use crate::{Capabilities, Case, Placement, Unavailable, Wait};
+
+pub(super) const FACTS: PatternFacts = PatternFacts {
+    summary: "round trips, each by one of several links, for all of which the receiver waits",
+    unit: Unit::RoundTrip,
+    has_throughput: false,
+    parties: "links",
+    repeated: &[],
+    links: Links::Watched,
+    placement: Some(Placement::OtherCore),
+    counts_calls: false,
+    messages: "messages by one of all links",
+    sized: "a message",
+    exchange: ["a round trip by one of several links", "round trips"],
+    exchanged: "round trips of {size}",
+    own_options: &["--links"],
+    rejected_options: &[RejectedOption {
+        option: "--window",
+        reason: "--window is for one link, and -m ready sends no message before the last is answered",
+        remedy: "leave it out",
+    }],
+    refuse: |case, capabilities| {
+        needs_two_processes_and_data(case, capabilities).or_else(|| refuse_watching(case, capabilities))
+    },
+};
+
+/// Returns why a process cannot wait for one of several links in this case, if it cannot.
+fn refuse_watching(case: &Case, capabilities: &Capabilities) -> Option<Unavailable> {
+    /// Descriptors that `select` can watch (FD_SETSIZE), less those that a process has besides its links.
+    const MOST_SELECTED: u32 = 1000;
+    let (Case { mechanism, wait, .. }, parties) = (case, case.parties());
+    let (reason, remedy) = if !capabilities.can_be_watched() {
+        let reason = format!("the ends of {mechanism} are no descriptors that a process can wait for");
+        (reason, "ask for a row that has them: pipes, sockets, queues of POSIX".to_owned())
+    } else if !Wait::FOR_SEVERAL.contains(wait) {
+        let names = Wait::FOR_SEVERAL.map(Wait::name).join(", ");
+        (format!("{wait} waits for one link, and not for one of several"), format!("ask for {names}"))
+    } else if *wait == Wait::Select && parties.get() > MOST_SELECTED {
+        let reason = format!(
+            "select tells apart descriptors below 1024 (FD_SETSIZE), which {parties} links are too many for"
+        );
+        (reason, format!("ask for up to {MOST_SELECTED} links, or for poll, epoll or io-uring"))
+    } else {
+        return None;
+    };
+    Some(Unavailable::new(reason, remedy))
+}

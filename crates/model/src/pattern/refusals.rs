@@ -1,0 +1,115 @@
+//! Refusals that several patterns have in common.
+
+use super::{Pattern, RejectedOption};
+use crate::case::STAMPED_BYTES;
+use crate::{
+    ATOMIC_BYTES, Arrival, Capabilities, Case, Placement, Sharing, Start, Unavailable, WhenFull,
+    format_bytes, is_one,
+};
+use std::num::NonZeroU32;
+
+const LEAVE_IT_OUT: &str = "leave it out";
+
+pub(super) const NOT_ANSWERED: [RejectedOption; 2] = [
+    RejectedOption {
+        option: "--think-time",
+        reason: "--think-time is for round trips, and no message is answered",
+        remedy: LEAVE_IT_OUT,
+    },
+    RejectedOption {
+        option: "--window",
+        reason: "--window is for round trips and requests, and no message is answered",
+        remedy: LEAVE_IT_OUT,
+    },
+];
+
+pub(super) const UNPACED: [RejectedOption; 3] = [
+    RejectedOption {
+        option: "--rate",
+        reason: "messages are sent as fast as they are received",
+        remedy: "leave --rate out",
+    },
+    NOT_ANSWERED[0],
+    NOT_ANSWERED[1],
+];
+
+/// Returns why a pattern cannot run in this placement, if it cannot.
+pub(super) fn placement(pattern: Pattern, placement: Placement) -> Option<Unavailable> {
+    let needed = pattern.facts().placement.filter(|_| pattern.makes_links())?;
+    (placement != needed).then(|| {
+        Unavailable::new(
+            format!("{pattern} makes and uses both ends of each link in one process"),
+            format!("ask for it with --place {needed}, or leave --place out"),
+        )
+    })
+}
+
+/// Returns why several messages cannot be in flight at this pace, if they cannot.
+pub(crate) fn window(window: NonZeroU32, arrival: Arrival) -> Option<Unavailable> {
+    let option = arrival.option().filter(|_| !is_one(&window))?;
+    let reason = format!(
+        "--window sends the next message for each response, and {option} sends messages at times of their own"
+    );
+    Some(Unavailable::new(reason, "ask for one of the two"))
+}
+
+/// Returns why a case that needs two processes cannot be measured, if it cannot.
+fn needs_two_processes(case: &Case, capabilities: &Capabilities) -> Option<Unavailable> {
+    let is_one = capabilities.start == Start::Alone || case.placement == Placement::OneProcess;
+    is_one.then(|| {
+        let reason = format!("{} needs two processes", case.pattern());
+        Unavailable::new(reason, "measure round trips, or ask for another place")
+    })
+}
+
+/// Returns why a case that needs two processes and messages with data cannot be measured, if it cannot.
+pub(super) fn needs_two_processes_and_data(case: &Case, capabilities: &Capabilities) -> Option<Unavailable> {
+    if capabilities.notifies_only() {
+        let reason = format!("{} carries no data", case.mechanism);
+        return Some(Unavailable::new(reason, "measure its round trips, or ask for a row that does"));
+    }
+    needs_two_processes(case, capabilities)
+}
+
+/// Returns why the mechanism would lose messages that are not answered, if it would.
+pub(super) fn losing(case: &Case, capabilities: &Capabilities) -> Option<Unavailable> {
+    (capabilities.when_full != WhenFull::Waits).then(|| {
+        let reason = format!(
+            "{} loses what its receiver has no room for, and nothing holds the sender back",
+            case.mechanism
+        );
+        Unavailable::new(reason, "measure its round trips, in which one message is under way")
+    })
+}
+
+/// Returns why several processes cannot use one end of the link in this case, if they cannot.
+pub(super) fn sharing(case: &Case, capabilities: &Capabilities) -> Option<Unavailable> {
+    let Case { mechanism, size_bytes, .. } = case;
+    let several = case.pattern().several();
+    let refusal = needs_two_processes(case, capabilities).or_else(|| losing(case, capabilities));
+    if refusal.is_some() {
+        return refusal;
+    }
+    let (reason, remedy) = if capabilities.sharing == Sharing::EveryReceiver {
+        let reason = format!("each message of {mechanism} comes to every receiver, and to no one of several");
+        (reason, "ask for -m fan-out".to_owned())
+    } else if capabilities.sharing == Sharing::OneEach {
+        let reason = format!("{several} of {mechanism} cannot share its end, which is for one process");
+        (reason, "ask for --pairs or -m fan-out, which have a link each".to_owned())
+    } else if *size_bytes < STAMPED_BYTES && !capabilities.notifies_only() {
+        let reason =
+            format!("a message of {} has no room for what tells whose it is", format_bytes(*size_bytes));
+        (reason, format!("ask for {STAMPED_BYTES}B or more"))
+    } else if capabilities.sharing == Sharing::AtomicWrites && *size_bytes > ATOMIC_BYTES {
+        let most = format_bytes(ATOMIC_BYTES);
+        let reason = format!(
+            "{} is more than the {most} that {mechanism} writes in one piece (PIPE_BUF): the parts of larger \
+             messages mix with those of others",
+            format_bytes(*size_bytes)
+        );
+        (reason, format!("ask for up to {most}, or for rows that keep messages apart"))
+    } else {
+        return None;
+    };
+    Some(Unavailable::new(reason, remedy))
+}

@@ -1,0 +1,47 @@
+//! Marks at the names of rows, which footnotes explain.
+
+use furlong_analysis::text::plain;
+use furlong_analysis::{Row, Unit};
+
+/// A row's name, and marks that footnotes explain.
+pub fn marked_name(row: &Row) -> String {
+    let marks = [is_batched, has_no_interval, has_failed_trials, is_doubtful].map(|mark| mark(row));
+    let marks = marks.iter().zip(["*", "?", "!", "^"]).filter(|(applies, _)| **applies).map(|(_, sign)| sign);
+    let marks: String = marks.collect();
+    let name = plain(&row.case.row());
+    if marks.is_empty() { name } else { format!("{name} {marks}") }
+}
+
+/// `*`: its percentiles are of means.
+pub(crate) fn is_batched(row: &Row) -> bool {
+    is_round_trip(row) && has_percentiles(row) && row.exchange.per_sample > 1
+}
+
+/// `?`: nobody knows how sure its place is.
+pub(crate) fn has_no_interval(row: &Row) -> bool {
+    row.exchange.ns.median_ci95.is_none()
+}
+
+/// `!`: some of its trials did not end well.
+pub(crate) fn has_failed_trials(row: &Row) -> bool {
+    row.failed_trials > 0
+}
+
+/// `^`: its median or its interval is doubtful.
+pub(crate) fn is_doubtful(row: &Row) -> bool {
+    row.shape.is_doubtful()
+}
+
+pub(crate) fn is_round_trip(row: &Row) -> bool {
+    row.exchange.unit == Unit::RoundTrip && !is_whole_run(row)
+}
+
+/// Of programs that do not say how many exchanges they do.
+pub(crate) fn is_whole_run(row: &Row) -> bool {
+    row.programs.as_ref().is_some_and(|programs| !programs.counts)
+}
+
+/// Programs of somebody else's are timed once in a trial.
+pub(crate) fn has_percentiles(row: &Row) -> bool {
+    row.programs.is_none()
+}
