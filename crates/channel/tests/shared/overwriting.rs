@@ -200,3 +200,17 @@ fn header_that_goes_away_is_reported() {
         assert!(is_reported);
     });
 }
+
+/// A sender that clears the impossible header would otherwise let the receiver wait forever.
+#[test]
+fn broken_receiver_prepares_no_wait() {
+    let options = small(Waiting::Park);
+    let (memory, words) = writable_ring();
+    let subscription =
+        Subscription { memory, ..Broadcast::overwriting(&options).unwrap().subscribe().unwrap() };
+    let mut receiver = OverwritingReceiver::from_subscription(subscription, &options).unwrap();
+    words[512].store(1, Ordering::Relaxed);
+    expect!(receiver.try_recv(&mut [0; 8]), Err(Error::Corrupt(_)));
+    words[512].store(0, Ordering::Relaxed);
+    expect!(receiver.watch(), Err(Error::Corrupt(_)));
+}
