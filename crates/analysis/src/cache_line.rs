@@ -1,7 +1,7 @@
 //! The floor below every row that crosses cores: the bare transfer of a cache line.
 
-use crate::{Law, Unit, checks::on_two_processors, law::Breach};
-use furlong_model::{Case, Family, Measurement, format_ns};
+use crate::{Law, checks::on_two_processors, law::Breach};
+use furlong_model::{Case, Family, Measurement, Unit, format_ns};
 
 /// The part of a bare core-to-core round trip below which a message cannot have crossed. Not the whole: virtual
 /// machines move cores, and the bare time changes by up to 8 times while a row is measured.

@@ -1,8 +1,8 @@
 //! Little's law: rate times mean latency is the number of messages in flight. A clock that leaves out part of a
 //! round trip, or counts some twice, breaks it.
 
-use crate::{Law, Unit, law::Breach};
-use furlong_model::{Arrival, Case, Measurement, format_ns};
+use crate::{Law, law::Breach};
+use furlong_model::{Arrival, Case, Measurement, Unit, format_ns};
 use furlong_stats::Distribution;
 
 /// How far two ways to the same time may be apart, as a share of the time a round trip takes by rate.

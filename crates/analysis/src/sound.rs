@@ -2,7 +2,7 @@
 //! that they cannot be true. A row is made of that, and so is what is kept of a row where many runs are compared.
 
 use crate::{
-    Reached, Run, Skipped, SkippedStatus, Unit,
+    Reached, Run, Skipped, SkippedStatus,
     cache_line::is_above_the_cache_line,
     checks::{check_trial, is_above_the_clock},
     consistent::keeps_its_cpus_busy_at_most,
@@ -12,7 +12,7 @@ use crate::{
     saturation::{Evidence, Saturation},
     trials::{CaseTrials, MeasuredTrial},
 };
-use furlong_model::{Case, Family, Measurement, RunHeader};
+use furlong_model::{Case, Family, Measurement, RunHeader, Unit};
 use furlong_stats::{Distribution, median, median_interval, tidy, uncertainty};
 
 /// A case whose trials are all in order.

@@ -1,7 +1,7 @@
 //! How long the slowest take: which share of a row's round trips takes at least so long, as deep as its samples go.
 
-use crate::{DecodedRun, FEWEST_BEYOND, Group, Row, Unit};
-use furlong_model::Case;
+use crate::{DecodedRun, FEWEST_BEYOND, Group, Row};
+use furlong_model::{Case, Unit};
 use furlong_stats::{Distribution, Mixture, sort_by};
 
 /// The smallest share that is looked at: that beyond p99.99.

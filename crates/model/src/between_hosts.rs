@@ -1,6 +1,6 @@
 //! Which cases can be measured with each role on a host of its own, and what is recorded of the other host.
 
-use crate::case::STAMPED_BYTES;
+use crate::pattern::refusals::STAMPED_BYTES;
 use crate::{Arrival, Capabilities, Case, Machine, Placement, Reach, Unavailable, WhenFull, is_one};
 use serde::{Deserialize, Serialize};
 

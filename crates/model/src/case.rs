@@ -3,7 +3,7 @@
 use crate::pattern::refusals;
 use crate::{
     Access, Arrival, Boundary, Capabilities, Exchange, Family, FanOutOptions, Limits, Links, Party, Pattern,
-    Placement, Request, Role, Start, Subsystem, Unavailable, Wait, format_bytes, is_one, one,
+    PatternCase, Placement, Request, Role, Start, Subsystem, Unavailable, Wait, format_bytes, is_one, one,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -115,9 +115,6 @@ pub fn row_of_subsystem(mechanism: &str, wait: Wait, subsystem: Option<Subsystem
     let row = row_name(mechanism, wait);
     subsystem.map_or_else(|| row.clone(), |subsystem| format!("{row} ({subsystem})"))
 }
-
-/// Below that a message has no room for its number and a check word, which tell it from others and from damage.
-pub(crate) const STAMPED_BYTES: usize = 8;
 
 /// What a pipe holds unless it is told otherwise.
 const PIPE_BYTES: usize = 64 << 10;
@@ -242,10 +239,22 @@ impl Case {
         self.pattern().may_lose(capabilities)
     }
 
+    /// Returns the parts of the case that decide whether a mechanism with these capabilities can carry its pattern.
+    fn pattern_case<'a>(&'a self, capabilities: &'a Capabilities) -> PatternCase<'a> {
+        PatternCase {
+            mechanism: &self.mechanism,
+            capabilities,
+            wait: self.wait,
+            placement: self.placement,
+            size_bytes: self.size_bytes,
+            request_bytes: self.exchange.request().map(|request| request.size_bytes),
+            parties: self.parties(),
+        }
+    }
+
     /// Returns why several messages cannot be in flight in this case, regardless of the link's depth, if they cannot.
     fn refuse_several(&self, capabilities: &Capabilities) -> Option<Unavailable> {
-        let is_one_process = capabilities.start == Start::Alone || self.placement == Placement::OneProcess;
-        if is_one_process && !is_one(&self.window()) {
+        if self.pattern_case(capabilities).is_one_process() && !is_one(&self.window()) {
             let reason = "--window needs two processes";
             return Some(Unavailable::new(reason, "leave --window out, or ask for another place"));
         }
@@ -268,7 +277,7 @@ impl Case {
             ));
         }
         let pattern = self.pattern();
-        let refusal = (pattern.facts().refuse)(self, capabilities)
+        let refusal = (pattern.facts().refuse)(pattern, &self.pattern_case(capabilities))
             .or_else(|| pattern.reject(self.arrival.option().as_slice()));
         if let Some(refusal) = refusal {
             return Some(refusal);

@@ -3,11 +3,11 @@
 use super::power::{detectable_change, trials_for_same};
 use crate::NamedRun;
 use crate::{
-    Level, Row, Unit,
+    Level, Row,
     comparable::{LEAST_NS, logarithm},
     ranking::resolution_ns,
 };
-use furlong_model::{Case, Harness};
+use furlong_model::{Case, Harness, Unit};
 use furlong_stats::{holm, rank_sum_chance, shift_interval, sort_by, tidy};
 use serde::Serialize;
 

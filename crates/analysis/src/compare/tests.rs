@@ -362,5 +362,8 @@ fn streams_are_compared_by_the_message() {
     let case = Case { wait: Wait::Block, ..numbered(0).of_pattern(furlong_model::Pattern::OneWay) };
     let [old, new] = [NS, NS * 1.3].map(|ns| steady(&[(case.clone(), ns)]));
     let comparison = against(&old, &new);
-    assert_eq!((comparison.rows[0].unit, comparison.rows[0].verdict), (crate::Unit::Message, Change::Worse));
+    assert_eq!(
+        (comparison.rows[0].unit, comparison.rows[0].verdict),
+        (furlong_model::Unit::Message, Change::Worse)
+    );
 }

@@ -10,8 +10,8 @@
 use super::by::FleetBy;
 use super::host::Fleet;
 use super::run::FleetRun;
-use crate::{Change, Level, Unit};
-use furlong_model::Case;
+use crate::{Change, Level};
+use furlong_model::{Case, Unit};
 use furlong_stats::{
     SortedMap, holm, median, median_interval_with, rank_sum_chance, shift_interval, sort_by, tidy,
 };

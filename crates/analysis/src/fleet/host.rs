@@ -1,8 +1,8 @@
 //! The hosts of a fleet, each with what all of its runs say together.
 
 use super::run::{CostKey, FleetRun};
-use crate::{Disturbance, Level, Unit};
-use furlong_model::Case;
+use crate::{Disturbance, Level};
+use furlong_model::{Case, Unit};
 use furlong_stats::{SortedMap, median};
 
 /// All hosts.

@@ -1,8 +1,7 @@
 //! Each row over the hosts of a fleet.
 
 use super::host::Fleet;
-use crate::Unit;
-use furlong_model::Case;
+use furlong_model::{Case, Unit};
 use furlong_stats::{median, sort_by, tidy};
 use serde::Serialize;
 

@@ -32,5 +32,5 @@ pub(super) const FACTS: PatternFacts = PatternFacts {
             remedy: "leave it out",
         },
     ],
-    refuse: |case, _| super::refusals::placement(case.pattern(), case.placement),
+    refuse: |pattern, case| super::refusals::placement(pattern, case.placement),
 };

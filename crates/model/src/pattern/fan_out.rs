@@ -1,9 +1,8 @@
 //! Messages one way, each to all of several receivers.
 
-use super::refusals::{NOT_ANSWERED, losing, needs_two_processes_and_data};
-use super::{Links, PatternFacts, Unit};
-use crate::case::STAMPED_BYTES;
-use crate::{Arrival, Capabilities, Case, Role, Unavailable, format_bytes, one};
+use super::refusals::{NOT_ANSWERED, STAMPED_BYTES, losing, needs_two_processes_and_data};
+use super::{Links, Pattern, PatternCase, PatternFacts, Unit};
+use crate::{Arrival, Role, Unavailable, format_bytes};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -27,10 +26,10 @@ pub(super) const FACTS: PatternFacts = PatternFacts {
     refuse,
 };
 
-fn refuse(case: &Case, capabilities: &Capabilities) -> Option<Unavailable> {
-    let refusal = needs_two_processes_and_data(case, capabilities);
-    if refusal.is_some() || !case.may_lose(capabilities) {
-        return refusal.or_else(|| losing(case, capabilities));
+fn refuse(pattern: Pattern, case: &PatternCase<'_>) -> Option<Unavailable> {
+    let refusal = needs_two_processes_and_data(pattern, case);
+    if refusal.is_some() || !pattern.may_lose(case.capabilities) {
+        return refusal.or_else(|| losing(case));
     }
     (case.size_bytes < STAMPED_BYTES).then(|| {
         let size = format_bytes(case.size_bytes);
@@ -67,7 +66,7 @@ impl FanOutOptions {
         receivers: &BTreeSet<NonZeroU32>,
     ) -> Option<Unavailable> {
         let stall = self.stall?;
-        let fewer = receivers.iter().find(|receivers| **receivers > one() && **receivers < stall);
+        let fewer = receivers.iter().find(|receivers| **receivers > NonZeroU32::MIN && **receivers < stall);
         let (reason, remedy) = if arrivals.iter().any(|arrival| !arrival.is_closed_loop()) {
             let reason = "--stall is of messages that are sent as fast as they are received".to_owned();
             (reason, "leave --rate or --stall out".to_owned())

@@ -5,6 +5,7 @@ mod connect;
 mod fan_in;
 mod fan_out;
 mod one_way;
+mod pattern_case;
 mod ready;
 pub(crate) mod refusals;
 mod request;
@@ -12,11 +13,12 @@ mod round_trip;
 mod work;
 
 use crate::named_enum::named_enum;
-use crate::{Capabilities, Case, Placement, Role, Sharing, Start, Unavailable, WhenFull, format_bytes};
+use crate::{Capabilities, Placement, Role, Sharing, Start, Unavailable, WhenFull, format_bytes};
 use serde::Serialize;
 
 pub use asked::ExchangeOptions;
 pub use fan_out::FanOutOptions;
+pub use pattern_case::PatternCase;
 
 named_enum! {
     /// The pattern of an exchange.
@@ -72,8 +74,8 @@ pub struct PatternFacts {
     pub own_options: &'static [&'static str],
     /// Options of `furlong run` that this pattern rejects.
     pub rejected_options: &'static [RejectedOption],
-    /// Returns why a case of this pattern cannot be measured with a mechanism with these capabilities, if it cannot.
-    pub refuse: fn(&Case, &Capabilities) -> Option<Unavailable>,
+    /// Returns why a mechanism cannot carry this pattern in this case, if it cannot.
+    pub refuse: fn(Pattern, &PatternCase<'_>) -> Option<Unavailable>,
 }
 
 /// An option of `furlong run` that a pattern rejects.

@@ -19,7 +19,5 @@ pub(super) const FACTS: PatternFacts = PatternFacts {
     exchanged: "messages of {size} one way",
     own_options: &[],
     rejected_options: &NOT_ANSWERED,
-    refuse: |case, capabilities| {
-        needs_two_processes_and_data(case, capabilities).or_else(|| losing(case, capabilities))
-    },
+    refuse: |pattern, case| needs_two_processes_and_data(pattern, case).or_else(|| losing(case)),
 };

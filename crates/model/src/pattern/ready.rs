@@ -1,8 +1,8 @@
 //! Round trips over one of several links, while the receiver waits for all of them.
 
 use super::refusals::needs_two_processes_and_data;
-use super::{Links, PatternFacts, RejectedOption, Unit};
-use crate::{Capabilities, Case, Placement, Unavailable, Wait};
+use super::{Links, PatternCase, PatternFacts, RejectedOption, Unit};
+use crate::{Placement, Unavailable, Wait};
 
 pub(super) const FACTS: PatternFacts = PatternFacts {
     summary: "round trips, each by one of several links, for all of which the receiver waits",
@@ -23,23 +23,21 @@ pub(super) const FACTS: PatternFacts = PatternFacts {
         reason: "--window is for one link, and -m ready sends no message before the last is answered",
         remedy: "leave it out",
     }],
-    refuse: |case, capabilities| {
-        needs_two_processes_and_data(case, capabilities).or_else(|| refuse_watching(case, capabilities))
-    },
+    refuse: |pattern, case| needs_two_processes_and_data(pattern, case).or_else(|| refuse_watching(case)),
 };
 
 /// Returns why a process cannot wait for one of several links in this case, if it cannot.
-fn refuse_watching(case: &Case, capabilities: &Capabilities) -> Option<Unavailable> {
+fn refuse_watching(case: &PatternCase<'_>) -> Option<Unavailable> {
     /// Descriptors that `select` can watch (FD_SETSIZE), less those that a process has besides its links.
     const MOST_SELECTED: u32 = 1000;
-    let (Case { mechanism, wait, .. }, parties) = (case, case.parties());
-    let (reason, remedy) = if !capabilities.can_be_watched() {
+    let PatternCase { mechanism, wait, parties, .. } = *case;
+    let (reason, remedy) = if !case.capabilities.can_be_watched() {
         let reason = format!("the ends of {mechanism} are no descriptors that a process can wait for");
         (reason, "ask for a row that has them: pipes, sockets, queues of POSIX".to_owned())
-    } else if !Wait::FOR_SEVERAL.contains(wait) {
+    } else if !Wait::FOR_SEVERAL.contains(&wait) {
         let names = Wait::FOR_SEVERAL.map(Wait::name).join(", ");
         (format!("{wait} waits for one link, and not for one of several"), format!("ask for {names}"))
-    } else if *wait == Wait::Select && parties.get() > MOST_SELECTED {
+    } else if wait == Wait::Select && parties.get() > MOST_SELECTED {
         let reason = format!(
             "select tells apart descriptors below 1024 (FD_SETSIZE), which {parties} links are too many for"
         );

@@ -1,12 +1,11 @@
 //! Refusals that several patterns have in common.
 
-use super::{Pattern, RejectedOption};
-use crate::case::STAMPED_BYTES;
-use crate::{
-    ATOMIC_BYTES, Arrival, Capabilities, Case, Placement, Sharing, Start, Unavailable, WhenFull,
-    format_bytes, is_one,
-};
+use super::{Pattern, PatternCase, RejectedOption};
+use crate::{ATOMIC_BYTES, Arrival, Placement, Sharing, Unavailable, WhenFull, format_bytes};
 use std::num::NonZeroU32;
+
+/// Shorter messages have no room for a number and a check word, which identify a message and show damage.
+pub(crate) const STAMPED_BYTES: usize = 8;
 
 const LEAVE_IT_OUT: &str = "leave it out";
 
@@ -46,7 +45,7 @@ pub(super) fn placement(pattern: Pattern, placement: Placement) -> Option<Unavai
 
 /// Returns why several messages cannot be in flight at this pace, if they cannot.
 pub(crate) fn window(window: NonZeroU32, arrival: Arrival) -> Option<Unavailable> {
-    let option = arrival.option().filter(|_| !is_one(&window))?;
+    let option = arrival.option().filter(|_| window > NonZeroU32::MIN)?;
     let reason = format!(
         "--window sends the next message for each response, and {option} sends messages at times of their own"
     );
@@ -54,26 +53,25 @@ pub(crate) fn window(window: NonZeroU32, arrival: Arrival) -> Option<Unavailable
 }
 
 /// Returns why a case that needs two processes cannot be measured, if it cannot.
-fn needs_two_processes(case: &Case, capabilities: &Capabilities) -> Option<Unavailable> {
-    let is_one = capabilities.start == Start::Alone || case.placement == Placement::OneProcess;
-    is_one.then(|| {
-        let reason = format!("{} needs two processes", case.pattern());
+fn needs_two_processes(pattern: Pattern, case: &PatternCase<'_>) -> Option<Unavailable> {
+    case.is_one_process().then(|| {
+        let reason = format!("{pattern} needs two processes");
         Unavailable::new(reason, "measure round trips, or ask for another place")
     })
 }
 
 /// Returns why a case that needs two processes and messages with data cannot be measured, if it cannot.
-pub(super) fn needs_two_processes_and_data(case: &Case, capabilities: &Capabilities) -> Option<Unavailable> {
-    if capabilities.notifies_only() {
+pub(super) fn needs_two_processes_and_data(pattern: Pattern, case: &PatternCase<'_>) -> Option<Unavailable> {
+    if case.capabilities.notifies_only() {
         let reason = format!("{} carries no data", case.mechanism);
         return Some(Unavailable::new(reason, "measure its round trips, or ask for a row that does"));
     }
-    needs_two_processes(case, capabilities)
+    needs_two_processes(pattern, case)
 }
 
 /// Returns why the mechanism would lose messages that are not answered, if it would.
-pub(super) fn losing(case: &Case, capabilities: &Capabilities) -> Option<Unavailable> {
-    (capabilities.when_full != WhenFull::Waits).then(|| {
+pub(super) fn losing(case: &PatternCase<'_>) -> Option<Unavailable> {
+    (case.capabilities.when_full != WhenFull::Waits).then(|| {
         let reason = format!(
             "{} loses what its receiver has no room for, and nothing holds the sender back",
             case.mechanism
@@ -83,10 +81,10 @@ pub(super) fn losing(case: &Case, capabilities: &Capabilities) -> Option<Unavail
 }
 
 /// Returns why several processes cannot use one end of the link in this case, if they cannot.
-pub(super) fn sharing(case: &Case, capabilities: &Capabilities) -> Option<Unavailable> {
-    let Case { mechanism, size_bytes, .. } = case;
-    let several = case.pattern().several();
-    let refusal = needs_two_processes(case, capabilities).or_else(|| losing(case, capabilities));
+pub(super) fn sharing(pattern: Pattern, case: &PatternCase<'_>) -> Option<Unavailable> {
+    let PatternCase { mechanism, capabilities, size_bytes, .. } = *case;
+    let several = pattern.several();
+    let refusal = needs_two_processes(pattern, case).or_else(|| losing(case));
     if refusal.is_some() {
         return refusal;
     }
@@ -96,16 +94,16 @@ pub(super) fn sharing(case: &Case, capabilities: &Capabilities) -> Option<Unavai
     } else if capabilities.sharing == Sharing::OneEach {
         let reason = format!("{several} of {mechanism} cannot share its end, which is for one process");
         (reason, "ask for --pairs or -m fan-out, which have a link each".to_owned())
-    } else if *size_bytes < STAMPED_BYTES && !capabilities.notifies_only() {
+    } else if size_bytes < STAMPED_BYTES && !capabilities.notifies_only() {
         let reason =
-            format!("a message of {} has no room for what tells whose it is", format_bytes(*size_bytes));
+            format!("a message of {} has no room for what tells whose it is", format_bytes(size_bytes));
         (reason, format!("ask for {STAMPED_BYTES}B or more"))
-    } else if capabilities.sharing == Sharing::AtomicWrites && *size_bytes > ATOMIC_BYTES {
+    } else if capabilities.sharing == Sharing::AtomicWrites && size_bytes > ATOMIC_BYTES {
         let most = format_bytes(ATOMIC_BYTES);
         let reason = format!(
             "{} is more than the {most} that {mechanism} writes in one piece (PIPE_BUF): the parts of larger \
              messages mix with those of others",
-            format_bytes(*size_bytes)
+            format_bytes(size_bytes)
         );
         (reason, format!("ask for up to {most}, or for rows that keep messages apart"))
     } else {
