@@ -126,10 +126,7 @@ impl Group {
                 (format!("/{parties}-{several}"), format!(", {parties} {several}{at_once}"))
             }
         };
-        let (stall_suffix, stall_addition) =
-            case.exchange.stall().map_or_else(Default::default, |receiver| {
-                (format!("/stall-{receiver}"), format!(", receiver {receiver} asleep for a while"))
-            });
+        let (own_suffix, own_addition) = case.exchange.fan_out().in_group();
         let (access_suffix, access_addition) = match case.access.is_of_every_byte() {
             true => (String::new(), ""),
             false => (format!("/{}", case.access), ", of which the first and the last 8 bytes are touched"),
@@ -142,13 +139,13 @@ impl Group {
         let (pattern, request) = (case.pattern(), case.exchange.request().cloned());
         let (prefix, what) = describe_pattern(case);
         let name = format!(
-            "{placement}/{waits}/{prefix}{carried}{suffix}{window_suffix}{several_suffix}{stall_suffix}{access_suffix}{boundary_suffix}"
+            "{placement}/{waits}/{prefix}{carried}{suffix}{window_suffix}{several_suffix}{own_suffix}{access_suffix}{boundary_suffix}"
         );
         let title = title((pattern, carries), what, size_bytes, placement, waiting)
             + &addition
             + &window_addition
             + &several_addition
-            + &stall_addition
+            + &own_addition
             + access_addition
             + &boundary_addition;
         Group {
@@ -486,7 +483,7 @@ mod tests {
         let to_three = |lost_share| {
             let mut row = row("ring", Wait::Futex, Placement::Spread, 5000.0);
             let receivers = NonZeroU32::new(3).unwrap();
-            row.case.exchange = Exchange::FanOut { receivers, stall: None };
+            row.case.exchange = Exchange::of(Pattern::FanOut).with_parties(receivers);
             Row { lost_share, ..row }
         };
         let mut rows = vec![to_three(Some(0.0)), to_three(None), to_three(Some(0.5))];

@@ -131,7 +131,7 @@ impl Saturation {
 mod tests {
     use super::*;
     use crate::fixture::{case, measurement};
-    use furlong_model::{Exchange, Placement, TimerLateness};
+    use furlong_model::{Exchange, Pattern, Placement, TimerLateness};
     use std::num::NonZeroU32;
 
     /// A trial of 2000 round trips of 53 us when one is asked for every so many nanoseconds, of which this share is late.
@@ -190,7 +190,7 @@ mod tests {
     fn rate_to_several_receivers_is_the_one_that_was_asked() {
         let case = Case {
             arrival: Arrival::Interval(200_000),
-            exchange: Exchange::FanOut { receivers: NonZeroU32::new(3).unwrap(), stall: None },
+            exchange: Exchange::of(Pattern::FanOut).with_parties(NonZeroU32::new(3).unwrap()),
             ..case("pipe", Wait::Block, Placement::OtherCore)
         };
         let trial = measurement(&case, 53_000.0, 0);

@@ -167,7 +167,7 @@ pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_model::{Placement, Wait};
+    use furlong_model::{Pattern, Placement, Wait};
     use std::num::NonZeroU32;
 
     /// A mechanism whose ends are for one process each.

@@ -279,6 +279,9 @@ impl Reader {
 
     /// Prepares a wait for the next message with poll or epoll.
     pub(crate) fn watch(&mut self) -> Result<bool> {
+        if self.is_broken {
+            return Err(self.fail());
+        }
         let Reader { waiter, lane, position, .. } = self;
         waiter.watch(|| Ok(has_next(lane, *position)))
     }

@@ -1,13 +1,12 @@
-//! The protocol of one direction: a ring of records, each with its header in front of it.
+//! The protocol of one direction: a ring of records, each with a header in front of it.
 //!
-//! A header tells that a record is there and how long it is, so that for a small message one cache line travels and no
-//! index does. The sender clears the header behind a record before it publishes that record's own: what lies there from
-//! the last time round is never taken for one. The receiver tells how far it has read once for an eighth of the ring, and
-//! the sender looks at that when the ring seems full. A record lies in one piece; what is left at the end of the ring is
-//! skipped.
+//! A header states that a record is available, and its length. So for a small message one cache line travels, and no index. The sender
+//! clears the header after a record before it publishes the record's own header, so that a header of the previous round is never taken for
+//! a new one. The receiver reports its position once per eighth of the ring, and the sender reads that position when the ring seems full. A
+//! record is contiguous. If it does not fit at the end of the ring, the rest of the ring is skipped.
 //!
-//! Nothing here waits, and nothing that the other end writes is believed before it was checked. Positions count bytes
-//! since the beginning and never go back; how large the ring is, and where this end is in it, is private.
+//! No function here waits. Everything that the other end writes is checked before it is used. Positions count bytes since the beginning and
+//! never decrease. The size of the ring and the position of this end are private.
 
 mod consumer;
 mod producer;
@@ -17,23 +16,22 @@ mod tests;
 pub(crate) use consumer::{Consumer, Record};
 pub(crate) use producer::Producer;
 
-/// Bytes of a header. Records begin at multiples of that.
+/// Bytes of a header. Records begin at multiples of this number.
 const HEADER_BYTES: usize = 8;
 
 /// Room that stays free behind the last record: for the header that is cleared, and for [`Kind::Abort`] before it.
 const RESERVE_BYTES: usize = 2 * HEADER_BYTES;
 
-/// A longer message goes to a receiver that keeps up in parts of this size, so that it copies one while the next one is
-/// being written.
+/// Bytes of the parts of a longer message to a receiver that keeps up, so that it copies a part while the sender writes the next one.
 const PART_BYTES: usize = 8 << 10;
 
-/// The shortest part but for a last one: who takes a message in parts of a byte does nothing else for half a second.
+/// The shortest part, except for the last one. A receiver of parts of one byte would be busy for half a second.
 const LEAST_PART_BYTES: usize = 512;
 
-/// The receiver tells how far it has read after this part of the ring.
+/// Fraction of the ring after which the receiver reports its position.
 const RELEASES: usize = 8;
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A message.
@@ -42,9 +40,9 @@ pub(crate) enum Kind {
     First = 2,
     /// A further part, in order.
     Rest = 3,
-    /// The message whose parts came last is given up.
+    /// Abandons the message of the previous parts.
     Abort = 4,
-    /// Nothing up to the end of the ring.
+    /// No message up to the end of the ring.
     Skip = 5,
 }
 
@@ -78,7 +76,7 @@ fn header(kind: Kind, len: usize, message: usize) -> u64 {
     (kind as u64) << 56 | (len as u64) << 32 | message as u64
 }
 
-/// Where a record is to lie.
+/// The place of a record in the ring.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     offset: usize,

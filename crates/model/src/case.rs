@@ -2,8 +2,8 @@
 
 use crate::pattern::refusals;
 use crate::{
-    Access, Arrival, Boundary, Capabilities, Exchange, Family, Limits, Links, Party, Pattern, Placement,
-    Request, Role, Start, Subsystem, Unavailable, Wait, format_bytes, is_one, one,
+    Access, Arrival, Boundary, Capabilities, Exchange, Family, FanOutOptions, Limits, Links, Party, Pattern,
+    Placement, Request, Role, Start, Subsystem, Unavailable, Wait, format_bytes, is_one, one,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -53,8 +53,8 @@ struct Written {
     window: NonZeroU32,
     #[serde(default = "one", skip_serializing_if = "is_one")]
     parties: NonZeroU32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    stall: Option<NonZeroU32>,
+    #[serde(flatten)]
+    fan_out: FanOutOptions,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     subsystem: Option<Subsystem>,
     #[serde(default, skip_serializing_if = "Access::is_copy")]
@@ -72,7 +72,7 @@ impl From<Written> for Case {
                 .with_request(written.request)
                 .with_window(written.window)
                 .with_parties(written.parties)
-                .with_stall(written.stall),
+                .with_fan_out(written.fan_out),
             size_bytes: written.size_bytes,
             placement: written.placement,
             arrival: written.arrival,
@@ -97,7 +97,7 @@ impl From<Case> for Written {
             buffer_bytes: case.buffer_bytes,
             window: case.exchange.window(),
             parties: case.exchange.parties(),
-            stall: case.exchange.stall(),
+            fan_out: case.exchange.fan_out(),
             subsystem: case.subsystem,
             access: case.access,
             boundary: case.boundary,
@@ -207,7 +207,7 @@ impl Case {
 
     /// The same with one receiver, pair, or whatever there are several of.
     pub fn of_one(&self) -> Case {
-        self.clone().with(self.exchange.clone().with_parties(one()).with_stall(None))
+        self.clone().with(self.exchange.clone().with_parties(one()).with_fan_out(FanOutOptions::default()))
     }
 
     /// Links that carry messages at the same moment: one that several share an end of or that is ready, else one for each of them.
@@ -358,6 +358,6 @@ impl fmt::Display for Case {
         if !is_one(&parties) {
             write!(f, " {parties} {}", pattern.several())?;
         }
-        exchange.stall().map_or(Ok(()), |receiver| write!(f, " stall {receiver}"))
+        write!(f, "{}", exchange.fan_out())
     }
 }

@@ -1,6 +1,6 @@
 //! The exchange of messages between processes: a pattern with exactly its options.
 
-use crate::Pattern;
+use crate::{FanOutOptions, Pattern};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
@@ -48,8 +48,8 @@ pub enum Exchange {
     FanOut {
         /// Receivers of each message.
         receivers: NonZeroU32,
-        /// Number of the receiver that stalls, from 1; `None` if no receiver stalls.
-        stall: Option<NonZeroU32>,
+        /// Options of this pattern only.
+        options: FanOutOptions,
     },
     /// [`Pattern::FanIn`].
     FanIn {
@@ -89,7 +89,7 @@ impl Exchange {
             Pattern::OneWay => Exchange::OneWay { pairs: one() },
             Pattern::Request => Exchange::asking(Request { size_bytes: 1, by: None }),
             Pattern::Connect => Exchange::Connect { pairs: one() },
-            Pattern::FanOut => Exchange::FanOut { receivers: one(), stall: None },
+            Pattern::FanOut => Exchange::FanOut { receivers: one(), options: FanOutOptions::default() },
             Pattern::FanIn => Exchange::FanIn { senders: one() },
             Pattern::Work => Exchange::Work { workers: one() },
             Pattern::Ready => Exchange::Ready { links: one() },
@@ -177,16 +177,21 @@ impl Exchange {
         self
     }
 
-    /// Returns the number of the receiver that stalls, from 1.
-    pub const fn stall(&self) -> Option<NonZeroU32> {
-        if let Exchange::FanOut { stall, .. } = self { *stall } else { None }
+    /// Returns the options of [`Pattern::FanOut`]; the default for other patterns.
+    pub fn fan_out(&self) -> FanOutOptions {
+        if let Exchange::FanOut { options, .. } = self { *options } else { FanOutOptions::default() }
     }
 
-    /// Returns the exchange in which this receiver stalls, if the pattern is [`Pattern::FanOut`].
+    /// Returns the number of the receiver that stalls, from 1.
+    pub fn stall(&self) -> Option<NonZeroU32> {
+        self.fan_out().stall
+    }
+
+    /// Returns the exchange with these options, if the pattern is [`Pattern::FanOut`].
     #[must_use]
-    pub fn with_stall(mut self, receiver: Option<NonZeroU32>) -> Exchange {
-        if let Exchange::FanOut { stall, .. } = &mut self {
-            *stall = receiver;
+    pub fn with_fan_out(mut self, asked: FanOutOptions) -> Exchange {
+        if let Exchange::FanOut { options, .. } = &mut self {
+            *options = asked;
         }
         self
     }

@@ -72,7 +72,7 @@ pub use machine::{Cache, Machine, Runtime};
 pub use name::InvalidName;
 pub use noise::{Noise, NoiseReading};
 pub use overlap::Overlap;
-pub use pattern::{ExchangeOptions, Links, Pattern, PatternFacts, RejectedOption, Unit};
+pub use pattern::{ExchangeOptions, FanOutOptions, Links, Pattern, PatternFacts, RejectedOption, Unit};
 pub use placement::{Placement, ProcessorList};
 pub use process_start::{StartMethod, StartReading};
 pub use quantity::{

@@ -10,7 +10,7 @@ use furlong_mechanism::{
     BroadcastRing, Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message, OvertakingRing,
 };
 use furlong_model::{
-    Capabilities, Case, Exchange, Fault, Limits, Outcome, Party, Placement, Role, Sharing, Unavailable, Wait,
+    Capabilities, Case, Fault, Limits, Outcome, Party, Pattern, Placement, Role, Sharing, Unavailable, Wait,
 };
 use libtest_mimic::{Completion, Failed};
 use std::fs::File;
@@ -82,7 +82,7 @@ pub fn tests() -> Vec<Trial> {
 /// The case with so many receivers, on all processors.
 fn to(receivers: u32, case: Case) -> Case {
     let receivers = NonZeroU32::new(receivers).unwrap_or(NonZeroU32::MIN);
-    Case { placement: Placement::Spread, ..case.with(Exchange::FanOut { receivers, stall: None }) }
+    Case { placement: Placement::Spread, ..case.of_pattern(Pattern::FanOut).of_several(receivers) }
 }
 
 fn comes_to_every_receiver(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {

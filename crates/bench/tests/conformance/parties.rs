@@ -9,8 +9,8 @@ use crate::saboteur::{self, *};
 use crate::workers::Trial;
 use furlong_bench::{MechanismEntry, plan::Plan, registry};
 use furlong_model::{
-    ATOMIC_BYTES, Arrival, Case, Fault, Measurement, Outcome, Overlap, Party, Pattern, Phase, Placement,
-    Role, Sharing, Start, Wait,
+    ATOMIC_BYTES, Arrival, Case, FanOutOptions, Fault, Measurement, Outcome, Overlap, Party, Pattern, Phase,
+    Placement, Role, Sharing, Start, Wait,
 };
 use libtest_mimic::{Completion, Failed};
 use std::num::NonZeroU32;
@@ -189,7 +189,11 @@ fn three_receivers(
     // Of four that spin on two processors, the others may not have had their turn before one sleeps.
     let spins = !case.wait.sleeps_in_the_end();
     for &(arrival, stall) in kinds {
-        let case = Case { arrival, exchange: case.exchange.clone().with_stall(stall), ..case.clone() };
+        let case = Case {
+            arrival,
+            exchange: case.exchange.clone().with_fan_out(FanOutOptions::stalling(stall)),
+            ..case.clone()
+        };
         let shows_a_stall = |measured: &Measurement| {
             measured.stall.is_none_or(|stall| stall.asleep_ns > 0 && (spins || stall.awake_messages > 0))
         };

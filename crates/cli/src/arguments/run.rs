@@ -7,7 +7,9 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use furlong_bench::peer::PeerAddress;
 use furlong_bench::plan::{Across, Plan};
 use furlong_console::exit::Usage;
-use furlong_model::{Arrival, Boundary, Counts, ExchangeOptions, Percent, Placement, Rates, Time};
+use furlong_model::{
+    Arrival, Boundary, Counts, ExchangeOptions, FanOutOptions, Percent, Placement, Rates, Time,
+};
 use furlong_stats::FEWEST_FIRST_TRIALS;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -195,7 +197,7 @@ impl RunOptions {
                 ("--workers", numbers(&self.workers)),
                 ("--links", numbers(&self.links)),
             ],
-            stall: self.stall,
+            fan_out: FanOutOptions { stall: self.stall },
             placements: self
                 .peer
                 .as_ref()

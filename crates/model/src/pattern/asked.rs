@@ -1,7 +1,7 @@
 //! Options of `furlong run` about its exchanges, and the one place that rejects combinations of them.
 
 use super::refusals::{placement, window};
-use crate::{Arrival, Exchange, Pattern, Placement, Request, Unavailable, one};
+use crate::{Arrival, Exchange, FanOutOptions, Pattern, Placement, Request, Unavailable, one};
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
@@ -27,8 +27,8 @@ pub struct ExchangeOptions {
     pub pairs: Vec<NonZeroU32>,
     /// `--receivers`, `--senders`, `--workers` and `--links`, which set the number of parties of one pattern each.
     pub parties: [(&'static str, Option<Vec<NonZeroU32>>); 4],
-    /// `--stall`.
-    pub stall: Option<NonZeroU32>,
+    /// Options of a fan-out.
+    pub fan_out: FanOutOptions,
     /// `--place`.
     pub placements: Vec<Placement>,
     /// `--count`.
@@ -50,7 +50,8 @@ impl ExchangeOptions {
             .with_request(Some(Request { size_bytes, by: self.request_by.clone() }))
             .with_window(self.window);
         let with = |number: NonZeroU32| {
-            exchange.clone().with_parties(number).with_stall(self.stall.filter(|_| number > one()))
+            let fan_out = if number > one() { self.fan_out } else { FanOutOptions::default() };
+            exchange.clone().with_parties(number).with_fan_out(fan_out)
         };
         Ok(numbers.into_iter().map(with).collect())
     }
@@ -75,11 +76,11 @@ impl ExchangeOptions {
             ("--rate", self.arrivals.iter().any(|arrival| arrival.option() == Some("--rate"))),
             ("--think-time", self.arrivals.iter().any(|arrival| arrival.option() == Some("--think-time"))),
             ("--window", self.window > one()),
-            ("--stall", self.stall.is_some()),
         ]
         .into_iter()
         .filter_map(|(option, is_given)| is_given.then_some(option))
         .collect();
+        given.extend(self.fan_out.given());
         given.extend(self.parties.iter().filter(|(_, numbers)| numbers.is_some()).map(|(option, _)| *option));
         given
     }
@@ -91,7 +92,7 @@ impl ExchangeOptions {
             .or_else(|| self.pattern.reject(&given))
             .or_else(|| self.refuse_numbers(numbers))
             .or_else(|| self.arrivals.iter().find_map(refuse_window))
-            .or_else(|| self.refuse_stall(numbers))
+            .or_else(|| self.fan_out.refuse(&self.arrivals, numbers))
             .or_else(|| self.refuse_count())
             .or_else(|| self.placements.iter().find_map(|place| placement(self.pattern, *place)))
     }
@@ -120,22 +121,6 @@ impl ExchangeOptions {
         Some(Unavailable::new(reason, format!("ask for up to {MOST_PROCESSES}")))
     }
 
-    fn refuse_stall(&self, receivers: &BTreeSet<NonZeroU32>) -> Option<Unavailable> {
-        let stall = self.stall?;
-        let fewer = receivers.iter().find(|receivers| **receivers > one() && **receivers < stall);
-        let (reason, remedy) = if self.arrivals.iter().any(|arrival| !arrival.is_closed_loop()) {
-            let reason = "--stall is of messages that are sent as fast as they are received".to_owned();
-            (reason, "leave --rate or --stall out".to_owned())
-        } else if let Some(fewer) = fewer {
-            (format!("--stall {stall}: there are {fewer} receivers"), format!("ask for --stall 1 to {fewer}"))
-        } else if receivers.len() < 2 {
-            ("--stall needs two receivers or more".to_owned(), "ask for --receivers 2 or more".to_owned())
-        } else {
-            return None;
-        };
-        Some(Unavailable::new(reason, remedy))
-    }
-
     fn refuse_count(&self) -> Option<Unavailable> {
         let (reason, remedy) = if !self.counts_calls {
             return None;
@@ -155,6 +140,10 @@ impl ExchangeOptions {
 mod tests {
     use super::*;
 
+    fn stall(receiver: u32) -> FanOutOptions {
+        FanOutOptions::stalling(NonZeroU32::new(receiver))
+    }
+
     fn asked(pattern: Pattern) -> ExchangeOptions {
         ExchangeOptions {
             pattern,
@@ -165,7 +154,7 @@ mod tests {
             has_responses: false,
             pairs: vec![one()],
             parties: ["--receivers", "--senders", "--workers", "--links"].map(|option| (option, None)),
-            stall: None,
+            fan_out: FanOutOptions::default(),
             placements: Vec::new(),
             counts_calls: false,
         }
@@ -193,11 +182,11 @@ mod tests {
             ExchangeOptions { request_bytes: Some(1), ..fan_out.clone() },
             "--request belongs to -m request",
         );
-        says(ExchangeOptions { stall: Some(one()), ..stream.clone() }, "--stall belongs to -m fan-out");
-        says(ExchangeOptions { stall: Some(number(3)), ..fan_out.clone() }, "there are 2 receivers");
+        says(ExchangeOptions { fan_out: stall(1), ..stream.clone() }, "--stall belongs to -m fan-out");
+        says(ExchangeOptions { fan_out: stall(3), ..fan_out.clone() }, "there are 2 receivers");
         let paced = vec![Arrival::Interval(1_000)];
         says(
-            ExchangeOptions { stall: Some(one()), arrivals: paced.clone(), ..fan_out.clone() },
+            ExchangeOptions { fan_out: stall(1), arrivals: paced.clone(), ..fan_out.clone() },
             "--rate or --stall",
         );
         says(
@@ -229,7 +218,7 @@ mod tests {
             request_by: Some(String::new()),
             has_responses: true,
             parties: asked(Pattern::Ready).parties.map(|(option, _)| (option, number.clone())),
-            stall: Some(one()),
+            fan_out: stall(1),
             ..asked(Pattern::Ready)
         };
         let given = all.given();

@@ -3,7 +3,11 @@
 use super::refusals::{NOT_ANSWERED, losing, needs_two_processes_and_data};
 use super::{Links, PatternFacts, Unit};
 use crate::case::STAMPED_BYTES;
-use crate::{Capabilities, Case, Role, Unavailable, format_bytes};
+use crate::{Arrival, Capabilities, Case, Role, Unavailable, format_bytes, one};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::num::NonZeroU32;
 
 pub(super) const FACTS: PatternFacts = PatternFacts {
     summary: "one way, each message to every receiver",
@@ -35,4 +39,58 @@ fn refuse(case: &Case, capabilities: &Capabilities) -> Option<Unavailable> {
             format!("ask for {STAMPED_BYTES}B or more"),
         )
     })
+}
+
+/// Options that only a fan-out has, besides the number of receivers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FanOutOptions {
+    /// Number of the receiver that stalls, from 1; `None` if no receiver stalls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall: Option<NonZeroU32>,
+}
+
+impl FanOutOptions {
+    /// Returns the options of a fan-out in which this receiver stalls.
+    pub fn stalling(stall: Option<NonZeroU32>) -> Self {
+        FanOutOptions { stall }
+    }
+
+    /// Returns the options of `furlong run` that were given.
+    pub(super) fn given(self) -> impl Iterator<Item = &'static str> {
+        self.stall.map(|_| "--stall").into_iter()
+    }
+
+    /// Returns why these options contradict the others, if they do.
+    pub(super) fn refuse(
+        self,
+        arrivals: &[Arrival],
+        receivers: &BTreeSet<NonZeroU32>,
+    ) -> Option<Unavailable> {
+        let stall = self.stall?;
+        let fewer = receivers.iter().find(|receivers| **receivers > one() && **receivers < stall);
+        let (reason, remedy) = if arrivals.iter().any(|arrival| !arrival.is_closed_loop()) {
+            let reason = "--stall is of messages that are sent as fast as they are received".to_owned();
+            (reason, "leave --rate or --stall out".to_owned())
+        } else if let Some(fewer) = fewer {
+            (format!("--stall {stall}: there are {fewer} receivers"), format!("ask for --stall 1 to {fewer}"))
+        } else if receivers.len() < 2 {
+            ("--stall needs two receivers or more".to_owned(), "ask for --receivers 2 or more".to_owned())
+        } else {
+            return None;
+        };
+        Some(Unavailable::new(reason, remedy))
+    }
+
+    /// Returns the options' part of a group's name, and of its title.
+    pub fn in_group(self) -> (String, String) {
+        self.stall.map_or_else(Default::default, |receiver| {
+            (format!("/stall-{receiver}"), format!(", receiver {receiver} asleep for a while"))
+        })
+    }
+}
+
+impl fmt::Display for FanOutOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.stall.map_or(Ok(()), |receiver| write!(f, " stall {receiver}"))
+    }
 }

@@ -16,6 +16,7 @@ use crate::{Capabilities, Case, Placement, Role, Sharing, Start, Unavailable, Wh
 use serde::Serialize;
 
 pub use asked::ExchangeOptions;
+pub use fan_out::FanOutOptions;
 
 named_enum! {
     /// The pattern of an exchange.
