@@ -1,11 +1,9 @@
 //! Entry points of the fuzzer for shared memory: peers that write any word between two calls of an end.
 
-use crate::broadcast::SendingRing;
 use crate::control::End;
 use crate::error::Error;
 use crate::memory::Lane;
 use crate::options::Options;
-use crate::overwriting::Writer;
 use crate::platform::link::Link;
 use crate::platform::{shared_memory, wake};
 use crate::ring::Kind;
@@ -239,20 +237,20 @@ fn hostile_receivers(input: &mut Input<'_>) -> Result<(), Error> {
     let (options, overwrites) = (input.options(), input.byte() % 2 == 0);
     let memory = shared_memory::new(shared_bytes(CAPACITY, 1))?;
     let [ring] = Lane::map(memory.as_fd(), CAPACITY)?;
-    let mut sender: Box<dyn SharedRing> = match overwrites {
-        true => Box::new(Writer::new(ring.again(), &options)),
-        false => Box::new(SendingRing::new(ring.again(), &options)),
+    let mut sender = match overwrites {
+        true => crate::overwriting::sending_ring(ring.again(), &options),
+        false => crate::broadcast::sending_ring(ring.again(), &options),
     };
-    let subscribe = |sender: &mut dyn SharedRing| -> Result<(Lane, Subscription), Error> {
+    let subscribe = |sender: &mut SharedRing| -> Result<(Lane, Subscription), Error> {
         let control = shared_memory::new(CONTROL_BYTES)?;
         let lane = ring.with_control(control.as_fd())?;
         sender.prepare(&lane);
         let [one, other] = OneWayDescriptors::pair(&options)?;
-        let (start, socket) = (sender.position(), other.socket);
+        let (start, socket) = (sender.options_of_next().start, other.socket);
         sender.add(lane.again(), one.socket.into());
         Ok((lane, Subscription { memory: memory.try_clone()?, control, socket, start, overwrites }))
     };
-    let (_, subscription) = subscribe(&mut *sender)?;
+    let (_, subscription) = subscribe(&mut sender)?;
     let mut honest = match overwrites {
         true => Subscribed::Overwriting(OverwritingReceiver::from_subscription(subscription, &options)?),
         false => Subscribed::Waiting(Receiver::from_subscription(subscription, &options)?),
@@ -297,7 +295,7 @@ fn hostile_receivers(input: &mut Input<'_>) -> Result<(), Error> {
             }
             3 => drop(receive(sent)),
             4 if hostile.len() < 3 => {
-                let (lane, subscription) = subscribe(&mut *sender)?;
+                let (lane, subscription) = subscribe(&mut sender)?;
                 hostile.push(Peer::new(lane.again(), lane, subscription.socket.into(), &options));
             }
             4 => drop(hostile.remove(0)),

@@ -65,7 +65,9 @@ pub fn sweeps() -> Vec<Fault> {
         ("children", "a role or another child", "0 1 7 137", 12),
     ] {
         let some = format!(" | awk 'NR % {step} == 1' | head -20");
-        for (part, chosen, quick) in [("each", "", false), ("20 of them", some.as_str(), true)] {
+        for (part, chosen, quick) in
+            [("the first 16 of each name, then ever fewer", "", false), ("20 of them", some.as_str(), true)]
+        {
             let then =
                 format!("for point in $(calls 100000{chosen}); do hit $point signal=KILL '{codes}'; done");
             let what = format!("{whom} killed at a call: {part}");
@@ -75,7 +77,7 @@ pub fn sweeps() -> Vec<Fault> {
         let then = "for point in $(calls 200); do
                         for error in $(errors ${point%:*}); do hit $point error=$error '0 1 7'; done
                     done";
-        let what = format!("each of the first 200 calls of {whom} answers each error that it may");
+        let what = format!("each of 200 calls of {whom} answers each error that it may");
         let must = "measured or said; nothing hangs, nothing is left";
         faults.push(script("R8", &what, "strace", must, &["strace"], sweep(whose, then), false));
     }

@@ -10,10 +10,9 @@ allow() {
         echo "$1" > "$group/cpu.cfs_quota_us"
     fi
 }
-# Runs the row $1, whose responder starves for $2 seconds. On a busy machine it takes a second to find the responder and move it to the group,
-# and the measured part must last longer.
+# Runs the row $1, whose responder starves for $2 seconds.
 starve() {
-    "$FURLONG" run "$1" --trials 1 --budget 2s --warm-up 1ms --timeout 250ms --no-save --no-progress --format json > said 2> stderr &
+    "$FURLONG" run "$1" --trials 1 --budget 500ms --warm-up 1ms --timeout 250ms --no-save --no-progress --format json > said 2> stderr &
     run=$!
     until [ "$(roles | wc -l)" = 2 ] || [ ! -d /proc/$run ]; do sleep 0.01; done
     responder=$(roles | tail -n 1)
@@ -23,11 +22,14 @@ starve() {
     wait $run
     code=$?
 }
-allow 1000
-# So many that their turns take much longer than all that is waited for: of three on two processors a role got one at times.
-for _ in $(seq $(($(nproc) * 5))); do
-    in_group sh -c 'while :; do :; done' &
+# So many on each processor that their turns take much longer than all that is waited for: of three on two processors a role got one at times.
+spinners=$(($(nproc) * 5))
+for number in $(seq $spinners); do
+    in_group sh -c "taskset --cpu-list --pid $((number % $(nproc))) \$\$ > pinned 2>&1; : > spins$number; while :; do :; done" &
 done
+# In a group that may hardly run they would not begin to spin, and the role would get all turns.
+until [ "$(ls | grep -c '^spins')" = $spinners ]; do sleep 0.05; done
+allow 1000
 for row in pipe/block posix-shm/yield posix-shm/futex sysv-shm/yield; do
     starve "$row" 1.2
     [ $code = 0 ] || echo "bad: $row: exit code $code"

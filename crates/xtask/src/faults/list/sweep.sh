@@ -18,7 +18,8 @@ awk '
     }
     END { for (name in most) print name ":" most[name] }' points.* > begun
 
-# NAME:N of each call, $1 of each process at most.
+# NAME:N of calls, $1 of each process at most: all of the first 16 of a name, half of the next 16, a quarter of the next 32, and so on. Loops
+# repeat the others.
 calls() {
     for file in $(ls points.* | sort -t . -k 2 -n); do
         if grep -q '^execve.*"run"' "$file"; then of=supervisor; else of=children; fi
@@ -26,8 +27,8 @@ calls() {
         awk -v most="$1" '
             NR == 1 { own = !/^execve/ }
             !/^[a-z0-9_]+\(/ { next }
-            { name = $0; sub(/\(.*/, "", name); number[name]++ }
-            own && name !~ /^(exit|exit_group|rt_sigreturn)$/ && given++ < most { print name ":" number[name] }
+            { name = $0; sub(/\(.*/, "", name); n = ++number[name]; while (n > 16 && n % 2 == 0) n /= 2 }
+            n <= 16 && own && name !~ /^(exit|exit_group|rt_sigreturn)$/ && given++ < most { print name ":" number[name] }
             # The runtime is done when it has given its handlers a stack.
             name == "sigaltstack" && number[name] == 2 { own = 1 }' "$file"
     done | awk -F : 'NR == FNR { begun[$1] = $2; next } $2 > begun[$1] + 0 && !seen[$0]++' begun -
