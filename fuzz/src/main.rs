@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 type Target = fn(&[u8]);
 
 /// Targets by name. The inputs of a target are in the directory of its name in `corpus`; `run-printed` also uses those of `run`.
-const TARGETS: [(&str, Target); 14] = [
+const TARGETS: [(&str, Target); 16] = [
     ("run", runs::read),
     ("run-printed", runs::print),
     ("run-compared", runs::compare),
@@ -28,6 +28,8 @@ const TARGETS: [(&str, Target); 14] = [
     ("peer-lines", protocols::peer),
     ("program-lines", protocols::own_programs),
     ("greeting", protocols::greeting),
+    ("broadcast", protocols::broadcast),
+    ("inbox", protocols::inbox),
     ("http", protocols::http),
 ];
 

@@ -38,6 +38,16 @@ pub fn greeting(data: &[u8]) {
     furlong_channel::fuzzing::greeting(data);
 }
 
+/// Calls ends of a broadcast while their peers write any word of the shared memory.
+pub fn broadcast(data: &[u8]) {
+    furlong_channel::fuzzing::broadcast(data);
+}
+
+/// Calls an inbox while its senders write any word of the shared memory.
+pub fn inbox(data: &[u8]) {
+    furlong_channel::fuzzing::inbox(data);
+}
+
 /// Reads the head of a request.
 pub fn http(data: &[u8]) {
     let Some(request) = furlong_serve::fuzzing::request(data) else { return };

@@ -3,7 +3,7 @@
 //! A finding is drawn only when its rows were measured and their intervals are apart (or, for a tie, overlap).
 
 use crate::{Alike, Carries, Group, Growths, Level, Ratio, Regimes, Row, Verdict};
-use furlong_model::{Depth, Family, Placement, WaitKind};
+use furlong_model::{Depth, Family, NoiseReading, Placement, WaitKind};
 use furlong_stats::{median, tidy};
 use serde::Serialize;
 use std::iter;
@@ -38,6 +38,13 @@ pub enum Finding {
         fastest_ns: f64,
         /// The median of the slowest, in nanoseconds.
         slowest_ns: f64,
+    },
+    /// Two processes that sleep on two cores become slower, or faster, once they have run for longer than a trial.
+    SleepersChange {
+        /// The median round trip of a bare pair in the first hundredths of a second, in nanoseconds.
+        first_ns: f64,
+        /// The same after a tenth of a second.
+        later_ns: f64,
     },
     /// Rows that sleep differ less across two cores than on one.
     SleepersAreCloser {
@@ -151,6 +158,20 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Findi
         race.one_at_a_time(),
     ];
     findings.into_iter().flatten().chain(race.waits()).collect()
+}
+
+/// Returns whether a bare pair that sleeps changed its pace after the time of a trial, if the rows have such pairs.
+pub(crate) fn sleepers_that_change(
+    noise: &[NoiseReading],
+    groups: &[Group],
+    rows: &[Row],
+) -> Option<Finding> {
+    let [first_ns, later_ns] = noise.iter().find_map(|reading| reading.sleeping_pair_ns)?;
+    let is_changed = (later_ns / first_ns).max(first_ns / later_ns) > WORTH_SAYING;
+    let sleeps =
+        |group: &Group| (group.placement, group.waiting) == (Placement::OtherCore, WaitKind::Sleeping);
+    (is_changed && Race { groups, rows }.data_groups().any(sleeps))
+        .then_some(Finding::SleepersChange { first_ns, later_ns })
 }
 
 /// The rows that carry data, by group. Those at a pace or in a pattern of their own are left out:
@@ -374,6 +395,22 @@ mod tests {
     /// Within 1 %, as histograms are.
     fn close(found: f64, expected: f64) {
         assert!((found / expected - 1.0).abs() < 0.01, "{found} is not {expected}");
+    }
+
+    #[test]
+    fn change_of_a_bare_pair_is_said_of_rows_that_sleep_on_two_cores() {
+        let said = |placement, sleeping_pair_ns| {
+            let mut rows = sleeping(placement, [30e3, 40e3, 50e3]);
+            let groups = ranking::rank(&mut rows, &Harness::default(), by_median);
+            let first = NoiseReading { sleeping_pair_ns, ..NoiseReading::default() };
+            sleepers_that_change(&[first, NoiseReading::default()], &groups, &rows)
+        };
+        let change = Some([30e3, 42e3]);
+        let expected = Finding::SleepersChange { first_ns: 30e3, later_ns: 42e3 };
+        assert_eq!(said(Placement::OtherCore, change), Some(expected));
+        assert_eq!(said(Placement::SameCore, change), None);
+        assert_eq!(said(Placement::OtherCore, Some([30e3, 33e3])), None);
+        assert_eq!(said(Placement::OtherCore, None), None);
     }
 
     #[test]

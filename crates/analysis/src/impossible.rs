@@ -43,6 +43,8 @@ fn of_harness(harness: &Harness) -> Option<String> {
 fn of_noise(reading: &NoiseReading) -> Option<String> {
     let figures = [
         ("core_to_core_ns", reading.core_to_core_ns, HOUR_NS),
+        ("sleeping_pair_ns", reading.sleeping_pair_ns.map(|[first, _]| first), HOUR_NS),
+        ("sleeping_pair_ns", reading.sleeping_pair_ns.map(|[_, later]| later), HOUR_NS),
         ("spin_lost", reading.spin_lost, 1.0),
         ("load_average", reading.load_average, 1e9),
         ("processor_pressure", reading.processor_pressure, 100.0),

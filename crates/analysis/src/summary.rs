@@ -62,6 +62,7 @@ impl Summary {
         let mut findings = findings::draw(&noise, &groups, &rows);
         findings.extend(Regimes::of(run, trials, &groups, &rows).map(Finding::TwoLevels));
         if noise.level != Level::Unreliable {
+            findings.extend(findings::sleepers_that_change(&run.noise, &groups, &rows));
             findings.extend(Growths::all(&rows, trials).into_iter().map(Finding::Growth));
         }
         Summary {

@@ -14,6 +14,10 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::sync::Arc;
 
+/// Round trips to a reading of the clock of a pair whose pace is looked at for longer than the others.
+#[cfg(target_os = "linux")]
+const TRIPS_ASLEEP: u32 = 50;
+
 /// The longest that all may take from then on before the pair is given up: a core is not ours alone then.
 const LONGEST_NS: u64 = 500_000_000;
 
@@ -39,6 +43,20 @@ pub(crate) fn spinning(
     batches: usize,
 ) -> io::Result<Figures> {
     run(program, processors, TransferMethod::Spinning, sizes, batches)
+}
+
+/// Returns the median round trip of two processes that sleep until they are woken, in nanoseconds, of the first and of the last
+/// quarter of 7000: a fifth of a second or more where a host has to wake the CPUs.
+#[cfg(target_os = "linux")]
+pub(crate) fn sleeping_paces(program: &ChildProgram, processors: [usize; 2]) -> Option<[f64; 2]> {
+    let quarters = run(program, processors, TransferMethod::SleepingLong, &[0; 4], 35).ok()?;
+    Some([quarters[0]?, quarters[3]?])
+}
+
+/// Measures nothing: only Linux lets two processes sleep on a word that they share.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn sleeping_paces(_program: &ChildProgram, _processors: [usize; 2]) -> Option<[f64; 2]> {
+    None
 }
 
 /// For each size what one message takes longer than one of 8 bytes between two processes that sleep until they are
@@ -95,6 +113,8 @@ impl PairTask {
             }
             #[cfg(target_os = "linux")]
             TransferMethod::Sleeping => [SMALL, Block { size, trips: 1 }].repeat(self.repetitions),
+            #[cfg(target_os = "linux")]
+            TransferMethod::SleepingLong => vec![Block { size, trips: TRIPS_ASLEEP }; self.repetitions],
         };
         self.sizes.iter().flat_map(of_size).collect()
     }
@@ -110,6 +130,8 @@ impl PairTask {
                 let [mut small, mut large] = [every_other(0), every_other(1)];
                 (median(&mut large) - median(&mut small)) / 2.0
             }
+            #[cfg(target_os = "linux")]
+            TransferMethod::SleepingLong => median(times),
         };
         let blocks = times.len() / self.sizes.len().max(1);
         times.chunks_exact_mut(blocks.max(1)).map(|times| Some(of_size(times))).collect()

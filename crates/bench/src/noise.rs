@@ -2,12 +2,29 @@
 
 use crate::bare_pair;
 use crate::child_process::{ChildKind, ChildProgram};
+use crate::plan::Plan;
 use crate::probe::{self, Figures};
-use furlong_model::NoiseReading;
+use furlong_model::{Case, NoiseReading, Pattern, Placement, WaitKind};
 use furlong_os::load;
+use std::time::Duration;
 
 /// How long each processor is watched, in nanoseconds.
 const SPIN_NS: u64 = 10_000_000;
+
+/// A warm-up from which on a pair that sleeps has its later pace.
+const LONG_WARM_UP: Duration = Duration::from_millis(100);
+
+/// Returns whether the figures of a plan depend on how long a pair that sleeps on two CPUs has run: whether it has such a pair, and
+/// warms it up for less than that takes to show.
+pub(crate) fn depends_on_time(plan: &Plan) -> bool {
+    let sleeps = |case: &Case| {
+        case.placement == Placement::OtherCore
+            && case.wait.kind() == WaitKind::Sleeping
+            && case.pattern() == Pattern::RoundTrip
+            && case.arrival.is_closed_loop()
+    };
+    plan.warm_up.is_none_or(|time| time < LONG_WARM_UP) && plan.cases.iter().any(sleeps)
+}
 
 /// One reading, `at_ns` after the run began. What cannot be had is left out.
 pub fn read(program: &ChildProgram, at_ns: u64, pair: Option<[usize; 2]>) -> NoiseReading {

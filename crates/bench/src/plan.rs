@@ -34,6 +34,8 @@ pub struct Plan {
     /// How long the trials may take in all: the one that is under way is finished, and no other begins. If not given,
     /// further trials take no longer than the first ones.
     pub within: Option<Duration>,
+    /// Trials of each case that are made even when that time is over.
+    pub fewest: u32,
     /// The longest that a trial may take in all, and the one in progress when the time is over is ended. A case whose
     /// trial takes longer is refused. `None` lets each trial finish.
     pub longest_trial: Option<Duration>,
@@ -165,6 +167,11 @@ impl<'a> CaseResolver<'a> {
 }
 
 impl Plan {
+    /// Returns whether the time is over for a first trial with this number.
+    pub(crate) fn is_over(&self, number: u32, elapsed: Duration) -> bool {
+        number >= self.fewest && self.within.is_some_and(|within| elapsed >= within)
+    }
+
     /// The order of trials of the cases of these blocks, by index, each with its number: in each round every case once (or
     /// its two copies), the cases of a block one after the other; each round is shuffled anew, the blocks and the cases
     /// in each. Drift of the machine then falls on all cases alike, those that are ranked together are measured next to
@@ -237,6 +244,15 @@ mod tests {
 
     fn plan(trials: u32, self_check: Option<u32>, seed: u64) -> Plan {
         Plan { trials, self_check, seed, ..Plan::default() }
+    }
+
+    #[test]
+    fn fewest_trials_are_made_when_the_time_is_over() {
+        let seconds = Duration::from_secs;
+        let plan = Plan { within: Some(seconds(40)), fewest: 3, ..Plan::default() };
+        let over =
+            [(2, 90), (3, 39), (3, 40)].map(|(number, elapsed)| plan.is_over(number, seconds(elapsed)));
+        assert_eq!(over, [false, false, true]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A whole run: all trials of all cases, interleaved, and a record of each as it ends.
 
+use crate::bare_pair;
 use crate::costs;
 use crate::count::Counting;
 use crate::handover::RegionHandover;
@@ -96,7 +97,7 @@ impl Run<'_> {
         let handovers = self.plan.handovers.iter().map(|handover| self.handover(handover));
         self.measure(handovers.collect(), false, start_ns, on_event)?;
         self.all_starts(on_event)?;
-        self.record_noise(start_ns, on_event);
+        self.record_noise(false, start_ns, on_event);
         Ok(())
     }
 
@@ -187,12 +188,16 @@ impl Run<'_> {
     }
 
     /// Records what else the machine is doing, unless the plan leaves that out.
-    fn record_noise(&self, start_ns: u64, on_event: &mut OnEvent<'_>) {
+    fn record_noise(&self, is_first: bool, start_ns: u64, on_event: &mut OnEvent<'_>) {
         if self.plan.without_noise {
             return;
         }
         let pair = placement::resolve(Placement::OtherCore).ok();
-        let reading = noise::read(self.session.program(), clock::now_ns() - start_ns, pair);
+        let mut reading = noise::read(self.session.program(), clock::now_ns() - start_ns, pair);
+        if is_first && noise::depends_on_time(self.plan) {
+            reading.sleeping_pair_ns =
+                pair.and_then(|pair| bare_pair::sleeping_paces(self.session.program(), pair));
+        }
         emit(on_event, Record::Noise(reading));
     }
 
@@ -237,7 +242,7 @@ impl<W: Work> Trials<'_, W> {
         let able: Vec<usize> = (0..self.cases.len()).filter(|index| self.cases[*index].is_some()).collect();
         let order = plan.order(&self.blocks(&able));
         for (done, (number, index)) in order.iter().enumerate() {
-            if self.is_over(plan.within) {
+            if plan.is_over(*number, self.elapsed()) {
                 self.give_up(&order[done..], on_event);
                 return Ok(());
             }
@@ -277,7 +282,7 @@ impl<W: Work> Trials<'_, W> {
         let total = self.done + rounds.trials();
         for round in rounds {
             for (number, index) in plan.further_order(&self.blocks(&round), &trials) {
-                if self.is_over(Some(within)) {
+                if self.elapsed() >= within {
                     return Ok(());
                 }
                 self.one(number, index, total, on_event)?;
@@ -297,7 +302,7 @@ impl<W: Work> Trials<'_, W> {
     ) -> Result<(), Interrupted> {
         let apart = (total / 2).clamp(FEWEST_TRIALS_PER_NOISE_READING, TRIALS_PER_NOISE_READING);
         if self.done.is_multiple_of(apart) {
-            self.run.record_noise(self.start_ns, on_event);
+            self.run.record_noise(self.done == 0, self.start_ns, on_event);
         }
         let done = self.done;
         self.done += 1;
@@ -354,10 +359,6 @@ impl<W: Work> Trials<'_, W> {
 
     fn elapsed(&self) -> Duration {
         Duration::from_nanos(clock::now_ns() - self.start_ns)
-    }
-
-    fn is_over(&self, within: Option<Duration>) -> bool {
-        within.is_some_and(|within| self.elapsed() >= within)
     }
 
     /// Records the cases that have no trial at all, of those that these trials would have been of.

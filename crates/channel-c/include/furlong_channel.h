@@ -117,7 +117,8 @@ int furlong_try_accept_if(furlong_listener *listener, furlong_rule is_allowed, v
 int furlong_listener_descriptor(const furlong_listener *listener);
 void furlong_listener_close(furlong_listener *listener);
 
-/* Waits at most five seconds. `peer` may be null, here and above. */
+/* Waits at most five seconds for the listener to accept. If no process listens yet, it returns FURLONG_SYSTEM at once, with ENOENT or
+   ECONNREFUSED in errno. `peer` may be null, here and above. */
 int furlong_connect(const char *name, const struct furlong_options *options, furlong_sender **sender,
                     furlong_receiver **receiver, struct furlong_peer *peer);
 int furlong_connect_timeout(const char *name, const struct furlong_options *options, furlong_sender **sender,

@@ -7,8 +7,8 @@
 use crate::error::{Error, Result};
 use crate::memory::Lane;
 use crate::options::Options;
-use crate::ring::{Place, Producer};
-use crate::shared_ring::{SharedRing, Subscriber};
+use crate::ring::{Place, Producer, longest_record};
+use crate::shared_ring::{Policy, Shared, SharedRing, Subscriber};
 use crate::waiting::Limit;
 
 impl Subscriber {
@@ -27,31 +27,25 @@ impl Subscriber {
     }
 }
 
-/// The sending end.
+/// The policy that waits for slow receivers.
 #[derive(Debug)]
-pub(crate) struct SendingRing {
-    ring: Producer,
-    /// The ring with the private control words of the sender.
-    lane: Lane,
-    subscribers: Vec<Subscriber>,
-    options: Options,
+struct WaitForSlowest(Producer);
+
+/// Creates the sending end of a lane whose control words no receiver can write.
+pub(crate) fn sending_ring(lane: Lane, options: &Options) -> SharedRing {
+    let policy = WaitForSlowest(Producer::new(lane.again(), options.start));
+    SharedRing::new(lane, options, policy)
 }
 
-impl SendingRing {
-    /// Returns the sender's end of a lane whose control words no receiver can write.
-    pub(crate) fn new(lane: Lane, options: &Options) -> SendingRing {
-        let ring = Producer::new(lane.again(), options.start);
-        SendingRing { ring, lane, subscribers: Vec::new(), options: *options }
-    }
-
-    fn place(&mut self, len: usize, limit: Limit) -> Result<Place> {
+impl WaitForSlowest {
+    fn place(&mut self, shared: &mut Shared, len: usize, limit: Limit) -> Result<Place> {
         let mut has_pruned = false;
         loop {
-            if let Some(place) = self.ring.place(len)? {
+            if let Some(place) = self.0.place(len)? {
                 return Ok(place);
             }
-            if self.look() {
-                if let Some(place) = self.ring.place(len)? {
+            if shared.look(self.0.position()) {
+                if let Some(place) = self.0.place(len)? {
                     return Ok(place);
                 }
                 // Receivers that give back little each time may not stretch the wait.
@@ -59,24 +53,24 @@ impl SendingRing {
             } else if !has_pruned && !matches!(limit, Limit::Now) {
                 // The sender would otherwise sleep for each dead receiver.
                 has_pruned = true;
-                self.receivers();
+                shared.receivers();
             } else {
-                self.wait_for_slowest(limit)?;
+                shared.wait_for_slowest(self.0.position(), limit)?;
             }
         }
     }
+}
 
-    fn slowest(&self) -> Option<usize> {
-        let written = self.ring.position();
+impl Shared {
+    fn slowest(&self, written: u64) -> Option<usize> {
         let unread = |at: &usize| written.wrapping_sub(self.subscribers[*at].position());
         (0..self.subscribers.len()).max_by_key(unread)
     }
 
     /// Updates the position of the slowest receiver. Returns false if this freed no room. Removes receivers that claim impossible positions.
-    fn look(&mut self) -> bool {
-        let written = self.ring.position();
+    fn look(&mut self, written: u64) -> bool {
         self.subscribers.retain_mut(|subscriber| subscriber.look(written));
-        let free = self.slowest().map_or(written, |at| self.subscribers[at].position());
+        let free = self.slowest(written).map_or(written, |at| self.subscribers[at].position());
         let free = free.wrapping_sub(self.options.start);
         let is_more = free != self.lane.load_read();
         self.lane.publish_read(free);
@@ -84,8 +78,8 @@ impl SendingRing {
     }
 
     /// Waits until the slowest receiver has read more. If it is closed or dead, all that are closed or dead are removed.
-    fn wait_for_slowest(&mut self, limit: Limit) -> Result<()> {
-        let Some(at) = self.slowest() else { return Ok(()) };
+    fn wait_for_slowest(&mut self, written: u64, limit: Limit) -> Result<()> {
+        let Some(at) = self.slowest(written) else { return Ok(()) };
         let Subscriber { lane, waiter, read, .. } = &mut self.subscribers[at];
         match waiter.wait(limit, || {}, || Ok(lane.load_read() != *read)) {
             Err(Error::Closed | Error::PeerDied) => {
@@ -98,32 +92,20 @@ impl SendingRing {
     }
 }
 
-impl SharedRing for SendingRing {
-    fn lane(&self) -> &Lane {
-        &self.lane
-    }
-
-    fn options(&self) -> &Options {
-        &self.options
-    }
-
+impl Policy for WaitForSlowest {
     fn position(&self) -> u64 {
-        self.ring.position()
+        self.0.position()
     }
 
-    fn subscribers(&mut self) -> &mut Vec<Subscriber> {
-        &mut self.subscribers
+    fn longest(&self, capacity: usize) -> usize {
+        longest_record(capacity)
     }
 
-    fn longest_message(&self) -> usize {
-        self.ring.longest_record().min(self.options.longest)
-    }
-
-    fn publish(&mut self, message: &[u8], limit: Limit) -> Result<()> {
-        let place = self.place(message.len(), limit)?;
-        self.ring.fill(place, message);
-        self.ring.stage_whole(place);
-        self.ring.publish();
+    fn publish(&mut self, shared: &mut Shared, message: &[u8], limit: Limit) -> Result<()> {
+        let place = self.place(shared, message.len(), limit)?;
+        self.0.fill(place, message);
+        self.0.stage_whole(place);
+        self.0.publish();
         Ok(())
     }
 }

@@ -1,7 +1,12 @@
-//! Entry point of the fuzzer (`fuzz/`): the greeting of a listener.
+//! Entry points of the fuzzer (`fuzz/`): the greeting of a listener, and shared memory.
+
+#[cfg(all(feature = "broadcast", feature = "inbox", target_os = "linux"))]
+mod hostile_peers;
 
 use crate::Options;
 use crate::greeting::{BYTES, Offer, decode, encode};
+#[cfg(all(feature = "broadcast", feature = "inbox", target_os = "linux"))]
+pub use hostile_peers::{broadcast, inbox};
 
 /// Reads a greeting as a client of each kind of channel with the default options. Checks that an accepted greeting is equal to the written
 /// one.

@@ -8,6 +8,14 @@ compile_error!(
     "furlong-channel has no folder for this platform yet: it belongs beside crates/channel/src/linux and crates/channel/src/windows"
 );
 
+// Receivers of a broadcast load words with `Acquire` from memory that is mapped read-only. See `storage.rs`.
+#[cfg(all(
+    feature = "broadcast",
+    target_os = "linux",
+    not(any(target_arch = "x86_64", target_arch = "aarch64"))
+))]
+compile_error!("the feature `broadcast` of furlong-channel needs x86-64 or AArch64");
+
 #[cfg(not(any(loom, miri)))]
 mod any_platform;
 mod atomics;

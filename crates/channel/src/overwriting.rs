@@ -9,7 +9,7 @@ use crate::atomics::{Fault, Ordering, fence, has};
 use crate::error::{Error, Result};
 use crate::memory::Lane;
 use crate::options::Options;
-use crate::shared_ring::{SharedRing, Subscriber};
+use crate::shared_ring::{Policy, Shared, SharedRing};
 use crate::waiting::{Limit, Waiter};
 use crate::wake::Link;
 
@@ -41,34 +41,27 @@ fn longest(capacity: usize) -> usize {
     capacity / 4 - HEAD_BYTES
 }
 
-/// The sending end.
+/// The policy that overwrites the oldest messages.
 #[derive(Debug)]
-pub(crate) struct Writer {
-    lane: Lane,
-    options: Options,
+struct Overwrite {
     /// Positions of the next record and of the oldest valid record.
     written: u64,
     oldest: u64,
     /// The number of the next message.
     number: u64,
-    subscribers: Vec<Subscriber>,
 }
 
-impl Writer {
-    /// Returns the sender's end of a lane whose control words no receiver can write.
-    pub(crate) fn new(lane: Lane, options: &Options) -> Writer {
-        let start = options.start;
-        lane.publish_read(start);
-        Writer { lane, options: *options, written: start, oldest: start, number: 0, subscribers: Vec::new() }
-    }
+/// Creates the sending end of a lane whose control words no receiver can write.
+pub(crate) fn sending_ring(lane: Lane, options: &Options) -> SharedRing {
+    let start = options.start;
+    lane.publish_read(start);
+    SharedRing::new(lane, options, Overwrite { written: start, oldest: start, number: 0 })
+}
 
-    fn offset(&self, position: u64) -> usize {
-        position as usize & (self.lane.capacity() - 1)
-    }
-
+impl Overwrite {
     /// Frees room for `bytes` bytes, and publishes this to the receivers before the sender writes there.
-    fn free(&mut self, bytes: usize) {
-        let capacity = self.lane.capacity();
+    fn free(&mut self, lane: &Lane, bytes: usize) {
+        let capacity = lane.capacity();
         let is_room =
             |oldest: u64, bytes: usize| self.written.wrapping_sub(oldest) as usize + bytes <= capacity;
         if is_room(self.oldest, bytes) {
@@ -77,8 +70,8 @@ impl Writer {
         let mut oldest = self.oldest;
         while !is_room(oldest, bytes.max(capacity / FREED)) {
             // Only this sender writes to the ring.
-            let offset = self.offset(oldest);
-            let header = self.lane.word(offset).load(Ordering::Relaxed);
+            let offset = offset(lane, oldest);
+            let header = lane.word(offset).load(Ordering::Relaxed);
             let bytes = match header {
                 SKIP => capacity - offset,
                 header => record_bytes((header & !IS_RECORD) as usize),
@@ -86,54 +79,42 @@ impl Writer {
             oldest = oldest.wrapping_add(bytes as u64);
         }
         self.oldest = oldest;
-        self.lane.publish_read(oldest);
+        lane.publish_read(oldest);
         if !has(Fault::PublishOldest) {
             fence(Ordering::Release);
         }
     }
 
-    fn write(&mut self, message: &[u8]) {
+    fn write(&mut self, lane: &Lane, message: &[u8]) {
         let (begin, bytes, capacity) =
-            (self.offset(self.written), record_bytes(message.len()), self.lane.capacity());
+            (offset(lane, self.written), record_bytes(message.len()), lane.capacity());
         let skip = if bytes > capacity - begin { capacity - begin } else { 0 };
         // The header after the record is cleared as well.
-        self.free(skip + bytes + WORD_BYTES);
-        let offset = if skip > 0 { 0 } else { begin };
+        self.free(lane, skip + bytes + WORD_BYTES);
+        let at = if skip > 0 { 0 } else { begin };
         let end = self.written.wrapping_add((skip + bytes) as u64);
-        self.lane.word(offset + WORD_BYTES).store(self.number, Ordering::Relaxed);
-        for (at, chunk) in message.chunks(WORD_BYTES).enumerate() {
+        lane.word(at + WORD_BYTES).store(self.number, Ordering::Relaxed);
+        for (number, chunk) in message.chunks(WORD_BYTES).enumerate() {
             let mut word = [0; WORD_BYTES];
             word[..chunk.len()].copy_from_slice(chunk);
             let word = u64::from_ne_bytes(word);
-            self.lane.word(offset + HEAD_BYTES + at * WORD_BYTES).store(word, Ordering::Relaxed);
+            lane.word(at + HEAD_BYTES + number * WORD_BYTES).store(word, Ordering::Relaxed);
         }
-        self.lane.prepare_header(self.offset(end), 0);
+        lane.prepare_header(offset(lane, end), 0);
         if skip > 0 {
-            self.lane.prepare_header(offset, IS_RECORD | message.len() as u64);
-            self.lane.publish_header(begin, SKIP);
+            lane.prepare_header(at, IS_RECORD | message.len() as u64);
+            lane.publish_header(begin, SKIP);
         } else {
-            self.lane.publish_header(offset, IS_RECORD | message.len() as u64);
+            lane.publish_header(at, IS_RECORD | message.len() as u64);
         }
         self.written = end;
         self.number += 1;
     }
 }
 
-impl SharedRing for Writer {
-    fn lane(&self) -> &Lane {
-        &self.lane
-    }
-
-    fn options(&self) -> &Options {
-        &self.options
-    }
-
+impl Policy for Overwrite {
     fn position(&self) -> u64 {
         self.written
-    }
-
-    fn subscribers(&mut self) -> &mut Vec<Subscriber> {
-        &mut self.subscribers
     }
 
     fn prepare(&self, lane: &Lane) {
@@ -141,14 +122,14 @@ impl SharedRing for Writer {
         lane.publish_read(self.number);
     }
 
-    fn longest_message(&self) -> usize {
-        longest(self.lane.capacity()).min(self.options.longest)
+    fn longest(&self, capacity: usize) -> usize {
+        longest(capacity)
     }
 
-    fn publish(&mut self, message: &[u8], _limit: Limit) -> Result<()> {
-        self.write(message);
+    fn publish(&mut self, shared: &mut Shared, message: &[u8], _limit: Limit) -> Result<()> {
+        self.write(&shared.lane, message);
         if self.number % BETWEEN_LOOKS == 0 {
-            self.receivers();
+            shared.receivers();
         }
         Ok(())
     }
@@ -214,10 +195,6 @@ impl Reader {
         &self.waiter
     }
 
-    fn offset(&self) -> usize {
-        self.position as usize & (self.lane.capacity() - 1)
-    }
-
     /// Returns whether the sender may have overwritten the next record. If so, moves to the oldest valid record.
     fn is_overrun(&mut self) -> bool {
         if !has(Fault::LoadOldest) {
@@ -241,7 +218,7 @@ impl Reader {
         if self.is_broken {
             return Err(self.fail());
         }
-        let (offset, capacity) = (self.offset(), self.lane.capacity());
+        let (offset, capacity) = (offset(&self.lane, self.position), self.lane.capacity());
         let header = self.lane.load_header(offset);
         if header == SKIP && offset > 0 {
             if !self.is_overrun() {
@@ -302,9 +279,17 @@ impl Reader {
 
     /// Prepares a wait for the next message with poll or epoll.
     pub(crate) fn watch(&mut self) -> Result<bool> {
+        if self.is_broken {
+            return Err(self.fail());
+        }
         let Reader { waiter, lane, position, .. } = self;
         waiter.watch(|| Ok(has_next(lane, *position)))
     }
+}
+
+/// Returns the offset of a position in the ring.
+fn offset(lane: &Lane, position: u64) -> usize {
+    position as usize & (lane.capacity() - 1)
 }
 
 /// Returns the position of the oldest valid record.
@@ -314,6 +299,5 @@ fn oldest(lane: &Lane) -> u64 {
 
 /// Returns whether a record is available or was overwritten.
 fn has_next(lane: &Lane, position: u64) -> bool {
-    let offset = position as usize & (lane.capacity() - 1);
-    lane.load_header(offset) != 0 || oldest(lane).wrapping_sub(position) as i64 > 0
+    lane.load_header(offset(lane, position)) != 0 || oldest(lane).wrapping_sub(position) as i64 > 0
 }

@@ -89,7 +89,10 @@ impl<T: Trust> Receiver<T> {
     /// `Corrupt`.
     #[inline]
     pub fn recv(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        self.end.recv(buffer, Limit::None)
+        if let Some(len) = self.end.recv_at_once(buffer) {
+            return Ok(len);
+        }
+        self.end.recv_until(buffer, Limit::None)
     }
 
     /// Like [`recv`](Self::recv), but returns `WouldBlock` if no message is available. It takes at most as many parts of a
@@ -100,7 +103,10 @@ impl<T: Trust> Receiver<T> {
     /// death.
     #[inline]
     pub fn try_recv(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        self.end.recv(buffer, Limit::Now)
+        if let Some(len) = self.end.recv_at_once(buffer) {
+            return Ok(len);
+        }
+        self.end.recv_until(buffer, Limit::Now)
     }
 
     /// The same, after waiting no longer than `timeout`.
@@ -108,7 +114,10 @@ impl<T: Trust> Receiver<T> {
     /// # Errors
     /// `TimedOut`; else as above.
     pub fn recv_timeout(&mut self, buffer: &mut [u8], timeout: Duration) -> Result<usize> {
-        self.end.recv(buffer, Limit::after(timeout))
+        if let Some(len) = self.end.recv_at_once(buffer) {
+            return Ok(len);
+        }
+        self.end.recv_until(buffer, Limit::after(timeout))
     }
 
     /// The next message, after waiting for it.
@@ -304,13 +313,32 @@ impl ReceivingEnd {
     fn pass(&mut self, record: &Record) {
         self.ring.pass(record);
         if self.ring.release_much() {
-            self.waiter.is_busy();
-            self.waiter.wake_sleeper();
+            self.report_room();
         }
     }
 
+    /// Wakes a sender that waits for the released room.
+    #[inline(never)]
+    fn report_room(&mut self) {
+        self.waiter.is_busy();
+        self.waiter.wake_sleeper();
+    }
+
+    /// Receives a message that has the length of the last one, if it is available. Returns `None` for `recv_until` to find out more. This
+    /// is all that the compiler copies into the caller, so a stream of messages saves no registers for the loop that waits.
     #[inline(always)]
-    fn recv(&mut self, buffer: &mut [u8], limit: Limit) -> Result<usize> {
+    fn recv_at_once(&mut self, buffer: &mut [u8]) -> Option<usize> {
+        if !self.gathered.is_empty() {
+            return None;
+        }
+        let record = self.ring.usual_record().filter(|record| record.len <= buffer.len())?;
+        self.ring.copy_out(&record, buffer);
+        self.pass(&record);
+        Some(record.len)
+    }
+
+    #[inline(never)]
+    fn recv_until(&mut self, buffer: &mut [u8], limit: Limit) -> Result<usize> {
         if self.gathered.is_empty() {
             let record = self.look(limit)?;
             if record.kind == Kind::Whole && record.len <= buffer.len() {

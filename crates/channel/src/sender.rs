@@ -43,6 +43,8 @@ struct SendingEnd {
     ring: Producer,
     waiter: Waiter,
     longest: usize,
+    /// Bytes in the longest message that is sent without a call of a function, if there is room.
+    longest_short: usize,
     /// When the last long message was begun and sent.
     last_long: Option<[Instant; 2]>,
 }
@@ -66,8 +68,10 @@ impl Sender {
     pub(crate) fn new(lane: Lane, link: Link, options: &Options) -> Sender {
         let waiter = Waiter::new(options.waiting, options.membarrier, lane.ends_of_sender(), link);
         let ring = Producer::new(lane, options.start);
+        let longest = options.longest;
+        let longest_short = longest.min(ring.undivided());
         Sender {
-            end: SendingEnd { ring, waiter, longest: options.longest, last_long: None },
+            end: SendingEnd { ring, waiter, longest, longest_short, last_long: None },
             trust: Untrusted(()),
         }
     }
@@ -86,10 +90,10 @@ impl<T: Trust> Sender<T> {
     /// that dies does not receive what was sent to it before this end learns of its death.
     #[inline]
     pub fn send(&mut self, message: &[u8]) -> Result<()> {
-        if message.len() > self.end.ring.undivided() {
-            return self.end.send_long(message, Limit::None);
+        if self.end.sends_at_once(message) {
+            return Ok(());
         }
-        self.end.send_short(message, Limit::None)
+        self.end.send_until(message, Limit::None)
     }
 
     /// Sends a message if there is room for it now.
@@ -99,10 +103,10 @@ impl<T: Trust> Sender<T> {
     /// errors as [`send`](Self::send) does.
     #[inline]
     pub fn try_send(&mut self, message: &[u8]) -> Result<()> {
-        if message.len() > self.end.ring.undivided() {
-            return self.end.send_long(message, Limit::Now);
+        if self.end.sends_at_once(message) {
+            return Ok(());
         }
-        self.end.send_short(message, Limit::Now)
+        self.end.send_until(message, Limit::Now)
     }
 
     /// Sends a message, after waiting until there is room, but not longer than `timeout`.
@@ -110,11 +114,10 @@ impl<T: Trust> Sender<T> {
     /// # Errors
     /// `TimedOut`, and then nothing of the message arrives; else as [`send`](Self::send).
     pub fn send_timeout(&mut self, message: &[u8], timeout: Duration) -> Result<()> {
-        let limit = Limit::after(timeout);
-        if message.len() > self.end.ring.undivided() {
-            return self.end.send_long(message, limit);
+        if self.end.sends_at_once(message) {
+            return Ok(());
         }
-        self.end.send_short(message, limit)
+        self.end.send_until(message, Limit::after(timeout))
     }
 
     /// Sends messages one after the other, and makes those visible together for which there is room at once. While the
@@ -322,6 +325,7 @@ impl DerefMut for Loan<'_> {
 }
 
 /// Returns `TooLong` for a message with more than `most` bytes.
+#[inline]
 pub(crate) fn check_length(len: usize, most: usize) -> Result<()> {
     if len > most { Err(Error::TooLong { len, most }) } else { Ok(()) }
 }
@@ -360,6 +364,28 @@ impl SendingEnd {
         self.waiter.wait(limit, || {}, || Ok(self.ring.place(len)?.is_some()))?;
         // Room that was found stays.
         self.ring.place(len)?.ok_or(Error::WouldBlock)
+    }
+
+    /// Sends a short message if the channel is open and surely has room. Returns false for `send_until` to find out more. This is all that
+    /// the compiler copies into the caller, so a stream of small messages saves no registers for the slow path.
+    #[inline(always)]
+    fn sends_at_once(&mut self, message: &[u8]) -> bool {
+        let is_sent = message.len() <= self.longest_short
+            && !self.waiter.is_closed()
+            && self.ring.send_at_once(message);
+        if is_sent {
+            self.waiter.wake();
+        }
+        is_sent
+    }
+
+    /// Sends a message of any length.
+    #[inline(never)]
+    fn send_until(&mut self, message: &[u8], limit: Limit) -> Result<()> {
+        if message.len() > self.ring.undivided() {
+            return self.send_long(message, limit);
+        }
+        self.send_short(message, limit)
     }
 
     #[inline(always)]

@@ -152,8 +152,8 @@ impl Storage {
         let offset = offset & (self.capacity - 8);
         // SAFETY: inside and aligned, since the capacity is a power of two that is larger than 8; alive as long as self; an end that
         // follows the protocol touches it through atomics alone while it is a header, and a peer that does not is another process.
-        // A receiver of a broadcast has mapped it for reading, and only loads it. Rust promises such loads for `Relaxed` alone; the
-        // `Acquire` ones rely on x86-64 and AArch64, where they are load instructions that never write.
+        // A receiver of a broadcast has mapped it for reading, and only loads it. Rust guarantees such loads for `Relaxed` alone. On x86-64
+        // and AArch64, the `Acquire` ones are load instructions that never write. `lib.rs` rejects the feature on other targets.
         unsafe { AtomicU64::from_ptr(self.payload.as_ptr().add(offset).cast()) }
     }
 

@@ -20,6 +20,9 @@ pub enum TransferMethod {
     /// They sleep until they are woken.
     #[cfg(target_os = "linux")]
     Sleeping,
+    /// The same, for as long as it takes the host of a virtual machine to get used to it.
+    #[cfg(target_os = "linux")]
+    SleepingLong,
 }
 
 /// Bytes that travel in the line of the word.
@@ -117,7 +120,7 @@ impl PairEnd {
         self.sent += 1;
         self.own.published.store(self.sent, Ordering::Release);
         #[cfg(target_os = "linux")]
-        if self.method == TransferMethod::Sleeping {
+        if self.method != TransferMethod::Spinning {
             // Whoever is not woken gives up, or is killed in the end.
             let _ = futex::wake(&self.own.published);
         }
@@ -131,7 +134,9 @@ impl PairEnd {
             match self.method {
                 TransferMethod::Spinning => cpu::pause(),
                 #[cfg(target_os = "linux")]
-                TransferMethod::Sleeping => futex::wait(&self.other.published, self.received).ok()?,
+                TransferMethod::Sleeping | TransferMethod::SleepingLong => {
+                    futex::wait(&self.other.published, self.received).ok()?
+                }
             }
             attempts = attempts.wrapping_add(1);
             if attempts.is_multiple_of(4096) && clock::now_ns() > self.deadline_ns {

@@ -10,6 +10,10 @@ pub struct NoiseReading {
     pub at_ns: u64,
     /// Round trip of one cache line between the two processors of `other-core`, in nanoseconds.
     pub core_to_core_ns: Option<f64>,
+    /// Round trip between two processes that sleep on these processors, in nanoseconds: in the first hundredths of a second, and
+    /// after a tenth of a second of nothing else. Read once, in a run whose trials are shorter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sleeping_pair_ns: Option<[f64; 2]>,
     /// Share of a short spin that the processors did not give to it, 0 to 1: the mean of those used, and the worst of them in
     /// records of before.
     pub spin_lost: Option<f64>,

@@ -10,7 +10,7 @@ use super::words::{IN_RUN, count, in_run};
 use furlong_analysis::text::{decimals, format_count, format_digits, format_ratio, times_between};
 use furlong_analysis::{AgainstOne, Carries, Reached, Row, Shares, Summary, Unit};
 use furlong_model::format_ns;
-use furlong_stats::{coverage, sort_by_key};
+use furlong_stats::{coverage, sort_by_key, trials_of_comparison};
 
 /// A row with what its cells need to know about its group.
 pub(crate) struct Entry<'a> {
@@ -56,9 +56,12 @@ pub(crate) struct Metric {
     pub name: &'static str,
     /// The text of `HELP`.
     pub help: &'static str,
-    /// Returns the values of a row, each with a label and its value, if it needs one.
-    pub series: fn(&Row) -> Vec<(Option<[&'static str; 2]>, f64)>,
+    /// Returns the values of a row.
+    pub series: fn(&Row) -> Vec<Sample>,
 }
+
+/// A value of a metric, with the name and the value of its label if it needs one.
+pub(crate) type Sample = (Option<[&'static str; 2]>, f64);
 
 /// Returns the notes of all figures that rows have.
 pub(crate) fn notes(summary: &Summary) -> Vec<Block> {
@@ -167,9 +170,6 @@ const SENT_AGAIN: &str = "sent again: messages of round trips that were lost on 
 
 const OTHERS: &str = "others: what all receivers but one got a second while that one slept, of what they got before. Those \
      figures are of a part of the trial of their own, and all others are of parts in which nobody slept.";
-
-const FROM_TO: &str = "from-to: 95 % interval of 'vs first', for all rows of a table together, from the rounds in \
-     which all of them ran.";
 
 /// All figures.
 pub(crate) static FIGURES: [Figure; 37] = [
@@ -404,7 +404,7 @@ pub(crate) static FIGURES: [Figure; 37] = [
             Cell::FigureIfAny(|row| row.comparable.map(|found| found.interval_ns[1])),
         ),
     ]),
-    figure("from-to", ratio_between).expendable(3).when(is_compared).notes(&[Note::WithColumn(1, FROM_TO)]),
+    figure("from-to", ratio_between).expendable(3).when(is_compared).notes(&[Note::Made(1, ratio_intervals)]),
     UNSEEN.keys(&[Key::One(40, "late_sends_share", Cell::FigureIfAny(|row| row.late_sends_share))]),
     UNSEEN.keys(&[
         Key::One(34, "trials_drift", Cell::RowTruth(|row| row.shape.trials_drift)),
@@ -523,7 +523,7 @@ fn percent(share: Option<f64>, decimals: usize) -> String {
 }
 
 /// Returns quantiles in seconds, if the exchange of the row has this unit.
-fn quantiles(row: &Row, unit: Unit) -> Vec<(Option<[&'static str; 2]>, f64)> {
+fn quantiles(row: &Row, unit: Unit) -> Vec<Sample> {
     if row.exchange.unit != unit {
         return Vec::new();
     }
@@ -534,7 +534,7 @@ fn quantiles(row: &Row, unit: Unit) -> Vec<(Option<[&'static str; 2]>, f64)> {
 }
 
 /// Returns two values of a metric, with a label each.
-fn labelled(label: &'static str, values: [(&'static str, f64); 2]) -> Vec<(Option<[&'static str; 2]>, f64)> {
+fn labelled(label: &'static str, values: [(&'static str, f64); 2]) -> Vec<Sample> {
     values.map(|(name, value)| (Some([label, name]), value)).into()
 }
 
@@ -660,6 +660,30 @@ fn calls_counted(summary: &Summary) -> Vec<Block> {
 
 fn is_compared(row: &Row) -> bool {
     row.vs_first.is_some_and(|ratio| ratio.interval.is_some() && !ratio.is_tie())
+}
+
+/// The note of the intervals of ratios. It names a table whose trials are too few to cover 95 %.
+fn ratio_intervals(summary: &Summary) -> Vec<Block> {
+    let mut compared = summary.rows.iter().filter(|row| is_compared(row)).peekable();
+    if compared.peek().is_none() {
+        return Vec::new();
+    }
+    let few = compared.find_map(|row| {
+        let rows = summary.rows.iter().filter(|other| other.group == row.group).count();
+        let needed = trials_of_comparison(rows);
+        (row.trials < needed as usize).then_some((row.trials, needed, rows))
+    });
+    let (percent, few) = match few {
+        Some((trials, needed, rows)) => {
+            let trials = count(trials, "trial");
+            ("", format!("; {trials} cannot cover 95 %, and {needed} do where {rows} rows are compared"))
+        }
+        None => ("95 % ", String::new()),
+    };
+    let text = format!(
+        "from-to: {percent}interval of 'vs first', for all rows of a table together, from the rounds in which all of them ran{few}."
+    );
+    vec![Block::Legend(vec!["from-to".to_owned()], None, vec![text])]
 }
 
 /// Formats the ratio to the first row; `~` for a tie.

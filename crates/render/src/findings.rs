@@ -44,6 +44,13 @@ pub fn finding(finding: &Finding) -> String {
             format_ns(*fastest_ns),
             format_ns(*slowest_ns)
         ),
+        Finding::SleepersChange { first_ns, later_ns } => format!(
+            "Two bare processes that sleep on two cores took {} a round trip at first, and {} after they had run for a tenth of a \
+             second. The trials of rows that sleep there are shorter, so their times and their order are of the first pace; \
+             --warm-up 200ms measures the later one.",
+            format_ns(*first_ns),
+            format_ns(*later_ns)
+        ),
         Finding::SleepersAreCloser { across, within } => format!(
             "Which mechanism it is matters less across cores: the slowest row that sleeps takes {} times as long as \
              the fastest there, and {} times on one core.",
@@ -220,6 +227,10 @@ mod tests {
             (
                 Finding::SleepersTie { rows: 3, fastest_ns: 52_000.0, slowest_ns: 52_200.0 },
                 "All 3 sleeping rows across two cores tie (52.0 us to 52.2 us): there",
+            ),
+            (
+                Finding::SleepersChange { first_ns: 30_000.0, later_ns: 42_000.0 },
+                "took 30.0 us a round trip at first, and 42.0 us after they had run for a tenth of a second.",
             ),
             (
                 Finding::SleepersAreCloser { across: 1.15, within: 2.5 },

@@ -185,6 +185,10 @@ mod tests {
             "{nine}"
         );
         assert!(!text(9, 50).contains("95 % in run"), "{}", text(9, 50));
+        let [three, nine] = [three, nine].map(|text| text.replace("\n  ", " "));
+        assert!(three.contains("\nfrom-to: interval of 'vs first'"), "{three}");
+        assert!(three.contains("ran; 3 trials cannot cover 95 %, and "), "{three}");
+        assert!(nine.contains("\nfrom-to: 95 % interval of 'vs first'"), "{nine}");
     }
 
     #[test]

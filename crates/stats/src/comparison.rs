@@ -29,6 +29,13 @@ pub fn comparison_intervals(rows: &[Vec<f64>]) -> Vec<Option<[f64; 2]>> {
     intervals_with(rows, no_false_difference(rows.len()))
 }
 
+/// Returns the number of values per row from which on these intervals cover their medians as often as they have to.
+pub fn trials_of_comparison(rows: usize) -> u32 {
+    let missed = 1.0 - comparison_confidence(rows, no_false_difference(rows));
+    // The whole range misses the median if all values lie on one side of it.
+    (1.0 - missed.log2()).ceil() as u32
+}
+
 /// Returns such intervals for another share of groups without a false difference.
 pub(crate) fn intervals_with(rows: &[Vec<f64>], no_false_difference: f64) -> Vec<Option<[f64; 2]>> {
     let confidence = comparison_confidence(rows.len(), no_false_difference);
@@ -72,6 +79,11 @@ fn chance_of_range_below(range: f64, rows: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_rows_need_more_trials() {
+        assert_eq!([2, 5, 17, 28].map(trials_of_comparison), [4, 6, 8, 8]);
+    }
 
     #[test]
     fn range_is_that_of_published_tables() {

@@ -24,7 +24,7 @@ mod sort;
 mod sorted_map;
 mod student;
 
-pub use comparison::comparison_intervals;
+pub use comparison::{comparison_intervals, trials_of_comparison};
 pub use curve::Curve;
 pub use deviation::Deviations;
 pub use fairness::jain;

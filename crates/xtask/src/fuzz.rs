@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Compiler passes that count edges and report comparisons to libFuzzer. Every version of the compiler has these passes.
-const FLAGS: [&str; 6] = [
-    "--cfg=fuzzing",
+/// Compiler passes that count edges and report comparisons to libFuzzer. Every version of the compiler has these passes. `fuzz/rustc` chooses
+/// the crates.
+const COVERAGE: [&str; 5] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
@@ -151,7 +151,8 @@ fn build() -> anyhow::Result<PathBuf> {
         "fuzz/Cargo.toml",
         "--target-dir",
     ]);
-    cargo.arg(&folder).env("RUSTFLAGS", FLAGS.join(" ")).env("CARGO_INCREMENTAL", "0").current_dir(root());
+    cargo.arg(&folder).env("RUSTFLAGS", "--cfg=fuzzing").env("FURLONG_COVERAGE", COVERAGE.join(" "));
+    cargo.env("RUSTC_WRAPPER", root().join("fuzz/rustc")).env("CARGO_INCREMENTAL", "0").current_dir(root());
     println!("xtask: {cargo:?}");
     ensure!(cargo.status().context("cannot start cargo")?.success(), "the fuzz targets do not compile");
     Ok(folder.join(host).join("release/fuzz"))

@@ -5,6 +5,9 @@ use furlong_model::{
     Trust, Wait, WaitKind, WhenFull, Workload, is_one,
 };
 
+/// Reason for a row that sleeps, and whose CPU time shows that something busy-waits for it.
+pub(super) const KEEPS_CPUS_BUSY: &str = "keeps CPUs busy between messages, which is not allowed (--spin)";
+
 /// Why a row cannot serve the workload, if it cannot.
 pub(super) fn refusal(workload: &Workload, capabilities: &Capabilities, wait: Wait) -> Option<String> {
     if capabilities.start == Start::Alone || capabilities.notifies_only() {

@@ -32,6 +32,7 @@ use crate::{
     Summary,
 };
 use compared::Compared;
+use constraints::KEEPS_CPUS_BUSY;
 use early_look::{early_look, eliminated};
 use furlong_model::{Case, Excluded, Shortlist, Trial, Tried, Wait, Workload};
 use furlong_stats::{FEWEST_TRIALS, sort_by};
@@ -125,6 +126,8 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
     ranked::sort(&mut ranked, workload.objective);
     let (mut allowed, spinning): (Vec<_>, Vec<_>) =
         ranked.into_iter().partition(|row| workload.admits(row.wait));
+    let keeps_busy = |row: &mut Ranked| !workload.spin && row.keeps_cpus_busy(workload);
+    let keeping_busy: Vec<Ranked> = allowed.extract_if(.., keeps_busy).collect();
     if let Some(first) = allowed.first().cloned() {
         allowed = allowed.into_iter().map(|row| row.compared_with(&first)).collect();
     }
@@ -154,7 +157,12 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
     let noise = long_run.noise_of(long.rows.iter().filter(is_shown));
     let skipped = || early.skipped.iter().chain(&long.skipped);
     let saturated = saturated(skipped(), &allowed);
-    let excluded = excluded(shortlist, skipped(), &saturated, &allowed);
+    let mut excluded = excluded(shortlist, skipped(), &saturated, &allowed);
+    excluded.extend(keeping_busy.into_iter().map(|row| Excluded {
+        mechanism: row.mechanism,
+        wait: Some(row.wait),
+        reason: KEEPS_CPUS_BUSY.to_owned(),
+    }));
     let eliminated = eliminated(&early_run, shortlist, allowed.first(), is_measured);
     Some(Recommendation {
         schema: RECOMMENDATION_SCHEMA,

@@ -16,6 +16,8 @@ pub struct Ranked {
     pub wait: Wait,
     /// The median time of a message or a round trip, in nanoseconds.
     pub p50_ns: f64,
+    /// Trials that this rests on.
+    pub trials: usize,
     /// Its 95 % interval.
     pub p50_ci95: Option<[f64; 2]>,
     /// 99 % take no longer, in nanoseconds; `None` if there are too few samples.
@@ -83,6 +85,7 @@ impl Ranked {
             mechanism: row.case.mechanism.clone(),
             wait: row.case.wait,
             p50_ns: row.exchange.ns.p50,
+            trials: row.trials,
             p50_ci95: row.exchange.ns.median_ci95,
             p99_ns: row.exchange.ns.tail()[0],
             messages,
@@ -109,6 +112,15 @@ impl Ranked {
     /// Whether this is about the same mechanism and wait.
     pub(super) fn is(&self, row: &Row) -> bool {
         (&self.mechanism, self.wait) == (&row.case.mechanism, row.case.wait)
+    }
+
+    /// Returns whether it uses CPU time for most of the time although an exchange takes little of it, as with a thread of the kernel
+    /// that polls.
+    pub(super) fn keeps_cpus_busy(&self, workload: &Workload) -> bool {
+        /// CPU time of an exchange, in its durations, that several processes and their wake-ups do not use.
+        const FAR_MORE: f64 = 8.0;
+        let is_busy = |interval_ns: u64| self.cpu_ns > interval_ns as f64 / 2.0;
+        workload.interval_ns.is_some_and(is_busy) && self.cpu_ns > FAR_MORE * self.p50_ns
     }
 
     /// Whether what must hold does; it does where nothing must.

@@ -51,6 +51,28 @@ fn spinning_competes_only_where_it_may() {
 }
 
 #[test]
+fn sleeping_row_that_keeps_cpus_busy_counts_as_spinning() {
+    let found = |spin| {
+        let workload = Workload { interval_ns: Some(1_000_000), spin, ..Workload::default() };
+        let mut records = records(workload, &[PIPE, MEMORY]);
+        for record in &mut records {
+            if let Record::Trial(trial) = record
+                && trial.case.mechanism == "posix-shm"
+                && let Outcome::Measured(measured) = &mut trial.outcome
+            {
+                measured.roles.iter_mut().for_each(|role| role.user_ns = measured.elapsed_ns * 9 / 10);
+            }
+        }
+        recommend(&DecodedRun::of(&Run::from_records(records).unwrap())).unwrap()
+    };
+    assert_eq!(chosen(&found(true)), "posix-shm/futex");
+    let asleep = found(false);
+    assert_eq!(chosen(&asleep), "pipe/block");
+    let excluded = asleep.excluded.iter().find(|entry| entry.mechanism == "posix-shm");
+    assert_eq!(excluded.map(|entry| entry.reason.as_str()), Some(constraints::KEEPS_CPUS_BUSY));
+}
+
+#[test]
 fn busy_waiting_that_was_not_compared_has_a_reason() {
     let rows = [PIPE, MEMORY, POLLED];
     assert_eq!(recommended(Workload::default(), &rows).spinning_not_compared, None);

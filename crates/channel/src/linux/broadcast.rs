@@ -1,6 +1,6 @@
 //! A broadcast: one process sends, and several processes receive every message.
 
-use crate::broadcast::SendingRing;
+use crate::broadcast;
 use crate::credentials::Credentials;
 use crate::error::{Error, Result};
 use crate::greeting::{self, Offer};
@@ -9,7 +9,7 @@ use crate::linux::link::Link;
 use crate::linux::{shared_memory, socket};
 use crate::memory::Lane;
 use crate::options::Options;
-use crate::overwriting::Writer;
+use crate::overwriting;
 use crate::receiver::Receiver;
 use crate::shared_ring::SharedRing;
 use crate::storage::{CONTROL_BYTES, shared_bytes};
@@ -58,7 +58,7 @@ use std::time::Duration;
 /// ```
 #[derive(Debug)]
 pub struct Broadcast {
-    ring: Box<dyn SharedRing>,
+    ring: SharedRing,
     offer: Offer,
     memory: OwnedFd,
 }
@@ -117,9 +117,9 @@ impl Broadcast {
         let memory = shared_memory::new_unsealed(shared_bytes(options.capacity, 1))?;
         let [lane] = Lane::map(memory.as_fd(), options.capacity)?;
         shared_memory::seal_for_readers(memory.as_fd())?;
-        let ring: Box<dyn SharedRing> = match offer {
-            Offer::Overwriting => Box::new(Writer::new(lane, options)),
-            _ => Box::new(SendingRing::new(lane, options)),
+        let ring = match offer {
+            Offer::Overwriting => overwriting::sending_ring(lane, options),
+            _ => broadcast::sending_ring(lane, options),
         };
         Ok(Broadcast { ring, offer, memory })
     }
@@ -164,6 +164,14 @@ impl Broadcast {
         self.accept_until(listener, Limit::Now, is_admitted)
     }
 
+    /// Like [`accept`](Self::accept), but waits no longer than `timeout`.
+    ///
+    /// # Errors
+    /// Returns `TimedOut`, or an error as `accept` does.
+    pub fn accept_timeout(&mut self, listener: &Listener, timeout: Duration) -> Result<Credentials> {
+        self.accept_until(listener, Limit::after(timeout), is_admitted)
+    }
+
     /// Like [`accept`](Self::accept), but waits no longer than `timeout`, and `is_allowed` decides about processes of all users.
     ///
     /// # Errors
@@ -183,14 +191,14 @@ impl Broadcast {
         limit: Limit,
         is_allowed: impl Fn(&Credentials) -> bool,
     ) -> Result<Credentials> {
-        listener.accept_with(limit, is_allowed, |connection, peer| {
+        listener.accept_with(limit, is_allowed, |connection, process, peer| {
             let (subscription, lane, socket) = self.new_subscription()?;
             let greeting = greeting::encode(&self.ring.options_of_next(), self.offer);
             let Subscription { memory, control, socket: other, .. } = &subscription;
             if !give(connection.as_fd(), &greeting, &[memory.as_fd(), control.as_fd(), other.as_fd()])? {
                 return Ok(None);
             }
-            let [link] = Link::all([socket], socket::peer_process(connection.as_fd()));
+            let [link] = Link::all([socket], process);
             self.ring.add(lane, link);
             Ok(Some(peer))
         })

@@ -74,7 +74,7 @@ impl Listener {
         limit: Limit,
         is_allowed: impl Fn(&Credentials) -> bool,
     ) -> Result<Channel> {
-        self.accept_with(limit, is_allowed, |connection, peer| self.greet(connection, peer))
+        self.accept_with(limit, is_allowed, |connection, process, peer| self.greet(connection, process, peer))
     }
 
     /// Waits for a process to connect, and returns the end that `greet` creates for it; `None` if the process has disconnected.
@@ -82,7 +82,7 @@ impl Listener {
         &self,
         limit: Limit,
         is_allowed: impl Fn(&Credentials) -> bool,
-        mut greet: impl FnMut(OwnedFd, Credentials) -> Result<Option<E>>,
+        mut greet: impl FnMut(OwnedFd, Option<OwnedFd>, Credentials) -> Result<Option<E>>,
     ) -> Result<E> {
         let mut left = 0;
         loop {
@@ -93,7 +93,8 @@ impl Listener {
             if !is_allowed(&peer) {
                 return Err(Error::Refused(peer));
             }
-            if let Some(end) = greet(connection, peer)? {
+            let process = socket::peer_process(connection.as_fd())?;
+            if let Some(end) = greet(connection, process, peer)? {
                 return Ok(end);
             }
             left += 1;
@@ -113,15 +114,19 @@ impl Listener {
         }
     }
 
-    /// Sends the other end to a client, and makes this one; none if the client has left.
-    fn greet(&self, connection: OwnedFd, peer: Credentials) -> Result<Option<Channel>> {
+    /// Sends the other end to a client, and creates this one; `None` if the client has disconnected.
+    fn greet(
+        &self,
+        connection: OwnedFd,
+        process: Option<OwnedFd>,
+        peer: Credentials,
+    ) -> Result<Option<Channel>> {
         let memory = shared_memory::new(shared_bytes(self.options.capacity, 2))?;
         let [sending, other] = socket::pair()?;
         let greeting = greeting::encode(&self.options, Offer::Channel);
         if !give(connection.as_fd(), &greeting, &[memory.as_fd(), other.as_fd()])? {
             return Ok(None);
         }
-        let process = socket::peer_process(connection.as_fd());
         let links = Link::all([sending, connection], process);
         Channel::connected(memory.as_fd(), links, Side::First, &self.options, peer).map(Some)
     }
@@ -200,7 +205,7 @@ pub(crate) fn greeted<const N: usize>(
     let descriptors: [OwnedFd; N] = passing::exactly(received)?;
     let socket = descriptors[N - 1].as_fd();
     socket::check(socket)?;
-    let process = socket::peer_process(socket);
+    let process = socket::peer_process(socket)?;
     Ok(Greeted { connection, peer, options, descriptors, process })
 }
 

@@ -93,8 +93,8 @@ macro_rules! descriptors_of {
                 self.link().as_fd()
             }
 
-            /// Returns the pidfd of the process at the other end, which becomes readable when that exits, also if a fork of
-            /// it keeps the other end open. None before Linux 6.5, and for an end of [`Channel::pair`].
+            /// Returns the pidfd of the process at the other end. It becomes readable when that process exits, even if a fork of
+            /// the process keeps the other end open. `None` before Linux 6.5, and for an end of [`Channel::pair`].
             pub fn peer_process(&self) -> Option<BorrowedFd<'_>> {
                 self.link().process()
             }

@@ -185,14 +185,14 @@ impl Listener {
         limit: Limit,
         is_allowed: impl Fn(&Credentials) -> bool,
     ) -> Result<(E, Credentials)> {
-        self.accept_with(limit, is_allowed, |connection, peer| {
+        self.accept_with(limit, is_allowed, |connection, process, peer| {
             let options = self.options();
             let [OneWayDescriptors { memory, socket }, other] = OneWayDescriptors::pair(options)?;
             let greeting = greeting::encode(options, offer(E::SENDS));
             if !give(connection.as_fd(), &greeting, &[other.memory.as_fd(), other.socket.as_fd()])? {
                 return Ok(None);
             }
-            let [link] = Link::all([socket], socket::peer_process(connection.as_fd()));
+            let [link] = Link::all([socket], process);
             Ok(Some((open(memory.as_fd(), link, options)?, peer)))
         })
     }

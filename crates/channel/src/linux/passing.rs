@@ -11,6 +11,9 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 #[repr(C, align(8))]
 struct Control([u8; 256]);
 
+/// Descriptors that [`Control`] has room for.
+const MOST_DESCRIPTORS: usize = (256 - size_of::<libc::cmsghdr>()) / size_of::<RawFd>();
+
 /// Sends bytes with descriptors. Never waits: it is the first thing that the socket carries.
 pub(crate) fn send(socket: BorrowedFd<'_>, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     let numbers: Vec<RawFd> = descriptors.iter().map(AsRawFd::as_raw_fd).collect();
@@ -74,6 +77,9 @@ pub(crate) fn receive(socket: BorrowedFd<'_>, bytes: &mut [u8], limit: Limit) ->
     };
     if count == 0 {
         return Err(Error::Closed);
+    }
+    if flags & libc::MSG_CTRUNC != 0 && descriptors.len() < MOST_DESCRIPTORS {
+        return Err(io::Error::from_raw_os_error(libc::EMFILE).into());
     }
     if count as usize != bytes.len() || flags & (libc::MSG_TRUNC | libc::MSG_CTRUNC) != 0 {
         return Err(Error::Corrupt("the greeting has another length"));

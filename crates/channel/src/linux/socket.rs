@@ -155,11 +155,19 @@ fn option<T: Copy>(socket: BorrowedFd<'_>, name: libc::c_int, value: &mut T) -> 
     Ok(())
 }
 
-/// The pidfd of the process that connected, listened or made the pair; none before Linux 6.5, or if it has exited.
-pub(crate) fn peer_process(socket: BorrowedFd<'_>) -> Option<OwnedFd> {
+/// Returns the pidfd of the process that connected, listened or made the pair; `None` before Linux 6.5, or if it has exited.
+///
+/// # Errors
+/// Returns the error if no descriptor or memory is left. Without a pidfd, a fork of that process would hide its death.
+pub(crate) fn peer_process(socket: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
     let mut found: libc::c_int = -1;
-    option(socket, libc::SO_PEERPIDFD, &mut found).ok()?;
-    (found >= 0).then(|| own(found))
+    match option(socket, libc::SO_PEERPIDFD, &mut found) {
+        Ok(()) => Ok((found >= 0).then(|| own(found))),
+        Err(error) => match error.raw_os_error() {
+            Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM) => Err(error),
+            _ => Ok(None),
+        },
+    }
 }
 
 /// The number of this process's user.

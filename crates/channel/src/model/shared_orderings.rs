@@ -2,10 +2,10 @@
 //! detect.
 
 use crate::atomics::{Fault, put_in};
-use crate::broadcast::SendingRing;
+use crate::broadcast;
 use crate::memory::Lane;
 use crate::options::Options;
-use crate::overwriting::{Reader, Writer};
+use crate::overwriting::{self, Reader};
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 use crate::shared_ring::SharedRing;
@@ -37,10 +37,10 @@ fn content(number: u64) -> [u8; 8] {
 }
 
 /// A sender and some receivers of a ring.
-fn broadcast<const N: usize>(capacity: usize) -> (Kept<SendingRing>, [Kept<Receiver>; N]) {
+fn broadcast<const N: usize>(capacity: usize) -> (Kept<SharedRing>, [Kept<Receiver>; N]) {
     let options = options(capacity, Waiting::Park);
     let [lane, _] = Lane::private(capacity);
-    let mut ring = SendingRing::new(lane.again(), &options);
+    let mut ring = broadcast::sending_ring(lane.again(), &options);
     let receivers = [(); N].map(|()| {
         let (own, [socket, other]) = (lane.with_private_control(), sockets());
         let of_receiver = ring.options_of_next();
@@ -106,10 +106,10 @@ fn room_from_slowest_receiver_wakes_sender() {
 }
 
 /// Returns a sender and a receiver of an overwritten ring with room for five messages of 8 bytes.
-fn overwriting() -> (Kept<Writer>, Kept<Reader>) {
+fn overwriting() -> (Kept<SharedRing>, Kept<Reader>) {
     let options = options(128, Waiting::Park);
     let [lane, _] = Lane::private(128);
-    let mut writer = Writer::new(lane.again(), &options);
+    let mut writer = overwriting::sending_ring(lane.again(), &options);
     let (own, [socket, other]) = (lane.with_private_control(), sockets());
     let of_receiver = writer.options_of_next();
     writer.prepare(&own);

@@ -4,7 +4,7 @@
 
 use furlong_channel::{Channel, Error, Listener, Options, Waiting};
 #[cfg(target_os = "linux")]
-pub use linux::{bare_connection, folder, fork, kill, map, status_of};
+pub use linux::{bare_connection, descriptor_limits, folder, fork, kill, limit_descriptors, map, status_of};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -180,6 +180,20 @@ mod linux {
             unsafe { libc::_exit(i32::from(!passed)) };
         }
         child
+    }
+
+    /// Returns the limits of this process for its number of descriptors.
+    pub fn descriptor_limits() -> libc::rlimit {
+        let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: there is room for the limits.
+        assert_eq!(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limits) }, 0);
+        limits
+    }
+
+    /// Limits the number of descriptors of this process.
+    pub fn limit_descriptors(limits: libc::rlimit) {
+        // SAFETY: the limits live for the whole call.
+        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limits) }, 0);
     }
 
     /// Waits for a fork to exit, and returns its wait status.

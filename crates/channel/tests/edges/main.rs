@@ -7,6 +7,7 @@ mod common;
 mod connecting;
 mod counters;
 mod deaths;
+mod descriptors;
 mod forks;
 mod limits;
 mod long;

@@ -56,6 +56,7 @@ fn processes_join_by_name() {
     let listener = Listener::bind(&name, &options).unwrap();
     let mut broadcast = Broadcast::new(&options).unwrap();
     expect!(broadcast.try_accept(&listener), Err(Error::WouldBlock));
+    expect!(broadcast.accept_timeout(&listener, Duration::from_millis(1)), Err(Error::TimedOut));
     let children: Vec<_> = (0..3)
         .map(|_| {
             fork(|| {

@@ -1,7 +1,7 @@
 //! Many senders, one receiver.
 
 use super::{fork, kill, small, status_of};
-use crate::common::{PATIENCE, content, length, name, pair};
+use crate::common::{PATIENCE, content, descriptor_limits, length, limit_descriptors, name, pair};
 use crate::expect;
 use furlong_channel::{Error, Event, Inbox, OneWayDescriptors, Options, Receiver, Sender, SenderId, Waiting};
 use std::collections::HashMap;
@@ -345,18 +345,6 @@ fn client_that_cannot_be_accepted_is_reported_once_and_joins_later() {
         status_of(client) == 0
     });
     assert_eq!(status_of(inbox), 0);
-}
-
-fn descriptor_limits() -> libc::rlimit {
-    let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: there is room for the limits.
-    assert_eq!(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limits) }, 0);
-    limits
-}
-
-fn limit_descriptors(limits: libc::rlimit) {
-    // SAFETY: the limits live for the whole call.
-    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limits) }, 0);
 }
 
 /// Signals on its socket without any message, as fast as it can.

@@ -1,5 +1,5 @@
-//! Whether benchmarks in other languages agree with programs of about 20 lines that do the same in these languages, once they are
-//! warm: `node-fork-json`, `python-mp-pipe-pickle` and `java-unix-socket`.
+//! Whether benchmarks in other languages agree with short programs that do the same in these languages, once they are warm:
+//! `node-fork-json`, `python-mp-pipe-pickle` and `java-unix-socket`.
 //!
 //! A round is one run of furlong for each benchmark and placement, in which the program takes part as an own program: it runs between
 //! furlong's trials, and writes its median into a file. The figure of a benchmark is the median over rounds of furlong's p50 by the

@@ -227,7 +227,8 @@ pub struct PrecisionOptions {
     #[arg(long, value_name = "TIME", default_value = "10s", requires = "across", allow_hyphen_values = true)]
     apart: Time,
     /// How long all trials may take together: the one under way is finished. If not given, all first trials are made, and
-    /// further ones take no longer than those did
+    /// further ones take no longer than those did; of several pairs, receivers, senders or workers, as many as take 40 s, and
+    /// at least three of each row
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     within: Option<Time>,
 }

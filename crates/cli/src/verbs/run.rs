@@ -12,6 +12,7 @@ use furlong_bench::{MechanismEntry, registry, two_networks};
 use furlong_console::exit::{CannotHere, Outcome, Usage};
 use furlong_model::{Arrival, ByteSize, Case, Placement};
 use furlong_render as render;
+use furlong_stats::FEWEST_TRIALS;
 use std::time::Duration;
 
 /// First trials of each row of the quick set. Many short ones say more than few long ones: what disturbs the machine
@@ -27,7 +28,7 @@ const QUICK_WITHIN: Duration = Duration::from_secs(25);
 /// Time measured in each of those.
 const QUICK_BUDGET: Duration = Duration::from_millis(10);
 
-/// How long the trials of several pairs may take, unless the user says.
+/// How long the trials of several pairs may take, unless the user says or rows have too few for an interval by then.
 const SEVERAL_WITHIN: Duration = Duration::from_secs(40);
 
 /// Trials of each row that is watched, at most: some hours of them.
@@ -142,7 +143,7 @@ impl<'a> Request<'a> {
             plan = Plan { trials: MOST_WATCHED, precision: None, until_interrupted: true, ..plan };
         }
         if is_beside_several && plan.precision.is_some() && plan.within.is_none() {
-            plan.within = Some(SEVERAL_WITHIN);
+            (plan.within, plan.fewest) = (Some(SEVERAL_WITHIN), FEWEST_TRIALS as u32);
         }
         environment.perform(&plan, &asked.saving)
     }

@@ -341,6 +341,27 @@ mod slow {
     }
 
     #[test]
+    fn a_warm_up_that_was_asked_for_is_not_cut_into_short_exchanges() {
+        let (before, place) = (Snapshot::take(), Place::new());
+        place.run(["adapter", "new", "--lang", "python", "mine"]).expect_code(0);
+        let (program, log) = (place.path("mine/adapter.py"), place.path("log"));
+        let counting = format!(
+            "\nimport protocol\n\nanswer = protocol.Conversation.answer\n\n\ndef logged(self, op, request):\n    with open({:?}, \"a\") as \
+             log:\n        log.write(op + \"\\n\")\n    return answer(self, op, request)\n\n\nprotocol.Conversation.answer = logged\n",
+            log.display().to_string()
+        );
+        let source = fs::read_to_string(&program).unwrap().replacen("\nimport protocol\n", &counting, 1);
+        fs::write(&program, source).unwrap();
+        let words =
+            "run --adapter ./mine mine --trials 1 --budget 5ms --warm-up 300ms --no-save --no-progress";
+        place.run(words.split(' ')).expect_code(0);
+        before.expect_nothing_left(&place);
+        let exchanges = fs::read_to_string(&log).unwrap().lines().filter(|op| *op == "exchange").count();
+        // Two programs exchange messages to verify them, to warm up and on the clock. Exchanges of 5 ms would be 60 more of each.
+        assert!((6..60).contains(&exchanges), "{exchanges}");
+    }
+
+    #[test]
     #[ignore = "slow"]
     fn a_program_with_a_loop_of_its_own_is_explained_by_its_calls() {
         let (before, place) = (Snapshot::take(), Place::new());

@@ -11,6 +11,7 @@ pub fn reading(at_ns: u64) -> NoiseReading {
     NoiseReading {
         at_ns,
         core_to_core_ns: None,
+        sleeping_pair_ns: None,
         spin_lost: None,
         load_average: first_number("/proc/loadavg", ""),
         processor_pressure: first_number("/proc/pressure/cpu", "avg10="),

@@ -8,6 +8,7 @@ pub fn reading(at_ns: u64) -> NoiseReading {
     NoiseReading {
         at_ns,
         core_to_core_ns: None,
+        sleeping_pair_ns: None,
         spin_lost: None,
         load_average: None,
         processor_pressure: None,

@@ -13,6 +13,7 @@ use furlong_model::{
     Boundary, Language, Objective, Pattern, Placement, Reach, Tried, Trust, Unit, Workload, format_bytes,
     format_ns, format_rate, is_one, row_name,
 };
+use furlong_stats::trials_of_comparison;
 
 /// Rows of one reason that are named one by one.
 const NAMED: usize = 6;
@@ -407,12 +408,16 @@ pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
     let places = places(&recommendation.ranked);
     let shares_place = places.windows(2).any(|pair| pair[0] == pair[1]);
     let tied = "~ ties with the first: the interval of vs first contains 1.";
-    let intervals = "interval: of rows that are the same, all intervals overlap in 95 of 100 runs.";
+    let needed = trials_of_comparison(recommendation.ranked.len()) as usize;
+    let few = recommendation.ranked.iter().map(|row| row.trials).filter(|trials| *trials < needed).min();
+    let few = few.map_or_else(String::new, |trials| format!(" after {needed} trials; some have {trials}"));
+    let intervals =
+        format!("interval: of rows that are the same, all intervals overlap in 95 of 100 runs{few}.");
     let cpus = "CPU: CPU time of all processes per message, by which rows are ordered and compared.";
     [
         (!recommendation.ties.is_empty()).then_some(("vs first", tied)),
         shares_place.then_some(("#", "= all rows of this place tie with each other.")),
-        has_interval.then_some(("interval", intervals)),
+        has_interval.then_some(("interval", intervals.as_str())),
         has_interval.then_some(("vs first", "vs first: in brackets the interval of the ratio.")),
         any(|row| row.figure_ci95.is_none())
             .then_some(("interval", "? fewer than three trials: no interval.")),

@@ -17,13 +17,17 @@ pub struct Check {
 }
 
 /// All checks, in order.
-pub const CHECKS: [Check; 4] = [
+pub const CHECKS: [Check; 5] = [
     Check { what: "Rust 1.85 compiles furlong-channel", check: |_| oldest_rust() },
     Check { what: "programs in C, built with pkg-config and linked with either library", check: c },
     Check { what: "the wheel in a new Python environment", check: python },
     Check {
         what: "three receivers of 6 MB frames at 60/s in C and Python, every byte verified",
         check: frames,
+    },
+    Check {
+        what: "three receivers of a broadcast of 6 MB frames at 60/s in Rust, every byte verified",
+        check: broadcast_frames,
     },
 ];
 
@@ -141,6 +145,24 @@ fn frames(installed: &Installed) -> anyhow::Result<()> {
         exchange(sender, receivers, &socket)?;
     }
     Ok(())
+}
+
+/// Runs the example in Rust as the sender of a broadcast, and three times as a receiver.
+fn broadcast_frames(installed: &Installed) -> anyhow::Result<()> {
+    let folder = target()?.join("channel/features");
+    let build = [
+        "build",
+        "--release",
+        "--locked",
+        "--package",
+        "furlong-channel",
+        "--all-features",
+        "--example",
+        "frames",
+    ];
+    succeed(Command::new("cargo").args(build).arg("--target-dir").arg(&folder).current_dir(root()))?;
+    let program = || Command::new(folder.join("release/examples/frames"));
+    exchange(program(), [program(), program(), program()], &installed.folder.join("frames.socket"))
 }
 
 fn exchange(mut sender: Command, receivers: [Command; 3], socket: &Path) -> anyhow::Result<()> {

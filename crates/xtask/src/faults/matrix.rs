@@ -5,17 +5,21 @@ use super::fault::{Act, Fault, Moment, Setting};
 use super::judge::{self, Disturbed, Verdict};
 use super::page::Line;
 use anyhow::Context;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Cells that are tried at the same time: they mostly wait.
 const THREADS: usize = 5;
 
-/// After how many runs it says how far it is: all of them take more than half an hour.
+/// Number of cells after which the progress is printed.
 const TOLD: usize = 200;
+
+/// Number of faults that are listed as the slowest.
+const SLOWEST: usize = 12;
 
 /// How long a phase lasts in which something is done to a role, and how many milliseconds a role has to have run before; more
 /// of both once that came too early or too late.
@@ -80,6 +84,7 @@ impl<'a> Matrix<'a> {
         // The long ones first.
         cells.sort_by_key(|(_, row)| row.is_some());
         let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let durations = Mutex::new(vec![Duration::ZERO; faults.len()]);
         std::thread::scope(|scope| {
             for _ in 0..THREADS {
                 scope.spawn(|| {
@@ -89,7 +94,9 @@ impl<'a> Matrix<'a> {
                         if begun > 0 && begun % TOLD == 0 {
                             println!("xtask: {begun} of {} runs have begun", cells.len());
                         }
+                        let start = Instant::now();
                         let tried = self.cell(&faults[*index], *row);
+                        lock(&durations)[*index] += start.elapsed();
                         if let Ok(tried) = &tried {
                             tell_failed(&faults[*index], tried);
                         }
@@ -98,6 +105,7 @@ impl<'a> Matrix<'a> {
                 });
             }
         });
+        print_slowest(&faults, &lock(&durations));
         let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut lines: Vec<Line> =
             faults.into_iter().map(|fault| Line { fault, cells: Vec::new() }).collect();
@@ -254,6 +262,15 @@ impl<'a> Matrix<'a> {
         variables.extend_from_slice(more);
         let script = format!("{}\n{script}", include_str!("pair.sh"));
         cell::run(self.furlong, &script, &variables, Duration::from_secs(60))
+    }
+}
+
+/// Prints the faults whose cells take the longest, several of which run at once.
+fn print_slowest(faults: &[Fault], durations: &[Duration]) {
+    let mut slowest: Vec<_> = faults.iter().zip(durations).collect();
+    slowest.sort_by_key(|(_, duration)| Reverse(**duration));
+    for (fault, duration) in slowest.into_iter().take(SLOWEST) {
+        println!("xtask: {:>5} s: {} {}", duration.as_secs(), fault.number, fault.what);
     }
 }
 

@@ -13,7 +13,7 @@ ip link set near up
 there="nsenter -t $far -n"
 $there sh -c 'ip link set lo up; ip address add 10.11.12.2/24 dev far; ip link set far up'
 set +e
-"$FURLONG" run tcp udp --peer "command:$there sh" --peer-address 10.11.12.2 --timeout 1s --trials 500 --save cut --replace --no-progress --format json > stdout 2> stderr &
+"$FURLONG" run tcp udp --peer "command:$there sh" --peer-address 10.11.12.2 --timeout 1s --trials 500 --save cut --no-progress --format json > stdout 2> stderr &
 run=$!
 until grep -q '"record":"trial"' data/furlong/runs/cut.jsonl 2> grep.err || ! kill -0 $run 2> kill.err; do sleep 0.01; done
 eval "$CUT"

@@ -1,0 +1,258 @@
+//! The receiver's end of a ring.
+
+use super::{HEADER_BYTES, Kind, LEAST_PART_BYTES, RELEASES, longest_record, record_bytes};
+use crate::error::{Error, Result};
+use crate::memory::{Lane, Promise};
+
+/// The longest message whose lines are fetched while its header is waited for.
+const FETCHED_BYTES: usize = 256;
+
+/// A record that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// What it is.
+    pub kind: Kind,
+    /// Its bytes.
+    pub len: usize,
+    /// Bytes of the message from this record on.
+    pub message: usize,
+    pub(super) offset: usize,
+}
+
+/// What the last header was, if it was that of a whole message, and its length.
+///
+/// Where a header is the same again, the length is taken from here. So the processor, which foresees that it will be the same,
+/// fetches the message together with its header, and does not wait for the one to know how much there is of the other.
+#[derive(Debug)]
+struct Usual {
+    header: u64,
+    len: usize,
+}
+
+impl Usual {
+    /// No header is as before.
+    const NONE: Usual = Usual { header: u64::MAX, len: usize::MAX };
+}
+
+/// The receiver's end of a ring.
+#[derive(Debug)]
+pub(crate) struct Consumer {
+    lane: Lane,
+    /// What the first position is; in the memory it is 0.
+    start: u64,
+    /// Where the next record begins.
+    pub(super) position: u64,
+    /// What the sender was told.
+    released: u64,
+    /// Bytes that are to come of the message whose parts come.
+    expected: usize,
+    usual: Usual,
+    longest_message: usize,
+    broken: bool,
+}
+
+impl Consumer {
+    /// The receiver's end of a lane whose bytes are counted from `start`.
+    pub(crate) fn new(lane: Lane, start: u64, longest_message: usize) -> Consumer {
+        Consumer {
+            lane,
+            start,
+            position: start,
+            released: start,
+            expected: 0,
+            usual: Usual::NONE,
+            longest_message,
+            broken: false,
+        }
+    }
+
+    /// Whether a part of a message was taken, and not all of it.
+    pub(crate) fn is_within_message(&self) -> bool {
+        self.expected > 0
+    }
+
+    /// Returns the bytes in the ring.
+    pub(crate) fn capacity(&self) -> usize {
+        self.lane.capacity()
+    }
+
+    /// Returns the bytes from the beginning to the next record.
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
+    #[inline(always)]
+    pub(super) fn offset(&self) -> usize {
+        self.position as usize & (self.lane.capacity() - 1)
+    }
+
+    /// Whether something lies where the next record begins.
+    #[inline(always)]
+    pub(crate) fn has_header(&self) -> bool {
+        self.lane.load_header(self.offset()) != 0 || self.broken
+    }
+
+    /// Whether `count` records lie here, by their headers, which are not checked.
+    pub(crate) fn has_records(&self, count: usize) -> bool {
+        let (capacity, mut offset) = (self.lane.capacity(), self.offset());
+        (0..count).all(|_| {
+            let header = self.lane.load_header(offset);
+            let is_skip = header >> 56 == Kind::Skip as u64;
+            let bytes = record_bytes((header >> 32) as usize & 0xff_ffff);
+            offset = if is_skip { 0 } else { (offset + bytes) & (capacity - 1) };
+            header != 0
+        })
+    }
+
+    /// Returns the number of messages in the ring, but at most `most`. Does not check the headers that it counts.
+    pub(crate) fn unread(&self, most: usize) -> usize {
+        let (capacity, mut offset) = (self.lane.capacity(), self.offset());
+        let (mut walked, mut found) = (0, 0);
+        while found < most && walked < capacity {
+            let header = self.lane.load_header(offset);
+            if header == 0 {
+                break;
+            }
+            let kind = header >> 56;
+            let is_skip = kind == Kind::Skip as u64;
+            let bytes =
+                if is_skip { capacity - offset } else { record_bytes((header >> 32) as usize & 0xff_ffff) };
+            found += usize::from(kind == Kind::Whole as u64 || kind == Kind::First as u64);
+            walked += bytes;
+            offset = (offset + bytes) & (capacity - 1);
+        }
+        found
+    }
+
+    /// The same again and again: where a record as the last one is expected, with the rest of it, so that its lines travel
+    /// together with that of its header, and not one after the other.
+    #[inline(always)]
+    pub(crate) fn awaits_header(&self) -> bool {
+        if self.usual.len <= FETCHED_BYTES {
+            self.lane.prefetch_behind_first_line(self.offset(), HEADER_BYTES + self.usual.len);
+        }
+        self.has_header()
+    }
+
+    /// The next record, if there is one.
+    #[inline(always)]
+    pub(crate) fn look(&mut self) -> Result<Option<Record>> {
+        let offset = self.offset();
+        let header = self.lane.load_header(offset);
+        if let Some(record) = self.as_usual(offset, header) {
+            return Ok(Some(record));
+        }
+        if header == 0 && !self.broken { Ok(None) } else { self.check(offset, header) }
+    }
+
+    /// Returns the next record if its header is that of the last whole message.
+    #[inline(always)]
+    pub(crate) fn usual_record(&self) -> Option<Record> {
+        let offset = self.offset();
+        self.as_usual(offset, self.lane.load_header(offset))
+    }
+
+    /// Returns the record at an offset if its header is that of the last whole message.
+    #[inline(always)]
+    fn as_usual(&self, offset: usize, header: u64) -> Option<Record> {
+        let len = self.usual.len;
+        let is_usual = header == self.usual.header && len <= self.lane.capacity() - offset - HEADER_BYTES;
+        is_usual.then_some(Record { kind: Kind::Whole, len, message: len, offset })
+    }
+
+    /// The record whose header was seen.
+    #[inline(always)]
+    pub(crate) fn take(&mut self) -> Result<Record> {
+        match self.look()? {
+            Some(record) => Ok(record),
+            None => Err(self.fail("a header went away")),
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, why: &'static str) -> Error {
+        self.broken = true;
+        // A header as before would be a message without a look at `broken`.
+        self.usual = Usual::NONE;
+        Error::Corrupt(why)
+    }
+
+    /// What a header says, if it can be.
+    #[inline(never)]
+    fn check(&mut self, offset: usize, header: u64) -> Result<Option<Record>> {
+        let (len, message) = ((header >> 32) as usize & 0xff_ffff, header as u32 as usize);
+        let room = self.lane.capacity() - offset - HEADER_BYTES;
+        let fits = len <= room && len <= longest_record(self.lane.capacity());
+        let is_whole = header >> 56 == Kind::Whole as u64 && self.expected == 0 && len == message;
+        if is_whole && fits && message <= self.longest_message && !self.broken {
+            self.usual = Usual { header, len };
+            return Ok(Some(Record { kind: Kind::Whole, len, message, offset }));
+        }
+        self.usual = Usual::NONE;
+        self.check_part(header, Record { kind: Kind::First, len, message, offset }, fits)
+    }
+
+    /// The same for what is no whole message.
+    #[cold]
+    fn check_part(&mut self, header: u64, record: Record, fits: bool) -> Result<Option<Record>> {
+        let Record { len, message, offset, .. } = record;
+        let is = |kind: Kind| header >> 56 == kind as u64 && !self.broken;
+        let least = LEAST_PART_BYTES.min(longest_record(self.lane.capacity()));
+        let is_part = fits && (len >= least || len == message && len > 0);
+        let begins = is_part && self.expected == 0 && len < message && message <= self.longest_message;
+        let goes_on = is_part && len <= message && message == self.expected;
+        if is(Kind::First) && begins {
+            return Ok(Some(record));
+        }
+        if is(Kind::Rest) && goes_on {
+            return Ok(Some(Record { kind: Kind::Rest, ..record }));
+        }
+        if is(Kind::Abort) && self.expected > 0 && len == 0 && message == 0 {
+            return Ok(Some(Record { kind: Kind::Abort, ..record }));
+        }
+        // A place at the beginning always is long enough, so this comes once at most.
+        if is(Kind::Skip) && offset > 0 && len == 0 && message == self.lane.capacity() - offset {
+            self.position = self.position.wrapping_add(message as u64);
+            return self.look();
+        }
+        Err(self.fail("a header has an impossible value"))
+    }
+
+    /// Copies the beginning of a record out, as much as the buffer has room for.
+    #[inline(always)]
+    pub(crate) fn copy_out(&self, record: &Record, buffer: &mut [u8]) {
+        let len = record.len.min(buffer.len());
+        self.lane.copy_out(record.offset + HEADER_BYTES, &mut buffer[..len]);
+    }
+
+    /// The bytes of a record that was not passed yet where they lie.
+    #[inline(always)]
+    pub(crate) fn in_place(&self, promise: Promise, record: &Record) -> &[u8] {
+        self.lane.in_place(promise, record.offset + HEADER_BYTES, record.len)
+    }
+
+    /// Goes on behind a record. Its room is given back now or later.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, record: &Record) {
+        self.expected = record.message - record.len;
+        self.position = self.position.wrapping_add(record_bytes(record.len) as u64);
+    }
+
+    /// Gives back the room of what was passed, if that is much; says whether it did.
+    #[inline(always)]
+    pub(crate) fn release_much(&mut self) -> bool {
+        let passed = self.position.wrapping_sub(self.released) as usize;
+        passed >= self.lane.capacity() / RELEASES && self.release()
+    }
+
+    /// Gives back the room of what was passed, if there is any; says whether it did.
+    #[inline(always)]
+    pub(crate) fn release(&mut self) -> bool {
+        if self.position == self.released {
+            return false;
+        }
+        self.lane.publish_read(self.position.wrapping_sub(self.start));
+        self.released = self.position;
+        true
+    }
+}
