@@ -79,8 +79,7 @@ fn refuse_cases(row: &Row, hello: Hello) {
     let manifest = Manifest::parse(text).expect("a manifest");
     let (adapter, capabilities) = Adapter::with_furlongs_loop(&manifest, row, hello.versions, *furlong);
     let wait = capabilities.waits[0];
-    for (pattern, size_bytes) in [(Pattern::RoundTrip, 128), (Pattern::OneWay, 1 << 30), (Pattern::FanOut, 0)]
-    {
+    for (pattern, size_bytes) in Pattern::ALL.into_iter().zip([128, 1 << 30, 0].into_iter().cycle()) {
         let case = Case::round_trip("row", wait, size_bytes, Placement::OtherCore).of_pattern(pattern);
         adapter.refusal(&case);
         let _ = adapter.here.as_ref().map(|limits| case.refusal(&capabilities, limits));
