@@ -3,8 +3,10 @@
 use crate::Language;
 use crate::admission::Admission;
 use crate::mechanisms::Recipe;
-use crate::render::REQUEST_BYTES;
 use furlong_model::{Pattern, Wait};
+
+/// What the short message of a request has at most.
+pub(crate) const REQUEST_BYTES: usize = 8;
 
 /// Columns of a program's comment, without its marks.
 const WIDTH: usize = 96;

@@ -1,7 +1,7 @@
 //! From templates to a program's text.
 
 use crate::admission::Admission;
-use crate::header::About;
+use crate::header::{About, REQUEST_BYTES};
 use crate::mechanisms::Recipe;
 use crate::{Between, Language, NoProgram, Program, pieces};
 use furlong_model::{Pattern, Wait};
@@ -68,9 +68,6 @@ static ENVIRONMENT: LazyLock<Result<Environment<'static>, minijinja::Error>> = L
     }
     Ok(environment)
 });
-
-/// What the short message of a request has at most.
-pub(crate) const REQUEST_BYTES: usize = 8;
 
 /// What all messages in a POSIX queue have together at most, and how many they are: a user's queues share a limit.
 const QUEUE_BYTES: usize = 128 << 10;

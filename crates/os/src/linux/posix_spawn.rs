@@ -55,7 +55,8 @@ mod tests {
     #[test]
     fn it_inherits_what_it_is_given() {
         let (reader, writer) = crate::linux::pipe::pipe().unwrap();
-        let script = format!("echo x >&{}", writer.as_raw_fd());
+        // Not `>&N`: dash takes one digit.
+        let script = format!("echo x >/proc/self/fd/{}", writer.as_raw_fd());
         let mut child = posix_spawn("/bin/sh".as_ref(), &["-c", &script], writer.as_raw_fd()).unwrap();
         drop(writer);
         assert_eq!(child.wait(), Some(Exit::Code(0)));
