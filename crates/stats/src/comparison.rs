@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn more_rows_need_more_trials() {
-        assert_eq!([2, 5, 17, 28].map(trials_of_comparison), [4, 6, 8, 8]);
+        assert_eq!([2, 5, 17, 28].map(trials_of_comparison), [4, 6, 8, 9]);
     }
 
     #[test]
