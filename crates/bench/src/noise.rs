@@ -6,6 +6,7 @@ use crate::plan::Plan;
 use crate::probe::{self, Figures};
 use furlong_model::{Case, NoiseReading, Placement, WaitKind};
 use furlong_os::load;
+use furlong_stats::FEWEST_TRIALS;
 use std::time::Duration;
 
 /// How long each processor is watched, in nanoseconds.
@@ -14,8 +15,8 @@ const SPIN_NS: u64 = 10_000_000;
 /// A warm-up from which on a pair that sleeps has its later pace.
 const LONG_WARM_UP: Duration = Duration::from_millis(100);
 
-/// Returns whether the figures of a plan depend on how long a pair that sleeps on two CPUs has run: whether it has such a pair, and
-/// warms it up for less than that takes to show.
+/// Returns whether the figures of a plan depend on how long a pair that sleeps on two CPUs has run: whether it has such a pair,
+/// warms it up for less than that takes to show, and makes enough trials for an interval.
 pub(crate) fn depends_on_time(plan: &Plan) -> bool {
     let sleeps = |case: &Case| {
         case.placement == Placement::OtherCore
@@ -23,7 +24,9 @@ pub(crate) fn depends_on_time(plan: &Plan) -> bool {
             && case.pattern().is_default()
             && case.arrival.is_closed_loop()
     };
-    plan.warm_up.is_none_or(|time| time < LONG_WARM_UP) && plan.cases.iter().any(sleeps)
+    plan.trials as usize >= FEWEST_TRIALS
+        && plan.warm_up.is_none_or(|time| time < LONG_WARM_UP)
+        && plan.cases.iter().any(sleeps)
 }
 
 /// One reading, `at_ns` after the run began. What cannot be had is left out.

@@ -2,7 +2,7 @@
 
 use crate::arguments::SavingOptions;
 use crate::output;
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use furlong_console::exit::Usage;
 use furlong_console::{DATA_FOLDER_VARIABLES, data_folder};
 use furlong_model::{Record, RunHeader};
@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 pub struct Store {
     path: PathBuf,
     file: Option<File>,
+    /// Bytes that were appended.
+    appended: u64,
     trouble: Option<anyhow::Error>,
     /// The file of another run, whose place this one takes once it is complete.
     replaces: Option<PathBuf>,
@@ -63,7 +65,7 @@ impl Store {
         let path = path_of("--save", name)?;
         create_folder_of(&path)?;
         match create(&path) {
-            Ok(file) => Ok(Store { path, file: Some(file), trouble: None, replaces: None }),
+            Ok(file) => Ok(Store { path, file: Some(file), appended: 0, trouble: None, replaces: None }),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(Usage(format!(
                 "--save {name}: {} is there already; --replace replaces it, 'furlong runs remove {name}' deletes it, and \
                  'furlong runs rename {name} OTHER' keeps it",
@@ -85,22 +87,26 @@ impl Store {
     fn dated(header: &RunHeader) -> anyhow::Result<Store> {
         let name = format!("run-{}-{:08x}", header.started_unix_s, header.seed as u32);
         let (path, file) = create_numbered(&path_of("the run's name", &name)?)?;
-        Ok(Store { path, file: Some(file), trouble: None, replaces: None })
+        Ok(Store { path, file: Some(file), appended: 0, trouble: None, replaces: None })
     }
 
     /// No file: a run that was not asked to be saved is measured all the same, and says so in the end.
     fn failed(path: PathBuf, error: anyhow::Error) -> Store {
-        Store { path, file: None, trouble: Some(error.context("the run is not saved")), replaces: None }
+        let trouble = Some(error.context("the run is not saved"));
+        Store { path, file: None, appended: 0, trouble, replaces: None }
     }
 
     /// Appends a record. After the first failure nothing more is written: a file with a hole would mislead.
     pub fn append(&mut self, record: &Record) {
         let Some(file) = &mut self.file else { return };
         let line = record.to_line().map_err(std::io::Error::from);
-        if let Err(error) = line.and_then(|line| file.write_all(&line)) {
-            let what = format!("the run is not complete in {}", self.path.display());
-            self.trouble = Some(anyhow::Error::from(error).context(what));
-            self.file = None;
+        match line.and_then(|line| file.write_all(&line).map(|()| line.len() as u64)) {
+            Ok(length) => self.appended += length,
+            Err(error) => {
+                let what = format!("the run is not complete in {}", self.path.display());
+                self.trouble = Some(anyhow::Error::from(error).context(what));
+                self.file = None;
+            }
         }
     }
 
@@ -115,10 +121,13 @@ impl Store {
     /// Returns the path of the saved run; `complete` says whether it was not interrupted.
     ///
     /// # Errors
-    /// Returns the first error of writing, or that the run cannot get its name.
+    /// Returns the first error of writing, that another process wrote to the file, or that the run cannot get its name.
     pub fn finish(self, complete: bool) -> anyhow::Result<PathBuf> {
         if let Some(error) = self.trouble {
             return Err(error);
+        }
+        if let Some(file) = &self.file {
+            check_length(&self.path, file, self.appended)?;
         }
         let path = match &self.file {
             Some(file) if !names(&self.path, file) => restored(&self.path, file)?,
@@ -137,6 +146,17 @@ impl Store {
         output::tell(format_args!("{} is not replaced: this run is not complete", name.display()));
         Ok(path)
     }
+}
+
+/// Checks that an open file has as many bytes as were appended. If not, another process changed it, and it may be unreadable.
+fn check_length(path: &Path, file: &File, appended: u64) -> anyhow::Result<()> {
+    let path = path.display();
+    let length = file.metadata().with_context(|| format!("cannot check {path}"))?.len();
+    ensure!(
+        length == appended,
+        "another process changed {path} during the run: it has {length} bytes, and furlong wrote {appended}. Measure again"
+    );
+    Ok(())
 }
 
 /// Creates the file of a run. Its lock tells readers until it is closed that more records follow.

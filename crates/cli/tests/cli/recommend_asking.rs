@@ -80,7 +80,7 @@ fn who_ends_it_from_outside_finds_the_terminal_in_order() {
     let place = Place::new();
     let line = r#"echo $$ > pid; exec "$FURLONG" recommend"#;
     let mut terminal = Terminal::start(&place, line);
-    terminal.at("a small request, and a response", "");
+    terminal.at("a small request and a response", "");
     let pid = fs::read_to_string(place.path("pid")).expect("a number");
     furlong_os::process::send_signal(pid.trim().parse().expect("a number"), libc::SIGTERM).expect("it lives");
     let finished = terminal.finish().expect_code(143);

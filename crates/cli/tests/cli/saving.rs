@@ -29,6 +29,16 @@ fn run_whose_file_was_removed_or_replaced_is_written_again() {
 }
 
 #[test]
+fn run_whose_file_another_process_changed_is_not_saved() {
+    for (name, change) in [("cut", ": >"), ("longer", "echo >>")] {
+        let place = Place::new();
+        let script = format!(r#"{change} "$XDG_DATA_HOME/furlong/runs/{name}.jsonl""#);
+        let changed = measure(&place, &script, &["--save", name]).expect_code(1);
+        changed.expect_complaint("another process changed ").expect_complaint("Measure again");
+    }
+}
+
+#[test]
 fn replacing_run_takes_its_name_only_when_it_is_complete() {
     let place = Place::new();
     let other = r#""$FURLONG" run pipe/block --trials 1 --budget 1ms --no-progress --save mine"#;
