@@ -51,7 +51,7 @@ fn a_window_that_makes_no_sense_is_told() {
         (&["--window", "2", "-m", "one-way"], "--window is for round trips and requests"),
         (&["--window", "2", "--rate", "1k/s"], "at times of their own"),
         (&["--window", "2", "--think-time", "1ms"], "at times of their own"),
-        (&["--window", "2", "--count"], "--count counts round trips of which one is outstanding"),
+        (&["--window", "2", "--count"], "--count counts round trips of which one is in flight"),
     ] {
         let finished = Place::new().run(["run", "pipe"].iter().chain(words).copied()).expect_code(2);
         assert!(finished.stderr.contains(told), "{words:?}: {}", finished.stderr);
