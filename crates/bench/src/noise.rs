@@ -4,7 +4,7 @@ use crate::bare_pair;
 use crate::child_process::{ChildKind, ChildProgram};
 use crate::plan::Plan;
 use crate::probe::{self, Figures};
-use furlong_model::{Case, NoiseReading, Pattern, Placement, WaitKind};
+use furlong_model::{Case, NoiseReading, Placement, WaitKind};
 use furlong_os::load;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub(crate) fn depends_on_time(plan: &Plan) -> bool {
     let sleeps = |case: &Case| {
         case.placement == Placement::OtherCore
             && case.wait.kind() == WaitKind::Sleeping
-            && case.pattern() == Pattern::RoundTrip
+            && case.pattern().is_default()
             && case.arrival.is_closed_loop()
     };
     plan.warm_up.is_none_or(|time| time < LONG_WARM_UP) && plan.cases.iter().any(sleeps)
