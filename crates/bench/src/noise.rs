@@ -15,8 +15,8 @@ const SPIN_NS: u64 = 10_000_000;
 /// A warm-up from which on a pair that sleeps has its later pace.
 const LONG_WARM_UP: Duration = Duration::from_millis(100);
 
-/// Returns whether the figures of a plan depend on how long a pair that sleeps on two CPUs has run: whether it has such a pair,
-/// warms it up for less than that takes to show, and makes enough trials for an interval.
+/// Returns whether it is worth a third of a second to measure how the pace of a sleeping pair changes: whether a plan has such a
+/// pair, warms it up for less than the change takes, makes enough trials for an interval, and takes half a second or more.
 pub(crate) fn depends_on_time(plan: &Plan) -> bool {
     let sleeps = |case: &Case| {
         case.placement == Placement::OtherCore
@@ -24,7 +24,9 @@ pub(crate) fn depends_on_time(plan: &Plan) -> bool {
             && case.pattern().is_default()
             && case.arrival.is_closed_loop()
     };
+    let time = plan.budget.saturating_mul(plan.trials).saturating_mul(plan.cases.len() as u32);
     plan.trials as usize >= FEWEST_TRIALS
+        && time >= Duration::from_millis(500)
         && plan.warm_up.is_none_or(|time| time < LONG_WARM_UP)
         && plan.cases.iter().any(sleeps)
 }
