@@ -662,16 +662,16 @@ fn is_compared(row: &Row) -> bool {
     row.vs_first.is_some_and(|ratio| ratio.interval.is_some() && !ratio.is_tie())
 }
 
-/// The note of the intervals of ratios. It names a table whose trials are too few to cover 95 %.
+/// The note of the intervals of ratios. It names a table in which a row has too few trials to cover 95 %.
 fn ratio_intervals(summary: &Summary) -> Vec<Block> {
-    let mut compared = summary.rows.iter().filter(|row| is_compared(row)).peekable();
-    if compared.peek().is_none() {
+    if !summary.rows.iter().any(is_compared) {
         return Vec::new();
     }
-    let few = compared.find_map(|row| {
-        let rows = summary.rows.iter().filter(|other| other.group == row.group).count();
-        let needed = trials_of_comparison(rows);
-        (row.trials < needed as usize).then_some((row.trials, needed, rows))
+    let few = summary.groups.iter().find_map(|group| {
+        let trials: Vec<usize> = summary.rows_of(group).map(|row| row.trials).collect();
+        let needed = trials_of_comparison(trials.len());
+        let fewest = trials.iter().copied().min().filter(|fewest| *fewest < needed as usize)?;
+        (trials.len() > 1).then_some((fewest, needed, trials.len()))
     });
     let (percent, few) = match few {
         Some((trials, needed, rows)) => {
