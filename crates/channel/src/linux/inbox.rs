@@ -389,7 +389,9 @@ impl Inbox {
                     self.wait(Limit::Now)?;
                 }
                 std::hint::spin_loop();
-            } else if !self.announce() {
+            } else {
+                // A sender of parts without end prevents every sleep. The messages of announced senders are reported nevertheless.
+                let limit = if self.announce() { Limit::Now } else { limit };
                 self.wait(limit)?;
                 begin = None;
             }
