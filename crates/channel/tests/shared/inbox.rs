@@ -276,6 +276,20 @@ fn signals_without_messages_no_longer_end_waits_and_messages_still_arrive() {
 }
 
 #[test]
+fn message_of_an_announced_sender_is_received_without_time_left() {
+    for waiting in WAITINGS {
+        let options = small(waiting);
+        let mut inbox = Inbox::new(&options).unwrap();
+        let (mut sender, receiver) = one_way(&options);
+        inbox.add(receiver).unwrap();
+        expect!(inbox.recv_timeout(&mut [0; 8], Duration::from_millis(1)), Err(Error::TimedOut));
+        sender.send(&[1]).unwrap();
+        expect!(inbox.recv_timeout(&mut [0; 8], Duration::ZERO), Ok(Event::Message { .. }));
+        expect!(inbox.recv_timeout(&mut [0; 8], Duration::ZERO), Err(Error::TimedOut));
+    }
+}
+
+#[test]
 fn clients_beyond_the_limit_wait_until_a_sender_is_removed() {
     let (name, options) = (name(), small(Waiting::Park));
     let mut inbox = Inbox::bind(&name, &options).unwrap();
