@@ -317,11 +317,14 @@ impl ReceivingEnd {
         }
     }
 
-    /// Wakes a sender that waits for the released room.
+    /// Wakes a sender that waits for the released room. A dead sender has left no more than the ring holds.
     #[inline(never)]
     fn report_room(&mut self) {
         self.waiter.is_busy();
         self.waiter.wake_sleeper();
+        if self.waiter.finds_death() {
+            self.ring.expect_end();
+        }
     }
 
     /// Receives a message that has the length of the last one, if it is available. Returns `None` for `recv_until` to find out more. This

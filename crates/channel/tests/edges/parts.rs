@@ -164,6 +164,35 @@ fn header_that_changes_is_read_once() {
     println!("{seen:?} short, too long, corrupt");
 }
 
+/// The ring has no end: the receiver finds the headers of a round again in the next one.
+#[test]
+fn dead_sender_that_has_cleared_no_header_is_corrupt() {
+    let record = |kind: u64, len: u64, message: u64| kind << 56 | len << 32 | message;
+    for (first, second) in
+        [(record(1, 512, 512), record(1, 0, 0)), (record(FIRST, 512, 2000), record(ABORT, 0, 0))]
+    {
+        for waiting in [Waiting::Park, Waiting::Spin] {
+            let options = Options::new().capacity(4096).waiting(waiting);
+            let (mut end, cunning) = victim(&options);
+            for at in (0..7).map(|number| number * 528) {
+                cunning.header(at).store(first, Ordering::Relaxed);
+                cunning.header(at + 520).store(second, Ordering::Relaxed);
+            }
+            cunning.header(7 * 528).store(record(SKIP, 0, 400), Ordering::Relaxed);
+            // The sockets hang up as those of a dead process do.
+            drop(cunning);
+            let begin = Instant::now();
+            let error = loop {
+                match end.recv_timeout(&mut [0; 2000], Duration::from_millis(1)) {
+                    Ok(_) | Err(Error::TimedOut) => assert!(begin.elapsed() < PATIENCE),
+                    Err(error) => break error,
+                }
+            };
+            assert!(matches!(error, Error::Corrupt(_)), "{error:?}");
+        }
+    }
+}
+
 /// Descriptors of a channel that is not used.
 fn copies() -> Descriptors {
     let [one, _] = Channel::pair(&Options::new().capacity(4096)).unwrap();
