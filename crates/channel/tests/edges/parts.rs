@@ -193,6 +193,24 @@ fn dead_sender_that_has_cleared_no_header_is_corrupt() {
     }
 }
 
+/// The receiver finds the headers of a round again in the next one.
+#[test]
+fn messages_without_end_do_not_keep_calls_for_all_messages() {
+    let options = Options::new().capacity(4096).waiting(Waiting::Park);
+    let (end, cunning) = victim(&options);
+    for at in (0..8).map(|number| number * 512) {
+        cunning.header(at).store(1 << 56 | 504 << 32 | 504, Ordering::Relaxed);
+    }
+    let (_, mut receiver) = end.split();
+    let mut taken = 0;
+    let result = receiver.try_recv_each(usize::MAX, |_| {
+        taken += 1;
+        assert!(taken <= 8, "more than the ring holds");
+    });
+    assert_eq!(result, Ok(8));
+    assert_eq!(receiver.recv_each(usize::MAX, |_| {}), Ok(8));
+}
+
 /// Descriptors of a channel that is not used.
 fn copies() -> Descriptors {
     let [one, _] = Channel::pair(&Options::new().capacity(4096)).unwrap();
