@@ -4,8 +4,8 @@
  * `cc program.c $(pkg-config --cflags --libs furlong-channel)`.
  *
  * The Rust library (crates/channel) documents each function under the same name. A function that returns an int returns 0 or an
- * error, unless its comment states otherwise. A sender and a receiver may be used in two threads, but each in only one thread at a
- * time. A timeout is in nanoseconds: 0 does not wait, and a negative timeout waits without limit. Signals do not interrupt a call. To
+ * error, unless its comment states otherwise. A sender and a receiver may be used in two threads, but each, like a listener, in only
+ * one thread at a time. A timeout is in nanoseconds: 0 does not wait, and a negative timeout waits without limit. Signals do not interrupt a call. To
  * react to a signal, wait with a short timeout, or for a descriptor. */
 #ifndef FURLONG_CHANNEL_H
 #define FURLONG_CHANNEL_H
@@ -150,7 +150,8 @@ void furlong_sender_close(furlong_sender *sender);
 /* Sets `len` even if the buffer is too small. To query the length of the next message, call it with `room` 0; an empty message is
    then received. */
 int furlong_recv(furlong_receiver *receiver, void *buffer, size_t room, size_t *len, int64_t timeout_ns);
-/* Waits for a message, then calls `take` with each available message, at most `most` times; `count` may be null. */
+/* Waits for a message, then calls `take` with each available message, at most `most` times; `count` may be null. `take` must not use
+   the receiver. */
 int furlong_recv_each(furlong_receiver *receiver, size_t most,
                       void (*take)(void *context, const void *bytes, size_t len), void *context, size_t *count);
 int furlong_peek(furlong_receiver *receiver, const void **bytes, size_t *len, int64_t timeout_ns);

@@ -87,10 +87,26 @@ pub(crate) unsafe fn mutable<'a, T>(value: *mut T) -> Result<&'a mut T> {
 pub(crate) unsafe fn slice<'a, T>(values: *const T, len: usize) -> Result<&'a [T]> {
     match (values.is_null(), len) {
         (_, 0) => Ok(&[]),
-        (true, _) => Err(INVALID),
         // SAFETY: as the caller promises.
-        (false, _) => Ok(unsafe { std::slice::from_raw_parts(values, len) }),
+        (false, _) if is_possible::<T>(len) => Ok(unsafe { std::slice::from_raw_parts(values, len) }),
+        _ => Err(INVALID),
     }
+}
+
+/// # Safety
+/// Null where `len` is 0, or a pointer to so many bytes that nobody else uses meanwhile.
+pub(crate) unsafe fn buffer<'a>(bytes: *mut u8, len: usize) -> Result<&'a mut [u8]> {
+    match (bytes.is_null(), len) {
+        (_, 0) => Ok(&mut []),
+        // SAFETY: as the caller promises; the library only writes to it.
+        (false, _) if is_possible::<u8>(len) => Ok(unsafe { std::slice::from_raw_parts_mut(bytes, len) }),
+        _ => Err(INVALID),
+    }
+}
+
+/// Whether memory can have so many values. C programs may pass `SIZE_MAX`, of which no slice can be made.
+fn is_possible<T>(len: usize) -> bool {
+    len <= isize::MAX as usize / size_of::<T>()
 }
 
 /// How long a call waits.

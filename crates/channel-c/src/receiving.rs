@@ -1,6 +1,6 @@
 //! The receiver.
 
-use crate::arguments::{Timeout, mutable, timeout};
+use crate::arguments::{self, Timeout, mutable, timeout};
 use crate::end::{End, Lender, on};
 use crate::errors::{INVALID, NOT_TRUSTED, Result, number, status};
 use furlong_channel::{Error, Message, Receiver, Trusted};
@@ -43,12 +43,8 @@ pub unsafe extern "C" fn furlong_recv(
     let (receiver, len) = unsafe { (free(receiver), mutable(len)) };
     status(receiver.and_then(|receiver| {
         let len = len?;
-        let buffer = match (buffer.is_null(), room) {
-            (_, 0) => &mut [],
-            (true, _) => return Err(INVALID),
-            // SAFETY: as the caller promises; the library only writes to it.
-            (false, _) => unsafe { std::slice::from_raw_parts_mut(buffer, room) },
-        };
+        // SAFETY: as the caller promises.
+        let buffer = unsafe { arguments::buffer(buffer, room) }?;
         let received = on!(receiver, end => match timeout(timeout_ns) {
             Timeout::None => end.recv(buffer),
             Timeout::Now => end.try_recv(buffer),

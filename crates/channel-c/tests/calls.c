@@ -96,6 +96,8 @@ int main(void) {
     EXPECT(furlong_send(sender, buffer, 3001, -1), FURLONG_TOO_LONG);
     EXPECT(furlong_send(NULL, buffer, 1, -1), FURLONG_INVALID);
     EXPECT(furlong_send(sender, NULL, 1, -1), FURLONG_INVALID);
+    EXPECT(furlong_send(sender, buffer, SIZE_MAX, -1), FURLONG_INVALID);
+    EXPECT(furlong_recv(other_receiver, buffer, SIZE_MAX, &len, 0), FURLONG_INVALID);
     EXPECT(furlong_send(sender, "seven b", 7, -1), FURLONG_OK);
     struct pollfd watched = {.fd = furlong_receiver_descriptor(other_receiver), .events = POLLIN};
     EXPECT(poll(&watched, 1, 10000), 1);

@@ -38,7 +38,8 @@ impl Listener {
         self.accept_until(Limit::Now, is_admitted)
     }
 
-    /// Like [`accept`](Self::accept), but waits no longer than `timeout`.
+    /// Like [`accept`](Self::accept), but waits no longer than `timeout`. The memory is mapped after the wait, which takes some
+    /// milliseconds for each 4 MiB.
     ///
     /// # Errors
     /// Returns `TimedOut`, or an error as `accept` does.
@@ -85,7 +86,8 @@ impl Channel {
         Channel::connect_timeout(name, options, CONNECT_LIMIT)
     }
 
-    /// Like [`connect`](Self::connect), but waits at most `timeout`, also while the listener's backlog is full.
+    /// Like [`connect`](Self::connect), but waits at most `timeout`, also while the listener's backlog is full. The memory is mapped
+    /// after the wait, which takes some milliseconds for each 4 MiB.
     ///
     /// # Errors
     /// Returns an error as `connect` does.

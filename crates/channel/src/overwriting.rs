@@ -196,7 +196,11 @@ impl Reader {
     }
 
     /// Returns whether the sender may have overwritten the next record. If so, moves to the oldest valid record.
-    fn is_overrun(&mut self) -> bool {
+    ///
+    /// # Errors
+    /// Returns `Corrupt` if the position is more than the ring holds after the oldest valid record. The headers of a sender that clears none
+    /// would otherwise be messages for ever.
+    fn is_overrun(&mut self) -> Result<bool> {
         if !has(Fault::LoadOldest) {
             fence(Ordering::Acquire);
         }
@@ -204,8 +208,10 @@ impl Reader {
         let ahead = oldest.wrapping_sub(self.position) as i64;
         if ahead > 0 {
             self.position = oldest;
+        } else if ahead < -(self.lane.capacity() as i64) {
+            return Err(self.fail());
         }
-        ahead > 0
+        Ok(ahead > 0)
     }
 
     fn fail(&mut self) -> Error {
@@ -221,14 +227,14 @@ impl Reader {
         let (offset, capacity) = (offset(&self.lane, self.position), self.lane.capacity());
         let header = self.lane.load_header(offset);
         if header == SKIP && offset > 0 {
-            if !self.is_overrun() {
+            if !self.is_overrun()? {
                 self.position = self.position.wrapping_add((capacity - offset) as u64);
             }
             return Ok(Found::Passed);
         }
         let len = (header & !IS_RECORD) as usize;
         if header & IS_RECORD == 0 || len > self.longest || record_bytes(len) > capacity - offset {
-            return match self.is_overrun() {
+            return match self.is_overrun()? {
                 true => Ok(Found::Passed),
                 false if header == 0 => Ok(Found::Nothing),
                 false => Err(self.fail()),
@@ -240,7 +246,7 @@ impl Reader {
             let word = self.lane.word(offset + HEAD_BYTES + at * WORD_BYTES).load(Ordering::Relaxed);
             chunk.copy_from_slice(&word.to_ne_bytes()[..chunk.len()]);
         }
-        if self.is_overrun() {
+        if self.is_overrun()? {
             return Ok(Found::Passed);
         }
         if len > buffer.len() {

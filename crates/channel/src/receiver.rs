@@ -140,7 +140,8 @@ impl<T: Trust> Receiver<T> {
         Ok(message)
     }
 
-    /// Waits for a message, then hands a copy of each that is there, at most `most`, to `take`, and gives their number.
+    /// Waits for a message, then hands a copy of each that is there, at most `most`, to `take`, and gives their number. A sender that
+    /// keeps up does not prolong the call: it takes at most as many bytes as the ring holds, and the message with the last of them.
     ///
     /// # Errors
     /// As [`recv_vec`](Self::recv_vec), where there was no message.
@@ -317,11 +318,14 @@ impl ReceivingEnd {
         }
     }
 
-    /// Wakes a sender that waits for the released room.
+    /// Wakes a sender that waits for the released room. A dead sender has left no more than the ring holds.
     #[inline(never)]
     fn report_room(&mut self) {
         self.waiter.is_busy();
         self.waiter.wake_sleeper();
+        if self.waiter.finds_death() {
+            self.ring.expect_end();
+        }
     }
 
     /// Receives a message that has the length of the last one, if it is available. Returns `None` for `recv_until` to find out more. This
@@ -466,8 +470,10 @@ impl ReceivingEnd {
 
     fn recv_each(&mut self, most: usize, limit: Limit, mut take: impl FnMut(&[u8])) -> Result<usize> {
         let (mut count, mut message) = (0, std::mem::take(&mut self.copy));
+        // A sender without end would otherwise keep a call for all messages.
+        let budget = Budget::of(Limit::Now, &self.ring);
         let result = loop {
-            if count == most {
+            if count == most || budget.check(&self.ring).is_err() {
                 break Ok(count);
             }
             match self.recv_vec(&mut message, if count == 0 { limit } else { Limit::Now }) {

@@ -493,11 +493,29 @@ impl Waiter {
     #[inline(always)]
     fn look_for_life_in_time(&mut self, ready: &mut impl FnMut() -> Result<bool>) -> Result<()> {
         let now_ms = wake::coarse_now_ms();
-        if now_ms.wrapping_sub(self.looked_ms) < LIFE_SIGN.as_millis() as u64 {
+        if !self.is_time_to_look(now_ms) {
             return Ok(());
         }
         self.looked_ms = now_ms;
         self.look_for_life(ready)
+    }
+
+    #[inline(always)]
+    fn is_time_to_look(&self, now_ms: u64) -> bool {
+        now_ms.wrapping_sub(self.looked_ms) >= LIFE_SIGN.as_millis() as u64
+    }
+
+    /// Returns whether the process of the other end has died, as far as this end knows. It looks at most every 40 milliseconds.
+    pub(crate) fn finds_death(&mut self) -> bool {
+        let now_ms = wake::coarse_now_ms();
+        if !self.is_time_to_look(now_ms) {
+            return false;
+        }
+        let is_dead = wake::has_hung_up(&self.link);
+        if !is_dead {
+            self.looked_ms = now_ms;
+        }
+        is_dead
     }
 
     /// An error if the other end is gone and `ready` says no.

@@ -375,13 +375,10 @@ impl Inbox {
             if let Some(event) = self.look(buffer)? {
                 return Ok(event);
             }
-            if matches!(limit, Limit::Now) {
-                self.wait(Limit::Now)?;
-                return self.look(buffer)?.ok_or(Error::WouldBlock);
-            }
             let now = Instant::now();
-            if matches!(limit, Limit::At(end) if now >= end) {
-                return Err(Error::TimedOut);
+            if matches!(limit, Limit::Now) || matches!(limit, Limit::At(end) if now >= end) {
+                self.wait(Limit::Now)?;
+                return self.look(buffer)?.ok_or(limit.exceeded());
             }
             if now - *begin.get_or_insert(now) < self.looks_for {
                 self.until_report -= 1;
@@ -389,7 +386,9 @@ impl Inbox {
                     self.wait(Limit::Now)?;
                 }
                 std::hint::spin_loop();
-            } else if !self.announce() {
+            } else {
+                // A sender of parts without end prevents every sleep. The messages of announced senders are reported nevertheless.
+                let limit = if self.announce() { Limit::Now } else { limit };
                 self.wait(limit)?;
                 begin = None;
             }

@@ -48,6 +48,8 @@ pub(crate) struct Consumer {
     expected: usize,
     usual: Usual,
     longest_message: usize,
+    /// Where the records end at the latest, if the sender is dead.
+    end: Option<u64>,
     broken: bool,
 }
 
@@ -62,6 +64,7 @@ impl Consumer {
             expected: 0,
             usual: Usual::NONE,
             longest_message,
+            end: None,
             broken: false,
         }
     }
@@ -166,6 +169,17 @@ impl Consumer {
         match self.look()? {
             Some(record) => Ok(record),
             None => Err(self.fail("a header went away")),
+        }
+    }
+
+    /// Called repeatedly once the sender is dead. It has left records of at most one round. Headers of earlier rounds, which it did not
+    /// clear, would otherwise be messages for ever.
+    #[cold]
+    pub(crate) fn expect_end(&mut self) {
+        let latest = self.position.wrapping_add(self.lane.capacity() as u64);
+        let end = *self.end.get_or_insert(latest);
+        if latest.wrapping_sub(end) > self.lane.capacity() as u64 {
+            self.fail("a dead sender has left more than the ring holds");
         }
     }
 

@@ -164,6 +164,53 @@ fn header_that_changes_is_read_once() {
     println!("{seen:?} short, too long, corrupt");
 }
 
+/// The ring has no end: the receiver finds the headers of a round again in the next one.
+#[test]
+fn dead_sender_that_has_cleared_no_header_is_corrupt() {
+    let record = |kind: u64, len: u64, message: u64| kind << 56 | len << 32 | message;
+    for (first, second) in
+        [(record(1, 512, 512), record(1, 0, 0)), (record(FIRST, 512, 2000), record(ABORT, 0, 0))]
+    {
+        for waiting in [Waiting::Park, Waiting::Spin] {
+            let options = Options::new().capacity(4096).waiting(waiting);
+            let (mut end, cunning) = victim(&options);
+            for at in (0..7).map(|number| number * 528) {
+                cunning.header(at).store(first, Ordering::Relaxed);
+                cunning.header(at + 520).store(second, Ordering::Relaxed);
+            }
+            cunning.header(7 * 528).store(record(SKIP, 0, 400), Ordering::Relaxed);
+            // The sockets hang up as those of a dead process do.
+            drop(cunning);
+            let begin = Instant::now();
+            let error = loop {
+                match end.recv_timeout(&mut [0; 2000], Duration::from_millis(1)) {
+                    Ok(_) | Err(Error::TimedOut) => assert!(begin.elapsed() < PATIENCE),
+                    Err(error) => break error,
+                }
+            };
+            assert!(matches!(error, Error::Corrupt(_)), "{error:?}");
+        }
+    }
+}
+
+/// The receiver finds the headers of a round again in the next one.
+#[test]
+fn messages_without_end_do_not_keep_calls_for_all_messages() {
+    let options = Options::new().capacity(4096).waiting(Waiting::Park);
+    let (end, cunning) = victim(&options);
+    for at in (0..8).map(|number| number * 512) {
+        cunning.header(at).store(1 << 56 | 504 << 32 | 504, Ordering::Relaxed);
+    }
+    let (_, mut receiver) = end.split();
+    let mut taken = 0;
+    let result = receiver.try_recv_each(usize::MAX, |_| {
+        taken += 1;
+        assert!(taken <= 8, "more than the ring holds");
+    });
+    assert_eq!(result, Ok(8));
+    assert_eq!(receiver.recv_each(usize::MAX, |_| {}), Ok(8));
+}
+
 /// Descriptors of a channel that is not used.
 fn copies() -> Descriptors {
     let [one, _] = Channel::pair(&Options::new().capacity(4096)).unwrap();

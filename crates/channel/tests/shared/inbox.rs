@@ -5,7 +5,9 @@ use crate::common::{PATIENCE, content, descriptor_limits, length, limit_descript
 use crate::expect;
 use furlong_channel::{Error, Event, Inbox, OneWayDescriptors, Options, Receiver, Sender, SenderId, Waiting};
 use std::collections::HashMap;
+use std::fs::File;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -274,6 +276,20 @@ fn signals_without_messages_no_longer_end_waits_and_messages_still_arrive() {
 }
 
 #[test]
+fn message_of_an_announced_sender_is_received_without_time_left() {
+    for waiting in WAITINGS {
+        let options = small(waiting);
+        let mut inbox = Inbox::new(&options).unwrap();
+        let (mut sender, receiver) = one_way(&options);
+        inbox.add(receiver).unwrap();
+        expect!(inbox.recv_timeout(&mut [0; 8], Duration::from_millis(1)), Err(Error::TimedOut));
+        sender.send(&[1]).unwrap();
+        expect!(inbox.recv_timeout(&mut [0; 8], Duration::ZERO), Ok(Event::Message { .. }));
+        expect!(inbox.recv_timeout(&mut [0; 8], Duration::ZERO), Err(Error::TimedOut));
+    }
+}
+
+#[test]
 fn clients_beyond_the_limit_wait_until_a_sender_is_removed() {
     let (name, options) = (name(), small(Waiting::Park));
     let mut inbox = Inbox::bind(&name, &options).unwrap();
@@ -374,4 +390,35 @@ fn cunning_sender_that_signals_without_end_keeps_no_message() {
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
     signalling.join().unwrap();
     assert!(inbox.remove(cunning).is_some());
+}
+
+/// Fills its ring with parts of messages that it gives up. It never clears a header, so the inbox reads the same records again in each round.
+#[test]
+fn cunning_sender_of_messages_without_end_keeps_no_message() {
+    const CONTROL_BYTES: u64 = 4096;
+    let (first, abort) = (2 << 56 | 512 << 32 | 2000u64, 4u64 << 56);
+    for waiting in WAITINGS {
+        let options = small(waiting);
+        let mut inbox = Inbox::new(&options).unwrap();
+        let [one, other] = OneWayDescriptors::pair(&options).unwrap();
+        inbox.add(Receiver::from_descriptors(other, &options).unwrap()).unwrap();
+        let (mut sender, receiver) = one_way(&options);
+        let honest = inbox.add(receiver).unwrap();
+        let mut buffer = [0; 2000];
+        // Both are announced.
+        expect!(inbox.recv_timeout(&mut buffer, Duration::from_millis(1)), Err(Error::TimedOut));
+        let memory = File::from(one.memory);
+        let write = |at: u64, header: u64| {
+            memory.write_all_at(&header.to_ne_bytes(), CONTROL_BYTES + at).unwrap();
+        };
+        (0..15).map(|number| number * 528).for_each(|at| {
+            write(at, first);
+            write(at + 520, abort);
+        });
+        write(15 * 528, 5 << 56 | (8192 - 15 * 528));
+        signal(&one.socket);
+        expect!(inbox.recv_timeout(&mut buffer, Duration::from_millis(1)), Err(Error::TimedOut));
+        sender.send(&[1]).unwrap();
+        assert_eq!(inbox.recv_timeout(&mut buffer, PATIENCE), Ok(Event::Message { from: honest, len: 1 }));
+    }
 }

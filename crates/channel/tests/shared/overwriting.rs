@@ -214,3 +214,17 @@ fn broken_receiver_prepares_no_wait() {
     words[512].store(0, Ordering::Relaxed);
     expect!(receiver.watch(), Err(Error::Corrupt(_)));
 }
+
+/// The receiver finds the headers of a round again in the next one, also after the death of the sender.
+#[test]
+fn sender_whose_records_have_no_end_is_corrupt() {
+    let options = small(Waiting::Park);
+    let (memory, words) = writable_ring();
+    let subscription =
+        Subscription { memory, ..Broadcast::overwriting(&options).unwrap().subscribe().unwrap() };
+    let mut receiver = OverwritingReceiver::from_subscription(subscription, &options).unwrap();
+    words[512..].iter().step_by(64).for_each(|word| word.store(1 << 63 | 496, Ordering::Relaxed));
+    let received = (0..100).take_while(|_| receiver.try_recv(&mut [0; 496]).is_ok()).count();
+    assert!((16..20).contains(&received), "{received}");
+    expect!(receiver.try_recv(&mut [0; 496]), Err(Error::Corrupt(_)));
+}
