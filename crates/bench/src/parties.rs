@@ -89,7 +89,7 @@ impl Parties {
     /// Several at one end of a link, and one at the other. Of several senders each has a line, and the receiver one for each
     /// of them behind; else the sender has the first and each worker one.
     fn over_one_link(case: &Case, several: usize) -> Parties {
-        let to_one = case.pattern().alone() == Some(Role::Responder);
+        let to_one = case.pattern().is_from_several();
         let setup = |party: Party| {
             let line = match party.role {
                 Role::Initiator => party.index(),

@@ -16,7 +16,7 @@ use crate::messages::{Baseline, LoopResult, Messages};
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
 use crate::schedule::Idle;
-use furlong_model::{Fault, Pattern, Role};
+use furlong_model::{Fault, Pattern};
 use furlong_os::{clock, cpu};
 use std::time::Duration;
 
@@ -34,12 +34,11 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// So many at the shared end, and one at the other.
+    /// Returns the numbers for `several` processes at the shared end and one at the other.
     pub fn of(pattern: Pattern, several: u32) -> Counted {
-        match pattern.alone() {
-            Some(Role::Responder) => Counted { senders: several as usize, receivers: 1 },
-            _ => Counted { senders: 1, receivers: several as usize },
-        }
+        let several = several as usize;
+        let [senders, receivers] = if pattern.is_from_several() { [several, 1] } else { [1, several] };
+        Counted { senders, receivers }
     }
 
     /// How many all have sent, as far as they have noted it, and how many all have taken.
@@ -109,7 +108,7 @@ fn begin_notifying(
     counted: Counted,
 ) -> Result<u64, RoleError> {
     let (page, start_before) = (messages.control_page, messages.control_page.start());
-    if messages.pattern.alone() == Some(Role::Responder) {
+    if messages.pattern.is_from_several() {
         send_next(channel, messages)?;
         messages.note(messages.done, 0);
         page.wait_for_start(start_before);

@@ -48,7 +48,7 @@ impl Place {
             };
         }
         let bits = bits_for(several);
-        let to_one = pattern.alone() == Some(Role::Responder);
+        let to_one = pattern.is_from_several();
         match (to_one, party.role) {
             (true, Role::Initiator) => Place::Sender(Numbering { sender: party.index() as u32, bits }),
             (true, Role::Responder) => {
@@ -197,7 +197,7 @@ fn run_notifications(
 ) -> Result<LoopResult, RoleError> {
     match place {
         Place::Notifier(counted) => notify(channel, messages, *counted, amount, recorder),
-        Place::Notified(counted) if messages.pattern.alone() == Some(Role::Responder) => {
+        Place::Notified(counted) if messages.pattern.is_from_several() => {
             take_from_several(channel, messages, *counted, amount, recorder)
         }
         Place::Notified(_) => take_as_worker(channel, messages, recorder),

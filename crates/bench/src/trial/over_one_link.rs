@@ -73,7 +73,7 @@ pub(super) fn lost_of_several(
         .filter(of(Role::Responder))
         .filter(|process| process.phase < Phase::Finish && !process.ready)
         .collect::<Vec<_>>();
-    if pattern.alone() == Some(Role::Responder) {
+    if pattern.is_from_several() {
         let receiver = waiting.first()?;
         let all = senders.clone().count();
         return senders.enumerate().find_map(|(line, sender)| {

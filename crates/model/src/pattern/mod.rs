@@ -200,6 +200,11 @@ impl Pattern {
         matches!(self.facts().repeated, [Role::Responder])
     }
 
+    /// Returns whether several initiators send to one process.
+    pub const fn is_from_several(self) -> bool {
+        matches!(self.facts().repeated, [Role::Initiator])
+    }
+
     /// Returns whether each message has a new link.
     pub const fn makes_links(self) -> bool {
         matches!(self.facts().links, Links::PerMessage)
