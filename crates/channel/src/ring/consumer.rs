@@ -69,7 +69,7 @@ impl Consumer {
         }
     }
 
-    /// Whether a part of a message was taken, and not all of it.
+    /// Returns whether only a part of a message was received.
     pub(crate) fn is_within_message(&self) -> bool {
         self.expected > 0
     }
@@ -95,15 +95,26 @@ impl Consumer {
         self.lane.load_header(self.offset()) != 0 || self.broken
     }
 
-    /// Whether `count` records lie here, by their headers, which are not checked.
+    /// Returns the kind of the record at an offset, and its bytes; `None` without a record. Checks nothing.
+    fn unchecked(&self, offset: usize) -> Option<(u64, usize)> {
+        let header = self.lane.load_header(offset);
+        let kind = header >> 56;
+        let is_skip = kind == Kind::Skip as u64;
+        let bytes = if is_skip {
+            self.lane.capacity() - offset
+        } else {
+            record_bytes((header >> 32) as usize & 0xff_ffff)
+        };
+        (header != 0).then_some((kind, bytes))
+    }
+
+    /// Returns whether the ring has `count` records. Does not check the headers that it counts.
     pub(crate) fn has_records(&self, count: usize) -> bool {
         let (capacity, mut offset) = (self.lane.capacity(), self.offset());
         (0..count).all(|_| {
-            let header = self.lane.load_header(offset);
-            let is_skip = header >> 56 == Kind::Skip as u64;
-            let bytes = record_bytes((header >> 32) as usize & 0xff_ffff);
-            offset = if is_skip { 0 } else { (offset + bytes) & (capacity - 1) };
-            header != 0
+            let Some((_, bytes)) = self.unchecked(offset) else { return false };
+            offset = (offset + bytes) & (capacity - 1);
+            true
         })
     }
 
@@ -112,14 +123,7 @@ impl Consumer {
         let (capacity, mut offset) = (self.lane.capacity(), self.offset());
         let (mut walked, mut found) = (0, 0);
         while found < most && walked < capacity {
-            let header = self.lane.load_header(offset);
-            if header == 0 {
-                break;
-            }
-            let kind = header >> 56;
-            let is_skip = kind == Kind::Skip as u64;
-            let bytes =
-                if is_skip { capacity - offset } else { record_bytes((header >> 32) as usize & 0xff_ffff) };
+            let Some((kind, bytes)) = self.unchecked(offset) else { break };
             found += usize::from(kind == Kind::Whole as u64 || kind == Kind::First as u64);
             walked += bytes;
             offset = (offset + bytes) & (capacity - 1);
@@ -127,8 +131,8 @@ impl Consumer {
         found
     }
 
-    /// The same again and again: where a record as the last one is expected, with the rest of it, so that its lines travel
-    /// together with that of its header, and not one after the other.
+    /// Like [`has_header`](Self::has_header), for repeated calls. If a record like the last one is expected, prefetches its cache lines
+    /// together with that of its header.
     #[inline(always)]
     pub(crate) fn awaits_header(&self) -> bool {
         if self.usual.len <= FETCHED_BYTES {

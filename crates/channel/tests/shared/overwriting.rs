@@ -139,6 +139,15 @@ fn writable_ring() -> (OwnedFd, &'static [AtomicU64]) {
     }
 }
 
+/// Returns a receiver of a writable ring with `small` options, and the words of the ring.
+fn receiver_of_writable_ring() -> (OverwritingReceiver, &'static [AtomicU64]) {
+    let options = small(Waiting::Park);
+    let (memory, words) = writable_ring();
+    let subscription =
+        Subscription { memory, ..Broadcast::overwriting(&options).unwrap().subscribe().unwrap() };
+    (OverwritingReceiver::from_subscription(subscription, &options).unwrap(), words)
+}
+
 /// The memory that a sender shares, as one that breaks the protocol writes to it: the seals of a ring would forbid that.
 #[test]
 fn cunning_sender_does_no_harm() {
@@ -204,11 +213,7 @@ fn header_that_goes_away_is_reported() {
 /// A sender that clears the impossible header would otherwise let the receiver wait forever.
 #[test]
 fn broken_receiver_prepares_no_wait() {
-    let options = small(Waiting::Park);
-    let (memory, words) = writable_ring();
-    let subscription =
-        Subscription { memory, ..Broadcast::overwriting(&options).unwrap().subscribe().unwrap() };
-    let mut receiver = OverwritingReceiver::from_subscription(subscription, &options).unwrap();
+    let (mut receiver, words) = receiver_of_writable_ring();
     words[512].store(1, Ordering::Relaxed);
     expect!(receiver.try_recv(&mut [0; 8]), Err(Error::Corrupt(_)));
     words[512].store(0, Ordering::Relaxed);
@@ -218,11 +223,7 @@ fn broken_receiver_prepares_no_wait() {
 /// The receiver finds the headers of a round again in the next one, also after the death of the sender.
 #[test]
 fn sender_whose_records_have_no_end_is_corrupt() {
-    let options = small(Waiting::Park);
-    let (memory, words) = writable_ring();
-    let subscription =
-        Subscription { memory, ..Broadcast::overwriting(&options).unwrap().subscribe().unwrap() };
-    let mut receiver = OverwritingReceiver::from_subscription(subscription, &options).unwrap();
+    let (mut receiver, words) = receiver_of_writable_ring();
     words[512..].iter().step_by(64).for_each(|word| word.store(1 << 63 | 496, Ordering::Relaxed));
     let received = (0..100).take_while(|_| receiver.try_recv(&mut [0; 496]).is_ok()).count();
     assert!((16..20).contains(&received), "{received}");
