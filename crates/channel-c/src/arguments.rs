@@ -94,7 +94,7 @@ pub(crate) unsafe fn slice<'a, T>(values: *const T, len: usize) -> Result<&'a [T
 }
 
 /// # Safety
-/// Null where `len` is 0, or a pointer to so many bytes that nobody else uses meanwhile.
+/// Null where `len` is 0, or a pointer to `len` bytes that have no other user for the lifetime of the result.
 pub(crate) unsafe fn buffer<'a>(bytes: *mut u8, len: usize) -> Result<&'a mut [u8]> {
     match (bytes.is_null(), len) {
         (_, 0) => Ok(&mut []),
@@ -104,7 +104,7 @@ pub(crate) unsafe fn buffer<'a>(bytes: *mut u8, len: usize) -> Result<&'a mut [u
     }
 }
 
-/// Whether memory can have so many values. C programs may pass `SIZE_MAX`, of which no slice can be made.
+/// Returns whether a slice can have `len` values. C programs may pass `SIZE_MAX`, which is too large for a slice.
 fn is_possible<T>(len: usize) -> bool {
     len <= isize::MAX as usize / size_of::<T>()
 }

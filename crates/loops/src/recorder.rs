@@ -44,7 +44,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Returns a measurement of this, without anything that was seen beside the times.
+    /// Returns a measurement that has only these times.
     pub fn measurement(self) -> Measurement {
         Measurement {
             round_trips: self.round_trips,

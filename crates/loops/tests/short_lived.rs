@@ -60,7 +60,7 @@ fn make_links(built_in: &BuiltIn, folder: &Path) {
 #[test]
 fn each_link_carries_its_message_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    // In a process of its own: there is one thread, which takes all signals, and nobody else opens descriptors.
+    // A separate process has one thread, which gets all signals, and no other test opens descriptors there.
     let mut child = fork(&[], std::io::stderr().as_handle(), Bond::DiesWithParent, || {
         all_built_in().iter().for_each(|built_in| make_links(built_in, folder.path()));
         0

@@ -3,7 +3,7 @@
 use furlong_analysis::{ExchangeFigures, Row, Shares, Skipped, Unit};
 use furlong_model::Case;
 
-/// What stands in a column.
+/// The kind of the values in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
@@ -12,7 +12,7 @@ pub(crate) enum Kind {
     Figure,
 }
 
-/// What stands in a cell that is not empty.
+/// The value of a cell that is not empty.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     Text(String),

@@ -494,7 +494,7 @@ fn has_throughput(row: &Row) -> bool {
     row.exchange.bytes_per_second.is_some()
 }
 
-/// What holds a sender back that nobody answers. In a round trip one message is under way.
+/// Returns whether the depth is a figure of the row. It limits a sender whose messages are not answered; a round trip has one message in flight.
 fn has_depth(row: &Row) -> bool {
     is_message(row) && is_stream(row) && row.depth.is_some()
 }

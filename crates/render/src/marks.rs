@@ -17,7 +17,7 @@ pub(crate) fn is_batched(row: &Row) -> bool {
     is_round_trip(row) && has_percentiles(row) && row.exchange.per_sample > 1
 }
 
-/// `?`: nobody knows how sure its place is.
+/// `?`: without an interval, its place is not certain.
 pub(crate) fn has_no_interval(row: &Row) -> bool {
     row.exchange.ns.median_ci95.is_none()
 }
@@ -36,12 +36,12 @@ pub(crate) fn is_round_trip(row: &Row) -> bool {
     row.exchange.unit == Unit::RoundTrip && !is_whole_run(row)
 }
 
-/// Of programs that do not say how many exchanges they do.
+/// Returns whether a row is the run of programs that do not count their exchanges.
 pub(crate) fn is_whole_run(row: &Row) -> bool {
     row.programs.as_ref().is_some_and(|programs| !programs.counts)
 }
 
-/// Programs of somebody else's are timed once in a trial.
+/// Returns whether a row has percentiles. The user's programs are timed once per trial.
 pub(crate) fn has_percentiles(row: &Row) -> bool {
     row.programs.is_none()
 }

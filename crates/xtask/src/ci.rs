@@ -116,7 +116,7 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     stages.run("furlong is built", || cargo(&["build", "--release", "--locked"]))?;
     stages.run("the quick set", || cargo(&["run", "--release", "--locked"]))?;
     let suites = stages.run("tests are built", suites::build)?;
-    // Root alone can start a stage in a namespace of its own. Both compilers get the CPU time that the next stages leave.
+    // Only root can start a stage in a separate namespace. Both compilers get the CPU time that the next stages leave.
     let beside = root_too.then(|| {
         packages::provide(&fuzz::PACKAGES)?;
         windows::provide_packages()?;

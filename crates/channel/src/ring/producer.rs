@@ -73,7 +73,7 @@ impl Producer {
         Ok(())
     }
 
-    /// Whether so many bytes are free, after looking again if they seem not to be.
+    /// Returns whether `bytes` bytes are free. Reads the position of the receiver only if the known room does not suffice.
     #[inline(always)]
     fn finds_room(&mut self, bytes: usize) -> Result<bool> {
         if self.has_room(bytes) { Ok(true) } else { self.finds_room_after_look(bytes) }

@@ -29,7 +29,7 @@ enum Step {
     Send(Vec<usize>),
     /// Sends the parts of a message, and gives it up before the last one or not.
     SendParts { parts: Vec<usize>, gives_up: bool },
-    /// Receives so many records.
+    /// Receives this number of records.
     Receive(usize),
     /// Tells the sender how far it is.
     Release,
@@ -142,7 +142,7 @@ proptest! {
         }
     }
 
-    /// Any position whatsoever leaves the sender with no more room than there is.
+    /// Whatever position the receiver writes, the sender never finds more room than the ring has.
     #[test]
     fn what_the_receiver_writes_is_checked(reads in proptest::collection::vec(any_position(), 1..20)) {
         let (mut producer, _, shared) = ring(0);
