@@ -65,6 +65,9 @@ pub struct Recommendation {
     /// Of the rows that could not carry the rate, the one that carried the most, where nothing is chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub carried_most: Option<CarriedMost>,
+    /// The best of the rows that carry the rate and keep a processor busy, where that was not allowed and nothing is chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub carried_by_spinning: Option<Ranked>,
     /// What holds at both levels of the core-to-core time, where it had two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub two_levels: Option<Regimes>,
@@ -124,10 +127,11 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
     let mut ranked: Vec<Ranked> =
         rows.filter_map(|(row, compared)| Ranked::of(shortlist, long_run, row, compared)).collect();
     ranked::sort(&mut ranked, workload.objective);
+    let keeps_busy = |row: &Ranked| !workload.spin && row.keeps_cpus_busy(workload);
+    let best_busy = ranked.iter().find(|row| !workload.admits(row.wait) || keeps_busy(row)).cloned();
     let (mut allowed, spinning): (Vec<_>, Vec<_>) =
         ranked.into_iter().partition(|row| workload.admits(row.wait));
-    let keeps_busy = |row: &mut Ranked| !workload.spin && row.keeps_cpus_busy(workload);
-    let keeping_busy: Vec<Ranked> = allowed.extract_if(.., keeps_busy).collect();
+    let keeping_busy: Vec<Ranked> = allowed.extract_if(.., |row| keeps_busy(row)).collect();
     if let Some(first) = allowed.first().cloned() {
         allowed = allowed.into_iter().map(|row| row.compared_with(&first)).collect();
     }
@@ -194,6 +198,7 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
             .filter(|_| choice.is_none())
             .cloned(),
         saturated,
+        carried_by_spinning: best_busy.filter(|_| choice.is_none()),
         candidates: shortlist.candidates.len(),
         early_look_alone: early_look_alone && choice.is_some(),
         two_levels: two_levels(long),

@@ -286,6 +286,18 @@ fn where_no_row_carries_the_rate_the_one_that_came_nearest_is_named() {
     let reasons: Vec<_> = found.excluded.iter().filter(|entry| entry.wait.is_some()).collect();
     assert_eq!((reasons.len(), &reasons[0].reason), (2, &reasons[1].reason), "one cause, one reason");
     assert!((15_000.0..20_000.0).contains(&most.saturation.carried_per_second), "{most:?}");
+    assert_eq!(found.carried_by_spinning, None);
+}
+
+#[test]
+fn row_that_carries_the_rate_by_busy_waiting_alone_is_named() {
+    let workload = Workload { interval_ns: Some(20_000), ..Workload::default() };
+    let found = recommended(workload, &[PIPE, POLLED]);
+    let by_spinning = found.carried_by_spinning.unwrap();
+    assert_eq!((found.choice, by_spinning.name().as_str()), (None, "posix-shm/spin"));
+    assert_eq!(found.carried_most.unwrap().mechanism, "pipe");
+    let workload = Workload { interval_ns: Some(66_000), ..Workload::default() };
+    assert_eq!(recommended(workload, &[PIPE, POLLED]).carried_by_spinning, None, "pipe/block carries it");
 }
 
 #[test]

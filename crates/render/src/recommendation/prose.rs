@@ -107,6 +107,9 @@ pub(crate) fn heading(recommendation: &Recommendation) -> String {
                     Level::Unreliable => {
                         format!("No answer yet: nothing carried {asked} on this busy machine")
                     }
+                    _ if recommendation.carried_by_spinning.is_some() => {
+                        format!("No row carries {asked} here without busy-waiting")
+                    }
                     _ => format!("No row carries {asked} here"),
                 }
             }
@@ -120,11 +123,26 @@ pub(crate) fn heading(recommendation: &Recommendation) -> String {
 }
 
 /// How much the row carried that carried the most.
-fn most(CarriedMost { mechanism, wait, saturation }: &CarriedMost) -> String {
-    format!(
-        "{} carried the most: {}.",
+fn most(recommendation: &Recommendation) -> Option<String> {
+    let CarriedMost { mechanism, wait, saturation } = recommendation.carried_most.as_ref()?;
+    let of_others = match recommendation.carried_by_spinning {
+        Some(_) => "Of the others, ",
+        None => "",
+    };
+    Some(format!(
+        "{of_others}{} carried the most: {}.",
         plain(&row_name(mechanism, *wait)),
         format_per_second(saturation.carried_per_second)
+    ))
+}
+
+/// The row that a user gains by `--spin`, where no other carries the rate.
+fn by_spinning(row: &Ranked) -> String {
+    format!(
+        "{} carries it, with a median of {}, and uses {} of one processor: --spin allows that.",
+        plain(&row.name()),
+        format_ns(row.p50_ns),
+        share(row.cpu_share)
     )
 }
 
@@ -134,7 +152,8 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
         if recommendation.run.partial {
             return Vec::new();
         }
-        let mut lines: Vec<String> = recommendation.carried_most.iter().map(most).collect();
+        let mut lines: Vec<String> = recommendation.carried_by_spinning.iter().map(by_spinning).collect();
+        lines.extend(most(recommendation));
         if recommendation.run.noise.level == Level::Unreliable && !lines.is_empty() {
             lines.push(
                 "The machine was unreliable during this run, and may carry more when it is not: ask again when furlong doctor \

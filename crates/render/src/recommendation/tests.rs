@@ -52,11 +52,13 @@ fn a_rate_that_no_row_carries_is_no_answer_and_says_how_much_is_carried() {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let text = said(&found);
-    assert!(text.contains("No row carries 100k/s here"), "{text}");
-    assert!(
-        text.contains("posix-shm/futex carried the most: ") && !text.contains("Nothing on this machine"),
-        "{text}"
-    );
+    assert!(text.contains("No row carries 100k/s here without busy-waiting"), "{text}");
+    assert!(text.contains("posix-shm/spin carries it, with a median of "), "{text}");
+    assert!(text.contains("Of the others, posix-shm/futex carried the most: "), "{text}");
+    found.carried_by_spinning = None;
+    let text = said(&found);
+    assert!(text.contains("No row carries 100k/s here - posix-shm/futex carried the most: "), "{text}");
+    assert!(!text.contains("Nothing on this machine") && !text.contains("--spin"), "{text}");
     found.run.noise.level = furlong_analysis::Level::Unreliable;
     let text = said(&found);
     assert!(text.contains("No answer yet: nothing carried 100k/s on this busy machine"), "{text}");
