@@ -40,7 +40,8 @@ const PAIRS: [Pair; 3] = [
     Pair {
         row: "java-unix-socket",
         adapter: "java",
-        program: "rm -f FOLDER/socket; java -cp FOLDER Pair FOLDER/socket",
+        // Java cannot bind itself.
+        program: "rm -f FOLDER/socket; taskset -c 0 java -cp FOLDER Pair FOLDER/socket",
         options: "",
     },
 ];
