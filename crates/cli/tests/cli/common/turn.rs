@@ -3,6 +3,10 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 
+/// How many wait to be alone before others wait for them. A test that is to be alone waits for the end of all others, in which a
+/// processor idles: two that follow each other share that time.
+const WAITING_TOGETHER: usize = 2;
+
 /// Tests that are running, and those that wait until none is.
 struct Turns {
     running: usize,
@@ -40,7 +44,8 @@ impl Turn {
         let mut turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
         turns.waiting_to_be_alone += usize::from(alone);
         let must_wait = |turns: &mut Turns| {
-            turns.alone || if alone { turns.running > 0 } else { turns.waiting_to_be_alone > 0 }
+            turns.alone
+                || if alone { turns.running > 0 } else { turns.waiting_to_be_alone >= WAITING_TOGETHER }
         };
         turns = CHANGED.wait_while(turns, must_wait).unwrap_or_else(PoisonError::into_inner);
         turns.waiting_to_be_alone -= usize::from(alone);
