@@ -10,13 +10,14 @@ use crate::session::Session;
 use crate::started_program::{PRINTED_BYTES, Said, StartedProgram, shortened};
 use crate::tally::role_tally;
 use crate::trial::context::Settings;
-use crate::watch::{OTHER_REPORT_MS, Observer, cause, paused_failure};
+use crate::watch::{Carrier, OTHER_REPORT, Observer, Quiet, cause, in_ms, paused_failure};
 use furlong_loops::recorder::timing_of;
 use furlong_loops::schedule::Idle;
 use furlong_model::{
     Capabilities, Case, Failure, Family, Fault, Measurement, Party, Phase, Placement, ProgramFacts, Role,
     RoleTally, Start, Unavailable, Wait,
 };
+use furlong_os::activity::Activity;
 use furlong_os::linux::signal;
 use furlong_os::memory::bounded_object;
 use furlong_os::other_process::{self, Used, with_descendants};
@@ -269,7 +270,7 @@ impl ProgramsTrial<'_> {
         if before[asks].keys().any(|pid| !after[asks].contains_key(pid)) {
             // The client or a child may end right after the last line. Once the client's exit status was taken, the kernel tells
             // what it and the children that it waited for have used since they began.
-            self.started[asks].program.child.wait_at_most(OTHER_REPORT_MS);
+            self.started[asks].program.child.wait_at_most(in_ms(OTHER_REPORT));
             let later = self.used();
             if !later[asks].contains_key(&self.pid(asks)) {
                 after = later;
@@ -327,9 +328,9 @@ impl ProgramsTrial<'_> {
     /// Waits for what a side says next of how far it is, and gives it with the time. Other lines are not meant for furlong.
     fn next_mark(&mut self, side: usize, phase: Phase) -> Result<(Mark, u64), NotMeasured> {
         let limit = self.settings.timeout;
-        let deadline_ns = clock::now_ns() + limit.as_nanos() as u64;
         let mut step_ms = FIRST_SAMPLE_MS;
         let mut at_ns = clock::now_ns();
+        let mut quiet = Quiet::since(at_ns, &*self);
         loop {
             // Before the wait: a mark that was read with an earlier line wakes no wait, and would get the time of its end.
             let mark = self.started[side].mark(phase).map_err(|failure| self.cause(failure, phase))?;
@@ -337,12 +338,13 @@ impl ProgramsTrial<'_> {
                 // It was waited for after the end of its output.
                 Some(Mark::Ended) => return Ok((Mark::Ended, clock::now_ns())),
                 Some(mark) => return Ok((mark, at_ns)),
-                None if at_ns >= deadline_ns => {
-                    let awaited = if phase == Phase::Open { "line 'ready'" } else { "line 'done'" };
-                    let stopped = self.observer.sees_stopped(self.pid(side));
-                    return Err(self.started[side].program.silence(phase, awaited, limit, stopped).into());
-                }
                 None => {}
+            }
+            if let Some(silence) = quiet.look(at_ns, limit, &*self) {
+                let awaited = if phase == Phase::Open { "line 'ready'" } else { "line 'done'" };
+                let stopped = self.observer.sees_stopped(self.pid(side));
+                let program = &self.started[side].program;
+                return Err(program.silence(phase, awaited, limit, stopped, silence.lacked()).into());
             }
             let handles: Vec<_> = self
                 .started
@@ -351,8 +353,7 @@ impl ProgramsTrial<'_> {
                 .chain(self.observer.handles())
                 .chain(self.session.shutdown_handle())
                 .collect();
-            let left_ns = deadline_ns.saturating_sub(clock::now_ns());
-            let wait_ms = left_ns.div_ceil(1_000_000).min(step_ms);
+            let wait_ms = in_ms(quiet.left(clock::now_ns(), limit)).min(step_ms);
             let came = wait_any(&handles, wait_ms).map_err(|error| not_started(phase, &error))?;
             at_ns = clock::now_ns();
             self.observer.attend();
@@ -373,7 +374,7 @@ impl ProgramsTrial<'_> {
     /// Which failure explains the others, of this one and what the other side did within a moment.
     fn cause(&mut self, failure: Failure, phase: Phase) -> Failure {
         let deaths = self.started.iter_mut().filter_map(|Side { program, .. }| {
-            let exit = program.child.wait_at_most(OTHER_REPORT_MS)?;
+            let exit = program.child.wait_at_most(in_ms(OTHER_REPORT))?;
             (Some(program.party) != failure.party && exit != Exit::Code(0))
                 .then(|| program.exit_failure(exit, phase))
         });
@@ -471,6 +472,15 @@ impl ProgramsTrial<'_> {
 
     fn unreadable(&self, error: &io::Error) -> NotMeasured {
         self.started[SERVES].failure(Phase::Timed, &format!("read what the programs use: {error}")).into()
+    }
+}
+
+impl Carrier for ProgramsTrial<'_> {
+    fn activities(&self) -> Vec<(i32, Activity)> {
+        let of_side =
+            |side: &Side| side.known.iter().copied().chain([side.program.child.pid()]).collect::<Vec<_>>();
+        let pids: BTreeSet<i32> = self.started.iter().flat_map(of_side).collect();
+        pids.into_iter().filter_map(|pid| Some((pid, other_process::activity(pid)?))).collect()
     }
 }
 

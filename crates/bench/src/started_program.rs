@@ -3,6 +3,7 @@
 
 use crate::watch::early_end;
 use furlong_model::{Failure, Fault, Party, Phase};
+use furlong_os::activity::Activity;
 use furlong_os::memory::written_text;
 use furlong_os::process::{Child, Exit};
 use furlong_os::wait::is_readable;
@@ -134,18 +135,31 @@ impl StartedProgram {
         self.failure_by(phase, fault, detail)
     }
 
-    /// That nothing of what was `awaited` came from it for so long, and whether a signal has stopped it.
-    pub(crate) fn silence(&self, phase: Phase, awaited: &str, limit: Duration, stopped: bool) -> Failure {
+    /// What it does now; `None` once it has ended.
+    pub(crate) fn activity(&self) -> Option<(i32, Activity)> {
+        Some((self.child.pid(), self.child.activity()?))
+    }
+
+    /// That nothing of what was `awaited` came from it for so long, and why, if a signal has stopped it or a process of the trial
+    /// has `lacked` something.
+    pub(crate) fn silence(
+        &self,
+        phase: Phase,
+        awaited: &str,
+        limit: Duration,
+        stopped: bool,
+        lacked: Option<(i32, String)>,
+    ) -> Failure {
         if stopped || self.child.is_stopped() {
             let what = format!("stopped by a signal (state T), no {awaited} came from it for {limit:?}");
-            self.failure_by(phase, Fault::Stopped, what)
-        } else {
-            self.failure_by(
-                phase,
-                Fault::Silent,
-                format!("alive, but no {awaited} came from it for {limit:?}"),
-            )
+            return self.failure_by(phase, Fault::Stopped, what);
         }
+        let what = match lacked {
+            Some((pid, lacked)) if pid == self.child.pid() => lacked,
+            Some((pid, lacked)) => format!("no {awaited} came from it, and process {pid} was {lacked}"),
+            None => format!("alive, but no {awaited} came from it for {limit:?}"),
+        };
+        self.failure_by(phase, Fault::Silent, what)
     }
 
     /// Waits until it has ended.

@@ -6,8 +6,9 @@ use super::protocol::{Reply, Request};
 use crate::not_measured::{Interrupted, NotMeasured, not_started};
 use crate::session::Session;
 use crate::started_program::shortened;
-use crate::watch::{CONFIRM_MS, LatestEnd, OTHER_REPORT_MS, Observer, cause};
+use crate::watch::{Carrier, LatestEnd, OTHER_REPORT, Observer, Quiet, Silence, cause, in_ms};
 use furlong_model::{Failure, Fault, Party, Phase, Role, Unavailable};
+use furlong_os::activity::Activity;
 use furlong_os::clock;
 use furlong_os::wait::wait_any;
 use std::time::Duration;
@@ -39,8 +40,9 @@ impl Programs<'_> {
         }
         let mut heard: Vec<Heard> = self.conversations.iter().map(|_| Heard::Nothing).collect();
         let mut incidents: Vec<Failure> = Vec::new();
-        let mut deadline_ns = clock::now_ns() + limit.as_nanos() as u64;
-        let mut confirmed = false;
+        let mut quiet = Quiet::since(clock::now_ns(), &Awaited(&self.conversations, &heard));
+        // The other program's side of the story may explain what went wrong in one.
+        let mut other_report_ns = u64::MAX;
         loop {
             let listened_to = self.conversations.iter().zip(&heard).filter(|(_, heard)| !heard.is_failure());
             let mut handles: Vec<_> =
@@ -51,9 +53,10 @@ impl Programs<'_> {
             }
             handles.extend(self.session.shutdown_handle());
             let end = self.end.filter(|_| phase != Phase::Finish && incidents.is_empty());
-            let until_ns = end.map_or(deadline_ns, |end| end.at_ns.min(deadline_ns));
-            let left_ns = until_ns.saturating_sub(clock::now_ns());
-            wait_any(&handles, left_ns.div_ceil(1_000_000)).map_err(|error| not_started(phase, &error))?;
+            let now_ns = clock::now_ns();
+            let until_ns = end.map_or(other_report_ns, |end| end.at_ns.min(other_report_ns));
+            let left = quiet.left(now_ns, limit).min(Duration::from_nanos(until_ns.saturating_sub(now_ns)));
+            wait_any(&handles, in_ms(left)).map_err(|error| not_started(phase, &error))?;
             self.observer.attend();
             if let Some(signal) = self.session.shutdown_request() {
                 return Err(Interrupted { signal }.into());
@@ -66,25 +69,24 @@ impl Programs<'_> {
             if phase != Phase::Finish && incidents.is_empty() {
                 incidents.extend(self.participants.death(phase));
             }
+            let now_ns = clock::now_ns();
             if first && !incidents.is_empty() {
-                // The other program's side of the story may explain this one.
-                deadline_ns = clock::now_ns() + OTHER_REPORT_MS * 1_000_000;
+                other_report_ns = now_ns + OTHER_REPORT.as_nanos() as u64;
             }
             let heard_all = !heard.iter().any(Heard::is_nothing);
             if incidents.is_empty() && heard_all {
                 return Ok(heard.into_iter().filter_map(Heard::reply).collect());
             }
-            if heard_all || clock::now_ns() >= deadline_ns {
-                if incidents.is_empty() && !confirmed {
-                    (confirmed, deadline_ns) = (true, clock::now_ns() + CONFIRM_MS * 1_000_000);
-                    continue;
-                }
-                if incidents.is_empty() {
-                    incidents.extend(self.silence(&heard, phase, limit));
-                }
-                let nobody = self.failure(phase, "nothing happened, and no program says why".to_owned());
-                return Err(cause(incidents).unwrap_or(nobody).into());
+            let awaited = Awaited(&self.conversations, &heard);
+            if incidents.is_empty()
+                && let Some(silence) = quiet.look(now_ns, limit, &awaited)
+            {
+                incidents.extend(self.silence(&heard, phase, limit, &silence));
+            } else if !heard_all && now_ns < other_report_ns {
+                continue;
             }
+            let nobody = self.failure(phase, "nothing happened, and no program says why".to_owned());
+            return Err(cause(incidents).unwrap_or(nobody).into());
         }
     }
 
@@ -119,19 +121,38 @@ impl Programs<'_> {
         Ok(incidents)
     }
 
-    /// Who has not replied, and whether a signal has stopped it.
-    fn silence(&self, heard: &[Heard], phase: Phase, limit: Duration) -> Vec<Failure> {
-        let waited_for = self.conversations.iter().zip(heard).filter(|(_, heard)| heard.is_nothing());
-        let silence = |Conversation { program, .. }: &Conversation| {
-            program.silence(phase, "reply", limit, self.observer.sees_stopped(program.child.pid()))
+    /// The failure of each program that has not replied.
+    fn silence(&self, heard: &[Heard], phase: Phase, limit: Duration, silence: &Silence) -> Vec<Failure> {
+        let of = |Conversation { program, .. }: &Conversation| {
+            let stopped = self.observer.sees_stopped(program.child.pid());
+            program.silence(phase, "reply", limit, stopped, silence.lacked())
         };
-        waited_for.map(|(conversation, _)| silence(conversation)).collect()
+        Awaited(&self.conversations, heard).conversations().map(of).collect()
     }
 
     /// A failure that is no single program's.
     pub(super) fn failure(&self, phase: Phase, detail: String) -> Failure {
         let party = (self.conversations.len() == 1).then_some(Role::Initiator.into());
         Failure { phase, party, fault: Fault::Error, detail }
+    }
+}
+
+/// The programs of a trial, and what each has said: those that have said nothing are waited for.
+struct Awaited<'a>(&'a [Conversation], &'a [Heard]);
+
+impl<'a> Awaited<'a> {
+    fn conversations(&self) -> impl Iterator<Item = &'a Conversation> + use<'a> {
+        self.0
+            .iter()
+            .zip(self.1)
+            .filter(|(_, heard)| heard.is_nothing())
+            .map(|(conversation, _)| conversation)
+    }
+}
+
+impl Carrier for Awaited<'_> {
+    fn activities(&self) -> Vec<(i32, Activity)> {
+        self.conversations().filter_map(|conversation| conversation.program.activity()).collect()
     }
 }
 

@@ -69,7 +69,7 @@ impl Pipe {
             }
             let left_ns = deadline_ns.saturating_sub(clock::now_ns());
             if left_ns == 0 {
-                return Err(self.program.silence(Phase::Create, awaited, patience, false).into());
+                return Err(self.program.silence(Phase::Create, awaited, patience, false, None).into());
             }
             let mut handles = self.program.handles();
             handles.extend(session.and_then(Session::shutdown_handle));

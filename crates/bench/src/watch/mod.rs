@@ -3,9 +3,10 @@
 //! It sleeps while the roles work. It wakes when a role reports something, when one dies, when the run is requested to
 //! end, or when nothing has happened for too long.
 
+mod quiet;
 mod role_process;
-mod silence;
 
+pub(crate) use quiet::{Carrier, Quiet, Silence};
 pub(crate) use role_process::RoleProcess;
 pub(crate) use role_process::early_end;
 
@@ -13,26 +14,24 @@ use crate::not_measured::{Interrupted, NotMeasured};
 use crate::session::Session;
 use furlong_loops::control_page::{ControlPage, Progress};
 use furlong_model::{Failure, Fault, Party, Phase, Unavailable, format_ns};
+use furlong_os::activity::Activity;
 use furlong_os::wait::wait_any;
 use furlong_os::{AsHandle, BorrowedHandle, clock};
 use furlong_stats::sort_by_key;
 use serde::de::DeserializeOwned;
-use silence::Silence;
+use std::io;
 use std::time::Duration;
 
-/// How long to wait for the other role's side of a story, in milliseconds: a role whose peer was killed often
-/// reports first that its call failed.
-pub(crate) const OTHER_REPORT_MS: u64 = 100;
+/// How long to wait for the other role's side of a story: a role whose peer was killed often reports first that its call failed.
+pub(crate) const OTHER_REPORT: Duration = Duration::from_millis(100);
 
-/// How long to look again before nothing is taken for silence, in milliseconds: where the whole machine stood still,
-/// time has run out for all, and the roles need a moment to show that they are alive.
-pub(crate) const CONFIRM_MS: u64 = 300;
+/// How often a death is polled for where there is no pidfd.
+const POLL: Duration = Duration::from_millis(1);
 
-/// How many times as long as others a role may be silent that lacks a processor, or a page that its disk is to bring.
-const PATIENCE: u64 = 5;
-
-/// How often a death is polled for where there is no pidfd, in milliseconds.
-const POLL_MS: u64 = 1;
+/// Returns whole milliseconds, of which none is too early.
+pub(crate) fn in_ms(time: Duration) -> u64 {
+    time.as_nanos().div_ceil(1_000_000) as u64
+}
 
 /// Observes a trial while it takes place.
 pub trait Observer {
@@ -110,29 +109,10 @@ impl<D: DeserializeOwned> Watch<D> {
         observer: &mut dyn Observer,
     ) -> Result<Vec<D>, NotMeasured> {
         let mut incidents: Vec<Failure> = Vec::new();
-        let (mut progress, mut last_report_ns) = (self.progress(), clock::now_ns());
-        // Noticed when the time was over and nothing had changed.
-        let mut silence: Option<Silence> = None;
-        let mut patience = 1;
+        let mut quiet = Quiet::since(clock::now_ns(), self);
         loop {
-            let mut handles = self.watched(session);
-            let watched = handles.len();
-            if incidents.is_empty() {
-                handles.extend(observer.handles());
-            }
-            let timeout_ms = match (incidents.is_empty(), &silence) {
-                _ if self.polls() => POLL_MS,
-                (true, Some(silence)) => CONFIRM_MS.saturating_sub(silence.known_ms()),
-                (true, None) => {
-                    (patience * self.longest_silence_ms()).saturating_sub(ms_since(last_report_ns))
-                }
-                (false, _) => OTHER_REPORT_MS.saturating_sub(ms_since(last_report_ns)),
-            };
-            let left_ns = self.end.map(|end| end.at_ns.saturating_sub(clock::now_ns()));
-            let timeout_ms =
-                left_ns.map_or(timeout_ms, |left_ns| timeout_ms.min(left_ns.div_ceil(1_000_000)));
-            let ready = match wait_any(&handles, timeout_ms) {
-                Ok(ready) => ready,
+            let news = match self.wait(session, observer, &incidents, &quiet) {
+                Ok(news) => news,
                 Err(error) => {
                     incidents.push(self.failure(None, Fault::Error, format!("poll: {error}")));
                     return Err(self.give_up(incidents).into());
@@ -142,35 +122,21 @@ impl<D: DeserializeOwned> Watch<D> {
             if let Some(signal) = session.shutdown_request() {
                 return Err(Interrupted { signal }.into());
             }
-            if let Some(end) = self.end.filter(|end| incidents.is_empty() && clock::now_ns() >= end.at_ns) {
+            let now_ns = clock::now_ns();
+            if let Some(end) = self.end.filter(|end| incidents.is_empty() && now_ns >= end.at_ns) {
                 self.give_up(Vec::new());
                 return Err(end.refusal());
             }
-            // What an observer sees is no news: a role that hangs may well make calls.
-            let news = ready.iter().take(watched).any(|ready| *ready);
             if news {
-                (last_report_ns, silence, patience) = (clock::now_ns(), None, 1);
+                quiet.heard(now_ns);
             }
-            let quiet_ms = ms_since(last_report_ns);
-            let waited_for_other = !news && !incidents.is_empty() && quiet_ms >= OTHER_REPORT_MS;
-            if !news && incidents.is_empty() && quiet_ms >= patience * self.longest_silence_ms() {
-                let now = self.progress();
-                match &silence {
-                    _ if now != progress => {
-                        (progress, last_report_ns) = (now, clock::now_ns());
-                        (silence, patience) = (None, 1);
-                    }
-                    None => silence = Some(Silence::of(&self.processes)),
-                    Some(known) if known.known_ms() >= CONFIRM_MS => {
-                        let lack = known.lack(&self.processes, Duration::from_millis(quiet_ms));
-                        if lack.is_none() || patience == PATIENCE {
-                            incidents.extend(self.why_silent(observer, lack));
-                            return Err(self.give_up(incidents).into());
-                        }
-                        (silence, patience) = (None, patience + 1);
-                    }
-                    Some(_) => {}
-                }
+            let waited_for_other = !news && !incidents.is_empty() && quiet.lasted(now_ns) >= OTHER_REPORT;
+            if !news
+                && incidents.is_empty()
+                && let Some(silence) = quiet.look(now_ns, self.longest_silence(), self)
+            {
+                incidents.extend(self.why_silent(observer, &silence));
+                return Err(self.give_up(incidents).into());
             }
             incidents.extend(self.processes.iter_mut().filter_map(RoleProcess::attend));
             if waited_for_other || incidents.len() >= self.processes.len() {
@@ -185,6 +151,31 @@ impl<D: DeserializeOwned> Watch<D> {
         }
     }
 
+    /// Waits until something happens or is due. Returns whether it came from a role: what an observer sees is no news, since a role
+    /// that hangs may well make calls.
+    fn wait(
+        &self,
+        session: &Session,
+        observer: &dyn Observer,
+        incidents: &[Failure],
+        quiet: &Quiet,
+    ) -> io::Result<bool> {
+        let now_ns = clock::now_ns();
+        let mut handles = self.watched(session);
+        let watched = handles.len();
+        if incidents.is_empty() {
+            handles.extend(observer.handles());
+        }
+        let left = match incidents {
+            _ if self.polls() => POLL,
+            [] => quiet.left(now_ns, self.longest_silence()),
+            _ => OTHER_REPORT.saturating_sub(quiet.lasted(now_ns)),
+        };
+        let until_end = self.end.map(|end| Duration::from_nanos(end.at_ns.saturating_sub(now_ns)));
+        let ready = wait_any(&handles, in_ms(until_end.map_or(left, |until_end| left.min(until_end))))?;
+        Ok(ready.iter().take(watched).any(|ready| *ready))
+    }
+
     /// Whether a role is about to die: without a pidfd that can only be polled for.
     fn polls(&self) -> bool {
         let unseen = |process: &RoleProcess<D>| {
@@ -194,10 +185,9 @@ impl<D: DeserializeOwned> Watch<D> {
     }
 
     /// How long nothing may happen from now on.
-    fn longest_silence_ms(&self) -> u64 {
+    fn longest_silence(&self) -> Duration {
         let measuring = self.processes.iter().any(|process| process.phase >= Phase::WarmUp);
-        let budget = if measuring { self.budget } else { Duration::ZERO };
-        (self.timeout + budget).as_millis() as u64
+        self.timeout + if measuring { self.budget } else { Duration::ZERO }
     }
 
     /// What to watch: each role's reports and death, and the request that the run ends.
@@ -211,10 +201,6 @@ impl<D: DeserializeOwned> Watch<D> {
         }
         watched.extend(session.shutdown_handle());
         watched
-    }
-
-    fn progress(&self) -> Vec<Progress> {
-        self.control_pages.iter().flat_map(ControlPage::all_progress).collect()
     }
 
     /// Lets the roles begin the next phase once all are ready for it.
@@ -249,8 +235,8 @@ impl<D: DeserializeOwned> Watch<D> {
         self.processes.iter_mut().map(|process| process.done.take()).collect()
     }
 
-    /// Why nothing has happened for so long, where a role may have lacked something.
-    fn why_silent(&mut self, observer: &dyn Observer, lack: Option<Failure>) -> Vec<Failure> {
+    /// Why nothing has happened for so long.
+    fn why_silent(&mut self, observer: &dyn Observer, silence: &Silence) -> Vec<Failure> {
         let timeout = self.timeout;
         let stopped: Vec<Failure> = self
             .processes
@@ -264,7 +250,12 @@ impl<D: DeserializeOwned> Watch<D> {
         if !stopped.is_empty() {
             return stopped;
         }
-        if let Some(failure) = lack.or_else(|| (self.explain)(self)) {
+        let lacks = silence.lacked().and_then(|(pid, detail)| {
+            let process = self.processes.iter().find(|process| process.child.pid() == pid)?;
+            let (phase, party) = (process.phase, Some(process.party));
+            Some(Failure { phase, party, fault: Fault::Silent, detail })
+        });
+        if let Some(failure) = lacks.or_else(|| (self.explain)(self)) {
             return vec![failure];
         }
         self.processes
@@ -312,6 +303,17 @@ impl<D: DeserializeOwned> Watch<D> {
     }
 }
 
+impl<D> Carrier for Watch<D> {
+    fn activities(&self) -> Vec<(i32, Activity)> {
+        let activity = |process: &RoleProcess<D>| Some((process.child.pid(), process.child.activity()?));
+        self.processes.iter().filter_map(activity).collect()
+    }
+
+    fn progress(&self) -> Vec<Progress> {
+        self.control_pages.iter().flat_map(ControlPage::all_progress).collect()
+    }
+}
+
 /// That a role was stopped for a moment while it was measured.
 pub(crate) fn paused_failure(party: Party) -> Failure {
     let detail = "stopped by a signal and let go on while it was measured".to_owned();
@@ -331,10 +333,6 @@ pub(crate) fn cause(mut incidents: Vec<Failure>) -> Option<Failure> {
         _ => 6,
     });
     incidents.into_iter().next()
-}
-
-fn ms_since(start_ns: u64) -> u64 {
-    (clock::now_ns() - start_ns) / 1_000_000
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 use crate::error::{Context, check};
 use crate::linux::affinity::mask_of;
+pub use crate::linux::proc_files::activity;
 use crate::linux::proc_files::{ran_ns, stat};
 use crate::linux::process::{pidfd_open, send_signal};
 use crate::usage::Usage;

@@ -1,5 +1,7 @@
 //! What /proc tells of a process, seen from outside.
 
+use crate::activity::{Activity, State};
+use crate::clock;
 use crate::error::Context;
 use std::fs;
 use std::io;
@@ -31,4 +33,14 @@ pub(super) fn ran_ns(pid: i32, thread: i32) -> io::Result<u64> {
     let times = fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat"))?;
     let ran = times.split(' ').next().and_then(|ran_ns| ran_ns.parse::<u64>().ok());
     ran.ok_or_else(|| io::Error::other(format!("thread {thread} has no time in schedstat: {times:?}")))
+}
+
+/// What the first thread of a process does at this moment; `None` where there is no such process, or the kernel does not tell.
+pub fn activity(pid: i32) -> Option<Activity> {
+    let state = match stat(pid).ok()?.first()?.as_str() {
+        "R" => State::Runnable,
+        "D" => State::WaitsForDevice,
+        _ => State::Other,
+    };
+    Some(Activity { state, ran_ns: ran_ns(pid, pid).ok()?, at_ns: clock::now_ns() })
 }

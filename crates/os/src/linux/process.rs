@@ -1,11 +1,11 @@
 //! Child processes that die with their parent and inherit just what they are given.
 
-use crate::activity::{Activity, State};
+use crate::activity::Activity;
 use crate::error::{Context, check};
 use crate::linux::affinity;
 use crate::linux::handle::{close_all_but, keep_on_exec, open_null};
 use crate::linux::limited::Limited;
-use crate::linux::proc_files::{ran_ns, stat};
+use crate::linux::proc_files::activity;
 use crate::linux::signal;
 use crate::{clock, wait::is_readable, wait::wait_any};
 use std::ffi::{CStr, CString, OsStr};
@@ -349,15 +349,7 @@ impl Child {
 
     /// What its first thread does at this moment; `None` once it has ended, and where the kernel does not tell.
     pub fn activity(&self) -> Option<Activity> {
-        if self.exit.is_some() {
-            return None;
-        }
-        let state = match stat(self.pid).ok()?.first()?.as_str() {
-            "R" => State::Runnable,
-            "D" => State::WaitsForDevice,
-            _ => State::Other,
-        };
-        Some(Activity { state, ran_ns: ran_ns(self.pid, self.pid).ok()?, at_ns: clock::now_ns() })
+        if self.exit.is_some() { None } else { activity(self.pid) }
     }
 
     /// Kills it, if it is alive, and the group that it leads. The number cannot be another's: it was not waited for.
