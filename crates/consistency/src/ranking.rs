@@ -155,7 +155,7 @@ fn cpus(table: &Table, row: usize, processors: f64, found: &mut Vec<Contradictio
 /// Legends stand with what they explain, and marks have legends.
 fn legends(page: &Page, found: &mut Vec<Contradiction>) {
     let has_column = |head: &str| page.tables().any(|table| table.column(head).is_some());
-    let has_legend = |begin: &str| page.texts().any(|text| text.starts_with(begin));
+    let has_legend = |begin: &str| has_legend(page, begin);
     for (head, begin) in EXPLAINED {
         let is_ranked = page.rankings().any(|table| table.column(head).is_some());
         match (is_ranked, has_legend(begin)) {
@@ -177,6 +177,15 @@ fn legends(page: &Page, found: &mut Vec<Contradiction>) {
     {
         found.push(Contradiction::new("few trials do not cover 95 %", "from-to:"));
     }
+    marks(page, found);
+}
+
+fn has_legend(page: &Page, begin: &str) -> bool {
+    page.texts().any(|text| text.starts_with(begin))
+}
+
+/// Marks that stand without a legend, and legends of marks that stand nowhere.
+fn marks(page: &Page, found: &mut Vec<Contradiction>) {
     let any = |is: &dyn Fn(&Table, &Vec<String>) -> bool| {
         page.rankings().any(|table| table.rows.iter().any(|row| is(table, row)))
     };
@@ -190,7 +199,8 @@ fn legends(page: &Page, found: &mut Vec<Contradiction>) {
         ("= ", any(&|_, row| row[0].starts_with('='))),
     ] {
         // A legend of two marks may begin with the other one.
-        let is_explained = has_legend(mark) || page.texts().any(|text| text.contains(&format!(". {mark}")));
+        let is_explained =
+            has_legend(page, mark) || page.texts().any(|text| text.contains(&format!(". {mark}")));
         if is_used && !is_explained {
             found.push(Contradiction::new("marks have legends", mark));
         }

@@ -20,6 +20,7 @@ mod tool;
 mod until;
 mod windows;
 
+use anyhow::Result;
 use furlong_driver_harness as driver;
 use std::process::ExitCode;
 
@@ -77,17 +78,29 @@ Run by root, the steps of the driver, of Windows, of ARM, of the platforms and o
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let result = match words.as_slice() {
+    let Some(result) = chore(&words) else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Does a chore. Returns `None` for words that are none.
+fn chore(words: &[&str]) -> Option<Result<()>> {
+    Some(match words {
         ["ci"] => ci::run(false),
         ["ci", "--root"] => ci::run(true),
         ["new-mechanism", kind, name] => new_mechanism::write(&root(), kind, name),
         ["adapters", "test", names @ ..] => adapters::test(names).map(drop),
         ["book"] => book::build(),
         ["book", "--pictures"] => book::draw().and_then(|()| book::build()),
-        ["consistency", "--record", only @ ..] => consistency::record(only),
-        ["consistency", "--fresh", only @ ..] => consistency::measure(only),
-        ["consistency", "--program", program, files @ ..] => consistency::check(Some(program), files),
-        ["consistency", files @ ..] => consistency::check(None, files),
+        ["consistency", words @ ..] => consistency(words),
         ["dist"] => dist::make(),
         ["dist", "--check"] => dist::check(),
         ["faults", options @ ..] => faults::Options::of(options).and_then(|options| faults::run(&options)),
@@ -96,17 +109,48 @@ fn main() -> ExitCode {
             fuzz::Options::of(options).and_then(|options| fuzz::run(&options)).map(drop)
         }
         ["hostile", seed, by_line @ ..] => faults::hostile(seed, by_line == ["--by-line"]),
-        ["channel", "prove"] => channel::prove(channel::Amount::Usual).map(drop),
-        ["channel", "prove", "--quick"] => channel::prove(channel::Amount::Quick).map(drop),
-        ["channel", "prove", "--long"] => channel::prove(channel::Amount::Long).map(drop),
-        ["channel", "install", "--prefix", prefix] => channel::install::install(prefix.as_ref()),
-        ["channel", "wheel", folder] => channel::packages::wheel(folder.as_ref()).map(drop),
-        ["channel", "packages"] => channel::check_packages(),
-        ["driver", "test"] => driver::test().map(drop),
-        ["driver", "build"] => driver::build(),
-        ["driver", "check"] => driver::check(),
-        ["driver", "speed"] => driver::speed().map(drop),
-        ["driver", "debug"] => driver::debug().map(drop),
+        ["channel", words @ ..] => return of_channel(words),
+        ["driver", step] => return of_driver(step),
+        ["windows" | "arm" | "hosts" | "check-platforms", ..] => return of_other_machines(words),
+        _ => return None,
+    })
+}
+
+fn consistency(words: &[&str]) -> Result<()> {
+    match words {
+        ["--record", only @ ..] => consistency::record(only),
+        ["--fresh", only @ ..] => consistency::measure(only),
+        ["--program", program, files @ ..] => consistency::check(Some(program), files),
+        files => consistency::check(None, files),
+    }
+}
+
+fn of_channel(words: &[&str]) -> Option<Result<()>> {
+    Some(match words {
+        ["prove"] => channel::prove(channel::Amount::Usual).map(drop),
+        ["prove", "--quick"] => channel::prove(channel::Amount::Quick).map(drop),
+        ["prove", "--long"] => channel::prove(channel::Amount::Long).map(drop),
+        ["install", "--prefix", prefix] => channel::install::install(prefix.as_ref()),
+        ["wheel", folder] => channel::packages::wheel(folder.as_ref()).map(drop),
+        ["packages"] => channel::check_packages(),
+        _ => return None,
+    })
+}
+
+fn of_driver(step: &str) -> Option<Result<()>> {
+    Some(match step {
+        "test" => driver::test().map(drop),
+        "build" => driver::build(),
+        "check" => driver::check(),
+        "speed" => driver::speed().map(drop),
+        "debug" => driver::debug().map(drop),
+        _ => return None,
+    })
+}
+
+/// Chores of other platforms, of emulated machines, and of two hosts.
+fn of_other_machines(words: &[&str]) -> Option<Result<()>> {
+    Some(match words {
         ["windows", "build"] => windows::build(),
         ["windows", "build-tests"] => windows::build_tests().map(drop),
         ["windows", "test"] => windows::build_tests().and_then(windows::test).map(drop),
@@ -119,18 +163,8 @@ fn main() -> ExitCode {
         ["hosts", "inside"] => hosts::inside(hosts::Amount::All),
         ["hosts", "inside", "--quick"] => hosts::inside(hosts::Amount::Quick),
         ["check-platforms"] => windows::check_platforms(),
-        _ => {
-            eprintln!("{USAGE}");
-            return ExitCode::from(2);
-        }
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("xtask: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+        _ => return None,
+    })
 }
 
 /// The root of the repository.

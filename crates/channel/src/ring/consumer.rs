@@ -213,27 +213,32 @@ impl Consumer {
     /// The same for what is no whole message.
     #[cold]
     fn check_part(&mut self, header: u64, record: Record, fits: bool) -> Result<Option<Record>> {
-        let Record { len, message, offset, .. } = record;
-        let is = |kind: Kind| header >> 56 == kind as u64 && !self.broken;
+        match self.kind_of_part(header, &record, fits).filter(|_| !self.broken) {
+            // A place at the beginning always is long enough, so this comes once at most.
+            Some(Kind::Skip) => {
+                self.position = self.position.wrapping_add(record.message as u64);
+                self.look()
+            }
+            Some(kind) => Ok(Some(Record { kind, ..record })),
+            None => Err(self.fail("a header has an impossible value")),
+        }
+    }
+
+    /// What a header begins that is no whole message; `None` if that cannot be at this place.
+    fn kind_of_part(&self, header: u64, record: &Record, fits: bool) -> Option<Kind> {
+        let Record { len, message, offset, .. } = *record;
         let least = LEAST_PART_BYTES.min(longest_record(self.lane.capacity()));
         let is_part = fits && (len >= least || len == message && len > 0);
-        let begins = is_part && self.expected == 0 && len < message && message <= self.longest_message;
-        let goes_on = is_part && len <= message && message == self.expected;
-        if is(Kind::First) && begins {
-            return Ok(Some(record));
-        }
-        if is(Kind::Rest) && goes_on {
-            return Ok(Some(Record { kind: Kind::Rest, ..record }));
-        }
-        if is(Kind::Abort) && self.expected > 0 && len == 0 && message == 0 {
-            return Ok(Some(Record { kind: Kind::Abort, ..record }));
-        }
-        // A place at the beginning always is long enough, so this comes once at most.
-        if is(Kind::Skip) && offset > 0 && len == 0 && message == self.lane.capacity() - offset {
-            self.position = self.position.wrapping_add(message as u64);
-            return self.look();
-        }
-        Err(self.fail("a header has an impossible value"))
+        let is_empty = len == 0 && message == 0;
+        let can_be = |kind: Kind| match kind {
+            Kind::Whole => false,
+            Kind::First => is_part && self.expected == 0 && len < message && message <= self.longest_message,
+            Kind::Rest => is_part && len <= message && message == self.expected,
+            Kind::Abort => self.expected > 0 && is_empty,
+            Kind::Skip => offset > 0 && len == 0 && message == self.lane.capacity() - offset,
+        };
+        let kinds = [Kind::First, Kind::Rest, Kind::Abort, Kind::Skip];
+        kinds.into_iter().find(|kind| header >> 56 == *kind as u64).filter(|kind| can_be(*kind))
     }
 
     /// Copies the beginning of a record out, as much as the buffer has room for.
