@@ -38,6 +38,8 @@ pub enum Finding {
         fastest_ns: f64,
         /// The median of the slowest, in nanoseconds.
         slowest_ns: f64,
+        /// Bytes in their messages.
+        size_bytes: Option<usize>,
     },
     /// Two processes that sleep on two cores become slower, or faster, once they have run for longer than a trial.
     SleepersChange {
@@ -52,6 +54,8 @@ pub enum Finding {
         across: f64,
         /// The slowest by the fastest on one.
         within: f64,
+        /// Bytes in their messages.
+        size_bytes: Option<usize>,
     },
     /// The fastest row that spins is faster than the fastest that sleeps.
     Spinning {
@@ -229,17 +233,21 @@ impl<'a> Race<'a> {
     /// How much the choice of a mechanism matters to rows that sleep.
     fn sleepers(&self) -> Option<Finding> {
         let (across, within) = self.sleeping_pairs().next()?;
+        let size_bytes = across.size_bytes;
         let (across, within) = (self.members(across), self.members(within));
         if across.len() < FEW_ROWS || within.len() < FEW_ROWS {
             return None;
         }
         if across.iter().all(|row| row.rank == 1) {
             let [fastest_ns, slowest_ns] = [across.first()?, across.last()?].map(|row| row.exchange.ns.p50);
-            return Some(Finding::SleepersTie { rows: across.len(), fastest_ns, slowest_ns });
+            return Some(Finding::SleepersTie { rows: across.len(), fastest_ns, slowest_ns, size_bytes });
         }
         let (apart, wider) = (spread(&across)?, spread(&within)?);
-        (wider > apart * WORTH_SAYING)
-            .then(|| Finding::SleepersAreCloser { across: tidy(apart), within: tidy(wider) })
+        (wider > apart * WORTH_SAYING).then(|| Finding::SleepersAreCloser {
+            across: tidy(apart),
+            within: tidy(wider),
+            size_bytes,
+        })
     }
 
     /// What spinning buys and what it costs.
@@ -469,7 +477,9 @@ mod tests {
             panic!("{found:?}");
         };
         close(*times, 12.0);
-        let Finding::SleepersAreCloser { across, within } = closer else { panic!("{closer:?}") };
+        let Finding::SleepersAreCloser { across, within, size_bytes: Some(128) } = closer else {
+            panic!("{closer:?}")
+        };
         close(*across, 60.0 / 52.0);
         close(*within, 2.5);
     }

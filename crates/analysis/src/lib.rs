@@ -113,7 +113,7 @@ pub use reached::Reached;
 pub use recommend::{
     Alternative, Answer, Budget, BudgetKind, Earlier, Eliminated, Offer, RECOMMENDATION_SCHEMA, Ranked,
     Recommendation, Repeated, SLEEPING, Sensitivity, SloVerdict, WorkloadChange, finalists, out_of_reach,
-    places, recommend, row_refusal, shortlist, surroundings,
+    places, recommend, row_refusal, shortlist, surroundings, without_early_look,
 };
 pub use regimes::{InBoth, Regimes};
 pub use replay::{

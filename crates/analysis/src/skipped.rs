@@ -73,13 +73,19 @@ impl Skipped {
 
     /// What the unmeasured ones among a case's trials say; `None` if all were measured.
     ///
-    /// One entry a case: the worst status, and in it a corrupted message before any other fault.
+    /// One entry a case: the worst status, and in it a corrupted message before any other fault, then the first reason. Trials
+    /// that have another reason are counted in it.
     pub(crate) fn of<'a>(case: &Case, trials: impl Iterator<Item = &'a Trial>) -> Option<Self> {
         let mut entries: Vec<_> = trials.filter_map(|trial| Skipped::from(case, trial)).collect();
         sort_by_key(&mut entries, |entry| (entry.status, !entry.is_corruption()));
-        let alike = |worst: &Skipped| entries.iter().filter(|entry| entry.status == worst.status).count();
-        let count = entries.first().map(alike)?;
-        entries.into_iter().next().map(|worst| Skipped { trials: count, ..worst })
+        let worst = entries.first()?.clone();
+        let alike = || entries.iter().filter(|entry| entry.status == worst.status);
+        let trials = alike().count();
+        let reason = match alike().filter(|entry| words(&entry.reason) != words(&worst.reason)).count() {
+            0 => worst.reason,
+            others => format!("{} ({others} of them for other reasons)", worst.reason),
+        };
+        Some(Skipped { trials, reason, ..worst })
     }
 
     /// Measured in so many trials, but the figures break a law.
@@ -126,6 +132,11 @@ impl Skipped {
     }
 }
 
+/// A reason without its figures, which differ from trial to trial.
+fn words(reason: &str) -> String {
+    reason.chars().filter(|letter| !letter.is_ascii_digit()).collect()
+}
+
 /// The failure, and what was done to the message if it is about one.
 pub(crate) fn explain(failure: &Failure) -> String {
     let corruption = match failure.fault {
@@ -140,4 +151,37 @@ pub(crate) fn explain(failure: &Failure) -> String {
         }
     };
     format!("{corruption} ({failure})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::case;
+    use furlong_model::{Phase, Placement, Wait};
+
+    #[test]
+    fn trials_that_fail_for_other_reasons_are_counted_apart() {
+        let case = case("pipe", Wait::Block, Placement::OtherCore);
+        let failed = |(number, detail): (usize, &&str)| Trial {
+            case: case.clone(),
+            family: None,
+            number: number as u32,
+            at_ns: None,
+            outcome: Outcome::Failed(Failure {
+                phase: Phase::Open,
+                party: None,
+                fault: Fault::Error,
+                detail: (*detail).to_owned(),
+            }),
+        };
+        let said = |details: &[&str]| {
+            let trials: Vec<Trial> = details.iter().enumerate().map(failed).collect();
+            let skipped = Skipped::of(&case, trials.iter()).unwrap();
+            (skipped.trials, skipped.reason)
+        };
+        let (trials, reason) = said(&["process 7 ended", "process 8 ended"]);
+        assert!(trials == 2 && reason.contains("process 7 ended") && !reason.contains("other"), "{reason}");
+        let (trials, reason) = said(&["no port", "no memory", "no memory"]);
+        assert!(trials == 3 && reason.ends_with("no port (2 of them for other reasons)"), "{reason}");
+    }
 }

@@ -12,11 +12,11 @@ use std::time::Duration;
 /// How long each processor is watched, in nanoseconds.
 const SPIN_NS: u64 = 10_000_000;
 
-/// A warm-up from which on a pair that sleeps has its later pace.
-const LONG_WARM_UP: Duration = Duration::from_millis(100);
+/// The time after which a pair that sleeps has its later pace.
+const FIRST_PACE: Duration = Duration::from_millis(100);
 
 /// Returns whether it is worth a third of a second to measure how the pace of a sleeping pair changes: whether a plan has such a
-/// pair, warms it up for less than the change takes, makes enough trials for an interval, and takes half a second or more.
+/// pair, ends its trials before the change, makes enough trials for an interval, and takes half a second or more.
 pub(crate) fn depends_on_time(plan: &Plan) -> bool {
     let sleeps = |case: &Case| {
         case.placement == Placement::OtherCore
@@ -27,7 +27,7 @@ pub(crate) fn depends_on_time(plan: &Plan) -> bool {
     let time = plan.budget.saturating_mul(plan.trials).saturating_mul(plan.cases.len() as u32);
     plan.trials as usize >= FEWEST_TRIALS
         && time >= Duration::from_millis(500)
-        && plan.warm_up.is_none_or(|time| time < LONG_WARM_UP)
+        && plan.budget.saturating_add(plan.warm_up.unwrap_or_default()) < FIRST_PACE
         && plan.cases.iter().any(sleeps)
 }
 

@@ -316,6 +316,7 @@ fn header(plan: &Plan, harness: Harness, machine: Machine, label: Option<String>
         trials: plan.trials,
         across: plan.repetitions(),
         budget_ns: plan.budget.as_nanos() as u64,
+        warm_up_ns: plan.warm_up.map(|time| time.as_nanos() as u64),
         machine,
         peer: None,
         label,

@@ -162,10 +162,12 @@ fn winners(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>) {
     }
 }
 
-/// `All N sleeping rows across two cores tie (A to B)`.
+/// `All N sleeping rows of SIZE across two cores tie (A to B)`.
 fn all_tie(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>) {
-    let Some(holes) = holes(text, "All {} sleeping rows across two cores tie ({} to {})") else { return };
-    let [fastest, slowest] = [holes[1], holes[2]].map(Figure::read);
+    let Some(holes) = holes(text, "All {} sleeping rows of {} across two cores tie ({} to {})") else {
+        return;
+    };
+    let [fastest, slowest] = [holes[2], holes[3]].map(Figure::read);
     let ends = |table: &Table| {
         let figures = |row: Option<&Vec<String>>| row.and_then(|row| table.figure(row, "p50"));
         let tied = table.rows.iter().all(|row| row[0] == "=1");

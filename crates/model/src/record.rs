@@ -91,6 +91,9 @@ pub struct RunHeader {
     pub across: u32,
     /// Time asked for the measured part of each trial, in nanoseconds.
     pub budget_ns: u64,
+    /// Least time asked for the warm-up of each trial, in nanoseconds; `None` until the pace is steady.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up_ns: Option<u64>,
     /// The machine.
     pub machine: Machine,
     /// The host that responders were on; `None` where that is the same.

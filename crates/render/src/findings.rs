@@ -39,8 +39,9 @@ pub fn finding(finding: &Finding) -> String {
                 format!("A row that sleeps is {times} times as fast across two cores as on one {of}.")
             }
         }
-        Finding::SleepersTie { rows, fastest_ns, slowest_ns } => format!(
-            "All {rows} sleeping rows across two cores tie ({} to {}): there the mechanism hardly matters.",
+        Finding::SleepersTie { rows, fastest_ns, slowest_ns, size_bytes } => format!(
+            "All {rows} sleeping rows of {} across two cores tie ({} to {}): there the mechanism hardly matters.",
+            size(*size_bytes),
             format_ns(*fastest_ns),
             format_ns(*slowest_ns)
         ),
@@ -51,9 +52,10 @@ pub fn finding(finding: &Finding) -> String {
             format_ns(*first_ns),
             format_ns(*later_ns)
         ),
-        Finding::SleepersAreCloser { across, within } => format!(
-            "Which mechanism it is matters less across cores: the slowest row that sleeps takes {} times as long as \
+        Finding::SleepersAreCloser { across, within, size_bytes } => format!(
+            "At {}, which mechanism it is matters less across cores: the slowest row that sleeps takes {} times as long as \
              the fastest there, and {} times on one core.",
+            size(*size_bytes),
             factor(*across),
             factor(*within),
         ),
@@ -225,16 +227,16 @@ mod tests {
                 "A row that sleeps is 2.0 times as fast across two cores as on one (one row, 128B).",
             ),
             (
-                Finding::SleepersTie { rows: 3, fastest_ns: 52_000.0, slowest_ns: 52_200.0 },
-                "All 3 sleeping rows across two cores tie (52.0 us to 52.2 us): there",
+                Finding::SleepersTie { rows: 3, fastest_ns: 52_000.0, slowest_ns: 52_200.0, size_bytes },
+                "All 3 sleeping rows of 128B across two cores tie (52.0 us to 52.2 us): there",
             ),
             (
                 Finding::SleepersChange { first_ns: 30_000.0, later_ns: 42_000.0 },
                 "took 30.0 us a round trip at first, and 42.0 us after they had run for a tenth of a second.",
             ),
             (
-                Finding::SleepersAreCloser { across: 1.15, within: 2.5 },
-                "takes 1.1 times as long as the fastest there, and 2.5 times on one core.",
+                Finding::SleepersAreCloser { across: 1.15, within: 2.5, size_bytes },
+                "At 128B, which mechanism it is matters less across cores: the slowest row that sleeps takes 1.1 times as long as the fastest there, and 2.5 times on one core.",
             ),
             (
                 Finding::Spinning {

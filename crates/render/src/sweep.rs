@@ -128,10 +128,9 @@ mod tests {
         let said = crate::charts::latency_by_rate::sentences(&summary);
         assert_eq!(
             said,
-            [
-                "The median stays below twice its shortest up to: pipe/block 8k/s (the highest that was asked), \
-              tcp/block 2k/s (saturated at 4k/s), posix-mq/block no rate (saturated at 1k/s)."
-            ]
+            ["From the rate of its shortest median on, the median of a row stays below twice that up to: \
+              pipe/block 8k/s (the highest that was asked), \
+              tcp/block 2k/s (saturated at 4k/s), posix-mq/block no rate (saturated at 1k/s)."]
         );
         assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(&said[0]), "{text}");
         let json: serde_json::Value = serde_json::from_str(&crate::json(&summary)).unwrap();

@@ -45,8 +45,12 @@ fn cause(entry: &Skipped) -> String {
 
 fn line_of(first: &Skipped, entries: &[&Skipped]) -> String {
     let cases: Vec<_> = entries.iter().map(|entry| plain(&entry.case.to_string())).collect();
-    let trials =
-        if first.trials == 1 { "in 1 trial".to_owned() } else { format!("in {} trials", first.trials) };
+    let trials = entries.iter().map(|entry| entry.trials);
+    let trials = match (trials.clone().min().unwrap_or_default(), trials.max().unwrap_or_default()) {
+        (1, 1) => "in 1 trial".to_owned(),
+        (least, most) if least == most => format!("in {most} trials"),
+        (least, most) => format!("in {least} to {most} trials"),
+    };
     let verdict = match first.status {
         SkippedStatus::Failed if first.is_corruption() => format!("shows no speed, {trials}"),
         SkippedStatus::Failed => format!("failed {trials}"),
@@ -132,5 +136,23 @@ mod tests {
             [void("pipe", "trial 1: only 3.2 ms of 20 ms"), void("tcp", "trial 2: only 4.1 ms of 20 ms")];
         let [(_, text)] = &lines(&rows)[..] else { panic!() };
         assert!(text.contains("are void: trial 1: only 3.2 ms of 20 ms (figures of pipe/block"), "{text}");
+    }
+
+    #[test]
+    fn trials_that_failed_are_counted_of_each_row() {
+        let failed = |name, trials| Skipped {
+            case: fixture::case(name, Wait::Block, Placement::OtherCore),
+            status: SkippedStatus::Failed,
+            fault: None,
+            law: None,
+            saturation: None,
+            trials,
+            reason: "responder in phase open: no port".to_owned(),
+            remedy: String::new(),
+        };
+        let [(_, text)] = &lines(&[failed("pipe", 3), failed("tcp", 1)])[..] else { panic!() };
+        assert!(text.contains("failed in 1 to 3 trials: "), "{text}");
+        let [(_, text)] = &lines(&[failed("pipe", 2), failed("tcp", 2)])[..] else { panic!() };
+        assert!(text.contains("failed in 2 trials: "), "{text}");
     }
 }

@@ -39,7 +39,7 @@ pub use mixture::Mixture;
 pub use modes::{Modes, two_modes};
 pub use precision::{FEWEST_FIRST_TRIALS, FurtherRounds};
 pub use rank_sum::{holm, rank_sum_chance, shift_interval};
-pub use rounding::tidy;
+pub use rounding::{outwards, tidy};
 pub use rounds::{Adjusted, Placed, RoundsRow, at_one_pace};
 pub use shape::DistributionShape;
 pub use sort::{distinct, sort_by, sort_by_key};

@@ -7,3 +7,32 @@ pub fn tidy(value: f64) -> f64 {
     }
     format!("{value:.6e}").parse().unwrap_or(value)
 }
+
+/// The ends of the interval of a ratio as they are printed, to three decimals and outwards: a verdict on them is one that a reader
+/// can check. Ends below 0.001 keep their digits.
+pub fn outwards([low, high]: [f64; 2]) -> [f64; 2] {
+    const STEPS: f64 = 1000.0;
+    // A step's thousandth is less than any figure here is worth, and more than rounding adds.
+    const SLACK: f64 = 1e-3;
+    let low_steps = (low * STEPS + SLACK).floor();
+    let high_steps = (high * STEPS - SLACK).ceil();
+    [if low_steps > 0.0 { low_steps / STEPS } else { tidy(low) }, high_steps / STEPS]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_rounded_outwards() {
+        for (interval, expected) in [
+            ([0.9521, 1.0501], [0.952, 1.051]),
+            ([0.953, 1.05], [0.953, 1.05]),
+            ([1.0, 1.0], [1.0, 1.0]),
+            ([1.0 / 1.05, 12.3456], [0.952, 12.346]),
+            ([0.0004, 0.0012], [0.0004, 0.002]),
+        ] {
+            assert_eq!(outwards(interval), expected, "{interval:?}");
+        }
+    }
+}

@@ -89,6 +89,12 @@ fn facts(side: NamedRun) -> Vec<(&'static str, String)> {
         ("furlong", header.version.clone()),
         ("trials", header.trials.to_string()),
         ("time of a trial", format_ns(header.budget_ns as f64)),
+        (
+            "warm-up of a trial",
+            header
+                .warm_up_ns
+                .map_or_else(|| "until the pace is steady".to_owned(), |ns| format_ns(ns as f64)),
+        ),
         ("noise", side.run.summary.run.noise.level.name().to_owned()),
     ];
     [("host", host)].into_iter().chain(machine_facts(&header.machine)).chain(of_run).collect()

@@ -8,7 +8,7 @@ use crate::{
     ranking::resolution_ns,
 };
 use furlong_model::{Case, Harness, Unit};
-use furlong_stats::{holm, rank_sum_chance, shift_interval, sort_by, tidy};
+use furlong_stats::{holm, outwards, rank_sum_chance, shift_interval, sort_by, tidy};
 use serde::Serialize;
 
 /// The chance of a false alarm in all rows of two runs together.
@@ -166,7 +166,7 @@ fn figures(baseline: NamedRun, new: NamedRun, old_row: &Row, new_row: &Row) -> C
         case: case.clone(),
         verdict: Change::Inconclusive,
         ratio: tidy(ratio),
-        ci95: interval.map(|ends| ends.map(tidy)),
+        ci95: interval.map(outwards),
         p: rank_sum_chance(&old, &newer).filter(|_| !identical && interval.is_some()).map(tidy),
         p_adjusted: None,
         unit: old_row.exchange.unit,

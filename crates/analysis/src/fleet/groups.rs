@@ -13,7 +13,7 @@ use super::run::FleetRun;
 use crate::{Change, Level};
 use furlong_model::{Case, Unit};
 use furlong_stats::{
-    SortedMap, holm, median, median_interval_with, rank_sum_chance, shift_interval, sort_by, tidy,
+    SortedMap, holm, median, median_interval_with, outwards, rank_sum_chance, shift_interval, sort_by, tidy,
 };
 use serde::Serialize;
 
@@ -172,7 +172,7 @@ fn of_one_host(members: &[(Option<&str>, Vec<&FleetRun>)], margin: f64) -> Vec<F
                 unit: *unit,
                 verdict: Change::Inconclusive,
                 ratio: tidy(longer.exp()),
-                interval: interval.map(|ends| ends.map(|end| tidy(end.exp()))),
+                interval: interval.map(|ends| outwards(ends.map(f64::exp))),
                 baseline_ns: tidy(before.exp()),
                 new_ns: tidy(after.exp()),
                 baseline_hosts: 1,
@@ -283,6 +283,7 @@ impl Asked {
             let ends = self.interval(&then).zip(self.interval(&now));
             ends.map(|(then, now)| [now[0] - then[1], now[1] - then[0]])
         };
+        let interval = interval.map(|ends| outwards(ends.map(f64::exp)));
         let verdict = self.verdict(interval);
         Some(FleetChange {
             group: pair.group.map(str::to_owned),
@@ -290,7 +291,7 @@ impl Asked {
             unit: pair.unit,
             verdict: verdict.unwrap_or(Change::Inconclusive),
             ratio: tidy(middle.exp()),
-            interval: interval.map(|ends| ends.map(|end| tidy(end.exp()))),
+            interval,
             baseline_ns: tidy(before.exp()),
             new_ns: tidy(after.exp()),
             baseline_hosts: then.len(),
@@ -304,11 +305,11 @@ impl Asked {
 
     fn verdict(&self, interval: Option<[f64; 2]>) -> Result<Change, FleetInconclusive> {
         let [low, high] = interval.ok_or(FleetInconclusive::TooFewHosts { needed: self.needed() })?;
-        let limit = self.margin.ln_1p();
+        let limit = 1.0 + self.margin;
         match () {
-            () if low >= -limit && high <= limit => Ok(Change::Same),
+            () if low >= 1.0 / limit && high <= limit => Ok(Change::Same),
             () if low > limit => Ok(Change::Worse),
-            () if high < -limit => Ok(Change::Better),
+            () if high < 1.0 / limit => Ok(Change::Better),
             () => Err(FleetInconclusive::Wide),
         }
     }

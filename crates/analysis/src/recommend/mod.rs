@@ -229,6 +229,19 @@ fn spinning_not_compared(shortlist: &Shortlist, excluded: &[Excluded]) -> Option
     reason.or_else(|| candidate.map(|_| String::new()))
 }
 
+/// Returns a run of `furlong recommend` without the trials of its early look, on which the answer does not rest; `None` for any other
+/// run, and where the early look is all there is.
+pub fn without_early_look<'a>(run: &DecodedRun<'a>) -> Option<DecodedRun<'a>> {
+    let shortlist = run.records.shortlist.as_ref()?;
+    let workload = &shortlist.workload;
+    let is_early = |trial: &Trial| {
+        trial.number < shortlist.first_look_trials
+            && trial.case == workload.case(&trial.case.mechanism, trial.case.wait, shortlist.placement)
+    };
+    let rest = run.only(|trial| !is_early(trial));
+    recommend(run).filter(|answer| !answer.early_look_alone && answer.choice.is_some()).map(|_| rest)
+}
+
 /// Whether the time was over before any candidate had enough trials for an interval, and nothing else went wrong.
 fn is_too_short(summary: &Summary) -> bool {
     summary.rows.iter().all(|row| row.trials < FEWEST_TRIALS)

@@ -82,7 +82,10 @@ fn sentence(sweeps: &[&RateSweep]) -> String {
     let knee = |sweep: &RateSweep| sweep.knee_per_second.unwrap_or_default();
     sort_by(&mut sorted, |a, b| knee(b).total_cmp(&knee(a)));
     let named: Vec<_> = sorted.iter().map(|sweep| said(sweep)).collect();
-    format!("The median stays below twice its shortest up to: {}.", listed(&named, NAMED))
+    format!(
+        "From the rate of its shortest median on, the median of a row stays below twice that up to: {}.",
+        listed(&named, NAMED)
+    )
 }
 
 fn said(sweep: &RateSweep) -> String {

@@ -14,14 +14,14 @@ pub(crate) const COLUMNS: [Filled; 7] = [
     (Column::words("row"), |row| plain(&row.case.to_string()) + if row.doubtful { " ^" } else { "" }),
     (Column::figures("then").expendable(2), |row| format_ns(row.baseline_ns)),
     (Column::figures("now").expendable(2), |row| format_ns(row.new_ns)),
-    (Column::figures("ratio"), |row| format!("{:.2}x", row.ratio)),
+    (Column::figures("ratio"), |row| format!("{:.3}x", row.ratio)),
     (Column::figures("95 %").expendable(1), interval),
     (Column::figures("p").expendable(3), chance),
 ];
 
 /// Both ends: `1.24 to 1.38`.
 fn interval(row: &ComparedRow) -> String {
-    row.ci95.map_or_else(|| "?".to_owned(), |[low, high]| format!("{low:.2} to {high:.2}"))
+    row.ci95.map_or_else(|| "?".to_owned(), |[low, high]| format!("{low:.3} to {high:.3}"))
 }
 
 /// The corrected chance; none where nothing was tested.

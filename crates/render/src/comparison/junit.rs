@@ -72,9 +72,9 @@ fn of_row(row: &ComparedRow) -> Case {
     let result = match row.verdict {
         Change::Better | Change::Same => Result::Passed,
         Change::Worse => {
-            let ends = row.ci95.map(|[low, high]| format!(" ({low:.2} to {high:.2})")).unwrap_or_default();
+            let ends = row.ci95.map(|[low, high]| format!(" ({low:.3} to {high:.3})")).unwrap_or_default();
             let [then, now] = [row.baseline_ns, row.new_ns].map(format_ns);
-            Result::Failed(format!("{:.2} times as long{ends}: {then} then, {now} now", row.ratio))
+            Result::Failed(format!("{:.3} times as long{ends}: {then} then, {now} now", row.ratio))
         }
         Change::Inconclusive => Result::Skipped(
             row.reason.as_ref().map(|why| plain(&inconclusive_because(why))).unwrap_or_default(),

@@ -130,13 +130,13 @@ fn change(row: &FleetChange) -> Row {
         (None, None) => format!("{} and {}", row.baseline_hosts, row.new_hosts),
     };
     let interval =
-        row.interval.map_or_else(|| "?".to_owned(), |[low, high]| format!("{low:.2} to {high:.2}"));
+        row.interval.map_or_else(|| "?".to_owned(), |[low, high]| format!("{low:.3} to {high:.3}"));
     let cells = [
         row.verdict.name().to_owned(),
         plain(&row.case.to_string()),
         format_ns(row.baseline_ns),
         format_ns(row.new_ns),
-        format!("{:.2}x", row.ratio),
+        format!("{:.3}x", row.ratio),
         interval,
         hosts,
     ];

@@ -111,7 +111,7 @@ fn says(rows: &[&Row]) -> String {
         (Some(spins), Some(sleeps)) => (spins, sleeps),
         _ => {
             return format!(
-                "{}, and on two cores they wait in one way: whether spinning pays does not show here.",
+                "Of {}, none spins on two cores beside one that sleeps there: whether spinning pays does not show here.",
                 count(rows.len(), "row")
             );
         }
