@@ -231,9 +231,9 @@ fn title(
 ) -> String {
     // The observed CPUs are printed below the table, because a program may move its processes.
     let of_programs =
-        |what: &str| format!("Own programs, --place {placement}: {what}; their messages are not verified");
+        |what: &str| format!("Own programs, --place {placement}: {what}; messages not verified");
     let carried = match (carries, size_bytes) {
-        (Carries::Unknown, _) => return of_programs("each exchange that they count"),
+        (Carries::Unknown, _) => return of_programs("exchanges that they count, mean of a trial"),
         (Carries::WholeRun, _) => return of_programs("a whole run"),
         (Carries::Data, Some(bytes)) => format!("{} {what}", format_bytes(bytes)),
         (Carries::Nothing, _) => "No mechanism".to_owned(),

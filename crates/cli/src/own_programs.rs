@@ -49,9 +49,22 @@ fn rows(commands: &[String]) -> Result<Vec<MechanismEntry>, Usage> {
     Ok(rows)
 }
 
-/// What a command is called: the name of the file that its first word is, in characters that a row may have.
+/// Programs that are named by the script that they run.
+const INTERPRETERS: [&str; 6] = ["python", "node", "ruby", "perl", "bash", "sh"];
+
+/// What a command is called: the name of the file that its first word is, or of the script that this interprets, in characters that a
+/// row may have.
 fn name(command: &str) -> Result<String, Usage> {
-    let file = command.split_whitespace().next().and_then(|word| Path::new(word).file_name());
+    let mut words = command.split_whitespace().map(|word| Path::new(word).file_name());
+    let program = words.next().flatten();
+    let interprets = program.is_some_and(|program| {
+        let program = program.to_string_lossy();
+        INTERPRETERS
+            .contains(&program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.'))
+    });
+    let script =
+        words.next().flatten().filter(|word| interprets && !word.as_encoded_bytes().starts_with(b"-"));
+    let file = script.or(program);
     let file = file.ok_or_else(|| Usage(format!("--program '{command}' names no program")))?;
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     Ok(file.to_string_lossy().chars().map(plain).collect())
@@ -71,6 +84,8 @@ mod tests {
         let commands = ["./serve --fast", "new/ask*", "/a/serve", "/a/ask", "./serve", "ask"];
         assert_eq!(names(&commands), ["serve+ask-", "serve+ask", "serve+ask-2"]);
         assert_eq!(names(&["./pipeline -v"]), ["pipeline"]);
+        assert_eq!(names(&["python3 a/serve.py 7", "/usr/bin/python3.13 a/ask.py"]), ["serve.py+ask.py"]);
+        assert_eq!(names(&["sh -c ./serve", "node ask.js"]), ["sh+ask.js"]);
         assert_eq!(names(&["", "./a", "", "b/a", "./serve", "./a"]), ["a", "a-2", "serve+a"]);
     }
 

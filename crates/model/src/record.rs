@@ -14,7 +14,6 @@ pub const SCHEMA: u32 = 2;
 /// One line of a run's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "one record is in memory at a time")]
 pub enum Record {
     /// The first line: what was asked, of which machine.
     Run(RunHeader),

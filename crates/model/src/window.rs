@@ -58,10 +58,16 @@ impl Case {
                 format_bytes(answered_bytes)
             ),
         };
+        let [waiting_there, waiting_back] = ways.map(|way| way.room.while_waiting);
+        let fewest = match (waiting_there == there, waiting_back == back) {
+            (true, true) => String::new(),
+            (false, _) => format!(" (as few as {waiting_there} while the sender waits)"),
+            (true, false) => format!(" (back as few as {waiting_back} while the sender waits)"),
+        };
         let why = if ways.iter().any(|way| way.when_full != WhenFull::Waits) {
             "and what there is no room for would be lost"
         } else {
-            "and with more than both and one, each side would wait for the other to make room"
+            "and with more than both and one more, each side would wait for the other to make room"
         };
         let smaller = match most {
             0 | 1 => "leave --window out".to_owned(),
@@ -74,7 +80,7 @@ impl Case {
             KernelBuffer::Ring => ", or ask for a larger ring (--ring-size)",
         };
         let reason = format!(
-            "{} messages cannot be outstanding: {} holds {holds}, {why}",
+            "{} messages cannot be outstanding: {} holds {holds}{fewest}, {why}",
             self.window(),
             self.mechanism
         );

@@ -159,8 +159,8 @@ const SHARED_END: &str = "Senders and workers share the ends of one link: each m
 const ALL: &str = "all/s: rate of all together, in which a message to several receivers counts once for each. fairness: \
      Jain's index, 1 if all have the same rate, 1/n if one has all.";
 
-const LOST: &str = "lost: of the messages that were sent to each receiver as fast as the sender can, which never waits, \
-     the share that it did not get: overwritten before it came to it, or thrown away for want of room. \
+const LOST: &str = "lost: of the messages that a sender which never waits has sent to each receiver, \
+     the share that the receiver did not get: overwritten before it was read, or thrown away for want of room. \
      What it got is whole and in order; all/s counts what it got.";
 
 const SENT_AGAIN: &str = "sent again: messages of round trips that were lost on the way, or whose answers were, in a hundred \

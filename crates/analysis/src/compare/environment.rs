@@ -42,6 +42,7 @@ pub(super) fn differences(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow
         ("mitigation", listed(|machine| &machine.mitigations)),
         ("limit", listed(|machine| &machine.limits)),
         ("in force", [baseline, new].map(|side| in_force(side, rows))),
+        ("command of", [baseline, new].map(|side| commands(side, rows))),
     ] {
         found.extend(named(new, kind, &then, &now));
     }
@@ -111,6 +112,17 @@ fn in_force(side: NamedRun, rows: &[ComparedRow]) -> BTreeMap<String, String> {
         row.effective.iter().map(|(name, value)| (format!("{name} of {}", row.case), value.to_string()))
     });
     granted.collect()
+}
+
+/// The commands of own programs of the rows that both have.
+fn commands(side: NamedRun, rows: &[ComparedRow]) -> BTreeMap<String, String> {
+    let shared = side.run.summary.rows.iter().filter(|row| rows.iter().any(|other| other.case == row.case));
+    let commands = shared.filter_map(|row| {
+        let [serve, ask] = &row.programs.as_ref()?.commands;
+        let serve = if serve.is_empty() { String::new() } else { format!(", asking '{serve}'") };
+        Some((row.case.to_string(), format!("'{ask}'{serve}")))
+    });
+    commands.collect()
 }
 
 /// Differences between facts that have names of their own. What one run does not tell is unknown in it.

@@ -31,6 +31,8 @@ pub struct FleetGroup {
     pub hosts: usize,
     /// Runs on an unreliable machine.
     pub unreliable: usize,
+    /// Of them, how many were measured on a noisy machine.
+    pub noisy: usize,
 }
 
 /// What became of a row.
@@ -112,11 +114,13 @@ pub(super) fn compare_groups(
     }
     let fleets: Vec<_> =
         members.iter().map(|(name, runs)| (*name, Fleet::of(runs.iter().copied()))).collect();
+    let of_level = |runs: &[&FleetRun], level| runs.iter().filter(|run| run.level == level).count();
     let group = |((name, fleet), (_, runs)): (&(Option<&str>, Fleet), &(_, Vec<&FleetRun>))| FleetGroup {
         name: name.map(str::to_owned),
         runs: runs.len(),
         hosts: fleet.hosts.len(),
-        unreliable: runs.iter().filter(|run| run.level == Level::Unreliable).count(),
+        unreliable: of_level(runs, Level::Unreliable),
+        noisy: of_level(runs, Level::Noisy),
     };
     let groups = fleets.iter().zip(&members).map(group).collect();
     if let [first, rest @ ..] = runs

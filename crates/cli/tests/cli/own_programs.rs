@@ -99,7 +99,7 @@ fn programs_are_timed_beside_other_rows_and_never_ranked_with_them() {
     assert!(other_core.clone().all(|row| row.processors[0] != row.processors[1]), "{summary:#?}");
     assert_eq!(other_core.count(), 4);
     let table = place.run(words).expect_code(0).stdout;
-    assert!(table.contains("each exchange that they count; their messages are not verified"), "{table}");
+    assert!(table.contains("exchanges that they count, mean of a trial; messages not verified"), "{table}");
     assert!(table.contains("CPU/run"), "{table}");
 }
 

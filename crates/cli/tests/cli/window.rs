@@ -34,7 +34,7 @@ fn more_than_a_row_holds_is_refused_with_its_depth() {
     let refused = refused.split_whitespace().collect::<Vec<_>>().join(" ");
     for told in [
         "100000 messages cannot be outstanding: posix-shm holds 1 of 1B there and 1 of 4KiB back",
-        "and with more than both and one, each side would wait for the other to make room",
+        "and with more than both and one more, each side would wait for the other to make room",
         "ask for --window 3 or less",
         "or ask for a larger pipe (--pipe-size)",
     ] {

@@ -65,14 +65,24 @@ fn outliers(found: &FleetComparison) -> Section {
 
 fn groups(found: &FleetComparison) -> Section {
     let line = |group: &FleetGroup| {
-        let unreliable = match group.unreliable {
-            0 => String::new(),
-            count => format!(", of which {count} on an unreliable machine"),
+        let disturbed = match (group.unreliable, group.noisy) {
+            (0, 0) => String::new(),
+            (unreliable, 0) => format!(", of which {unreliable} on an unreliable machine"),
+            (0, noisy) => format!(", of which {noisy} on a noisy machine"),
+            (unreliable, noisy) => {
+                format!(", of which {unreliable} on an unreliable machine and {noisy} on a noisy one")
+            }
         };
         let (name, runs) = (prose::group(group.name.as_deref()), prose::runs(group.runs, group.hosts));
-        Line::neutral(format!("{name}: {runs}{unreliable}"))
+        Line::neutral(format!("{name}: {runs}{disturbed}"))
     };
-    let only = (found.groups.len() == 1).then(|| Line::neutral("There is nothing to compare it with."));
+    let remedy = match found.by {
+        FleetBy::Label => ": measure other runs with another --label",
+        FleetBy::Kernel => ": measure other runs under another kernel",
+        FleetBy::Host | FleetBy::Pairs => "",
+    };
+    let only = (found.groups.len() == 1)
+        .then(|| Line::neutral(format!("There is nothing to compare it with{remedy}.")));
     Section::list("Groups", found.groups.iter().map(line).chain(only))
 }
 
