@@ -13,6 +13,7 @@ impl Answer {
             workload: recommendation.workload.clone(),
             placement,
             machine: [machine.kernel.clone(), machine.processor.clone().unwrap_or_default()],
+            candidates: Some(recommendation.candidates),
             started_unix_s: recommendation.run.started_unix_s,
             row: recommendation.choice.as_ref()?.name(),
         })
@@ -77,6 +78,8 @@ mod tests {
         }));
         assert!(!answer.is_about_the_same(&Answer { placement: Placement::SameCore, ..answer.clone() }));
         assert!(!answer.is_about_the_same(&Answer { machine, ..answer.clone() }));
+        let of = |candidates| answer.is_about_the_same(&Answer { candidates, ..answer.clone() });
+        assert!(of(None) && !of(Some(1)), "--emit leaves fewer candidates");
         let spinning = Workload { spin: true, ..answer.workload.clone() };
         assert!(!answer.is_about_the_same(&Answer { workload: spinning, ..answer.clone() }));
     }

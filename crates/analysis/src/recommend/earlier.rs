@@ -12,6 +12,9 @@ pub struct Answer {
     pub placement: Placement,
     /// The kernel and the processor of the machine.
     pub machine: [String; 2],
+    /// Rows that could be chosen: fewer where a program pair was asked for. `None` in answers of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<usize>,
     /// When, in seconds since 1970, UTC.
     pub started_unix_s: u64,
     /// The row that was chosen.
@@ -44,6 +47,8 @@ pub enum Repeated {
 impl Answer {
     /// Whether both are about the same question, asked of the same machine.
     pub fn is_about_the_same(&self, other: &Answer) -> bool {
+        let same_candidates = self.candidates.zip(other.candidates).is_none_or(|(one, two)| one == two);
         (&self.workload, self.placement, &self.machine) == (&other.workload, other.placement, &other.machine)
+            && same_candidates
     }
 }
