@@ -47,19 +47,19 @@ pub(super) fn by_figure(run: &DecodedRun, shortlist: &Shortlist) -> Vec<(Row, Co
     rows
 }
 
-/// Returns the candidates of the early look that `is_measured` does not know, the best first, compared with this benchmark.
+/// Returns the candidates of the early look that `is_dropped` accepts, the best first, compared with this benchmark.
 pub(super) fn eliminated(
     early: &DecodedRun,
     shortlist: &Shortlist,
     first: Option<&Ranked>,
-    is_measured: impl Fn(&Case) -> bool,
+    is_dropped: impl Fn(&Case) -> bool,
 ) -> Vec<Eliminated> {
     let mut rows = by_figure(early, shortlist);
     rows.retain(|(row, _)| shortlist.workload.admits(row.case.wait));
     // The best of a few short trials may be so by chance.
     let first = rows.iter().find(|(row, _)| first.is_some_and(|first| first.is(row)));
     let Some((best, base)) = first.or(rows.first()).cloned() else { return Vec::new() };
-    let left_behind = rows.into_iter().filter(|(row, _)| !is_measured(&row.case));
+    let left_behind = rows.into_iter().filter(|(row, _)| is_dropped(&row.case));
     let eliminated = |(row, compared): (Row, Compared)| {
         let Ratio { times, interval } = compared.ratio_to(&base);
         Eliminated {

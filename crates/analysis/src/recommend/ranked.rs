@@ -123,6 +123,11 @@ impl Ranked {
         workload.interval_ns.is_some_and(is_busy) && self.cpu_ns > FAR_MORE * self.p50_ns
     }
 
+    /// Returns whether it waits in a way that the workload allows, and keeps no CPU busy unless it may.
+    pub(super) fn may_be_chosen(&self, workload: &Workload) -> bool {
+        workload.admits(self.wait) && (workload.spin || !self.keeps_cpus_busy(workload))
+    }
+
     /// Whether what must hold does; it does where nothing must.
     pub fn meets(&self) -> bool {
         self.slo.is_none_or(|slo| slo.holds)
@@ -159,8 +164,18 @@ fn slo(workload: &Workload, row: &Row, messages: u64) -> Option<SloVerdict> {
     Some(SloVerdict { holds: measured_ns < limit_ns, measured_ns, limit_ns, few })
 }
 
+/// Ranks the candidates of a run, the best first.
+pub(super) fn all(shortlist: &Shortlist, run: &DecodedRun) -> Vec<Ranked> {
+    let objective = shortlist.workload.objective;
+    let rows = run.summary.rows.iter().zip(Compared::all(run, objective));
+    let ranked = rows.filter_map(|(row, compared)| Ranked::of(shortlist, run, row, compared));
+    let mut ranked: Vec<Ranked> = ranked.collect();
+    sort(&mut ranked, objective);
+    ranked
+}
+
 /// The best first: what meets the objective before what does not.
-pub(super) fn sort(rows: &mut [Ranked], objective: Objective) {
+fn sort(rows: &mut [Ranked], objective: Objective) {
     let effort = |row: &Ranked| if objective == Objective::Simplicity { row.effort } else { 0 };
     sort_by(rows, |a, b| {
         b.meets().cmp(&a.meets()).then(effort(a).cmp(&effort(b))).then(a.figure.total_cmp(&b.figure))

@@ -142,8 +142,141 @@ fn what_would_change_the_answer_is_said() {
     let trust = sensitivity(WorkloadChange::Option { typed: "--trust none".to_owned() });
     assert_eq!(trust.instead.as_deref(), Some("pipe/block"));
     assert!(trust.times.is_some_and(|times| times > 1.5) && !trust.reason.is_empty());
-    let together = sensitivity(WorkloadChange::Place { placement: Placement::SameCore });
-    assert!(together.times.is_some_and(|times| (0.08..0.12).contains(&times)), "{together:?}");
+    let changes: Vec<_> = found.sensitivities.iter().map(|other| &other.change).collect();
+    assert_eq!(changes.len(), 1, "on one core the choice stays the best: {changes:?}");
+}
+
+/// The records of a run in which `change` has changed the measured trials on one core.
+fn with_same_core(
+    workload: Workload,
+    rows: &[MeasuredRow],
+    change: impl Fn(&Case, &mut furlong_model::Measurement),
+) -> Vec<Record> {
+    let mut all = records(workload, rows);
+    for record in &mut all {
+        if let Record::Trial(Trial { case, outcome: Outcome::Measured(measured), .. }) = record
+            && case.placement == Placement::SameCore
+        {
+            change(case, measured);
+        }
+    }
+    all
+}
+
+/// The answer on one core: another row, its ratio to the choice and the reason, if it is reported.
+fn same_core(records: Vec<Record>) -> Option<(String, f64, String)> {
+    let found = recommend(&DecodedRun::of(&Run::from_records(records).unwrap())).unwrap();
+    let change = WorkloadChange::Place { placement: Placement::SameCore };
+    let sensitivity = found.sensitivities.into_iter().find(|sensitivity| sensitivity.change == change)?;
+    Some((sensitivity.instead?, sensitivity.times?, sensitivity.reason))
+}
+
+/// Makes a mechanism this many times as slow on one core.
+fn slower(mechanism: &str, times: f64) -> impl Fn(&Case, &mut furlong_model::Measurement) {
+    move |case, measured| {
+        if case.mechanism == mechanism {
+            *measured = fixture::measurement(case, measured.elapsed_ns as f64 / 2000.0 * times, 0);
+        }
+    }
+}
+
+#[test]
+fn change_of_workload_is_reported_if_another_row_is_better_there() {
+    let rows = [PIPE, MEMORY];
+    let answer = |times| same_core(with_same_core(Workload::default(), &rows, slower("posix-shm", times)));
+    let (row, times, reason) = answer(5.0).unwrap();
+    assert_eq!((row.as_str(), reason.as_str()), ("pipe/block", ""));
+    assert!((0.25..0.45).contains(&times), "{times}");
+    assert_eq!(answer(1.0), None, "the choice stays the best");
+    assert_eq!(answer(5.0 / 3.0), None, "the two tie there");
+}
+
+#[test]
+fn changes_of_workload_are_compared_by_the_objective() {
+    // On one core, memory is five times as slow and takes a tenth of the CPU time.
+    let change = |case: &Case, measured: &mut furlong_model::Measurement| {
+        slower("posix-shm", 5.0)(case, measured);
+        if case.mechanism == "posix-shm" {
+            measured.roles.iter_mut().for_each(|role| {
+                role.user_ns /= 10;
+                role.system_ns /= 10;
+            });
+        }
+    };
+    let workload = |objective| Workload { objective, ..Workload::default() };
+    let answer = |objective| same_core(with_same_core(workload(objective), &[PIPE, MEMORY], change));
+    assert_eq!(answer(Objective::Latency).unwrap().0, "pipe/block");
+    assert_eq!(answer(Objective::Cpu), None, "memory takes the least CPU time there too");
+    assert_eq!(answer(Objective::Simplicity), None, "effort is the same everywhere");
+    // On one core, the pipe takes a tenth of the CPU time and is as fast as before.
+    let frugal = |case: &Case, measured: &mut furlong_model::Measurement| {
+        if case.mechanism == "pipe" {
+            measured.roles.iter_mut().for_each(|role| {
+                role.user_ns /= 10;
+                role.system_ns /= 10;
+            });
+        }
+    };
+    let (row, times, _) =
+        same_core(with_same_core(workload(Objective::Cpu), &[PIPE, MEMORY], frugal)).unwrap();
+    assert!(row == "pipe/block" && (0.1..0.3).contains(&times), "{row} {times}");
+    assert_eq!(same_core(with_same_core(workload(Objective::Latency), &[PIPE, MEMORY], frugal)), None);
+}
+
+#[test]
+fn change_of_workload_names_only_rows_that_may_be_chosen() {
+    // On one core, the queue is the fastest, and a thread of the kernel polls for it.
+    let busy = |case: &Case, measured: &mut furlong_model::Measurement| {
+        if case.mechanism == "posix-mq" {
+            *measured = fixture::measurement(case, 300.0, 0);
+            measured.elapsed_ns = 2000 * 1_000_000;
+            measured.roles.iter_mut().for_each(|role| {
+                role.window_ns = Some(measured.elapsed_ns);
+                role.user_ns = measured.elapsed_ns * 2 / 5;
+            });
+        }
+    };
+    let workload = |spin| Workload { interval_ns: Some(1_000_000), spin, ..Workload::default() };
+    let answer = |spin| same_core(with_same_core(workload(spin), &[PIPE, MEMORY, QUEUE], busy));
+    assert_eq!(answer(false), None);
+    assert_eq!(answer(true).map(|answer| answer.0).as_deref(), Some("posix-mq/block"));
+}
+
+#[test]
+fn row_that_keeps_cpus_busy_in_the_early_look_is_not_named() {
+    let workload = Workload { interval_ns: Some(1_000_000), ..Workload::default() };
+    let found = |is_busy: bool| {
+        let mut all = records(workload.clone(), &[MEMORY, QUEUE]);
+        all.retain(|record| match record {
+            Record::Trial(trial) => trial.case.mechanism == "posix-shm" || trial.number < 3,
+            _ => true,
+        });
+        for record in &mut all {
+            if let Record::Trial(Trial { case, outcome: Outcome::Measured(measured), .. }) = record
+                && case.mechanism == "posix-mq"
+                && is_busy
+            {
+                measured.roles.iter_mut().for_each(|role| role.user_ns = measured.elapsed_ns * 9 / 10);
+            }
+        }
+        recommend(&DecodedRun::of(&Run::from_records(all).unwrap())).unwrap()
+    };
+    let trust = |found: &Recommendation| found.sensitivities[0].instead.clone();
+    let quiet = found(false);
+    assert_eq!((trust(&quiet).as_deref(), quiet.eliminated.len()), (Some("posix-mq/block"), 1));
+    let busy = found(true);
+    assert_eq!((trust(&busy), busy.eliminated.len()), (None, 0));
+    let excluded = busy.excluded.iter().find(|entry| entry.mechanism == "posix-mq");
+    assert_eq!(excluded.map(|entry| entry.reason.as_str()), Some(constraints::KEEPS_CPUS_BUSY));
+}
+
+#[test]
+fn change_of_workload_under_which_the_choice_misses_the_slo_is_reported() {
+    let workload = Workload { slo: "p50<40us".parse().ok(), ..Workload::default() };
+    let (row, times, reason) =
+        same_core(with_same_core(workload, &[PIPE, MEMORY], slower("posix-shm", 50.0))).unwrap();
+    assert!(row == "pipe/block" && times < 1.0, "{row} {times}");
+    assert_eq!(reason, "posix-shm/futex does not meet p50<40.0 us then");
 }
 
 #[test]

@@ -455,7 +455,8 @@ pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
 pub(crate) fn sensitivities(recommendation: &Recommendation) -> Vec<String> {
     let workload = &recommendation.workload;
     let (measured, parties) = workload.pattern_and_parties();
-    let mut lines: Vec<_> = recommendation.sensitivities.iter().map(sensitivity).collect();
+    let changes = recommendation.sensitivities.iter();
+    let mut lines: Vec<_> = changes.map(|change| sensitivity(recommendation, change)).collect();
     let capacity = recommendation.capacity_per_second.filter(|_| recommendation.choice.is_some());
     lines.extend(capacity.map(|per_second| {
         let unit = unit(workload);
@@ -500,22 +501,39 @@ fn change(change: &WorkloadChange) -> String {
     }
 }
 
-fn sensitivity(sensitivity: &Sensitivity) -> String {
+fn sensitivity(recommendation: &Recommendation, sensitivity: &Sensitivity) -> String {
     let reason = if sensitivity.reason.is_empty() {
         String::new()
     } else {
         format!(" ({})", plain(&sensitivity.reason))
     };
-    let instead = match (&sensitivity.instead, sensitivity.times) {
-        (Some(row), _) if sensitivity.tie => format!("{}, which ties with it", plain(row)),
-        (Some(row), Some(times)) if times < 1.0 => {
-            format!("{} is {} times as fast", plain(row), three_digits(1.0 / times))
+    let choice = recommendation.choice.as_ref().map(|choice| plain(&choice.name())).unwrap_or_default();
+    let effort = |row: &str| recommendation.ranked.iter().find(|ranked| ranked.name() == row);
+    let is_option = matches!(sensitivity.change, WorkloadChange::Option { .. });
+    let instead = match (&sensitivity.instead, sensitivity.times, recommendation.workload.objective) {
+        (None, ..) => "nothing here would do".to_owned(),
+        (Some(row), None, _) => format!("{}, which was not in the longer look", plain(row)),
+        (Some(row), _, Objective::Simplicity) => {
+            let effort = effort(row).map_or_else(String::new, |row| format!(", of effort {}", row.effort));
+            format!("{}{effort}", plain(row))
         }
-        (Some(row), Some(times)) => format!("{}, {} times as long", plain(row), three_digits(times)),
-        (Some(row), None) => format!("{}, which was not in the longer look", plain(row)),
-        (None, _) => "nothing here would do".to_owned(),
+        (Some(row), ..) if sensitivity.tie => format!("{}, which ties with it", plain(row)),
+        (Some(row), Some(times), objective) => {
+            let compared = compared_figures(times, objective);
+            let than = if is_option { String::new() } else { format!(" as {choice}") };
+            format!("{} {compared}{than}", plain(row))
+        }
     };
     format!("{}: {instead}{reason}.", change(&sensitivity.change))
+}
+
+/// How a figure compares with another one, of which it is this many times.
+fn compared_figures(times: f64, objective: Objective) -> String {
+    match objective {
+        Objective::Cpu => format!("takes {} times as much CPU time", format_ratio(times)),
+        _ if times < 1.0 => format!("is {} times as fast", three_digits(1.0 / times)),
+        _ => format!("takes {} times as long", three_digits(times)),
+    }
 }
 
 /// What the figures say nothing of.

@@ -3,9 +3,9 @@
 use super::*;
 use crate::object::assert_has_all;
 use crate::{Style, recommendation_table};
-use furlong_analysis::{Answer, DecodedRun, Run, recommend};
+use furlong_analysis::{Answer, DecodedRun, Run, Sensitivity, WorkloadChange, recommend};
 use furlong_fixture::recommendation::records;
-use furlong_model::{Boundary, Pattern, Placement, Trust, Wait, Workload};
+use furlong_model::{Boundary, Objective, Pattern, Placement, Trust, Wait, Workload};
 
 fn made(workload: Workload) -> Recommendation {
     let rows = [
@@ -102,6 +102,33 @@ fn an_answer_says_whether_it_is_the_one_of_before() {
         other.contains("At 2026-03-31 23:33 UTC the answer was tcp/block: between the two runs"),
         "{other}"
     );
+}
+
+/// A recommendation as one line of text.
+fn line(found: &Recommendation) -> String {
+    let text = recommendation_table(found, Style::default());
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn change_of_the_answer_is_compared_by_the_objective() {
+    let found = |objective| {
+        let mut found = made(Workload { objective, ..Workload::default() });
+        found.sensitivities = vec![Sensitivity {
+            change: WorkloadChange::Size { size_bytes: 8 },
+            reason: String::new(),
+            instead: Some("pipe/block".to_owned()),
+            times: Some(0.25),
+            tie: false,
+        }];
+        line(&found)
+    };
+    let latency = found(Objective::Latency);
+    assert!(latency.contains("--size 8B: pipe/block is 4.00 times as fast as posix-shm/futex."), "{latency}");
+    let cpu = found(Objective::Cpu);
+    assert!(cpu.contains("--size 8B: pipe/block takes 0.25 times as much CPU time as "), "{cpu}");
+    let simplicity = found(Objective::Simplicity);
+    assert!(simplicity.contains("--size 8B: pipe/block, of effort 2."), "{simplicity}");
 }
 
 #[test]
