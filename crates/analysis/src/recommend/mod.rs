@@ -76,7 +76,7 @@ pub struct Recommendation {
     pub early_look_alone: bool,
     /// Every row that was measured at the workload and may be chosen, the best first.
     pub ranked: Vec<Ranked>,
-    /// Rows that cannot be told from the best by what is to be best.
+    /// Rows whose figure of the objective ties with that of the first, whether they meet the SLO or not.
     pub ties: Vec<String>,
     /// The best of the rows that are less work to use than the choice.
     pub simpler: Option<Alternative>,

@@ -139,9 +139,9 @@ impl Ranked {
         Ranked { times, times_interval: interval, ..self }
     }
 
-    /// Whether the interval of the ratio of both figures contains 1, and both meet the SLO or both miss it.
+    /// Whether the interval of the ratio of both figures contains 1.
     pub fn ties_with(&self, other: &Ranked) -> bool {
-        self.ratio_to(other).is_tie() && self.meets() == other.meets()
+        self.ratio_to(other).is_tie()
     }
 
     fn ratio_to(&self, other: &Ranked) -> Ratio {
@@ -182,18 +182,20 @@ fn sort(rows: &mut [Ranked], objective: Objective) {
     });
 }
 
-/// Returns the places of sorted rows, from 1: all rows of a place tie with each other.
+/// Returns the places of sorted rows, from 1: all rows of a place tie with each other, and meet the SLO or miss it.
 pub fn places(sorted: &[Ranked]) -> Vec<usize> {
-    let ties = |row: &Ranked| sorted.iter().map(|other| row.ties_with(other)).collect();
+    let share_place = |row: &Ranked, other: &Ranked| row.ties_with(other) && row.meets() == other.meets();
+    let ties = |row: &Ranked| sorted.iter().map(|other| share_place(row, other)).collect();
     ranking::places(&sorted.iter().map(ties).collect::<Vec<_>>())
 }
 
-/// Of the best and those that tie with it, what is the least work to use; the better of two that are as much.
+/// Of the best and those that tie with it and meet the SLO as it does, the one that is the least work to use; the better of
+/// two that are as much.
 pub(super) fn choose(sorted: &[Ranked], objective: Objective) -> Option<&Ranked> {
     let best = sorted.first()?;
     if objective == Objective::Simplicity {
         return Some(best);
     }
-    let ties = sorted.iter().skip(1).filter(|row| row.ties_with(best));
+    let ties = sorted.iter().skip(1).filter(|row| row.ties_with(best) && row.meets() == best.meets());
     [best].into_iter().chain(ties).min_by_key(|row| row.effort)
 }

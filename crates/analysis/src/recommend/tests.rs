@@ -119,6 +119,16 @@ fn what_must_hold_comes_before_what_is_to_be_best() {
 }
 
 #[test]
+fn row_that_misses_the_slo_ties_by_its_interval_and_is_not_chosen() {
+    // The socket is less work to use, ties with the pipe, and misses the objective.
+    let workload = Workload { slo: "p50<51.1us".parse().ok(), ..Workload::default() };
+    let found = recommended(workload, &[PIPE, SOCKET]);
+    assert_eq!((chosen(&found).as_str(), found.ties.len()), ("pipe/block", 1));
+    assert_eq!(places(&found.ranked), [1, 2]);
+    assert!(found.simpler.is_none());
+}
+
+#[test]
 fn processor_time_is_an_objective_of_its_own() {
     let workload = Workload { objective: Objective::Cpu, ..Workload::default() };
     let found = recommended(workload, &[PIPE, QUEUE, MEMORY]);

@@ -274,24 +274,54 @@ fn runtimes(languages: &[Language]) -> Option<String> {
 /// How the choice stands among the rows: alone in front, or one of several that tie. `None` if too little was measured.
 fn standing(recommendation: &Recommendation, choice: &Ranked) -> Option<String> {
     let first = recommendation.ranked.first()?;
-    let names = [first.name()].into_iter().chain(recommendation.ties.iter().cloned());
-    let others: Vec<_> = names.filter(|name| *name != choice.name()).map(|name| plain(&name)).collect();
-    if others.is_empty() {
-        let next = recommendation
-            .ranked
-            .get(1)
-            .filter(|_| recommendation.workload.objective != Objective::Simplicity)?;
-        next.times_interval?;
-        return Some(format!(
-            "It is first alone; the next is {} at {}.",
-            plain(&next.name()),
-            factor(next.times, next.times_interval)
-        ));
-    }
-    (*first == *choice || choice.ties_with(first)).then(|| {
-        let (number, others) = (others.len() + 1, listed(&others, NAMED));
-        format!("It is one of {number} that tie, with {others}: of these it is the least work to use.")
+    let others = recommendation.ranked.iter().filter(|row| row.name() != choice.name());
+    let (failing, rivals): (Vec<&Ranked>, Vec<&Ranked>) =
+        others.partition(|row| choice.meets() && !row.meets());
+    let tied = |rows: &[&Ranked]| {
+        let is_tied = |row: &&&Ranked| **row == first || recommendation.ties.contains(&row.name());
+        rows.iter().filter(is_tied).map(|row| plain(&row.name())).collect::<Vec<_>>()
+    };
+    let slo = recommendation.workload.slo.filter(|_| !failing.is_empty()).map(|slo| slo.to_string());
+    let standing = match tied(&rivals).as_slice() {
+        [] => alone(recommendation, &rivals, slo.as_deref())?,
+        others => {
+            let (number, others) = (others.len() + 1, listed(others, NAMED));
+            format!("It is one of {number} that tie, with {others}: of these it is the least work to use.")
+        }
+    };
+    let missing = match (tied(&failing).as_slice(), slo) {
+        ([], _) | (_, None) => String::new(),
+        (tied, Some(slo)) => {
+            let figure = figure_name(recommendation.workload.objective);
+            let [tie, they] = if let [_] = tied { ["ties", "it does"] } else { ["tie", "they do"] };
+            let tied = listed(tied, NAMED);
+            format!(" By {figure} alone, {tied} {tie} with the first; {they} not meet {slo}.")
+        }
+    };
+    Some(standing + &missing)
+}
+
+/// The standing of a choice that ties with none of its rivals. `slo` is given if other rows miss it.
+fn alone(recommendation: &Recommendation, rivals: &[&Ranked], slo: Option<&str>) -> Option<String> {
+    let next = match (rivals, slo) {
+        ([], Some(slo)) => return Some(format!("It is the only one that meets {slo}.")),
+        _ if recommendation.workload.objective == Objective::Simplicity => return None,
+        (rivals, _) => rivals.first()?,
+    };
+    next.times_interval?;
+    let next_at = format!("{} at {}", plain(&next.name()), factor(next.times, next.times_interval));
+    Some(match slo {
+        Some(slo) => format!(
+            "It is first alone among the {} that meet {slo}; the next of them is {next_at}.",
+            rivals.len() + 1
+        ),
+        None => format!("It is first alone; the next is {next_at}."),
     })
+}
+
+/// The figure by which rows are compared.
+fn figure_name(objective: Objective) -> &'static str {
+    if objective == Objective::Cpu { "CPU time" } else { "the median" }
 }
 
 /// A factor with the factors that the intervals allow, as in `1.51x (1.20-1.93)`.
@@ -370,7 +400,13 @@ pub(crate) fn instead(recommendation: &Recommendation) -> Vec<String> {
     });
     let spinning = recommendation.if_spinning.as_ref().map(|other| {
         let (row, compared) = (plain(&other.row.name()), compared(other, workload));
-        if other.tie || other.row.times >= 1.0 {
+        let meets_more = other.row.meets() && recommendation.choice.as_ref().is_some_and(|own| !own.meets());
+        if !meets_more && other.tie {
+            return format!(
+                "To keep processors busy while waiting (--spin) gains nothing significant: {row} {compared}."
+            );
+        }
+        if !meets_more && other.row.times >= 1.0 {
             return format!("To keep processors busy while waiting (--spin) gains nothing: {row} {compared}.");
         }
         let share = share(other.row.cpu_share);
@@ -398,7 +434,10 @@ fn compared(other: &Alternative, workload: &Workload) -> String {
     };
     let interval = |invert| between(invert).unwrap_or_default();
     match (workload.objective, row.times) {
-        _ if other.tie => format!("ties with it ({takes})"),
+        _ if other.tie => {
+            let factor = factor(row.times, row.times_interval);
+            format!("is not significantly different, at {factor} ({takes})")
+        }
         (Objective::Cpu, times) => {
             format!("takes {} times as much{} ({takes})", format_ratio(times), interval(false))
         }
@@ -432,6 +471,8 @@ pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
     let few = few.map_or_else(String::new, |trials| format!(" after {needed} trials; some have {trials}"));
     let intervals =
         format!("interval: of rows that are the same, all intervals overlap in 95 of 100 runs{few}.");
+    let slo = recommendation.workload.slo.map_or_else(|| "the SLO".to_owned(), |slo| slo.to_string());
+    let missed = format!("! does not meet {slo}; rows that meet it come first.");
     let cpus = "CPU: CPU time of all processes per message, by which rows are ordered and compared.";
     [
         (!recommendation.ties.is_empty()).then_some(("vs first", tied)),
@@ -441,7 +482,7 @@ pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
         any(|row| row.figure_ci95.is_none())
             .then_some(("interval", "? fewer than three trials: no interval.")),
         (!cpu && any(|row| row.p99_ns.is_none())).then_some(("p99", "–: too few samples: p99 needs 100.")),
-        any(|row| !row.meets()).then_some(("#", "! the objective does not hold.")),
+        any(|row| !row.meets()).then_some(("#", missed.as_str())),
         cpu.then_some(("CPU", cpus)),
         Some(("effort", "effort: the work that is left to you; 1 is a line or two, 3 a larger piece.")),
     ]

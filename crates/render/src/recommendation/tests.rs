@@ -4,7 +4,7 @@ use super::*;
 use crate::object::assert_has_all;
 use crate::{Style, recommendation_table};
 use furlong_analysis::{Answer, DecodedRun, Run, Sensitivity, WorkloadChange, recommend};
-use furlong_fixture::recommendation::records;
+use furlong_fixture::recommendation::{MeasuredRow, records};
 use furlong_model::{Boundary, Objective, Pattern, Placement, Trust, Wait, Workload};
 
 fn made(workload: Workload) -> Recommendation {
@@ -14,7 +14,11 @@ fn made(workload: Workload) -> Recommendation {
         ("posix-shm", Wait::Futex, 30_000.0, 5),
         ("posix-shm", Wait::Spin, 300.0, 5),
     ];
-    recommend(&DecodedRun::of(&Run::from_records(records(workload, &rows)).unwrap())).unwrap()
+    measured(workload, &rows)
+}
+
+fn measured(workload: Workload, rows: &[MeasuredRow]) -> Recommendation {
+    recommend(&DecodedRun::of(&Run::from_records(records(workload, rows)).unwrap())).unwrap()
 }
 
 fn frames() -> Workload {
@@ -129,6 +133,34 @@ fn change_of_the_answer_is_compared_by_the_objective() {
     assert!(cpu.contains("--size 8B: pipe/block takes 0.25 times as much CPU time as "), "{cpu}");
     let simplicity = found(Objective::Simplicity);
     assert!(simplicity.contains("--size 8B: pipe/block, of effort 2."), "{simplicity}");
+}
+
+#[test]
+fn rows_that_miss_the_slo_tie_by_their_interval_alone() {
+    let slo = |text: &str| Workload { slo: text.parse().ok(), ..Workload::default() };
+    let (pipe, socket) = (("pipe", Wait::Block, 50_000.0, 2), ("unix-seqpacket", Wait::Block, 50_200.0, 1));
+    let text = line(&measured(slo("p50<51.1us"), &[pipe, socket]));
+    let expected = "It is the only one that meets p50<51.1 us. By the median alone, unix-seqpacket/block ties with the \
+                    first; it does not meet p50<51.1 us.";
+    assert!(text.contains(expected), "{text}");
+    assert!(text.contains("unix-seqpacket/block ! 51.2 us") && text.contains("~ 1.004x ("), "{text}");
+    assert!(text.contains("! does not meet p50<51.1 us; rows that meet it come first."), "{text}");
+    let queue = ("posix-mq", Wait::Block, 80_000.0, 3);
+    let text = line(&measured(slo("p50<70us"), &[("posix-shm", Wait::Futex, 30_000.0, 5), pipe, queue]));
+    let expected =
+        "It is first alone among the 2 that meet p50<70.0 us; the next of them is pipe/block at 1.67x";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn alternative_that_ties_has_its_interval() {
+    let mut found = made(Workload::default());
+    let spinning = found.if_spinning.as_mut().unwrap();
+    (spinning.tie, spinning.row.times, spinning.row.times_interval) = (true, 49.1, Some([0.004, 81.0]));
+    let text = line(&found);
+    let expected =
+        "gains nothing significant: posix-shm/spin is not significantly different, at 49.1x (0.00-81.0)";
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]
