@@ -89,7 +89,7 @@ pub use count::{CountRow, Counting, Figures, RoleFigures};
 pub use count_summary::{COUNT_SCHEMA, CountSummary};
 pub use declared::undeclared_calls;
 pub use decoded_run::{DecodedRun, NamedRun};
-pub use exchange::{Cpu, ExchangeFigures, FEWEST_BEYOND, PageFaults, Switches, Times};
+pub use exchange::{Cpu, ExchangeFigures, FEWEST_BEYOND, PageFaults, Switches, Times, fewest_samples};
 pub use experiment::{ExperimentError, published, read_experiment};
 pub use explain::{
     Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain, explain_saved, not_covered,

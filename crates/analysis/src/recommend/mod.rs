@@ -315,8 +315,8 @@ fn excluded<'a>(
 }
 
 impl Recommendation {
-    /// Whether the objective that was set holds; `None` if none was, or nothing was chosen.
+    /// Whether the objective that was set holds; `None` if none was, nothing was chosen, or there are too few samples to know.
     pub fn slo_holds(&self) -> Option<bool> {
-        self.choice.as_ref()?.slo.as_ref().map(|slo| slo.holds)
+        self.choice.as_ref()?.slo.as_ref().and_then(|slo| slo.holds)
     }
 }

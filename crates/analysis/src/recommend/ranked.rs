@@ -54,13 +54,15 @@ pub struct Ranked {
 /// Whether a service level objective holds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SloVerdict {
-    /// Whether the percentile is below the limit.
-    pub holds: bool,
-    /// The percentile as measured, in nanoseconds.
-    pub measured_ns: f64,
+    /// Whether the percentile is below the limit; `None` if there are too few samples to know.
+    pub holds: Option<bool>,
+    /// The percentile that decides: that of the objective, or a lower one that exceeds the limit if there are too few samples for that.
+    pub quantile: f64,
+    /// This percentile as measured, in nanoseconds; `None` if `holds` is.
+    pub measured_ns: Option<f64>,
     /// What it must stay below, in nanoseconds.
     pub limit_ns: f64,
-    /// Whether too few messages were beyond the percentile for it to be known well.
+    /// Whether fewer than ten messages were beyond the percentile.
     pub few: bool,
 }
 
@@ -128,9 +130,16 @@ impl Ranked {
         workload.admits(self.wait) && (workload.spin || !self.keeps_cpus_busy(workload))
     }
 
-    /// Whether what must hold does; it does where nothing must.
+    /// Returns whether the SLO is not known to be missed.
+    ///
+    /// Too few samples exclude no row: the percentile of those few may be any.
     pub fn meets(&self) -> bool {
-        self.slo.is_none_or(|slo| slo.holds)
+        self.slo.is_none_or(|slo| slo.holds != Some(false))
+    }
+
+    /// Whether it is unknown whether the SLO holds.
+    pub fn may_miss(&self) -> bool {
+        self.slo.is_some_and(|slo| slo.holds.is_none())
     }
 
     /// Returns the row with its `times` as compared with another row.
@@ -152,16 +161,20 @@ impl Ranked {
 
 fn slo(workload: &Workload, row: &Row, messages: u64) -> Option<SloVerdict> {
     let Slo { quantile, limit_ns } = workload.slo?;
-    let times = &row.exchange.ns;
-    let measured_ns = match quantile {
-        q if q <= 0.5 => times.p50,
-        q if q <= 0.9 => times.p90,
-        q if q <= 0.99 => times.p99,
-        _ => times.p999,
-    };
     let limit_ns = limit_ns as f64;
+    let measured = |quantile: f64| Some((quantile, row.exchange.ns.percentile(quantile)?));
+    let lower = [0.5, 0.9, 0.99].into_iter().filter(|lower| *lower < quantile);
+    // Percentiles rise, so a lower one beyond the limit decides too.
+    let exceeds = |of: &(f64, f64)| of.1 >= limit_ns;
+    let decided = measured(quantile).or_else(|| lower.filter_map(measured).find(exceeds));
     let few = (messages as f64) * (1.0 - quantile) < FEWEST_BEYOND as f64;
-    Some(SloVerdict { holds: measured_ns < limit_ns, measured_ns, limit_ns, few })
+    Some(SloVerdict {
+        holds: decided.map(|(_, ns)| ns < limit_ns),
+        quantile: decided.map_or(quantile, |(quantile, _)| quantile),
+        measured_ns: decided.map(|(_, ns)| ns),
+        limit_ns,
+        few,
+    })
 }
 
 /// Ranks the candidates of a run, the best first.

@@ -129,6 +129,37 @@ fn row_that_misses_the_slo_ties_by_its_interval_and_is_not_chosen() {
 }
 
 #[test]
+fn percentile_that_needs_more_samples_excludes_no_row() {
+    let found = |slo: &str, samples: u32| {
+        let workload = Workload { slo: slo.parse().ok(), ..Workload::default() };
+        let mut all = records(workload, &[PIPE, MEMORY]);
+        for record in &mut all {
+            if let Record::Trial(Trial { case, outcome: Outcome::Measured(measured), .. }) = record
+                && case.mechanism == "posix-shm"
+            {
+                *measured = fixture::measurement_of(samples, case, 30_000.0, 0);
+            }
+        }
+        recommend(&DecodedRun::of(&Run::from_records(all).unwrap())).unwrap()
+    };
+    let verdict = |found: &Recommendation, mechanism: &str| {
+        let row = found.ranked.iter().find(|row| row.mechanism == mechanism).unwrap();
+        row.slo.map(|slo| (slo.holds, slo.quantile))
+    };
+    // Nine trials of seven samples are too few for p99, which is 42 us with more.
+    let few = found("p99<41us", 7);
+    assert_eq!((chosen(&few).as_str(), few.slo_holds()), ("posix-shm/futex", None));
+    assert_eq!(verdict(&few, "posix-shm"), Some((None, 0.99)));
+    assert_eq!(verdict(&few, "pipe"), Some((Some(false), 0.99)));
+    assert!(few.choice.is_some_and(|choice| choice.p99_ns.is_none()));
+    // The median alone is beyond this limit.
+    let missed = found("p99<20us", 7);
+    assert_eq!(verdict(&missed, "posix-shm"), Some((Some(false), 0.5)));
+    let many = found("p99<41us", 2000);
+    assert_eq!(verdict(&many, "posix-shm"), Some((Some(false), 0.99)));
+}
+
+#[test]
 fn processor_time_is_an_objective_of_its_own() {
     let workload = Workload { objective: Objective::Cpu, ..Workload::default() };
     let found = recommended(workload, &[PIPE, QUEUE, MEMORY]);

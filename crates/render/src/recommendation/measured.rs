@@ -25,7 +25,11 @@ pub(crate) fn measured(recommendation: &Recommendation) -> Option<Table> {
     let places = places(&recommendation.ranked);
     let line = |(index, row): (usize, &Ranked)| {
         let (place, shared) = (places[index], places.iter().filter(|place| **place == places[index]).count());
-        let fails = if row.meets() { "" } else { " !" };
+        let fails = match row.meets() {
+            false => " !",
+            true if row.may_miss() => " ?",
+            true => "",
+        };
         let tie = if recommendation.ties.contains(&row.name()) { "~ " } else { "" };
         Row::neutral(vec![
             format!("{}{place}", if shared > 1 { "=" } else { "" }),

@@ -7,11 +7,11 @@ use super::super::origin::date;
 use furlong_analysis::text::{format_count, format_per_second, format_ratio, listed, plain, three_digits};
 use furlong_analysis::{
     Alternative, Budget, BudgetKind, CarriedMost, Earlier, Eliminated, Level, Ranked, Recommendation,
-    Repeated, Sensitivity, SloVerdict, WorkloadChange, places,
+    Repeated, Sensitivity, SloVerdict, WorkloadChange, fewest_samples, places,
 };
 use furlong_model::{
-    Boundary, Language, Objective, Pattern, Placement, Reach, Tried, Trust, Unit, Workload, format_bytes,
-    format_ns, format_rate, is_one, row_name,
+    Boundary, Language, Objective, Pattern, Placement, Reach, Slo, Tried, Trust, Unit, Workload,
+    format_bytes, format_ns, format_rate, is_one, row_name,
 };
 use furlong_stats::trials_of_comparison;
 
@@ -229,7 +229,7 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
         format_ns(if is_of_cpu { choice.figure } else { choice.cpu_ns }),
         if receivers(workload) > 1.0 { " and receiver" } else { "" },
     ));
-    lines.extend(choice.slo.zip(workload.slo).map(|(verdict, slo)| holds(&slo.to_string(), verdict)));
+    lines.extend(choice.slo.zip(workload.slo).map(|(verdict, slo)| holds(slo, verdict)));
     lines.extend(recommendation.budget.map(|budget| budget_line(&budget)));
     lines.extend(runtimes(&workload.languages));
     lines.extend(standing(recommendation, choice));
@@ -303,8 +303,11 @@ fn standing(recommendation: &Recommendation, choice: &Ranked) -> Option<String> 
 
 /// The standing of a choice that ties with none of its rivals. `slo` is given if other rows miss it.
 fn alone(recommendation: &Recommendation, rivals: &[&Ranked], slo: Option<&str>) -> Option<String> {
+    let is_unknown = recommendation.ranked.iter().any(Ranked::may_miss);
+    let [meets, meet] =
+        if is_unknown { ["is not known to miss", "are not known to miss"] } else { ["meets", "meet"] };
     let next = match (rivals, slo) {
-        ([], Some(slo)) => return Some(format!("It is the only one that meets {slo}.")),
+        ([], Some(slo)) => return Some(format!("It is the only one that {meets} {slo}.")),
         _ if recommendation.workload.objective == Objective::Simplicity => return None,
         (rivals, _) => rivals.first()?,
     };
@@ -312,7 +315,7 @@ fn alone(recommendation: &Recommendation, rivals: &[&Ranked], slo: Option<&str>)
     let next_at = format!("{} at {}", plain(&next.name()), factor(next.times, next.times_interval));
     Some(match slo {
         Some(slo) => format!(
-            "It is first alone among the {} that meet {slo}; the next of them is {next_at}.",
+            "It is first alone among the {} that {meet} {slo}; the next of them is {next_at}.",
             rivals.len() + 1
         ),
         None => format!("It is first alone; the next is {next_at}."),
@@ -346,16 +349,23 @@ fn receivers(workload: &Workload) -> f64 {
     if pattern.is_to_all() { f64::from(parties.get()) } else { 1.0 }
 }
 
-fn holds(slo: &str, verdict: SloVerdict) -> String {
-    let SloVerdict { holds, measured_ns, limit_ns, few } = verdict;
+fn holds(slo: Slo, verdict: SloVerdict) -> String {
+    let SloVerdict { holds, quantile, measured_ns, limit_ns, few } = verdict;
+    let Some((holds, measured_ns)) = holds.zip(measured_ns) else {
+        let (percentile, needed) = (slo.percentile(), fewest_samples(slo.quantile));
+        return format!("Whether {slo} holds is unknown: {percentile} needs {needed} samples.");
+    };
     let measured = format_ns(measured_ns);
+    let times =
+        three_digits(if holds { limit_ns / measured_ns.max(1.0) } else { measured_ns / limit_ns.max(1.0) });
+    if quantile < slo.quantile {
+        let lower = Slo { quantile, ..slo }.percentile();
+        return format!("{slo} does not hold: even {lower} is {times} times the limit ({measured}).");
+    }
     let few = if few { "; too few messages for this percentile" } else { "" };
-    if holds {
-        let times = three_digits(limit_ns / measured_ns.max(1.0));
-        format!("{slo} holds: {measured} is {times} times below{few}.")
-    } else {
-        let times = three_digits(measured_ns / limit_ns.max(1.0));
-        format!("{slo} does not hold: {measured} is {times} times the limit{few}.")
+    match holds {
+        true => format!("{slo} holds: {measured} is {times} times below{few}."),
+        false => format!("{slo} does not hold: {measured} is {times} times the limit{few}."),
     }
 }
 
@@ -393,9 +403,13 @@ pub(crate) fn instead(recommendation: &Recommendation) -> Vec<String> {
         let left =
             if integration_costs.is_empty() { "nothing".to_owned() } else { integration_costs.join("; ") };
         format!(
-            "Simpler: {} {}; it leaves to you: {left}.",
+            "Simpler: {} {}{}; it leaves to you: {left}.",
             plain(&other.row.name()),
-            compared(other, workload)
+            compared(other, workload),
+            workload
+                .slo
+                .filter(|_| other.row.may_miss())
+                .map_or_else(String::new, |slo| format!(", and whether it meets {slo} is unknown"))
         )
     });
     let spinning = recommendation.if_spinning.as_ref().map(|other| {
@@ -472,7 +486,8 @@ pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
     let intervals =
         format!("interval: of rows that are the same, all intervals overlap in 95 of 100 runs{few}.");
     let slo = recommendation.workload.slo.map_or_else(|| "the SLO".to_owned(), |slo| slo.to_string());
-    let missed = format!("! does not meet {slo}; rows that meet it come first.");
+    let missed = format!("! does not meet {slo}; such rows come last.");
+    let unknown = format!("? after a name: too few samples to know whether {slo} holds.");
     let cpus = "CPU: CPU time of all processes per message, by which rows are ordered and compared.";
     [
         (!recommendation.ties.is_empty()).then_some(("vs first", tied)),
@@ -483,6 +498,7 @@ pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
             .then_some(("interval", "? fewer than three trials: no interval.")),
         (!cpu && any(|row| row.p99_ns.is_none())).then_some(("p99", "–: too few samples: p99 needs 100.")),
         any(|row| !row.meets()).then_some(("#", missed.as_str())),
+        any(Ranked::may_miss).then_some(("#", unknown.as_str())),
         cpu.then_some(("CPU", cpus)),
         Some(("effort", "effort: the work that is left to you; 1 is a line or two, 3 a larger piece.")),
     ]

@@ -3,7 +3,7 @@
 use super::*;
 use crate::object::assert_has_all;
 use crate::{Style, recommendation_table};
-use furlong_analysis::{Answer, DecodedRun, Run, Sensitivity, WorkloadChange, recommend};
+use furlong_analysis::{Answer, DecodedRun, Ranked, Run, Sensitivity, WorkloadChange, recommend};
 use furlong_fixture::recommendation::{MeasuredRow, records};
 use furlong_model::{Boundary, Objective, Pattern, Placement, Trust, Wait, Workload};
 
@@ -144,11 +144,36 @@ fn rows_that_miss_the_slo_tie_by_their_interval_alone() {
                     first; it does not meet p50<51.1 us.";
     assert!(text.contains(expected), "{text}");
     assert!(text.contains("unix-seqpacket/block ! 51.2 us") && text.contains("~ 1.004x ("), "{text}");
-    assert!(text.contains("! does not meet p50<51.1 us; rows that meet it come first."), "{text}");
+    assert!(text.contains("! does not meet p50<51.1 us; such rows come last."), "{text}");
     let queue = ("posix-mq", Wait::Block, 80_000.0, 3);
     let text = line(&measured(slo("p50<70us"), &[("posix-shm", Wait::Futex, 30_000.0, 5), pipe, queue]));
     let expected =
         "It is first alone among the 2 that meet p50<70.0 us; the next of them is pipe/block at 1.67x";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn slo_of_a_percentile_that_needs_more_samples_is_unknown() {
+    let slo = |text: &str| Workload { slo: text.parse().ok(), ..Workload::default() };
+    let unknown = |row: &mut Ranked| {
+        let verdict = row.slo.as_mut().unwrap();
+        (verdict.holds, verdict.measured_ns) = (None, None);
+    };
+    let mut found = made(slo("p99<2ms"));
+    unknown(found.choice.as_mut().unwrap());
+    unknown(found.simpler.as_mut().map(|other| &mut other.row).unwrap());
+    found.ranked.iter_mut().for_each(unknown);
+    let text = line(&found);
+    assert!(text.contains("Whether p99<2.00 ms holds is unknown: p99 needs 100 samples."), "{text}");
+    assert!(text.contains(", and whether it meets p99<2.00 ms is unknown; it leaves to you:"), "{text}");
+    assert!(text.contains("1 posix-shm/futex ? ") && text.contains("=2 pipe/block ? "), "{text}");
+    let legend = "? after a name: too few samples to know whether p99<2.00 ms holds.";
+    assert!(text.contains(legend) && !text.contains("! does not"), "{text}");
+    let mut found = made(slo("p99<20us"));
+    let verdict = found.choice.as_mut().and_then(|choice| choice.slo.as_mut()).unwrap();
+    (verdict.quantile, verdict.measured_ns) = (0.5, Some(40_000.0));
+    let text = line(&found);
+    let expected = "p99<20.0 us does not hold: even p50 is 2.00 times the limit (40.0 us).";
     assert!(text.contains(expected), "{text}");
 }
 
