@@ -174,18 +174,7 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
                 .to_owned(),
         );
     }
-    lines.extend(recommendation.early_look_alone.then(|| {
-        "The time was over before the longer look: this is the early look alone, a few short trials of each candidate. \
-         A longer --within measures the best of them longer."
-            .to_owned()
-    }));
-    if choice.figure_ci95.is_none() {
-        lines.push(
-            "Fewer than three trials of each fitted into the time, so no difference between them is significant: ask with a \
-             longer --within."
-                .to_owned(),
-        );
-    }
+    lines.extend(too_short(recommendation, choice));
     lines.extend(recommendation.earlier.as_ref().map(earlier));
     let measured = match choice.messages {
         few @ 0..1000 => few.to_string(),
@@ -241,6 +230,30 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
     lines.extend(recommendation.two_levels.as_ref().map(two_levels));
     lines.extend(choice.caveats.iter().map(|caveat| format!("Note: {}.", plain(caveat))));
     lines
+}
+
+/// Why the answer rests on less than a whole longer look, and how to get one.
+fn too_short(recommendation: &Recommendation, choice: &Ranked) -> Vec<String> {
+    let is_partial = recommendation.run.partial;
+    let [cause, within, remedy] = match is_partial {
+        true => ["The run was interrupted", "were measured before the run was interrupted", "ask again"],
+        false => ["The time was over", "fitted into the time", "ask with a longer --within"],
+    };
+    let early = recommendation.early_look_alone.then(|| {
+        let longer = match is_partial {
+            true => "A whole run measures the best of them longer.",
+            false => "A longer --within measures the best of them longer.",
+        };
+        format!(
+            "{cause} before the longer look: this is the early look alone, a few short trials of each candidate. {longer}"
+        )
+    });
+    let few = choice.figure_ci95.is_none().then(|| {
+        format!(
+            "Fewer than three trials of each {within}, so no difference between them is significant: {remedy}."
+        )
+    });
+    early.into_iter().chain(few).collect()
 }
 
 /// What was answered to the same question before, and what to do if that was something else.
@@ -429,6 +442,9 @@ pub(crate) fn instead(recommendation: &Recommendation) -> Vec<String> {
         )
     });
     let not_compared = recommendation.spinning_not_compared.as_ref().map(|reason| match reason.as_str() {
+        "" if recommendation.run.partial => {
+            "Busy-waiting (--spin) was not compared: the run was interrupted.".to_owned()
+        }
         "" => "Busy-waiting (--spin) was not compared: the time was over. A longer --within compares it."
             .to_owned(),
         reason => format!("Busy-waiting (--spin) was not compared: {}.", plain(reason)),
@@ -663,7 +679,11 @@ pub(crate) fn left_out(recommendation: &Recommendation) -> Vec<String> {
     }
     if !uncompared.is_empty() {
         let uncompared = listed(&uncompared, 2 * NAMED);
-        lines.push(format!("dropped for lack of time after one or two trials of each: {uncompared}."));
+        let cause = match recommendation.run.partial {
+            true => "not measured longer because the run was interrupted",
+            false => "dropped for lack of time",
+        };
+        lines.push(format!("{cause}, after one or two trials of each: {uncompared}."));
     }
     lines
 }

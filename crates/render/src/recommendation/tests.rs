@@ -4,8 +4,8 @@ use super::*;
 use crate::object::assert_has_all;
 use crate::{Style, recommendation_table};
 use furlong_analysis::{Answer, DecodedRun, Ranked, Run, Sensitivity, WorkloadChange, recommend};
-use furlong_fixture::recommendation::{MeasuredRow, records};
-use furlong_model::{Boundary, Objective, Pattern, Placement, Trust, Wait, Workload};
+use furlong_fixture::recommendation::{MEMORY, MeasuredRow, PIPE, POLLED, SOCKET, records};
+use furlong_model::{Boundary, Objective, Pattern, Placement, Record, Trust, Wait, Workload};
 
 fn made(workload: Workload) -> Recommendation {
     let rows = [
@@ -112,6 +112,38 @@ fn an_answer_says_whether_it_is_the_one_of_before() {
 fn line(found: &Recommendation) -> String {
     let text = recommendation_table(found, Style::default());
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A recommendation from a run that ended before the trials of this number.
+fn ended(before: u32) -> Recommendation {
+    let rows = [PIPE, SOCKET, MEMORY, POLLED];
+    let mut all = records(Workload::default(), &rows);
+    all.retain(|record| !matches!(record, Record::Trial(trial) if trial.number >= before));
+    recommend(&DecodedRun::of(&Run::from_records(all).unwrap())).unwrap()
+}
+
+#[test]
+fn interruption_is_not_reported_as_lack_of_time() {
+    for (trials, count) in [(3, "a few short trials"), (2, "Fewer than three trials")] {
+        let mut found = ended(trials);
+        (found.if_spinning, found.spinning_not_compared) = (None, Some(String::new()));
+        assert!(found.run.partial);
+        let text = line(&found);
+        assert!(text.contains("interrupted before") || trials == 2, "{text}");
+        assert!(
+            text.contains(count) && text.contains("was not compared: the run was interrupted."),
+            "{text}"
+        );
+        assert!(!text.contains("time was over") && !text.contains("--within"), "{text}");
+        found.run.partial = false;
+        let text = line(&found);
+        assert!(text.contains("A longer --within compares it") && !text.contains("interrupted"), "{text}");
+    }
+    let text = line(&ended(3));
+    assert!(
+        text.contains("The run was interrupted before the longer look: this is the early look alone"),
+        "{text}"
+    );
 }
 
 #[test]
