@@ -295,11 +295,19 @@ fn standing(recommendation: &Recommendation, choice: &Ranked) -> Option<String> 
         rows.iter().filter(is_tied).map(|row| plain(&row.name())).collect::<Vec<_>>()
     };
     let slo = recommendation.workload.slo.filter(|_| !failing.is_empty()).map(|slo| slo.to_string());
-    let standing = match tied(&rivals).as_slice() {
+    let tied_rivals = tied(&rivals);
+    let standing = match tied_rivals.as_slice() {
         [] => alone(recommendation, &rivals, slo.as_deref())?,
         others => {
+            let is_tied = |row: &&&Ranked| others.contains(&plain(&row.name()));
+            let least = rivals.iter().filter(is_tied).map(|row| row.effort).min();
+            let effort = match least {
+                Some(least) if least > choice.effort => ": of these it is the least work to use",
+                Some(least) if least == choice.effort => ": none of these is less work to use",
+                _ => "",
+            };
             let (number, others) = (others.len() + 1, listed(others, NAMED));
-            format!("It is one of {number} that tie, with {others}: of these it is the least work to use.")
+            format!("It is one of {number} that tie, with {others}{effort}.")
         }
     };
     let missing = match (tied(&failing).as_slice(), slo) {

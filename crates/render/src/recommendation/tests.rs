@@ -147,6 +147,16 @@ fn interruption_is_not_reported_as_lack_of_time() {
 }
 
 #[test]
+fn tied_row_of_the_same_effort_is_not_more_work() {
+    let equal = ("pipe", Wait::Block, 50_000.0, 1);
+    let text = line(&measured(Workload::default(), &[equal, SOCKET]));
+    let expected = "It is one of 2 that tie, with unix-seqpacket/block: none of these is less work to use.";
+    assert!(text.contains(expected), "{text}");
+    let text = line(&measured(Workload::default(), &[PIPE, SOCKET]));
+    assert!(text.contains("that tie, with pipe/block: of these it is the least work to use."), "{text}");
+}
+
+#[test]
 fn change_of_the_answer_is_compared_by_the_objective() {
     let found = |objective| {
         let mut found = made(Workload { objective, ..Workload::default() });
