@@ -140,6 +140,10 @@ fn standing(table: &Table, choice: &[String], text: &str, found: &mut Vec<Contra
             found.push(Contradiction::new(law, text));
         }
     }
+    let has_ratio = |row: &Vec<String>| table.cell(row, "vs first").is_some_and(|cell| cell.contains('('));
+    if text.starts_with("Fewer than three trials of ") && table.rows.iter().any(has_ratio) {
+        found.push(Contradiction::new("ratios have three trials", text));
+    }
     if let Some(said) = counts(text, "It is one of {} that tie")
         && tied.count() + 1 != said[0]
     {

@@ -48,7 +48,8 @@ pub struct Recommendation {
     /// Which run it is of.
     #[serde(flatten)]
     pub run: RunFacts,
-    /// Whether another row may be the best: the machine was unreliable, or the answer was another one before.
+    /// Whether another row may be the best: the machine was unreliable, there was no longer look, the choice has fewer than three
+    /// trials, or the answer was another one before.
     pub provisional: bool,
     /// What was answered to the same question before; `None` if it was not asked, or nothing may serve.
     pub earlier: Option<Earlier>,
@@ -169,7 +170,9 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
     let eliminated = eliminated(&early_run, shortlist, allowed.first(), is_dropped);
     Some(Recommendation {
         schema: RECOMMENDATION_SCHEMA,
-        provisional: noise.level == Level::Unreliable || early_look_alone,
+        provisional: noise.level == Level::Unreliable
+            || early_look_alone
+            || choice.as_ref().is_some_and(|choice| choice.figure_ci95.is_none()),
         run: RunFacts { noise, ..long.run.clone() },
         earlier: None,
         found_corruption: early.found_corruption() || long.found_corruption(),

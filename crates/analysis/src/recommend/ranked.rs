@@ -153,6 +153,12 @@ impl Ranked {
         self.ratio_to(other).is_tie()
     }
 
+    /// Whether the interval of the ratio is known and does not contain 1.
+    pub fn differs_from(&self, other: &Ranked) -> bool {
+        let ratio = self.ratio_to(other);
+        ratio.interval.is_some() && !ratio.is_tie()
+    }
+
     fn ratio_to(&self, other: &Ranked) -> Ratio {
         let compared = |row: &Ranked| Compared { figure: row.figure, interval: row.figure_ci95 };
         compared(self).ratio_to(&compared(other))
@@ -195,9 +201,9 @@ fn sort(rows: &mut [Ranked], objective: Objective) {
     });
 }
 
-/// Returns the places of sorted rows, from 1: all rows of a place tie with each other, and meet the SLO or miss it.
+/// Returns the places of sorted rows, from 1: no two rows of a place are significantly different, and all meet the SLO or miss it.
 pub fn places(sorted: &[Ranked]) -> Vec<usize> {
-    let share_place = |row: &Ranked, other: &Ranked| row.ties_with(other) && row.meets() == other.meets();
+    let share_place = |row: &Ranked, other: &Ranked| !row.differs_from(other) && row.meets() == other.meets();
     let ties = |row: &Ranked| sorted.iter().map(|other| share_place(row, other)).collect();
     ranking::places(&sorted.iter().map(ties).collect::<Vec<_>>())
 }

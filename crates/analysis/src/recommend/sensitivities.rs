@@ -19,6 +19,8 @@ pub struct Sensitivity {
     /// Its figure of the objective divided by that of the choice: at the workload if the choice could not serve any more, else
     /// under the change. Below 1 it is better. `None` if the two were not compared.
     pub times: Option<f64>,
+    /// Whether the row that would be taken was measured in the longer look, or under the change.
+    pub measured: bool,
     /// Whether the two tie.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub tie: bool,
@@ -120,7 +122,10 @@ fn falls(shortlist: &Shortlist, choice: &Ranked, others: &Others) -> Vec<Sensiti
             change: WorkloadChange::Option { typed: fall.change.clone() },
             reason: fall.reason.clone(),
             instead: next.map(Ranked::name).or_else(|| unmeasured(&fall.change)),
-            times: next.map(|row| row.figure / choice.figure),
+            times: next
+                .filter(|row| row.differs_from(choice) || row.ties_with(choice))
+                .map(|row| row.figure / choice.figure),
+            measured: next.is_some(),
             tie: next.is_some_and(|row| row.ties_with(choice)),
         }
     };
@@ -143,19 +148,19 @@ fn under(
     let own = rows.iter().find(|row| row.name() == choice.name())?;
     let answer = ranked::choose(&rows, workload.objective)?.clone().compared_with(own);
     let is_other = answer.name() != own.name();
-    let is_significant = answer.times_interval.is_some() && !answer.ties_with(own);
     let reason = workload.slo.filter(|_| answer.meets() && !own.meets());
     let reason = reason.map(|slo| format!("{} does not meet {slo} then", own.name()));
     let is_better = match workload.objective {
         // Another row of the same effort is no reason to change, however fast it is.
         Objective::Simplicity => answer.effort < own.effort,
-        _ => is_significant && answer.times < WORTH_IT,
+        _ => answer.differs_from(own) && answer.times < WORTH_IT,
     };
     (is_other && (reason.is_some() || is_better)).then(|| Sensitivity {
         change,
         reason: reason.unwrap_or_default(),
         instead: Some(answer.name()),
-        times: Some(answer.times),
+        times: answer.times_interval.map(|_| answer.times),
+        measured: true,
         tie: answer.ties_with(own),
     })
 }

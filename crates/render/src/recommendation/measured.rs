@@ -42,6 +42,8 @@ pub(crate) fn measured(recommendation: &Recommendation) -> Option<Table> {
             row.effort.to_string(),
             match index {
                 0 => "1.00x".to_owned(),
+                // A ratio without an interval is no evidence of a difference.
+                _ if row.times_interval.is_none() => "?".to_owned(),
                 _ => format!("{tie}{}", prose::factor(row.times, row.times_interval)),
             },
         ])

@@ -175,7 +175,8 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
         );
     }
     lines.extend(too_short(recommendation, choice));
-    lines.extend(recommendation.earlier.as_ref().map(earlier));
+    let is_comparable = choice.figure_ci95.is_some();
+    lines.extend(recommendation.earlier.as_ref().map(|answer| earlier(answer, is_comparable)));
     let measured = match choice.messages {
         few @ 0..1000 => few.to_string(),
         many => format_count(many as f64),
@@ -248,22 +249,30 @@ fn too_short(recommendation: &Recommendation, choice: &Ranked) -> Vec<String> {
             "{cause} before the longer look: this is the early look alone, a few short trials of each candidate. {longer}"
         )
     });
+    let none_has_interval = recommendation.ranked.iter().all(|row| row.figure_ci95.is_none());
     let few = choice.figure_ci95.is_none().then(|| {
+        let (of, which) = match none_has_interval {
+            true => ("each".to_owned(), "between them"),
+            false => (plain(&choice.name()), "from it"),
+        };
         format!(
-            "Fewer than three trials of each {within}, so no difference between them is significant: {remedy}."
+            "Fewer than three trials of {of} {within}, so no difference {which} is significant: {remedy}."
         )
     });
     early.into_iter().chain(few).collect()
 }
 
 /// What was answered to the same question before, and what to do if that was something else.
-fn earlier(earlier: &Earlier) -> String {
+fn earlier(earlier: &Earlier, is_comparable: bool) -> String {
     let (when, row) = (date(earlier.started_unix_s), plain(&earlier.row));
     match earlier.now {
         Repeated::Same => format!("The answer was the same at {when}."),
         Repeated::Tie => {
             format!("At {when} the answer was {row}, which ties with it: take either.")
         }
+        Repeated::Other if !is_comparable => format!(
+            "At {when} the answer was {row}, and there are too few trials to compare the two. Measure longer (--within 2min)."
+        ),
         Repeated::Other => format!(
             "At {when} the answer was {row}: between the two runs the machine changed by more than the rows differ. Measure \
              longer (--within 2min), at another time."
@@ -333,7 +342,13 @@ fn alone(recommendation: &Recommendation, rivals: &[&Ranked], slo: Option<&str>)
         (rivals, _) => rivals.first()?,
     };
     next.times_interval?;
-    let next_at = format!("{} at {}", plain(&next.name()), factor(next.times, next.times_interval));
+    let uncompared = rivals.iter().filter(|row| row.times_interval.is_none()).count();
+    let uncompared = match uncompared {
+        0 => String::new(),
+        number => format!("; {number} with fewer than three trials are not compared"),
+    };
+    let next_at =
+        format!("{} at {}{uncompared}", plain(&next.name()), factor(next.times, next.times_interval));
     Some(match slo {
         Some(slo) => format!(
             "It is first alone among the {} that {meet} {slo}; the next of them is {next_at}.",
@@ -435,6 +450,9 @@ pub(crate) fn instead(recommendation: &Recommendation) -> Vec<String> {
     });
     let spinning = recommendation.if_spinning.as_ref().map(|other| {
         let (row, compared) = (plain(&other.row.name()), compared(other, workload));
+        if other.row.times_interval.is_none() {
+            return format!("Busy-waiting (--spin): {row} {compared}.");
+        }
         let meets_more = other.row.meets() && recommendation.choice.as_ref().is_some_and(|own| !own.meets());
         if !meets_more && other.tie {
             return format!(
@@ -476,6 +494,7 @@ fn compared(other: &Alternative, workload: &Workload) -> String {
             let factor = factor(row.times, row.times_interval);
             format!("is not significantly different, at {factor} ({takes})")
         }
+        _ if row.times_interval.is_none() => format!("has too few trials for a comparison ({takes})"),
         (Objective::Cpu, times) => {
             format!("takes {} times as much{} ({takes})", format_ratio(times), interval(false))
         }
@@ -501,8 +520,14 @@ pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
     let any = |is: fn(&Ranked) -> bool| recommendation.ranked.iter().any(is);
     let cpu = recommendation.workload.objective == Objective::Cpu;
     let has_interval = any(|row| row.figure_ci95.is_some());
+    let has_ratio = recommendation.ranked.iter().skip(1).any(|row| row.times_interval.is_some());
     let places = places(&recommendation.ranked);
     let shares_place = places.windows(2).any(|pair| pair[0] == pair[1]);
+    let all_have_intervals = !any(|row| row.figure_ci95.is_none());
+    let same_place = match all_have_intervals {
+        true => "= all rows of this place tie with each other.",
+        false => "= no two rows of this place are significantly different.",
+    };
     let tied = "~ ties with the first: the interval of vs first contains 1.";
     let needed = trials_of_comparison(recommendation.ranked.len()) as usize;
     let few = recommendation.ranked.iter().map(|row| row.trials).filter(|trials| *trials < needed).min();
@@ -515,9 +540,9 @@ pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
     let cpus = "CPU: CPU time of all processes per message, by which rows are ordered and compared.";
     [
         (!recommendation.ties.is_empty()).then_some(("vs first", tied)),
-        shares_place.then_some(("#", "= all rows of this place tie with each other.")),
+        shares_place.then_some(("#", same_place)),
         has_interval.then_some(("interval", intervals.as_str())),
-        has_interval.then_some(("vs first", "vs first: in brackets the interval of the ratio.")),
+        has_ratio.then_some(("vs first", "vs first: in brackets the interval of the ratio.")),
         any(|row| row.figure_ci95.is_none())
             .then_some(("interval", "? fewer than three trials: no interval.")),
         (!cpu && any(|row| row.p99_ns.is_none())).then_some(("p99", "–: too few samples: p99 needs 100.")),
@@ -593,12 +618,15 @@ fn sensitivity(recommendation: &Recommendation, sensitivity: &Sensitivity) -> St
     let is_option = matches!(sensitivity.change, WorkloadChange::Option { .. });
     let instead = match (&sensitivity.instead, sensitivity.times, recommendation.workload.objective) {
         (None, ..) => "nothing here would do".to_owned(),
-        (Some(row), None, _) => format!("{}, which was not in the longer look", plain(row)),
+        (Some(row), ..) if !sensitivity.measured => {
+            format!("{}, which was not in the longer look", plain(row))
+        }
         (Some(row), _, Objective::Simplicity) => {
             let effort = effort(row).map_or_else(String::new, |row| format!(", of effort {}", row.effort));
             format!("{}{effort}", plain(row))
         }
         (Some(row), ..) if sensitivity.tie => format!("{}, which ties with it", plain(row)),
+        (Some(row), None, _) => format!("{}, with too few trials for a comparison", plain(row)),
         (Some(row), Some(times), objective) => {
             let compared = compared_figures(times, objective);
             let than = if is_option { String::new() } else { format!(" as {choice}") };

@@ -3,7 +3,7 @@
 use super::*;
 use crate::object::assert_has_all;
 use crate::{Style, recommendation_table};
-use furlong_analysis::{Answer, DecodedRun, Ranked, Run, Sensitivity, WorkloadChange, recommend};
+use furlong_analysis::{Answer, DecodedRun, Ranked, Run, Sensitivity, WorkloadChange, places, recommend};
 use furlong_fixture::recommendation::{MEMORY, MeasuredRow, PIPE, POLLED, SOCKET, records};
 use furlong_model::{Boundary, Objective, Pattern, Placement, Record, Trust, Wait, Workload};
 
@@ -157,6 +157,42 @@ fn tied_row_of_the_same_effort_is_not_more_work() {
 }
 
 #[test]
+fn rows_with_fewer_than_three_trials_are_not_compared() {
+    let found = ended(2);
+    assert_eq!(places(&found.ranked), [1, 1, 1]);
+    let text = line(&found);
+    let expected = "Fewer than three trials of each were measured before the run was interrupted, so no difference \
+                    between them is significant";
+    assert!(text.contains(expected) && text.contains("Provisional: posix-shm/futex"), "{text}");
+    for expected in [
+        "Simpler: pipe/block has too few trials for a comparison (",
+        "Busy-waiting (--spin): posix-shm/spin has too few trials for a comparison (",
+        "--trust none: pipe/block, with too few trials for a comparison (both can write it).",
+        "= no two rows of this place are significantly different.",
+        "=1 pipe/block ",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    assert!(!text.contains("times as ") && !text.contains("first alone") && !text.contains("~"), "{text}");
+    assert!(!text.contains("1.67x"), "{text}");
+    // The choice alone has too few trials.
+    let mut found = made(Workload::default());
+    let without = |row: &mut Ranked| (row.figure_ci95, row.times_interval) = (None, None);
+    found.choice.as_mut().map(without);
+    found.ranked.iter_mut().for_each(|row| row.times_interval = None);
+    without(&mut found.ranked[0]);
+    let text = line(&found);
+    assert!(text.contains("Fewer than three trials of posix-shm/futex were measured"), "{text}");
+    // Another row alone has too few trials.
+    let mut found = made(Workload::default());
+    without(&mut found.ranked[2]);
+    let text = line(&found);
+    let expected =
+        "the next is pipe/block at 1.67x (1.62-1.72); 1 with fewer than three trials are not compared.";
+    assert!(text.contains(expected) && !text.contains("no difference"), "{text}");
+}
+
+#[test]
 fn change_of_the_answer_is_compared_by_the_objective() {
     let found = |objective| {
         let mut found = made(Workload { objective, ..Workload::default() });
@@ -165,6 +201,7 @@ fn change_of_the_answer_is_compared_by_the_objective() {
             reason: String::new(),
             instead: Some("pipe/block".to_owned()),
             times: Some(0.25),
+            measured: true,
             tie: false,
         }];
         line(&found)
