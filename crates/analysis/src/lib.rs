@@ -112,8 +112,8 @@ pub use rate_sweep::{AtRate, RatePoint, RateSweep};
 pub use reached::Reached;
 pub use recommend::{
     Alternative, Answer, Budget, BudgetKind, Earlier, Eliminated, Offer, RECOMMENDATION_SCHEMA, Ranked,
-    Recommendation, Repeated, SLEEPING, Sensitivity, SloVerdict, WorkloadChange, finalists, out_of_reach,
-    places, recommend, row_refusal, shortlist, surroundings,
+    Recommendation, Repeated, SLEEPING, SPINNING, Sensitivity, SloVerdict, WorkloadChange, finalists,
+    out_of_reach, places, recommend, row_refusal, shortlist, surroundings,
 };
 pub use regimes::{InBoth, Regimes};
 pub use replay::{

@@ -23,7 +23,7 @@ pub use candidates::{Offer, row_refusal, shortlist};
 pub use constraints::out_of_reach;
 pub use earlier::{Answer, Earlier, Repeated};
 pub use early_look::Eliminated;
-pub use finalists::{SLEEPING, finalists, surroundings};
+pub use finalists::{SLEEPING, SPINNING, finalists, surroundings};
 pub use ranked::{Ranked, SloVerdict, places};
 pub use sensitivities::{Sensitivity, WorkloadChange};
 

@@ -202,8 +202,12 @@ fn sort(rows: &mut [Ranked], objective: Objective) {
 }
 
 /// Returns the places of sorted rows, from 1: no two rows of a place are significantly different, and all meet the SLO or miss it.
-pub fn places(sorted: &[Ranked]) -> Vec<usize> {
-    let share_place = |row: &Ranked, other: &Ranked| !row.differs_from(other) && row.meets() == other.meets();
+/// If the least work is the objective, all have the same effort.
+pub fn places(sorted: &[Ranked], objective: Objective) -> Vec<usize> {
+    let share_place = |row: &Ranked, other: &Ranked| {
+        let is_as_simple = objective != Objective::Simplicity || row.effort == other.effort;
+        is_as_simple && !row.differs_from(other) && row.meets() == other.meets()
+    };
     let ties = |row: &Ranked| sorted.iter().map(|other| share_place(row, other)).collect();
     ranking::places(&sorted.iter().map(ties).collect::<Vec<_>>())
 }

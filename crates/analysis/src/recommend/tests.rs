@@ -124,7 +124,7 @@ fn row_that_misses_the_slo_ties_by_its_interval_and_is_not_chosen() {
     let workload = Workload { slo: "p50<51.1us".parse().ok(), ..Workload::default() };
     let found = recommended(workload, &[PIPE, SOCKET]);
     assert_eq!((chosen(&found).as_str(), found.ties.len()), ("pipe/block", 1));
-    assert_eq!(places(&found.ranked), [1, 2]);
+    assert_eq!(places(&found.ranked, Objective::Latency), [1, 2]);
     assert!(found.simpler.is_none());
 }
 
@@ -411,7 +411,7 @@ fn every_ratio_is_the_quotient_of_the_figures_and_a_tie_is_where_it_may_be_1() {
             let ties = found.ties.contains(&row.name()) || row.name() == first.name();
             assert_eq!(ties, low <= 1.0 && high >= 1.0, "{row:?}");
         }
-        let places = places(&found.ranked);
+        let places = places(&found.ranked, found.workload.objective);
         assert!(places.is_sorted(), "{places:?}");
         let simpler = found.simpler.into_iter().chain(found.if_spinning);
         let choice = found.choice.unwrap();
@@ -533,6 +533,40 @@ fn finalists_are_of_every_family_and_spin_once() {
         around.iter().all(|case| case.wait.kind() == WaitKind::Sleeping && case.arrival.is_closed_loop())
     );
     assert_eq!(around.len(), 4 * 4, "smaller, larger, on one core, and not pinned");
+}
+
+#[test]
+fn simplest_rows_are_measured_longer_if_simplicity_is_the_objective() {
+    let simple = |mechanism, median_ns| (mechanism, Wait::Block, median_ns, 1);
+    let rows = [
+        PIPE,
+        simple("unix-seqpacket", 50_000.0),
+        simple("unix-dgram", 60_000.0),
+        simple("unix-stream", 70_000.0),
+        QUEUE,
+        MEMORY,
+    ];
+    let rows_of = |objective, slo: Option<&str>, most| {
+        let slo = slo.and_then(|slo| slo.parse().ok());
+        let run =
+            Run::from_records(records(Workload { objective, slo, ..Workload::default() }, &rows)).unwrap();
+        let finalists = finalists(&DecodedRun::of(&run), most);
+        finalists.into_iter().map(|case| case.mechanism).collect::<Vec<_>>()
+    };
+    let simplest = ["unix-seqpacket", "unix-dgram", "unix-stream"];
+    assert_eq!(rows_of(Objective::Simplicity, None, 3), simplest);
+    assert_eq!(rows_of(Objective::Simplicity, Some("p50<1ms"), 3), ["unix-seqpacket", "unix-dgram", "pipe"]);
+    assert_eq!(rows_of(Objective::Latency, None, 3), ["unix-seqpacket", "posix-shm", "pipe"]);
+}
+
+#[test]
+fn rows_of_a_place_have_the_same_effort_if_simplicity_is_the_objective() {
+    let found =
+        |objective| recommended(Workload { objective, ..Workload::default() }, &[PIPE, SOCKET, QUEUE]);
+    let simplest = found(Objective::Simplicity);
+    assert_eq!(simplest.ranked.iter().map(|row| row.effort).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(places(&simplest.ranked, Objective::Simplicity), [1, 2, 3]);
+    assert_eq!(places(&found(Objective::Latency).ranked, Objective::Latency), [1, 1, 3]);
 }
 
 #[test]

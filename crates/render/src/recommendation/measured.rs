@@ -10,8 +10,12 @@ use furlong_model::{Objective, format_ns};
 /// The table; `None` if nothing was measured.
 pub(crate) fn measured(recommendation: &Recommendation) -> Option<Table> {
     recommendation.ranked.first()?;
-    let is_of_cpu = recommendation.workload.objective == Objective::Cpu;
+    let objective = recommendation.workload.objective;
+    let is_of_cpu = objective == Objective::Cpu;
     let name = if is_of_cpu { "CPU" } else { "p50" };
+    let effort = Column::figures("effort");
+    // It decides the order if the least work is the objective.
+    let effort = if objective == Objective::Simplicity { effort } else { effort.expendable(2) };
     let columns = [
         Column::figures("#"),
         Column::words("row"),
@@ -19,10 +23,10 @@ pub(crate) fn measured(recommendation: &Recommendation) -> Option<Table> {
         Column::figures("interval").expendable(1),
         Column::figures(if is_of_cpu { "p50" } else { "p99" }),
         Column::figures("CPU share"),
-        Column::figures("effort").expendable(2),
+        effort,
         Column::figures("vs first").expendable(3),
     ];
-    let places = places(&recommendation.ranked);
+    let places = places(&recommendation.ranked, objective);
     let line = |(index, row): (usize, &Ranked)| {
         let (place, shared) = (places[index], places.iter().filter(|place| **place == places[index]).count());
         let fails = match row.meets() {

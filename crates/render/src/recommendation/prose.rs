@@ -7,7 +7,7 @@ use super::super::origin::date;
 use furlong_analysis::text::{format_count, format_per_second, format_ratio, listed, plain, three_digits};
 use furlong_analysis::{
     Alternative, Budget, BudgetKind, CarriedMost, Earlier, Eliminated, Level, Ranked, Recommendation,
-    Repeated, Sensitivity, SloVerdict, WorkloadChange, fewest_samples, places,
+    Repeated, SLEEPING, SPINNING, Sensitivity, SloVerdict, WorkloadChange, fewest_samples, places,
 };
 use furlong_model::{
     Boundary, Language, Objective, Pattern, Placement, Reach, Slo, Tried, Trust, Unit, Workload,
@@ -220,9 +220,10 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
         if receivers(workload) > 1.0 { " and receiver" } else { "" },
     ));
     lines.extend(choice.slo.zip(workload.slo).map(|(verdict, slo)| holds(slo, verdict)));
-    lines.extend(recommendation.budget.map(|budget| budget_line(&budget)));
+    lines.extend(recommendation.budget.map(|budget| budget_line(&budget, recommendation.simpler.as_ref())));
     lines.extend(runtimes(&workload.languages));
     lines.extend(standing(recommendation, choice));
+    lines.extend(dropped(recommendation));
     let integration_costs: Vec<_> =
         choice.integration_costs.iter().map(|integration_cost| plain(&integration_cost.what)).collect();
     if !integration_costs.is_empty() {
@@ -304,6 +305,9 @@ fn standing(recommendation: &Recommendation, choice: &Ranked) -> Option<String> 
         rows.iter().filter(is_tied).map(|row| plain(&row.name())).collect::<Vec<_>>()
     };
     let slo = recommendation.workload.slo.filter(|_| !failing.is_empty()).map(|slo| slo.to_string());
+    if recommendation.workload.objective == Objective::Simplicity {
+        return simplest(&rivals, choice, slo.as_deref());
+    }
     let tied_rivals = tied(&rivals);
     let standing = match tied_rivals.as_slice() {
         [] => alone(recommendation, &rivals, slo.as_deref())?,
@@ -331,6 +335,41 @@ fn standing(recommendation: &Recommendation, choice: &Ranked) -> Option<String> 
     Some(standing + &missing)
 }
 
+/// How the choice stands if the least work is the objective: rows of the same effort are ordered by their median.
+fn simplest(rivals: &[&Ranked], choice: &Ranked, slo: Option<&str>) -> Option<String> {
+    let equal: Vec<&&Ranked> = rivals.iter().filter(|row| row.effort == choice.effort).collect();
+    let names = |rows: &[&&Ranked]| rows.iter().map(|row| plain(&row.name())).collect::<Vec<_>>();
+    let among = slo.map_or_else(String::new, |slo| format!(" of the rows that are not known to miss {slo}"));
+    if equal.is_empty() {
+        return (!rivals.is_empty() || slo.is_some())
+            .then(|| format!("It alone is the least work to use{among}."));
+    }
+    let tied: Vec<&&Ranked> = equal.iter().copied().filter(|row| !row.differs_from(choice)).collect();
+    let faster = match tied.as_slice() {
+        [] => "of these it is the fastest".to_owned(),
+        tied => format!("not significantly slower: {}", listed(&names(tied), NAMED)),
+    };
+    let (number, names) = (equal.len() + 1, listed(&names(&equal), NAMED));
+    Some(format!("It is one of {number} that are the least work to use{among}, with {names}; {faster}."))
+}
+
+/// Rows that may be as good as the first, and were not measured longer: the early look does not distinguish them from it.
+fn dropped(recommendation: &Recommendation) -> Option<String> {
+    let rows = &recommendation.eliminated;
+    let than = plain(&rows.first()?.than);
+    let is_tie = |row: &&Eliminated| row.times_interval.is_some_and(|[low, high]| low <= 1.0 && 1.0 <= high);
+    let name = |row: &Eliminated| plain(&row_name(&row.mechanism, row.wait));
+    let tied: Vec<String> = rows.iter().filter(is_tie).map(name).collect();
+    let uncompared = rows.iter().filter(|row| row.times_interval.is_none()).count();
+    let tied = (!tied.is_empty())
+        .then(|| format!("{} tied with {than} in the early look ({})", tied.len(), listed(&tied, NAMED)));
+    let uncompared =
+        (uncompared > 0).then(|| format!("{uncompared} had fewer than three trials in the early look"));
+    let parts: Vec<String> = tied.into_iter().chain(uncompared).collect();
+    (!parts.is_empty())
+        .then(|| format!("Of the rows that were not measured longer, {}.", parts.join(", and ")))
+}
+
 /// The standing of a choice that ties with none of its rivals. `slo` is given if other rows miss it.
 fn alone(recommendation: &Recommendation, rivals: &[&Ranked], slo: Option<&str>) -> Option<String> {
     let is_unknown = recommendation.ranked.iter().any(Ranked::may_miss);
@@ -338,7 +377,6 @@ fn alone(recommendation: &Recommendation, rivals: &[&Ranked], slo: Option<&str>)
         if is_unknown { ["is not known to miss", "are not known to miss"] } else { ["meets", "meet"] };
     let next = match (rivals, slo) {
         ([], Some(slo)) => return Some(format!("It is the only one that {meets} {slo}.")),
-        _ if recommendation.workload.objective == Objective::Simplicity => return None,
         (rivals, _) => rivals.first()?,
     };
     next.times_interval?;
@@ -405,7 +443,8 @@ fn holds(slo: Slo, verdict: SloVerdict) -> String {
     }
 }
 
-fn budget_line(budget: &Budget) -> String {
+/// The share of a budget, and if it is negligible, the simpler row that would do as well.
+fn budget_line(budget: &Budget, simpler: Option<&Alternative>) -> String {
     let of = match budget.from {
         BudgetKind::Work => "your work and the exchange together",
         BudgetKind::Slo => "what the objective allows",
@@ -417,12 +456,16 @@ fn budget_line(budget: &Budget) -> String {
         return format!("The exchange takes {times} times {of} ({available}).");
     }
     let share = share(budget.share);
-    if budget.matters {
-        format!("The exchange is {share} of {of} ({available}).")
-    } else {
-        format!(
-            "The exchange is {share} of {of} ({available}): which mechanism does not matter; take what is simplest."
-        )
+    let line = format!("The exchange is {share} of {of} ({available})");
+    let simpler = simpler.filter(|other| budget.is_negligible(&other.row));
+    match simpler {
+        _ if budget.matters => format!("{line}."),
+        None => format!("{line}: a faster mechanism would gain little."),
+        Some(Alternative { row, .. }) => format!(
+            "{line}: a faster mechanism would gain little. {} is less work to use, and its median of {} is below 1 % of that too.",
+            plain(&row.name()),
+            format_ns(row.p50_ns)
+        ),
     }
 }
 
@@ -521,10 +564,12 @@ pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
     let cpu = recommendation.workload.objective == Objective::Cpu;
     let has_interval = any(|row| row.figure_ci95.is_some());
     let has_ratio = recommendation.ranked.iter().skip(1).any(|row| row.times_interval.is_some());
-    let places = places(&recommendation.ranked);
+    let is_by_effort = recommendation.workload.objective == Objective::Simplicity;
+    let places = places(&recommendation.ranked, recommendation.workload.objective);
     let shares_place = places.windows(2).any(|pair| pair[0] == pair[1]);
     let all_have_intervals = !any(|row| row.figure_ci95.is_none());
     let same_place = match all_have_intervals {
+        true if is_by_effort => "= all rows of this place have the same effort and tie with each other.",
         true => "= all rows of this place tie with each other.",
         false => "= no two rows of this place are significantly different.",
     };
@@ -537,6 +582,13 @@ pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
     let slo = recommendation.workload.slo.map_or_else(|| "the SLO".to_owned(), |slo| slo.to_string());
     let missed = format!("! does not meet {slo}; such rows come last.");
     let unknown = format!("? after a name: too few samples to know whether {slo} holds.");
+    let effort = match is_by_effort {
+        true => {
+            "effort: the work that is left to you, by which rows are ordered, and then by p50; 1 is a line or two, 3 a larger \
+             piece."
+        }
+        false => "effort: the work that is left to you; 1 is a line or two, 3 a larger piece.",
+    };
     let cpus = "CPU: CPU time of all processes per message, by which rows are ordered and compared.";
     [
         (!recommendation.ties.is_empty()).then_some(("vs first", tied)),
@@ -549,7 +601,7 @@ pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
         any(|row| !row.meets()).then_some(("#", missed.as_str())),
         any(Ranked::may_miss).then_some(("#", unknown.as_str())),
         cpu.then_some(("CPU", cpus)),
-        Some(("effort", "effort: the work that is left to you; 1 is a line or two, 3 a larger piece.")),
+        Some(("effort", effort)),
     ]
     .into_iter()
     .flatten()
@@ -708,9 +760,14 @@ pub(crate) fn left_out(recommendation: &Recommendation) -> Vec<String> {
     let (compared, uncompared) = (eliminated(true), eliminated(false));
     if !compared.is_empty() {
         let compared = listed(&compared, 2 * NAMED);
+        let Workload { objective, spin, .. } = recommendation.workload;
+        let simple =
+            if objective == Objective::Simplicity { "all that are the least work" } else { "the simplest" };
+        let spinning = if spin { format!(", and {SPINNING} that busy-wait") } else { String::new() };
         lines.push(format!(
-            "not in the longer look, which is at the simplest, the best two of each family and the best of the rest; in the \
-             early look, as compared with {than}: {compared}."
+            "not in the longer look, which has room for at most {SLEEPING} that block (fewer if the time is short): {simple}, \
+             then the best of each family, the second best of each, and the rest{spinning}; in the early look, as compared with \
+             {than}: {compared}."
         ));
     }
     if !uncompared.is_empty() {

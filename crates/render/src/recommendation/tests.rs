@@ -3,7 +3,9 @@
 use super::*;
 use crate::object::assert_has_all;
 use crate::{Style, recommendation_table};
-use furlong_analysis::{Answer, DecodedRun, Ranked, Run, Sensitivity, WorkloadChange, places, recommend};
+use furlong_analysis::{
+    Answer, DecodedRun, Eliminated, Ranked, Run, Sensitivity, WorkloadChange, places, recommend,
+};
 use furlong_fixture::recommendation::{MEMORY, MeasuredRow, PIPE, POLLED, SOCKET, records};
 use furlong_model::{Boundary, Objective, Pattern, Placement, Record, Trust, Wait, Workload};
 
@@ -159,7 +161,7 @@ fn tied_row_of_the_same_effort_is_not_more_work() {
 #[test]
 fn rows_with_fewer_than_three_trials_are_not_compared() {
     let found = ended(2);
-    assert_eq!(places(&found.ranked), [1, 1, 1]);
+    assert_eq!(places(&found.ranked, Objective::Latency), [1, 1, 1]);
     let text = line(&found);
     let expected = "Fewer than three trials of each were measured before the run was interrupted, so no difference \
                     between them is significant";
@@ -190,6 +192,64 @@ fn rows_with_fewer_than_three_trials_are_not_compared() {
     let expected =
         "the next is pipe/block at 1.67x (1.62-1.72); 1 with fewer than three trials are not compared.";
     assert!(text.contains(expected) && !text.contains("no difference"), "{text}");
+}
+
+#[test]
+fn negligible_budget_names_the_simpler_row_and_contradicts_no_choice() {
+    let text = line(&made(Workload { interval_ns: Some(10_000_000), ..Workload::default() }));
+    let expected = "of the time between two messages (10.0 ms): a faster mechanism would gain little. pipe/block is less \
+                    work to use, and its median of 51.0 us is below 1 % of that too.";
+    assert!(text.contains(expected) && text.contains("Simpler: pipe/block"), "{text}");
+    assert!(!text.contains("does not matter"), "{text}");
+    let text =
+        line(&measured(Workload { interval_ns: Some(10_000_000), ..Workload::default() }, &[PIPE, SOCKET]));
+    assert!(text.contains("would gain little. - It is one of 2"), "{text}");
+    // The simpler row takes more than a hundredth.
+    let text = line(&made(Workload { interval_ns: Some(4_000_000), ..Workload::default() }));
+    assert!(text.contains("would gain little. - It is first alone"), "{text}");
+}
+
+#[test]
+fn rows_that_were_dropped_and_tied_stand_beside_the_choice() {
+    let mut found = made(Workload::default());
+    let dropped = |mechanism: &str, times_interval: Option<[f64; 2]>| Eliminated {
+        mechanism: mechanism.to_owned(),
+        wait: Wait::Block,
+        trials: 3,
+        times: times_interval.map(|[_, high]| high),
+        times_interval,
+        than: "posix-shm/futex".to_owned(),
+    };
+    found.eliminated = vec![dropped("fifo", Some([0.9, 1.2])), dropped("tcp", Some([1.5, 2.5]))];
+    let text = line(&found);
+    let expected = "Of the rows that were not measured longer, 1 tied with posix-shm/futex in the early look (fifo/block).";
+    assert!(text.contains("It is first alone") && text.contains(expected), "{text}");
+    let room = "not in the longer look, which has room for at most 8 that block (fewer if the time is short): the simplest, \
+                then the best of each family, the second best of each, and the rest; in the early look";
+    assert!(text.contains(room), "{text}");
+    found.eliminated.push(dropped("udp", None));
+    let text = line(&found);
+    assert!(text.contains("(fifo/block), and 1 had fewer than three trials in the early look."), "{text}");
+    found.eliminated = vec![dropped("tcp", Some([1.5, 2.5]))];
+    assert!(!line(&found).contains("Of the rows that were not"), "it was slower");
+}
+
+#[test]
+fn simplicity_orders_by_effort_and_says_so() {
+    let simplicity = Workload { objective: Objective::Simplicity, ..Workload::default() };
+    let text = line(&made(simplicity.clone()));
+    let legend = "effort: the work that is left to you, by which rows are ordered, and then by p50;";
+    assert!(text.contains(legend) && text.contains("It alone is the least work to use."), "{text}");
+    assert!(text.contains("1 unix-seqpacket/block") && text.contains(" 2 pipe/block"), "{text}");
+    let equal = [("pipe", Wait::Block, 50_000.0, 1), SOCKET, ("tcp", Wait::Block, 90_000.0, 1), MEMORY];
+    let text = line(&measured(simplicity, &equal));
+    let expected = "It is one of 3 that are the least work to use, with unix-seqpacket/block, tcp/block; not significantly \
+                    slower: unix-seqpacket/block.";
+    assert!(text.contains(expected), "{text}");
+    assert!(
+        text.contains("= all rows of this place have the same effort and tie with each other."),
+        "{text}"
+    );
 }
 
 #[test]
