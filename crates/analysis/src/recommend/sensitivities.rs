@@ -21,6 +21,9 @@ pub struct Sensitivity {
     pub times: Option<f64>,
     /// Whether the row that would be taken was measured in the longer look, or under the change.
     pub measured: bool,
+    /// Whether the choice misses the SLO under the change, and the row that would be taken does not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub misses_slo: bool,
     /// Whether the two tie.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub tie: bool,
@@ -126,6 +129,7 @@ fn falls(shortlist: &Shortlist, choice: &Ranked, others: &Others) -> Vec<Sensiti
                 .filter(|row| row.differs_from(choice) || row.ties_with(choice))
                 .map(|row| row.figure / choice.figure),
             measured: next.is_some(),
+            misses_slo: false,
             tie: next.is_some_and(|row| row.ties_with(choice)),
         }
     };
@@ -148,19 +152,19 @@ fn under(
     let own = rows.iter().find(|row| row.name() == choice.name())?;
     let answer = ranked::choose(&rows, workload.objective)?.clone().compared_with(own);
     let is_other = answer.name() != own.name();
-    let reason = workload.slo.filter(|_| answer.meets() && !own.meets());
-    let reason = reason.map(|slo| format!("{} does not meet {slo} then", own.name()));
+    let misses_slo = answer.meets() && !own.meets();
     let is_better = match workload.objective {
         // Another row of the same effort is no reason to change, however fast it is.
         Objective::Simplicity => answer.effort < own.effort,
         _ => answer.differs_from(own) && answer.times < WORTH_IT,
     };
-    (is_other && (reason.is_some() || is_better)).then(|| Sensitivity {
+    (is_other && (misses_slo || is_better)).then(|| Sensitivity {
         change,
-        reason: reason.unwrap_or_default(),
+        reason: String::new(),
         instead: Some(answer.name()),
         times: answer.times_interval.map(|_| answer.times),
         measured: true,
+        misses_slo,
         tie: answer.ties_with(own),
     })
 }

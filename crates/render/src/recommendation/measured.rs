@@ -31,7 +31,7 @@ pub(crate) fn measured(recommendation: &Recommendation) -> Option<Table> {
         let (place, shared) = (places[index], places.iter().filter(|place| **place == places[index]).count());
         let fails = match row.meets() {
             false => " !",
-            true if row.may_miss() => " ?",
+            true if row.may_miss() => " *",
             true => "",
         };
         let tie = if recommendation.ties.contains(&row.name()) { "~ " } else { "" };

@@ -581,7 +581,7 @@ pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
         format!("interval: of rows that are the same, all intervals overlap in 95 of 100 runs{few}.");
     let slo = recommendation.workload.slo.map_or_else(|| "the SLO".to_owned(), |slo| slo.to_string());
     let missed = format!("! does not meet {slo}; such rows come last.");
-    let unknown = format!("? after a name: too few samples to know whether {slo} holds.");
+    let unknown = format!("* too few samples to know whether {slo} holds.");
     let effort = match is_by_effort {
         true => {
             "effort: the work that is left to you, by which rows are ordered, and then by p50; 1 is a line or two, 3 a larger \
@@ -660,12 +660,12 @@ fn change(change: &WorkloadChange) -> String {
 }
 
 fn sensitivity(recommendation: &Recommendation, sensitivity: &Sensitivity) -> String {
-    let reason = if sensitivity.reason.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", plain(&sensitivity.reason))
-    };
     let choice = recommendation.choice.as_ref().map(|choice| plain(&choice.name())).unwrap_or_default();
+    let reason = match (sensitivity.reason.as_str(), recommendation.workload.slo) {
+        ("", Some(slo)) if sensitivity.misses_slo => format!(" ({choice} does not meet {slo} then)"),
+        ("", _) => String::new(),
+        (reason, _) => format!(" ({})", plain(reason)),
+    };
     let effort = |row: &str| recommendation.ranked.iter().find(|ranked| ranked.name() == row);
     let is_option = matches!(sensitivity.change, WorkloadChange::Option { .. });
     let instead = match (&sensitivity.instead, sensitivity.times, recommendation.workload.objective) {

@@ -262,10 +262,17 @@ fn change_of_the_answer_is_compared_by_the_objective() {
             instead: Some("pipe/block".to_owned()),
             times: Some(0.25),
             measured: true,
+            misses_slo: false,
             tie: false,
         }];
         line(&found)
     };
+    let slo = "p50<1ms".parse().ok();
+    let mut misses = made(Workload { slo, ..Workload::default() });
+    misses.sensitivities[0].reason.clear();
+    misses.sensitivities[0].misses_slo = true;
+    let text = line(&misses);
+    assert!(text.contains(" (posix-shm/futex does not meet p50<1.00 ms then)."), "{text}");
     let latency = found(Objective::Latency);
     assert!(latency.contains("--size 8B: pipe/block is 4.00 times as fast as posix-shm/futex."), "{latency}");
     let cpu = found(Objective::Cpu);
@@ -305,8 +312,8 @@ fn slo_of_a_percentile_that_needs_more_samples_is_unknown() {
     let text = line(&found);
     assert!(text.contains("Whether p99<2.00 ms holds is unknown: p99 needs 100 samples."), "{text}");
     assert!(text.contains(", and whether it meets p99<2.00 ms is unknown; it leaves to you:"), "{text}");
-    assert!(text.contains("1 posix-shm/futex ? ") && text.contains("=2 pipe/block ? "), "{text}");
-    let legend = "? after a name: too few samples to know whether p99<2.00 ms holds.";
+    assert!(text.contains("1 posix-shm/futex * ") && text.contains("=2 pipe/block * "), "{text}");
+    let legend = "* too few samples to know whether p99<2.00 ms holds.";
     assert!(text.contains(legend) && !text.contains("! does not"), "{text}");
     let mut found = made(slo("p99<20us"));
     let verdict = found.choice.as_mut().and_then(|choice| choice.slo.as_mut()).unwrap();
