@@ -106,11 +106,33 @@ pub const FEWEST_BEYOND: u64 = 10;
 /// Fewest samples for p99, p99.9 and p99.99: one beyond p99, and of the others as many as a tail needs.
 const FEWEST_SAMPLES: [u64; 3] = [100, 1_000 * FEWEST_BEYOND, 10_000 * FEWEST_BEYOND];
 
+/// Returns the minimum number of samples for a percentile: of p90, one is beyond it, as of p99.
+pub fn fewest_samples(quantile: f64) -> u64 {
+    match quantile {
+        q if q <= 0.5 => 0,
+        q if q <= 0.9 => 10,
+        q if q <= 0.99 => FEWEST_SAMPLES[0],
+        _ => FEWEST_SAMPLES[1],
+    }
+}
+
 impl Times {
     /// p99, p99.9 and p99.99, each if there are enough samples for it.
     pub fn tail(&self) -> [Option<f64>; 3] {
         let is_known = |at: usize| self.samples >= FEWEST_SAMPLES[at];
         [Some(self.p99).filter(|_| is_known(0)), Some(self.p999).filter(|_| is_known(1)), self.p9999]
+    }
+
+    /// Returns the smallest of the percentiles p50, p90, p99 and p99.9 that is at least this quantile, if there are enough samples for it.
+    pub fn percentile(&self, quantile: f64) -> Option<f64> {
+        let is_known = self.samples >= fewest_samples(quantile);
+        let ns = match quantile {
+            q if q <= 0.5 => self.p50,
+            q if q <= 0.9 => self.p90,
+            q if q <= 0.99 => self.p99,
+            _ => self.p999,
+        };
+        Some(ns).filter(|_| is_known)
     }
 
     /// The farther end of the interval as a share of `p50`: 0.05 is ±5 %.

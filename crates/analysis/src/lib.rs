@@ -89,7 +89,7 @@ pub use count::{CountRow, Counting, Figures, RoleFigures};
 pub use count_summary::{COUNT_SCHEMA, CountSummary};
 pub use declared::undeclared_calls;
 pub use decoded_run::{DecodedRun, NamedRun};
-pub use exchange::{Cpu, ExchangeFigures, FEWEST_BEYOND, PageFaults, Switches, Times};
+pub use exchange::{Cpu, ExchangeFigures, FEWEST_BEYOND, PageFaults, Switches, Times, fewest_samples};
 pub use experiment::{ExperimentError, published, read_experiment};
 pub use explain::{
     Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain, explain_saved, not_covered,
@@ -112,8 +112,8 @@ pub use rate_sweep::{AtRate, RatePoint, RateSweep};
 pub use reached::Reached;
 pub use recommend::{
     Alternative, Answer, Budget, BudgetKind, Earlier, Eliminated, Offer, RECOMMENDATION_SCHEMA, Ranked,
-    Recommendation, Repeated, SLEEPING, Sensitivity, SloVerdict, WorkloadChange, finalists, out_of_reach,
-    places, recommend, row_refusal, shortlist, surroundings, without_early_look,
+    Recommendation, Repeated, SLEEPING, SPINNING, Sensitivity, SloVerdict, WorkloadChange, finalists,
+    out_of_reach, places, recommend, row_refusal, shortlist, surroundings, without_early_look,
 };
 pub use regimes::{InBoth, Regimes};
 pub use replay::{

@@ -25,12 +25,14 @@ const EXPLAINED: [(&str, &str); 12] = [
 
 pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
     let processors = page.texts().find_map(processors);
+    let is_by_effort =
+        page.texts().any(|text| text.starts_with("effort:") && text.contains("by which rows are ordered"));
     for table in page.rankings() {
         let is_twice = |head: &String| table.heads.iter().filter(|other| *other == head).count() > 1;
         if let Some(head) = table.heads.iter().find(|head| is_twice(head)) {
             found.push(Contradiction::new("columns have one place", format!("{}: {head}", table.title)));
         }
-        order(table, found);
+        order(table, is_by_effort, found);
         places(table, found);
         for row in 0..table.rows.len() {
             ratio(table, row, found);
@@ -62,18 +64,23 @@ fn law(found: &mut Vec<Contradiction>, law: &'static str, table: &Table, rows: &
     ));
 }
 
-fn order(table: &Table, found: &mut Vec<Contradiction>) {
+fn order(table: &Table, is_by_effort: bool, found: &mut Vec<Contradiction>) {
     // Rows that miss an objective follow those that meet it.
     for pair in table.rows.windows(2).filter(|pair| fails(table, &pair[0]) == fails(table, &pair[1])) {
-        let [before, after] = [&pair[0], &pair[1]].map(|row| table.figure(row, deciding(table)));
-        if before.zip(after).is_some_and(|(before, after)| after.is_below(before)) {
+        let figures = |head| [&pair[0], &pair[1]].map(|row| table.figure(row, head));
+        let is_lower = |[before, after]: [Option<Figure>; 2]| {
+            before.zip(after).is_some_and(|(before, after)| after.is_below(before))
+        };
+        let efforts = figures("effort");
+        let has_same_effort = !is_by_effort || efforts[0] == efforts[1];
+        if (is_by_effort && is_lower(efforts)) || (has_same_effort && is_lower(figures(deciding(table)))) {
             law(found, "order follows the figure", table, &[&pair[0], &pair[1]]);
         }
     }
 }
 
 /// Whether a row of a recommendation misses the objective, so that it is no candidate.
-fn fails(table: &Table, row: &[String]) -> bool {
+pub fn fails(table: &Table, row: &[String]) -> bool {
     table.column("CPU share").is_some() && row[1].ends_with('!')
 }
 
@@ -118,8 +125,9 @@ fn ratio(table: &Table, row: usize, found: &mut Vec<Contradiction>) {
     breaks(apart(ratio, quotient), "a ratio is the quotient");
     breaks(ties && interval.is_some_and(|ends| !ends.meets(one)), "~ marks intervals that hold 1");
     let holds_one = interval.is_some_and(|ends| ends.low < 0.995 && ends.high > 1.005);
-    breaks(!ties && holds_one && !fails(table, row), "intervals that hold 1 have ~");
-    breaks(first[0] == row[0] && !ties, "rows in the first place have ~");
+    breaks(!ties && holds_one, "intervals that hold 1 have ~");
+    // A row with fewer than three trials has neither a ratio nor a mark.
+    breaks(first[0] == row[0] && !ties && ratio.is_some(), "rows in the first place have ~");
 }
 
 fn figures(table: &Table, row: usize, found: &mut Vec<Contradiction>) {

@@ -2,7 +2,7 @@
 
 use crate::figure::{Figure, counts, holes};
 use crate::page::{Page, Table, name};
-use crate::ranking::deciding;
+use crate::ranking::{deciding, fails};
 use crate::{Contradiction, breaks};
 
 pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
@@ -120,20 +120,29 @@ fn standing(table: &Table, choice: &[String], text: &str, found: &mut Vec<Contra
     if table.column("vs first").is_none() {
         return;
     }
-    let tied = table
-        .rows
-        .iter()
-        .skip(1)
-        .filter(|row| table.cell(row, "vs first").is_some_and(|cell| cell.contains('~')));
+    let rivals = table.rows.iter().skip(1).filter(|row| fails(table, row) == fails(table, choice));
+    let tied =
+        rivals.clone().filter(|row| table.cell(row, "vs first").is_some_and(|cell| cell.contains('~')));
     let alone = tied.clone().count() == 0;
     let law = "the choice stands as its row does";
-    if let Some(holes) = holes(text, "It is first alone; the next is {} at {}x") {
+    let first_alone = holes(text, "It is first alone; the next is {} at {}x");
+    let among = holes(text, "It is first alone among the {} that meet {}; the next of them is {} at {}x");
+    if among.as_ref().is_some_and(|holes| holes[0] != (rivals.clone().count() + 1).to_string())
+        || (text.starts_with("It is the only one that meets ") && rivals.clone().next().is_some())
+    {
+        found.push(Contradiction::new(law, text));
+    }
+    if let Some(holes) = first_alone.or_else(|| among.map(|holes| holes[2..].to_vec())) {
         let next = table.rows.get(1);
         let ratio = next.and_then(|row| Figure::read(table.cell(row, "vs first")?.split(" (").next()?));
         let same = ratio.zip(Figure::read(holes[1])).is_none_or(|(own, said)| own.meets(said));
         if !alone || table.rows[0] != choice || next.is_some_and(|row| name(&row[1]) != holes[0]) || !same {
             found.push(Contradiction::new(law, text));
         }
+    }
+    let has_ratio = |row: &Vec<String>| table.cell(row, "vs first").is_some_and(|cell| cell.contains('('));
+    if text.starts_with("Fewer than three trials of ") && table.rows.iter().any(has_ratio) {
+        found.push(Contradiction::new("ratios have three trials", text));
     }
     if let Some(said) = counts(text, "It is one of {} that tie")
         && tied.count() + 1 != said[0]

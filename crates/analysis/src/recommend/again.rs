@@ -28,7 +28,7 @@ impl Recommendation {
         let row_of = |row: &&Ranked| row.name() == earlier.row;
         let now = match self.ranked.iter().find(row_of) {
             Some(row) if row.name() == choice.name() => Repeated::Same,
-            Some(row) if row.ties_with(choice) => Repeated::Tie,
+            Some(row) if row.ties_with(choice) && row.meets() == choice.meets() => Repeated::Tie,
             _ => Repeated::Other,
         };
         let earlier = Earlier { started_unix_s: earlier.started_unix_s, row: earlier.row.clone(), now };

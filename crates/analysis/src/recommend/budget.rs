@@ -43,4 +43,9 @@ impl Budget {
         let share = choice.p50_ns / available_ns.max(1.0);
         Some(Budget { available_ns, from, share, matters: share >= MATTERS })
     }
+
+    /// Whether the median of a row is so small a share of what there is that the choice does not matter.
+    pub fn is_negligible(&self, row: &Ranked) -> bool {
+        row.p50_ns / self.available_ns.max(1.0) < MATTERS
+    }
 }

@@ -2,8 +2,9 @@
 
 use super::Ranked;
 use super::compared::Compared;
+use super::integration_costs::effort;
 use crate::{DecodedRun, Ratio, Row};
-use furlong_model::{Case, Shortlist, Trial, Wait};
+use furlong_model::{Case, Objective, Shortlist, Trial, Wait};
 use furlong_stats::sort_by;
 use serde::Serialize;
 
@@ -39,27 +40,35 @@ pub(super) fn early_look<'a>(run: &DecodedRun<'a>, shortlist: &Shortlist) -> Dec
     run.only(|trial| if is_recent { is_early(trial, &at_workload) } else { is_early(trial, &closed) })
 }
 
-/// Returns the rows of a look with what they are compared by, the best first.
-pub(super) fn by_figure(run: &DecodedRun, shortlist: &Shortlist) -> Vec<(Row, Compared)> {
-    let compared = Compared::all(run, shortlist.workload.objective);
+/// Returns the rows of a look with their figures, the best by the objective first.
+pub(super) fn by_objective(run: &DecodedRun, shortlist: &Shortlist) -> Vec<(Row, Compared)> {
+    let objective = shortlist.workload.objective;
+    let compared = Compared::all(run, objective);
     let mut rows: Vec<_> = run.summary.rows.iter().cloned().zip(compared).collect();
-    sort_by(&mut rows, |a, b| a.1.figure.total_cmp(&b.1.figure));
+    let effort = |row: &Row| if objective == Objective::Simplicity { effort_of(shortlist, row) } else { 0 };
+    sort_by(&mut rows, |a, b| effort(&a.0).cmp(&effort(&b.0)).then(a.1.figure.total_cmp(&b.1.figure)));
     rows
 }
 
-/// Returns the candidates of the early look that `is_measured` does not know, the best first, compared with this benchmark.
+/// Returns the weight of the work that is left to the users of a row.
+pub(super) fn effort_of(shortlist: &Shortlist, row: &Row) -> u32 {
+    let candidate = shortlist.candidate(&row.case.mechanism, row.case.wait);
+    candidate.map_or(u32::MAX, |candidate| effort(&candidate.integration_costs))
+}
+
+/// Returns the candidates of the early look that `is_dropped` accepts, the best first, compared with this benchmark.
 pub(super) fn eliminated(
     early: &DecodedRun,
     shortlist: &Shortlist,
     first: Option<&Ranked>,
-    is_measured: impl Fn(&Case) -> bool,
+    is_dropped: impl Fn(&Case) -> bool,
 ) -> Vec<Eliminated> {
-    let mut rows = by_figure(early, shortlist);
+    let mut rows = by_objective(early, shortlist);
     rows.retain(|(row, _)| shortlist.workload.admits(row.case.wait));
     // The best of a few short trials may be so by chance.
     let first = rows.iter().find(|(row, _)| first.is_some_and(|first| first.is(row)));
     let Some((best, base)) = first.or(rows.first()).cloned() else { return Vec::new() };
-    let left_behind = rows.into_iter().filter(|(row, _)| !is_measured(&row.case));
+    let left_behind = rows.into_iter().filter(|(row, _)| is_dropped(&row.case));
     let eliminated = |(row, compared): (Row, Compared)| {
         let Ratio { times, interval } = compared.ratio_to(&base);
         Eliminated {

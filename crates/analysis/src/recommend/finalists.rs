@@ -1,19 +1,19 @@
 //! Which candidates are measured longer, from an early look at all of them.
 
-use super::early_look::{by_figure, early_look};
-use super::integration_costs::effort;
+use super::early_look::{by_objective, early_look, effort_of};
 use crate::{DecodedRun, Row};
-use furlong_model::{Case, Placement, Shortlist};
+use furlong_model::{Case, Objective, Placement, Shortlist};
 
 /// Most rows that sleep and are measured on.
 pub const SLEEPING: usize = 8;
 /// Rows that spin and are measured on, where spinning is allowed.
-const SPINNING: usize = 3;
+pub const SPINNING: usize = 3;
 /// How much smaller or larger the messages around the workload's are.
 const STEP: usize = 16;
 
-/// Returns the candidates that are measured longer, of which `most` sleep: the simplest, the best of every family and the
-/// best; of those that spin the best few, or one for comparison if spinning is not allowed.
+/// Returns the candidates that are measured longer, of which at most `most` sleep: the simplest, then the best of each family, the
+/// second best of each and the rest, each in the order of the early look; of those that spin the best few, or one for comparison if
+/// spinning is not allowed. If the least work is the objective, all that are as simple as the simplest come first.
 pub fn finalists(run: &DecodedRun, most: usize) -> Vec<Case> {
     let Some(shortlist) = &run.records.shortlist else { return Vec::new() };
     let at_workload =
@@ -55,7 +55,7 @@ fn other_places(place: Placement) -> &'static [Placement] {
 const LARGEST_BYTES: usize = 16 << 20;
 
 fn chosen(run: &DecodedRun, shortlist: &Shortlist, most: usize) -> Vec<Row> {
-    let rows = by_figure(&early_look(run, shortlist), shortlist).into_iter().map(|(row, _)| row);
+    let rows = by_objective(&early_look(run, shortlist), shortlist).into_iter().map(|(row, _)| row);
     let (sleeping, mut spinning): (Vec<Row>, Vec<Row>) =
         rows.partition(|row| row.case.wait.sleeps_in_the_end());
     let simplest = sleeping.iter().min_by_key(|row| effort_of(shortlist, row)).cloned();
@@ -65,6 +65,15 @@ fn chosen(run: &DecodedRun, shortlist: &Shortlist, most: usize) -> Vec<Row> {
             chosen.push(row.clone());
         }
     };
+    if shortlist.workload.objective == Objective::Simplicity {
+        let least = chosen.first().map(|row| effort_of(shortlist, row));
+        let simplest = |row: &&Row| Some(effort_of(shortlist, row)) == least;
+        // The simplest may all miss the SLO.
+        let room = usize::from(shortlist.workload.slo.is_some());
+        for row in sleeping.iter().filter(simplest).take(most.saturating_sub(room)) {
+            add(row, &mut chosen);
+        }
+    }
     // Kinds of shared memory are much alike, and must not crowd out everything else.
     for of_each in [1, 2, usize::MAX] {
         for row in &sleeping {
@@ -77,9 +86,4 @@ fn chosen(run: &DecodedRun, shortlist: &Shortlist, most: usize) -> Vec<Row> {
     spinning.truncate(if shortlist.workload.spin { SPINNING.min(most) } else { 1 });
     chosen.extend(spinning);
     chosen
-}
-
-fn effort_of(shortlist: &Shortlist, row: &Row) -> u32 {
-    let candidate = shortlist.candidate(&row.case.mechanism, row.case.wait);
-    candidate.map_or(u32::MAX, |candidate| effort(&candidate.integration_costs))
 }

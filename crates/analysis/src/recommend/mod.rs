@@ -23,7 +23,7 @@ pub use candidates::{Offer, row_refusal, shortlist};
 pub use constraints::out_of_reach;
 pub use earlier::{Answer, Earlier, Repeated};
 pub use early_look::Eliminated;
-pub use finalists::{SLEEPING, finalists, surroundings};
+pub use finalists::{SLEEPING, SPINNING, finalists, surroundings};
 pub use ranked::{Ranked, SloVerdict, places};
 pub use sensitivities::{Sensitivity, WorkloadChange};
 
@@ -31,7 +31,6 @@ use crate::{
     CarriedMost, DecodedRun, Finding, Level, Regimes, Row, RunFacts, Saturation, Skipped, SkippedStatus,
     Summary,
 };
-use compared::Compared;
 use constraints::KEEPS_CPUS_BUSY;
 use early_look::{early_look, eliminated};
 use furlong_model::{Case, Excluded, Shortlist, Trial, Tried, Wait, Workload};
@@ -49,7 +48,8 @@ pub struct Recommendation {
     /// Which run it is of.
     #[serde(flatten)]
     pub run: RunFacts,
-    /// Whether another row may be the best: the machine was unreliable, or the answer was another one before.
+    /// Whether another row may be the best: the machine was unreliable, there was no longer look, the choice has fewer than three
+    /// trials, or the answer was another one before.
     pub provisional: bool,
     /// What was answered to the same question before; `None` if it was not asked, or nothing may serve.
     pub earlier: Option<Earlier>,
@@ -77,7 +77,7 @@ pub struct Recommendation {
     pub early_look_alone: bool,
     /// Every row that was measured at the workload and may be chosen, the best first.
     pub ranked: Vec<Ranked>,
-    /// Rows that cannot be told from the best by what is to be best.
+    /// Rows whose figure of the objective ties with that of the first, whether they meet the SLO or not.
     pub ties: Vec<String>,
     /// The best of the rows that are less work to use than the choice.
     pub simpler: Option<Alternative>,
@@ -123,15 +123,12 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
         && (longer.summary.rows.is_empty() || !is_too_short(&early_run.summary));
     let long_run = if early_look_alone { &early_run } else { &longer };
     let (early, long) = (&early_run.summary, &long_run.summary);
-    let rows = long.rows.iter().zip(Compared::all(long_run, workload.objective));
-    let mut ranked: Vec<Ranked> =
-        rows.filter_map(|(row, compared)| Ranked::of(shortlist, long_run, row, compared)).collect();
-    ranked::sort(&mut ranked, workload.objective);
-    let keeps_busy = |row: &Ranked| !workload.spin && row.keeps_cpus_busy(workload);
-    let best_busy = ranked.iter().find(|row| !workload.admits(row.wait) || keeps_busy(row)).cloned();
+    let ranked = ranked::all(shortlist, long_run);
+    let best_busy = ranked.iter().find(|row| !row.may_be_chosen(workload)).cloned();
     let (mut allowed, spinning): (Vec<_>, Vec<_>) =
         ranked.into_iter().partition(|row| workload.admits(row.wait));
-    let keeping_busy: Vec<Ranked> = allowed.extract_if(.., |row| keeps_busy(row)).collect();
+    let mut keeping_busy: Vec<Ranked> = allowed.extract_if(.., |row| !row.may_be_chosen(workload)).collect();
+    keeping_busy.extend(busy_in_early_look(shortlist, &early_run, long));
     if let Some(first) = allowed.first().cloned() {
         allowed = allowed.into_iter().map(|row| row.compared_with(&first)).collect();
     }
@@ -162,15 +159,20 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
     let skipped = || early.skipped.iter().chain(&long.skipped);
     let saturated = saturated(skipped(), &allowed);
     let mut excluded = excluded(shortlist, skipped(), &saturated, &allowed);
-    excluded.extend(keeping_busy.into_iter().map(|row| Excluded {
-        mechanism: row.mechanism,
+    excluded.extend(keeping_busy.iter().map(|row| Excluded {
+        mechanism: row.mechanism.clone(),
         wait: Some(row.wait),
         reason: KEEPS_CPUS_BUSY.to_owned(),
     }));
-    let eliminated = eliminated(&early_run, shortlist, allowed.first(), is_measured);
+    let barred = barred(&keeping_busy, &saturated, skipped(), &allowed);
+    let is_dropped =
+        |case: &Case| !is_measured(case) && !keeping_busy.iter().any(|row| row.name() == case.row());
+    let eliminated = eliminated(&early_run, shortlist, allowed.first(), is_dropped);
     Some(Recommendation {
         schema: RECOMMENDATION_SCHEMA,
-        provisional: noise.level == Level::Unreliable || early_look_alone,
+        provisional: noise.level == Level::Unreliable
+            || early_look_alone
+            || choice.as_ref().is_some_and(|choice| choice.figure_ci95.is_none()),
         run: RunFacts { noise, ..long.run.clone() },
         earlier: None,
         found_corruption: early.found_corruption() || long.found_corruption(),
@@ -187,9 +189,8 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
             .filter(|_| choice.is_some() && if_spinning.is_none()),
         if_spinning,
         sensitivities: choice.as_ref().map_or_else(Vec::new, |choice| {
-            let others =
-                sensitivities::Others { ranked: &allowed, eliminated: &eliminated, saturated: &saturated };
-            sensitivities::all(shortlist, choice, &others, &run.summary)
+            let others = sensitivities::Others { ranked: &allowed, eliminated: &eliminated, barred: &barred };
+            sensitivities::all(shortlist, choice, &others, run)
         }),
         eliminated,
         carried_most: saturated
@@ -213,6 +214,32 @@ impl Alternative {
     fn to(choice: &Ranked, row: &Ranked) -> Alternative {
         Alternative { row: row.clone().compared_with(choice), tie: row.ties_with(choice) }
     }
+}
+
+/// Returns the rows that were dropped after the early look and may not be chosen, because they kept a CPU busy there.
+fn busy_in_early_look(shortlist: &Shortlist, early: &DecodedRun, long: &Summary) -> Vec<Ranked> {
+    let workload = &shortlist.workload;
+    let mut rows = ranked::all(shortlist, early);
+    rows.retain(|row| workload.admits(row.wait) && !row.may_be_chosen(workload));
+    rows.retain(|row| !long.rows.iter().any(|other| row.is(other)));
+    rows
+}
+
+/// Returns the candidates that measuring showed to be no answer.
+fn barred<'a>(
+    keeping_busy: &[Ranked],
+    saturated: &[CarriedMost],
+    skipped: impl Iterator<Item = &'a Skipped>,
+    ranked: &[Ranked],
+) -> Vec<(String, Wait)> {
+    let is_no_answer = |entry: &&Skipped| {
+        let is_ranked = ranked.iter().any(|row| row.name() == entry.case.row());
+        !is_ranked && (entry.status.is_failure() || entry.status == SkippedStatus::Unavailable)
+    };
+    let busy = keeping_busy.iter().map(|row| (row.mechanism.clone(), row.wait));
+    let saturated = saturated.iter().map(|row| (row.mechanism.clone(), row.wait));
+    let failed = skipped.filter(is_no_answer).map(|entry| (entry.case.mechanism.clone(), entry.case.wait));
+    busy.chain(saturated).chain(failed).collect()
 }
 
 /// Returns why no row that busy-waits was measured for comparison; empty if the time was over.
@@ -304,8 +331,8 @@ fn excluded<'a>(
 }
 
 impl Recommendation {
-    /// Whether the objective that was set holds; `None` if none was, or nothing was chosen.
+    /// Whether the objective that was set holds; `None` if none was, nothing was chosen, or there are too few samples to know.
     pub fn slo_holds(&self) -> Option<bool> {
-        self.choice.as_ref()?.slo.as_ref().map(|slo| slo.holds)
+        self.choice.as_ref()?.slo.as_ref().and_then(|slo| slo.holds)
     }
 }

@@ -54,13 +54,15 @@ pub struct Ranked {
 /// Whether a service level objective holds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SloVerdict {
-    /// Whether the percentile is below the limit.
-    pub holds: bool,
-    /// The percentile as measured, in nanoseconds.
-    pub measured_ns: f64,
+    /// Whether the percentile is below the limit; `None` if there are too few samples to know.
+    pub holds: Option<bool>,
+    /// The percentile that decides: that of the objective, or a lower one that exceeds the limit if there are too few samples for that.
+    pub quantile: f64,
+    /// This percentile as measured, in nanoseconds; `None` if `holds` is.
+    pub measured_ns: Option<f64>,
     /// What it must stay below, in nanoseconds.
     pub limit_ns: f64,
-    /// Whether too few messages were beyond the percentile for it to be known well.
+    /// Whether fewer than ten messages were beyond the percentile.
     pub few: bool,
 }
 
@@ -123,9 +125,21 @@ impl Ranked {
         workload.interval_ns.is_some_and(is_busy) && self.cpu_ns > FAR_MORE * self.p50_ns
     }
 
-    /// Whether what must hold does; it does where nothing must.
+    /// Returns whether it waits in a way that the workload allows, and keeps no CPU busy unless it may.
+    pub(super) fn may_be_chosen(&self, workload: &Workload) -> bool {
+        workload.admits(self.wait) && (workload.spin || !self.keeps_cpus_busy(workload))
+    }
+
+    /// Returns whether the SLO is not known to be missed.
+    ///
+    /// Too few samples exclude no row: the percentile of those few may be any.
     pub fn meets(&self) -> bool {
-        self.slo.is_none_or(|slo| slo.holds)
+        self.slo.is_none_or(|slo| slo.holds != Some(false))
+    }
+
+    /// Whether it is unknown whether the SLO holds.
+    pub fn may_miss(&self) -> bool {
+        self.slo.is_some_and(|slo| slo.holds.is_none())
     }
 
     /// Returns the row with its `times` as compared with another row.
@@ -134,9 +148,15 @@ impl Ranked {
         Ranked { times, times_interval: interval, ..self }
     }
 
-    /// Whether the interval of the ratio of both figures contains 1, and both meet the SLO or both miss it.
+    /// Whether the interval of the ratio of both figures contains 1.
     pub fn ties_with(&self, other: &Ranked) -> bool {
-        self.ratio_to(other).is_tie() && self.meets() == other.meets()
+        self.ratio_to(other).is_tie()
+    }
+
+    /// Whether the interval of the ratio is known and does not contain 1.
+    pub fn differs_from(&self, other: &Ranked) -> bool {
+        let ratio = self.ratio_to(other);
+        ratio.interval.is_some() && !ratio.is_tie()
     }
 
     fn ratio_to(&self, other: &Ranked) -> Ratio {
@@ -147,38 +167,58 @@ impl Ranked {
 
 fn slo(workload: &Workload, row: &Row, messages: u64) -> Option<SloVerdict> {
     let Slo { quantile, limit_ns } = workload.slo?;
-    let times = &row.exchange.ns;
-    let measured_ns = match quantile {
-        q if q <= 0.5 => times.p50,
-        q if q <= 0.9 => times.p90,
-        q if q <= 0.99 => times.p99,
-        _ => times.p999,
-    };
     let limit_ns = limit_ns as f64;
+    let measured = |quantile: f64| Some((quantile, row.exchange.ns.percentile(quantile)?));
+    let lower = [0.5, 0.9, 0.99].into_iter().filter(|lower| *lower < quantile);
+    // Percentiles rise, so a lower one beyond the limit decides too.
+    let exceeds = |of: &(f64, f64)| of.1 >= limit_ns;
+    let decided = measured(quantile).or_else(|| lower.filter_map(measured).find(exceeds));
     let few = (messages as f64) * (1.0 - quantile) < FEWEST_BEYOND as f64;
-    Some(SloVerdict { holds: measured_ns < limit_ns, measured_ns, limit_ns, few })
+    Some(SloVerdict {
+        holds: decided.map(|(_, ns)| ns < limit_ns),
+        quantile: decided.map_or(quantile, |(quantile, _)| quantile),
+        measured_ns: decided.map(|(_, ns)| ns),
+        limit_ns,
+        few,
+    })
+}
+
+/// Ranks the candidates of a run, the best first.
+pub(super) fn all(shortlist: &Shortlist, run: &DecodedRun) -> Vec<Ranked> {
+    let objective = shortlist.workload.objective;
+    let rows = run.summary.rows.iter().zip(Compared::all(run, objective));
+    let ranked = rows.filter_map(|(row, compared)| Ranked::of(shortlist, run, row, compared));
+    let mut ranked: Vec<Ranked> = ranked.collect();
+    sort(&mut ranked, objective);
+    ranked
 }
 
 /// The best first: what meets the objective before what does not.
-pub(super) fn sort(rows: &mut [Ranked], objective: Objective) {
+fn sort(rows: &mut [Ranked], objective: Objective) {
     let effort = |row: &Ranked| if objective == Objective::Simplicity { row.effort } else { 0 };
     sort_by(rows, |a, b| {
         b.meets().cmp(&a.meets()).then(effort(a).cmp(&effort(b))).then(a.figure.total_cmp(&b.figure))
     });
 }
 
-/// Returns the places of sorted rows, from 1: all rows of a place tie with each other.
-pub fn places(sorted: &[Ranked]) -> Vec<usize> {
-    let ties = |row: &Ranked| sorted.iter().map(|other| row.ties_with(other)).collect();
+/// Returns the places of sorted rows, from 1: no two rows of a place are significantly different, and all meet the SLO or miss it.
+/// If the least work is the objective, all have the same effort.
+pub fn places(sorted: &[Ranked], objective: Objective) -> Vec<usize> {
+    let share_place = |row: &Ranked, other: &Ranked| {
+        let is_as_simple = objective != Objective::Simplicity || row.effort == other.effort;
+        is_as_simple && !row.differs_from(other) && row.meets() == other.meets()
+    };
+    let ties = |row: &Ranked| sorted.iter().map(|other| share_place(row, other)).collect();
     ranking::places(&sorted.iter().map(ties).collect::<Vec<_>>())
 }
 
-/// Of the best and those that tie with it, what is the least work to use; the better of two that are as much.
+/// Of the best and those that tie with it and meet the SLO as it does, the one that is the least work to use; the better of
+/// two that are as much.
 pub(super) fn choose(sorted: &[Ranked], objective: Objective) -> Option<&Ranked> {
     let best = sorted.first()?;
     if objective == Objective::Simplicity {
         return Some(best);
     }
-    let ties = sorted.iter().skip(1).filter(|row| row.ties_with(best));
+    let ties = sorted.iter().skip(1).filter(|row| row.ties_with(best) && row.meets() == best.meets());
     [best].into_iter().chain(ties).min_by_key(|row| row.effort)
 }

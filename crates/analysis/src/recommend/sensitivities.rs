@@ -1,8 +1,8 @@
 //! What would change the answer: another trust or boundary, smaller or larger messages, another place of the processes.
 
-use super::{Eliminated, Ranked};
-use crate::{CarriedMost, Row, Summary};
-use furlong_model::{Arrival, Candidate, Case, Placement, Shortlist, Wait, row_name};
+use super::{Eliminated, Ranked, ranked};
+use crate::DecodedRun;
+use furlong_model::{Candidate, Case, Objective, Placement, Shortlist, Wait, row_name};
 use furlong_stats::distinct;
 use serde::Serialize;
 
@@ -16,9 +16,14 @@ pub struct Sensitivity {
     pub reason: String,
     /// What would be taken instead; `None` if nothing would do.
     pub instead: Option<String>,
-    /// How the figure of what is taken then compares with what the choice takes: at the workload if the choice could
-    /// not serve any more, else under the change; below 1 it is faster. `None` where it was not measured at the workload.
+    /// Its figure of the objective divided by that of the choice: at the workload if the choice could not serve any more, else
+    /// under the change. Below 1 it is better. `None` if the two were not compared.
     pub times: Option<f64>,
+    /// Whether the row that would be taken was measured in the longer look, or under the change.
+    pub measured: bool,
+    /// Whether the choice misses the SLO under the change, and the row that would be taken does not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub misses_slo: bool,
     /// Whether the two tie.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub tie: bool,
@@ -45,7 +50,7 @@ pub enum WorkloadChange {
     },
 }
 
-/// Less than this, and nobody would change for it.
+/// Largest ratio to the choice that is reported as a change of the answer: a smaller gain is not worth a change.
 const WORTH_IT: f64 = 0.8;
 
 /// Candidates other than the choice.
@@ -54,8 +59,14 @@ pub(super) struct Others<'a> {
     pub ranked: &'a [Ranked],
     /// Those of the early look alone, the best first.
     pub eliminated: &'a [Eliminated],
-    /// Those that cannot carry the rate.
-    pub saturated: &'a [CarriedMost],
+    /// Those that may not be chosen: they cannot carry the rate, keep a CPU busy, failed or do not exist here.
+    pub barred: &'a [(String, Wait)],
+}
+
+impl Others<'_> {
+    fn is_barred(&self, mechanism: &str, wait: Wait) -> bool {
+        self.barred.iter().any(|(other, other_wait)| (&**other, *other_wait) == (mechanism, wait))
+    }
 }
 
 /// Every change that is known to change the answer.
@@ -63,18 +74,28 @@ pub(super) fn all(
     shortlist: &Shortlist,
     choice: &Ranked,
     others: &Others,
-    all: &Summary,
+    run: &DecodedRun,
 ) -> Vec<Sensitivity> {
-    let falls = falls(shortlist, choice, others);
-    let places = [Placement::SameCore, Placement::Free]
-        .into_iter()
-        .filter_map(|place| elsewhere(shortlist, choice, all, place));
-    falls.into_iter().chain(sizes(shortlist, choice, all)).chain(places).collect()
-}
-
-/// When messages arrive at the workload, and so at every change of it.
-fn arrival(shortlist: &Shortlist) -> Arrival {
-    shortlist.workload.case("", Wait::Block, shortlist.placement).arrival
+    let workload = &shortlist.workload;
+    let size = |case: &Case, size_bytes, placement| Case {
+        size_bytes,
+        ..workload.case(&case.mechanism, case.wait, placement)
+    };
+    let is_other_size = |case: &Case| {
+        case.size_bytes != workload.size_bytes && *case == size(case, case.size_bytes, shortlist.placement)
+    };
+    let cases = run.summary.rows.iter().map(|row| &row.case);
+    let sizes = distinct(cases.filter(|case| is_other_size(case)).map(|case| case.size_bytes));
+    let sizes = sizes.into_iter().filter_map(|size_bytes| {
+        let change = WorkloadChange::Size { size_bytes };
+        under(change, shortlist, choice, others, &|case| size(case, size_bytes, shortlist.placement), run)
+    });
+    let places = [Placement::SameCore, Placement::Free].into_iter();
+    let places = places.filter(|place| *place != shortlist.placement).filter_map(|placement| {
+        let change = WorkloadChange::Place { placement };
+        under(change, shortlist, choice, others, &|case| size(case, workload.size_bytes, placement), run)
+    });
+    falls(shortlist, choice, others).into_iter().chain(sizes).chain(places).collect()
 }
 
 /// Changes that would exclude the choice.
@@ -86,77 +107,64 @@ fn falls(shortlist: &Shortlist, choice: &Ranked, others: &Others) -> Vec<Sensiti
         shortlist.candidate(mechanism, wait).is_some_and(|row| stands(row, change))
     };
     let unmeasured = |change: &str| {
-        let mut early = others.eliminated.iter();
-        if let Some(next) = early.find(|row| is_standing(&row.mechanism, row.wait, change)) {
-            return Some(row_name(&next.mechanism, next.wait));
-        }
-        let carries = |row: &&Candidate| {
-            let is_it = |other: &CarriedMost| (&other.mechanism, other.wait) == (&row.mechanism, row.wait);
-            row.wait.sleeps_in_the_end() && !others.saturated.iter().any(is_it)
+        let may_be_chosen = |mechanism: &str, wait: Wait| {
+            shortlist.workload.admits(wait)
+                && !others.is_barred(mechanism, wait)
+                && is_standing(mechanism, wait, change)
         };
-        let next = shortlist.candidates.iter().filter(carries).find(|row| stands(row, change))?;
-        Some(row_name(&next.mechanism, next.wait))
+        let early = others.eliminated.iter().map(|row| (&row.mechanism, row.wait));
+        let all = shortlist.candidates.iter().map(|row| (&row.mechanism, row.wait));
+        let next = early.chain(all).find(|(mechanism, wait)| may_be_chosen(mechanism, *wait));
+        next.map(|(mechanism, wait)| row_name(mechanism, wait))
     };
     let sensitivity = |fall: &furlong_model::Disqualifier| {
-        let next = others.ranked.iter().find(|row| is_standing(&row.mechanism, row.wait, &fall.change));
+        let standing = others.ranked.iter().filter(|row| is_standing(&row.mechanism, row.wait, &fall.change));
+        let standing: Vec<Ranked> = standing.cloned().collect();
+        let next = ranked::choose(&standing, shortlist.workload.objective);
         Sensitivity {
             change: WorkloadChange::Option { typed: fall.change.clone() },
             reason: fall.reason.clone(),
             instead: next.map(Ranked::name).or_else(|| unmeasured(&fall.change)),
-            times: next.map(|row| row.figure / choice.figure),
+            times: next
+                .filter(|row| row.differs_from(choice) || row.ties_with(choice))
+                .map(|row| row.figure / choice.figure),
+            measured: next.is_some(),
+            misses_slo: false,
             tie: next.is_some_and(|row| row.ties_with(choice)),
         }
     };
     chosen.disqualified_by.iter().map(sensitivity).collect()
 }
 
-/// Sizes at which another row is faster than the choice, as far as intervals tell.
-fn sizes(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Vec<Sensitivity> {
-    let size_bytes = shortlist.workload.size_bytes;
-    let at_other_size = |row: &&Row| {
-        row.case.size_bytes != size_bytes
-            && row.case.placement == shortlist.placement
-            && row.case.arrival == arrival(shortlist)
-            && row.case.wait.sleeps_in_the_end()
+/// Returns the answer under a change of the workload that leaves all candidates; `None` if it stays the choice, or if no
+/// other row is significantly better there by the objective.
+fn under(
+    change: WorkloadChange,
+    shortlist: &Shortlist,
+    choice: &Ranked,
+    others: &Others,
+    changed: &dyn Fn(&Case) -> Case,
+    run: &DecodedRun,
+) -> Option<Sensitivity> {
+    let workload = &shortlist.workload;
+    let mut rows = ranked::all(shortlist, &run.only(|trial| trial.case == changed(&trial.case)));
+    rows.retain(|row| row.may_be_chosen(workload) && !others.is_barred(&row.mechanism, row.wait));
+    let own = rows.iter().find(|row| row.name() == choice.name())?;
+    let answer = ranked::choose(&rows, workload.objective)?.clone().compared_with(own);
+    let is_other = answer.name() != own.name();
+    let misses_slo = answer.meets() && !own.meets();
+    let is_better = match workload.objective {
+        // Another row of the same effort is no reason to change, however fast it is.
+        Objective::Simplicity => answer.effort < own.effort,
+        _ => answer.differs_from(own) && answer.times < WORTH_IT,
     };
-    let sizes = distinct(all.rows.iter().filter(at_other_size).map(|row| row.case.size_bytes));
-    let sensitivity = |size: usize| {
-        let rows = || all.rows.iter().filter(at_other_size).filter(|row| row.case.size_bytes == size);
-        let own = rows().find(|row| choice.is(row))?;
-        let faster = rows().filter(|row| row.differs_from(own) && row.exchange.ns.p50 < own.exchange.ns.p50);
-        let best = faster.min_by(|a, b| a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50))?;
-        let times = best.exchange.ns.p50 / own.exchange.ns.p50;
-        (times < WORTH_IT).then(|| Sensitivity {
-            change: WorkloadChange::Size { size_bytes: size },
-            reason: String::new(),
-            instead: Some(best.case.row()),
-            times: Some(times),
-            tie: false,
-        })
-    };
-    sizes.into_iter().filter_map(sensitivity).collect()
-}
-
-/// The processes in another place, where that is faster than where they were asked for: waking another core is dear on
-/// some machines.
-fn elsewhere(shortlist: &Shortlist, choice: &Ranked, all: &Summary, place: Placement) -> Option<Sensitivity> {
-    let is_at = |case: &Case, placement| {
-        case.arrival == arrival(shortlist)
-            && case.size_bytes == shortlist.workload.size_bytes
-            && case.placement == placement
-    };
-    let rows = |placement| {
-        let sleeping = |row: &&Row| row.case.wait.sleeps_in_the_end();
-        all.rows.iter().filter(sleeping).filter(move |row| is_at(&row.case, placement))
-    };
-    let asked = rows(shortlist.placement).find(|row| choice.is(row))?;
-    let best = rows(place).min_by(|a, b| a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50))?;
-    let times = best.exchange.ns.p50 / asked.exchange.ns.p50;
-    (best.differs_from(asked) && times < WORTH_IT).then(|| Sensitivity {
-        change: WorkloadChange::Place { placement: place },
+    (is_other && (misses_slo || is_better)).then(|| Sensitivity {
+        change,
         reason: String::new(),
-        instead: Some(best.case.row()),
-        times: Some(times),
-        tie: false,
+        instead: Some(answer.name()),
+        times: answer.times_interval.map(|_| answer.times),
+        measured: true,
+        misses_slo,
+        tie: answer.ties_with(own),
     })
 }

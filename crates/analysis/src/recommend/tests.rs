@@ -119,6 +119,47 @@ fn what_must_hold_comes_before_what_is_to_be_best() {
 }
 
 #[test]
+fn row_that_misses_the_slo_ties_by_its_interval_and_is_not_chosen() {
+    // The socket is less work to use, ties with the pipe, and misses the objective.
+    let workload = Workload { slo: "p50<51.1us".parse().ok(), ..Workload::default() };
+    let found = recommended(workload, &[PIPE, SOCKET]);
+    assert_eq!((chosen(&found).as_str(), found.ties.len()), ("pipe/block", 1));
+    assert_eq!(places(&found.ranked, Objective::Latency), [1, 2]);
+    assert!(found.simpler.is_none());
+}
+
+#[test]
+fn percentile_that_needs_more_samples_excludes_no_row() {
+    let found = |slo: &str, samples: u32| {
+        let workload = Workload { slo: slo.parse().ok(), ..Workload::default() };
+        let mut all = records(workload, &[PIPE, MEMORY]);
+        for record in &mut all {
+            if let Record::Trial(Trial { case, outcome: Outcome::Measured(measured), .. }) = record
+                && case.mechanism == "posix-shm"
+            {
+                *measured = fixture::measurement_of(samples, case, 30_000.0, 0);
+            }
+        }
+        recommend(&DecodedRun::of(&Run::from_records(all).unwrap())).unwrap()
+    };
+    let verdict = |found: &Recommendation, mechanism: &str| {
+        let row = found.ranked.iter().find(|row| row.mechanism == mechanism).unwrap();
+        row.slo.map(|slo| (slo.holds, slo.quantile))
+    };
+    // Nine trials of seven samples are too few for p99, which is 42 us with more.
+    let few = found("p99<41us", 7);
+    assert_eq!((chosen(&few).as_str(), few.slo_holds()), ("posix-shm/futex", None));
+    assert_eq!(verdict(&few, "posix-shm"), Some((None, 0.99)));
+    assert_eq!(verdict(&few, "pipe"), Some((Some(false), 0.99)));
+    assert!(few.choice.is_some_and(|choice| choice.p99_ns.is_none()));
+    // The median alone is beyond this limit.
+    let missed = found("p99<20us", 7);
+    assert_eq!(verdict(&missed, "posix-shm"), Some((Some(false), 0.5)));
+    let many = found("p99<41us", 2000);
+    assert_eq!(verdict(&many, "posix-shm"), Some((Some(false), 0.99)));
+}
+
+#[test]
 fn processor_time_is_an_objective_of_its_own() {
     let workload = Workload { objective: Objective::Cpu, ..Workload::default() };
     let found = recommended(workload, &[PIPE, QUEUE, MEMORY]);
@@ -142,8 +183,140 @@ fn what_would_change_the_answer_is_said() {
     let trust = sensitivity(WorkloadChange::Option { typed: "--trust none".to_owned() });
     assert_eq!(trust.instead.as_deref(), Some("pipe/block"));
     assert!(trust.times.is_some_and(|times| times > 1.5) && !trust.reason.is_empty());
-    let together = sensitivity(WorkloadChange::Place { placement: Placement::SameCore });
-    assert!(together.times.is_some_and(|times| (0.08..0.12).contains(&times)), "{together:?}");
+    let changes: Vec<_> = found.sensitivities.iter().map(|other| &other.change).collect();
+    assert_eq!(changes.len(), 1, "on one core the choice stays the best: {changes:?}");
+}
+
+/// The records of a run in which `change` has changed the measured trials on one core.
+fn with_same_core(
+    workload: Workload,
+    rows: &[MeasuredRow],
+    change: impl Fn(&Case, &mut furlong_model::Measurement),
+) -> Vec<Record> {
+    let mut all = records(workload, rows);
+    for record in &mut all {
+        if let Record::Trial(Trial { case, outcome: Outcome::Measured(measured), .. }) = record
+            && case.placement == Placement::SameCore
+        {
+            change(case, measured);
+        }
+    }
+    all
+}
+
+/// The answer on one core, if it is reported: another row, its ratio to the choice and whether the choice misses the SLO.
+fn same_core(records: Vec<Record>) -> Option<(String, f64, bool)> {
+    let found = recommend(&DecodedRun::of(&Run::from_records(records).unwrap())).unwrap();
+    let change = WorkloadChange::Place { placement: Placement::SameCore };
+    let sensitivity = found.sensitivities.into_iter().find(|sensitivity| sensitivity.change == change)?;
+    Some((sensitivity.instead?, sensitivity.times?, sensitivity.misses_slo))
+}
+
+/// Makes a mechanism this many times as slow on one core.
+fn slower(mechanism: &str, times: f64) -> impl Fn(&Case, &mut furlong_model::Measurement) {
+    move |case, measured| {
+        if case.mechanism == mechanism {
+            *measured = fixture::measurement(case, measured.elapsed_ns as f64 / 2000.0 * times, 0);
+        }
+    }
+}
+
+#[test]
+fn change_of_workload_is_reported_if_another_row_is_better_there() {
+    let rows = [PIPE, MEMORY];
+    let answer = |times| same_core(with_same_core(Workload::default(), &rows, slower("posix-shm", times)));
+    let (row, times, misses_slo) = answer(5.0).unwrap();
+    assert_eq!((row.as_str(), misses_slo), ("pipe/block", false));
+    assert!((0.25..0.45).contains(&times), "{times}");
+    assert_eq!(answer(1.0), None, "the choice stays the best");
+    assert_eq!(answer(5.0 / 3.0), None, "the two tie there");
+}
+
+#[test]
+fn changes_of_workload_are_compared_by_the_objective() {
+    // On one core, memory is five times as slow and takes a tenth of the CPU time.
+    let change = |case: &Case, measured: &mut furlong_model::Measurement| {
+        slower("posix-shm", 5.0)(case, measured);
+        if case.mechanism == "posix-shm" {
+            measured.roles.iter_mut().for_each(|role| {
+                role.user_ns /= 10;
+                role.system_ns /= 10;
+            });
+        }
+    };
+    let workload = |objective| Workload { objective, ..Workload::default() };
+    let answer = |objective| same_core(with_same_core(workload(objective), &[PIPE, MEMORY], change));
+    assert_eq!(answer(Objective::Latency).unwrap().0, "pipe/block");
+    assert_eq!(answer(Objective::Cpu), None, "memory takes the least CPU time there too");
+    assert_eq!(answer(Objective::Simplicity), None, "effort is the same everywhere");
+    // On one core, the pipe takes a tenth of the CPU time and is as fast as before.
+    let frugal = |case: &Case, measured: &mut furlong_model::Measurement| {
+        if case.mechanism == "pipe" {
+            measured.roles.iter_mut().for_each(|role| {
+                role.user_ns /= 10;
+                role.system_ns /= 10;
+            });
+        }
+    };
+    let (row, times, _) =
+        same_core(with_same_core(workload(Objective::Cpu), &[PIPE, MEMORY], frugal)).unwrap();
+    assert!(row == "pipe/block" && (0.1..0.3).contains(&times), "{row} {times}");
+    assert_eq!(same_core(with_same_core(workload(Objective::Latency), &[PIPE, MEMORY], frugal)), None);
+}
+
+#[test]
+fn change_of_workload_names_only_rows_that_may_be_chosen() {
+    // On one core, the queue is the fastest, and a thread of the kernel polls for it.
+    let busy = |case: &Case, measured: &mut furlong_model::Measurement| {
+        if case.mechanism == "posix-mq" {
+            *measured = fixture::measurement(case, 300.0, 0);
+            measured.elapsed_ns = 2000 * 1_000_000;
+            measured.roles.iter_mut().for_each(|role| {
+                role.window_ns = Some(measured.elapsed_ns);
+                role.user_ns = measured.elapsed_ns * 2 / 5;
+            });
+        }
+    };
+    let workload = |spin| Workload { interval_ns: Some(1_000_000), spin, ..Workload::default() };
+    let answer = |spin| same_core(with_same_core(workload(spin), &[PIPE, MEMORY, QUEUE], busy));
+    assert_eq!(answer(false), None);
+    assert_eq!(answer(true).map(|answer| answer.0).as_deref(), Some("posix-mq/block"));
+}
+
+#[test]
+fn row_that_keeps_cpus_busy_in_the_early_look_is_not_named() {
+    let workload = Workload { interval_ns: Some(1_000_000), ..Workload::default() };
+    let found = |is_busy: bool| {
+        let mut all = records(workload.clone(), &[MEMORY, QUEUE]);
+        all.retain(|record| match record {
+            Record::Trial(trial) => trial.case.mechanism == "posix-shm" || trial.number < 3,
+            _ => true,
+        });
+        for record in &mut all {
+            if let Record::Trial(Trial { case, outcome: Outcome::Measured(measured), .. }) = record
+                && case.mechanism == "posix-mq"
+                && is_busy
+            {
+                measured.roles.iter_mut().for_each(|role| role.user_ns = measured.elapsed_ns * 9 / 10);
+            }
+        }
+        recommend(&DecodedRun::of(&Run::from_records(all).unwrap())).unwrap()
+    };
+    let trust = |found: &Recommendation| found.sensitivities[0].instead.clone();
+    let quiet = found(false);
+    assert_eq!((trust(&quiet).as_deref(), quiet.eliminated.len()), (Some("posix-mq/block"), 1));
+    let busy = found(true);
+    assert_eq!((trust(&busy), busy.eliminated.len()), (None, 0));
+    let excluded = busy.excluded.iter().find(|entry| entry.mechanism == "posix-mq");
+    assert_eq!(excluded.map(|entry| entry.reason.as_str()), Some(constraints::KEEPS_CPUS_BUSY));
+}
+
+#[test]
+fn change_of_workload_under_which_the_choice_misses_the_slo_is_reported() {
+    let workload = Workload { slo: "p50<40us".parse().ok(), ..Workload::default() };
+    let (row, times, misses_slo) =
+        same_core(with_same_core(workload, &[PIPE, MEMORY], slower("posix-shm", 50.0))).unwrap();
+    assert!(row == "pipe/block" && times < 1.0 && misses_slo, "{row} {times}");
 }
 
 #[test]
@@ -237,7 +410,7 @@ fn every_ratio_is_the_quotient_of_the_figures_and_a_tie_is_where_it_may_be_1() {
             let ties = found.ties.contains(&row.name()) || row.name() == first.name();
             assert_eq!(ties, low <= 1.0 && high >= 1.0, "{row:?}");
         }
-        let places = places(&found.ranked);
+        let places = places(&found.ranked, found.workload.objective);
         assert!(places.is_sorted(), "{places:?}");
         let simpler = found.simpler.into_iter().chain(found.if_spinning);
         let choice = found.choice.unwrap();
@@ -359,6 +532,40 @@ fn finalists_are_of_every_family_and_spin_once() {
         around.iter().all(|case| case.wait.kind() == WaitKind::Sleeping && case.arrival.is_closed_loop())
     );
     assert_eq!(around.len(), 4 * 4, "smaller, larger, on one core, and not pinned");
+}
+
+#[test]
+fn simplest_rows_are_measured_longer_if_simplicity_is_the_objective() {
+    let simple = |mechanism, median_ns| (mechanism, Wait::Block, median_ns, 1);
+    let rows = [
+        PIPE,
+        simple("unix-seqpacket", 50_000.0),
+        simple("unix-dgram", 60_000.0),
+        simple("unix-stream", 70_000.0),
+        QUEUE,
+        MEMORY,
+    ];
+    let rows_of = |objective, slo: Option<&str>, most| {
+        let slo = slo.and_then(|slo| slo.parse().ok());
+        let run =
+            Run::from_records(records(Workload { objective, slo, ..Workload::default() }, &rows)).unwrap();
+        let finalists = finalists(&DecodedRun::of(&run), most);
+        finalists.into_iter().map(|case| case.mechanism).collect::<Vec<_>>()
+    };
+    let simplest = ["unix-seqpacket", "unix-dgram", "unix-stream"];
+    assert_eq!(rows_of(Objective::Simplicity, None, 3), simplest);
+    assert_eq!(rows_of(Objective::Simplicity, Some("p50<1ms"), 3), ["unix-seqpacket", "unix-dgram", "pipe"]);
+    assert_eq!(rows_of(Objective::Latency, None, 3), ["unix-seqpacket", "posix-shm", "pipe"]);
+}
+
+#[test]
+fn rows_of_a_place_have_the_same_effort_if_simplicity_is_the_objective() {
+    let found =
+        |objective| recommended(Workload { objective, ..Workload::default() }, &[PIPE, SOCKET, QUEUE]);
+    let simplest = found(Objective::Simplicity);
+    assert_eq!(simplest.ranked.iter().map(|row| row.effort).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(places(&simplest.ranked, Objective::Simplicity), [1, 2, 3]);
+    assert_eq!(places(&found(Objective::Latency).ranked, Objective::Latency), [1, 1, 3]);
 }
 
 #[test]

@@ -10,8 +10,12 @@ use furlong_model::{Objective, format_ns};
 /// The table; `None` if nothing was measured.
 pub(crate) fn measured(recommendation: &Recommendation) -> Option<Table> {
     recommendation.ranked.first()?;
-    let is_of_cpu = recommendation.workload.objective == Objective::Cpu;
+    let objective = recommendation.workload.objective;
+    let is_of_cpu = objective == Objective::Cpu;
     let name = if is_of_cpu { "CPU" } else { "p50" };
+    let effort = Column::figures("effort");
+    // It decides the order if the least work is the objective.
+    let effort = if objective == Objective::Simplicity { effort } else { effort.expendable(2) };
     let columns = [
         Column::figures("#"),
         Column::words("row"),
@@ -19,13 +23,17 @@ pub(crate) fn measured(recommendation: &Recommendation) -> Option<Table> {
         Column::figures("interval").expendable(1),
         Column::figures(if is_of_cpu { "p50" } else { "p99" }),
         Column::figures("CPU share"),
-        Column::figures("effort").expendable(2),
+        effort,
         Column::figures("vs first").expendable(3),
     ];
-    let places = places(&recommendation.ranked);
+    let places = places(&recommendation.ranked, objective);
     let line = |(index, row): (usize, &Ranked)| {
         let (place, shared) = (places[index], places.iter().filter(|place| **place == places[index]).count());
-        let fails = if row.meets() { "" } else { " !" };
+        let fails = match row.meets() {
+            false => " !",
+            true if row.may_miss() => " *",
+            true => "",
+        };
         let tie = if recommendation.ties.contains(&row.name()) { "~ " } else { "" };
         Row::neutral(vec![
             format!("{}{place}", if shared > 1 { "=" } else { "" }),
@@ -38,6 +46,8 @@ pub(crate) fn measured(recommendation: &Recommendation) -> Option<Table> {
             row.effort.to_string(),
             match index {
                 0 => "1.00x".to_owned(),
+                // A ratio without an interval is no evidence of a difference.
+                _ if row.times_interval.is_none() => "?".to_owned(),
                 _ => format!("{tie}{}", prose::factor(row.times, row.times_interval)),
             },
         ])

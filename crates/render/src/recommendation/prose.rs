@@ -7,11 +7,11 @@ use super::super::origin::date;
 use furlong_analysis::text::{format_count, format_per_second, format_ratio, listed, plain, three_digits};
 use furlong_analysis::{
     Alternative, Budget, BudgetKind, CarriedMost, Earlier, Eliminated, Level, Ranked, Recommendation,
-    Repeated, Sensitivity, SloVerdict, WorkloadChange, places,
+    Repeated, SLEEPING, SPINNING, Sensitivity, SloVerdict, WorkloadChange, fewest_samples, places,
 };
 use furlong_model::{
-    Boundary, Language, Objective, Pattern, Placement, Reach, Tried, Trust, Unit, Workload, format_bytes,
-    format_ns, format_rate, is_one, row_name,
+    Boundary, Language, Objective, Pattern, Placement, Reach, Slo, Tried, Trust, Unit, Workload,
+    format_bytes, format_ns, format_rate, is_one, row_name,
 };
 use furlong_stats::trials_of_comparison;
 
@@ -174,19 +174,9 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
                 .to_owned(),
         );
     }
-    lines.extend(recommendation.early_look_alone.then(|| {
-        "The time was over before the longer look: this is the early look alone, a few short trials of each candidate. \
-         A longer --within measures the best of them longer."
-            .to_owned()
-    }));
-    if choice.figure_ci95.is_none() {
-        lines.push(
-            "Fewer than three trials of each fitted into the time, so no difference between them is significant: ask with a \
-             longer --within."
-                .to_owned(),
-        );
-    }
-    lines.extend(recommendation.earlier.as_ref().map(earlier));
+    lines.extend(too_short(recommendation, choice));
+    let is_comparable = choice.figure_ci95.is_some();
+    lines.extend(recommendation.earlier.as_ref().map(|answer| earlier(answer, is_comparable)));
     let measured = match choice.messages {
         few @ 0..1000 => few.to_string(),
         many => format_count(many as f64),
@@ -229,10 +219,11 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
         format_ns(if is_of_cpu { choice.figure } else { choice.cpu_ns }),
         if receivers(workload) > 1.0 { " and receiver" } else { "" },
     ));
-    lines.extend(choice.slo.zip(workload.slo).map(|(verdict, slo)| holds(&slo.to_string(), verdict)));
-    lines.extend(recommendation.budget.map(|budget| budget_line(&budget)));
+    lines.extend(choice.slo.zip(workload.slo).map(|(verdict, slo)| holds(slo, verdict)));
+    lines.extend(recommendation.budget.map(|budget| budget_line(&budget, recommendation.simpler.as_ref())));
     lines.extend(runtimes(&workload.languages));
     lines.extend(standing(recommendation, choice));
+    lines.extend(dropped(recommendation));
     let integration_costs: Vec<_> =
         choice.integration_costs.iter().map(|integration_cost| plain(&integration_cost.what)).collect();
     if !integration_costs.is_empty() {
@@ -243,14 +234,46 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
     lines
 }
 
+/// Why the answer rests on less than a whole longer look, and how to get one.
+fn too_short(recommendation: &Recommendation, choice: &Ranked) -> Vec<String> {
+    let is_partial = recommendation.run.partial;
+    let [cause, within, remedy] = match is_partial {
+        true => ["The run was interrupted", "were measured before the run was interrupted", "ask again"],
+        false => ["The time was over", "fitted into the time", "ask with a longer --within"],
+    };
+    let early = recommendation.early_look_alone.then(|| {
+        let longer = match is_partial {
+            true => "A whole run measures the best of them longer.",
+            false => "A longer --within measures the best of them longer.",
+        };
+        format!(
+            "{cause} before the longer look: this is the early look alone, a few short trials of each candidate. {longer}"
+        )
+    });
+    let none_has_interval = recommendation.ranked.iter().all(|row| row.figure_ci95.is_none());
+    let few = choice.figure_ci95.is_none().then(|| {
+        let (of, which) = match none_has_interval {
+            true => ("each".to_owned(), "between them"),
+            false => (plain(&choice.name()), "from it"),
+        };
+        format!(
+            "Fewer than three trials of {of} {within}, so no difference {which} is significant: {remedy}."
+        )
+    });
+    early.into_iter().chain(few).collect()
+}
+
 /// What was answered to the same question before, and what to do if that was something else.
-fn earlier(earlier: &Earlier) -> String {
+fn earlier(earlier: &Earlier, is_comparable: bool) -> String {
     let (when, row) = (date(earlier.started_unix_s), plain(&earlier.row));
     match earlier.now {
         Repeated::Same => format!("The answer was the same at {when}."),
         Repeated::Tie => {
             format!("At {when} the answer was {row}, which ties with it: take either.")
         }
+        Repeated::Other if !is_comparable => format!(
+            "At {when} the answer was {row}, and there are too few trials to compare the two. Measure longer (--within 2min)."
+        ),
         Repeated::Other => format!(
             "At {when} the answer was {row}: between the two runs the machine changed by more than the rows differ. Measure \
              longer (--within 2min), at another time."
@@ -274,24 +297,108 @@ fn runtimes(languages: &[Language]) -> Option<String> {
 /// How the choice stands among the rows: alone in front, or one of several that tie. `None` if too little was measured.
 fn standing(recommendation: &Recommendation, choice: &Ranked) -> Option<String> {
     let first = recommendation.ranked.first()?;
-    let names = [first.name()].into_iter().chain(recommendation.ties.iter().cloned());
-    let others: Vec<_> = names.filter(|name| *name != choice.name()).map(|name| plain(&name)).collect();
-    if others.is_empty() {
-        let next = recommendation
-            .ranked
-            .get(1)
-            .filter(|_| recommendation.workload.objective != Objective::Simplicity)?;
-        next.times_interval?;
-        return Some(format!(
-            "It is first alone; the next is {} at {}.",
-            plain(&next.name()),
-            factor(next.times, next.times_interval)
-        ));
+    let others = recommendation.ranked.iter().filter(|row| row.name() != choice.name());
+    let (failing, rivals): (Vec<&Ranked>, Vec<&Ranked>) =
+        others.partition(|row| choice.meets() && !row.meets());
+    let tied = |rows: &[&Ranked]| {
+        let is_tied = |row: &&&Ranked| **row == first || recommendation.ties.contains(&row.name());
+        rows.iter().filter(is_tied).map(|row| plain(&row.name())).collect::<Vec<_>>()
+    };
+    let slo = recommendation.workload.slo.filter(|_| !failing.is_empty()).map(|slo| slo.to_string());
+    if recommendation.workload.objective == Objective::Simplicity {
+        return simplest(&rivals, choice, slo.as_deref());
     }
-    (*first == *choice || choice.ties_with(first)).then(|| {
-        let (number, others) = (others.len() + 1, listed(&others, NAMED));
-        format!("It is one of {number} that tie, with {others}: of these it is the least work to use.")
+    let tied_rivals = tied(&rivals);
+    let standing = match tied_rivals.as_slice() {
+        [] => alone(recommendation, &rivals, slo.as_deref())?,
+        others => {
+            let is_tied = |row: &&&Ranked| others.contains(&plain(&row.name()));
+            let least = rivals.iter().filter(is_tied).map(|row| row.effort).min();
+            let effort = match least {
+                Some(least) if least > choice.effort => ": of these it is the least work to use",
+                Some(least) if least == choice.effort => ": none of these is less work to use",
+                _ => "",
+            };
+            let (number, others) = (others.len() + 1, listed(others, NAMED));
+            format!("It is one of {number} that tie, with {others}{effort}.")
+        }
+    };
+    let missing = match (tied(&failing).as_slice(), slo) {
+        ([], _) | (_, None) => String::new(),
+        (tied, Some(slo)) => {
+            let figure = figure_name(recommendation.workload.objective);
+            let [tie, they] = if let [_] = tied { ["ties", "it does"] } else { ["tie", "they do"] };
+            let tied = listed(tied, NAMED);
+            format!(" By {figure} alone, {tied} {tie} with the first; {they} not meet {slo}.")
+        }
+    };
+    Some(standing + &missing)
+}
+
+/// How the choice stands if the least work is the objective: rows of the same effort are ordered by their median.
+fn simplest(rivals: &[&Ranked], choice: &Ranked, slo: Option<&str>) -> Option<String> {
+    let equal: Vec<&&Ranked> = rivals.iter().filter(|row| row.effort == choice.effort).collect();
+    let names = |rows: &[&&Ranked]| rows.iter().map(|row| plain(&row.name())).collect::<Vec<_>>();
+    let among = slo.map_or_else(String::new, |slo| format!(" of the rows that are not known to miss {slo}"));
+    if equal.is_empty() {
+        return (!rivals.is_empty() || slo.is_some())
+            .then(|| format!("It alone is the least work to use{among}."));
+    }
+    let tied: Vec<&&Ranked> = equal.iter().copied().filter(|row| !row.differs_from(choice)).collect();
+    let faster = match tied.as_slice() {
+        [] => "of these it is the fastest".to_owned(),
+        tied => format!("not significantly slower: {}", listed(&names(tied), NAMED)),
+    };
+    let (number, names) = (equal.len() + 1, listed(&names(&equal), NAMED));
+    Some(format!("It is one of {number} that are the least work to use{among}, with {names}; {faster}."))
+}
+
+/// Rows that may be as good as the first, and were not measured longer: the early look does not distinguish them from it.
+fn dropped(recommendation: &Recommendation) -> Option<String> {
+    let rows = &recommendation.eliminated;
+    let than = plain(&rows.first()?.than);
+    let is_tie = |row: &&Eliminated| row.times_interval.is_some_and(|[low, high]| low <= 1.0 && 1.0 <= high);
+    let name = |row: &Eliminated| plain(&row_name(&row.mechanism, row.wait));
+    let tied: Vec<String> = rows.iter().filter(is_tie).map(name).collect();
+    let uncompared = rows.iter().filter(|row| row.times_interval.is_none()).count();
+    let tied = (!tied.is_empty())
+        .then(|| format!("{} tied with {than} in the early look ({})", tied.len(), listed(&tied, NAMED)));
+    let uncompared =
+        (uncompared > 0).then(|| format!("{uncompared} had fewer than three trials in the early look"));
+    let parts: Vec<String> = tied.into_iter().chain(uncompared).collect();
+    (!parts.is_empty())
+        .then(|| format!("Of the rows that were not measured longer, {}.", parts.join(", and ")))
+}
+
+/// The standing of a choice that ties with none of its rivals. `slo` is given if other rows miss it.
+fn alone(recommendation: &Recommendation, rivals: &[&Ranked], slo: Option<&str>) -> Option<String> {
+    let is_unknown = recommendation.ranked.iter().any(Ranked::may_miss);
+    let [meets, meet] =
+        if is_unknown { ["is not known to miss", "are not known to miss"] } else { ["meets", "meet"] };
+    let next = match (rivals, slo) {
+        ([], Some(slo)) => return Some(format!("It is the only one that {meets} {slo}.")),
+        (rivals, _) => rivals.first()?,
+    };
+    next.times_interval?;
+    let uncompared = rivals.iter().filter(|row| row.times_interval.is_none()).count();
+    let uncompared = match uncompared {
+        0 => String::new(),
+        number => format!("; {number} with fewer than three trials are not compared"),
+    };
+    let next_at =
+        format!("{} at {}{uncompared}", plain(&next.name()), factor(next.times, next.times_interval));
+    Some(match slo {
+        Some(slo) => format!(
+            "It is first alone among the {} that {meet} {slo}; the next of them is {next_at}.",
+            rivals.len() + 1
+        ),
+        None => format!("It is first alone; the next is {next_at}."),
     })
+}
+
+/// The figure by which rows are compared.
+fn figure_name(objective: Objective) -> &'static str {
+    if objective == Objective::Cpu { "CPU time" } else { "the median" }
 }
 
 /// A factor with the factors that the intervals allow, as in `1.51x (1.20-1.93)`.
@@ -316,20 +423,28 @@ fn receivers(workload: &Workload) -> f64 {
     if pattern.is_to_all() { f64::from(parties.get()) } else { 1.0 }
 }
 
-fn holds(slo: &str, verdict: SloVerdict) -> String {
-    let SloVerdict { holds, measured_ns, limit_ns, few } = verdict;
+fn holds(slo: Slo, verdict: SloVerdict) -> String {
+    let SloVerdict { holds, quantile, measured_ns, limit_ns, few } = verdict;
+    let Some((holds, measured_ns)) = holds.zip(measured_ns) else {
+        let (percentile, needed) = (slo.percentile(), fewest_samples(slo.quantile));
+        return format!("Whether {slo} holds is unknown: {percentile} needs {needed} samples.");
+    };
     let measured = format_ns(measured_ns);
+    let times =
+        three_digits(if holds { limit_ns / measured_ns.max(1.0) } else { measured_ns / limit_ns.max(1.0) });
+    if quantile < slo.quantile {
+        let lower = Slo { quantile, ..slo }.percentile();
+        return format!("{slo} does not hold: even {lower} is {times} times the limit ({measured}).");
+    }
     let few = if few { "; too few messages for this percentile" } else { "" };
-    if holds {
-        let times = three_digits(limit_ns / measured_ns.max(1.0));
-        format!("{slo} holds: {measured} is {times} times below{few}.")
-    } else {
-        let times = three_digits(measured_ns / limit_ns.max(1.0));
-        format!("{slo} does not hold: {measured} is {times} times the limit{few}.")
+    match holds {
+        true => format!("{slo} holds: {measured} is {times} times below{few}."),
+        false => format!("{slo} does not hold: {measured} is {times} times the limit{few}."),
     }
 }
 
-fn budget_line(budget: &Budget) -> String {
+/// The share of a budget, and if it is negligible, the simpler row that would do as well.
+fn budget_line(budget: &Budget, simpler: Option<&Alternative>) -> String {
     let of = match budget.from {
         BudgetKind::Work => "your work and the exchange together",
         BudgetKind::Slo => "what the objective allows",
@@ -341,12 +456,16 @@ fn budget_line(budget: &Budget) -> String {
         return format!("The exchange takes {times} times {of} ({available}).");
     }
     let share = share(budget.share);
-    if budget.matters {
-        format!("The exchange is {share} of {of} ({available}).")
-    } else {
-        format!(
-            "The exchange is {share} of {of} ({available}): which mechanism does not matter; take what is simplest."
-        )
+    let line = format!("The exchange is {share} of {of} ({available})");
+    let simpler = simpler.filter(|other| budget.is_negligible(&other.row));
+    match simpler {
+        _ if budget.matters => format!("{line}."),
+        None => format!("{line}: a faster mechanism would gain little."),
+        Some(Alternative { row, .. }) => format!(
+            "{line}: a faster mechanism would gain little. {} is less work to use, and its median of {} is below 1 % of that too.",
+            plain(&row.name()),
+            format_ns(row.p50_ns)
+        ),
     }
 }
 
@@ -363,14 +482,27 @@ pub(crate) fn instead(recommendation: &Recommendation) -> Vec<String> {
         let left =
             if integration_costs.is_empty() { "nothing".to_owned() } else { integration_costs.join("; ") };
         format!(
-            "Simpler: {} {}; it leaves to you: {left}.",
+            "Simpler: {} {}{}; it leaves to you: {left}.",
             plain(&other.row.name()),
-            compared(other, workload)
+            compared(other, workload),
+            workload
+                .slo
+                .filter(|_| other.row.may_miss())
+                .map_or_else(String::new, |slo| format!(", and whether it meets {slo} is unknown"))
         )
     });
     let spinning = recommendation.if_spinning.as_ref().map(|other| {
         let (row, compared) = (plain(&other.row.name()), compared(other, workload));
-        if other.tie || other.row.times >= 1.0 {
+        if other.row.times_interval.is_none() {
+            return format!("Busy-waiting (--spin): {row} {compared}.");
+        }
+        let meets_more = other.row.meets() && recommendation.choice.as_ref().is_some_and(|own| !own.meets());
+        if !meets_more && other.tie {
+            return format!(
+                "To keep processors busy while waiting (--spin) gains nothing significant: {row} {compared}."
+            );
+        }
+        if !meets_more && other.row.times >= 1.0 {
             return format!("To keep processors busy while waiting (--spin) gains nothing: {row} {compared}.");
         }
         let share = share(other.row.cpu_share);
@@ -379,6 +511,9 @@ pub(crate) fn instead(recommendation: &Recommendation) -> Vec<String> {
         )
     });
     let not_compared = recommendation.spinning_not_compared.as_ref().map(|reason| match reason.as_str() {
+        "" if recommendation.run.partial => {
+            "Busy-waiting (--spin) was not compared: the run was interrupted.".to_owned()
+        }
         "" => "Busy-waiting (--spin) was not compared: the time was over. A longer --within compares it."
             .to_owned(),
         reason => format!("Busy-waiting (--spin) was not compared: {}.", plain(reason)),
@@ -398,7 +533,11 @@ fn compared(other: &Alternative, workload: &Workload) -> String {
     };
     let interval = |invert| between(invert).unwrap_or_default();
     match (workload.objective, row.times) {
-        _ if other.tie => format!("ties with it ({takes})"),
+        _ if other.tie => {
+            let factor = factor(row.times, row.times_interval);
+            format!("is not significantly different, at {factor} ({takes})")
+        }
+        _ if row.times_interval.is_none() => format!("has too few trials for a comparison ({takes})"),
         (Objective::Cpu, times) => {
             format!("takes {} times as much{} ({takes})", format_ratio(times), interval(false))
         }
@@ -424,26 +563,45 @@ pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
     let any = |is: fn(&Ranked) -> bool| recommendation.ranked.iter().any(is);
     let cpu = recommendation.workload.objective == Objective::Cpu;
     let has_interval = any(|row| row.figure_ci95.is_some());
-    let places = places(&recommendation.ranked);
+    let has_ratio = recommendation.ranked.iter().skip(1).any(|row| row.times_interval.is_some());
+    let is_by_effort = recommendation.workload.objective == Objective::Simplicity;
+    let places = places(&recommendation.ranked, recommendation.workload.objective);
     let shares_place = places.windows(2).any(|pair| pair[0] == pair[1]);
+    let all_have_intervals = !any(|row| row.figure_ci95.is_none());
+    let same_place = match all_have_intervals {
+        true if is_by_effort => "= all rows of this place have the same effort and tie with each other.",
+        true => "= all rows of this place tie with each other.",
+        false => "= no two rows of this place are significantly different.",
+    };
     let tied = "~ ties with the first: the interval of vs first contains 1.";
     let needed = trials_of_comparison(recommendation.ranked.len()) as usize;
     let few = recommendation.ranked.iter().map(|row| row.trials).filter(|trials| *trials < needed).min();
     let few = few.map_or_else(String::new, |trials| format!(" after {needed} trials; some have {trials}"));
     let intervals =
         format!("interval: of rows that are the same, all intervals overlap in 95 of 100 runs{few}.");
+    let slo = recommendation.workload.slo.map_or_else(|| "the SLO".to_owned(), |slo| slo.to_string());
+    let missed = format!("! does not meet {slo}; such rows come last.");
+    let unknown = format!("* too few samples to know whether {slo} holds.");
+    let effort = match is_by_effort {
+        true => {
+            "effort: the work that is left to you, by which rows are ordered, and then by p50; 1 is a line or two, 3 a larger \
+             piece."
+        }
+        false => "effort: the work that is left to you; 1 is a line or two, 3 a larger piece.",
+    };
     let cpus = "CPU: CPU time of all processes per message, by which rows are ordered and compared.";
     [
         (!recommendation.ties.is_empty()).then_some(("vs first", tied)),
-        shares_place.then_some(("#", "= all rows of this place tie with each other.")),
+        shares_place.then_some(("#", same_place)),
         has_interval.then_some(("interval", intervals.as_str())),
-        has_interval.then_some(("vs first", "vs first: in brackets the interval of the ratio.")),
+        has_ratio.then_some(("vs first", "vs first: in brackets the interval of the ratio.")),
         any(|row| row.figure_ci95.is_none())
             .then_some(("interval", "? fewer than three trials: no interval.")),
         (!cpu && any(|row| row.p99_ns.is_none())).then_some(("p99", "–: too few samples: p99 needs 100.")),
-        any(|row| !row.meets()).then_some(("#", "! the objective does not hold.")),
+        any(|row| !row.meets()).then_some(("#", missed.as_str())),
+        any(Ranked::may_miss).then_some(("#", unknown.as_str())),
         cpu.then_some(("CPU", cpus)),
-        Some(("effort", "effort: the work that is left to you; 1 is a line or two, 3 a larger piece.")),
+        Some(("effort", effort)),
     ]
     .into_iter()
     .flatten()
@@ -455,7 +613,8 @@ pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
 pub(crate) fn sensitivities(recommendation: &Recommendation) -> Vec<String> {
     let workload = &recommendation.workload;
     let (measured, parties) = workload.pattern_and_parties();
-    let mut lines: Vec<_> = recommendation.sensitivities.iter().map(sensitivity).collect();
+    let changes = recommendation.sensitivities.iter();
+    let mut lines: Vec<_> = changes.map(|change| sensitivity(recommendation, change)).collect();
     let capacity = recommendation.capacity_per_second.filter(|_| recommendation.choice.is_some());
     lines.extend(capacity.map(|per_second| {
         let unit = unit(workload);
@@ -500,22 +659,42 @@ fn change(change: &WorkloadChange) -> String {
     }
 }
 
-fn sensitivity(sensitivity: &Sensitivity) -> String {
-    let reason = if sensitivity.reason.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", plain(&sensitivity.reason))
+fn sensitivity(recommendation: &Recommendation, sensitivity: &Sensitivity) -> String {
+    let choice = recommendation.choice.as_ref().map(|choice| plain(&choice.name())).unwrap_or_default();
+    let reason = match (sensitivity.reason.as_str(), recommendation.workload.slo) {
+        ("", Some(slo)) if sensitivity.misses_slo => format!(" ({choice} does not meet {slo} then)"),
+        ("", _) => String::new(),
+        (reason, _) => format!(" ({})", plain(reason)),
     };
-    let instead = match (&sensitivity.instead, sensitivity.times) {
-        (Some(row), _) if sensitivity.tie => format!("{}, which ties with it", plain(row)),
-        (Some(row), Some(times)) if times < 1.0 => {
-            format!("{} is {} times as fast", plain(row), three_digits(1.0 / times))
+    let effort = |row: &str| recommendation.ranked.iter().find(|ranked| ranked.name() == row);
+    let is_option = matches!(sensitivity.change, WorkloadChange::Option { .. });
+    let instead = match (&sensitivity.instead, sensitivity.times, recommendation.workload.objective) {
+        (None, ..) => "nothing here would do".to_owned(),
+        (Some(row), ..) if !sensitivity.measured => {
+            format!("{}, which was not in the longer look", plain(row))
         }
-        (Some(row), Some(times)) => format!("{}, {} times as long", plain(row), three_digits(times)),
-        (Some(row), None) => format!("{}, which was not in the longer look", plain(row)),
-        (None, _) => "nothing here would do".to_owned(),
+        (Some(row), _, Objective::Simplicity) => {
+            let effort = effort(row).map_or_else(String::new, |row| format!(", of effort {}", row.effort));
+            format!("{}{effort}", plain(row))
+        }
+        (Some(row), ..) if sensitivity.tie => format!("{}, which ties with it", plain(row)),
+        (Some(row), None, _) => format!("{}, with too few trials for a comparison", plain(row)),
+        (Some(row), Some(times), objective) => {
+            let compared = compared_figures(times, objective);
+            let than = if is_option { String::new() } else { format!(" as {choice}") };
+            format!("{} {compared}{than}", plain(row))
+        }
     };
     format!("{}: {instead}{reason}.", change(&sensitivity.change))
+}
+
+/// How a figure compares with another one, of which it is this many times.
+fn compared_figures(times: f64, objective: Objective) -> String {
+    match objective {
+        Objective::Cpu => format!("takes {} times as much CPU time", format_ratio(times)),
+        _ if times < 1.0 => format!("is {} times as fast", three_digits(1.0 / times)),
+        _ => format!("takes {} times as long", three_digits(times)),
+    }
 }
 
 /// What the figures say nothing of.
@@ -581,14 +760,23 @@ pub(crate) fn left_out(recommendation: &Recommendation) -> Vec<String> {
     let (compared, uncompared) = (eliminated(true), eliminated(false));
     if !compared.is_empty() {
         let compared = listed(&compared, 2 * NAMED);
+        let Workload { objective, spin, .. } = recommendation.workload;
+        let simple =
+            if objective == Objective::Simplicity { "all that are the least work" } else { "the simplest" };
+        let spinning = if spin { format!(", and {SPINNING} that busy-wait") } else { String::new() };
         lines.push(format!(
-            "not in the longer look, which is at the simplest, the best two of each family and the best of the rest; in the \
-             early look, as compared with {than}: {compared}."
+            "not in the longer look, which has room for at most {SLEEPING} that block (fewer if the time is short): {simple}, \
+             then the best of each family, the second best of each, and the rest{spinning}; in the early look, as compared with \
+             {than}: {compared}."
         ));
     }
     if !uncompared.is_empty() {
         let uncompared = listed(&uncompared, 2 * NAMED);
-        lines.push(format!("dropped for lack of time after one or two trials of each: {uncompared}."));
+        let cause = match recommendation.run.partial {
+            true => "not measured longer because the run was interrupted",
+            false => "dropped for lack of time",
+        };
+        lines.push(format!("{cause}, after one or two trials of each: {uncompared}."));
     }
     lines
 }

@@ -3,9 +3,11 @@
 use super::*;
 use crate::object::assert_has_all;
 use crate::{Style, recommendation_table};
-use furlong_analysis::{Answer, DecodedRun, Run, recommend};
-use furlong_fixture::recommendation::records;
-use furlong_model::{Boundary, Pattern, Placement, Trust, Wait, Workload};
+use furlong_analysis::{
+    Answer, DecodedRun, Eliminated, Ranked, Run, Sensitivity, WorkloadChange, places, recommend,
+};
+use furlong_fixture::recommendation::{MEMORY, MeasuredRow, PIPE, POLLED, SOCKET, records};
+use furlong_model::{Boundary, Objective, Pattern, Placement, Record, Trust, Wait, Workload};
 
 fn made(workload: Workload) -> Recommendation {
     let rows = [
@@ -14,7 +16,11 @@ fn made(workload: Workload) -> Recommendation {
         ("posix-shm", Wait::Futex, 30_000.0, 5),
         ("posix-shm", Wait::Spin, 300.0, 5),
     ];
-    recommend(&DecodedRun::of(&Run::from_records(records(workload, &rows)).unwrap())).unwrap()
+    measured(workload, &rows)
+}
+
+fn measured(workload: Workload, rows: &[MeasuredRow]) -> Recommendation {
+    recommend(&DecodedRun::of(&Run::from_records(records(workload, rows)).unwrap())).unwrap()
 }
 
 fn frames() -> Workload {
@@ -102,6 +108,230 @@ fn an_answer_says_whether_it_is_the_one_of_before() {
         other.contains("At 2026-03-31 23:33 UTC the answer was tcp/block: between the two runs"),
         "{other}"
     );
+}
+
+/// A recommendation as one line of text.
+fn line(found: &Recommendation) -> String {
+    let text = recommendation_table(found, Style::default());
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A recommendation from a run that ended before the trials of this number.
+fn ended(before: u32) -> Recommendation {
+    let rows = [PIPE, SOCKET, MEMORY, POLLED];
+    let mut all = records(Workload::default(), &rows);
+    all.retain(|record| !matches!(record, Record::Trial(trial) if trial.number >= before));
+    recommend(&DecodedRun::of(&Run::from_records(all).unwrap())).unwrap()
+}
+
+#[test]
+fn interruption_is_not_reported_as_lack_of_time() {
+    for (trials, count) in [(3, "a few short trials"), (2, "Fewer than three trials")] {
+        let mut found = ended(trials);
+        (found.if_spinning, found.spinning_not_compared) = (None, Some(String::new()));
+        assert!(found.run.partial);
+        let text = line(&found);
+        assert!(text.contains("interrupted before") || trials == 2, "{text}");
+        assert!(
+            text.contains(count) && text.contains("was not compared: the run was interrupted."),
+            "{text}"
+        );
+        assert!(!text.contains("time was over") && !text.contains("--within"), "{text}");
+        found.run.partial = false;
+        let text = line(&found);
+        assert!(text.contains("A longer --within compares it") && !text.contains("interrupted"), "{text}");
+    }
+    let text = line(&ended(3));
+    assert!(
+        text.contains("The run was interrupted before the longer look: this is the early look alone"),
+        "{text}"
+    );
+}
+
+#[test]
+fn tied_row_of_the_same_effort_is_not_more_work() {
+    let equal = ("pipe", Wait::Block, 50_000.0, 1);
+    let text = line(&measured(Workload::default(), &[equal, SOCKET]));
+    let expected = "It is one of 2 that tie, with unix-seqpacket/block: none of these is less work to use.";
+    assert!(text.contains(expected), "{text}");
+    let text = line(&measured(Workload::default(), &[PIPE, SOCKET]));
+    assert!(text.contains("that tie, with pipe/block: of these it is the least work to use."), "{text}");
+}
+
+#[test]
+fn rows_with_fewer_than_three_trials_are_not_compared() {
+    let found = ended(2);
+    assert_eq!(places(&found.ranked, Objective::Latency), [1, 1, 1]);
+    let text = line(&found);
+    let expected = "Fewer than three trials of each were measured before the run was interrupted, so no difference \
+                    between them is significant";
+    assert!(text.contains(expected) && text.contains("Provisional: posix-shm/futex"), "{text}");
+    for expected in [
+        "Simpler: pipe/block has too few trials for a comparison (",
+        "Busy-waiting (--spin): posix-shm/spin has too few trials for a comparison (",
+        "--trust none: pipe/block, with too few trials for a comparison (both can write it).",
+        "= no two rows of this place are significantly different.",
+        "=1 pipe/block ",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    assert!(!text.contains("times as ") && !text.contains("first alone") && !text.contains("~"), "{text}");
+    assert!(!text.contains("1.67x"), "{text}");
+    // The choice alone has too few trials.
+    let mut found = made(Workload::default());
+    let without = |row: &mut Ranked| (row.figure_ci95, row.times_interval) = (None, None);
+    found.choice.as_mut().map(without);
+    found.ranked.iter_mut().for_each(|row| row.times_interval = None);
+    without(&mut found.ranked[0]);
+    let text = line(&found);
+    assert!(text.contains("Fewer than three trials of posix-shm/futex were measured"), "{text}");
+    // Another row alone has too few trials.
+    let mut found = made(Workload::default());
+    without(&mut found.ranked[2]);
+    let text = line(&found);
+    let expected =
+        "the next is pipe/block at 1.67x (1.62-1.72); 1 with fewer than three trials are not compared.";
+    assert!(text.contains(expected) && !text.contains("no difference"), "{text}");
+}
+
+#[test]
+fn negligible_budget_names_the_simpler_row_and_contradicts_no_choice() {
+    let text = line(&made(Workload { interval_ns: Some(10_000_000), ..Workload::default() }));
+    let expected = "of the time between two messages (10.0 ms): a faster mechanism would gain little. pipe/block is less \
+                    work to use, and its median of 51.0 us is below 1 % of that too.";
+    assert!(text.contains(expected) && text.contains("Simpler: pipe/block"), "{text}");
+    assert!(!text.contains("does not matter"), "{text}");
+    let text =
+        line(&measured(Workload { interval_ns: Some(10_000_000), ..Workload::default() }, &[PIPE, SOCKET]));
+    assert!(text.contains("would gain little. - It is one of 2"), "{text}");
+    // The simpler row takes more than a hundredth.
+    let text = line(&made(Workload { interval_ns: Some(4_000_000), ..Workload::default() }));
+    assert!(text.contains("would gain little. - It is first alone"), "{text}");
+}
+
+#[test]
+fn rows_that_were_dropped_and_tied_stand_beside_the_choice() {
+    let mut found = made(Workload::default());
+    let dropped = |mechanism: &str, times_interval: Option<[f64; 2]>| Eliminated {
+        mechanism: mechanism.to_owned(),
+        wait: Wait::Block,
+        trials: 3,
+        times: times_interval.map(|[_, high]| high),
+        times_interval,
+        than: "posix-shm/futex".to_owned(),
+    };
+    found.eliminated = vec![dropped("fifo", Some([0.9, 1.2])), dropped("tcp", Some([1.5, 2.5]))];
+    let text = line(&found);
+    let expected = "Of the rows that were not measured longer, 1 tied with posix-shm/futex in the early look (fifo/block).";
+    assert!(text.contains("It is first alone") && text.contains(expected), "{text}");
+    let room = "not in the longer look, which has room for at most 8 that block (fewer if the time is short): the simplest, \
+                then the best of each family, the second best of each, and the rest; in the early look";
+    assert!(text.contains(room), "{text}");
+    found.eliminated.push(dropped("udp", None));
+    let text = line(&found);
+    assert!(text.contains("(fifo/block), and 1 had fewer than three trials in the early look."), "{text}");
+    found.eliminated = vec![dropped("tcp", Some([1.5, 2.5]))];
+    assert!(!line(&found).contains("Of the rows that were not"), "it was slower");
+}
+
+#[test]
+fn simplicity_orders_by_effort_and_says_so() {
+    let simplicity = Workload { objective: Objective::Simplicity, ..Workload::default() };
+    let text = line(&made(simplicity.clone()));
+    let legend = "effort: the work that is left to you, by which rows are ordered, and then by p50;";
+    assert!(text.contains(legend) && text.contains("It alone is the least work to use."), "{text}");
+    assert!(text.contains("1 unix-seqpacket/block") && text.contains(" 2 pipe/block"), "{text}");
+    let equal = [("pipe", Wait::Block, 50_000.0, 1), SOCKET, ("tcp", Wait::Block, 90_000.0, 1), MEMORY];
+    let text = line(&measured(simplicity, &equal));
+    let expected = "It is one of 3 that are the least work to use, with unix-seqpacket/block, tcp/block; not significantly \
+                    slower: unix-seqpacket/block.";
+    assert!(text.contains(expected), "{text}");
+    assert!(
+        text.contains("= all rows of this place have the same effort and tie with each other."),
+        "{text}"
+    );
+}
+
+#[test]
+fn change_of_the_answer_is_compared_by_the_objective() {
+    let found = |objective| {
+        let mut found = made(Workload { objective, ..Workload::default() });
+        found.sensitivities = vec![Sensitivity {
+            change: WorkloadChange::Size { size_bytes: 8 },
+            reason: String::new(),
+            instead: Some("pipe/block".to_owned()),
+            times: Some(0.25),
+            measured: true,
+            misses_slo: false,
+            tie: false,
+        }];
+        line(&found)
+    };
+    let slo = "p50<1ms".parse().ok();
+    let mut misses = made(Workload { slo, ..Workload::default() });
+    misses.sensitivities[0].reason.clear();
+    misses.sensitivities[0].misses_slo = true;
+    let text = line(&misses);
+    assert!(text.contains(" (posix-shm/futex does not meet p50<1.00 ms then)."), "{text}");
+    let latency = found(Objective::Latency);
+    assert!(latency.contains("--size 8B: pipe/block is 4.00 times as fast as posix-shm/futex."), "{latency}");
+    let cpu = found(Objective::Cpu);
+    assert!(cpu.contains("--size 8B: pipe/block takes 0.25 times as much CPU time as "), "{cpu}");
+    let simplicity = found(Objective::Simplicity);
+    assert!(simplicity.contains("--size 8B: pipe/block, of effort 2."), "{simplicity}");
+}
+
+#[test]
+fn rows_that_miss_the_slo_tie_by_their_interval_alone() {
+    let slo = |text: &str| Workload { slo: text.parse().ok(), ..Workload::default() };
+    let (pipe, socket) = (("pipe", Wait::Block, 50_000.0, 2), ("unix-seqpacket", Wait::Block, 50_200.0, 1));
+    let text = line(&measured(slo("p50<51.1us"), &[pipe, socket]));
+    let expected = "It is the only one that meets p50<51.1 us. By the median alone, unix-seqpacket/block ties with the \
+                    first; it does not meet p50<51.1 us.";
+    assert!(text.contains(expected), "{text}");
+    assert!(text.contains("unix-seqpacket/block ! 51.2 us") && text.contains("~ 1.004x ("), "{text}");
+    assert!(text.contains("! does not meet p50<51.1 us; such rows come last."), "{text}");
+    let queue = ("posix-mq", Wait::Block, 80_000.0, 3);
+    let text = line(&measured(slo("p50<70us"), &[("posix-shm", Wait::Futex, 30_000.0, 5), pipe, queue]));
+    let expected =
+        "It is first alone among the 2 that meet p50<70.0 us; the next of them is pipe/block at 1.67x";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn slo_of_a_percentile_that_needs_more_samples_is_unknown() {
+    let slo = |text: &str| Workload { slo: text.parse().ok(), ..Workload::default() };
+    let unknown = |row: &mut Ranked| {
+        let verdict = row.slo.as_mut().unwrap();
+        (verdict.holds, verdict.measured_ns) = (None, None);
+    };
+    let mut found = made(slo("p99<2ms"));
+    unknown(found.choice.as_mut().unwrap());
+    unknown(found.simpler.as_mut().map(|other| &mut other.row).unwrap());
+    found.ranked.iter_mut().for_each(unknown);
+    let text = line(&found);
+    assert!(text.contains("Whether p99<2.00 ms holds is unknown: p99 needs 100 samples."), "{text}");
+    assert!(text.contains(", and whether it meets p99<2.00 ms is unknown; it leaves to you:"), "{text}");
+    assert!(text.contains("1 posix-shm/futex * ") && text.contains("=2 pipe/block * "), "{text}");
+    let legend = "* too few samples to know whether p99<2.00 ms holds.";
+    assert!(text.contains(legend) && !text.contains("! does not"), "{text}");
+    let mut found = made(slo("p99<20us"));
+    let verdict = found.choice.as_mut().and_then(|choice| choice.slo.as_mut()).unwrap();
+    (verdict.quantile, verdict.measured_ns) = (0.5, Some(40_000.0));
+    let text = line(&found);
+    let expected = "p99<20.0 us does not hold: even p50 is 2.00 times the limit (40.0 us).";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn alternative_that_ties_has_its_interval() {
+    let mut found = made(Workload::default());
+    let spinning = found.if_spinning.as_mut().unwrap();
+    (spinning.tie, spinning.row.times, spinning.row.times_interval) = (true, 49.1, Some([0.004, 81.0]));
+    let text = line(&found);
+    let expected =
+        "gains nothing significant: posix-shm/spin is not significantly different, at 49.1x (0.00-81.0)";
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]
