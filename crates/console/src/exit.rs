@@ -134,10 +134,26 @@ impl std::fmt::Display for Unread {
 
 impl std::error::Error for Unread {}
 
+/// This signal came while a file was written, or a program ran whose result was to be kept.
+#[derive(Debug)]
+pub struct Stopped(pub i32);
+
+impl std::fmt::Display for Stopped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("interrupted")
+    }
+}
+
+impl std::error::Error for Stopped {}
+
 /// 2 for what was typed wrong, 7 for what cannot be done here, that of the signal for what one ended, 1 for all else.
 pub fn code_of(error: &anyhow::Error) -> ExitCode {
-    let unread = error.downcast_ref().map(|Unread(signal)| *signal);
-    ExitCode::from(match unread.or(error.downcast_ref().map(|Interrupted(signal)| *signal)) {
+    let signal = error
+        .downcast_ref()
+        .map(|Unread(signal)| *signal)
+        .or(error.downcast_ref().map(|Interrupted(signal)| *signal))
+        .or(error.downcast_ref().map(|Stopped(signal)| *signal));
+    ExitCode::from(match signal {
         Some(signal) => code_of_signal(signal),
         None if error.is::<Usage>() => 2,
         None if error.is::<CannotHere>() => 7,

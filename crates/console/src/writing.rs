@@ -1,10 +1,15 @@
 //! Writing a file as a whole or not at all: a reader never sees half of it.
 
+use crate::exit::Stopped;
 use anyhow::Context;
-use furlong_os::file_system::{open_own_file, sync_folder};
+use furlong_os::file_system::{open_own_file, own_descriptor, sync_folder};
+use furlong_os::shutdown::NotedRequests;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+
+/// Links that are followed from a path to its file, as in Linux.
+const MOST_LINKS: u32 = 40;
 
 /// Names that are tried for the file beside it.
 const ATTEMPTS: u32 = 100;
@@ -32,22 +37,56 @@ fn folder_of(path: &Path) -> &Path {
 /// # Errors
 /// What went wrong with which file. Then nothing is left, and what was at `path` is as it was.
 pub fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    // A device or a pipe takes bytes as they come, and a link to it must not be replaced.
-    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        let write = || OpenOptions::new().write(true).open(path)?.write_all(bytes);
-        return write().with_context(|| format!("cannot write {}", path.display()));
-    }
     // What a link points to is replaced, and not the link.
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let path = &followed(path);
+    let cannot = || format!("cannot write {}", path.display());
+    if let Some(stream) = stream(path) {
+        return stream.and_then(|mut stream| stream.write_all(bytes)).with_context(cannot);
+    }
     let folder = folder_of(path);
     remove_left(folder);
+    // A signal would end this process before the file beside is removed.
+    let requests = NotedRequests::new().context("cannot listen to signals")?;
     let (beside, file) = file_in(folder)?;
-    let written = fill(&file, path, bytes).and_then(|()| fs::rename(&beside, path));
+    let written = fill(&file, path, bytes).map_err(anyhow::Error::from);
+    let written =
+        written.and_then(|()| requests.first().map_or(Ok(()), |signal| Err(Stopped(signal).into())));
+    let written = written.and_then(|()| Ok(fs::rename(&beside, path)?));
     if written.is_err() {
         // It is ours alone, and may be gone with its folder.
         let _ = fs::remove_file(&beside);
     }
-    written.and_then(|()| sync_folder(folder)).with_context(|| format!("cannot write {}", path.display()))
+    written.and_then(|()| Ok(sync_folder(folder)?)).with_context(cannot)?;
+    requests.into_first().map_or(Ok(()), |signal| Err(Stopped(signal).into()))
+}
+
+/// The path behind all links, where there need not be a file yet. It ends in /proc where what is there stands for an open file,
+/// as for `/dev/stdout`: the name that this file has, if it has one, is not what was named.
+fn followed(path: &Path) -> PathBuf {
+    let mut at = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let (Ok(folder), Some(name)) = (fs::canonicalize(folder_of(&at)), at.file_name()) else { break };
+        at = folder.join(name);
+        match fs::read_link(&at) {
+            Ok(to) if !is_of_process(&at) => at = folder.join(to),
+            _ => break,
+        }
+    }
+    at
+}
+
+/// Whether a path leads into the kernel's description of processes, where links stand for open files.
+fn is_of_process(path: &Path) -> bool {
+    cfg!(target_os = "linux") && path.starts_with("/proc")
+}
+
+/// What takes bytes as they come, if that is what is there: an open file, a pipe or a device.
+fn stream(path: &Path) -> Option<std::io::Result<File>> {
+    if is_of_process(path) {
+        return own_descriptor(path).or_else(|| Some(OpenOptions::new().append(true).open(path)));
+    }
+    let is_stream = fs::metadata(path).is_ok_and(|there| !there.is_file());
+    is_stream.then(|| OpenOptions::new().write(true).open(path))
 }
 
 /// Removes what writers have left that were killed: files of this user with a name of ours that nobody has locked.
