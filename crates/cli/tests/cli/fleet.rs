@@ -1,12 +1,14 @@
 //! Runs of many hosts: what they are called, and compared by.
 
 use crate::common::value::{at, list, text};
-use crate::common::{Finished, Place};
+use crate::common::{Finished, Place, is_root};
 use furlong_analysis::Run;
 use furlong_fixture::comparison::TrialBuilder;
 use furlong_fixture::fleet::{MadeHost, made};
 use furlong_model::Record;
+use furlong_testing::skip;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Instant;
 
@@ -26,6 +28,35 @@ fn write_fleet(place: &Place, fleet: &[MadeHost]) {
             &place.path(&format!("results/{}/run.jsonl", host.name)),
             &host.records(None, 1.0, &mut trials),
         );
+    }
+}
+
+#[test]
+fn folder_that_cannot_be_read_is_named() {
+    if !is_root() {
+        skip!("needs root");
+    }
+    let place = Place::new();
+    write_fleet(&place, &made(1, 60, 12));
+    fs::set_permissions(place.path("results/node-0003"), PermissionsExt::from_mode(0o700))
+        .expect("our own folder");
+    let compare = |folder: &str| {
+        place.finish(&mut place.furlong_as_nobody(["compare", "--by", "host", folder, "--format", "json"]))
+    };
+    let json = compare("results").expect_code(0).json();
+    let [unused] = list(&json, "unused") else { panic!("{json:#}") };
+    assert_eq!(text(unused, "run"), "results/node-0003");
+    assert!(unused.to_string().contains("Permission denied"), "{json:#}");
+    compare("results/node-0003")
+        .expect_code(2)
+        .expect_complaint("cannot read the folder results/node-0003: Perm");
+    // Nor do installed adapters vanish.
+    let adapters = place.path("data/furlong/adapters");
+    for (made, mode, named) in [("python", 0o700, "adapters/python"), ("", 0o700, "furlong/adapters: ")] {
+        fs::create_dir_all(adapters.join("python")).expect("a folder");
+        fs::set_permissions(adapters.join(made), PermissionsExt::from_mode(mode)).expect("our own folder");
+        let refused = place.finish(&mut place.furlong_as_nobody(["list"]));
+        assert!(refused.code != Some(0) && refused.stderr.contains(named), "{refused:#?}");
     }
 }
 
