@@ -133,3 +133,70 @@ fn file_in(folder: &Path) -> anyhow::Result<(PathBuf, File)> {
         }
     }
 }
+
+/// Files and folders that a command makes. What it made is removed again, unless it is kept in the end.
+#[derive(Debug, Default)]
+pub struct NewFiles {
+    /// The outer ones first; whether all that is in a folder goes with it.
+    made: Vec<(PathBuf, bool)>,
+}
+
+impl NewFiles {
+    /// Makes a folder, with those that it lies in. There may be one already.
+    ///
+    /// # Errors
+    /// Returns which folder cannot be made.
+    pub fn folder(&mut self, path: &Path) -> anyhow::Result<()> {
+        let missing =
+            path.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+        for folder in missing.collect::<Vec<_>>().into_iter().rev() {
+            match fs::create_dir(folder) {
+                // Another process may make it just now.
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                    return Err(error)
+                        .with_context(|| format!("cannot make the folder {}", folder.display()));
+                }
+                Err(_) => {}
+                Ok(()) => self.made.push((folder.to_owned(), false)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes a folder that is about to be made with all that will be in it, unless it is there already.
+    pub fn note(&mut self, folder: PathBuf) {
+        if folder.symlink_metadata().is_err() {
+            self.made.push((folder, true));
+        }
+    }
+
+    /// Writes a file of which there must be none.
+    ///
+    /// # Errors
+    /// Returns why it cannot be written.
+    pub fn file(&mut self, path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+        let cannot = || format!("cannot write {}", path.display());
+        let mut file = File::create_new(path).with_context(cannot)?;
+        self.made.push((path.to_owned(), false));
+        file.write_all(bytes).with_context(cannot)
+    }
+
+    /// Keeps all of it.
+    pub fn keep(mut self) {
+        self.made.clear();
+    }
+}
+
+impl Drop for NewFiles {
+    fn drop(&mut self) {
+        for (path, with_content) in self.made.drain(..).rev() {
+            let is_folder = path.symlink_metadata().is_ok_and(|there| there.is_dir());
+            // The failure of the command is reported already, and a folder may have become that of another one.
+            let _ = match (is_folder, with_content) {
+                (true, true) => fs::remove_dir_all(&path),
+                (true, false) => fs::remove_dir(&path),
+                (false, _) => fs::remove_file(&path),
+            };
+        }
+    }
+}

@@ -114,7 +114,8 @@ pub mod process {
     #[cfg(target_os = "linux")]
     pub use crate::platform::process::send_signal;
     pub use crate::platform::process::{
-        Bond, Child, Exit, Output, Program, fork, own_program, running_file, spawn, started_again,
+        Bond, Child, Exit, Output, Program, fork, own_program, run_unless_ended, running_file, spawn,
+        started_again,
     };
 }
 

@@ -1,7 +1,7 @@
 //! Runs of many hosts: what they are called, and compared by.
 
 use crate::common::value::{at, list, text};
-use crate::common::{Finished, Place, is_root};
+use crate::common::{Finished, Place, is_root, look_for};
 use furlong_analysis::Run;
 use furlong_fixture::comparison::TrialBuilder;
 use furlong_fixture::fleet::{MadeHost, made};
@@ -10,14 +10,18 @@ use furlong_testing::skip;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Writes a run as furlong does.
 fn write(file: &Path, records: &[Record]) {
     let lines: Vec<String> =
         records.iter().map(|record| serde_json::to_string(record).expect("JSON") + "\n").collect();
+    write_text(file, &lines.concat());
+}
+
+fn write_text(file: &Path, text: &str) {
     fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
-    fs::write(file, lines.concat()).expect("a file");
+    fs::write(file, text).expect("a file");
 }
 
 /// The fleet's runs, each in a folder of its host.
@@ -57,6 +61,60 @@ fn folder_that_cannot_be_read_is_named() {
         fs::set_permissions(adapters.join(made), PermissionsExt::from_mode(mode)).expect("our own folder");
         let refused = place.finish(&mut place.furlong_as_nobody(["list"]));
         assert!(refused.code != Some(0) && refused.stderr.contains(named), "{refused:#?}");
+    }
+}
+
+#[test]
+fn files_that_cannot_be_written_leave_no_folder() {
+    let place = Place::new();
+    // No file may grow longer than this, as on a disk that fills.
+    let limited = |words: &[&str], bytes: u64| {
+        let mut command = place.program("prlimit");
+        place.finish(
+            command.arg(format!("--fsize={bytes}:{bytes}")).arg(env!("CARGO_BIN_EXE_furlong")).args(words),
+        )
+    };
+    for engine in ["ansible", "slurm", "kubernetes"] {
+        let words = ["fleet", "init", engine, "fleet/new"];
+        limited(&words, 900).expect_code(1).expect_complaint("cannot write fleet/new/");
+        assert!(!place.path("fleet").exists(), "{engine}");
+    }
+    limited(&["adapter", "new", "--lang", "python", "mine"], 900).expect_code(1);
+    assert!(!place.path("mine").exists());
+    let refused = limited(&["adapter", "install", "python"], 900).expect_code(1);
+    assert!(refused.stdout.contains("python: not installed: "), "{refused:#?}");
+    assert!(!place.path("data/furlong").exists());
+    // What was there before stays as it was.
+    let header = place.path("data/furlong/adapters/cxx/adapter.hpp");
+    write_text(&header, "older");
+    limited(&["adapter", "install", "python"], 900).expect_code(1);
+    let left = fs::read_dir(header.parent().expect("a folder")).expect("a folder").flatten();
+    let beside: Vec<_> =
+        left.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "new")).collect();
+    assert!(beside.is_empty() && fs::read_to_string(&header).expect("a file") == "older", "{beside:?}");
+}
+
+#[test]
+fn signal_ends_the_compiler_of_an_adapter_too() {
+    let place = Place::new();
+    let path = place.path_with("cc", "touch compiling; sleep 100");
+    for (words, made) in [
+        (&["adapter", "install", "c"][..], "data/furlong"),
+        (&["adapter", "new", "--lang", "c", "mine"], "mine"),
+    ] {
+        let running = place.start(place.furlong(words.iter().copied()).env("PATH", &path));
+        let folder = if made == "mine" { "mine" } else { "data/furlong/adapters/.c" };
+        look_for(Duration::from_secs(30), || place.path(folder).join("compiling").exists().then_some(()))
+            .expect("a compiler");
+        running.signal(libc::SIGTERM);
+        running.finish().expect_code(143);
+        let left = || Some(place.processes()).filter(|left| !left.is_empty());
+        assert!(
+            look_for(Duration::from_secs(30), || left().is_none().then_some(())).is_some(),
+            "{:?}",
+            left()
+        );
+        assert!(!place.path(made).exists(), "{made}");
     }
 }
 
