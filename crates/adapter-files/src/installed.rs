@@ -2,19 +2,29 @@
 
 use crate::manifest::{FILE, Manifest, ManifestError};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The installed adapters, by name; a folder without a manifest is none.
 ///
 /// # Errors
-/// A manifest that cannot be used.
+/// A manifest that cannot be used, or a folder that cannot be read. One that this user cannot even see has no adapters.
 pub fn all(folder: &Path) -> Result<Vec<Manifest>, ManifestError> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    if fs::symlink_metadata(folder).is_err() {
+        return Ok(Vec::new());
+    }
+    let unreadable = |error| ManifestError::Unreadable { path: folder.to_owned(), error };
+    let entries =
+        fs::read_dir(folder).map_err(unreadable)?.map(|entry| Ok(entry.map_err(unreadable)?.path()));
+    let mut folders: Vec<PathBuf> = entries.collect::<Result<_, _>>()?;
     // One that is being installed has a name that begins with a dot.
     let is_hidden =
         |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-    folders.retain(|folder| folder.join(FILE).is_file() && !is_hidden(folder));
+    let has_none = |folder: &Path| match fs::metadata(folder.join(FILE)) {
+        Ok(file) => !file.is_file(),
+        Err(error) => matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+    };
+    folders.retain(|folder| !is_hidden(folder) && !has_none(folder));
     folders.sort();
     folders.iter().map(|folder| Manifest::read(folder)).collect()
 }

@@ -1,6 +1,7 @@
 //! The source of the adapters that furlong brings, which is part of this program: who has furlong has them too.
 
 use crate::manifest::{FILE, Manifest};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -24,16 +25,22 @@ pub fn manifests() -> Vec<Manifest> {
 /// # Errors
 /// Which file could not be written.
 pub fn write(adapter: &str, name: &str, folder: &Path) -> io::Result<()> {
-    let manifests = manifests();
-    let is_shared = |top: &str| top != TEMPLATES && manifests.iter().all(|manifest| manifest.name != top);
+    let shared = shared_folders();
     for (file, text) in FILES {
         match file.split_once('/') {
             Some((top, rest)) if top == adapter => write_file(&folder.join(name).join(rest), text)?,
-            Some((top, _)) if is_shared(top) => write_file(&folder.join(file), text)?,
+            Some((top, _)) if shared.contains(top) => write_file(&folder.join(file), text)?,
             _ => {}
         }
     }
     Ok(())
+}
+
+/// The folders that several adapters share.
+pub fn shared_folders() -> BTreeSet<&'static str> {
+    let manifests = manifests();
+    let is_shared = |top: &str| top != TEMPLATES && manifests.iter().all(|manifest| manifest.name != top);
+    FILES.iter().filter_map(|(file, _)| Some(file.split_once('/')?.0)).filter(|top| is_shared(top)).collect()
 }
 
 /// The languages that there are templates for.
@@ -80,13 +87,18 @@ fn write_file(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    fs::write(path, text)
+    if fs::read(path).is_ok_and(|there| there == text.as_bytes()) {
+        return Ok(());
+    }
+    // Adapters that are installed share some of these files, which a full disk must not cut.
+    let beside = path.with_added_extension("new");
+    let written = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
+    written.inspect_err(|_| drop(fs::remove_file(&beside)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
 
     #[test]
     fn every_adapter_has_a_manifest_that_can_be_used_and_rows_of_its_own() {

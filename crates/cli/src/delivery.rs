@@ -1,12 +1,16 @@
 //! Results in files. They replace a file of the same name, except a saved run.
 
 use crate::saving;
-use furlong_analysis::{Problem, ReadError, Run};
 use furlong_console::exit::Usage;
 use furlong_console::output::print_bytes;
 use furlong_console::writing;
+use furlong_os::file_system::open_to_read;
 use furlong_render::plain;
+use std::io::Read;
 use std::path::Path;
+
+/// Bytes at the beginning of a file in which a record of a run is looked for: a line of one has some thousand.
+const LOOKED_AT: u64 = 1 << 20;
 
 /// Writes a result to a file, which it creates or replaces, or to stdout.
 pub fn deliver(result: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
@@ -15,30 +19,40 @@ pub fn deliver(result: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
         Some(path) if path.is_dir() => {
             Err(Usage(format!("-o {}: that is a folder; name a file in it", path.display())).into())
         }
-        Some(path) => protect_run(path).and_then(|()| writing::replace(path, result)),
+        Some(path) => protect_run("-o", path).and_then(|()| writing::replace(path, result)),
     }
+}
+
+/// Writes a result to a file that an option names by its folder, which is made if there is none.
+pub fn deliver_into_folder(option: &str, path: &Path, result: &[u8]) -> anyhow::Result<()> {
+    protect_run(option, path).and_then(|()| writing::replace_with_folder(path, result))
 }
 
 /// Refuses a saved run as the file of a result: a measurement cannot be repeated.
 ///
 /// # Errors
-/// Returns a usage error if the file at `path` begins as a run does, in whichever schema, or is kept among the saved runs.
-pub fn protect_run(path: &Path) -> anyhow::Result<()> {
+/// Returns a usage error that names `option` if the file at `path` has records of a run, also behind a line that cannot be read, or
+/// is kept among the saved runs.
+pub fn protect_run(option: &str, path: &Path) -> anyhow::Result<()> {
     let Ok(real) = path.canonicalize() else { return Ok(()) };
     let runs = saving::folder().and_then(|folder| folder.canonicalize().ok());
     let is_kept = runs.is_some_and(|runs| real.parent() == Some(&runs));
-    let is_run = |header| {
-        matches!(
-            header,
-            Ok(_) | Err(ReadError::Line { problem: Problem::NewerSchema(_) | Problem::Impossible(_), .. })
-        )
-    };
-    if real.is_file() && (is_kept || is_run(Run::read_header(&real))) {
+    if real.is_file() && (is_kept || has_records(&real)) {
         let shown = plain(&path.to_string_lossy());
         return Err(Usage(format!(
-            "-o {shown}: this file is a saved run, which is never overwritten: name another file"
+            "{option} {shown}: this file is a saved run, which is never overwritten: name another file"
         ))
         .into());
     }
     Ok(())
+}
+
+/// Whether a file has a record of a run near its beginning, in whichever schema.
+fn has_records(path: &Path) -> bool {
+    let mut bytes = Vec::new();
+    // A file that cannot be read is replaced by a rename only if its user may do that by hand.
+    let read = open_to_read(path).and_then(|file| file.take(LOOKED_AT).read_to_end(&mut bytes));
+    bytes.retain(|byte| !byte.is_ascii_whitespace());
+    let record = b"\"record\":\"";
+    read.is_ok() && bytes.windows(record.len()).any(|window| window == record)
 }

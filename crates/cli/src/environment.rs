@@ -168,18 +168,16 @@ impl<'a> RunEnvironment<'a> {
         self.announce_warm_up(plan);
         let mechanisms = self.mechanisms;
         let progress = Progress::new(shown);
-        let mut begun = RunRecorder {
+        Ok(RunRecorder {
             mechanisms,
             harness,
             session,
             peer,
             progress,
             store,
-            records: Vec::new(),
+            records: vec![Record::Run(header)],
             end: None,
-        };
-        begun.keep(Record::Run(header));
-        Ok(begun)
+        })
     }
 }
 
@@ -283,6 +281,9 @@ impl RunRecorder<'_> {
         }
         let left = self.session.close();
         let complete = end.is_some_and(|end| end.interrupted_by.is_none());
+        if let Some(store) = &mut self.store {
+            store.restore(&self.records);
+        }
         let run = Run::from_records(self.records)?;
         let saved = match self.store {
             Some(store) if run.is_empty() => {

@@ -24,6 +24,7 @@ mod verbs;
 
 use anyhow::Context;
 use arguments::{Arguments, Verb};
+use clap::error::ErrorKind;
 use clap::{ArgMatches, FromArgMatches};
 use exit::Outcome;
 use furlong_console::exit;
@@ -62,9 +63,15 @@ fn begun() -> ExitCode {
         output::tell(format_args!("furlong: cannot open /dev/null: {error}"));
         return ExitCode::from(1);
     }
-    let typed = arguments::command().try_get_matches().unwrap_or_else(|error| exit_with(&error));
-    let arguments = Arguments::from_arg_matches(&typed).unwrap_or_else(|error| exit_with(&error));
-    match dispatch(arguments, typed.subcommand().map_or(&typed, |(_, of_verb)| of_verb)) {
+    let typed = arguments::command().try_get_matches();
+    let parsed = typed.and_then(|typed| Ok((Arguments::from_arg_matches(&typed)?, typed)));
+    let ended = match parsed {
+        Ok((arguments, typed)) => {
+            dispatch(arguments, typed.subcommand().map_or(&typed, |(_, of_verb)| of_verb))
+        }
+        Err(error) => explained(&error),
+    };
+    match ended {
         Ok(outcome) => outcome.code(),
         Err(error) => {
             output::tell_error(&error);
@@ -73,17 +80,22 @@ fn begun() -> ExitCode {
     }
 }
 
-/// Prints a help text or a usage error, and exits. Like every verb, it fails if the text cannot be written.
-fn exit_with(error: &clap::Error) -> ! {
-    let printed = error.print().and_then(|()| std::io::Write::flush(&mut std::io::stdout()));
-    let code = match printed {
-        Err(failed) if failed.kind() != std::io::ErrorKind::BrokenPipe && !error.use_stderr() => {
-            output::tell(format_args!("furlong: cannot write the result to stdout: {failed}"));
-            1
-        }
-        _ => error.exit_code(),
-    };
-    std::process::exit(code)
+/// Prints a help text or a usage error. Like every verb, it fails if the text cannot be written.
+fn explained(error: &clap::Error) -> anyhow::Result<Outcome> {
+    if error.kind() == ErrorKind::InvalidUtf8 {
+        let words = std::env::args_os().skip(1).filter(|word| word.to_str().is_none());
+        let words: Vec<_> = words.map(|word| format!("{word:?}")).collect();
+        let why = "is no UTF-8 text, and only the path of a file or folder need not be; see '--help'";
+        return Err(exit::Usage(format!("the argument {} {why}", words.join(" or "))).into());
+    }
+    if error.use_stderr() {
+        // Where stderr is closed nobody wants to know.
+        let _ = error.print();
+        return Ok(Outcome::Misused);
+    }
+    let text = error.render();
+    output::print(&if output::colour() { text.ansi().to_string() } else { text.to_string() })?;
+    Ok(Outcome::Done)
 }
 
 /// `typed` are the words behind the verb.

@@ -250,12 +250,12 @@ pub fn find_or_last(words: &[String]) -> anyhow::Result<Vec<SavedRun>> {
 /// The same, each run once; a word that is a folder names every file in it and in its folders that ends as runs do.
 ///
 /// # Errors
-/// A word that names no run, or a folder without any.
+/// A word that names no run, or a folder without any or that cannot be read.
 pub fn find_below(words: &[String]) -> anyhow::Result<Vec<SavedRun>> {
     let mut found: Vec<SavedRun> = Vec::new();
     for word in words {
         if Path::new(word).is_dir() {
-            let below = below(Path::new(word));
+            let below = below(Path::new(word))?;
             if below.is_empty() {
                 return Err(Usage(format!("no file in {} ends in .{ENDING}", plain(word))).into());
             }
@@ -269,11 +269,29 @@ pub fn find_below(words: &[String]) -> anyhow::Result<Vec<SavedRun>> {
     Ok(found)
 }
 
-/// The files of runs in a folder and in its folders, by their paths. Links to folders are not followed: they may lead back.
-fn below(folder: &Path) -> Vec<SavedRun> {
-    let (mut left, mut found) = (vec![folder.to_owned()], Vec::new());
+/// The files of runs in a folder and in its folders, by their paths. A folder in it that cannot be read stands among them, since what is
+/// left out is named with them. Links to folders are not followed: they may lead back.
+fn below(top: &Path) -> Result<Vec<SavedRun>, Usage> {
+    let (mut left, mut found) = (vec![top.to_owned()], Vec::new());
     while let Some(folder) = left.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let entries = match fs::read_dir(&folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>) {
+            Ok(entries) => entries,
+            Err(error) if folder == top => {
+                return Err(Usage(format!(
+                    "cannot read the folder {}: {error}",
+                    plain(&top.to_string_lossy())
+                )));
+            }
+            Err(_) => {
+                found.push(SavedRun {
+                    name: folder.to_string_lossy().into_owned(),
+                    path: folder,
+                    by_glob: true,
+                });
+                continue;
+            }
+        };
+        for entry in entries {
             let path = entry.path();
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 left.push(path);
@@ -283,7 +301,7 @@ fn below(folder: &Path) -> Vec<SavedRun> {
         }
     }
     sort_by(&mut found, |one, other| one.path.cmp(&other.path));
-    found
+    Ok(found)
 }
 
 /// What a word stands for.

@@ -2,21 +2,22 @@
 
 use crate::arguments::SavingOptions;
 use crate::output;
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow};
 use furlong_console::exit::Usage;
 use furlong_console::{DATA_FOLDER_VARIABLES, data_folder};
 use furlong_model::{Record, RunHeader};
 use furlong_os::file_system::names;
 use std::fs::{File, OpenOptions, create_dir_all, hard_link, remove_file, rename};
-use std::io::{ErrorKind, Seek, Write, copy};
+use std::hash::{DefaultHasher, Hasher};
+use std::io::{BufWriter, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// Where records go, and the first thing that went wrong with that.
 pub struct Store {
     path: PathBuf,
     file: Option<File>,
-    /// Bytes that were appended.
-    appended: u64,
+    /// What was appended.
+    appended: Content,
     trouble: Option<anyhow::Error>,
     /// The file of another run, whose place this one takes once it is complete.
     replaces: Option<PathBuf>,
@@ -48,12 +49,30 @@ pub fn path_of(given_by: &str, name: &str) -> anyhow::Result<PathBuf> {
     Ok(folder.join(format!("{name}.jsonl")))
 }
 
+/// The file for a run that is to be saved under this name.
+fn path_to_save(name: &str) -> anyhow::Result<PathBuf> {
+    let path = path_of("--save", name)?;
+    if path.is_dir() {
+        let shown = path.display();
+        let reason = format!("--save {name}: {shown} is a folder: remove it, or choose another name");
+        return Err(Usage(reason).into());
+    }
+    Ok(path)
+}
+
+fn not_begun(name: &str) -> String {
+    format!("--save {name}: the run cannot be saved, so nothing is measured")
+}
+
 impl Store {
-    /// A new file for the run with this header, unless it is not to be saved.
+    /// A new file that begins with this header, unless the run is not to be saved.
+    ///
+    /// # Errors
+    /// Returns why a run that was asked to be saved cannot be: it is not measured in vain.
     pub fn of(saving: &SavingOptions, header: &RunHeader) -> anyhow::Result<Option<Store>> {
         match &saving.name.save {
             Some(name) if saving.name.replace => Store::in_place_of(name, header).map(Some),
-            Some(name) => Store::named(name).map(Some),
+            Some(name) => Store::named(name, header).map(Some),
             None if saving.no_save => Ok(None),
             None => Ok(folder()
                 .map(|folder| Store::dated(header).unwrap_or_else(|error| Store::failed(folder, error)))),
@@ -61,47 +80,65 @@ impl Store {
     }
 
     /// A new file under the given name. An existing one is never overwritten.
-    fn named(name: &str) -> anyhow::Result<Store> {
-        let path = path_of("--save", name)?;
+    fn named(name: &str, header: &RunHeader) -> anyhow::Result<Store> {
+        let path = path_to_save(name)?;
         create_folder_of(&path)?;
         match create(&path) {
-            Ok(file) => Ok(Store { path, file: Some(file), appended: 0, trouble: None, replaces: None }),
+            Ok(file) => Store::begun(path, file, header).with_context(|| not_begun(name)),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(Usage(format!(
                 "--save {name}: {} is there already; --replace replaces it, 'furlong runs remove {name}' deletes it, and \
                  'furlong runs rename {name} OTHER' keeps it",
                 path.display()
             ))
             .into()),
-            Err(error) => Err(error).with_context(|| format!("cannot make {}", path.display())),
+            Err(error) => {
+                let cannot = Err(error).with_context(|| format!("cannot make {}", path.display()));
+                cannot.with_context(|| not_begun(name))
+            }
         }
     }
 
     /// A new file, which gets this name or replaces the run of this name once it is complete. The name is not looked up
     /// before, because another furlong may take it during the run.
     fn in_place_of(name: &str, header: &RunHeader) -> anyhow::Result<Store> {
-        let replaces = Some(path_of("--save", name)?);
-        Ok(Store { replaces, ..Store::dated(header).with_context(|| format!("--save {name}"))? })
+        let replaces = Some(path_to_save(name)?);
+        Ok(Store { replaces, ..Store::dated(header).with_context(|| not_begun(name))? })
     }
 
     /// A new file named after the time of the run.
     fn dated(header: &RunHeader) -> anyhow::Result<Store> {
         let name = format!("run-{}-{:08x}", header.started_unix_s, header.seed as u32);
         let (path, file) = create_numbered(&path_of("the run's name", &name)?)?;
-        Ok(Store { path, file: Some(file), appended: 0, trouble: None, replaces: None })
+        Store::begun(path, file, header)
+    }
+
+    /// Begins a new file with the header. One that cannot have it is removed: it would take the name from the next run.
+    fn begun(path: PathBuf, file: File, header: &RunHeader) -> anyhow::Result<Store> {
+        let mut store =
+            Store { path, file: Some(file), appended: Content::default(), trouble: None, replaces: None };
+        store.append(&Record::Run(header.clone()));
+        let Some(error) = store.trouble else { return Ok(store) };
+        // Where it cannot be removed, the name stays taken, and the next run says so.
+        let _ = remove_file(&store.path);
+        let path = store.path.display();
+        Err(anyhow!(
+            "cannot write {path}: {}; make room there, or set {DATA_FOLDER_VARIABLES}",
+            error.root_cause()
+        ))
     }
 
     /// No file: a run that was not asked to be saved is measured all the same, and says so in the end.
     fn failed(path: PathBuf, error: anyhow::Error) -> Store {
         let trouble = Some(error.context("the run is not saved"));
-        Store { path, file: None, appended: 0, trouble, replaces: None }
+        Store { path, file: None, appended: Content::default(), trouble, replaces: None }
     }
 
     /// Appends a record. After the first failure nothing more is written: a file with a hole would mislead.
     pub fn append(&mut self, record: &Record) {
         let Some(file) = &mut self.file else { return };
         let line = record.to_line().map_err(std::io::Error::from);
-        match line.and_then(|line| file.write_all(&line).map(|()| line.len() as u64)) {
-            Ok(length) => self.appended += length,
+        match line.and_then(|line| file.write_all(&line).map(|()| line)) {
+            Ok(line) => self.appended.add(&line),
             Err(error) => {
                 let what = format!("the run is not complete in {}", self.path.display());
                 self.trouble = Some(anyhow::Error::from(error).context(what));
@@ -118,21 +155,36 @@ impl Store {
         }
     }
 
+    /// Writes the run, which has these records, again if another process has removed, replaced or changed its file.
+    pub fn restore(&mut self, records: &[Record]) {
+        let Some(file) = &mut self.file else { return };
+        let what = match names(&self.path, file) {
+            false => "removed or replaced",
+            // A file that cannot be read now may be unreadable later.
+            true if !Content::of(file).is_ok_and(|content| content.is(&self.appended)) => "changed",
+            true => return,
+        };
+        let lost =
+            format!("{} was {what} by another process while the run was measured", self.path.display());
+        match written(&self.path, records) {
+            Ok((path, again)) => {
+                let shown = path.display();
+                output::tell(format_args!("furlong: {lost}, so the run is written again: {shown}"));
+                (self.path, self.file) = (path, Some(again));
+            }
+            Err(error) => (self.trouble, self.file) = (Some(error.context(lost)), None),
+        }
+    }
+
     /// Returns the path of the saved run; `complete` says whether it was not interrupted.
     ///
     /// # Errors
-    /// Returns the first error of writing, that another process wrote to the file, or that the run cannot get its name.
+    /// Returns the first error of writing, or that the run cannot get its name.
     pub fn finish(self, complete: bool) -> anyhow::Result<PathBuf> {
         if let Some(error) = self.trouble {
             return Err(error);
         }
-        if let Some(file) = &self.file {
-            check_length(&self.path, file, self.appended)?;
-        }
-        let path = match &self.file {
-            Some(file) if !names(&self.path, file) => restored(&self.path, file)?,
-            _ => self.path,
-        };
+        let path = self.path;
         let Some(name) = self.replaces else { return Ok(path) };
         if complete {
             rename(&path, &name)
@@ -140,7 +192,7 @@ impl Store {
             return Ok(name);
         }
         // A link never replaces a run that has the name.
-        if hard_link(&path, &name).and_then(|()| remove_file(&path)).is_ok() {
+        if rename_to_free(&path, &name).is_ok() {
             return Ok(name);
         }
         output::tell(format_args!("{} is not replaced: this run is not complete", name.display()));
@@ -148,15 +200,51 @@ impl Store {
     }
 }
 
-/// Checks that an open file has as many bytes as were appended. If not, another process changed it, and it may be unreadable.
-fn check_length(path: &Path, file: &File, appended: u64) -> anyhow::Result<()> {
-    let path = path.display();
-    let length = file.metadata().with_context(|| format!("cannot check {path}"))?.len();
-    ensure!(
-        length == appended,
-        "another process changed {path} during the run: it has {length} bytes, and furlong wrote {appended}. Measure again"
-    );
-    Ok(())
+/// The bytes of a file, as their number and hash: a run may have 100 MB.
+#[derive(Default, Clone)]
+struct Content {
+    length: u64,
+    hash: DefaultHasher,
+}
+
+impl Content {
+    fn add(&mut self, bytes: &[u8]) {
+        self.length += bytes.len() as u64;
+        self.hash.write(bytes);
+    }
+
+    /// That of an open file.
+    fn of(mut file: &File) -> std::io::Result<Content> {
+        let (mut content, mut part) = (Content::default(), vec![0; 1 << 16]);
+        file.rewind()?;
+        loop {
+            match file.read(&mut part)? {
+                0 => return Ok(content),
+                length => content.add(&part[..length]),
+            }
+        }
+    }
+
+    fn is(&self, other: &Content) -> bool {
+        (self.length, self.hash.finish()) == (other.length, other.hash.finish())
+    }
+}
+
+/// Gives a file a name that is free.
+///
+/// # Errors
+/// Returns `AlreadyExists` if something has the name, which a plain rename would replace.
+pub fn rename_to_free(from: &Path, to: &Path) -> std::io::Result<()> {
+    match hard_link(from, to) {
+        Ok(()) => remove_file(from),
+        Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => Err(error),
+        // Some file systems have no hard links. There, an empty file keeps the name until the rename replaces it.
+        Err(_) => {
+            File::create_new(to)?;
+            // What cannot be removed is empty.
+            rename(from, to).inspect_err(|_| drop(remove_file(to)))
+        }
+    }
 }
 
 /// Creates the file of a run. Its lock tells readers until it is closed that more records follow.
@@ -187,13 +275,18 @@ fn create_folder_of(path: &Path) -> anyhow::Result<()> {
     create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))
 }
 
-/// Writes an open file again whose path was removed or replaced during the run, and returns the new path.
-fn restored(path: &Path, mut file: &File) -> anyhow::Result<PathBuf> {
-    let lost = || format!("{} was removed or replaced while the run was measured", path.display());
-    let (at, mut again) = create_numbered(path).with_context(lost)?;
-    file.rewind().and_then(|()| copy(&mut file, &mut again)).with_context(lost)?;
-    output::tell(format_args!("furlong: {}, so the run is written again", lost()));
-    Ok(at)
+/// Writes all records into a new file, at this path if it is free. Returns its path.
+fn written(path: &Path, records: &[Record]) -> anyhow::Result<(PathBuf, File)> {
+    let (at, file) = create_numbered(path)?;
+    let write = || -> std::io::Result<()> {
+        let mut writer = BufWriter::new(&file);
+        for record in records {
+            writer.write_all(&record.to_line().map_err(std::io::Error::from)?)?;
+        }
+        writer.flush()
+    };
+    write().with_context(|| format!("cannot write {}", at.display()))?;
+    Ok((at, file))
 }
 
 #[cfg(test)]
@@ -208,5 +301,19 @@ mod tests {
         assert_eq!(made[11], path.with_file_name("run-12.jsonl"));
         std::fs::write(folder.path().join("file"), "").unwrap();
         assert!(create_numbered(&folder.path().join("file/run.jsonl")).is_err());
+    }
+
+    #[test]
+    fn content_is_told_from_other_content_of_the_same_length() {
+        let mut file = tempfile::tempfile().unwrap();
+        let mut appended = Content::default();
+        for part in [&b"one line\n"[..], b"", &[7; 100_000], b"end"] {
+            file.write_all(part).unwrap();
+            appended.add(part);
+        }
+        assert!(Content::of(&file).unwrap().is(&appended));
+        file.rewind().unwrap();
+        file.write_all(b"#").unwrap();
+        assert!(!Content::of(&file).unwrap().is(&appended));
     }
 }

@@ -24,6 +24,8 @@ pub const HELP: &str = "Exit codes, the same for all verbs:
 pub enum Outcome {
     /// All that was asked.
     Done,
+    /// What was typed is wrong, and the user was told so.
+    Misused,
     /// A row failed or delivered something other than what was sent, or the run could not be saved.
     Failed,
     /// A row is worse than in the baseline, or makes more system calls, and `--fail-on` named that.
@@ -52,7 +54,7 @@ impl Outcome {
             Outcome::Inconclusive => 3,
             Outcome::Regressed | Outcome::Missed => 4,
             Outcome::Incomparable => 5,
-            Outcome::Failed => 6,
+            Outcome::Failed | Outcome::Misused => 6,
             Outcome::Interrupted(_) => 7,
         };
         if weight(other) > weight(self) { other } else { self }
@@ -63,6 +65,7 @@ impl Outcome {
         ExitCode::from(match self {
             Outcome::Done => 0,
             Outcome::Failed => 1,
+            Outcome::Misused => 2,
             Outcome::Regressed | Outcome::Missed => 3,
             Outcome::Inconclusive => 4,
             Outcome::Unfit => 5,
@@ -134,10 +137,26 @@ impl std::fmt::Display for Unread {
 
 impl std::error::Error for Unread {}
 
+/// This signal came while a file was written, or a program ran whose result was to be kept.
+#[derive(Debug)]
+pub struct Stopped(pub i32);
+
+impl std::fmt::Display for Stopped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("interrupted")
+    }
+}
+
+impl std::error::Error for Stopped {}
+
 /// 2 for what was typed wrong, 7 for what cannot be done here, that of the signal for what one ended, 1 for all else.
 pub fn code_of(error: &anyhow::Error) -> ExitCode {
-    let unread = error.downcast_ref().map(|Unread(signal)| *signal);
-    ExitCode::from(match unread.or(error.downcast_ref().map(|Interrupted(signal)| *signal)) {
+    let signal = error
+        .downcast_ref()
+        .map(|Unread(signal)| *signal)
+        .or(error.downcast_ref().map(|Interrupted(signal)| *signal))
+        .or(error.downcast_ref().map(|Stopped(signal)| *signal));
+    ExitCode::from(match signal {
         Some(signal) => code_of_signal(signal),
         None if error.is::<Usage>() => 2,
         None if error.is::<CannotHere>() => 7,
@@ -155,6 +174,7 @@ mod tests {
         let others = [
             Outcome::Done,
             Outcome::Failed,
+            Outcome::Misused,
             Outcome::Regressed,
             Outcome::Missed,
             Outcome::Inconclusive,

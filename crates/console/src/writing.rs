@@ -1,10 +1,15 @@
 //! Writing a file as a whole or not at all: a reader never sees half of it.
 
+use crate::exit::Stopped;
 use anyhow::Context;
-use furlong_os::file_system::{open_own_file, sync_folder};
+use furlong_os::file_system::{open_own_file, own_descriptor, sync_folder};
+use furlong_os::shutdown::NotedRequests;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+
+/// Links that are followed from a path to its file, as in Linux.
+const MOST_LINKS: u32 = 40;
 
 /// Names that are tried for the file beside it.
 const ATTEMPTS: u32 = 100;
@@ -32,22 +37,56 @@ fn folder_of(path: &Path) -> &Path {
 /// # Errors
 /// What went wrong with which file. Then nothing is left, and what was at `path` is as it was.
 pub fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    // A device or a pipe takes bytes as they come, and a link to it must not be replaced.
-    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        let write = || OpenOptions::new().write(true).open(path)?.write_all(bytes);
-        return write().with_context(|| format!("cannot write {}", path.display()));
-    }
     // What a link points to is replaced, and not the link.
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let path = &followed(path);
+    let cannot = || format!("cannot write {}", path.display());
+    if let Some(stream) = stream(path) {
+        return stream.and_then(|mut stream| stream.write_all(bytes)).with_context(cannot);
+    }
     let folder = folder_of(path);
     remove_left(folder);
+    // A signal would end this process before the file beside is removed.
+    let requests = NotedRequests::new().context("cannot listen to signals")?;
     let (beside, file) = file_in(folder)?;
-    let written = fill(&file, path, bytes).and_then(|()| fs::rename(&beside, path));
+    let written = fill(&file, path, bytes).map_err(anyhow::Error::from);
+    let written =
+        written.and_then(|()| requests.first().map_or(Ok(()), |signal| Err(Stopped(signal).into())));
+    let written = written.and_then(|()| Ok(fs::rename(&beside, path)?));
     if written.is_err() {
         // It is ours alone, and may be gone with its folder.
         let _ = fs::remove_file(&beside);
     }
-    written.and_then(|()| sync_folder(folder)).with_context(|| format!("cannot write {}", path.display()))
+    written.and_then(|()| Ok(sync_folder(folder)?)).with_context(cannot)?;
+    requests.into_first().map_or(Ok(()), |signal| Err(Stopped(signal).into()))
+}
+
+/// The path behind all links, where there need not be a file yet. It ends in /proc where what is there stands for an open file,
+/// as for `/dev/stdout`: the name that this file has, if it has one, is not what was named.
+fn followed(path: &Path) -> PathBuf {
+    let mut at = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let (Ok(folder), Some(name)) = (fs::canonicalize(folder_of(&at)), at.file_name()) else { break };
+        at = folder.join(name);
+        match fs::read_link(&at) {
+            Ok(to) if !is_of_process(&at) => at = folder.join(to),
+            _ => break,
+        }
+    }
+    at
+}
+
+/// Whether a path leads into the kernel's description of processes, where links stand for open files.
+fn is_of_process(path: &Path) -> bool {
+    cfg!(target_os = "linux") && path.starts_with("/proc")
+}
+
+/// What takes bytes as they come, if that is what is there: an open file, a pipe or a device.
+fn stream(path: &Path) -> Option<std::io::Result<File>> {
+    if is_of_process(path) {
+        return own_descriptor(path).or_else(|| Some(OpenOptions::new().append(true).open(path)));
+    }
+    let is_stream = fs::metadata(path).is_ok_and(|there| !there.is_file());
+    is_stream.then(|| OpenOptions::new().write(true).open(path))
 }
 
 /// Removes what writers have left that were killed: files of this user with a name of ours that nobody has locked.
@@ -91,6 +130,73 @@ fn file_in(folder: &Path) -> anyhow::Result<(PathBuf, File)> {
             Err(error) => {
                 return Err(error).with_context(|| format!("cannot write into {}", folder.display()));
             }
+        }
+    }
+}
+
+/// Files and folders that a command makes. What it made is removed again, unless it is kept in the end.
+#[derive(Debug, Default)]
+pub struct NewFiles {
+    /// The outer ones first; whether all that is in a folder goes with it.
+    made: Vec<(PathBuf, bool)>,
+}
+
+impl NewFiles {
+    /// Makes a folder, with those that it lies in. There may be one already.
+    ///
+    /// # Errors
+    /// Returns which folder cannot be made.
+    pub fn folder(&mut self, path: &Path) -> anyhow::Result<()> {
+        let missing =
+            path.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+        for folder in missing.collect::<Vec<_>>().into_iter().rev() {
+            match fs::create_dir(folder) {
+                // Another process may make it just now.
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                    return Err(error)
+                        .with_context(|| format!("cannot make the folder {}", folder.display()));
+                }
+                Err(_) => {}
+                Ok(()) => self.made.push((folder.to_owned(), false)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes a folder that is about to be made with all that will be in it, unless it is there already.
+    pub fn note(&mut self, folder: PathBuf) {
+        if folder.symlink_metadata().is_err() {
+            self.made.push((folder, true));
+        }
+    }
+
+    /// Writes a file of which there must be none.
+    ///
+    /// # Errors
+    /// Returns why it cannot be written.
+    pub fn file(&mut self, path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+        let cannot = || format!("cannot write {}", path.display());
+        let mut file = File::create_new(path).with_context(cannot)?;
+        self.made.push((path.to_owned(), false));
+        file.write_all(bytes).with_context(cannot)
+    }
+
+    /// Keeps all of it.
+    pub fn keep(mut self) {
+        self.made.clear();
+    }
+}
+
+impl Drop for NewFiles {
+    fn drop(&mut self) {
+        for (path, with_content) in self.made.drain(..).rev() {
+            let is_folder = path.symlink_metadata().is_ok_and(|there| there.is_dir());
+            // The failure of the command is reported already, and a folder may have become that of another one.
+            let _ = match (is_folder, with_content) {
+                (true, true) => fs::remove_dir_all(&path),
+                (true, false) => fs::remove_dir(&path),
+                (false, _) => fs::remove_file(&path),
+            };
         }
     }
 }

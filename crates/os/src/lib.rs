@@ -71,7 +71,7 @@ pub mod facts {
 pub mod file_system {
     pub use crate::platform::file_system::{
         create_private_file, create_private_folder, is_memory, is_own, kind, names, open_own_file,
-        open_to_read, sync_folder,
+        open_to_read, own_descriptor, sync_folder,
     };
     pub use crate::platform::segment::unnamed_file;
     pub use crate::text_file::read_text;
@@ -114,7 +114,8 @@ pub mod process {
     #[cfg(target_os = "linux")]
     pub use crate::platform::process::send_signal;
     pub use crate::platform::process::{
-        Bond, Child, Exit, Output, Program, fork, own_program, running_file, spawn, started_again,
+        Bond, Child, Exit, Output, Program, fork, own_program, run_unless_ended, running_file, spawn,
+        started_again,
     };
 }
 

@@ -7,6 +7,7 @@ use super::grid::{HEAD_LINES, grid};
 use super::style::{Paint, Style};
 use furlong_analysis::text::wrap;
 use furlong_model::display_width;
+use std::collections::HashMap;
 
 /// Columns before the rows of a table whose columns have no names.
 const INDENT: usize = 2;
@@ -15,13 +16,17 @@ const BARS: [usize; 2] = [24, 12];
 
 /// All of it, an empty line between two sections.
 pub(crate) fn terminal(document: &Document, style: Style) -> String {
-    let printer = Printer { document, style };
+    let printer = Printer { document, style, fitted: &fitted(document, style.width) };
     document.sections.iter().map(|section| printer.section(section)).collect::<Vec<_>>().join("\n")
 }
+
+/// The lines of tables that lose columns, by the addresses of the tables.
+type Fitted = HashMap<*const Table, Vec<String>>;
 
 struct Printer<'a> {
     document: &'a Document,
     style: Style,
+    fitted: &'a Fitted,
 }
 
 impl Printer<'_> {
@@ -52,10 +57,8 @@ impl Printer<'_> {
 
     /// Whether a table is printed with a column of this name, and in it a cell with this mark, if there is one.
     fn has_column(&self, name: &str, mark: Option<&str>) -> bool {
-        let printer = Printer { style: Style { colour: false, ..self.style }, document: self.document };
-        let blocks = self.document.sections.iter().flat_map(|section| &section.blocks);
-        blocks.into_iter().any(|block| {
-            let Block::Table(table) = block else { return false };
+        let printer = Printer { style: Style { colour: false, ..self.style }, ..*self };
+        tables(self.document).any(|table| {
             let Some(at) = table.columns.iter().position(|column| column.name == name) else { return false };
             let is_marked = |row: &Row| mark.is_none_or(|mark| row.cells[at] == Cell::Text(mark.to_owned()));
             let text = printer.table(table);
@@ -84,12 +87,13 @@ impl Printer<'_> {
     fn table(&self, table: &Table) -> String {
         match table.layout {
             Layout::Continue(keys) => self.continued(table, keys),
-            Layout::Drop => self.lines(table, &self.fitted(table, self.style.width), HEAD_LINES, 0),
-            Layout::Nameless => {
-                let lines = self.fitted(table, self.style.width.saturating_sub(INDENT));
-                self.lines(table, &lines, 0, INDENT)
-            }
+            Layout::Drop => self.lines(table, self.fitted(table), HEAD_LINES, 0),
+            Layout::Nameless => self.lines(table, self.fitted(table), 0, INDENT),
         }
+    }
+
+    fn fitted(&self, table: &Table) -> &[String] {
+        self.fitted.get(&std::ptr::from_ref(table)).map_or(&[], Vec::as_slice)
     }
 
     /// The lines of a table: so many of them the names of its columns, then a line a row in its paint.
@@ -101,28 +105,6 @@ impl Printer<'_> {
             .zip(paints)
             .map(|(line, paint)| indent.clone() + &self.painted(paint, line) + "\n")
             .collect()
-    }
-
-    /// The lines of a table with as many columns as fit, in the widths of all that are alike.
-    fn fitted(&self, table: &Table, width: usize) -> Vec<String> {
-        let blocks = self.document.sections.iter().flat_map(|section| &section.blocks);
-        let tables = blocks.filter_map(|block| match block {
-            Block::Table(table) => Some(table),
-            _ => None,
-        });
-        let is_alike = |other: &&Table| match table.alike {
-            None => std::ptr::eq(*other, table),
-            alike => other.alike == alike,
-        };
-        let alike: Vec<&Table> = tables.filter(is_alike).collect();
-        let before =
-            alike.iter().take_while(|other| !std::ptr::eq(**other, table)).map(|other| other.rows.len());
-        let from = HEAD_LINES + before.sum::<usize>();
-        let rows: Vec<&Row> = alike.iter().flat_map(|table| &table.rows).collect();
-        let names = if table.layout == Layout::Nameless { HEAD_LINES } else { 0 };
-        let mut lines = widest_that_fits(&table.columns, &rows, width);
-        let own = lines.drain(from..from + table.rows.len()).collect::<Vec<_>>();
-        lines.drain(..HEAD_LINES).skip(names).chain(own).collect()
     }
 
     /// Where not all columns fit, those that do not stand below, beside the first column again.
@@ -145,6 +127,41 @@ impl Printer<'_> {
             text.push('\n');
         }
     }
+}
+
+fn tables(document: &Document) -> impl Iterator<Item = &Table> {
+    document.sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
+        Block::Table(table) => Some(table),
+        _ => None,
+    })
+}
+
+/// The lines of each table with as many columns as fit, in the widths of all that are alike. Those of alike tables are made once,
+/// because there may be a thousand.
+fn fitted(document: &Document, width: usize) -> Fitted {
+    let (mut groups, mut known) = (Vec::<Vec<&Table>>::new(), HashMap::new());
+    for table in tables(document).filter(|table| !matches!(table.layout, Layout::Continue(_))) {
+        let new = groups.len();
+        let at = table.alike.map_or(new, |alike| *known.entry(alike).or_insert(new));
+        if at == new {
+            groups.push(Vec::new());
+        }
+        groups[at].push(table);
+    }
+    let mut fitted = Fitted::new();
+    for group in groups {
+        let is_nameless = group[0].layout == Layout::Nameless;
+        let rows: Vec<&Row> = group.iter().flat_map(|table| &table.rows).collect();
+        let width = width.saturating_sub(if is_nameless { INDENT } else { 0 });
+        let mut lines = widest_that_fits(&group[0].columns, &rows, width).into_iter();
+        let names: Vec<_> =
+            lines.by_ref().take(HEAD_LINES).skip(if is_nameless { HEAD_LINES } else { 0 }).collect();
+        for table in group {
+            let own = names.iter().cloned().chain(lines.by_ref().take(table.rows.len())).collect();
+            fitted.insert(std::ptr::from_ref(table), own);
+        }
+    }
+    fitted
 }
 
 fn paint(tone: Tone) -> Option<Paint> {
@@ -254,5 +271,28 @@ mod tests {
             printed(Table::new(columns, rows), Style { width, ..Style::default() }).matches('█').count()
         };
         assert_eq!([column(80), column(30), column(20)], [24, 12, 0]);
+    }
+
+    #[test]
+    fn a_thousand_alike_tables_are_laid_out_once() {
+        const ROWS: usize = 1000;
+        let columns = [Column::words("row"), Column::figures("n")];
+        let row = || Row::neutral(["name".to_owned(), "1".to_owned()]);
+        let one = Section::default().table(Table::new(columns.clone(), (0..ROWS).map(|_| row()).collect()));
+        let table = |_| Table { alike: Some(0), ..Table::new(columns.clone(), vec![row()]) };
+        let [one, many]: [Document; 2] =
+            [vec![one], (0..ROWS).map(table).map(|table| Section::default().table(table)).collect()]
+                .map(|sections| sections.into_iter().collect());
+        let shortest = |document: &Document| {
+            let time = |_| {
+                let began = std::time::Instant::now();
+                assert!(terminal(document, Style::default()).len() > ROWS);
+                began.elapsed()
+            };
+            (0..5).map(time).min().unwrap()
+        };
+        // If each table were laid out with all others, it would be some hundred times.
+        let times = [shortest(&many), shortest(&one)];
+        assert!(times[0] < 50 * times[1], "{times:?}");
     }
 }

@@ -1,9 +1,12 @@
 //! Other programs: where they are, and running them so that what they say is shown when it matters.
 
 use anyhow::Context;
+use furlong_console::exit::Stopped;
 use furlong_os::linux::access;
+use furlong_os::process::run_unless_ended;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 /// Where root's programs are, which the PATH of other users may not name.
 const ROOTS: [&str; 2] = ["/usr/sbin", "/sbin"];
@@ -32,19 +35,29 @@ pub fn command(program: &Path) -> Command {
 /// It cannot be started, or ends with anything but 0.
 pub fn run(command: &mut Command, show: bool) -> anyhow::Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let output = if show {
+    let mut said = Vec::new();
+    let ended = if show {
         // Standard output is for the result.
         command.stdout(std::io::stderr());
-        let status = command.status().with_context(|| format!("cannot start {program}"))?;
-        Output { status, stdout: Vec::new(), stderr: Vec::new() }
+        run_unless_ended(command)
     } else {
-        command.output().with_context(|| format!("cannot start {program}"))?
+        let (mut reader, writer) = std::io::pipe()?;
+        command.stdout(writer.try_clone()?).stderr(writer);
+        std::thread::scope(|scope| {
+            // What cannot be read is left out of the error.
+            scope.spawn(|| reader.read_to_end(&mut said));
+            let ended = run_unless_ended(command);
+            // The reader ends once nobody can write.
+            command.stdout(Stdio::null()).stderr(Stdio::null());
+            ended
+        })
     };
-    if output.status.success() {
+    let status = ended.with_context(|| format!("cannot start {program}"))?;
+    let status = status.map_err(|signal| anyhow::Error::from(Stopped(signal)))?;
+    if status.success() {
         return Ok(());
     }
-    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    anyhow::bail!("{}{}", output.status, indented(&said.concat()))
+    anyhow::bail!("{status}{}", indented(&String::from_utf8_lossy(&said)))
 }
 
 /// Lines below a sentence; the last ones, if there are many.

@@ -141,9 +141,9 @@ fn read(files: &[SavedRun]) -> (Vec<FleetRun>, Vec<UnusedRun>) {
 
 fn kept(file: &SavedRun) -> Result<FleetRun, Unused> {
     let unreadable = |error: String| Unused::Unreadable { error };
-    // A pipe would be waited for as long as somebody holds it open.
-    if !std::fs::metadata(file.file()).is_ok_and(|found| found.is_file()) {
-        return Err(unreadable("there is no such file".to_owned()));
+    // A pipe would be waited for as long as somebody holds it open. Of a folder, the reason to be here is said when it is opened.
+    if std::fs::metadata(file.file()).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return Err(unreadable("it is no plain file".to_owned()));
     }
     let run = file.records().map_err(|error| unreadable(error.to_string()))?;
     FleetRun::of(&file.name, &run)

@@ -4,9 +4,9 @@ use crate::arguments::{FleetEngine, FleetInitOptions, FleetOptions, FleetPart};
 use crate::output;
 use anyhow::Context;
 use furlong_console::exit::{Outcome, Usage};
+use furlong_console::writing::NewFiles;
 use furlong_render::plain;
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs;
 
 /// What each host runs, whatever starts it there.
 const MEASURE: &str = include_str!("../../templates/fleet/measure.sh");
@@ -53,19 +53,18 @@ fn next(engine: FleetEngine) -> &'static str {
 pub fn fleet(asked: &FleetOptions) -> anyhow::Result<Outcome> {
     let FleetPart::Init(FleetInitOptions { engine, folder }) = &asked.part;
     let shown = plain(&folder.display().to_string());
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {shown}"))?;
+    let mut made = NewFiles::default();
+    made.folder(folder)?;
     let mut entries = fs::read_dir(folder).with_context(|| format!("cannot read {shown}"))?;
     if entries.next().is_some() {
         return Err(Usage(format!("{shown} is not empty: name a new folder")).into());
     }
     for (name, text) in files(*engine) {
-        let path = folder.join(name);
-        let write = || {
-            let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
-            file.write_all(with_script(text).as_bytes())
-        };
-        write().with_context(|| format!("cannot write {}", plain(&path.display().to_string())))?;
-        output::print(&format!("{}\n", plain(&path.display().to_string())))?;
+        made.file(&folder.join(name), with_script(text).as_bytes())?;
+    }
+    made.keep();
+    for (name, _) in files(*engine) {
+        output::print(&format!("{}\n", plain(&folder.join(name).display().to_string())))?;
     }
     output::print(&format!("\nNext: {}\n", next(*engine)))?;
     Ok(Outcome::Done)

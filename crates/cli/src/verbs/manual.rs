@@ -1,13 +1,12 @@
 //! `furlong completions` and `furlong man`: what shells and the manual know of the command, from its own definition.
 
 use crate::arguments::{self, CompletionsOptions, ManOptions};
-use crate::delivery::deliver;
+use crate::delivery::{deliver, deliver_into_folder};
 use crate::output;
 use anyhow::Context;
 use clap::Command;
 use clap_mangen::Man;
 use furlong_console::exit::{Outcome, Usage};
-use furlong_console::writing;
 
 /// Prints what a shell completes by.
 pub fn completions(asked: &CompletionsOptions) -> anyhow::Result<Outcome> {
@@ -22,7 +21,7 @@ pub fn man(asked: &ManOptions) -> anyhow::Result<Outcome> {
     let command = command();
     if let (true, Some(folder)) = (asked.all, &asked.output) {
         for (name, page) in pages(&command)? {
-            writing::replace_with_folder(&folder.join(format!("{name}.1")), page.as_bytes())?;
+            deliver_into_folder("-o", &folder.join(format!("{name}.1")), page.as_bytes())?;
         }
         return Ok(Outcome::Done);
     }

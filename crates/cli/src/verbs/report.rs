@@ -1,7 +1,7 @@
 //! `furlong report`: saved runs as a page, as Markdown, and as pictures. Nothing is measured.
 
 use crate::arguments::{ReportFormat, ReportOptions};
-use crate::delivery::protect_run;
+use crate::delivery::{deliver_into_folder, protect_run};
 use crate::verbs::compare_many::{compared, outcome};
 use crate::{output, saved};
 use anyhow::Context;
@@ -47,8 +47,9 @@ pub fn report(asked: &ReportOptions) -> anyhow::Result<Outcome> {
     };
     if let Some(folder) = &asked.charts {
         let pictures = report.pictures();
+        pictures.iter().try_for_each(|picture| protect_run("--charts", &folder.join(&picture.file)))?;
         for picture in &pictures {
-            writing::replace_with_folder(&folder.join(&picture.file), picture.svg.as_bytes())?;
+            deliver_into_folder("--charts", &folder.join(&picture.file), picture.svg.as_bytes())?;
         }
         output::tell(format_args!("{} charts are in {}", pictures.len(), plain(&folder.to_string_lossy())));
         if let Some(picture) = pictures.first() {
@@ -112,7 +113,7 @@ fn check_targets(asked: &ReportOptions) -> anyhow::Result<()> {
         );
         return Err(Usage(reason).into());
     }
-    asked.output.iter().try_for_each(|path| protect_run(path))?;
+    asked.output.iter().try_for_each(|path| protect_run("-o", path))?;
     if let Some(folder) = asked.charts.as_ref().filter(|folder| folder.exists() && !folder.is_dir()) {
         let reason = format!("--charts {} is no folder", plain(&folder.to_string_lossy()));
         return Err(Usage(reason).into());

@@ -73,9 +73,7 @@ fn rename(word: &str, name: &str) -> anyhow::Result<()> {
         return Err(Usage(why).into());
     };
     let (from, to) = (run.own_file()?, saving::path_of("the name", name)?);
-    // A link to the file fails where something has that name; a rename would replace it.
-    let renamed = fs::hard_link(from, &to).and_then(|()| fs::remove_file(from));
-    match renamed {
+    match saving::rename_to_free(from, &to) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(Usage(format!(
             "{name}: {} is there already; 'furlong runs remove {name}' deletes it",
             to.display()

@@ -3,15 +3,16 @@
 use crate::arguments::ServeOptions;
 use crate::saved::{self, SavedRun, SavedRuns};
 use crate::{output, saving};
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use furlong_analysis::{DecodedRun, Run};
-use furlong_console::exit::{Outcome, Usage};
+use furlong_console::exit::{CannotHere, Outcome, Usage};
 use furlong_os::handle::AsHandle;
 use furlong_os::shutdown::ShutdownRequests;
 use furlong_render::{ListedRun, plain, shell};
 use furlong_report::{NamedRun, Report, RunList, Served, run_list};
 use furlong_serve::{Answer, Request, Server, Site, Status};
 use furlong_stats::{distinct, sort_by_key};
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,8 +34,7 @@ pub fn serve(asked: &ServeOptions) -> anyhow::Result<Outcome> {
     };
     // Threads that come later leave signals to this.
     let requests = ShutdownRequests::new().context("cannot wait for signals")?;
-    let server = Server::bind(asked.port)
-        .with_context(|| format!("cannot listen on port {} of the loopback", asked.port))?;
+    let server = Server::bind(asked.port).map_err(|error| cannot_listen(asked.port, &error))?;
     output::tell(format_args!(
         "furlong: serving the runs of {} until Ctrl-C, to who has this address:",
         plain(&folder.to_string_lossy())
@@ -42,6 +42,18 @@ pub fn serve(asked: &ServeOptions) -> anyhow::Result<Outcome> {
     output::print(&format!("{}\n", server.url()))?;
     server.serve(Arc::new(Runs { folder, margin: asked.margin.share() }), requests.as_handle())?;
     Ok(requests.take().map_or(Outcome::Done, Outcome::Interrupted))
+}
+
+fn cannot_listen(port: u16, error: &std::io::Error) -> anyhow::Error {
+    let reason = format!("cannot listen on port {port} of the loopback: {error}");
+    match error.kind() {
+        ErrorKind::PermissionDenied => {
+            let remedy = "name a --port from 1024, or start it as root or with CAP_NET_BIND_SERVICE";
+            CannotHere::new(reason, remedy).into()
+        }
+        ErrorKind::AddrInUse => anyhow!("{reason}; name another --port, or leave it out for a free one"),
+        _ => anyhow!(reason),
+    }
 }
 
 /// The runs of a folder.

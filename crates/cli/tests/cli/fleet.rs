@@ -1,21 +1,27 @@
 //! Runs of many hosts: what they are called, and compared by.
 
 use crate::common::value::{at, list, text};
-use crate::common::{Finished, Place};
+use crate::common::{Finished, Place, is_root, look_for};
 use furlong_analysis::Run;
 use furlong_fixture::comparison::TrialBuilder;
 use furlong_fixture::fleet::{MadeHost, made};
 use furlong_model::Record;
+use furlong_testing::skip;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Writes a run as furlong does.
 fn write(file: &Path, records: &[Record]) {
     let lines: Vec<String> =
         records.iter().map(|record| serde_json::to_string(record).expect("JSON") + "\n").collect();
+    write_text(file, &lines.concat());
+}
+
+fn write_text(file: &Path, text: &str) {
     fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
-    fs::write(file, lines.concat()).expect("a file");
+    fs::write(file, text).expect("a file");
 }
 
 /// The fleet's runs, each in a folder of its host.
@@ -26,6 +32,89 @@ fn write_fleet(place: &Place, fleet: &[MadeHost]) {
             &place.path(&format!("results/{}/run.jsonl", host.name)),
             &host.records(None, 1.0, &mut trials),
         );
+    }
+}
+
+#[test]
+fn folder_that_cannot_be_read_is_named() {
+    if !is_root() {
+        skip!("needs root");
+    }
+    let place = Place::new();
+    write_fleet(&place, &made(1, 60, 12));
+    fs::set_permissions(place.path("results/node-0003"), PermissionsExt::from_mode(0o700))
+        .expect("our own folder");
+    let compare = |folder: &str| {
+        place.finish(&mut place.furlong_as_nobody(["compare", "--by", "host", folder, "--format", "json"]))
+    };
+    let json = compare("results").expect_code(0).json();
+    let [unused] = list(&json, "unused") else { panic!("{json:#}") };
+    assert_eq!(text(unused, "run"), "results/node-0003");
+    assert!(unused.to_string().contains("Permission denied"), "{json:#}");
+    compare("results/node-0003")
+        .expect_code(2)
+        .expect_complaint("cannot read the folder results/node-0003: Perm");
+    // Nor do installed adapters vanish.
+    let adapters = place.path("data/furlong/adapters");
+    for (made, mode, named) in [("python", 0o700, "adapters/python"), ("", 0o700, "furlong/adapters: ")] {
+        fs::create_dir_all(adapters.join("python")).expect("a folder");
+        fs::set_permissions(adapters.join(made), PermissionsExt::from_mode(mode)).expect("our own folder");
+        let refused = place.finish(&mut place.furlong_as_nobody(["list"]));
+        assert!(refused.code != Some(0) && refused.stderr.contains(named), "{refused:#?}");
+    }
+}
+
+#[test]
+fn files_that_cannot_be_written_leave_no_folder() {
+    let place = Place::new();
+    // No file may grow longer than this, as on a disk that fills.
+    let limited = |words: &[&str], bytes: u64| {
+        let mut command = place.program("prlimit");
+        place.finish(
+            command.arg(format!("--fsize={bytes}:{bytes}")).arg(env!("CARGO_BIN_EXE_furlong")).args(words),
+        )
+    };
+    for engine in ["ansible", "slurm", "kubernetes"] {
+        let words = ["fleet", "init", engine, "fleet/new"];
+        limited(&words, 900).expect_code(1).expect_complaint("cannot write fleet/new/");
+        assert!(!place.path("fleet").exists(), "{engine}");
+    }
+    limited(&["adapter", "new", "--lang", "python", "mine"], 900).expect_code(1);
+    assert!(!place.path("mine").exists());
+    let refused = limited(&["adapter", "install", "python"], 900).expect_code(1);
+    assert!(refused.stdout.contains("python: not installed: "), "{refused:#?}");
+    assert!(!place.path("data/furlong").exists());
+    // What was there before stays as it was.
+    let header = place.path("data/furlong/adapters/cxx/adapter.hpp");
+    write_text(&header, "older");
+    limited(&["adapter", "install", "python"], 900).expect_code(1);
+    let left = fs::read_dir(header.parent().expect("a folder")).expect("a folder").flatten();
+    let beside: Vec<_> =
+        left.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "new")).collect();
+    assert!(beside.is_empty() && fs::read_to_string(&header).expect("a file") == "older", "{beside:?}");
+}
+
+#[test]
+fn signal_ends_the_compiler_of_an_adapter_too() {
+    let place = Place::new();
+    let path = place.path_with("cc", "touch compiling; sleep 100");
+    for (words, made) in [
+        (&["adapter", "install", "c"][..], "data/furlong"),
+        (&["adapter", "new", "--lang", "c", "mine"], "mine"),
+    ] {
+        let running = place.start(place.furlong(words.iter().copied()).env("PATH", &path));
+        let folder = if made == "mine" { "mine" } else { "data/furlong/adapters/.c" };
+        look_for(Duration::from_secs(30), || place.path(folder).join("compiling").exists().then_some(()))
+            .expect("a compiler");
+        running.signal(libc::SIGTERM);
+        running.finish().expect_code(143);
+        let left = || Some(place.processes()).filter(|left| !left.is_empty());
+        assert!(
+            look_for(Duration::from_secs(30), || left().is_none().then_some(())).is_some(),
+            "{:?}",
+            left()
+        );
+        assert!(!place.path(made).exists(), "{made}");
     }
 }
 

@@ -211,10 +211,26 @@ fn a_reader_that_leaves_is_no_error() {
 }
 
 #[test]
+fn result_that_cannot_be_written_to_a_closed_stdout_is_a_failure() {
+    let place = Place::with_runs();
+    for words in
+        ["list", "runs list", "runs show after", "export after", "report after", "doctor", "--help", "man"]
+    {
+        let line = format!("\"$FURLONG\" {words} >&-");
+        place
+            .finish(&mut place.shell(&line))
+            .expect_code(1)
+            .expect_complaint("cannot write the result to stdout");
+    }
+    place.finish(&mut place.shell("\"$FURLONG\" export after -o after.csv >&-")).expect_code(0);
+}
+
+#[test]
 fn closed_standard_descriptors_do_no_harm() {
     let place = Place::new();
+    // Only the table is lost.
     let line = "\"$FURLONG\" run pipe unix-stream --trials 2 --budget 5ms --save closed <&- >&- 2>&-";
-    place.finish(&mut place.shell(line)).expect_code(0);
+    place.finish(&mut place.shell(line)).expect_code(1);
     let saved = furlong_analysis::Run::read(place.saved("closed")).unwrap();
     assert_eq!(furlong_analysis::DecodedRun::of(&saved).summary.rows.len(), 2);
 }

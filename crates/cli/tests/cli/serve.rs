@@ -1,6 +1,8 @@
 //! `furlong serve`: pages of saved runs for who has the address, and what everybody else is told.
 
-use crate::common::{Place, Running, look_for};
+use crate::common::{Place, Running, can_trace, look_for};
+use furlong_testing::skip;
+use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -191,4 +193,18 @@ fn what_cannot_be_served_is_said() {
     place.run(["serve", "no/such/folder"]).expect_code(2).expect_complaint("no/such/folder is no folder");
     place.run(["serve", "--port", "70000"]).expect_code(2);
     assert!(Path::new(&place.path("")).is_dir());
+}
+
+#[test]
+fn port_that_only_root_may_have_is_refused_with_a_remedy() {
+    let place = Place::new();
+    if !can_trace(&place) {
+        skip!("needs strace");
+    }
+    fs::create_dir(place.path("runs")).unwrap();
+    let mut command = place.program("strace");
+    command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=bind", "-e", "inject=bind:error=EACCES"]);
+    let serve = [env!("CARGO_BIN_EXE_furlong"), "serve", "runs", "--port", "80"];
+    let refused = place.finish(command.args(serve)).expect_code(7);
+    refused.expect_complaint("cannot listen on port 80").expect_complaint("remedy: name a --port from 1024");
 }

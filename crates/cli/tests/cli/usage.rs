@@ -183,3 +183,11 @@ fn a_saved_run_is_never_overwritten() {
     place.run(arguments).expect_code(2).expect_complaint("is there already");
     assert!(fs::read_dir(place.path("tmp")).unwrap().next().is_none(), "nothing is left of a refused run");
 }
+
+#[test]
+fn argument_that_is_no_text_is_named() {
+    let place = Place::new();
+    let refused =
+        place.finish(&mut place.shell(r#""$FURLONG" run pipe "tcp$(printf '\377')""#)).expect_code(2);
+    refused.expect_complaint(r#"the argument "tcp\xFF" is no UTF-8 text"#);
+}

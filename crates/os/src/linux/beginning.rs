@@ -3,10 +3,13 @@
 //! A shell, a service manager or a test may hand down ignored and blocked signals, closed descriptors and any umask. What
 //! the rest relies on is put in order here, in one place.
 
+use crate::error::check;
 use crate::linux::handle::{keep_on_exec, open_null};
 use crate::linux::signal::{ignored, set_of};
+use std::fs::File;
 use std::io;
-use std::os::fd::IntoRawFd;
+use std::os::fd::{AsRawFd, IntoRawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use crate::linux::stack::with_enough as with_enough_stack;
 
@@ -24,9 +27,25 @@ const LEFT: [i32; 9] = [
     libc::SIGSTOP,
 ];
 
+/// Whether standard output was closed when this process began.
+static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Called by the C library before `main`: before that as well, Rust's library opens /dev/null in the place of what is closed.
+extern "C" fn note_closed_stdout() {
+    // SAFETY: F_GETFD takes nothing and gives a plain integer.
+    let is_closed = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) } < 0;
+    STDOUT_WAS_CLOSED.store(is_closed, Ordering::Relaxed);
+}
+
+// SAFETY: the section holds addresses of functions of the C ABI, which are called once. This one needs nothing of Rust's library.
+#[unsafe(link_section = ".init_array")]
+#[used]
+static BEFORE_MAIN: extern "C" fn() = note_closed_stdout;
+
 /// Puts in order what this process has inherited. Call it first, while the process has one thread.
 ///
-/// Descriptors 0 to 2 are open, so that none of ours takes their place. No signal is blocked, and none is ignored but
+/// Descriptors 0 to 2 are open, so that none of ours takes their place. To a standard output that was closed nothing can be written,
+/// so that a lost result is an error. No signal is blocked, and none is ignored but
 /// those that a user ignores on purpose; one that says that a file has grown too large is, so that the write fails instead.
 /// No file is made that all others may write to, or that its owner may not.
 ///
@@ -57,6 +76,11 @@ fn reserve_standard() -> io::Result<()> {
             // open returns the lowest free file descriptor, which is `number`.
             keep_on_exec(open_null()?.into_raw_fd());
         }
+    }
+    if STDOUT_WAS_CLOSED.load(Ordering::Relaxed) {
+        let unwritable = File::open("/dev/null").or_else(|_| File::open("/"))?;
+        // SAFETY: both are open, and no owner has the number of standard output.
+        check(unsafe { libc::dup2(unwritable.as_raw_fd(), libc::STDOUT_FILENO) })?;
     }
     Ok(())
 }

@@ -1,12 +1,12 @@
 //! Which file system a folder lies in, and files and folders that are one user's own.
 
 use crate::error::check;
-use crate::linux::handle::set_non_blocking;
+use crate::linux::handle::{own, set_non_blocking};
 use crate::linux::identity;
 use std::ffi::CString;
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
@@ -50,6 +50,17 @@ pub fn open_own_file(path: &Path) -> io::Result<File> {
         return Ok(file);
     }
     Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file of this user"))
+}
+
+/// Returns a duplicate of the descriptor of this process that a path without links stands for, such as `/proc/7/fd/1`. It shares the
+/// position in the file, which a second open of the file does not. `None` for any other path.
+pub fn own_descriptor(path: &Path) -> Option<io::Result<File>> {
+    let folder = std::fs::canonicalize("/proc/self").ok()?.join("fd");
+    let number: RawFd = path.strip_prefix(folder).ok()?.to_str()?.parse().ok()?;
+    // SAFETY: F_DUPFD_CLOEXEC takes a plain integer, also one that is no open descriptor.
+    let duplicate = check(unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) });
+    // SAFETY: the new descriptor has no other owner.
+    Some(duplicate.map(|number| File::from(unsafe { own(number) })))
 }
 
 /// Makes sure that names that were made, changed or removed in this folder survive a loss of power.

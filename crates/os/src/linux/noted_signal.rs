@@ -45,8 +45,18 @@ impl NotedSignals {
 
     /// The first one that came.
     pub fn first(&self) -> Option<i32> {
-        Some(NOTED.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
+        noted()
     }
+
+    /// Ends the noting, and returns the first one that came until then: later ones act by themselves.
+    pub fn into_first(self) -> Option<i32> {
+        drop(self);
+        noted()
+    }
+}
+
+fn noted() -> Option<i32> {
+    Some(NOTED.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
 }
 
 impl Drop for NotedSignals {

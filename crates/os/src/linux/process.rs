@@ -6,6 +6,7 @@ use crate::linux::affinity;
 use crate::linux::handle::{close_all_but, keep_on_exec, open_null};
 use crate::linux::limited::Limited;
 use crate::linux::proc_files::activity;
+use crate::linux::shutdown::NotedRequests;
 use crate::linux::signal;
 use crate::{clock, wait::is_readable, wait::wait_any};
 use std::ffi::{CStr, CString, OsStr};
@@ -14,7 +15,10 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
 
 /// A child that has not been waited for; dropping it kills and reaps it.
 #[derive(Debug)]
@@ -445,6 +449,29 @@ pub fn running_file(path: &Path) -> PathBuf {
     let file = |path: &Path| std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
     let running = file(Path::new(RUNNING));
     if running.is_none() || running == file(path) { path.to_owned() } else { PathBuf::from(RUNNING) }
+}
+
+/// Runs a command to its end. If this process is asked to end before, the command is killed with all processes of its group, and the
+/// error is the signal.
+///
+/// # Errors
+/// If the command cannot be started.
+pub fn run_unless_ended(command: &mut Command) -> io::Result<Result<ExitStatus, i32>> {
+    const STEP: Duration = Duration::from_millis(20);
+    let requests = NotedRequests::new()?;
+    let mut child = command.process_group(0).spawn()?;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(requests.into_first().map_or(Ok(status), Err));
+        }
+        if let Some(signal) = requests.first() {
+            // SAFETY: no memory is involved, and the number cannot be that of another group: its first process was not waited for.
+            unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
+            child.wait()?;
+            return Ok(Err(signal));
+        }
+        std::thread::sleep(STEP);
+    }
 }
 
 /// Sends a signal to a process. A dead one is an error.

@@ -45,7 +45,7 @@ impl AsHandle for ShutdownRequests {
     }
 }
 
-/// The same requests while somebody is asked something: a call that waits for an answer is interrupted.
+/// The same requests during a short task: a call that waits for an answer is interrupted.
 pub struct NotedRequests(NotedSignals);
 
 impl NotedRequests {
@@ -60,5 +60,10 @@ impl NotedRequests {
     /// The signal of the first that came.
     pub fn first(&self) -> Option<i32> {
         self.0.first()
+    }
+
+    /// Ends the noting, and returns the signal of the first that came until then.
+    pub fn into_first(self) -> Option<i32> {
+        self.0.into_first()
     }
 }

@@ -18,6 +18,7 @@ use std::io;
 use std::os::windows::ffi::OsStrExt;
 use std::os::windows::io::AsRawHandle;
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
 use std::ptr::null;
 use std::sync::atomic::{AtomicU32, Ordering};
 use windows_sys::Win32::Foundation::{ERROR_INTERNAL_ERROR, HANDLE, WAIT_OBJECT_0};
@@ -391,6 +392,14 @@ impl Drop for Child {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// Runs a command to its end. The console asks it to end as it asks this process.
+///
+/// # Errors
+/// If the command cannot be started.
+pub fn run_unless_ended(command: &mut Command) -> io::Result<Result<ExitStatus, i32>> {
+    command.status().map(Ok)
 }
 
 #[cfg(test)]

@@ -21,7 +21,11 @@ const GRACE: Duration = Duration::from_secs(20);
 /// The requests that this process ends: Ctrl-C and Ctrl-Break, a console that is closed, a user who logs off. They no longer
 /// end it, but wait to be taken.
 #[derive(Debug)]
-pub struct ShutdownRequests(Handle);
+pub struct ShutdownRequests {
+    event: Handle,
+    /// The event of an outer one, which is told again once this one is dropped.
+    outer: isize,
+}
 
 impl ShutdownRequests {
     /// From now on, until it is dropped.
@@ -30,10 +34,10 @@ impl ShutdownRequests {
     /// None that is known.
     pub fn new() -> io::Result<ShutdownRequests> {
         let event = manual_event()?;
-        EVENT.store(event.as_raw_handle() as isize, Ordering::Release);
+        let outer = EVENT.swap(event.as_raw_handle() as isize, Ordering::AcqRel);
         // SAFETY: the handler is a function that stays.
         check(unsafe { SetConsoleCtrlHandler(Some(note), 1) })?;
-        Ok(ShutdownRequests(event))
+        Ok(ShutdownRequests { event, outer })
     }
 
     /// The number of the request, if there is one.
@@ -44,7 +48,7 @@ impl ShutdownRequests {
 
 impl Drop for ShutdownRequests {
     fn drop(&mut self) {
-        EVENT.store(0, Ordering::Release);
+        EVENT.store(self.outer, Ordering::Release);
         // SAFETY: as above.
         unsafe { SetConsoleCtrlHandler(Some(note), 0) };
     }
@@ -53,11 +57,11 @@ impl Drop for ShutdownRequests {
 impl AsHandle for ShutdownRequests {
     /// Readable when there is one.
     fn as_handle(&self) -> BorrowedHandle<'_> {
-        std::os::windows::io::AsHandle::as_handle(&self.0)
+        std::os::windows::io::AsHandle::as_handle(&self.event)
     }
 }
 
-/// The same requests while somebody is asked something: the terminal ends a call that waits for an answer by itself.
+/// The same requests during a short task: the terminal ends a call that waits for an answer by itself.
 pub struct NotedRequests(ShutdownRequests);
 
 impl NotedRequests {
@@ -71,6 +75,11 @@ impl NotedRequests {
 
     /// The number of the first that came.
     pub fn first(&self) -> Option<i32> {
+        self.0.take()
+    }
+
+    /// Ends the noting, and returns the number of the first that came until then.
+    pub fn into_first(self) -> Option<i32> {
         self.0.take()
     }
 }

@@ -7,7 +7,9 @@ use crate::output;
 use anyhow::Context;
 use furlong_adapter_files::{Manifest, sources};
 use furlong_analysis::text::versions;
-use furlong_console::exit::{Outcome, Usage};
+use furlong_console::exit::{Outcome, Stopped, Usage};
+use furlong_console::writing::NewFiles;
+use furlong_os::process::run_unless_ended;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
@@ -37,6 +39,7 @@ pub fn install(options: &AdapterInstallOptions) -> anyhow::Result<Outcome> {
         }
         match install_one(manifest, &folder) {
             Ok(of_one) => outcome = outcome.worse(of_one),
+            Err(error) if error.is::<Stopped>() => return Err(error),
             Err(error) => {
                 output::print(&format!("{}: not installed: {error:#}\n", manifest.name))?;
                 outcome = outcome.worse(Outcome::Failed);
@@ -58,14 +61,16 @@ fn install_one(manifest: &Manifest, folder: &Path) -> anyhow::Result<Outcome> {
     let name = &manifest.name;
     let (begun, place) = (folder.join(format!(".{name}")), folder.join(name));
     remove_folder(&begun)?;
+    let mut made = NewFiles::default();
+    made.folder(folder)?;
+    sources::shared_folders().into_iter().for_each(|shared| made.note(folder.join(shared)));
+    made.note(begun.clone());
     sources::write(name, &format!(".{name}"), folder)
         .with_context(|| format!("write its source into {}", begun.display()))?;
-    if let Err(error) = build(manifest, &begun) {
-        remove_folder(&begun)?;
-        return Err(error);
-    }
+    build(manifest, &begun)?;
     remove_folder(&place)?;
     fs::rename(&begun, &place).with_context(|| format!("put it into {}", place.display()))?;
+    made.keep();
     output::print(&format!("{name}: installed in {}\n", place.display()))?;
     let manifest = Manifest::read(&place)?;
     let rows: Vec<_> = rows_of(manifest.clone()).collect();
@@ -96,14 +101,15 @@ pub(super) fn build(manifest: &Manifest, folder: &Path) -> anyhow::Result<()> {
         output::print(&format!("{}: {line}\n", manifest.name))?;
         let log = folder.join("build.log");
         let said = File::create(&log).with_context(|| format!("write {}", log.display()))?;
-        let status = Command::new(program)
+        let mut started = Command::new(program);
+        started
             .args(arguments)
             .current_dir(folder)
             .stdin(Stdio::null())
             .stdout(said.try_clone()?)
-            .stderr(said)
-            .status()
-            .with_context(|| format!("start {program}"))?;
+            .stderr(said);
+        let status = run_unless_ended(&mut started).with_context(|| format!("start {program}"))?;
+        let status = status.map_err(|signal| anyhow::Error::from(Stopped(signal)).context(line.clone()))?;
         if !status.success() {
             anyhow::bail!("{line} ended with {status}:\n{}", last_lines(&log));
         }

@@ -7,6 +7,7 @@ use anyhow::Context;
 use furlong_adapter_files::{Manifest, manifest, sources};
 use furlong_bench::registry;
 use furlong_console::exit::{Outcome, Usage};
+use furlong_console::writing::NewFiles;
 use std::path::Path;
 
 /// Writes it into a new folder of its name.
@@ -31,6 +32,8 @@ pub fn new(options: &AdapterNewOptions) -> anyhow::Result<Outcome> {
     if folder.exists() {
         return Err(Usage(format!("{name} is there already: choose another name")).into());
     }
+    let mut made = NewFiles::default();
+    made.note(folder.to_owned());
     sources::write_template(lang, name, folder).with_context(|| format!("write into {name}"))?;
     let manifest = Manifest::read(folder)?;
     let commands = manifest.build.iter().map(|command| command.join(" ")).collect::<Vec<_>>().join(" && ");
@@ -46,6 +49,7 @@ pub fn new(options: &AdapterNewOptions) -> anyhow::Result<Outcome> {
             }
         }
     };
+    made.keep();
     output::print(&format!(
         "{name}: an adapter in {lang}, which sends messages through a UNIX socket\n{after}\n\
 Next: furlong adapter check ./{name}         does it do what it claims?

@@ -1,10 +1,10 @@
 //! Programs to begin with: what was chosen, as source text.
 
+use crate::delivery::deliver_into_folder;
 use crate::output;
 use furlong_analysis::{Recommendation, row_refusal};
 use furlong_bench::registry;
 use furlong_console::exit::{Outcome, Usage};
-use furlong_console::writing;
 use furlong_model::{
     Boundary, Capabilities, Excluded, Limits, Placement, Shortlist, Wait, Workload, format_bytes,
 };
@@ -74,7 +74,7 @@ impl<'a> Destination<'a> {
             match self.folder {
                 Some(folder) => {
                     let path = folder.join(&made.file_name);
-                    writing::replace_with_folder(&path, made.text.as_bytes())?;
+                    deliver_into_folder("-o", &path, made.text.as_bytes())?;
                     output::tell(format_args!("\nWritten to {}, for", path.display()));
                 }
                 None => {
