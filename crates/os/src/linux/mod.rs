@@ -21,7 +21,7 @@ pub mod handle;
 pub mod identity;
 pub mod inotify;
 pub mod io_uring;
-mod limited;
+pub mod limited;
 pub mod limits;
 pub mod listening;
 pub mod load;
