@@ -32,6 +32,7 @@ pub mod mount;
 pub mod multicast;
 pub mod namespace;
 pub mod noted_signal;
+pub mod orphans;
 pub mod other_process;
 pub mod output;
 pub mod passing;

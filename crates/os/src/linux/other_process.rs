@@ -4,8 +4,8 @@
 
 use crate::error::{Context, check};
 use crate::linux::affinity::mask_of;
-pub use crate::linux::proc_files::activity;
-use crate::linux::proc_files::{ran_ns, stat};
+pub use crate::linux::proc_files::{activity, threads};
+use crate::linux::proc_files::{children, ran_ns, stat};
 use crate::linux::process::{pidfd_open, send_signal};
 use crate::usage::Usage;
 use std::collections::BTreeSet;
@@ -80,11 +80,7 @@ pub fn with_descendants(pid: i32) -> Vec<i32> {
     let mut found = vec![pid];
     let mut next = 0;
     while let Some(&parent) = found.get(next) {
-        for thread in threads(parent).unwrap_or_default() {
-            let path = format!("/proc/{parent}/task/{thread}/children");
-            let children = fs::read_to_string(path).unwrap_or_default();
-            found.extend(children.split_whitespace().filter_map(|child| child.parse::<i32>().ok()));
-        }
+        found.extend(children(parent).unwrap_or_default());
         next += 1;
     }
     found
@@ -266,16 +262,6 @@ fn processor_time_ns(pid: i32) -> io::Result<u64> {
 /// The process that has started it, or has taken it over.
 pub(crate) fn parent(pid: i32) -> io::Result<i32> {
     Ok(number(&stat(pid)?, PARENT) as i32)
-}
-
-/// Its threads.
-///
-/// # Errors
-/// Where there is no such process.
-pub fn threads(pid: i32) -> io::Result<Vec<i32>> {
-    let entries = fs::read_dir(format!("/proc/{pid}/task"))
-        .context(|| format!("look at the threads of process {pid}"))?;
-    Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
 }
 
 /// How often its threads have given up the processor, and how often it was taken from them.

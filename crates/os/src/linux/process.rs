@@ -5,6 +5,7 @@ use crate::error::{Context, check};
 use crate::linux::affinity;
 use crate::linux::handle::{close_all_but, keep_on_exec, open_null};
 use crate::linux::limited::Limited;
+use crate::linux::orphans;
 use crate::linux::proc_files::activity;
 use crate::linux::signal;
 use crate::{clock, wait::is_readable, wait::wait_any};
@@ -200,9 +201,12 @@ pub fn fork(
     let null = open_null()?;
     // SAFETY: no memory is involved.
     let parent = unsafe { libc::getpid() };
+    // Held over the fork, or the child could find it locked by a thread that it does not have.
+    let started = orphans::started();
     // SAFETY: the child runs code of ours alone, and leaves by _exit. Where the parent has other threads (in
     // tests), the body is an exec or relies on the C library to keep its allocator usable after fork.
     let pid = check(unsafe { libc::fork() }).limited("fork")?;
+    drop(started);
     if pid == 0 {
         settle_in(parent, bond, null.as_raw_fd(), stderr.as_raw_fd(), &mut keep);
         // A panic must not unwind into the parent's frames: its message is on stderr, and the code is Rust's.
@@ -256,6 +260,7 @@ pub(crate) fn pidfd_open(pid: i32) -> Option<OwnedFd> {
 impl Child {
     /// A child that was started just now.
     pub(crate) fn of(pid: i32) -> Child {
+        orphans::note(pid);
         Child { pid, pidfd: pidfd_open(pid), exit: None, leads_group: false, outlives_kill: false }
     }
 
@@ -320,6 +325,7 @@ impl Child {
         if self.exit.is_some() {
             // Somebody else may have done it.
             let _ = wait_id(self.pid, libc::WEXITED | libc::WNOHANG);
+            orphans::forget(self.pid);
         }
     }
 
