@@ -55,6 +55,7 @@ impl Conversation {
             environment: &environment,
             folder: Some(&manifest.folder),
             output: Output::WithErrors,
+            is_foreign: true,
             ..Program::at(&path)
         };
         let inherit = [their_requests.raw_handle(), their_replies.raw_handle()];

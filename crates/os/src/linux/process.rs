@@ -88,6 +88,8 @@ pub struct Program<'a> {
     pub output: Output<'a>,
     /// The processors that it and all that it starts are bound to from the beginning; those of this process if empty.
     pub processors: &'a [usize],
+    /// Whether it is not furlong's own, so that it starts with the dispositions of signals with which furlong was started.
+    pub is_foreign: bool,
 }
 
 /// Where the standard output of a program goes.
@@ -112,6 +114,7 @@ impl<'a> Program<'a> {
             input: None,
             output: Output::Null,
             processors: &[],
+            is_foreign: false,
         }
     }
 }
@@ -126,7 +129,7 @@ pub fn spawn(
     stderr: BorrowedFd<'_>,
     bond: Bond,
 ) -> io::Result<Child> {
-    let Program { path, arguments, environment, folder, input, output, processors } = *program;
+    let Program { path, arguments, environment, folder, input, output, processors, is_foreign } = *program;
     let text = |path: &Path| CString::new(path.as_os_str().as_bytes());
     let (path, folder) = (text(path)?, folder.map(text).transpose()?);
     let arguments: Vec<CString> =
@@ -142,7 +145,13 @@ pub fn spawn(
     let input = input.map(|input| input.as_raw_fd());
     let standard = input.into_iter().chain(output).filter(|number| *number > 2);
     let kept: Vec<RawFd> = inherit.iter().copied().chain(standard).collect();
+    let interrupt = signal::disposition(libc::SIGINT);
     let child = fork(&kept, stderr, bond, || {
+        if is_foreign {
+            // Ctrl-C at the terminal reaches only its foreground group. In another group or session, SIGINT comes from a process that
+            // means this program. In furlong's group it stays ignored, because furlong ends the program in order.
+            signal::reset_for_foreign((bond != Bond::DiesWithParent).then_some(interrupt));
+        }
         for &number in inherit {
             keep_on_exec(number);
         }
