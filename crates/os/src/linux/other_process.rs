@@ -118,7 +118,8 @@ pub fn thread_name(pid: i32, thread: i32) -> String {
     fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm")).unwrap_or_default().trim().to_owned()
 }
 
-/// Whether `variable`, as in `NAME=value`, is in the environment that a process of this user was started with.
+/// Whether `variable`, as in `NAME=value`, is in the environment that a process of this user was started with. A longer value counts
+/// if it goes on with `-`: so the parts of a run are named.
 pub fn has_variable(pid: i32, variable: &str) -> bool {
     !find_among(vec![pid], variable).is_empty()
 }
@@ -139,7 +140,10 @@ fn environment(pid: i32) -> Vec<u8> {
 }
 
 fn has_in(environment: &[u8], variable: &str) -> bool {
-    environment.split(|byte| *byte == 0).any(|known| known == variable.as_bytes())
+    let is_it = |known: &[u8]| {
+        known.strip_prefix(variable.as_bytes()).is_some_and(|rest| rest.is_empty() || rest[0] == b'-')
+    };
+    environment.split(|byte| *byte == 0).any(is_it)
 }
 
 /// Binds all threads of a process to these processors; those that they start later are bound with them.
