@@ -16,6 +16,7 @@ use furlong_stats::{Distribution, are_apart, median, median_interval};
 use std::error::Error;
 use std::fmt;
 use std::fs;
+use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -39,7 +40,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     fs::write(folder.path().join("adapter.toml"), manifest)?;
     let manifest = Manifest::read(folder.path())?;
     let mut mechanisms = registry();
-    mechanisms.push(MechanismEntry::of_adapter(&manifest, &manifest.rows[0]));
+    let session = session()?;
+    mechanisms.push(MechanismEntry::of_adapter(&manifest, &manifest.rows[0], &session));
+    drop(session);
     for placement in [Placement::SameCore, Placement::OtherCore] {
         let medians =
             ["pipe", "adapter-pipe"].map(|name| Case::round_trip(name, Wait::Block, 128, placement));
@@ -59,6 +62,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Where its processes come from: this program.
+fn session() -> io::Result<Session> {
+    Session::open(Options { program: ChildProgram::own()?, file_folder: None, handle_signals: false })
+}
+
 /// What the roles of both are found in.
 fn all() -> Vec<MechanismEntry> {
     registry().into_iter().chain([MechanismEntry::of::<AdapterPipe>()]).collect()
@@ -73,8 +81,7 @@ fn medians_ns(mechanisms: &[MechanismEntry], cases: [Case; 2]) -> Result<[Vec<f6
         timeout: Duration::from_secs(10),
         ..Plan::default()
     };
-    let program = ChildProgram::own()?;
-    let session = Session::open(Options { program, file_folder: None, handle_signals: false })?;
+    let session = session()?;
     let mut medians = [Vec::new(), Vec::new()];
     let mut failed = None;
     Run { mechanisms, plan: &plan, harness: harness(), session: &session, peer: None }.go(&mut |event| {

@@ -47,7 +47,13 @@ fn entry(more: &str) -> MechanismEntry {
     );
     fs::write(folder.path().join("adapter.toml"), text).unwrap();
     let manifest = Manifest::read(folder.path()).unwrap();
-    MechanismEntry::of_adapter(&manifest, &manifest.rows[0])
+    MechanismEntry::of_adapter(&manifest, &manifest.rows[0], &session())
+}
+
+/// The example is a program that furlong's children can be started from.
+fn session() -> Session {
+    let program = ChildProgram::at(example());
+    Session::open(Options { program, file_folder: None, handle_signals: false }).unwrap()
 }
 
 fn case(wait: Wait) -> Case {
@@ -75,9 +81,7 @@ fn it_can_all_that_the_built_in_row_can() {
         count: true,
         ..Plan::default()
     };
-    // The example is a program that furlong's children can be started from.
-    let program = ChildProgram::at(example());
-    let session = Session::open(Options { program, file_folder: None, handle_signals: false }).unwrap();
+    let session = session();
     let (mut measured, mut counted) = (0, 0);
     let mechanisms = [entry];
     Run { mechanisms: &mechanisms, plan: &plan, harness: harness(), session: &session, peer: None }.go(

@@ -6,7 +6,7 @@
 //! (`persistent`), written as it is made.
 
 #[cfg(target_os = "linux")]
-use crate::adapter::{kill_processes, remove_named};
+use crate::adapter::{end_processes, kill_processes, remove_named};
 use crate::persistent::{self, Entry, PersistentResource};
 #[cfg(target_os = "linux")]
 use furlong_mechanism::DIRECTIONS;
@@ -188,6 +188,10 @@ pub fn remove(folder: &Path, names: Option<&Names>) -> io::Result<()> {
     if let Some(names) = names.filter(|names| is_our_name(&names.prefix)) {
         let journal = file_system::open_own_file(&folder.join(JOURNAL)).map(text_of).unwrap_or_default();
         let left = persistent::left(journal.lines().skip(1));
+        #[cfg(target_os = "linux")]
+        if left.peer_command {
+            end_processes(&names.prefix)?;
+        }
         #[cfg(target_os = "linux")]
         if left.programs {
             kill_processes(&names.prefix)?;

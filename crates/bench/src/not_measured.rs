@@ -42,6 +42,15 @@ impl From<Failure> for NotMeasured {
 }
 
 impl NotMeasured {
+    /// Returns the reason in words.
+    pub(crate) fn reason(self) -> String {
+        match self {
+            NotMeasured::Interrupted(Interrupted { signal }) => format!("signal {signal} came"),
+            NotMeasured::Refused(why) | NotMeasured::Unavailable(why) => why.reason,
+            NotMeasured::Failed(failure) | NotMeasured::Paused(failure) => failure.detail,
+        }
+    }
+
     /// What is recorded of it.
     ///
     /// # Errors

@@ -312,6 +312,7 @@ impl ProgramsTrial<'_> {
             environment: &[(RUN_VARIABLE, OsStr::new(self.session.name()))],
             output: Output::To(their_lines.as_handle()),
             processors: if whole.is_empty() { own } else { whole },
+            is_foreign: true,
             ..Program::at(Path::new("/bin/sh"))
         };
         let child = spawn(&program, &[] as &[RawHandle], printed.as_handle(), Bond::DiesWithParentAndGroup)

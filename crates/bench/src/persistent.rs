@@ -69,6 +69,8 @@ pub(crate) enum Entry {
     Links(u32),
     /// Programs are started that may start others in their turn.
     Programs,
+    /// A command is started that reaches another host.
+    PeerCommand,
 }
 
 /// What the lines of a journal leave.
@@ -80,18 +82,21 @@ pub(crate) struct Left {
     pub(crate) links: u32,
     /// Whether there may be processes that other programs have started.
     pub(crate) programs: bool,
+    /// Whether there may be a command that reaches another host.
+    pub(crate) peer_command: bool,
 }
 
 /// Reads what the lines of a journal leave. A line that was cut off was written by a run that was killed before it made anything of it.
 pub(crate) fn left<'a>(lines: impl Iterator<Item = &'a str>) -> Left {
     let mut found = Left::default();
-    let Left { resources, links, programs } = &mut found;
+    let Left { resources, links, programs, peer_command } = &mut found;
     for entry in lines.filter_map(|line| serde_json::from_slice(line.as_bytes()).ok()) {
         match entry {
             Entry::Making(persistent) => resources.push(persistent),
             Entry::Gone(persistent) => resources.retain(|other| *other != persistent),
             Entry::Links(number) => *links = number.max(*links),
             Entry::Programs => *programs = true,
+            Entry::PeerCommand => *peer_command = true,
         }
     }
     found

@@ -4,6 +4,7 @@ use crate::adapter::{Adapter, create_link};
 use crate::child_process::ChildProgram;
 use crate::not_measured::not_of_the_kernel;
 use crate::own_programs::OwnPrograms;
+use crate::session::Session;
 use crate::survived::{killed, survived};
 use crate::two_networks;
 use furlong_adapter_files::{Manifest, Row};
@@ -47,8 +48,8 @@ impl MechanismEntry {
 
     /// The entry of one row of an adapter, whose program is started and asked what it claims. It lives as long as this
     /// process, as built-in ones do.
-    pub fn of_adapter(manifest: &Manifest, row: &Row) -> MechanismEntry {
-        let (adapter, capabilities) = Adapter::ask(manifest, row);
+    pub fn of_adapter(manifest: &Manifest, row: &Row, session: &Session) -> MechanismEntry {
+        let (adapter, capabilities) = Adapter::ask(manifest, row, session);
         let source = Source::Adapter(Box::leak(Box::new(adapter)));
         MechanismEntry { capabilities: Box::leak(Box::new(capabilities)), is_common: true, source }
     }

@@ -12,6 +12,7 @@ use furlong_os::linux::limits::{Resource, set_sysctl, sysctl_number, try_lift};
 #[cfg(target_os = "linux")]
 use furlong_os::linux::namespace;
 use furlong_os::shutdown::ShutdownRequests;
+use furlong_os::wait::is_readable;
 use furlong_os::{AsHandle, BorrowedHandle, Context, clock, file_system, identity};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -181,6 +182,48 @@ impl Session {
         })
     }
 
+    /// Opens the surroundings of adapters that are asked what they claim before a run. [`release`](Session::release) ends them.
+    ///
+    /// # Errors
+    /// Returns what could not be made.
+    pub fn for_hello(program: ChildProgram) -> io::Result<Session> {
+        let session = Session::open(Options { program, file_folder: None, handle_signals: true })?;
+        session.note_programs()?;
+        Ok(session)
+    }
+
+    /// Opens the surroundings of a command that reaches another host.
+    pub(crate) fn for_peer(program: ChildProgram) -> io::Result<Session> {
+        let session = Session::open(Options { program, file_folder: None, handle_signals: true })?;
+        session.adopt_orphans();
+        session.claim.note(&Entry::PeerCommand)?;
+        Ok(session)
+    }
+
+    /// Removes everything, and lets signals act again: one that has come meanwhile ends this process.
+    ///
+    /// # Errors
+    /// Returns what could not be removed.
+    pub fn release(mut self) -> io::Result<()> {
+        let removed = self.remove();
+        self.shutdown_requests.iter().for_each(ShutdownRequests::release);
+        removed
+    }
+
+    /// Returns whether a signal asks this process to end. The request is not taken.
+    pub(crate) fn is_to_end(&self) -> bool {
+        self.shutdown_handle().is_some_and(is_readable)
+    }
+
+    /// Makes this process the parent of orphans, if it is furlong's own: in another one they may be those of other code.
+    fn adopt_orphans(&self) {
+        #[cfg(target_os = "linux")]
+        if self.options.handle_signals {
+            // Without it, processes of this run are found by their environment alone.
+            let _ = furlong_os::orphans::adopt();
+        }
+    }
+
     /// Returns the reason if the directory for temporary files cannot be used. The run's directory is then in another one, and mechanisms
     /// that need the directory for temporary files are refused.
     pub fn folder_fault(&self) -> Option<&str> {
@@ -244,10 +287,10 @@ impl Session {
     /// If that could not be written down.
     pub(crate) fn note_programs(&self) -> io::Result<()> {
         if self.noted_programs.swap(true, Ordering::Relaxed) {
-            Ok(())
-        } else {
-            self.claim.note(&Entry::Programs)
+            return Ok(());
         }
+        self.adopt_orphans();
+        self.claim.note(&Entry::Programs)
     }
 
     /// The run's own folder, which goes with it.

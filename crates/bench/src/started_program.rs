@@ -1,15 +1,17 @@
 //! A program of somebody else's that was started for a trial: it is listened to with bounds, line by line, and its death is
 //! noticed.
 
+use crate::not_measured::{Interrupted, NotMeasured, not_started};
+use crate::session::Session;
 use crate::watch::early_end;
 use furlong_model::{Failure, Fault, Party, Phase};
 use furlong_os::activity::Activity;
 use furlong_os::memory::written_text;
 use furlong_os::process::{Child, Exit};
-use furlong_os::wait::is_readable;
-use furlong_os::{AsHandle, BorrowedHandle, Handle, available_memory};
+use furlong_os::wait::{is_readable, wait_for_room};
+use furlong_os::{AsHandle, BorrowedHandle, Handle, available_memory, clock};
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::time::Duration;
 
 /// How long after the end of its lines a program is taken for dying, in milliseconds.
@@ -115,6 +117,55 @@ impl StartedProgram {
     /// Takes the last line of a program that has ended, which may lack its end.
     pub(crate) fn take_rest(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.come)
+    }
+
+    /// Sends it `bytes` through the pipe `requests`, which it may never read. Its exit is noticed by the caller that waits for its answer.
+    ///
+    /// # Errors
+    /// Returns a failure if the pipe has no room for all of them within `limit`, or the request that the run ends.
+    pub(crate) fn send(
+        &self,
+        requests: &File,
+        bytes: &[u8],
+        phase: Phase,
+        limit: Duration,
+        session: &Session,
+    ) -> Result<(), NotMeasured> {
+        /// `PIPE_BUF`: a pipe that poll reports as writable takes this much, and `write` does not wait.
+        const ATOMIC_BYTES: usize = 4096;
+        let deadline_ns = clock::now_ns() + limit.as_nanos() as u64;
+        let failed = |error: io::Error| not_started(phase, &error);
+        for part in bytes.chunks(ATOMIC_BYTES) {
+            loop {
+                let left_ns = deadline_ns.saturating_sub(clock::now_ns());
+                let shutdown = session.shutdown_handle();
+                let left_ms = left_ns.div_ceil(1_000_000);
+                if wait_for_room(requests.as_handle(), shutdown.as_slice(), left_ms).map_err(failed)? {
+                    break;
+                }
+                if let Some(signal) = session.shutdown_request() {
+                    return Err(Interrupted { signal }.into());
+                }
+                if left_ns == 0 {
+                    return Err(self.unread(phase, limit).into());
+                }
+            }
+            match { requests }.write_all(part) {
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+                written => written.map_err(failed)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The failure that it has not read what it was sent.
+    fn unread(&self, phase: Phase, limit: Duration) -> Failure {
+        let (fault, what) = if self.child.is_stopped() {
+            (Fault::Stopped, "stopped by a signal (state T), it")
+        } else {
+            (Fault::Silent, "alive, but it")
+        };
+        self.failure_by(phase, fault, format!("{what} has not read what it was sent for {limit:?}"))
     }
 
     /// A failure of this program, with what it has printed.

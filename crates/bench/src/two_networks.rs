@@ -3,6 +3,8 @@
 
 use furlong_mechanism::{BetweenHosts, Link, LinkSpecification, new_secret};
 use furlong_model::Unavailable;
+use furlong_os::Context;
+use furlong_os::linux::limited::no_thread;
 use furlong_os::linux::two_networks::{self, FAR_ADDRESS, in_the_other};
 use std::io;
 use std::net::SocketAddr;
@@ -36,7 +38,10 @@ pub(crate) fn link(ends: BetweenHosts, specification: &LinkSpecification) -> io:
     let (secret, deadline) = (new_secret()?, Instant::now() + PATIENCE);
     // Each waits for the other.
     thread::scope(|scope| {
-        let responder = scope.spawn(|| entrance.admit(&secret, deadline, specification));
+        let responder = thread::Builder::new()
+            .spawn_scoped(scope, || entrance.admit(&secret, deadline, specification))
+            .map_err(|error| no_thread(&error))
+            .context(|| "start the thread that makes the responder's end")?;
         let initiator = enter(to, &secret, deadline, specification);
         let responder = responder.join().map_err(|_| io::Error::other("the responder's end was not made"))?;
         Ok(initiator?.joined(responder?))

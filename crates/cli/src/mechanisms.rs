@@ -1,9 +1,11 @@
 //! The mechanisms that a command may measure: those that furlong has, and those that adapters carry.
 
 use crate::arguments::CaseOptions;
+use anyhow::Context;
 use fast_glob::glob_match;
 use furlong_adapter_files::{Manifest, ManifestError, installed, manifest};
-use furlong_bench::{MechanismEntry, registry};
+use furlong_bench::session::Session;
+use furlong_bench::{ChildProgram, MechanismEntry, registry};
 use furlong_console::data_folder;
 use furlong_console::exit::Usage;
 use std::collections::BTreeMap;
@@ -98,14 +100,29 @@ fn with_rows(rows: &[(Manifest, usize)]) -> anyhow::Result<Vec<MechanismEntry>> 
         };
         return Err(Usage(format!("two mechanisms are called {name}: {why}")).into());
     }
-    mechanisms.extend(entries(rows));
+    mechanisms.extend(entries(rows)?);
     Ok(mechanisms)
 }
 
-/// The entries of these rows of these manifests, whose programs are asked two at a time.
-pub fn entries(rows: &[(Manifest, usize)]) -> Vec<MechanismEntry> {
-    let ask =
-        |(manifest, row): &(Manifest, usize)| MechanismEntry::of_adapter(manifest, &manifest.rows[*row]);
+/// The entries of these rows of these manifests, whose programs are asked two at a time. A signal that asks this process to end ends
+/// the programs first.
+///
+/// # Errors
+/// Returns what keeps programs from being started, or processes that cannot be ended.
+pub fn entries(rows: &[(Manifest, usize)]) -> anyhow::Result<Vec<MechanismEntry>> {
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let session = Session::for_hello(ChildProgram::own().context("cannot find furlong's own binary")?)?;
+    let entries = asked(rows, &session);
+    session.release()?;
+    Ok(entries)
+}
+
+fn asked(rows: &[(Manifest, usize)], session: &Session) -> Vec<MechanismEntry> {
+    let ask = |(manifest, row): &(Manifest, usize)| {
+        MechanismEntry::of_adapter(manifest, &manifest.rows[*row], session)
+    };
     let ask_all = |rows: &[(Manifest, usize)]| rows.iter().map(ask).collect::<Vec<_>>();
     let (first, second) = rows.split_at(rows.len().div_ceil(2));
     if second.is_empty() {

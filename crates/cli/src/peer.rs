@@ -1,9 +1,10 @@
 //! The other host of a run, as it was asked for.
 
 use crate::arguments::RunOptions;
-use furlong_bench::MechanismEntry;
+use anyhow::Context;
 use furlong_bench::peer::{NoPeer, Peer, PeerOptions};
-use furlong_console::exit::{CannotHere, Usage};
+use furlong_bench::{ChildProgram, MechanismEntry};
+use furlong_console::exit::{CannotHere, Interrupted, Usage};
 use std::time::Duration;
 
 /// Beside all that two trials may take: for what comes between them.
@@ -17,15 +18,18 @@ pub fn connect(asked: &RunOptions, budget: Duration) -> anyhow::Result<Option<Pe
     let Some(address) = asked.peer.clone() else { return Ok(None) };
     let patience = asked.common.timeout.0;
     let longest_trial = patience + budget + asked.warm_up.map_or(Duration::ZERO, |time| time.0);
-    let connected = Peer::connect(PeerOptions {
+    let options = PeerOptions {
         address,
         listen_at: asked.peer_address,
         version: env!("FURLONG_VERSION").to_owned(),
         patience,
         lease: LEAST_LEASE + 2 * longest_trial + asked.precision.longest_pause(),
-    });
+    };
+    let program = ChildProgram::own().context("cannot find furlong's own binary")?;
+    let connected = Peer::connect(options, program);
     connected.map(Some).map_err(|why| match why {
         NoPeer::Unreachable(why) => CannotHere(why).into(),
+        NoPeer::Interrupted(interrupted) => Interrupted(interrupted.signal).into(),
         NoPeer::NoAddress => Usage(
             "--peer: nothing says at which address responders are to listen there: say --peer-address"
                 .to_owned(),

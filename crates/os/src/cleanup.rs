@@ -4,11 +4,11 @@ use std::fmt;
 use std::io;
 
 /// Removes something when it is dropped. Gone already is as good as removed, so its errors are not told.
-pub struct CleanUp(Option<Box<dyn FnOnce() -> io::Result<()> + Send>>);
+pub struct CleanUp(Option<Box<dyn FnOnce() -> io::Result<()> + Send + Sync>>);
 
 impl CleanUp {
     /// `remove` runs when this is dropped.
-    pub fn new(remove: impl FnOnce() -> io::Result<()> + Send + 'static) -> CleanUp {
+    pub fn new(remove: impl FnOnce() -> io::Result<()> + Send + Sync + 'static) -> CleanUp {
         CleanUp(Some(Box::new(remove)))
     }
 }

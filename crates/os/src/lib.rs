@@ -128,6 +128,12 @@ pub mod other_process {
     };
 }
 
+/// Processes whose parents have exited.
+#[cfg(target_os = "linux")]
+pub mod orphans {
+    pub use crate::platform::orphans::{adopt, adopted};
+}
+
 /// Requests that this process ends.
 pub mod shutdown {
     pub use crate::platform::shutdown::{NotedRequests, ShutdownRequests};

@@ -2,7 +2,7 @@
 
 use crate::handle::BorrowedHandle;
 
-pub use crate::platform::readiness::{wait_any, wait_for_connection};
+pub use crate::platform::readiness::{wait_any, wait_for_connection, wait_for_room};
 
 /// What is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

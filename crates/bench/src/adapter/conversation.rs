@@ -2,6 +2,8 @@
 
 use super::protocol::{Reply, Request};
 use super::traces::RUN_VARIABLE;
+use crate::not_measured::{NotMeasured, not_started};
+use crate::session::Session;
 use crate::started_program::{PRINTED_BYTES, Said, StartedProgram, shortened};
 use furlong_adapter_files::Manifest;
 use furlong_model::{Failure, Party, Phase};
@@ -11,7 +13,8 @@ use furlong_os::process::{Bond, Output, Program, spawn};
 use furlong_os::{AsHandle, Handle};
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
+use std::time::Duration;
 
 /// The longest reply, in bytes.
 const LONGEST_REPLY: usize = 8 << 20;
@@ -55,6 +58,7 @@ impl Conversation {
             environment: &environment,
             folder: Some(&manifest.folder),
             output: Output::WithErrors,
+            is_foreign: true,
             ..Program::at(&path)
         };
         let inherit = [their_requests.raw_handle(), their_replies.raw_handle()];
@@ -64,14 +68,19 @@ impl Conversation {
     }
 
     /// Sends a request. One that is dead is noticed by whoever waits for the reply.
-    pub(super) fn send(&mut self, request: &Request<'_>) -> io::Result<()> {
-        let mut line = serde_json::to_vec(request)?;
-        line.push(b'\n');
-        let Some(requests) = &mut self.requests else { return Ok(()) };
-        match requests.write_all(&line) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
-            _ => Ok(()),
-        }
+    ///
+    /// # Errors
+    /// Returns a failure if the program reads no requests for `limit`, or the request that the run ends.
+    pub(super) fn send(
+        &self,
+        request: &Request<'_>,
+        phase: Phase,
+        limit: Duration,
+        session: &Session,
+    ) -> Result<(), NotMeasured> {
+        let line = serde_json::to_vec(request).map_err(|error| not_started(phase, &error.into()))?;
+        let Some(requests) = &self.requests else { return Ok(()) };
+        self.program.send(requests, &[&line, &b"\n"[..]].concat(), phase, limit, session)
     }
 
     /// Asks no more.

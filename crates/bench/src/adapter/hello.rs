@@ -7,8 +7,9 @@ use super::protocol::Request;
 pub use super::protocol::Shape;
 use super::protocol::{Claims, FurlongLoop, Hello, PROTOCOL, Reply};
 #[cfg(target_os = "linux")]
-use super::traces::kill_processes;
+use super::traces::kill_named_processes;
 use crate::child_process::ChildProgram;
+use crate::session::Session;
 use crate::started_program::shortened;
 use furlong_adapter_files::{Manifest, Row};
 #[cfg(target_os = "linux")]
@@ -22,6 +23,8 @@ use furlong_os::clock;
 #[cfg(target_os = "linux")]
 use furlong_os::wait::wait_any;
 use std::collections::BTreeMap;
+#[cfg(target_os = "linux")]
+use std::time::Duration;
 
 /// How long a program may take to start and say who it is, in milliseconds.
 const HELLO_MS: u64 = 10_000;
@@ -51,8 +54,8 @@ pub struct Adapter {
 
 impl Adapter {
     /// One row of a manifest, whose program is started and asked, and what it claims. One that cannot run says why.
-    pub(crate) fn ask(manifest: &Manifest, row: &Row) -> (Adapter, Capabilities) {
-        let (adapter, claims) = match greet(manifest, row) {
+    pub(crate) fn ask(manifest: &Manifest, row: &Row, session: &Session) -> (Adapter, Capabilities) {
+        let (adapter, claims) = match greet(manifest, row, session) {
             Ok(Hello { versions, furlong: Some(furlong), .. }) => {
                 return Adapter::with_furlongs_loop(manifest, row, versions, *furlong);
             }
@@ -198,7 +201,7 @@ fn capabilities(name: &str, claims: Option<Claims>) -> Capabilities {
 
 /// Starts the program, asks it which row it is, and ends it with all that it has started.
 #[cfg(target_os = "linux")]
-fn greet(manifest: &Manifest, row: &Row) -> Result<Hello, Unavailable> {
+fn greet(manifest: &Manifest, row: &Row, session: &Session) -> Result<Hello, Unavailable> {
     let missing: Vec<_> = manifest.missing();
     if !missing.is_empty() {
         let names: Vec<_> = missing.iter().map(|need| need.command.as_str()).collect();
@@ -212,12 +215,13 @@ fn greet(manifest: &Manifest, row: &Row) -> Result<Hello, Unavailable> {
         };
         Unavailable::new(why, remedy)
     };
-    // No other program has this name in its environment, not even one that another furlong starts at this time.
-    let run = furlong_os::identity::random().map(|number| format!("hello-{number:016x}"));
+    // No other program has this name in its environment. The session's janitor knows its beginning.
+    let run = furlong_os::identity::random().map(|number| format!("{}-{number:016x}", session.name()));
     let run = run.map_err(|error| unavailable(error.to_string()))?;
-    let hello = converse(manifest, row, &run, &unavailable);
-    // The end of the conversation ended the program, but not the processes that it has started.
-    kill_processes(&run).map_err(|error| unavailable(error.to_string()))?;
+    let hello = converse(manifest, row, &run, session, &unavailable);
+    // The end of the conversation ended the program, but not the processes that it has started. Those that hide are ended with the
+    // session, since they may be of another row, which is asked at this time.
+    kill_named_processes(&run).map_err(|error| unavailable(error.to_string()))?;
     hello
 }
 
@@ -227,19 +231,28 @@ fn converse(
     manifest: &Manifest,
     row: &Row,
     run: &str,
+    session: &Session,
     unavailable: &dyn Fn(String) -> Unavailable,
 ) -> Result<Hello, Unavailable> {
     let phase = furlong_model::Phase::Open;
+    let interrupted = || Err(unavailable("a signal came before it has replied to hello".to_owned()));
+    if session.is_to_end() {
+        return interrupted();
+    }
     let started = Conversation::start(manifest, &row.arguments, Role::Initiator.into(), run);
     let mut conversation = started.map_err(|error| unavailable(error.to_string()))?;
     let before_ns = clock::now_ns();
-    conversation
-        .send(&Request::Hello { protocol: PROTOCOL })
-        .map_err(|error| unavailable(error.to_string()))?;
+    let request = Request::Hello { protocol: PROTOCOL };
+    // The pipe is empty, so that it takes the request at once.
+    conversation.send(&request, phase, Duration::ZERO, session).map_err(|why| unavailable(why.reason()))?;
     let deadline_ns = before_ns + HELLO_MS * 1_000_000;
     loop {
         let left_ms = deadline_ns.saturating_sub(clock::now_ns()) / 1_000_000;
-        wait_any(&conversation.program.handles(), left_ms).map_err(|error| unavailable(error.to_string()))?;
+        let handles = conversation.program.handles().into_iter().chain(session.shutdown_handle());
+        wait_any(&handles.collect::<Vec<_>>(), left_ms).map_err(|error| unavailable(error.to_string()))?;
+        if session.is_to_end() {
+            return interrupted();
+        }
         match conversation.attend(phase).map_err(|failure| unavailable(failure.detail))? {
             Some(reply) => return accept(reply, row, [before_ns, clock::now_ns()]).map_err(unavailable),
             None if left_ms == 0 => {
@@ -261,7 +274,7 @@ pub(super) fn missing() -> Unavailable {
 
 /// Greets nobody, and says why.
 #[cfg(not(target_os = "linux"))]
-fn greet(_manifest: &Manifest, _row: &Row) -> Result<Hello, Unavailable> {
+fn greet(_manifest: &Manifest, _row: &Row, _session: &Session) -> Result<Hello, Unavailable> {
     Err(missing())
 }
 

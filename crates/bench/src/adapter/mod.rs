@@ -45,4 +45,4 @@ pub(crate) use link::{LinkConfiguration, MadeLink, create as create_link};
 pub use program::say_hello;
 pub use protocol::PROTOCOL;
 #[cfg(target_os = "linux")]
-pub(crate) use traces::{RUN_VARIABLE, kill_processes, remaining_processes, remove_named};
+pub(crate) use traces::{RUN_VARIABLE, end_processes, kill_processes, remaining_processes, remove_named};

@@ -36,7 +36,7 @@ impl Programs<'_> {
     ) -> Result<Vec<Reply>, NotMeasured> {
         for conversation in &mut self.conversations {
             let request = request(conversation.program.party);
-            conversation.send(&request).map_err(|error| not_started(phase, &error))?;
+            conversation.send(&request, phase, limit, self.session)?;
         }
         let mut heard: Vec<Heard> = self.conversations.iter().map(|_| Heard::Nothing).collect();
         let mut incidents: Vec<Failure> = Vec::new();

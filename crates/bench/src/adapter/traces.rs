@@ -1,7 +1,10 @@
 //! What programs leave behind: processes of theirs, files, and objects with the link's name.
 
 use furlong_mechanism::LinkSpecification;
-use furlong_os::other_process;
+use furlong_os::linux::signal;
+use furlong_os::process::send_signal;
+use furlong_os::{orphans, other_process};
+use furlong_stats::distinct;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -16,10 +19,22 @@ pub(crate) const RUN_VARIABLE: &str = "FURLONG_RUN";
 /// # Errors
 /// Where one may not be killed, or does not end.
 pub(crate) fn kill_processes(run: &str) -> io::Result<Vec<String>> {
+    kill_all(|| processes_of(run))
+}
+
+/// Kills every process with this run in its environment, and no other one: programs of other rows may run at this time.
+///
+/// # Errors
+/// Returns an error if a process may not be killed, or does not end.
+pub(super) fn kill_named_processes(run: &str) -> io::Result<Vec<String>> {
+    kill_all(|| named_processes(run))
+}
+
+fn kill_all(find: impl Fn() -> Vec<i32>) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     // One that is killed may have started another in between.
     let ended = within(TIMEOUT, || {
-        let found = processes_of(run);
+        let found = find();
         for pid in &found {
             let name = format!("process {pid} ({})", other_process::name(*pid));
             if !names.contains(&name) {
@@ -40,14 +55,43 @@ pub(crate) fn remaining_processes(run: &str) -> io::Result<Vec<String>> {
     if within(MOMENT, || Ok(processes_of(run).is_empty()))? { Ok(Vec::new()) } else { kill_processes(run) }
 }
 
+/// Ends the command of this run that reaches another host, and its descendants. The other side may be on this host and removes its
+/// directory, so it is asked first.
+///
+/// # Errors
+/// Returns an error if a process may not be killed, or does not end.
+pub(crate) fn end_processes(run: &str) -> io::Result<()> {
+    let have_ended = || Ok(processes_of(run).is_empty());
+    if within(MOMENT, have_ended)? {
+        return Ok(());
+    }
+    for pid in processes_of(run) {
+        // A process that has exited needs no signal, and one that is stopped acts on none before it goes on.
+        let _ = send_signal(pid, signal::TERMINATE);
+        let _ = send_signal(pid, signal::CONTINUE);
+    }
+    if within(LONGER, have_ended)? { Ok(()) } else { kill_processes(run).map(drop) }
+}
+
 /// How long processes that are killed may take to end.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long those may take that end by themselves.
 const MOMENT: Duration = Duration::from_millis(500);
 
-/// The processes that programs of this run have started; not this one, which a program may have started too.
+/// How long those may take that are asked to.
+const LONGER: Duration = Duration::from_secs(2);
+
+/// The processes that programs of this run have started: those with the run in their environment, and those that this process
+/// has adopted, which may have another environment.
 fn processes_of(run: &str) -> Vec<i32> {
+    let mut found = named_processes(run);
+    found.extend(orphans::adopted());
+    distinct(found)
+}
+
+/// The processes with this run in their environment; not this one, which a program may have started too.
+fn named_processes(run: &str) -> Vec<i32> {
     let found = other_process::find_by_variable(&format!("{RUN_VARIABLE}={run}"));
     found.into_iter().filter(|pid| *pid != std::process::id() as i32).collect()
 }

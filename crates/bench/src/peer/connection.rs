@@ -33,19 +33,23 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Starts the command, and furlong on the other side of it: that which is there, if it is of the same version, else a copy
-    /// of this one for as long as it is needed.
+    /// of this one for as long as it is needed. What the command starts has the name `run` in its environment.
     ///
     /// # Errors
     /// What did not answer, or answered something else.
-    pub(super) fn open(options: &PeerOptions, session: Option<&Session>) -> Result<Connection, NotMeasured> {
+    pub(super) fn open(
+        options: &PeerOptions,
+        run: &str,
+        session: &Session,
+    ) -> Result<Connection, NotMeasured> {
         let PeerOptions { patience, version, .. } = options;
-        let mut pipe = start(options)?;
-        pipe.send(script(options.lease).as_bytes());
+        let mut pipe = start(options, run)?;
+        pipe.send(script(options.lease).as_bytes(), *patience, session)?;
         let there = first_answer(&mut pipe, *patience, session)?;
         if there.furlong != *version {
             copy(&mut pipe, &there, *patience, session)?;
         }
-        pipe.send(&told("use"));
+        pipe.send(&told("use"), *patience, session)?;
         match reply(&mut pipe, *patience, session)? {
             Reply::Hello { version: theirs, machine, reached_at } if theirs == *version => {
                 // The machine is saved in the run's header, and a reader rejects a run with an impossible figure.
@@ -81,15 +85,16 @@ impl Connection {
         let between = entry.built_in().map_err(creating)?.between_hosts;
         let between = between.ok_or_else(|| self.pipe.failure("its ends are made on one host"))?;
         let secret = new_secret().map_err(creating)?;
-        self.ask(&Request::Listen {
+        let request = Request::Listen {
             mechanism: entry.capabilities.name.to_owned(),
             wait,
             specification: Box::new(specification.clone()),
             address,
             secret,
             patience_ms: self.patience.as_millis() as u64,
-        });
-        let to = match reply(&mut self.pipe, self.patience, Some(session))? {
+        };
+        self.ask(&request, session)?;
+        let to = match reply(&mut self.pipe, self.patience, session)? {
             // The port is theirs to say, and the address was said to them.
             Reply::Listening { address: port } => SocketAddr::new(address, port.port()),
             other => return Err(out_of_turn(&self.pipe, &other)),
@@ -99,7 +104,7 @@ impl Connection {
             let what = format!("the responder listens at {to}, and from here it is not reached: {error}");
             self.pipe.failure(what)
         })?;
-        match reply(&mut self.pipe, self.patience, Some(session))? {
+        match reply(&mut self.pipe, self.patience, session)? {
             Reply::Connected { rooms, effective } => {
                 let mut link = link.with_rooms_of_other_end(rooms);
                 link.effective.extend(noted_by_responder(effective));
@@ -110,11 +115,10 @@ impl Connection {
     }
 
     /// Sends a request.
-    fn ask(&mut self, request: &Request) {
-        if let Ok(mut line) = serde_json::to_vec(request) {
-            line.push(b'\n');
-            self.pipe.send(&line);
-        }
+    fn ask(&self, request: &Request, session: &Session) -> Result<(), NotMeasured> {
+        let mut line = serde_json::to_vec(request).map_err(|error| self.pipe.failure(error.to_string()))?;
+        line.push(b'\n');
+        self.pipe.send(&line, self.patience, session)
     }
 
     /// Whether the command that gives it has ended, though nothing was asked meanwhile.
@@ -150,11 +154,7 @@ struct There {
 }
 
 /// The answer to the script, behind what start-up files may have said.
-fn first_answer(
-    pipe: &mut Pipe,
-    patience: Duration,
-    session: Option<&Session>,
-) -> Result<There, NotMeasured> {
+fn first_answer(pipe: &mut Pipe, patience: Duration, session: &Session) -> Result<There, NotMeasured> {
     let mut first = None;
     for _ in 0..LINES_BEFORE {
         let line = pipe.line("answer of a shell", patience, session)?;
@@ -173,12 +173,7 @@ fn first_answer(
 }
 
 /// Copies this program there, in parts that the pipe takes at once.
-fn copy(
-    pipe: &mut Pipe,
-    there: &There,
-    patience: Duration,
-    session: Option<&Session>,
-) -> Result<(), NotMeasured> {
+fn copy(pipe: &mut Pipe, there: &There, patience: Duration, session: &Session) -> Result<(), NotMeasured> {
     let here = furlong_os::facts::machine(false);
     if there.platform != [here.system.clone(), here.architecture.clone()] {
         let [system, architecture] = &there.platform;
@@ -209,8 +204,8 @@ fn copy(
         if length == 0 {
             return Ok(());
         }
-        pipe.send(&told(&format!("part {length}")));
-        pipe.send(&part[..length]);
+        pipe.send(&told(&format!("part {length}")), patience, session)?;
+        pipe.send(&part[..length], patience, session)?;
         let line = pipe.line("answer to a part of the program", patience, session)?;
         if line != b"taken" {
             let said = shortened(&String::from_utf8_lossy(&line));
@@ -220,7 +215,7 @@ fn copy(
 }
 
 /// The next reply.
-fn reply(pipe: &mut Pipe, patience: Duration, session: Option<&Session>) -> Result<Reply, NotMeasured> {
+fn reply(pipe: &mut Pipe, patience: Duration, session: &Session) -> Result<Reply, NotMeasured> {
     let line = pipe.line("reply", patience, session)?;
     let reply = serde_json::from_slice(&line).map_err(|error| {
         let said = shortened(&String::from_utf8_lossy(&line));

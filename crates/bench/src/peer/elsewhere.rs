@@ -13,7 +13,7 @@ pub(super) mod start {
     ///
     /// # Errors
     /// Why.
-    pub(crate) fn start(_options: &PeerOptions) -> Result<Pipe, Failure> {
+    pub(crate) fn start(_options: &PeerOptions, _run: &str) -> Result<Pipe, Failure> {
         let detail = "rows between hosts are measured from Linux alone".to_owned();
         Err(Failure { phase: Phase::Create, party: None, fault: Fault::Error, detail })
     }

@@ -2,7 +2,8 @@
 
 use super::connection::Connection;
 use super::options::PeerOptions;
-use crate::not_measured::NotMeasured;
+use crate::child_process::ChildProgram;
+use crate::not_measured::{Interrupted, NotMeasured};
 use crate::registry::MechanismEntry;
 use crate::session::Session;
 use furlong_model::{PeerHost, Unavailable};
@@ -17,6 +18,8 @@ pub struct Peer {
     host: PeerHost,
     /// `None` while a trial has it, and after one that did not end well.
     connection: RefCell<Option<Connection>>,
+    /// The surroundings of the command. Its janitor ends the command if this process dies. It is dropped after the connection.
+    surroundings: Session,
 }
 
 /// Why there is no such host.
@@ -26,26 +29,27 @@ pub enum NoPeer {
     Unreachable(Unavailable),
     /// Nothing says at which address its responders are to listen.
     NoAddress,
+    /// A signal asked this process to end before the host had answered.
+    Interrupted(Interrupted),
 }
 
 impl Peer {
-    /// Goes there, and asks what it is.
+    /// Goes there, and asks what it is. Signals that ask this process to end are requests from now on; the session of the run takes
+    /// those that come later.
     ///
     /// # Errors
     /// Why that is not possible.
-    pub fn connect(options: PeerOptions) -> Result<Peer, NoPeer> {
-        let connection = Connection::open(&options, None).map_err(|why| {
-            let detail = match why {
-                NotMeasured::Failed(failure) | NotMeasured::Paused(failure) => failure.detail,
-                NotMeasured::Refused(why) | NotMeasured::Unavailable(why) => why.reason,
-                NotMeasured::Interrupted(interrupted) => format!("signal {} came", interrupted.signal),
-            };
-            let remedy =
-                "a shell there must be had without a question: see that the command does what it should by hand";
-            NoPeer::Unreachable(Unavailable::new(
-                format!("{} is not reached: {detail}", options.address),
-                remedy,
-            ))
+    pub fn connect(options: PeerOptions, program: ChildProgram) -> Result<Peer, NoPeer> {
+        let unreachable = |detail: String| {
+            let remedy = "a shell there must be had without a question: see that the command does what it should by hand";
+            let reason = format!("{} is not reached: {detail}", options.address);
+            NoPeer::Unreachable(Unavailable::new(reason, remedy))
+        };
+        let surroundings = Session::for_peer(program).map_err(|error| unreachable(error.to_string()))?;
+        let opened = Connection::open(&options, surroundings.name(), &surroundings);
+        let connection = opened.map_err(|why| match why {
+            NotMeasured::Interrupted(interrupted) => NoPeer::Interrupted(interrupted),
+            why => unreachable(why.reason()),
         })?;
         let listen_at = options.listen_at.or(connection.reached_at).ok_or(NoPeer::NoAddress)?;
         let host = PeerHost {
@@ -53,7 +57,7 @@ impl Peer {
             address: listen_at.to_string(),
             machine: connection.machine.clone(),
         };
-        Ok(Peer { options, listen_at, host, connection: RefCell::new(Some(connection)) })
+        Ok(Peer { options, listen_at, host, connection: RefCell::new(Some(connection)), surroundings })
     }
 
     /// What is recorded of it.
@@ -77,7 +81,7 @@ impl Peer {
         }
         match kept {
             Some(connection) => Ok(connection),
-            None => Connection::open(&self.options, Some(session)),
+            None => Connection::open(&self.options, self.surroundings.name(), session),
         }
     }
 

@@ -1,6 +1,8 @@
 //! The pipe that a command gives to another host: what is said there is waited for no longer than said.
 
 use super::protocol::LONGEST_LINE;
+#[cfg(target_os = "linux")]
+use crate::adapter::end_processes;
 use crate::not_measured::{Interrupted, NotMeasured, not_started};
 use crate::session::Session;
 use crate::started_program::{Said, StartedProgram};
@@ -8,10 +10,9 @@ use furlong_model::Phase;
 use furlong_os::clock;
 use furlong_os::wait::wait_any;
 use std::fs::File;
-use std::io::Write;
 use std::time::Duration;
 
-/// How long the other side may take to end by itself once nothing more is asked, and then once it is told to, in milliseconds.
+/// How long the other side may take to end by itself once nothing more is asked, in milliseconds.
 const ENDING_MS: u64 = 2_000;
 
 /// The pipe that the command gives.
@@ -24,6 +25,8 @@ pub(crate) struct Pipe {
     pub(super) part_bytes: usize,
     /// Asks the command with this process number to end, and all that it has started.
     ask_to_end: fn(i32),
+    /// The run in the environment of the command, and by that of all that it starts.
+    run: String,
 }
 
 impl Pipe {
@@ -33,8 +36,9 @@ impl Pipe {
         requests: File,
         part_bytes: usize,
         ask_to_end: fn(i32),
+        run: &str,
     ) -> Pipe {
-        Pipe { program, requests: Some(requests), part_bytes, ask_to_end }
+        Pipe { program, requests: Some(requests), part_bytes, ask_to_end, run: run.to_owned() }
     }
 
     /// That this went wrong while a link was to be made.
@@ -42,10 +46,19 @@ impl Pipe {
         self.program.failure(Phase::Create, what.into()).into()
     }
 
-    /// Sends what the pipe takes at once. That the other side is gone is noticed by who waits for its answer.
-    pub(super) fn send(&mut self, bytes: &[u8]) {
-        if let Some(requests) = &mut self.requests {
-            let _ = requests.write_all(bytes);
+    /// Sends bytes, which the other side may never read. Its exit is noticed by the caller that waits for its answer.
+    ///
+    /// # Errors
+    /// Returns a failure if the other side has not read enough of them after `patience`, or the request that the run ends.
+    pub(super) fn send(
+        &self,
+        bytes: &[u8],
+        patience: Duration,
+        session: &Session,
+    ) -> Result<(), NotMeasured> {
+        match &self.requests {
+            Some(requests) => self.program.send(requests, bytes, Phase::Create, patience, session),
+            None => Ok(()),
         }
     }
 
@@ -57,7 +70,7 @@ impl Pipe {
         &mut self,
         awaited: &str,
         patience: Duration,
-        session: Option<&Session>,
+        session: &Session,
     ) -> Result<Vec<u8>, NotMeasured> {
         let deadline_ns = clock::now_ns() + patience.as_nanos() as u64;
         loop {
@@ -72,10 +85,10 @@ impl Pipe {
                 return Err(self.program.silence(Phase::Create, awaited, patience, false, None).into());
             }
             let mut handles = self.program.handles();
-            handles.extend(session.and_then(Session::shutdown_handle));
+            handles.extend(session.shutdown_handle());
             wait_any(&handles, left_ns.div_ceil(1_000_000))
                 .map_err(|error| not_started(Phase::Create, &error))?;
-            if let Some(signal) = session.and_then(Session::shutdown_request) {
+            if let Some(signal) = session.shutdown_request() {
                 return Err(Interrupted { signal }.into());
             }
         }
@@ -88,7 +101,9 @@ impl Drop for Pipe {
         self.requests = None;
         if self.program.child.wait_at_most(ENDING_MS).is_none() {
             (self.ask_to_end)(self.program.child.pid());
-            self.program.child.wait_at_most(ENDING_MS);
         }
+        // A process that the command has started in another session, or that is stopped, has not heard of any of that.
+        #[cfg(target_os = "linux")]
+        let _ = end_processes(&self.run);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::options::PeerOptions;
 use super::pipe::Pipe;
+use crate::adapter::RUN_VARIABLE;
 use crate::started_program::{PRINTED_BYTES, StartedProgram};
 use furlong_model::{Failure, Fault, Phase, Role};
 use furlong_os::AsHandle;
@@ -9,6 +10,7 @@ use furlong_os::linux::pipe::{pipe, set_size, size_bytes};
 use furlong_os::linux::signal;
 use furlong_os::memory::bounded_object;
 use furlong_os::process::{Bond, Output, Program, send_signal, spawn};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -16,14 +18,14 @@ use std::path::Path;
 /// What the pipe to the other host is to hold, so that much goes into it at once.
 const PIPE_BYTES: usize = 1 << 20;
 
-/// Starts the command, in a session of its own: nothing that is typed at this terminal comes to it, it can ask nobody for a
-/// password there, and it ends with its pipe, however this process ends.
+/// Starts the command, in a session of its own: nothing that is typed at this terminal comes to it, and it can ask nobody for a
+/// password there. It ends with its pipe, or is ended: by the pipe's destructor, or by the janitor of `run` if this process dies.
 ///
 /// # Errors
 /// What could not be made.
-pub(super) fn start(options: &PeerOptions) -> Result<Pipe, Failure> {
+pub(super) fn start(options: &PeerOptions, run: &str) -> Result<Pipe, Failure> {
     let command = options.address.command(options.patience);
-    started(&command).map_err(|error| Failure {
+    started(&command, run).map_err(|error| Failure {
         phase: Phase::Create,
         party: Some(Role::Responder.into()),
         fault: Fault::Error,
@@ -31,7 +33,7 @@ pub(super) fn start(options: &PeerOptions) -> Result<Pipe, Failure> {
     })
 }
 
-fn started(command: &str) -> io::Result<Pipe> {
+fn started(command: &str, run: &str) -> io::Result<Pipe> {
     let ((their_requests, requests), (replies, their_replies)) = (pipe()?, pipe()?);
     // What it holds as it comes will do, too.
     let _ = set_size(requests.as_handle(), PIPE_BYTES);
@@ -41,11 +43,13 @@ fn started(command: &str) -> io::Result<Pipe> {
         arguments: &["-c", command],
         input: Some(their_requests.as_handle()),
         output: Output::To(their_replies.as_handle()),
+        environment: &[(RUN_VARIABLE, OsStr::new(run))],
+        is_foreign: true,
         ..Program::at(Path::new("/bin/sh"))
     };
     let child = spawn(&program, &[], printed.as_handle(), Bond::Outlives)?;
     let program = StartedProgram::new(Role::Responder.into(), child, replies, printed);
     // A command that is gone already needs no word. The number of its group is its own, with a minus.
     let ask_to_end = |pid: i32| drop(send_signal(-pid, signal::TERMINATE));
-    Ok(Pipe::new(program, File::from(requests), part_bytes, ask_to_end))
+    Ok(Pipe::new(program, File::from(requests), part_bytes, ask_to_end, run))
 }

@@ -10,6 +10,7 @@ use furlong_console::exit::{Outcome, Usage};
 use furlong_model::Percent;
 use furlong_render as render;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// Compares what was asked for.
 pub fn compare_many(asked: &CompareOptions, by: CompareBy) -> anyhow::Result<Outcome> {
@@ -127,8 +128,10 @@ fn read(files: &[SavedRun]) -> (Vec<FleetRun>, Vec<UnusedRun>) {
         (runs, unused)
     };
     let readers = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..readers).map(|_| scope.spawn(take)).collect();
+    thread::scope(|scope| {
+        // Without a thread, for example at RLIMIT_NPROC, the readers that there are read all files.
+        let others = (1..readers).map_while(|_| thread::Builder::new().spawn_scoped(scope, take).ok());
+        let others: Vec<_> = others.collect();
         let mut all = take();
         for other in others {
             let (runs, unused) = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// What the saboteur does wrong, and what is said of it.
-const WRONGS: [(&str, &str); 22] = [
+const WRONGS: [(&str, &str); 23] = [
     ("name", "it calls itself 'another'"),
     ("version", "it speaks version 2 of the adapter protocol"),
     ("clock", "its clock is not CLOCK_MONOTONIC"),
@@ -32,6 +32,7 @@ const WRONGS: [(&str, &str); 22] = [
     ("early", "before it was asked"),
     ("few", "it read the clock"),
     ("forks", "it has left behind what furlong has removed: process"),
+    ("hides", "it has left behind what furlong has removed: process"),
     ("files", "it has left behind what furlong has removed: "),
 ];
 

@@ -21,6 +21,30 @@ fn between(place: &Place, words: &[&str]) -> Option<Finished> {
 }
 
 #[test]
+fn row_between_networks_fails_if_no_thread_can_be_started() {
+    let place = Place::new();
+    let source = "#include <errno.h>\nint pthread_create(void){return EAGAIN;}\n";
+    fs::write(place.path("none.c"), source).unwrap();
+    let compiled = place.program("cc").args(["-shared", "-fPIC", "-o", "none.so", "none.c"]).status();
+    if !compiled.is_ok_and(|status| status.success()) {
+        skip!("needs cc");
+    }
+    let words = ["run", "tcp/block", "unix-stream/block", "--boundary", "netns", "--format", "json"];
+    let mut command = place.furlong(words.into_iter().chain(QUICK));
+    let finished = place.finish(command.env("LD_PRELOAD", place.path("none.so")));
+    if finished.stderr.contains("two network namespaces cannot be made") {
+        skip!("needs network namespaces");
+    }
+    let json = finished.expect_code(1).json();
+    let failed = row(&json, "skipped", "tcp/block");
+    let reason = text(failed, "reason");
+    for said in ["in phase create", "start the thread that makes the responder's end", "pthread_create"] {
+        assert!(reason.contains(said), "{said}: {failed:#}");
+    }
+    assert_eq!(text(row(&json, "rows", "unix-stream/block"), "placement"), "other-core");
+}
+
+#[test]
 fn what_goes_by_the_network_is_measured_beside_what_does_not() {
     let place = Place::new();
     let before = Snapshot::take();

@@ -309,6 +309,26 @@ fn two_runs_never_share_a_host() {
     assert_eq!(fs::read_dir(place.path("results")).expect("a folder").count(), 9);
 }
 
+#[test]
+fn runs_are_read_where_no_thread_can_be_started() {
+    if !is_root() {
+        skip!("needs root");
+    }
+    let place = Place::new();
+    write_fleet(&place, &made(1, 60, 12));
+    // It copies furlong to a directory where nobody may run it.
+    drop(place.furlong_as_nobody([]));
+    for words in [
+        &["compare", "--by", "host", "results"][..],
+        &["report", "--by", "host", "results", "--format", "markdown"],
+    ] {
+        let mut command = place.program("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "prlimit", "--nproc=1:1"]);
+        command.arg(place.path("furlong")).args(words);
+        place.finish(&mut command).expect_code(0);
+    }
+}
+
 /// Run where slow tests are asked for.
 mod slow {
     use super::*;

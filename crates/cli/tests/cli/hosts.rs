@@ -14,6 +14,10 @@ const QUICK: [&str; 8] =
 /// A shell of this machine for another host.
 const HERE: [&str; 4] = ["--peer", "command:sh", "--peer-address", "127.0.0.1"];
 
+/// A command that claims to take the program, and reads no part of it.
+const TAKES_NOTHING: &str =
+    "echo furlong-peer $(uname -s) $(uname -m) furlong 0; while :; do echo taken; sleep 0.02; done";
+
 /// How long something may take to be seen.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -167,7 +171,8 @@ fn a_peer_that_does_not_answer_as_furlong_does_is_a_clear_error() {
         ("exit 3", None, "left too early with exit code 3"),
         ("echo Permission denied >&2; exit 255", None, "exit code 255; it said: Permission denied"),
         ("no-such-command", None, "could not be started (exit code 127)"),
-        ("sleep 100", None, "no answer of a shell came from it for 300ms"),
+        ("setsid sleep 100 & exec sleep 100", None, "no answer of a shell came from it for 300ms"),
+        (TAKES_NOTHING, None, "has not read what it was sent for 300ms"),
         ("yes nonsense", None, "no shell answers there, but something that says: nonsense"),
         ("exec 1>&-; sleep 100", None, "has closed its output"),
         ("sh", Some(says("echo what")), "cannot be understood"),
@@ -193,6 +198,29 @@ fn a_peer_that_does_not_answer_as_furlong_does_is_a_clear_error() {
         finished.expect_code(if failed { 1 } else { 7 });
     }
     before.expect_nothing_left(&place);
+}
+
+#[test]
+fn signal_ends_a_run_that_waits_for_its_peer() {
+    let place = Place::new();
+    let before = Snapshot::take();
+    // The first one waits for an answer, the second one for room in the pipe.
+    let silent = "echo >begun; setsid sleep 100 & exec sleep 100".to_owned();
+    let full = TAKES_NOTHING.replace("sleep 0.02", "sleep 0.02; echo >begun");
+    for (command, signal, code) in [
+        (&silent, libc::SIGTERM, Some(143)),
+        (&silent, libc::SIGKILL, None),
+        (&full, libc::SIGHUP, Some(129)),
+    ] {
+        let peer = format!("command:{command}");
+        let words = ["run", "tcp", "--timeout", "10min", "--peer", &peer, "--peer-address", "127.0.0.1"];
+        let running = place.start(&mut furlong(&place, words.into_iter().chain(QUICK)));
+        look_for(PATIENCE, || place.path("begun").exists().then_some(())).expect("a command that runs");
+        running.signal(signal);
+        assert_eq!(running.finish_within(PATIENCE).expect_no_panic().code, code, "{command}");
+        before.expect_nothing_left(&place);
+        fs::remove_file(place.path("begun")).unwrap();
+    }
 }
 
 #[test]
@@ -271,7 +299,8 @@ fn an_other_side_that_stands_still_is_told_in_time_and_ends_when_it_goes_on() {
     signal(agent, libc::SIGSTOP);
     let told = failure(running.finish());
     assert!(told.contains("for 1s") && told.contains("the other host stands still"), "{told}");
-    signal(agent, libc::SIGCONT);
+    // The other side is on this host, so furlong has ended it already.
+    let _ = furlong_os::process::send_signal(agent, libc::SIGCONT);
     before.expect_nothing_left(&place);
 }
 

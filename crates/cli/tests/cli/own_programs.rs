@@ -10,7 +10,7 @@ const SERVE: &str = "echo ready; exec sleep 60";
 const ASK: &str = "echo ready; sleep 0.02; echo done 10";
 
 /// What one that serves and one that asks do wrong, and what is said of it.
-const WRONGS: [(&str, &str, &str); 17] = [
+const WRONGS: [(&str, &str, &str); 21] = [
     ("exec sleep 60", ASK, "alive, but no line 'ready' came from it"),
     ("echo I give up >&2; exit 3", ASK, "left too early with exit code 3; it said: I give up"),
     ("echo done", ASK, "it was done before it was ready"),
@@ -28,6 +28,15 @@ const WRONGS: [(&str, &str, &str); 17] = [
     (SERVE, "echo ready; sleep 0.1; echo ready", "it was ready twice"),
     (SERVE, "echo ready; sleep 0.1; echo done many", "it said 'done many'"),
     (SERVE, "sleep 60 & echo ready; sleep 0.1; echo done", "they have left behind what furlong has ended"),
+    (
+        SERVE,
+        "setsid env -i sleep 60 & echo ready; sleep 0.1; echo done",
+        "they have left behind what furlong has",
+    ),
+    // Signals that furlong ignores.
+    (SERVE, "kill -PIPE $$", "killed by SIGPIPE"),
+    (SERVE, "kill -XFSZ $$", "killed by SIGXFSZ"),
+    (SERVE, "kill -INT $$", "killed by SIGINT"),
 ];
 
 fn with_programs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<&'a str> {

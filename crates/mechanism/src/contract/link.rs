@@ -189,7 +189,7 @@ impl Link {
     }
 
     /// Removes something with the link that the kernel would keep.
-    pub fn removes(&mut self, remove: impl FnOnce() -> io::Result<()> + Send + 'static) {
+    pub fn removes(&mut self, remove: impl FnOnce() -> io::Result<()> + Send + Sync + 'static) {
         self.clean_ups.push(CleanUp::new(remove));
     }
 

@@ -138,6 +138,13 @@ fn hit(call: &str, error: &io::Error, asked: usize) -> Option<io::Error> {
     Some(io::Error::new(io::ErrorKind::QuotaExceeded, text))
 }
 
+/// Adds the exceeded limit and the way to raise it to the error of a thread that could not be started.
+pub fn no_thread(error: &io::Error) -> io::Error {
+    let limit = error.raw_os_error().and_then(|errno| limit("fork", errno, 0));
+    let limit = limit.map_or_else(String::new, |(limit, remedy)| format!(": {limit} ({remedy})"));
+    io::Error::new(error.kind(), format!("pthread_create: {error}{limit}"))
+}
+
 /// Returns the limit that makes a call fail with this error, with its value, and the way to raise it.
 pub(crate) fn limit(call: &str, errno: i32, asked: usize) -> Option<(String, String)> {
     let mut of_call = LIMITS.iter().filter(|limit| limit.call == call && limit.errno == errno);

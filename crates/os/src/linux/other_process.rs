@@ -4,8 +4,8 @@
 
 use crate::error::{Context, check};
 use crate::linux::affinity::mask_of;
-pub use crate::linux::proc_files::activity;
-use crate::linux::proc_files::{ran_ns, stat};
+pub use crate::linux::proc_files::{activity, threads};
+use crate::linux::proc_files::{children, ran_ns, stat};
 use crate::linux::process::{pidfd_open, send_signal};
 use crate::usage::Usage;
 use std::collections::BTreeSet;
@@ -80,11 +80,7 @@ pub fn with_descendants(pid: i32) -> Vec<i32> {
     let mut found = vec![pid];
     let mut next = 0;
     while let Some(&parent) = found.get(next) {
-        for thread in threads(parent).unwrap_or_default() {
-            let path = format!("/proc/{parent}/task/{thread}/children");
-            let children = fs::read_to_string(path).unwrap_or_default();
-            found.extend(children.split_whitespace().filter_map(|child| child.parse::<i32>().ok()));
-        }
+        found.extend(children(parent).unwrap_or_default());
         next += 1;
     }
     found
@@ -122,7 +118,8 @@ pub fn thread_name(pid: i32, thread: i32) -> String {
     fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm")).unwrap_or_default().trim().to_owned()
 }
 
-/// Whether `variable`, as in `NAME=value`, is in the environment that a process of this user was started with.
+/// Whether `variable`, as in `NAME=value`, is in the environment that a process of this user was started with. A longer value counts
+/// if it goes on with `-`: so the parts of a run are named.
 pub fn has_variable(pid: i32, variable: &str) -> bool {
     !find_among(vec![pid], variable).is_empty()
 }
@@ -143,7 +140,10 @@ fn environment(pid: i32) -> Vec<u8> {
 }
 
 fn has_in(environment: &[u8], variable: &str) -> bool {
-    environment.split(|byte| *byte == 0).any(|known| known == variable.as_bytes())
+    let is_it = |known: &[u8]| {
+        known.strip_prefix(variable.as_bytes()).is_some_and(|rest| rest.is_empty() || rest[0] == b'-')
+    };
+    environment.split(|byte| *byte == 0).any(is_it)
 }
 
 /// Binds all threads of a process to these processors; those that they start later are bound with them.
@@ -266,16 +266,6 @@ fn processor_time_ns(pid: i32) -> io::Result<u64> {
 /// The process that has started it, or has taken it over.
 pub(crate) fn parent(pid: i32) -> io::Result<i32> {
     Ok(number(&stat(pid)?, PARENT) as i32)
-}
-
-/// Its threads.
-///
-/// # Errors
-/// Where there is no such process.
-pub fn threads(pid: i32) -> io::Result<Vec<i32>> {
-    let entries = fs::read_dir(format!("/proc/{pid}/task"))
-        .context(|| format!("look at the threads of process {pid}"))?;
-    Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
 }
 
 /// How often its threads have given up the processor, and how often it was taken from them.

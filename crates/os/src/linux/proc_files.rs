@@ -28,6 +28,35 @@ pub(super) fn stat(pid: i32) -> io::Result<Vec<String>> {
     Ok(behind.split_whitespace().map(str::to_owned).collect())
 }
 
+/// Its threads.
+///
+/// # Errors
+/// Where there is no such process.
+pub fn threads(pid: i32) -> io::Result<Vec<i32>> {
+    let entries = fs::read_dir(format!("/proc/{pid}/task"))
+        .context(|| format!("look at the threads of process {pid}"))?;
+    Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+}
+
+/// Returns the children of all threads of a process.
+///
+/// # Errors
+/// Returns an error if there is no such process, or the kernel lists no children (`CONFIG_PROC_CHILDREN`).
+pub(super) fn children(pid: i32) -> io::Result<Vec<i32>> {
+    let mut found = Vec::new();
+    for thread in threads(pid)? {
+        match fs::read_to_string(format!("/proc/{pid}/task/{thread}/children")) {
+            Ok(children) => {
+                found.extend(children.split_whitespace().filter_map(|pid| pid.parse::<i32>().ok()))
+            }
+            // Another thread may have exited.
+            Err(error) if thread == pid => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Ok(found)
+}
+
 /// How long a thread has run, in nanoseconds: the first of the figures in schedstat.
 pub(super) fn ran_ns(pid: i32, thread: i32) -> io::Result<u64> {
     let times = fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat"))?;

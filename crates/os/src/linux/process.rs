@@ -5,6 +5,7 @@ use crate::error::{Context, check};
 use crate::linux::affinity;
 use crate::linux::handle::{close_all_but, keep_on_exec, open_null};
 use crate::linux::limited::Limited;
+use crate::linux::orphans;
 use crate::linux::proc_files::activity;
 use crate::linux::shutdown::NotedRequests;
 use crate::linux::signal;
@@ -91,6 +92,8 @@ pub struct Program<'a> {
     pub output: Output<'a>,
     /// The processors that it and all that it starts are bound to from the beginning; those of this process if empty.
     pub processors: &'a [usize],
+    /// Whether it is not furlong's own, so that it starts with the dispositions of signals with which furlong was started.
+    pub is_foreign: bool,
 }
 
 /// Where the standard output of a program goes.
@@ -115,6 +118,7 @@ impl<'a> Program<'a> {
             input: None,
             output: Output::Null,
             processors: &[],
+            is_foreign: false,
         }
     }
 }
@@ -129,7 +133,7 @@ pub fn spawn(
     stderr: BorrowedFd<'_>,
     bond: Bond,
 ) -> io::Result<Child> {
-    let Program { path, arguments, environment, folder, input, output, processors } = *program;
+    let Program { path, arguments, environment, folder, input, output, processors, is_foreign } = *program;
     let text = |path: &Path| CString::new(path.as_os_str().as_bytes());
     let (path, folder) = (text(path)?, folder.map(text).transpose()?);
     let arguments: Vec<CString> =
@@ -145,7 +149,13 @@ pub fn spawn(
     let input = input.map(|input| input.as_raw_fd());
     let standard = input.into_iter().chain(output).filter(|number| *number > 2);
     let kept: Vec<RawFd> = inherit.iter().copied().chain(standard).collect();
+    let interrupt = signal::disposition(libc::SIGINT);
     let child = fork(&kept, stderr, bond, || {
+        if is_foreign {
+            // Ctrl-C at the terminal reaches only its foreground group. In another group or session, SIGINT comes from a process that
+            // means this program. In furlong's group it stays ignored, because furlong ends the program in order.
+            signal::reset_for_foreign((bond != Bond::DiesWithParent).then_some(interrupt));
+        }
         for &number in inherit {
             keep_on_exec(number);
         }
@@ -204,9 +214,12 @@ pub fn fork(
     let null = open_null()?;
     // SAFETY: no memory is involved.
     let parent = unsafe { libc::getpid() };
+    // Held over the fork, or the child could find it locked by a thread that it does not have.
+    let started = orphans::started();
     // SAFETY: the child runs code of ours alone, and leaves by _exit. Where the parent has other threads (in
     // tests), the body is an exec or relies on the C library to keep its allocator usable after fork.
     let pid = check(unsafe { libc::fork() }).limited("fork")?;
+    drop(started);
     if pid == 0 {
         settle_in(parent, bond, null.as_raw_fd(), stderr.as_raw_fd(), &mut keep);
         // A panic must not unwind into the parent's frames: its message is on stderr, and the code is Rust's.
@@ -260,6 +273,7 @@ pub(crate) fn pidfd_open(pid: i32) -> Option<OwnedFd> {
 impl Child {
     /// A child that was started just now.
     pub(crate) fn of(pid: i32) -> Child {
+        orphans::note(pid);
         Child { pid, pidfd: pidfd_open(pid), exit: None, leads_group: false, outlives_kill: false }
     }
 
@@ -324,6 +338,7 @@ impl Child {
         if self.exit.is_some() {
             // Somebody else may have done it.
             let _ = wait_id(self.pid, libc::WEXITED | libc::WNOHANG);
+            orphans::forget(self.pid);
         }
     }
 

@@ -91,12 +91,24 @@ impl Epoll {
 /// Says which can; all `false` means that time ran out, or that a signal came.
 pub fn wait_any(handles: &[BorrowedFd<'_>], timeout_ms: u64) -> io::Result<Vec<bool>> {
     let mut watched: Vec<_> = handles.iter().map(|handle| to_poll(*handle, Interest::Readable)).collect();
+    polled(&mut watched, timeout_ms)
+}
+
+fn polled(watched: &mut [libc::pollfd], timeout_ms: u64) -> io::Result<Vec<bool>> {
     let timeout = libc::c_int::try_from(timeout_ms).unwrap_or(libc::c_int::MAX);
-    // SAFETY: the count is that of the vector.
+    // SAFETY: the count is that of the slice.
     match check(unsafe { libc::poll(watched.as_mut_ptr(), watched.len() as libc::nfds_t, timeout) }) {
         Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
         _ => Ok(watched.iter().map(|fd| fd.revents != 0).collect()),
     }
+}
+
+/// Waits until a page can be written into `pipe` without a wait, one of `others` can be read, or `timeout_ms` milliseconds are over.
+/// Returns whether the pipe has room; a pipe without a reader has.
+pub fn wait_for_room(pipe: BorrowedFd<'_>, others: &[BorrowedFd<'_>], timeout_ms: u64) -> io::Result<bool> {
+    let others = others.iter().map(|handle| to_poll(*handle, Interest::Readable));
+    let mut watched: Vec<_> = [to_poll(pipe, Interest::Writable)].into_iter().chain(others).collect();
+    polled(&mut watched, timeout_ms).map(|ready| ready[0])
 }
 
 /// Waits until somebody connects to `listener`, or until `other` can be read; says whether that is so.

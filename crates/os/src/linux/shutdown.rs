@@ -2,7 +2,7 @@
 
 use crate::handle::{AsHandle, BorrowedHandle, Handle};
 use crate::linux::noted_signal::NotedSignals;
-use crate::linux::signal::{ending, read_signalfd, signalfd};
+use crate::linux::signal::{ending, read_signalfd, signalfd, unblock};
 use crate::wait::is_readable;
 use std::io;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -27,6 +27,12 @@ impl ShutdownRequests {
     /// If there is no descriptor left.
     pub fn new() -> io::Result<ShutdownRequests> {
         signalfd(&ending()).map(ShutdownRequests)
+    }
+
+    /// Lets the signals act again. A request that was not taken ends this process at once.
+    pub fn release(&self) {
+        // It fails only for an invalid argument.
+        let _ = unblock(&ending());
     }
 
     /// The signal by which somebody has asked for the end, if somebody has.

@@ -58,6 +58,11 @@ pub(crate) fn ignored(signal: i32) -> bool {
     }
 }
 
+/// Returns the disposition with which a new program starts if this process calls exec: ignored or default.
+pub(crate) fn disposition(signal: i32) -> libc::sighandler_t {
+    if ignored(signal) { libc::SIG_IGN } else { libc::SIG_DFL }
+}
+
 /// The signals that ask a run to end: interrupt, terminate, hang-up. Those that were ignored when the program began stay
 /// ignored, as under `nohup`.
 pub fn ending() -> Vec<i32> {
@@ -89,6 +94,20 @@ pub(crate) fn reset_in_child() {
     unsafe {
         libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
         libc::signal(libc::SIGINT, libc::SIG_IGN);
+    }
+}
+
+/// Resets the signals that the standard library (SIGPIPE) and [`settle`](crate::beginning::settle) (SIGXFSZ) ignore: exec keeps
+/// ignored signals ignored, and a writer of a closed pipe would never end. Sets SIGINT to the given disposition. For a fresh child
+/// that is about to become a program of others.
+pub(crate) fn reset_for_foreign(interrupt: Option<libc::sighandler_t>) {
+    // SAFETY: both dispositions are valid.
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        libc::signal(libc::SIGXFSZ, libc::SIG_DFL);
+        if let Some(interrupt) = interrupt {
+            libc::signal(libc::SIGINT, interrupt);
+        }
     }
 }
 

@@ -40,6 +40,9 @@ impl ShutdownRequests {
         Ok(ShutdownRequests { event, outer })
     }
 
+    /// Does nothing: requests act again once this is dropped.
+    pub fn release(&self) {}
+
     /// The number of the request, if there is one.
     pub fn take(&self) -> Option<i32> {
         Some(REQUEST.load(Ordering::Acquire)).filter(|request| *request != 0)

@@ -75,7 +75,7 @@ fn make_file_system(device: &Path) -> Result<(), Unavailable> {
     let target = device.display().to_string();
     let arguments: Vec<&str> = OPTIONS.into_iter().chain([target.as_str()]).collect();
     let exit = spawn(
-        &Program { arguments: &arguments, ..Program::at(&program) },
+        &Program { arguments: &arguments, is_foreign: true, ..Program::at(&program) },
         &[],
         words.as_handle(),
         Bond::DiesWithParent,

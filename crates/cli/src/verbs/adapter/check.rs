@@ -37,7 +37,7 @@ const RATE: Arrival = Arrival::Interval(500_000);
 pub fn check(options: &AdapterCheckOptions) -> anyhow::Result<Outcome> {
     let manifest = find(&options.adapter)?;
     let rows: Vec<_> = rows_of(manifest.clone()).collect();
-    let entries = entries(&rows);
+    let entries = entries(&rows)?;
     let _ = session::enter_private_namespace();
     let session = Session::open(session::Options {
         program: ChildProgram::own()?,

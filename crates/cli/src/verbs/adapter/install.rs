@@ -75,7 +75,7 @@ fn install_one(manifest: &Manifest, folder: &Path) -> anyhow::Result<Outcome> {
     let manifest = Manifest::read(&place)?;
     let rows: Vec<_> = rows_of(manifest.clone()).collect();
     let mut outcome = Outcome::Done;
-    for entry in entries(&rows) {
+    for entry in entries(&rows)? {
         let name = entry.capabilities.name;
         let line = match entry.probe() {
             Ok(_) => {

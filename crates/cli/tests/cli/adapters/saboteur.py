@@ -106,9 +106,11 @@ def finish():
     for server in servers:
         server.kill()
         server.wait()
-    if mode in ("forks", "files"):
+    if mode in ("forks", "hides", "files"):
         if mode == "forks":
             subprocess.Popen(["sleep", "60"], start_new_session=True)
+        elif mode == "hides":
+            subprocess.Popen(["sleep", "60"], start_new_session=True, env={})
         else:
             open(os.path.join(set_up["folder"], "left"), "w").close()
             open(f"/dev/shm/{set_up['name']}-left", "w").close()
