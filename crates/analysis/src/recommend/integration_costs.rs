@@ -46,7 +46,11 @@ pub(super) fn integration_costs(workload: &Workload, capabilities: &Capabilities
         ),
         (capabilities.family == Family::IoUring, "take a library for io_uring, or map its rings", 2),
         (capabilities.copies == Copies::One, "leave a sent buffer alone until it was read", 2),
-        (is_library, "take furlong-channel, a library in Rust with functions for C and a module for Python", 1),
+        (
+            is_library,
+            "take furlong-channel, a library in Rust with functions for C and a module for Python",
+            1,
+        ),
         (
             capabilities.family == Family::Adapter,
             "take the library or the language that its adapter carries, with its licence and its versions",
