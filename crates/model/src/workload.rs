@@ -307,6 +307,9 @@ pub struct Candidate {
     pub disqualified_by: Vec<Disqualifier>,
     /// The largest message that a user's program may send with it on that machine; `None` is as large as memory allows.
     pub max_size_bytes: Option<usize>,
+    /// Whether a newer message replaces an older one that was not read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replaces_older: bool,
 }
 
 /// Something that users of a mechanism must do themselves.

@@ -135,6 +135,7 @@ fn candidate(workload: &Workload, offer: &Offer, wait: Wait) -> Candidate {
         caveats: caveats(workload, capabilities),
         disqualified_by: changes.iter().filter_map(fall).collect(),
         max_size_bytes: offer.here.as_ref().ok().and_then(|limits| limits.max_size_bytes),
+        replaces_older: capabilities.when_full == WhenFull::Overwrites,
     }
 }
 

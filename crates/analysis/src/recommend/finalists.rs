@@ -11,8 +11,8 @@ pub const SPINNING: usize = 3;
 /// How much smaller or larger the messages around the workload's are.
 const STEP: usize = 16;
 
-/// Returns the candidates that are measured longer, of which at most `most` sleep: the simplest, then the best of each family, the
-/// second best of each and the rest, each in the order of the early look; of those that spin the best few, or one for comparison if
+/// Returns the candidates that are measured longer, of which at most `most` sleep: the simplest; if only the newest message counts, the
+/// best that replaces older ones; then the best of each family, the second best of each and the rest, each in the order of the early look; of those that spin the best few, or one for comparison if
 /// spinning is not allowed. If the least work is the objective, all that are as simple as the simplest come first.
 pub fn finalists(run: &DecodedRun, most: usize) -> Vec<Case> {
     let Some(shortlist) = &run.records.shortlist else { return Vec::new() };
@@ -71,6 +71,15 @@ fn chosen(run: &DecodedRun, shortlist: &Shortlist, most: usize) -> Vec<Row> {
         // The simplest may all miss the SLO.
         let room = usize::from(shortlist.workload.slo.is_some());
         for row in sleeping.iter().filter(simplest).take(most.saturating_sub(room)) {
+            add(row, &mut chosen);
+        }
+    }
+    if shortlist.workload.latest {
+        let replaces_older = |row: &&Row| {
+            let candidate = shortlist.candidate(&row.case.mechanism, row.case.wait);
+            candidate.is_some_and(|candidate| candidate.replaces_older)
+        };
+        if let Some(row) = sleeping.iter().find(replaces_older) {
             add(row, &mut chosen);
         }
     }

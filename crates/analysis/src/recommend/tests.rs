@@ -559,6 +559,18 @@ fn simplest_rows_are_measured_longer_if_simplicity_is_the_objective() {
 }
 
 #[test]
+fn row_that_replaces_older_messages_is_measured_longer_if_the_newest_counts() {
+    let rows = [SOCKET, MEMORY, PIPE, ("seqlock", Wait::Futex, 90_000.0, 5)];
+    let rows_of = |latest| {
+        let run = Run::from_records(records(Workload { latest, ..Workload::default() }, &rows)).unwrap();
+        let finalists = finalists(&DecodedRun::of(&run), 3);
+        finalists.into_iter().map(|case| case.mechanism).collect::<Vec<_>>()
+    };
+    assert_eq!(rows_of(true), ["unix-seqpacket", "seqlock", "posix-shm"]);
+    assert_eq!(rows_of(false), ["unix-seqpacket", "posix-shm", "pipe"]);
+}
+
+#[test]
 fn rows_of_a_place_have_the_same_effort_if_simplicity_is_the_objective() {
     let found =
         |objective| recommended(Workload { objective, ..Workload::default() }, &[PIPE, SOCKET, QUEUE]);

@@ -10,7 +10,7 @@ use furlong_analysis::{
     Repeated, SLEEPING, SPINNING, Sensitivity, SloVerdict, WorkloadChange, fewest_samples, places,
 };
 use furlong_model::{
-    Boundary, Language, Objective, Pattern, Placement, Reach, Slo, Tried, Trust, Unit, Workload,
+    Boundary, Language, Objective, Pattern, Placement, Reach, Slo, Tried, Trust, Unit, Wait, Workload,
     format_bytes, format_ns, format_rate, is_one, row_name,
 };
 use furlong_stats::trials_of_comparison;
@@ -219,6 +219,11 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
         format_ns(if is_of_cpu { choice.figure } else { choice.cpu_ns }),
         if receivers(workload) > 1.0 { " and receiver" } else { "" },
     ));
+    lines.extend((choice.wait == Wait::Adaptive && !workload.spin).then(|| {
+        "A process that waits spins for as long as a wake-up takes, and sleeps then: messages that follow each other more closely \
+         keep its processor busy."
+            .to_owned()
+    }));
     lines.extend(choice.slo.zip(workload.slo).map(|(verdict, slo)| holds(slo, verdict)));
     lines.extend(recommendation.budget.map(|budget| budget_line(&budget, recommendation.simpler.as_ref())));
     lines.extend(runtimes(&workload.languages));
@@ -760,12 +765,13 @@ pub(crate) fn left_out(recommendation: &Recommendation) -> Vec<String> {
     let (compared, uncompared) = (eliminated(true), eliminated(false));
     if !compared.is_empty() {
         let compared = listed(&compared, 2 * NAMED);
-        let Workload { objective, spin, .. } = recommendation.workload;
+        let Workload { objective, spin, latest, .. } = recommendation.workload;
         let simple =
             if objective == Objective::Simplicity { "all that are the least work" } else { "the simplest" };
+        let newest = if latest { ", the best that replaces older messages" } else { "" };
         let spinning = if spin { format!(", and {SPINNING} that busy-wait") } else { String::new() };
         lines.push(format!(
-            "not in the longer look, which has room for at most {SLEEPING} that block (fewer if the time is short): {simple}, \
+            "not in the longer look, which has room for at most {SLEEPING} that block (fewer if the time is short): {simple}{newest}, \
              then the best of each family, the second best of each, and the rest{spinning}; in the early look, as compared with \
              {than}: {compared}."
         ));
