@@ -224,7 +224,9 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
          keep its processor busy."
             .to_owned()
     }));
-    lines.extend(choice.slo.zip(workload.slo).map(|(verdict, slo)| holds(slo, verdict)));
+    lines.extend(
+        choice.slo.zip(workload.slo).map(|(verdict, slo)| holds(slo, verdict, recommendation.run.partial)),
+    );
     lines.extend(recommendation.budget.map(|budget| budget_line(&budget, recommendation.simpler.as_ref())));
     lines.extend(runtimes(&workload.languages));
     lines.extend(standing(recommendation, choice));
@@ -359,20 +361,28 @@ fn simplest(rivals: &[&Ranked], choice: &Ranked, slo: Option<&str>) -> Option<St
 }
 
 /// Rows that may be as good as the first, and were not measured longer: the early look does not distinguish them from it.
-fn dropped(recommendation: &Recommendation) -> Option<String> {
+fn dropped(recommendation: &Recommendation) -> Vec<String> {
     let rows = &recommendation.eliminated;
-    let than = plain(&rows.first()?.than);
-    let is_tie = |row: &&Eliminated| row.times_interval.is_some_and(|[low, high]| low <= 1.0 && 1.0 <= high);
+    let than = rows.first().map(|row| plain(&row.than)).unwrap_or_default();
+    // The first of the longer look need not be the first of the early look.
+    let is_as_good = |row: &&Eliminated| row.times_interval.is_some_and(|[low, _]| low <= 1.0);
     let name = |row: &Eliminated| plain(&row_name(&row.mechanism, row.wait));
-    let tied: Vec<String> = rows.iter().filter(is_tie).map(name).collect();
+    let tied: Vec<String> = rows.iter().filter(is_as_good).map(name).collect();
     let uncompared = rows.iter().filter(|row| row.times_interval.is_none()).count();
-    let tied = (!tied.is_empty())
-        .then(|| format!("{} tied with {than} in the early look ({})", tied.len(), listed(&tied, NAMED)));
-    let uncompared =
-        (uncompared > 0).then(|| format!("{uncompared} had fewer than three trials in the early look"));
-    let parts: Vec<String> = tied.into_iter().chain(uncompared).collect();
-    (!parts.is_empty())
-        .then(|| format!("Of the rows that were not measured longer, {}.", parts.join(", and ")))
+    let compared = match recommendation.workload.objective {
+        Objective::Cpu => "without significantly more CPU time",
+        _ => "not significantly slower",
+    };
+    let tied = (!tied.is_empty()).then(|| {
+        format!(
+            "Not measured longer, but {compared} than {than} in the early look: {}.",
+            listed(&tied, NAMED)
+        )
+    });
+    let uncompared = (uncompared > 0).then(|| {
+        format!("Not measured longer, with fewer than three trials in the early look: {uncompared}.")
+    });
+    tied.into_iter().chain(uncompared).collect()
 }
 
 /// The standing of a choice that ties with none of its rivals. `slo` is given if other rows miss it.
@@ -428,11 +438,12 @@ fn receivers(workload: &Workload) -> f64 {
     if pattern.is_to_all() { f64::from(parties.get()) } else { 1.0 }
 }
 
-fn holds(slo: Slo, verdict: SloVerdict) -> String {
+fn holds(slo: Slo, verdict: SloVerdict, is_partial: bool) -> String {
     let SloVerdict { holds, quantile, measured_ns, limit_ns, few } = verdict;
     let Some((holds, measured_ns)) = holds.zip(measured_ns) else {
         let (percentile, needed) = (slo.percentile(), fewest_samples(slo.quantile));
-        return format!("Whether {slo} holds is unknown: {percentile} needs {needed} samples.");
+        let remedy = if is_partial { "" } else { " A longer --within measures more." };
+        return format!("Whether {slo} holds is unknown: {percentile} needs {needed} samples.{remedy}");
     };
     let measured = format_ns(measured_ns);
     let times =

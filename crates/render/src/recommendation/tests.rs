@@ -220,18 +220,26 @@ fn rows_that_were_dropped_and_tied_stand_beside_the_choice() {
         times_interval,
         than: "posix-shm/futex".to_owned(),
     };
-    found.eliminated = vec![dropped("fifo", Some([0.9, 1.2])), dropped("tcp", Some([1.5, 2.5]))];
+    found.eliminated = vec![
+        dropped("fifo", Some([0.9, 1.2])),
+        dropped("udp", Some([0.8, 0.9])),
+        dropped("tcp", Some([1.5, 2.5])),
+    ];
     let text = line(&found);
-    let expected = "Of the rows that were not measured longer, 1 tied with posix-shm/futex in the early look (fifo/block).";
+    let expected = "Not measured longer, but not significantly slower than posix-shm/futex in the early look: fifo/block, \
+                    udp/block.";
     assert!(text.contains("It is first alone") && text.contains(expected), "{text}");
     let room = "not in the longer look, which has room for at most 8 that block (fewer if the time is short): the simplest, \
                 then the best of each family, the second best of each, and the rest; in the early look";
     assert!(text.contains(room), "{text}");
-    found.eliminated.push(dropped("udp", None));
+    found.eliminated.push(dropped("vsock", None));
     let text = line(&found);
-    assert!(text.contains("(fifo/block), and 1 had fewer than three trials in the early look."), "{text}");
+    assert!(
+        text.contains("Not measured longer, with fewer than three trials in the early look: 1."),
+        "{text}"
+    );
     found.eliminated = vec![dropped("tcp", Some([1.5, 2.5]))];
-    assert!(!line(&found).contains("Of the rows that were not"), "it was slower");
+    assert!(!line(&found).contains("Not measured longer"), "it was slower");
 }
 
 #[test]
@@ -306,11 +314,15 @@ fn slo_of_a_percentile_that_needs_more_samples_is_unknown() {
         (verdict.holds, verdict.measured_ns) = (None, None);
     };
     let mut found = made(slo("p99<2ms"));
+    found.run.partial = false;
     unknown(found.choice.as_mut().unwrap());
     unknown(found.simpler.as_mut().map(|other| &mut other.row).unwrap());
     found.ranked.iter_mut().for_each(unknown);
     let text = line(&found);
-    assert!(text.contains("Whether p99<2.00 ms holds is unknown: p99 needs 100 samples."), "{text}");
+    assert!(
+        text.contains("Whether p99<2.00 ms holds is unknown: p99 needs 100 samples. A longer --within"),
+        "{text}"
+    );
     assert!(text.contains(", and whether it meets p99<2.00 ms is unknown; it leaves to you:"), "{text}");
     assert!(text.contains("1 posix-shm/futex * ") && text.contains("=2 pipe/block * "), "{text}");
     let legend = "* too few samples to know whether p99<2.00 ms holds.";
