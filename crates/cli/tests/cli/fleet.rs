@@ -79,6 +79,9 @@ fn files_that_cannot_be_written_leave_no_folder() {
         limited(&words, 900).expect_code(1).expect_complaint("cannot write fleet/new/");
         assert!(!place.path("fleet").exists(), "{engine}");
     }
+    let words = ["recommend", "--size", "64", "--row", "tcp/block", "--emit", "c,python", "-o", "fleet/new"];
+    limited(&words, 900).expect_code(1).expect_complaint("cannot write fleet/new/");
+    assert!(!place.path("fleet").exists());
     limited(&["adapter", "new", "--lang", "python", "mine"], 900).expect_code(1);
     assert!(!place.path("mine").exists());
     let refused = limited(&["adapter", "install", "python"], 900).expect_code(1);

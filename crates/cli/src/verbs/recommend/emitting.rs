@@ -1,10 +1,10 @@
 //! Programs to begin with: what was chosen, as source text.
 
-use crate::delivery::deliver_into_folder;
 use crate::output;
 use furlong_analysis::{Recommendation, row_refusal};
 use furlong_bench::registry;
 use furlong_console::exit::{Outcome, Usage};
+use furlong_console::writing::NewFiles;
 use furlong_model::{
     Boundary, Capabilities, Excluded, Limits, Placement, Shortlist, Wait, Workload, format_bytes,
 };
@@ -70,11 +70,18 @@ impl<'a> Destination<'a> {
     }
 
     fn print(&self, programs: &[Program]) -> anyhow::Result<()> {
+        if let Some(folder) = self.folder {
+            let mut files = NewFiles::default();
+            files.folder(folder)?;
+            for made in programs {
+                files.file(&folder.join(&made.file_name), made.text.as_bytes())?;
+            }
+            files.keep();
+        }
         for made in programs {
             match self.folder {
                 Some(folder) => {
                     let path = folder.join(&made.file_name);
-                    deliver_into_folder("-o", &path, made.text.as_bytes())?;
                     output::tell(format_args!("\nWritten to {}, for", path.display()));
                 }
                 None => {
