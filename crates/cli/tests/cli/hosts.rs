@@ -201,29 +201,6 @@ fn a_peer_that_does_not_answer_as_furlong_does_is_a_clear_error() {
 }
 
 #[test]
-fn signal_ends_a_run_that_waits_for_its_peer() {
-    let place = Place::new();
-    let before = Snapshot::take();
-    // The first one waits for an answer, the second one for room in the pipe.
-    let silent = "echo >begun; setsid sleep 100 & exec sleep 100".to_owned();
-    let full = TAKES_NOTHING.replace("sleep 0.02", "sleep 0.02; echo >begun");
-    for (command, signal, code) in [
-        (&silent, libc::SIGTERM, Some(143)),
-        (&silent, libc::SIGKILL, None),
-        (&full, libc::SIGHUP, Some(129)),
-    ] {
-        let peer = format!("command:{command}");
-        let words = ["run", "tcp", "--timeout", "10min", "--peer", &peer, "--peer-address", "127.0.0.1"];
-        let running = place.start(&mut furlong(&place, words.into_iter().chain(QUICK)));
-        look_for(PATIENCE, || place.path("begun").exists().then_some(())).expect("a command that runs");
-        running.signal(signal);
-        assert_eq!(running.finish_within(PATIENCE).expect_no_panic().code, code, "{command}");
-        before.expect_nothing_left(&place);
-        fs::remove_file(place.path("begun")).unwrap();
-    }
-}
-
-#[test]
 fn a_copy_is_not_tried_where_it_cannot_run() {
     let place = Place::new();
     place.path_with("furlong", "echo furlong 0.0.1");
@@ -409,5 +386,51 @@ exit $CODE"#;
         );
         // Nothing is left out: a round trip that was lost in part took longer than that.
         assert!(number(row, "round_trip_ns.max") > 2e8, "{row:#}");
+    }
+}
+
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn signal_ends_a_run_that_waits_for_its_peer() {
+        let place = Place::new();
+        let before = Snapshot::take();
+        // The first one waits for an answer, the second one for room in the pipe.
+        let silent = "echo >begun; setsid sleep 100 & exec sleep 100".to_owned();
+        let full = TAKES_NOTHING.replace("sleep 0.02", "sleep 0.02; echo >begun");
+        for (command, signal, code) in [
+            (&silent, libc::SIGTERM, Some(143)),
+            (&silent, libc::SIGKILL, None),
+            (&full, libc::SIGHUP, Some(129)),
+        ] {
+            let peer = format!("command:{command}");
+            let words = ["run", "tcp", "--timeout", "10min", "--peer", &peer, "--peer-address", "127.0.0.1"];
+            let running = place.start(&mut furlong(&place, words.into_iter().chain(QUICK)));
+            look_for(PATIENCE, || place.path("begun").exists().then_some(())).expect("a command that runs");
+            running.signal(signal);
+            assert_eq!(running.finish_within(PATIENCE).expect_no_panic().code, code, "{command}");
+            before.expect_nothing_left(&place);
+            fs::remove_file(place.path("begun")).unwrap();
+        }
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn row_fails_if_the_peer_reads_nothing_during_a_run() {
+        let (before, place) = (Snapshot::take(), Place::new());
+        // The first connection is a shell for a second, which the trial under way loses.
+        let peer = format!("command:if mkdir first; then exec timeout 1 sh; fi; {TAKES_NOTHING}");
+        let words =
+            ["run", "tcp/block", "tcp/epoll", "--timeout", "500ms", "--trials", "200", "--budget", "50ms"];
+        let more = ["--no-save", "--format", "json", "--peer-address", "127.0.0.1", "--peer", peer.as_str()];
+        let finished = place.finish(&mut furlong(&place, words.into_iter().chain(more)));
+        let json = finished.expect_code(1).json();
+        let told = "responder in phase create: alive, but it has not read what it was sent for 500ms";
+        let skipped = list(&json, "skipped");
+        assert!(skipped.iter().any(|row| text(row, "reason").contains(told)), "{skipped:#?}");
+        before.expect_nothing_left(&place);
     }
 }
