@@ -404,7 +404,9 @@ fn runs_in_turn_have_one_verdict() {
         ["compare"].into_iter().chain(names).chain(["--pairs", "--fail-on", "regression"]).collect::<Vec<_>>()
     };
     let few = place.run(words(&["before", "after"])).expect_code(4);
-    assert!(few.stdout.contains("too few runs"), "{few:?}");
+    // On a busy machine the one that was disturbed is the reason.
+    let is_said = |reason| few.stdout.contains(reason);
+    assert!(is_said("too few runs") || is_said("on an unreliable machine"), "{few:?}");
     let odd = place.run(words(&["before", "after", "before"])).expect_code(2);
     odd.expect_complaint("--pairs needs an even number of runs");
     // A run that is named twice counts once.
