@@ -2,13 +2,13 @@
 
 use crate::common::Place;
 
-const TAIL: &str = "Share of round trips that take at least this long: 32KiB messages on one core";
+const TAIL: &str = "Share of round trips that take at least this long: 4KiB messages on one core";
 const PUBLISHED: &str = "Throughput against the size of a message, as published";
 const MEASURED: &str = "Throughput against the size of a message, as measured now";
 
 /// What `run` prints, with enough samples for a tail: on one core no host delays a wake-up.
 fn ran(words: &[&str]) -> String {
-    let usual = "-s 32KiB --trials 1 --budget 100ms --place same-core --no-save --no-progress".split(' ');
+    let usual = "-s 4KiB --trials 1 --budget 100ms --place same-core --no-save --no-progress".split(' ');
     Place::new().run(["run"].into_iter().chain(words.iter().copied()).chain(usual)).expect_code(0).stdout
 }
 
@@ -33,7 +33,7 @@ fn who_wants_none_has_none_and_who_wants_one_of_a_row_has_it() {
     assert!(!ran(&["pipe", "unix-stream", "--chart", "never"]).contains(TAIL));
     assert!(!ran(&["pipe"]).contains(TAIL));
     let wanted = ran(&["pipe", "--chart", "always"]);
-    let (before, after) = wanted.split_once("\nRanking: 32KiB messages on one core").expect("a ranking");
+    let (before, after) = wanted.split_once("\nRanking: 4KiB messages on one core").expect("a ranking");
     assert!(
         before.contains("vs first") && after.contains("pipe/block │") && after.contains(TAIL),
         "{wanted}"

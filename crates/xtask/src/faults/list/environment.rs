@@ -117,11 +117,11 @@ pub(super) fn environment() -> Vec<Fault> {
             "E4",
             "standard input, output and error closed",
             "shell",
-            "the run is saved whole",
+            "the run is saved whole, and its table, which cannot be written, is an error",
             &[],
             "\"$FURLONG\" run pipe posix-shm fifo --trials 1 --budget 2ms --warm-up 100us --save closed --no-progress <&- >&- 2>&-
              code=$?
-             [ $code = 0 ] || echo \"bad: exit code $code\"
+             [ $code = 1 ] || echo \"bad: exit code $code\"
              tail -n 1 data/furlong/runs/closed.jsonl | grep -q '\"record\":\"end\"' || echo 'bad: it does not end as a run'
              expect 0 \"$FURLONG\" export closed
              [ \"$(grep -c ,measured, said)\" = 3 ] || echo \"bad: not all rows were measured: $(tail -c 300 said)\"
