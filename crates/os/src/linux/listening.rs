@@ -45,8 +45,8 @@ mod tests {
     use std::io::{ErrorKind, Read, Write};
     use std::net::{Ipv4Addr, Shutdown, TcpStream};
 
-    #[test]
-    fn who_connected_is_told_of_the_end_and_has_the_port_back() {
+    /// Returns whether a port whose connection was reset can be bound again at once.
+    fn is_port_back() -> bool {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         reset_on_close(&listener).unwrap();
         let mut connected = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -60,7 +60,12 @@ mod tests {
         drop(accepted);
         assert_eq!(connected.read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
         drop(connected);
-        // A connection that waits for stragglers would still have it.
-        TcpListener::bind(own).unwrap();
+        TcpListener::bind(own).is_ok()
+    }
+
+    #[test]
+    fn connection_is_reset_and_its_port_is_free() {
+        // A connection that waits for stragglers keeps its port each time. Another process may have taken it once.
+        assert!((0..10).any(|_| is_port_back()));
     }
 }
