@@ -375,7 +375,8 @@ pub(crate) static FIGURES: [Figure; 37] = [
         Key::PerExchange(5, "minor_faults_per_*", |exchange| exchange.page_faults.minor),
         Key::PerExchange(6, "major_faults_per_*", |exchange| exchange.page_faults.major),
     ]),
-    figure("calls", |entry| decimals(entry.row.system_calls()))
+    // Empty if a row was not counted: a question mark would need a legend of its own.
+    figure("calls", |entry| entry.row.system_calls().map_or_else(String::new, |calls| decimals(Some(calls))))
         .expendable(4)
         .when(|row| row.exchange.system_calls.is_some())
         .keys(&[
