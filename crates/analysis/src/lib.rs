@@ -113,7 +113,7 @@ pub use reached::Reached;
 pub use recommend::{
     Alternative, Answer, Budget, BudgetKind, Earlier, Eliminated, Offer, RECOMMENDATION_SCHEMA, Ranked,
     Recommendation, Repeated, SLEEPING, SPINNING, Sensitivity, SloVerdict, WorkloadChange, finalists,
-    out_of_reach, places, recommend, row_refusal, shortlist, surroundings, without_early_look,
+    out_of_reach, places, recommend, row_refusal, shortlist, surroundings,
 };
 pub use regimes::{InBoth, Regimes};
 pub use replay::{

@@ -5,7 +5,7 @@ use crate::ids::Ids;
 use crate::rows::size;
 use furlong_analysis::{
     DecodedRun, Explanation, Level, NamedRun, Recommendation, Replay, Summary, explain_saved, recommend,
-    replay, without_early_look,
+    replay,
 };
 use furlong_chart::Chart;
 use furlong_render::charts::{
@@ -50,14 +50,15 @@ impl Part {
     pub fn of(named: NamedRun, ids: &mut Ids) -> Part {
         let (whole, name) = (named.run, plain(named.name));
         // Or a row would have one figure in the answer and another in a table.
-        let answering = without_early_look(whole);
+        let recommendation = recommend(whole);
+        let answering = recommendation.as_ref().and_then(|answer| answer.without_early_look(whole));
         let run = answering.as_ref().unwrap_or(whole);
         let summary = &run.summary;
         let id = ids.give(&format!("run {name}"));
         let explanation = explain_saved(run).filter(|explanation| !explanation.rows.is_empty());
         let replay = replay(run);
         let mut part = Part {
-            verdict: verdict(summary, explanation.as_ref(), replay.as_ref(), recommend(whole).as_ref()),
+            verdict: verdict(summary, explanation.as_ref(), replay.as_ref(), recommendation.as_ref()),
             id,
             name,
             summary: summary.clone(),

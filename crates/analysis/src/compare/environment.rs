@@ -1,9 +1,9 @@
 //! What two runs differ in beside their rows: the machine, furlong itself, and what was asked.
 
 use super::row::ComparedRow;
-use crate::NamedRun;
 use crate::conditions::condition_facts;
 use crate::machine_facts::{UNKNOWN, machine_facts};
+use crate::{NamedRun, Row};
 use furlong_model::{Machine, PeerHost, format_ns};
 use furlong_stats::distinct;
 use serde::Serialize;
@@ -105,10 +105,14 @@ fn by_name(facts: &[(String, String)]) -> BTreeMap<String, String> {
     facts.iter().cloned().collect()
 }
 
+/// The rows of a run that both runs have.
+fn shared<'a>(side: NamedRun<'a>, rows: &[ComparedRow]) -> impl Iterator<Item = &'a Row> {
+    side.run.summary.rows.iter().filter(|row| rows.iter().any(|other| other.case == row.case))
+}
+
 /// What the kernel granted to the rows that both have, by name.
 fn in_force(side: NamedRun, rows: &[ComparedRow]) -> BTreeMap<String, String> {
-    let shared = side.run.summary.rows.iter().filter(|row| rows.iter().any(|other| other.case == row.case));
-    let granted = shared.flat_map(|row| {
+    let granted = shared(side, rows).flat_map(|row| {
         row.effective.iter().map(|(name, value)| (format!("{name} of {}", row.case), value.to_string()))
     });
     granted.collect()
@@ -116,8 +120,7 @@ fn in_force(side: NamedRun, rows: &[ComparedRow]) -> BTreeMap<String, String> {
 
 /// The commands of own programs of the rows that both have.
 fn commands(side: NamedRun, rows: &[ComparedRow]) -> BTreeMap<String, String> {
-    let shared = side.run.summary.rows.iter().filter(|row| rows.iter().any(|other| other.case == row.case));
-    let commands = shared.filter_map(|row| {
+    let commands = shared(side, rows).filter_map(|row| {
         let [serve, ask] = &row.programs.as_ref()?.commands;
         let serve = if serve.is_empty() { String::new() } else { format!(", asking '{serve}'") };
         Some((row.case.to_string(), format!("'{ask}'{serve}")))

@@ -15,6 +15,7 @@ pub use cause::{Cause, Share};
 pub use counts::{ChangedCall, ComparedCount, CountChange, Counted};
 pub use environment::Difference;
 pub use incomparable::Incomparable;
+pub(crate) use row::by_margin;
 pub use row::{Change, ComparedRow, Inconclusive};
 pub use together::{Power, Together};
 

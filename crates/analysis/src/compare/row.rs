@@ -192,6 +192,17 @@ fn are_identical(baseline: NamedRun, new: NamedRun, case: &Case) -> bool {
     baseline.run.measured(case).eq(new.run.measured(case))
 }
 
+/// What the interval of a ratio says by itself. The margin is of times, both ways.
+pub(crate) fn by_margin([low, high]: [f64; 2], margin: f64) -> Change {
+    let limit = 1.0 + margin;
+    match () {
+        () if low >= 1.0 / limit && high <= limit => Change::Same,
+        () if low > limit => Change::Worse,
+        () if high < 1.0 / limit => Change::Better,
+        () => Change::Inconclusive,
+    }
+}
+
 /// The verdict, or why there is none. `tested` is how many rows the test was corrected for.
 fn judge(row: &ComparedRow, margin: f64, tested: usize, unreliable: &[&str]) -> Result<Change, Inconclusive> {
     if row.identical {
@@ -201,18 +212,15 @@ fn judge(row: &ComparedRow, margin: f64, tested: usize, unreliable: &[&str]) -> 
         let during = unreliable.iter().map(|name| (*name).to_owned()).collect();
         return Err(Inconclusive::Unreliable { during });
     }
-    let Some([low, high]) = row.ci95 else {
+    let Some(ends) = row.ci95 else {
         let (baseline, new) = (row.baseline_trials, row.new_trials);
         return Err(Inconclusive::TooFewTrials { baseline, new });
     };
-    let limit = 1.0 + margin;
     let differs = row.p_adjusted.is_some_and(|p| p < ALPHA);
-    match () {
-        () if low >= 1.0 / limit && high <= limit => Ok(Change::Same),
-        () if low > limit && differs => Ok(Change::Worse),
-        () if high < 1.0 / limit && differs => Ok(Change::Better),
-        () if low > limit || high < 1.0 / limit => Err(Inconclusive::NotSure { tested }),
-        () if differs => Err(Inconclusive::Changed),
-        () => Err(Inconclusive::Wide),
+    match by_margin(ends, margin) {
+        Change::Inconclusive if differs => Err(Inconclusive::Changed),
+        Change::Inconclusive => Err(Inconclusive::Wide),
+        Change::Worse | Change::Better if !differs => Err(Inconclusive::NotSure { tested }),
+        change => Ok(change),
     }
 }

@@ -10,6 +10,7 @@
 use super::by::FleetBy;
 use super::host::Fleet;
 use super::run::FleetRun;
+use crate::compare::by_margin;
 use crate::{Change, Level};
 use furlong_model::{Case, Unit};
 use furlong_stats::{
@@ -31,7 +32,7 @@ pub struct FleetGroup {
     pub hosts: usize,
     /// Runs on an unreliable machine.
     pub unreliable: usize,
-    /// Of them, how many were measured on a noisy machine.
+    /// Runs on a noisy machine.
     pub noisy: usize,
 }
 
@@ -114,7 +115,6 @@ pub(super) fn compare_groups(
     }
     let fleets: Vec<_> =
         members.iter().map(|(name, runs)| (*name, Fleet::of(runs.iter().copied()))).collect();
-    let of_level = |runs: &[&FleetRun], level| runs.iter().filter(|run| run.level == level).count();
     let group = |((name, fleet), (_, runs)): (&(Option<&str>, Fleet), &(_, Vec<&FleetRun>))| FleetGroup {
         name: name.map(str::to_owned),
         runs: runs.len(),
@@ -140,6 +140,10 @@ pub(super) fn compare_groups(
         .collect();
     in_order(&mut changes);
     (groups, changes.into_iter().map(|(_, change)| change).collect())
+}
+
+fn of_level(runs: &[&FleetRun], level: Level) -> usize {
+    runs.iter().filter(|run| run.level == level).count()
 }
 
 /// Sorts by group, the worse rows first.
@@ -189,7 +193,7 @@ fn of_one_host(members: &[(Option<&str>, Vec<&FleetRun>)], margin: f64) -> Vec<F
             changes.push((at, change));
         }
     }
-    let unreliable = |runs: &[&FleetRun]| runs.iter().filter(|run| run.level == Level::Unreliable).count();
+    let unreliable = |runs: &[&FleetRun]| of_level(runs, Level::Unreliable);
     let differ = |runs: &[&FleetRun]| {
         let sides = [baseline.as_slice(), runs];
         let [then, now] = sides.map(|side| 2 * unreliable(side) > side.len());
@@ -218,15 +222,11 @@ fn runs_needed(rows: usize) -> usize {
 
 fn verdict_of_runs(change: &FleetChange, margin: f64, needed: usize) -> Result<Change, FleetInconclusive> {
     let few = FleetInconclusive::TooFewRuns { needed };
-    let [low, high] = change.interval.ok_or(few)?;
-    let limit = 1.0 + margin;
     let differs = change.p_adjusted.is_some_and(|p| p < ALPHA);
-    match () {
-        () if low >= 1.0 / limit && high <= limit => Ok(Change::Same),
-        () if low > limit && differs => Ok(Change::Worse),
-        () if high < 1.0 / limit && differs => Ok(Change::Better),
-        () if low > limit || high < 1.0 / limit => Err(few),
-        () => Err(FleetInconclusive::Wide),
+    match by_margin(change.interval.ok_or(few)?, margin) {
+        Change::Inconclusive => Err(FleetInconclusive::Wide),
+        Change::Worse | Change::Better if !differs => Err(few),
+        change => Ok(change),
     }
 }
 
@@ -308,13 +308,10 @@ impl Asked {
     }
 
     fn verdict(&self, interval: Option<[f64; 2]>) -> Result<Change, FleetInconclusive> {
-        let [low, high] = interval.ok_or(FleetInconclusive::TooFewHosts { needed: self.needed() })?;
-        let limit = 1.0 + self.margin;
-        match () {
-            () if low >= 1.0 / limit && high <= limit => Ok(Change::Same),
-            () if low > limit => Ok(Change::Worse),
-            () if high < 1.0 / limit => Ok(Change::Better),
-            () => Err(FleetInconclusive::Wide),
+        let interval = interval.ok_or(FleetInconclusive::TooFewHosts { needed: self.needed() })?;
+        match by_margin(interval, self.margin) {
+            Change::Inconclusive => Err(FleetInconclusive::Wide),
+            change => Ok(change),
         }
     }
 }

@@ -40,12 +40,16 @@ impl Budget {
         let slo = workload.slo.map(|slo| (ns(slo.limit_ns), BudgetKind::Slo));
         let interval = workload.interval_ns.map(|interval| (ns(interval), BudgetKind::Interval));
         let (available_ns, from) = work.or(slo).or(interval)?;
-        let share = choice.p50_ns / available_ns.max(1.0);
+        let share = share(choice, available_ns);
         Some(Budget { available_ns, from, share, matters: share >= MATTERS })
     }
 
-    /// Whether the median of a row is so small a share of what there is that the choice does not matter.
+    /// Returns whether the median of a row is too small a share of the budget to matter.
     pub fn is_negligible(&self, row: &Ranked) -> bool {
-        row.p50_ns / self.available_ns.max(1.0) < MATTERS
+        share(row, self.available_ns) < MATTERS
     }
+}
+
+fn share(row: &Ranked, available_ns: f64) -> f64 {
+    row.p50_ns / available_ns.max(1.0)
 }

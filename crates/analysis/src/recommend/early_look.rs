@@ -30,14 +30,23 @@ pub struct Eliminated {
 /// Older files looked at a closed loop first, whatever the rate.
 pub(super) fn early_look<'a>(run: &DecodedRun<'a>, shortlist: &Shortlist) -> DecodedRun<'a> {
     let Shortlist { workload, placement, first_look_trials, .. } = shortlist;
-    let is_early = |trial: &Trial, at: &dyn Fn(&Case) -> Case| {
-        trial.number < *first_look_trials && trial.case == at(&trial.case)
+    let is_closed = |trial: &Trial| {
+        let Case { mechanism, wait, .. } = &trial.case;
+        let closed = workload.closed_case(mechanism, *wait, workload.size_bytes, *placement);
+        trial.number < *first_look_trials && trial.case == closed
     };
-    let at_workload = |case: &Case| workload.case(&case.mechanism, case.wait, *placement);
-    let closed =
-        |case: &Case| workload.closed_case(&case.mechanism, case.wait, workload.size_bytes, *placement);
-    let is_recent = run.records.trials.iter().any(|trial| is_early(trial, &at_workload));
-    run.only(|trial| if is_recent { is_early(trial, &at_workload) } else { is_early(trial, &closed) })
+    let is_recent = run.records.trials.iter().any(|trial| is_early(shortlist, trial));
+    run.only(|trial| if is_recent { is_early(shortlist, trial) } else { is_closed(trial) })
+}
+
+/// Returns whether a trial is one of the early look at the workload.
+pub(super) fn is_early(shortlist: &Shortlist, trial: &Trial) -> bool {
+    trial.number < shortlist.first_look_trials && is_at_workload(shortlist, &trial.case)
+}
+
+/// Returns whether a case is the workload, of any row.
+pub(super) fn is_at_workload(shortlist: &Shortlist, case: &Case) -> bool {
+    *case == shortlist.workload.case(&case.mechanism, case.wait, shortlist.placement)
 }
 
 /// Returns the rows of a look with their figures, the best by the objective first.

@@ -32,8 +32,8 @@ use crate::{
     Summary,
 };
 use constraints::KEEPS_CPUS_BUSY;
-use early_look::{early_look, eliminated};
-use furlong_model::{Case, Excluded, Shortlist, Trial, Tried, Wait, Workload};
+use early_look::{early_look, eliminated, is_at_workload, is_early};
+use furlong_model::{Case, Excluded, Shortlist, Tried, Wait, Workload};
 use furlong_stats::{FEWEST_TRIALS, sort_by};
 use serde::Serialize;
 
@@ -116,9 +116,7 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
     let shortlist = run.records.shortlist.as_ref()?;
     let workload = &shortlist.workload;
     let early_run = early_look(run, shortlist);
-    let at_workload = |case: &Case| *case == workload.case(&case.mechanism, case.wait, shortlist.placement);
-    let is_long = |trial: &Trial| trial.number >= shortlist.first_look_trials && at_workload(&trial.case);
-    let longer = run.only(is_long);
+    let longer = run.only(|trial| is_at_workload(shortlist, &trial.case) && !is_early(shortlist, trial));
     let early_look_alone = is_too_short(&longer.summary)
         && (longer.summary.rows.is_empty() || !is_too_short(&early_run.summary));
     let long_run = if early_look_alone { &early_run } else { &longer };
@@ -256,19 +254,6 @@ fn spinning_not_compared(shortlist: &Shortlist, excluded: &[Excluded]) -> Option
     reason.or_else(|| candidate.map(|_| String::new()))
 }
 
-/// Returns a run of `furlong recommend` without the trials of its early look, on which the answer does not rest; `None` for any other
-/// run, and where the early look is all there is.
-pub fn without_early_look<'a>(run: &DecodedRun<'a>) -> Option<DecodedRun<'a>> {
-    let shortlist = run.records.shortlist.as_ref()?;
-    let workload = &shortlist.workload;
-    let is_early = |trial: &Trial| {
-        trial.number < shortlist.first_look_trials
-            && trial.case == workload.case(&trial.case.mechanism, trial.case.wait, shortlist.placement)
-    };
-    let rest = run.only(|trial| !is_early(trial));
-    recommend(run).filter(|answer| !answer.early_look_alone && answer.choice.is_some()).map(|_| rest)
-}
-
 /// Whether the time was over before any candidate had enough trials for an interval, and nothing else went wrong.
 fn is_too_short(summary: &Summary) -> bool {
     summary.rows.iter().all(|row| row.trials < FEWEST_TRIALS)
@@ -331,6 +316,14 @@ fn excluded<'a>(
 }
 
 impl Recommendation {
+    /// Returns `run`, from which this is, without the trials of the early look, on which the answer does not rest; `None` if nothing was
+    /// chosen, or the early look is all there is.
+    pub fn without_early_look<'a>(&self, run: &DecodedRun<'a>) -> Option<DecodedRun<'a>> {
+        let shortlist = run.records.shortlist.as_ref()?;
+        let rests_on_longer = self.choice.is_some() && !self.early_look_alone;
+        rests_on_longer.then(|| run.only(|trial| !is_early(shortlist, trial)))
+    }
+
     /// Whether the objective that was set holds; `None` if none was, nothing was chosen, or there are too few samples to know.
     pub fn slo_holds(&self) -> Option<bool> {
         self.choice.as_ref()?.slo.as_ref().and_then(|slo| slo.holds)

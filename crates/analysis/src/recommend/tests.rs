@@ -6,7 +6,7 @@ use crate::fixture::{
     self,
     recommendation::{MEMORY, MeasuredRow, PIPE, POLLED, QUEUE, SOCKET, records},
 };
-use furlong_model::{Objective, Outcome, Pattern, Placement, Record, Slo, WaitKind, printed_ns};
+use furlong_model::{Objective, Outcome, Pattern, Placement, Record, Slo, Trial, WaitKind, printed_ns};
 
 fn recommended(workload: Workload, rows: &[MeasuredRow]) -> Recommendation {
     recommend(&DecodedRun::of(&Run::from_records(records(workload, rows)).unwrap())).unwrap()

@@ -85,8 +85,8 @@ impl Programs<'_> {
             } else if !heard_all && now_ns < other_report_ns {
                 continue;
             }
-            let nobody = self.failure(phase, "nothing happened, and no program says why".to_owned());
-            return Err(cause(incidents).unwrap_or(nobody).into());
+            let unexplained = self.failure(phase, "nothing happened, and no program says why".to_owned());
+            return Err(cause(incidents).unwrap_or(unexplained).into());
         }
     }
 

@@ -1,4 +1,4 @@
-//! How long nothing has come from the processes of a trial, and whether that is a failure yet.
+//! The time since the processes of a trial last reported, and whether their silence is a failure yet.
 
 use furlong_loops::control_page::Progress;
 use furlong_os::activity::{Activity, Lack};
@@ -16,7 +16,7 @@ pub(crate) trait Carrier {
     /// The process number and the activity of each process that is waited for.
     fn activities(&self) -> Vec<(i32, Activity)>;
 
-    /// How far the processes have come, where they note that.
+    /// The progress of the processes; empty if they do not note it.
     fn progress(&self) -> Vec<Progress> {
         Vec::new()
     }
@@ -31,7 +31,7 @@ pub(crate) struct Silence {
     pub(crate) quiet: Duration,
 }
 
-/// The time since something came from the processes of a trial.
+/// The silence of the processes of a trial.
 #[derive(Debug)]
 pub(crate) struct Quiet {
     since_ns: u64,
@@ -55,12 +55,12 @@ impl Quiet {
         Quiet { since_ns: now_ns, progress: carrier.progress(), state: State::Heard, patience: 1 }
     }
 
-    /// Something has come.
+    /// Notes a report.
     pub(crate) fn heard(&mut self, now_ns: u64) {
         (self.since_ns, self.state, self.patience) = (now_ns, State::Heard, 1);
     }
 
-    /// How long nothing has come.
+    /// Returns the time since the last report.
     pub(crate) fn lasted(&self, now_ns: u64) -> Duration {
         Duration::from_nanos(now_ns.saturating_sub(self.since_ns))
     }
@@ -74,7 +74,7 @@ impl Quiet {
         Duration::from_nanos(at_ns.saturating_sub(now_ns))
     }
 
-    /// Looks at processes from which nothing has come. Returns why that is a failure, once it is one.
+    /// Looks at processes that report nothing. Returns why their silence is a failure, once it is one.
     pub(crate) fn look(&mut self, now_ns: u64, limit: Duration, carrier: &impl Carrier) -> Option<Silence> {
         if !self.left(now_ns, limit).is_zero() {
             return None;

@@ -1,7 +1,7 @@
 //! `furlong report`: saved runs as a page, as Markdown, and as pictures. Nothing is measured.
 
 use crate::arguments::{ReportFormat, ReportOptions};
-use crate::delivery::{deliver_into_folder, protect_run};
+use crate::delivery::protect_run;
 use crate::verbs::compare_many::{compared, outcome};
 use crate::{output, saved};
 use anyhow::Context;
@@ -49,7 +49,7 @@ pub fn report(asked: &ReportOptions) -> anyhow::Result<Outcome> {
         let pictures = report.pictures();
         pictures.iter().try_for_each(|picture| protect_run("--charts", &folder.join(&picture.file)))?;
         for picture in &pictures {
-            deliver_into_folder("--charts", &folder.join(&picture.file), picture.svg.as_bytes())?;
+            writing::replace_with_folder(&folder.join(&picture.file), picture.svg.as_bytes())?;
         }
         output::tell(format_args!("{} charts are in {}", pictures.len(), plain(&folder.to_string_lossy())));
         if let Some(picture) = pictures.first() {
