@@ -5,12 +5,14 @@
 //! outside, as with adapters: processors, usage, deaths, silence, and what is left behind.
 
 use crate::adapter::{RUN_VARIABLE, remaining_processes};
-use crate::not_measured::{Interrupted, NotMeasured, not_started};
+use crate::not_measured::{NotMeasured, not_started};
 use crate::session::Session;
 use crate::started_program::{PRINTED_BYTES, Said, StartedProgram, shortened};
 use crate::tally::role_tally;
 use crate::trial::context::Settings;
-use crate::watch::{Carrier, OTHER_REPORT, Observer, Quiet, cause, in_ms, paused_failure};
+use crate::watch::{
+    Carrier, Noticed, OTHER_REPORT, ObservedProcesses, Observer, Silence, in_ms, paused_failure, supervise,
+};
 use furlong_loops::recorder::timing_of;
 use furlong_loops::schedule::Idle;
 use furlong_model::{
@@ -24,8 +26,7 @@ use furlong_os::other_process::{self, Used, with_descendants};
 use furlong_os::pipe::pipe;
 use furlong_os::process::{Bond, Exit, Output, Program, send_signal, spawn};
 use furlong_os::usage::{self, Usage};
-use furlong_os::wait::wait_any;
-use furlong_os::{AsHandle, RawHandle, clock};
+use furlong_os::{AsHandle, BorrowedHandle, RawHandle, clock};
 use furlong_stats::distinct;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -42,10 +43,10 @@ const MOST_PRINTED: usize = 1 << 20;
 /// The longest time that a histogram holds.
 const LONGEST: Duration = Duration::from_mins(1);
 
-/// Time until the processes of a program are looked at for the first time, in milliseconds. Each further look comes after twice the
+/// Time until the processes of a program are looked at for the first time, in nanoseconds. Each further look comes after twice the
 /// time, up to the longest, since a look takes a tenth of a millisecond from what runs there.
-const FIRST_SAMPLE_MS: u64 = 5;
-const LONGEST_SAMPLE_MS: u64 = 100;
+const FIRST_SAMPLE_NS: u64 = 5_000_000;
+const LONGEST_SAMPLE_NS: u64 = 100_000_000;
 
 /// Commands of a row: lines for the shell.
 #[derive(Debug)]
@@ -326,75 +327,25 @@ impl ProgramsTrial<'_> {
         self.started[side].program.child.pid()
     }
 
-    /// Waits for what a side says next of how far it is, and gives it with the time. Other lines are not meant for furlong.
+    /// Waits for the next mark of a side, and returns it with the time. Other lines are not meant for furlong.
     fn next_mark(&mut self, side: usize, phase: Phase) -> Result<(Mark, u64), NotMeasured> {
-        let limit = self.settings.timeout;
-        let mut step_ms = FIRST_SAMPLE_MS;
-        let mut at_ns = clock::now_ns();
-        let mut quiet = Quiet::since(at_ns, &*self);
-        loop {
-            // Before the wait: a mark that was read with an earlier line wakes no wait, and would get the time of its end.
-            let mark = self.started[side].mark(phase).map_err(|failure| self.cause(failure, phase))?;
-            match mark {
-                // It was waited for after the end of its output.
-                Some(Mark::Ended) => return Ok((Mark::Ended, clock::now_ns())),
-                Some(mark) => return Ok((mark, at_ns)),
-                None => {}
-            }
-            if let Some(silence) = quiet.look(at_ns, limit, &*self) {
-                let awaited = if phase == Phase::Open { "line 'ready'" } else { "line 'done'" };
-                let stopped = self.observer.sees_stopped(self.pid(side));
-                let program = &self.started[side].program;
-                return Err(program.silence(phase, awaited, limit, stopped, silence.lacked()).into());
-            }
-            let handles: Vec<_> = self
-                .started
-                .iter()
-                .flat_map(|side| side.program.handles())
-                .chain(self.observer.handles())
-                .chain(self.session.shutdown_handle())
-                .collect();
-            let wait_ms = in_ms(quiet.left(clock::now_ns(), limit)).min(step_ms);
-            let came = wait_any(&handles, wait_ms).map_err(|error| not_started(phase, &error))?;
-            at_ns = clock::now_ns();
-            self.observer.attend();
-            if let Some(signal) = self.session.shutdown_request() {
-                return Err(Interrupted { signal }.into());
-            }
-            for other in (0..self.started.len()).filter(|other| *other != side) {
-                self.started[other].listen(phase).map_err(|failure| self.cause(failure, phase))?;
-            }
-            if !came.contains(&true) {
-                let used = self.used();
-                self.sampled.add(&used);
-                step_ms = (2 * step_ms).min(LONGEST_SAMPLE_MS);
-            }
-        }
-    }
-
-    /// Which failure explains the others, of this one and what the other side did within a moment.
-    fn cause(&mut self, failure: Failure, phase: Phase) -> Failure {
-        let deaths = self.started.iter_mut().filter_map(|Side { program, .. }| {
-            let exit = program.child.wait_at_most(in_ms(OTHER_REPORT))?;
-            (Some(program.party) != failure.party && exit != Exit::Code(0))
-                .then(|| program.exit_failure(exit, phase))
-        });
-        let incidents = deaths.chain([failure.clone()]).collect();
-        cause(incidents).unwrap_or(failure)
+        let ProgramsTrial { session, observer, started, sampled, settings, .. } = self;
+        let next_sample_ns = clock::now_ns() + FIRST_SAMPLE_NS;
+        let mut awaited = Awaited {
+            sides: started,
+            side,
+            phase,
+            limit: settings.timeout,
+            sampled,
+            step_ns: FIRST_SAMPLE_NS,
+            next_sample_ns,
+        };
+        supervise(&mut awaited, session, *observer)
     }
 
     /// Looks for the processes of each side. Returns what each has used so far.
     fn used(&mut self) -> Vec<UsedSoFar> {
-        let of_side = |side: &mut Side| {
-            let roots = side.known.iter().copied().chain([side.program.child.pid()]);
-            let pids: BTreeSet<i32> = roots.flat_map(with_descendants).collect();
-            // A process that ends in between is not counted.
-            let used: UsedSoFar =
-                pids.into_iter().filter_map(|pid| Some((pid, other_process::used(pid).ok()?))).collect();
-            side.known = used.keys().copied().collect();
-            used
-        };
-        self.started.iter_mut().map(of_side).collect()
+        self.started.iter_mut().map(Side::used).collect()
     }
 
     /// Looks at the processes as the measured part begins, and tells the observer. Returns what they have used so far.
@@ -476,16 +427,126 @@ impl ProgramsTrial<'_> {
     }
 }
 
-impl Carrier for ProgramsTrial<'_> {
+/// A side whose next mark is awaited, with the other sides.
+struct Awaited<'a> {
+    sides: &'a mut [Side],
+    /// The index of the awaited side.
+    side: usize,
+    phase: Phase,
+    limit: Duration,
+    sampled: &'a mut CpuSamples,
+    /// Time between the last two samples, and the time of the next one.
+    step_ns: u64,
+    next_sample_ns: u64,
+}
+
+impl Awaited<'_> {
+    /// Samples the CPUs of the processes when a sample is due.
+    fn sample(&mut self, now_ns: u64) {
+        if now_ns >= self.next_sample_ns {
+            let used: Vec<_> = self.sides.iter_mut().map(Side::used).collect();
+            self.sampled.add(&used);
+            self.step_ns = (2 * self.step_ns).min(LONGEST_SAMPLE_NS);
+            self.next_sample_ns = now_ns + self.step_ns;
+        }
+    }
+
+    /// Reads the next mark of the awaited side, and the lines of the others.
+    fn listen(&mut self, now_ns: u64) -> Result<Option<(Mark, u64)>, Failure> {
+        match self.sides[self.side].mark(self.phase)? {
+            // The exit was awaited after the end of the output.
+            Some(Mark::Ended) => return Ok(Some((Mark::Ended, clock::now_ns()))),
+            Some(mark) => return Ok(Some((mark, now_ns))),
+            None => {}
+        }
+        for (_, other) in self.sides.iter_mut().enumerate().filter(|(index, _)| *index != self.side) {
+            other.listen(self.phase)?;
+        }
+        Ok(None)
+    }
+}
+
+impl ObservedProcesses for Awaited<'_> {
     fn activities(&self) -> Vec<(i32, Activity)> {
         let of_side =
             |side: &Side| side.known.iter().copied().chain([side.program.child.pid()]).collect::<Vec<_>>();
-        let pids: BTreeSet<i32> = self.started.iter().flat_map(of_side).collect();
+        let pids: BTreeSet<i32> = self.sides.iter().flat_map(of_side).collect();
         pids.into_iter().filter_map(|pid| Some((pid, other_process::activity(pid)?))).collect()
     }
 }
 
+impl Carrier for Awaited<'_> {
+    type Answer = (Mark, u64);
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    fn longest_silence(&self) -> Duration {
+        self.limit
+    }
+
+    fn next_look(&self, now_ns: u64) -> Duration {
+        Duration::from_nanos(self.next_sample_ns.saturating_sub(now_ns))
+    }
+
+    fn handles(&self) -> Vec<BorrowedHandle<'_>> {
+        self.sides.iter().flat_map(|side| side.program.handles()).collect()
+    }
+
+    fn attend(
+        &mut self,
+        now_ns: u64,
+        _was_woken: bool,
+        _observer: &mut dyn Observer,
+        incidents: &mut Vec<Failure>,
+    ) -> Result<Noticed<(Mark, u64)>, NotMeasured> {
+        match self.listen(now_ns) {
+            Ok(Some(mark)) => return Ok(Noticed::Answer(mark)),
+            Ok(None) => self.sample(now_ns),
+            Err(failure) => incidents.push(failure),
+        }
+        // Lines that are not marks do not end a silence: a program may print for ever.
+        Ok(Noticed::Nothing)
+    }
+
+    fn is_settled(&self, _incidents: &[Failure]) -> bool {
+        // `give_up` waits for deaths.
+        true
+    }
+
+    fn why_silent(&self, observer: &dyn Observer, silence: &Silence) -> Vec<Failure> {
+        let awaited = if self.phase == Phase::Open { "line 'ready'" } else { "line 'done'" };
+        let program = &self.sides[self.side].program;
+        let stopped = observer.sees_stopped(program.child.pid());
+        vec![program.silence(self.phase, awaited, self.limit, stopped, silence.lacked())]
+    }
+
+    fn give_up(&mut self, incidents: &mut Vec<Failure>) -> String {
+        // A side that dies within a moment may be the cause.
+        let failed = incidents.iter().find_map(|incident| incident.party);
+        let others = self.sides.iter_mut().filter(|side| Some(side.program.party) != failed);
+        let deaths = others.filter_map(|Side { program, .. }| {
+            let exit = program.child.wait_at_most(in_ms(OTHER_REPORT))?;
+            (exit != Exit::Code(0)).then(|| program.exit_failure(exit, self.phase))
+        });
+        incidents.extend(deaths);
+        String::new()
+    }
+}
+
 impl Side {
+    /// Looks for its processes. Returns what each has used so far.
+    fn used(&mut self) -> UsedSoFar {
+        let roots = self.known.iter().copied().chain([self.program.child.pid()]);
+        let pids: BTreeSet<i32> = roots.flat_map(with_descendants).collect();
+        // A process that ends in between is not counted.
+        let used: UsedSoFar =
+            pids.into_iter().filter_map(|pid| Some((pid, other_process::used(pid).ok()?))).collect();
+        self.known = used.keys().copied().collect();
+        used
+    }
+
     /// What it has said of how far it is, if it has.
     fn mark(&mut self, phase: Phase) -> Result<Option<Mark>, Failure> {
         loop {

@@ -3,14 +3,13 @@
 use super::conversation::Conversation;
 use super::participants::Participants;
 use super::protocol::{Reply, Request};
-use crate::not_measured::{Interrupted, NotMeasured, not_started};
+use crate::not_measured::NotMeasured;
 use crate::session::Session;
 use crate::started_program::shortened;
-use crate::watch::{Carrier, LatestEnd, OTHER_REPORT, Observer, Quiet, Silence, cause, in_ms};
+use crate::watch::{Carrier, LatestEnd, Noticed, ObservedProcesses, Observer, Silence, supervise};
 use furlong_model::{Failure, Fault, Party, Phase, Role, Unavailable};
+use furlong_os::BorrowedHandle;
 use furlong_os::activity::Activity;
-use furlong_os::clock;
-use furlong_os::wait::wait_any;
 use std::time::Duration;
 
 /// The programs of a trial.
@@ -38,62 +37,45 @@ impl Programs<'_> {
             let request = request(conversation.program.party);
             conversation.send(&request, phase, limit, self.session)?;
         }
-        let mut heard: Vec<Heard> = self.conversations.iter().map(|_| Heard::Nothing).collect();
-        let mut incidents: Vec<Failure> = Vec::new();
-        let mut quiet = Quiet::since(clock::now_ns(), &Awaited(&self.conversations, &heard));
-        // The other program's side of the story may explain what went wrong in one.
-        let mut other_report_ns = u64::MAX;
-        loop {
-            let listened_to = self.conversations.iter().zip(&heard).filter(|(_, heard)| !heard.is_failure());
-            let mut handles: Vec<_> =
-                listened_to.flat_map(|(conversation, _)| conversation.program.handles()).collect();
-            if incidents.is_empty() {
-                handles.extend(self.participants.deaths());
-                handles.extend(self.observer.handles());
-            }
-            handles.extend(self.session.shutdown_handle());
-            let end = self.end.filter(|_| phase != Phase::Finish && incidents.is_empty());
-            let now_ns = clock::now_ns();
-            let until_ns = end.map_or(other_report_ns, |end| end.at_ns.min(other_report_ns));
-            let left = quiet.left(now_ns, limit).min(Duration::from_nanos(until_ns.saturating_sub(now_ns)));
-            wait_any(&handles, in_ms(left)).map_err(|error| not_started(phase, &error))?;
-            self.observer.attend();
-            if let Some(signal) = self.session.shutdown_request() {
-                return Err(Interrupted { signal }.into());
-            }
-            if let Some(end) = end.filter(|end| clock::now_ns() >= end.at_ns) {
-                return Err(end.refusal());
-            }
-            let first = incidents.is_empty();
-            incidents.extend(self.listen(phase, &mut heard)?);
-            if phase != Phase::Finish && incidents.is_empty() {
-                incidents.extend(self.participants.death(phase));
-            }
-            let now_ns = clock::now_ns();
-            if first && !incidents.is_empty() {
-                other_report_ns = now_ns + OTHER_REPORT.as_nanos() as u64;
-            }
-            let heard_all = !heard.iter().any(Heard::is_nothing);
-            if incidents.is_empty() && heard_all {
-                return Ok(heard.into_iter().filter_map(Heard::reply).collect());
-            }
-            let awaited = Awaited(&self.conversations, &heard);
-            if incidents.is_empty()
-                && let Some(silence) = quiet.look(now_ns, limit, &awaited)
-            {
-                incidents.extend(self.silence(&heard, phase, limit, &silence));
-            } else if !heard_all && now_ns < other_report_ns {
-                continue;
-            }
-            let unexplained = self.failure(phase, "nothing happened, and no program says why".to_owned());
-            return Err(cause(incidents).unwrap_or(unexplained).into());
-        }
+        let heard = self.conversations.iter().map(|_| Heard::Nothing).collect();
+        let Programs { session, observer, conversations, participants, end } = self;
+        let end = end.filter(|_| phase != Phase::Finish);
+        let mut asked = Asked { conversations, heard, participants, phase, limit, end };
+        supervise(&mut asked, session, *observer)
     }
 
-    /// Takes what each program has said, and gives what went wrong.
-    fn listen(&mut self, phase: Phase, heard: &mut [Heard]) -> Result<Vec<Failure>, NotMeasured> {
-        let mut incidents = Vec::new();
-        for (conversation, heard) in self.conversations.iter_mut().zip(heard) {
+    /// A failure that is no single program's.
+    pub(super) fn failure(&self, phase: Phase, detail: String) -> Failure {
+        let party = (self.conversations.len() == 1).then_some(Role::Initiator.into());
+        Failure { phase, party, fault: Fault::Error, detail }
+    }
+}
+
+/// The programs of a trial that were asked, and the reply of each so far.
+struct Asked<'a> {
+    conversations: &'a mut [Conversation],
+    heard: Vec<Heard>,
+    participants: &'a Participants,
+    phase: Phase,
+    limit: Duration,
+    end: Option<LatestEnd>,
+}
+
+impl Asked<'_> {
+    /// Programs that have not replied.
+    fn awaited(&self) -> impl Iterator<Item = &Conversation> {
+        let awaited = self.conversations.iter().zip(&self.heard).filter(|(_, heard)| heard.is_nothing());
+        awaited.map(|(conversation, _)| conversation)
+    }
+
+    fn has_heard_all(&self) -> bool {
+        !self.heard.iter().any(Heard::is_nothing)
+    }
+
+    /// Reads the reply of each program. Adds its failure to `incidents` if it has done something else.
+    fn listen(&mut self, incidents: &mut Vec<Failure>) -> Result<(), NotMeasured> {
+        let phase = self.phase;
+        for (conversation, heard) in self.conversations.iter_mut().zip(&mut self.heard) {
             if heard.is_failure() {
                 continue;
             }
@@ -118,41 +100,71 @@ impl Programs<'_> {
             *heard = Heard::Failure;
             incidents.push(failure);
         }
-        Ok(incidents)
-    }
-
-    /// The failure of each program that has not replied.
-    fn silence(&self, heard: &[Heard], phase: Phase, limit: Duration, silence: &Silence) -> Vec<Failure> {
-        let of = |Conversation { program, .. }: &Conversation| {
-            let stopped = self.observer.sees_stopped(program.child.pid());
-            program.silence(phase, "reply", limit, stopped, silence.lacked())
-        };
-        Awaited(&self.conversations, heard).conversations().map(of).collect()
-    }
-
-    /// A failure that is no single program's.
-    pub(super) fn failure(&self, phase: Phase, detail: String) -> Failure {
-        let party = (self.conversations.len() == 1).then_some(Role::Initiator.into());
-        Failure { phase, party, fault: Fault::Error, detail }
+        Ok(())
     }
 }
 
-/// The programs of a trial, and what each has said: those that have said nothing are waited for.
-struct Awaited<'a>(&'a [Conversation], &'a [Heard]);
-
-impl<'a> Awaited<'a> {
-    fn conversations(&self) -> impl Iterator<Item = &'a Conversation> + use<'a> {
-        self.0
-            .iter()
-            .zip(self.1)
-            .filter(|(_, heard)| heard.is_nothing())
-            .map(|(conversation, _)| conversation)
-    }
-}
-
-impl Carrier for Awaited<'_> {
+impl ObservedProcesses for Asked<'_> {
     fn activities(&self) -> Vec<(i32, Activity)> {
-        self.conversations().filter_map(|conversation| conversation.program.activity()).collect()
+        self.awaited().filter_map(|conversation| conversation.program.activity()).collect()
+    }
+}
+
+impl Carrier for Asked<'_> {
+    type Answer = Vec<Reply>;
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    fn latest_end(&self) -> Option<LatestEnd> {
+        self.end
+    }
+
+    fn longest_silence(&self) -> Duration {
+        self.limit
+    }
+
+    fn handles(&self) -> Vec<BorrowedHandle<'_>> {
+        let heard = self.conversations.iter().zip(&self.heard).filter(|(_, heard)| !heard.is_failure());
+        let mut handles: Vec<_> =
+            heard.flat_map(|(conversation, _)| conversation.program.handles()).collect();
+        // A death that was noticed stays readable.
+        if self.participants.death(self.phase).is_none() {
+            handles.extend(self.participants.deaths());
+        }
+        handles
+    }
+
+    fn attend(
+        &mut self,
+        _now_ns: u64,
+        _was_woken: bool,
+        _observer: &mut dyn Observer,
+        incidents: &mut Vec<Failure>,
+    ) -> Result<Noticed<Vec<Reply>>, NotMeasured> {
+        self.listen(incidents)?;
+        if self.phase != Phase::Finish && incidents.is_empty() {
+            incidents.extend(self.participants.death(self.phase));
+        }
+        if incidents.is_empty() && self.has_heard_all() {
+            let heard = std::mem::take(&mut self.heard);
+            return Ok(Noticed::Answer(heard.into_iter().filter_map(Heard::reply).collect()));
+        }
+        // Silence is counted from the request, so that a reply of one program does not give the others more time.
+        Ok(Noticed::Nothing)
+    }
+
+    fn is_settled(&self, _incidents: &[Failure]) -> bool {
+        self.has_heard_all()
+    }
+
+    fn why_silent(&self, observer: &dyn Observer, silence: &Silence) -> Vec<Failure> {
+        let of = |Conversation { program, .. }: &Conversation| {
+            let stopped = observer.sees_stopped(program.child.pid());
+            program.silence(self.phase, "reply", self.limit, stopped, silence.lacked())
+        };
+        self.awaited().map(of).collect()
     }
 }
 

@@ -12,7 +12,7 @@ mod tests;
 use crate::child_process::ChildKind;
 use crate::not_measured::NotMeasured;
 use crate::trial::{Claims, Settings, Span, TrialContext, Work};
-use crate::watch::{Observer, RoleProcess, Watch};
+use crate::watch::{Carrier, Observer, RoleProcess, Watch};
 use backing::{BackedRegion, Memory};
 use furlong_loops::control_page::ControlPage;
 use furlong_loops::region_bytes::Accessor;

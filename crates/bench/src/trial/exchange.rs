@@ -18,7 +18,7 @@ use crate::registry::MechanismEntry;
 use crate::role;
 use crate::session::Session;
 use crate::subsystem;
-use crate::watch::{LatestEnd, Observer, RoleProcess, Watch};
+use crate::watch::{Carrier, LatestEnd, Observer, RoleProcess, Watch};
 use furlong_loops::control_page::ControlPage;
 use furlong_loops::counted::Counted;
 use furlong_loops::shared_end::Taken;

@@ -3,23 +3,24 @@
 //! It sleeps while the roles work. It wakes when a role reports something, when one dies, when the run is requested to
 //! end, or when nothing has happened for too long.
 
+mod carrier;
 mod quiet;
 mod role_process;
 
-pub(crate) use quiet::{Carrier, Quiet, Silence};
+pub(crate) use carrier::{Carrier, Noticed, supervise};
+use quiet::Quiet;
+pub(crate) use quiet::{ObservedProcesses, Silence};
 pub(crate) use role_process::RoleProcess;
 pub(crate) use role_process::early_end;
 
-use crate::not_measured::{Interrupted, NotMeasured};
+use crate::not_measured::NotMeasured;
 use crate::session::Session;
 use furlong_loops::control_page::{ControlPage, Progress};
 use furlong_model::{Failure, Fault, Party, Phase, Unavailable, format_ns};
 use furlong_os::activity::Activity;
-use furlong_os::wait::wait_any;
-use furlong_os::{AsHandle, BorrowedHandle, clock};
+use furlong_os::{AsHandle, BorrowedHandle};
 use furlong_stats::sort_by_key;
 use serde::de::DeserializeOwned;
-use std::io;
 use std::time::Duration;
 
 /// How long to wait for the other role's side of a story: a role whose peer was killed often reports first that its call failed.
@@ -102,78 +103,13 @@ pub(crate) struct Watch<D> {
 }
 
 impl<D: DeserializeOwned> Watch<D> {
-    /// Waits for all roles to finish, whatever happens, and gives what each has reported.
+    /// Waits for all roles to finish, whatever happens, and returns the report of each.
     pub(crate) fn until_done(
         &mut self,
         session: &Session,
         observer: &mut dyn Observer,
     ) -> Result<Vec<D>, NotMeasured> {
-        let mut incidents: Vec<Failure> = Vec::new();
-        let mut quiet = Quiet::since(clock::now_ns(), self);
-        loop {
-            let news = match self.wait(session, observer, &incidents, &quiet) {
-                Ok(news) => news,
-                Err(error) => {
-                    incidents.push(self.failure(None, Fault::Error, format!("poll: {error}")));
-                    return Err(self.give_up(incidents).into());
-                }
-            };
-            observer.attend();
-            if let Some(signal) = session.shutdown_request() {
-                return Err(Interrupted { signal }.into());
-            }
-            let now_ns = clock::now_ns();
-            if let Some(end) = self.end.filter(|end| incidents.is_empty() && now_ns >= end.at_ns) {
-                self.give_up(Vec::new());
-                return Err(end.refusal());
-            }
-            if news {
-                quiet.heard(now_ns);
-            }
-            let waited_for_other = !news && !incidents.is_empty() && quiet.lasted(now_ns) >= OTHER_REPORT;
-            if !news
-                && incidents.is_empty()
-                && let Some(silence) = quiet.look(now_ns, self.longest_silence(), self)
-            {
-                incidents.extend(self.why_silent(observer, &silence));
-                return Err(self.give_up(incidents).into());
-            }
-            incidents.extend(self.processes.iter_mut().filter_map(RoleProcess::attend));
-            if waited_for_other || incidents.len() >= self.processes.len() {
-                return Err(self.give_up(incidents).into());
-            }
-            if incidents.is_empty() {
-                if let Some(reported) = self.finished() {
-                    return Ok(reported);
-                }
-                self.let_go_on(observer)?;
-            }
-        }
-    }
-
-    /// Waits until something happens or is due. Returns whether it came from a role: what an observer sees is no news, since a role
-    /// that hangs may well make calls.
-    fn wait(
-        &self,
-        session: &Session,
-        observer: &dyn Observer,
-        incidents: &[Failure],
-        quiet: &Quiet,
-    ) -> io::Result<bool> {
-        let now_ns = clock::now_ns();
-        let mut handles = self.watched(session);
-        let watched = handles.len();
-        if incidents.is_empty() {
-            handles.extend(observer.handles());
-        }
-        let left = match incidents {
-            _ if self.polls() => POLL,
-            [] => quiet.left(now_ns, self.longest_silence()),
-            _ => OTHER_REPORT.saturating_sub(quiet.lasted(now_ns)),
-        };
-        let until_end = self.end.map(|end| Duration::from_nanos(end.at_ns.saturating_sub(now_ns)));
-        let ready = wait_any(&handles, in_ms(until_end.map_or(left, |until_end| left.min(until_end))))?;
-        Ok(ready.iter().take(watched).any(|ready| *ready))
+        supervise(self, session, observer)
     }
 
     /// Whether a role is about to die: without a pidfd that can only be polled for.
@@ -182,25 +118,6 @@ impl<D: DeserializeOwned> Watch<D> {
             process.silent && process.exit.is_none() && process.child.death().is_none()
         };
         self.processes.iter().any(unseen)
-    }
-
-    /// How long nothing may happen from now on.
-    fn longest_silence(&self) -> Duration {
-        let measuring = self.processes.iter().any(|process| process.phase >= Phase::WarmUp);
-        self.timeout + if measuring { self.budget } else { Duration::ZERO }
-    }
-
-    /// What to watch: each role's reports and death, and the request that the run ends.
-    fn watched<'a>(&'a self, session: &'a Session) -> Vec<BorrowedHandle<'a>> {
-        let mut watched = Vec::new();
-        for process in self.processes.iter().filter(|process| process.exit.is_none()) {
-            if !process.silent {
-                watched.push(process.control.as_handle());
-            }
-            watched.extend(process.child.death());
-        }
-        watched.extend(session.shutdown_handle());
-        watched
     }
 
     /// Lets the roles begin the next phase once all are ready for it.
@@ -235,8 +152,76 @@ impl<D: DeserializeOwned> Watch<D> {
         self.processes.iter_mut().map(|process| process.done.take()).collect()
     }
 
-    /// Why nothing has happened for so long.
-    fn why_silent(&mut self, observer: &dyn Observer, silence: &Silence) -> Vec<Failure> {
+    /// The failure of a role that lives and from which nothing comes.
+    pub(crate) fn silence_failure(&self, party: Party) -> Failure {
+        let process = self.processes.iter().find(|process| process.party == party);
+        let detail = if process.is_some_and(|process| process.done.is_some()) {
+            format!("it has reported what it did, but has not ended for {:?}", self.timeout)
+        } else {
+            format!("alive, but nothing came from it for {:?}", self.timeout)
+        };
+        let phase = process.map_or_else(|| self.phase(), |process| process.phase);
+        Failure { phase, party: Some(party), fault: Fault::Silent, detail }
+    }
+
+    pub(crate) fn failure(&self, party: Option<Party>, fault: Fault, detail: String) -> Failure {
+        Failure { phase: self.phase(), party, fault, detail }
+    }
+}
+
+impl<D: DeserializeOwned> Carrier for Watch<D> {
+    type Answer = Vec<D>;
+
+    fn phase(&self) -> Phase {
+        self.processes.iter().map(|process| process.phase).min().unwrap_or(Phase::Open)
+    }
+
+    fn latest_end(&self) -> Option<LatestEnd> {
+        self.end
+    }
+
+    fn longest_silence(&self) -> Duration {
+        let measuring = self.processes.iter().any(|process| process.phase >= Phase::WarmUp);
+        self.timeout + if measuring { self.budget } else { Duration::ZERO }
+    }
+
+    fn next_look(&self, _now_ns: u64) -> Duration {
+        if self.polls() { POLL } else { Duration::MAX }
+    }
+
+    fn handles(&self) -> Vec<BorrowedHandle<'_>> {
+        let mut handles = Vec::new();
+        for process in self.processes.iter().filter(|process| process.exit.is_none()) {
+            if !process.silent {
+                handles.push(process.control.as_handle());
+            }
+            handles.extend(process.child.death());
+        }
+        handles
+    }
+
+    fn attend(
+        &mut self,
+        _now_ns: u64,
+        was_woken: bool,
+        observer: &mut dyn Observer,
+        incidents: &mut Vec<Failure>,
+    ) -> Result<Noticed<Vec<D>>, NotMeasured> {
+        incidents.extend(self.processes.iter_mut().filter_map(RoleProcess::attend));
+        if incidents.is_empty() {
+            if let Some(reported) = self.finished() {
+                return Ok(Noticed::Answer(reported));
+            }
+            self.let_go_on(observer)?;
+        }
+        Ok(if was_woken { Noticed::Report } else { Noticed::Nothing })
+    }
+
+    fn is_settled(&self, incidents: &[Failure]) -> bool {
+        incidents.len() >= self.processes.len()
+    }
+
+    fn why_silent(&self, observer: &dyn Observer, silence: &Silence) -> Vec<Failure> {
         let timeout = self.timeout;
         let stopped: Vec<Failure> = self
             .processes
@@ -265,29 +250,7 @@ impl<D: DeserializeOwned> Watch<D> {
             .collect()
     }
 
-    /// The failure of a role that lives and from which nothing comes.
-    pub(crate) fn silence_failure(&self, party: Party) -> Failure {
-        let process = self.processes.iter().find(|process| process.party == party);
-        let detail = if process.is_some_and(|process| process.done.is_some()) {
-            format!("it has reported what it did, but has not ended for {:?}", self.timeout)
-        } else {
-            format!("alive, but nothing came from it for {:?}", self.timeout)
-        };
-        let phase = process.map_or_else(|| self.phase(), |process| process.phase);
-        Failure { phase, party: Some(party), fault: Fault::Silent, detail }
-    }
-
-    /// The phase of the role that has come least far.
-    pub(crate) fn phase(&self) -> Phase {
-        self.processes.iter().map(|process| process.phase).min().unwrap_or(Phase::Open)
-    }
-
-    pub(crate) fn failure(&self, party: Option<Party>, fault: Fault, detail: String) -> Failure {
-        Failure { phase: self.phase(), party, fault, detail }
-    }
-
-    /// Ends all roles and names the cause.
-    fn give_up(&mut self, incidents: Vec<Failure>) -> Failure {
+    fn give_up(&mut self, _incidents: &mut Vec<Failure>) -> String {
         for process in &self.processes {
             process.child.kill();
         }
@@ -296,14 +259,11 @@ impl<D: DeserializeOwned> Watch<D> {
             exit.is_none()
                 .then(|| format!("; process {} was killed and has not ended yet", process.child.pid()))
         });
-        let alive: String = alive.collect();
-        let fallback = self.failure(None, Fault::Silent, "nothing happened, and no role says why".to_owned());
-        let cause = cause(incidents).unwrap_or(fallback);
-        Failure { detail: cause.detail + &alive, ..cause }
+        alive.collect()
     }
 }
 
-impl<D> Carrier for Watch<D> {
+impl<D> ObservedProcesses for Watch<D> {
     fn activities(&self) -> Vec<(i32, Activity)> {
         let activity = |process: &RoleProcess<D>| Some((process.child.pid(), process.child.activity()?));
         self.processes.iter().filter_map(activity).collect()
@@ -322,7 +282,7 @@ pub(crate) fn paused_failure(party: Party) -> Failure {
 
 /// Which of several failures is the cause of the others: a death explains an error, and not the other way round; and an
 /// error of one role explains that the other one found nobody.
-pub(crate) fn cause(mut incidents: Vec<Failure>) -> Option<Failure> {
+fn cause(mut incidents: Vec<Failure>) -> Option<Failure> {
     sort_by_key(&mut incidents, |incident| match incident.fault {
         Fault::Killed => 0,
         Fault::Exited => 1,

@@ -11,9 +11,9 @@ const CONFIRM_NS: u64 = 300_000_000;
 /// How many times as long as others a process may be silent that lacks a processor, or a page that its disk is to bring.
 const PATIENCE: u64 = 5;
 
-/// The processes of a trial: roles, adapters, or programs of the user.
-pub(crate) trait Carrier {
-    /// The process number and the activity of each process that is waited for.
+/// The processes of a trial whose silence is judged.
+pub(crate) trait ObservedProcesses {
+    /// The PID and the activity of each process that has not reported yet.
     fn activities(&self) -> Vec<(i32, Activity)>;
 
     /// The progress of the processes; empty if they do not note it.
@@ -51,8 +51,8 @@ enum State {
 
 impl Quiet {
     /// Returns the state of processes that have just been asked.
-    pub(crate) fn since(now_ns: u64, carrier: &impl Carrier) -> Quiet {
-        Quiet { since_ns: now_ns, progress: carrier.progress(), state: State::Heard, patience: 1 }
+    pub(crate) fn since(now_ns: u64, processes: &impl ObservedProcesses) -> Quiet {
+        Quiet { since_ns: now_ns, progress: processes.progress(), state: State::Heard, patience: 1 }
     }
 
     /// Notes a report.
@@ -75,17 +75,22 @@ impl Quiet {
     }
 
     /// Looks at processes that report nothing. Returns why their silence is a failure, once it is one.
-    pub(crate) fn look(&mut self, now_ns: u64, limit: Duration, carrier: &impl Carrier) -> Option<Silence> {
+    pub(crate) fn look(
+        &mut self,
+        now_ns: u64,
+        limit: Duration,
+        processes: &impl ObservedProcesses,
+    ) -> Option<Silence> {
         if !self.left(now_ns, limit).is_zero() {
             return None;
         }
-        let progress = carrier.progress();
+        let progress = processes.progress();
         if progress != self.progress {
             self.progress = progress;
             self.heard(now_ns);
             return None;
         }
-        let activities = carrier.activities();
+        let activities = processes.activities();
         let State::Silent { activities: earlier, .. } = &self.state else {
             self.state = State::Silent { noticed_ns: now_ns, activities };
             return None;
@@ -154,7 +159,7 @@ mod tests {
         }
     }
 
-    impl Carrier for Fake {
+    impl ObservedProcesses for Fake {
         fn activities(&self) -> Vec<(i32, Activity)> {
             let activity = |state| Activity { state, ran_ns: self.ran_ns.get(), at_ns: self.at_ns.get() };
             self.doing.get().map(|doing| (7, activity(doing))).into_iter().collect()
