@@ -1,10 +1,10 @@
-//! Gives the program its version: the package's, and behind a plus the commit that it is built from.
+//! Sets the version of the program: the version of the package, then a plus and the commit.
 
 use std::process::Command;
 
 fn main() {
     let mut version = env!("CARGO_PKG_VERSION").to_owned();
-    // Unpacked in a repository of somebody else's, there is no commit to name.
+    // If the source is unpacked in an unrelated repository, there is no commit to name.
     if git(&["ls-files", "--error-unmatch", "build.rs"]).is_some() {
         if let Some(commit) =
             git(&["describe", "--always", "--exclude=*", "--abbrev=12", "--dirty=.modified"])
@@ -20,7 +20,7 @@ fn main() {
     println!("cargo::rustc-env=FURLONG_VERSION={version}");
 }
 
-/// What git prints, where it is installed and ends well.
+/// Returns the output of a git command; `None` if git is not installed or the command fails.
 fn git(words: &[&str]) -> Option<String> {
     let output = Command::new("git").arg("--no-optional-locks").args(words).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

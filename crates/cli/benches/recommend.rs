@@ -1,20 +1,22 @@
-//! Whether `furlong recommend` keeps its time for any workload, and whether its factors are those of a direct run.
+//! Whether `furlong recommend` keeps its time limit for any workload, and whether its factors agree with a direct
+//! run.
 //!
-//! Twenty workloads are asked with `--within 20s`. Each must end within 1.2 times of that with an answer or a reason. After each, one
-//! `furlong run` measures its first benchmark, others that it ranks and those that it dropped, interleaved, with the same placement:
-//! the interval of each printed factor should overlap the interval of the factor in that run.
-//! `cargo bench -p furlong --bench recommend` takes fifteen minutes; `-- 7 16` asks two of the workloads.
+//! Twenty workloads are requested with `--within 20s`. Each must end within 1.2 times that limit with an answer or a
+//! reason. After each, one `furlong run` measures its first benchmark, some ranked benchmarks and some eliminated
+//! ones, interleaved, with the same placement. The interval of each printed factor should overlap the interval of the
+//! factor in that run.
+//! `cargo bench -p furlong --bench recommend` takes fifteen minutes; `-- 7 16` requests two of the workloads.
 
 use serde_json::Value;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 use std::{array, env};
 
-/// The time that is asked for.
+/// The requested time limit.
 const WITHIN: Duration = Duration::from_secs(20);
-/// The largest share of it that a workload may take.
+/// The largest share of the time limit that a workload may take.
 const MOST: f64 = 1.2;
-/// Factors of benchmarks that are ranked, and of those that were dropped, that are compared.
+/// The number of compared factors of ranked benchmarks, and of eliminated ones.
 const COMPARED: usize = 4;
 /// The share of factors that must agree: intervals hold within one run, and the two runs are at different times.
 const LEAST_AGREEING: f64 = 0.9;
@@ -59,7 +61,7 @@ struct Factor {
     interval: [f64; 2],
 }
 
-/// What came of a workload.
+/// The result of a workload.
 struct Outcome {
     took: Duration,
     agreeing: usize,
@@ -68,7 +70,7 @@ struct Outcome {
 }
 
 fn main() -> ExitCode {
-    // cargo adds a word.
+    // cargo adds an argument.
     let asked: Vec<usize> = env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
     let (mut is_good, mut agreeing, mut compared) = (true, 0, 0);
     for (index, (words, of_run)) in WORKLOADS.iter().enumerate() {
@@ -199,7 +201,7 @@ fn factors(found: &Value) -> Vec<Factor> {
 
 /// Returns a factor and its interval in a direct run; `None` if one of the benchmarks has no interval there.
 fn measured(direct: &Value, factor: &Factor, words: &str) -> Option<(f64, [f64; 2])> {
-    // A run to several measures one receiver too.
+    // A run with several receivers also measures a single receiver.
     let several = words.split_once("--receivers ").and_then(|(_, rest)| rest.split(' ').next());
     let is_it = |row: &&Value, wanted: &str| {
         let group = row["group"].as_str().unwrap_or_default();
@@ -218,7 +220,7 @@ fn measured(direct: &Value, factor: &Factor, words: &str) -> Option<(f64, [f64; 
     Some((median / other, [low / other_high, high / other_low]))
 }
 
-/// The name of a benchmark.
+/// Returns the name of a benchmark.
 fn name(row: &Value) -> String {
     let text = |key: &str| row[key].as_str().unwrap_or_default();
     format!("{}/{}", text("mechanism"), text("wait"))

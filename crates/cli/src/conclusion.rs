@@ -1,4 +1,4 @@
-//! How a verb that measured ends: from what came of the rows that were asked for, and from what was demanded of them.
+//! The outcome of a verb that measures, from the results of the requested rows and from the user's demands.
 
 use crate::environment::FinishedRun;
 use crate::output;
@@ -7,31 +7,31 @@ use furlong_console::exit::Outcome;
 use furlong_model::Unavailable;
 use furlong_render::plain;
 
-/// Reasons that are printed where nothing could be measured.
+/// The maximum number of reasons that are printed if nothing could be measured.
 const REASONS: usize = 5;
 
-/// What a user demands of a run beside its figures.
+/// The user's demands on a run, besides its figures.
 #[derive(Clone, Copy, Default)]
 pub struct Demands {
-    /// That everything asked for was measured.
+    /// Everything that was asked for must be measured.
     pub require: bool,
-    /// That the machine was quiet; this says how quiet it was.
+    /// The machine must be quiet; the level is the noise that was found.
     pub strict: Option<Level>,
 }
 
-/// What came of the rows that were asked for.
+/// The results of the requested rows.
 #[derive(Default)]
 pub struct Results {
-    /// Whether any of them has figures.
+    /// Whether any row has figures.
     pub any: bool,
-    /// Whether one of them failed, or its figures cannot be true.
+    /// Whether a row failed, or its figures cannot be true.
     pub failed: bool,
-    /// Why others cannot be measured here, each reason once.
+    /// The reasons why other rows cannot be measured here, without duplicates.
     pub missing: Vec<Unavailable>,
 }
 
 impl Results {
-    /// `any` says whether a row has figures; the others were `skipped`.
+    /// Creates the results of a run; `any` is whether a row has figures, and `skipped` are the rows without.
     pub fn of(any: bool, skipped: &[Skipped]) -> Results {
         let mut results = Results { any, ..Results::default() };
         for row in skipped {
@@ -43,7 +43,7 @@ impl Results {
         results
     }
 
-    /// Those of a replay.
+    /// Creates the results of a replay.
     pub fn of_replay(replay: &Replay) -> Results {
         let mut results = Results::default();
         for row in &replay.rows {
@@ -59,7 +59,7 @@ impl Results {
         results
     }
 
-    /// These and those of another part.
+    /// Adds the results of another part.
     pub fn and(mut self, other: Results) -> Results {
         other.missing.into_iter().for_each(|why| self.miss(why));
         Results { any: self.any || other.any, failed: self.failed || other.failed, ..self }
@@ -71,13 +71,13 @@ impl Results {
         }
     }
 
-    /// How a verb with these results ends that would else end with `outcome`: if nothing could be measured, it says why
-    /// and what would help.
+    /// Returns the outcome of a verb with these results, which is `outcome` if a row was measured or failed. If
+    /// nothing could be measured, prints the reasons and the remedies.
     pub fn conclude(&self, outcome: Outcome) -> Outcome {
         if self.any || self.failed || self.missing.is_empty() || matches!(outcome, Outcome::Interrupted(_)) {
             return outcome;
         }
-        output::tell(format_args!("furlong: nothing that was asked for can be measured here"));
+        output::tell(format_args!("furlong: nothing that was requested can be measured here"));
         for Unavailable { reason, remedy } in self.missing.iter().take(REASONS) {
             output::tell(format_args!("    {}", plain(reason)));
             if !remedy.is_empty() {
@@ -92,7 +92,7 @@ impl Results {
 }
 
 impl FinishedRun {
-    /// Says where the run was saved, and how a part of a verb ends that measured it.
+    /// Reports where the run was saved, and returns the outcome of this part of a verb.
     pub fn conclude_part(&self, results: &Results, demands: Demands) -> Outcome {
         match &self.saved {
             Ok(Some(path)) => output::tell(format_args!("saved: {}", path.display())),
@@ -114,7 +114,7 @@ impl FinishedRun {
         }
     }
 
-    /// The same for a verb that measured this run alone.
+    /// Reports where the run was saved, and returns the outcome of a verb that measured only this run.
     pub fn conclude(&self, results: &Results, demands: Demands) -> Outcome {
         results.conclude(self.conclude_part(results, demands))
     }

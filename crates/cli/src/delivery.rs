@@ -9,7 +9,8 @@ use furlong_render::plain;
 use std::io::Read;
 use std::path::Path;
 
-/// Bytes at the beginning of a file in which a record of a run is looked for: a line of one has some thousand.
+/// The number of bytes at the beginning of a file that are searched for a record of a run; a line of a record has a
+/// few thousand.
 const LOOKED_AT: u64 = 1 << 20;
 
 /// Writes a result to a file, which it creates or replaces, or to stdout.
@@ -17,22 +18,22 @@ pub fn deliver(result: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
     match file {
         None => print_bytes(result),
         Some(path) if path.is_dir() => {
-            Err(Usage(format!("-o {}: that is a folder; name a file in it", path.display())).into())
+            Err(Usage(format!("-o {} is a directory; specify a file in it", path.display())).into())
         }
         Some(path) => protect_run("-o", path).and_then(|()| writing::replace(path, result)),
     }
 }
 
-/// Writes a result to a file that an option names by its folder, which is made if there is none.
+/// Writes a result to the file at `path`, and creates its directory if it does not exist.
 pub fn deliver_into_folder(option: &str, path: &Path, result: &[u8]) -> anyhow::Result<()> {
     protect_run(option, path).and_then(|()| writing::replace_with_folder(path, result))
 }
 
-/// Refuses a saved run as the file of a result: a measurement cannot be repeated.
+/// Rejects a saved run as the output file of a result, because a measurement cannot be repeated.
 ///
 /// # Errors
-/// Returns a usage error that names `option` if the file at `path` has records of a run, also behind a line that cannot be read, or
-/// is kept among the saved runs.
+/// Returns a usage error that names `option` if the file at `path` has a record of a run, even after an unreadable
+/// line. So it does if the file is in the directory of saved runs.
 pub fn protect_run(option: &str, path: &Path) -> anyhow::Result<()> {
     let Ok(real) = path.canonicalize() else { return Ok(()) };
     let runs = saving::folder().and_then(|folder| folder.canonicalize().ok());
@@ -40,17 +41,17 @@ pub fn protect_run(option: &str, path: &Path) -> anyhow::Result<()> {
     if real.is_file() && (is_kept || has_records(&real)) {
         let shown = plain(&path.to_string_lossy());
         return Err(Usage(format!(
-            "{option} {shown}: this file is a saved run, which is never overwritten: name another file"
+            "{option} {shown}: this file is a saved run, which is never overwritten; specify another file"
         ))
         .into());
     }
     Ok(())
 }
 
-/// Whether a file has a record of a run near its beginning, in whichever schema.
+/// Returns whether a file has a record of a run near its beginning, in any schema.
 fn has_records(path: &Path) -> bool {
     let mut bytes = Vec::new();
-    // A file that cannot be read is replaced by a rename only if its user may do that by hand.
+    // A file that this user cannot read has no records here. The rename may replace it, as `mv` in a shell may.
     let read = open_to_read(path).and_then(|file| file.take(LOOKED_AT).read_to_end(&mut bytes));
     bytes.retain(|byte| !byte.is_ascii_whitespace());
     let record = b"\"record\":\"";

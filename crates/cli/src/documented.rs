@@ -1,4 +1,4 @@
-//! Every command of the README, of docs/ and of the examples in the help is understood as it is written.
+//! Every command in the README, in docs/ and in the examples of the help parses as written.
 
 use crate::arguments::{Arguments, Verb, command as definition};
 use crate::verbs::{recommend, replay, run};
@@ -9,7 +9,7 @@ use std::path::Path;
 /// Beginning of a command line of furlong that cargo runs. Arguments follow `--`.
 const CARGO: &str = "cargo run --release";
 
-/// Rows of adapters that no test has installed.
+/// Rows of adapters that no test installs.
 const OF_ADAPTERS: [&str; 3] = ["python-", "mpi-", "./mine"];
 
 /// Returns the arguments of a furlong command as a shell splits them, up to a pipe, a redirection or a comment; `None` for
@@ -73,7 +73,7 @@ fn lines_of_help(command: &mut Command) -> Vec<String> {
     lines
 }
 
-/// Checks what each verb checks before it measures.
+/// Runs the checks that each verb makes before it measures.
 fn check(verb: &Verb) -> anyhow::Result<()> {
     match verb {
         Verb::Run(asked) => run::Request::of(asked).map(drop),

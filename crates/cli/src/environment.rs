@@ -1,4 +1,4 @@
-//! Carrying out a plan: surroundings, progress, records, and the run that they make.
+//! Execution of a plan: its context, progress, records, and the resulting run.
 
 use crate::arguments::{CommonOptions, SavingOptions};
 use crate::output;
@@ -16,17 +16,17 @@ use furlong_model::{Case, End, Experiment, Harness, Machine, Outcome, Record, Ru
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-/// What every plan needs beside its cases.
+/// The context of every plan, apart from its cases.
 pub struct Surroundings {
-    /// How long nothing may happen in a trial.
+    /// The maximum time without progress in a trial.
     pub timeout: Duration,
-    /// Random if not given.
+    /// The seed; `None` for a random one.
     pub seed: Option<u64>,
-    /// Where memory backed by a file has its file.
+    /// The directory for the files behind file-backed memory.
     pub file_folder: Option<PathBuf>,
-    /// What is shown of the run on stderr, if that is a terminal.
+    /// The progress that is drawn on stderr, if stderr is a terminal.
     pub shown: Shown,
-    /// The host that responders run on, where that is another one.
+    /// The other host, if the responders run on one.
     pub peer: Option<Peer>,
 }
 
@@ -42,23 +42,23 @@ impl From<&CommonOptions> for Surroundings {
     }
 }
 
-/// What came of a plan.
+/// The result of a plan.
 pub struct FinishedRun {
-    /// Everything that was recorded.
+    /// All records.
     pub run: Run,
-    /// The signal that ended it, if one did.
+    /// The signal that ended the run, if any.
     pub interrupted_by: Option<i32>,
-    /// What of it could not be removed, if something could not.
+    /// The error if an object of the run could not be removed.
     pub left: Option<std::io::Error>,
-    /// Where it was saved, if it was to be.
+    /// The path of the saved run, `None` if it was not to be saved.
     pub saved: anyhow::Result<Option<PathBuf>>,
 }
 
-/// The longest measured part of trials of several that are not measured at the same moment in a shorter one: with eight
-/// pairs that spin on two processors each waits for the others' time slices.
+/// The longest measured part of a trial with several pairs that do not all run at the same time in a shorter part.
+/// Eight busy-waiting pairs on two CPUs wait for each other's time slices.
 const LONGEST_BUDGET: Duration = Duration::from_secs(2);
 
-/// Where plans are carried out: this process, in namespaces of its own where it may have them.
+/// The environment in which plans run: this process, in private namespaces if it may create them.
 pub struct RunEnvironment<'a> {
     mechanisms: &'a [MechanismEntry],
     around: Surroundings,
@@ -66,28 +66,31 @@ pub struct RunEnvironment<'a> {
 }
 
 impl<'a> RunEnvironment<'a> {
-    /// Enters the namespaces; once in a process.
+    /// Enters the namespaces. A process must call this only once.
     ///
     /// # Errors
-    /// A folder that cannot be named.
+    /// Returns an error if the absolute path of the file directory cannot be determined.
     pub fn enter(
         mechanisms: &'a [MechanismEntry],
         around: impl Into<Surroundings>,
     ) -> anyhow::Result<RunEnvironment<'a>> {
         let mut around = around.into();
-        // A folder given by a path from here must mean the same in every role.
+        // A relative path must mean the same directory in every role.
         around.file_folder = around.file_folder.map(std::path::absolute).transpose()?;
         let private_ipc_namespace = session::enter_private_namespace().is_ok();
         Ok(RunEnvironment { mechanisms, around, private_ipc_namespace })
     }
 
-    /// A plan without what its surroundings say.
+    /// Returns a plan with the timeout and the seed of this environment.
     ///
     /// # Errors
-    /// No randomness for a seed.
+    /// Returns an error if no random seed can be drawn.
     pub fn plan(&self, cases: Vec<Case>, trials: u32, budget: Duration) -> anyhow::Result<Plan> {
-        let seed =
-            self.around.seed.map_or_else(furlong_os::identity::random, Ok).context("cannot draw a seed")?;
+        let seed = self
+            .around
+            .seed
+            .map_or_else(furlong_os::identity::random, Ok)
+            .context("cannot generate a random seed")?;
         let longest_budget = Some(LONGEST_BUDGET);
         Ok(Plan {
             cases,
@@ -100,20 +103,20 @@ impl<'a> RunEnvironment<'a> {
         })
     }
 
-    /// Carries out the plan.
+    /// Runs the plan.
     ///
     /// # Errors
-    /// What kept it from beginning.
+    /// Returns what prevented the run from starting, or that its records are not a valid run.
     pub fn perform(&self, plan: &Plan, saving: &SavingOptions) -> anyhow::Result<FinishedRun> {
         let mut recorder = self.begin(plan, saving)?;
         recorder.carry_out(plan, 0);
         recorder.finish()
     }
 
-    /// Carries out the plan of an experiment, which is recorded with it.
+    /// Runs the plan of an experiment, and records the experiment with it.
     ///
     /// # Errors
-    /// As [`perform`](RunEnvironment::perform).
+    /// Returns the errors of [`perform`](RunEnvironment::perform).
     pub fn repeat(
         &self,
         experiment: &Experiment,
@@ -126,11 +129,11 @@ impl<'a> RunEnvironment<'a> {
         recorder.finish()
     }
 
-    /// Begins a run whose header says what `plan` asks; what is measured may come in parts, each of which knows what
-    /// came of those before it.
+    /// Begins a run, whose header describes `plan`. The trials may be measured in several parts, so that each can
+    /// depend on the results of the earlier ones.
     ///
     /// # Errors
-    /// What kept it from beginning.
+    /// Returns what prevented the run from starting.
     pub fn begin(&self, plan: &Plan, saving: &SavingOptions) -> anyhow::Result<RunRecorder<'_>> {
         let session = Session::open(session::Options {
             program: ChildProgram::own().context("cannot find furlong's own binary")?,
@@ -139,13 +142,13 @@ impl<'a> RunEnvironment<'a> {
         })?;
         if let Some(fault) = session.folder_fault() {
             output::tell(format_args!(
-                "furlong: the directory for temporary files cannot be used, and benchmarks that need it are refused: {fault}"
+                "furlong: the directory for temporary files cannot be used, so benchmarks that need it are rejected: {fault}"
             ));
         }
         if let Err(error) = furlong_os::memory::has_anonymous_objects() {
             let folder = std::env::temp_dir();
             output::tell(format_args!(
-                "furlong: {error}: what supervisor and roles share lies in files in {} instead of memory",
+                "furlong: {error}: memory shared between supervisor and roles is backed by files in {}",
                 folder.display()
             ));
         }
@@ -195,14 +198,14 @@ impl RunEnvironment<'_> {
         let repetitions = plan.across.map_or(1, |across| across.repetitions);
         let trials = benchmarks as u32 * plan.trials * repetitions;
         output::tell(format_args!(
-            "furlong: {trials} trials are of programs that compile while they run. Each warms up for 1 to 5 s, so they take about \
-             {} s; --warm-up sets another time.",
+            "furlong: {trials} trials are of programs that compile while they run. Each warms up for 1 to 5 s, about \
+             {} s in all; to change the warm-up, use --warm-up.",
             trials * 3 / 2
         ));
     }
 }
 
-/// A run that has begun.
+/// A run in progress.
 pub struct RunRecorder<'a> {
     mechanisms: &'a [MechanismEntry],
     harness: Harness,
@@ -211,12 +214,12 @@ pub struct RunRecorder<'a> {
     progress: Progress,
     store: Option<Store>,
     records: Vec<Record>,
-    /// How the parts so far ended; written when the run does.
+    /// The end of the parts so far; it is recorded when the run ends.
     end: Option<End>,
 }
 
 impl RunRecorder<'_> {
-    /// Keeps a record.
+    /// Adds a record to the run and to its file.
     pub fn keep(&mut self, record: Record) {
         if let Some(store) = &mut self.store {
             store.append(&record);
@@ -224,7 +227,7 @@ impl RunRecorder<'_> {
         self.records.push(record);
     }
 
-    /// Carries out a plan, unless a signal has ended the run; its trials are numbered from `first_number`.
+    /// Runs a plan, unless a signal has ended the run. Its trials are numbered from `first_number`.
     pub fn carry_out(&mut self, plan: &Plan, first_number: u32) {
         if self.end.is_some_and(|end| end.interrupted_by.is_some()) {
             return;
@@ -238,7 +241,7 @@ impl RunRecorder<'_> {
             Event::Record(record) => {
                 let mut record = record.clone();
                 if let Record::Trial(trial) = &mut record {
-                    // Its time was over: what was measured of it before stands.
+                    // The time of a measured case was up, and the earlier trials stay valid.
                     if matches!(trial.outcome, Outcome::Refused(_)) && is_measured(records, &trial.case) {
                         return;
                     }
@@ -257,23 +260,23 @@ impl RunRecorder<'_> {
         *end = part.map(|part| End { elapsed_ns: before_ns + part.elapsed_ns, ..part });
     }
 
-    /// Whether the parts so far have a trial of this case with figures.
+    /// Returns whether the parts so far have a trial of this case with figures.
     pub fn has_measured(&self, case: &Case) -> bool {
         is_measured(&self.records, case)
     }
 
-    /// The run as far as it went.
+    /// Returns the run so far.
     ///
     /// # Errors
-    /// Records that make no run.
+    /// Returns an error if the records are not a valid run.
     pub fn so_far(&self) -> anyhow::Result<Run> {
         Ok(Run::from_records(self.records.iter().cloned())?)
     }
 
-    /// Ends the run.
+    /// Ends the run and closes its file.
     ///
     /// # Errors
-    /// Records that make no run.
+    /// Returns an error if the records are not a valid run.
     pub fn finish(mut self) -> anyhow::Result<FinishedRun> {
         let end = self.end;
         if let Some(end) = end {

@@ -1,4 +1,4 @@
-//! Entry points of the fuzzer (`fuzz/`): a workload in a file, and the programs that are printed for it.
+//! Entry points of the fuzzer (`fuzz/`): a workload in a file, and the programs that are generated for it.
 
 use crate::verbs::recommend::{check, file};
 use furlong_model::{Wait, Workload};
@@ -9,7 +9,7 @@ pub fn workload(text: &str) -> Option<Workload> {
     file::parse(text).ok().and_then(|options| check(&options).ok())
 }
 
-/// Prints the programs of a row for a workload, in every language.
+/// Generates the programs of a row for a workload, in every language.
 pub fn programs(mechanism: &str, wait: Wait, workload: &Workload) {
     let between = Between::of(&workload.boundaries);
     for language in [Language::C, Language::Rust, Language::Python] {

@@ -51,7 +51,8 @@ fn main() -> ExitCode {
 /// Runs as a child of furlong, or parses the command line and runs its verb.
 fn begun() -> ExitCode {
     abort_on_panic();
-    // Before anything else: this is how furlong starts its own children, of which it may be measured how long that takes.
+    // This comes first because furlong starts its own children this way, and the time that a start takes may be
+    // measured.
     if let Some(control) = furlong_bench::requested_child() {
         return ExitCode::from(furlong_bench::child_main(furlong_bench::registry, control) as u8);
     }
@@ -85,11 +86,12 @@ fn explained(error: &clap::Error) -> anyhow::Result<Outcome> {
     if error.kind() == ErrorKind::InvalidUtf8 {
         let words = std::env::args_os().skip(1).filter(|word| word.to_str().is_none());
         let words: Vec<_> = words.map(|word| format!("{word:?}")).collect();
-        let why = "is no UTF-8 text, and only the path of a file or folder need not be; see '--help'";
+        let why =
+            "is not valid UTF-8; only paths of files and directories may contain other bytes (see '--help')";
         return Err(exit::Usage(format!("the argument {} {why}", words.join(" or "))).into());
     }
     if error.use_stderr() {
-        // Where stderr is closed nobody wants to know.
+        // If stderr is closed, the message has no reader.
         let _ = error.print();
         return Ok(Outcome::Misused);
     }
@@ -98,7 +100,7 @@ fn explained(error: &clap::Error) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// `typed` are the words behind the verb.
+/// Runs the verb; `typed` are the arguments after its name.
 fn dispatch(arguments: Arguments, typed: &ArgMatches) -> anyhow::Result<Outcome> {
     match arguments.verb {
         None => run::quick(),

@@ -1,4 +1,4 @@
-//! The mechanisms that a command may measure: those that furlong has, and those that adapters carry.
+//! The mechanisms that a command may measure: the built-in ones, and the rows of adapters.
 
 use crate::arguments::CaseOptions;
 use anyhow::Context;
@@ -12,24 +12,24 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-/// Where installed adapters are, each in a folder of its name.
+/// Returns the directory of installed adapters, each in a subdirectory with its name.
 pub fn adapters_folder() -> Option<PathBuf> {
     Some(data_folder()?.join("adapters"))
 }
 
-/// The installed adapters, by name.
+/// Returns the installed adapters, by name.
 ///
 /// # Errors
-/// A manifest that cannot be used.
+/// Returns an error if a manifest cannot be used.
 pub fn installed() -> Result<Vec<Manifest>, ManifestError> {
     adapters_folder().map_or(Ok(Vec::new()), |folder| installed::all(&folder))
 }
 
-/// The mechanisms for what was asked, and what was asked with the rows of adapters that were asked for by their folder. Of
-/// installed adapters those are started whose rows have a name that was asked for.
+/// Returns the mechanisms that `options` ask for, and the options with the rows of the adapters that were named by
+/// directory. Of the installed adapters, only the programs of requested rows are started.
 ///
 /// # Errors
-/// A manifest that cannot be used, or names a row as another one is named.
+/// Returns an error if a manifest cannot be used, or if two rows have the same name.
 pub fn mechanisms(options: &CaseOptions) -> anyhow::Result<(Vec<MechanismEntry>, CaseOptions)> {
     let mut options = options.clone();
     let mut wanted = Vec::new();
@@ -57,30 +57,30 @@ pub fn mechanisms(options: &CaseOptions) -> anyhow::Result<(Vec<MechanismEntry>,
     Ok((with_rows(&wanted)?, options))
 }
 
-/// The mechanisms that furlong has, and of installed adapters those that are wanted by their names.
+/// Returns the built-in mechanisms, and the rows of installed adapters whose name is wanted.
 ///
 /// # Errors
-/// As [`mechanisms`].
+/// Returns the errors of [`mechanisms`].
 pub fn with_installed(is_wanted: impl Fn(&str) -> bool) -> anyhow::Result<Vec<MechanismEntry>> {
     let mut rows = installed_rows()?;
     rows.retain(|(manifest, row)| is_wanted(&manifest.rows[*row].name));
     with_rows(&rows)
 }
 
-/// The rows of all installed adapters, each by its manifest and its index there.
+/// Returns the rows of all installed adapters, each as its manifest and its index there.
 fn installed_rows() -> Result<Vec<(Manifest, usize)>, ManifestError> {
     Ok(installed()?.into_iter().flat_map(rows_of).collect())
 }
 
-/// The rows of a manifest, each by the manifest and its index there.
+/// Returns the rows of a manifest, each as the manifest and its index there.
 pub fn rows_of(manifest: Manifest) -> impl Iterator<Item = (Manifest, usize)> {
     (0..manifest.rows.len()).map(move |row| (manifest.clone(), row))
 }
 
-/// Returns the mechanisms that furlong has, and these rows.
+/// Returns the built-in mechanisms and these rows.
 ///
 /// # Errors
-/// Returns a usage error if two have one name, before any program is started.
+/// Returns a usage error if two have the same name, before any program is started.
 fn with_rows(rows: &[(Manifest, usize)]) -> anyhow::Result<Vec<MechanismEntry>> {
     let mut mechanisms = registry();
     let mut of_rows: BTreeMap<&str, &Path> = BTreeMap::new();
@@ -88,13 +88,13 @@ fn with_rows(rows: &[(Manifest, usize)]) -> anyhow::Result<Vec<MechanismEntry>> 
         let (name, folder) = (manifest.rows[*row].name.as_str(), manifest.folder.as_path());
         let shown = folder.join(manifest::FILE).display().to_string();
         let why = match of_rows.insert(name, folder) {
-            Some(other) if other == folder => format!("{shown} is named twice: name it once"),
+            Some(other) if other == folder => format!("{shown} is specified twice; specify it once"),
             Some(other) => format!(
-                "rows of {} and {shown}; change the name of one of them",
+                "benchmarks of {} and {shown}; rename one of them",
                 other.join(manifest::FILE).display()
             ),
             None if mechanisms.iter().any(|known| known.capabilities.name == name) => {
-                format!("a mechanism of furlong and a row of {shown}; change the name of that row")
+                format!("a built-in mechanism and a benchmark of {shown}; rename the benchmark")
             }
             None => continue,
         };
@@ -104,11 +104,11 @@ fn with_rows(rows: &[(Manifest, usize)]) -> anyhow::Result<Vec<MechanismEntry>> 
     Ok(mechanisms)
 }
 
-/// The entries of these rows of these manifests, whose programs are asked two at a time. A signal that asks this process to end ends
-/// the programs first.
+/// Returns the entries of these rows. Two of their programs are queried at a time. A signal that asks this process to
+/// exit ends the programs first.
 ///
 /// # Errors
-/// Returns what keeps programs from being started, or processes that cannot be ended.
+/// Returns an error if programs cannot be started, or if processes cannot be ended.
 pub fn entries(rows: &[(Manifest, usize)]) -> anyhow::Result<Vec<MechanismEntry>> {
     if rows.is_empty() {
         return Ok(Vec::new());
@@ -129,7 +129,7 @@ fn asked(rows: &[(Manifest, usize)], session: &Session) -> Vec<MechanismEntry> {
         return ask_all(first);
     }
     thread::scope(|scope| {
-        // Where no thread can be had, one after the other.
+        // If no thread can be started, this thread queries both halves.
         let beside = thread::Builder::new().spawn_scoped(scope, || ask_all(second));
         let mut entries = ask_all(first);
         entries.extend(beside.map_or_else(|_| ask_all(second), |thread| thread.join().unwrap_or_default()));

@@ -1,9 +1,9 @@
-//! The name that was meant by one that was mistyped.
+//! The name that a mistyped name was probably meant to be.
 
-/// How alike two names are, from 0 to 1, of which one may be meant for the other.
+/// The minimum Jaro-Winkler similarity, from 0 to 1, of a name to a mistyped one.
 const ALIKE: f64 = 0.8;
 
-/// The nearest of `names` to what was typed, if one is near enough to be meant.
+/// Returns the one of `names` that is most similar to `typed`, if it is similar enough.
 pub fn nearest(typed: &str, names: impl Iterator<Item = String>) -> Option<String> {
     let near = names.map(|name| (strsim::jaro_winkler(typed, &name), name)).filter(|(near, _)| *near > ALIKE);
     near.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)

@@ -1,4 +1,4 @@
-//! Where results go, and how they look there.
+//! Results on stdout, and their style.
 
 pub use furlong_console::output::{print, tell, tell_coloured, tell_error, width};
 
@@ -6,24 +6,25 @@ use furlong_os::AsHandle;
 use furlong_render::{Charts, Style};
 use std::io::{IsTerminal, stderr, stdout};
 
-/// Colour and width for results on stdout.
+/// Returns the colours and the width for results on stdout.
 pub fn style() -> Style {
     Style { colour: colour(), width: width(), charts: Charts::Auto }
 }
 
-/// Whether results may have colours: on a terminal, unless NO_COLOR says otherwise (no-color.org).
+/// Returns whether results may have colours: stdout is a terminal, and NO_COLOR does not forbid colours
+/// (no-color.org).
 pub fn colour() -> bool {
     stdout().is_terminal() && wants_colour()
 }
 
-/// How what is drawn on stderr looks, which is a terminal.
+/// Returns the style of charts on stderr, which is a terminal.
 pub fn style_on_stderr() -> Style {
-    // A terminal that does not say is taken for one of 80 columns, as the library takes it that draws.
+    // A terminal of unknown width counts as 80 columns wide, as in indicatif, which draws the progress.
     let width = furlong_os::terminal::columns(stderr().as_handle()).unwrap_or(80);
     Style { colour: wants_colour(), width, charts: Charts::Auto }
 }
 
-/// Lines of the terminal that stderr is.
+/// Returns the number of lines of the terminal on stderr; 24 if it is unknown.
 pub fn lines_on_stderr() -> usize {
     furlong_os::terminal::lines(stderr().as_handle()).unwrap_or(24)
 }

@@ -1,4 +1,4 @@
-//! Rows of own programs, from what was typed.
+//! Rows of the user's own programs, from the command line.
 
 use crate::arguments::CaseOptions;
 use crate::mechanisms::mechanisms;
@@ -6,10 +6,10 @@ use furlong_bench::{MechanismEntry, OwnPrograms};
 use furlong_console::exit::Usage;
 use std::path::Path;
 
-/// The mechanisms for what was asked and for own programs, and what was asked with the names of both.
+/// Returns the mechanisms for the options and for own programs, and the options with the names of both.
 ///
 /// # Errors
-/// Those of [`mechanisms`] and [`rows`].
+/// Returns the errors of [`mechanisms`] and [`rows`].
 pub fn with_mechanisms(
     asked: &CaseOptions,
     commands: &[String],
@@ -22,18 +22,18 @@ pub fn with_mechanisms(
     Ok((mechanisms, options))
 }
 
-/// The rows of these commands: one command is a whole system, and otherwise each two are a server, which may be empty, and its
-/// client. A row is named after its programs.
+/// Returns the rows of these commands. A single command is a whole system. Otherwise every two commands are a server,
+/// which may be empty, and its client. A row is named after its programs.
 ///
 /// # Errors
-/// An odd number of commands above one, or nothing to start.
+/// Returns a usage error if the number of commands is odd and above one, or if a command names no program.
 fn rows(commands: &[String]) -> Result<Vec<MechanismEntry>, Usage> {
     let whole = [String::new(), commands.first().cloned().unwrap_or_default()];
     let commands = if commands.len() == 1 { &whole } else { commands };
     let (pairs, rest) = commands.as_chunks::<2>();
     if let [alone] = rest {
-        let why = "give --program once for a program that starts its peer itself, and otherwise twice for each row: first the \
-                   server, then the client. '' as the server stands for none";
+        let why = "use --program once for a program that starts its peer, otherwise twice per pair: first the server, then the \
+                   client. For no server, use ''";
         return Err(Usage(format!("--program '{alone}' has no partner: {why}")));
     }
     let mut rows: Vec<MechanismEntry> = Vec::new();
@@ -49,11 +49,11 @@ fn rows(commands: &[String]) -> Result<Vec<MechanismEntry>, Usage> {
     Ok(rows)
 }
 
-/// Programs that are named by the script that they run.
+/// Programs whose rows are named after the script that they run.
 const INTERPRETERS: [&str; 6] = ["python", "node", "ruby", "perl", "bash", "sh"];
 
-/// What a command is called: the name of the file that its first word is, or of the script that this interprets, in characters that a
-/// row may have.
+/// Returns the name of a command: the file name of its first word, or of the script if the first word is an
+/// interpreter. Characters that a row's name may not have become hyphens.
 fn name(command: &str) -> Result<String, Usage> {
     let mut words = command.split_whitespace().map(|word| Path::new(word).file_name());
     let program = words.next().flatten();
@@ -65,7 +65,8 @@ fn name(command: &str) -> Result<String, Usage> {
     let script =
         words.next().flatten().filter(|word| interprets && !word.as_encoded_bytes().starts_with(b"-"));
     let file = script.or(program);
-    let file = file.ok_or_else(|| Usage(format!("--program '{command}' names no program")))?;
+    let file =
+        file.ok_or_else(|| Usage(format!("--program '{command}' does not contain the name of a program")))?;
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     Ok(file.to_string_lossy().chars().map(plain).collect())
 }

@@ -1,4 +1,4 @@
-//! The other host of a run, as it was asked for.
+//! The other host of a run, as requested.
 
 use crate::arguments::RunOptions;
 use anyhow::Context;
@@ -7,13 +7,13 @@ use furlong_bench::{ChildProgram, MechanismEntry};
 use furlong_console::exit::{CannotHere, Interrupted, Usage};
 use std::time::Duration;
 
-/// Beside all that two trials may take: for what comes between them.
+/// The lease in addition to the longest duration of two trials, for the steps between trials.
 const LEAST_LEASE: Duration = Duration::from_secs(20);
 
-/// Goes to the host that was asked for, if one was.
+/// Connects to the requested host, if any.
 ///
 /// # Errors
-/// Why it cannot be had.
+/// Returns why the host cannot be used.
 pub fn connect(asked: &RunOptions, budget: Duration) -> anyhow::Result<Option<Peer>> {
     let Some(address) = asked.peer.clone() else { return Ok(None) };
     let patience = asked.common.timeout.0;
@@ -29,16 +29,16 @@ pub fn connect(asked: &RunOptions, budget: Duration) -> anyhow::Result<Option<Pe
     let connected = Peer::connect(options, program);
     connected.map(Some).map_err(|why| match why {
         NoPeer::Unreachable(why) => CannotHere(why).into(),
-        NoPeer::Interrupted(interrupted) => Interrupted(interrupted.signal).into(),
+        NoPeer::Interrupted(interrupted) => Interrupted::unmeasured(interrupted.signal).into(),
         NoPeer::NoAddress => Usage(
-            "--peer: nothing says at which address responders are to listen there: say --peer-address"
+            "--peer: the address on which responders listen is unknown; specify it with --peer-address"
                 .to_owned(),
         )
         .into(),
     })
 }
 
-/// What is measured between hosts where no row is named.
+/// Returns the rows that are measured between hosts if none is named.
 pub fn rows(mechanisms: &[MechanismEntry]) -> Vec<String> {
     let reach = mechanisms.iter().filter(|entry| entry.reaches_other_hosts());
     reach.map(|entry| entry.capabilities.name.to_owned()).collect()

@@ -1,5 +1,5 @@
-//! How far a run is, on stderr: a line, below the rows that lead so far, or a chart of its trials. Nothing where stderr is no
-//! terminal.
+//! Progress of a run on stderr: a line, a line below the leading rows, or a chart of the trials. Nothing is drawn if
+//! stderr is not a terminal.
 
 use crate::output;
 use furlong_analysis::{OverTime, Standings, TrialTimes};
@@ -10,36 +10,37 @@ use std::fmt::Display;
 use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
-/// How often the rows that lead are drawn anew, at most: who reads them wants them to stand still for a moment.
+/// The minimum time between two updates of the leading rows, so that the user can read them.
 const REDRAWN: Duration = Duration::from_millis(500);
 
-/// The most rows of each group that are drawn.
+/// The maximum number of leading rows of each group.
 const LEADERS: usize = 3;
 
-/// The fewest lines of a terminal on which they are drawn: on a lower one they would go as soon as all groups are there.
+/// The minimum number of terminal lines for the leading rows. On a lower terminal they would disappear as soon as all
+/// groups have rows.
 const FEWEST_LINES: usize = 24;
 
-/// What is shown of a run under way.
+/// The kind of progress that is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     /// Nothing.
     Nothing,
-    /// How far it is.
+    /// The number of finished trials.
     Line,
-    /// Which rows lead, and how far it is.
+    /// The leading rows and the number of finished trials.
     Leaders,
     /// All trials so far.
     Chart,
 }
 
-/// A line that says how far the run is, or what stands in its place. It draws only when told to, so that the process keeps
-/// one thread.
+/// The line with the progress of the run, or the chart instead of it. It is drawn only on request, so that the
+/// process has a single thread.
 pub struct Progress {
     line: ProgressBar,
     above: Above,
 }
 
-/// What is drawn beside the line, of the trials so far.
+/// The drawing of the trials so far, above the line or instead of it.
 enum Above {
     Nothing,
     Leaders { standings: Standings, drawn: Option<Instant> },
@@ -47,7 +48,7 @@ enum Above {
 }
 
 impl Progress {
-    /// What is to be shown, if there is a terminal.
+    /// Creates the progress; it draws nothing if stderr is not a terminal.
     pub fn new(shown: Shown) -> Progress {
         let shown = if stderr().is_terminal() { shown } else { Shown::Nothing };
         let target = match shown {
@@ -59,7 +60,7 @@ impl Progress {
             Shown::Chart => "{msg}",
             _ => "{prefix}{bar:20} {pos}/{len} trials, {eta} left  {msg}",
         };
-        // The template is ours: a mistake in it leaves the plain style.
+        // The template is a constant: a mistake in it only leaves indicatif's default style.
         if let Ok(style) = ProgressStyle::with_template(template) {
             line.set_style(style);
         }
@@ -71,7 +72,7 @@ impl Progress {
         Progress { line, above }
     }
 
-    /// `done` of `total` trials are done, and one of `what` begins.
+    /// Draws that `done` of `total` trials are finished and that a trial of `what` begins.
     pub fn show(&mut self, done: usize, total: usize, what: &dyn Display) {
         if self.line.is_finished() {
             self.line.reset();
@@ -93,7 +94,7 @@ impl Progress {
         self.line.set_message(what.to_string());
     }
 
-    /// A trial is done.
+    /// Adds a finished trial.
     pub fn add(&mut self, trial: &Trial) {
         match &mut self.above {
             Above::Nothing => {}
@@ -108,20 +109,20 @@ impl Progress {
         }
     }
 
-    /// Removes what was drawn.
+    /// Removes the drawing.
     pub fn clear(&self) {
         self.line.finish_and_clear();
     }
 }
 
-/// As many rows of each group as the terminal has lines for, and nothing where it has too few.
+/// Returns as many leading rows of each group as fit on the terminal, or nothing if the terminal has too few lines.
 fn leaders(so_far: &Standings) -> String {
     let (style, lines) = (output::style_on_stderr(), output::lines_on_stderr());
     if lines < FEWEST_LINES {
         return String::new();
     }
     let drawn = |most| standings(&so_far.leaders(most), style);
-    // The line below may take two, and what is as high as the terminal scrolls.
+    // Three lines stay free: the line below may wrap to two, and text of the terminal's full height would scroll.
     let fits = |text: &String| text.lines().count() + 3 <= lines;
     (1..=LEADERS).rev().map(drawn).find(fits).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Finding saved runs by what a user calls them: a name, `@last`, a glob, or a path.
+//! Lookup of saved runs by the user's word for them: a name, `@last`, a glob, or a path.
 
 use crate::nearest::nearest;
 use crate::output;
@@ -16,18 +16,18 @@ use std::io::{BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// How a file of a saved run ends.
+/// The extension of a saved run's file.
 const ENDING: &str = "jsonl";
-/// Runs that an error names, the newest first.
+/// The number of runs, newest first, that an error names.
 const NAMED: usize = 5;
 
-/// A run that was found.
+/// A saved run that was found.
 #[derive(Debug, Clone)]
 pub struct SavedRun {
-    /// The name that it was saved under, or its path as it was typed.
+    /// The name under which it was saved, or its path as typed.
     pub name: String,
     path: PathBuf,
-    /// Whether it was named with others by a glob, which stands for those that can be read.
+    /// Whether a glob or a directory named it. Then it is left out if it cannot be read.
     by_glob: bool,
 }
 
@@ -37,29 +37,29 @@ impl PartialEq for SavedRun {
     }
 }
 
-/// A file among the saved runs that cannot be read as one.
+/// An unreadable file among the saved runs.
 #[derive(Debug, Clone)]
 pub struct UnreadableRun {
-    /// The name that it was saved under.
+    /// The name under which it was saved.
     pub name: String,
-    /// Why, in words that are safe to print.
+    /// The reason, in text that is safe to print.
     pub reason: String,
     modified: Option<SystemTime>,
 }
 
-/// The files of a folder that end as runs do.
+/// The files of a directory that have the extension of a saved run.
 #[derive(Debug, Default)]
 pub struct SavedRuns {
-    /// Runs, from the oldest to the newest by when they were measured.
+    /// Readable runs, from the oldest to the newest start.
     pub runs: Vec<SavedRun>,
-    /// All other files, by name.
+    /// Unreadable files, by name.
     pub unreadable: Vec<UnreadableRun>,
 }
 
-/// Files that a message names.
+/// The maximum number of unused files that a message names.
 const NAMED_UNREADABLE: usize = 20;
 
-/// Names the files that were not used on stderr.
+/// Prints the names of unused files to stderr.
 pub fn tell_unused<'a>(unused: impl ExactSizeIterator<Item = (&'a str, &'a str)>) {
     let (all, mut named) = (unused.len(), String::new());
     for (name, reason) in unused.take(NAMED_UNREADABLE) {
@@ -70,18 +70,16 @@ pub fn tell_unused<'a>(unused: impl ExactSizeIterator<Item = (&'a str, &'a str)>
     }
     match all {
         0 => {}
-        1 => output::tell(format_args!("furlong: a saved run cannot be read, so it is left out:{named}")),
-        _ => output::tell(format_args!(
-            "furlong: {all} saved runs cannot be read, so they are left out:{named}"
-        )),
+        1 => output::tell(format_args!("furlong: skipping a saved run that cannot be read:{named}")),
+        _ => output::tell(format_args!("furlong: skipping {all} saved runs that cannot be read:{named}")),
     }
 }
 
-/// Reads the runs one after the other, and makes of each what is needed. One that a glob named is left out and told of if it
-/// cannot be read.
+/// Reads the runs in turn, and maps each with `make`. An unreadable run is left out with a message if a glob or a
+/// directory named it.
 ///
 /// # Errors
-/// Returns a usage error if a run that was named itself cannot be read, or if none can.
+/// Returns a usage error if a run that was named itself cannot be read, or if no run can be read.
 pub fn read_each<T>(found: &[SavedRun], make: impl Fn(Run) -> T) -> anyhow::Result<Vec<(&str, T)>> {
     let (mut made, mut unused) = (Vec::new(), Vec::new());
     for run in found {
@@ -93,7 +91,7 @@ pub fn read_each<T>(found: &[SavedRun], make: impl Fn(Run) -> T) -> anyhow::Resu
     }
     tell_unused(unused.iter().map(|(name, reason)| (*name, reason.as_str())));
     match made.is_empty() {
-        true => Err(Usage("none of these runs can be read: name others".to_owned()).into()),
+        true => Err(Usage("none of these runs can be read; specify other runs".to_owned()).into()),
         false => Ok(made),
     }
 }
@@ -104,18 +102,18 @@ fn unreadable(name: &str, error: &ReadError) -> anyhow::Error {
 }
 
 impl SavedRun {
-    /// All of its records.
+    /// Reads all records of the run.
     ///
     /// # Errors
-    /// That the file cannot be read, is no run, or was written by a newer furlong.
+    /// Returns an error if the file cannot be read, is not a run, or was written by a newer furlong.
     pub fn read(&self) -> anyhow::Result<Run> {
         self.records().map_err(|error| unreadable(&self.name, &error))
     }
 
-    /// The same, with the reason alone.
+    /// Reads all records like [`read`](SavedRun::read), but the error does not name the run.
     ///
     /// # Errors
-    /// As for [`read`](SavedRun::read).
+    /// Returns an error if the file cannot be read, is not a run, or was written by a newer furlong.
     pub fn records(&self) -> Result<Run, ReadError> {
         self.open().and_then(Run::from_reader)
     }
@@ -127,68 +125,68 @@ impl SavedRun {
 }
 
 impl SavedRun {
-    /// Its file, if it was named by what it was saved under.
+    /// Returns the path of the run's file, if the run was found by its name.
     ///
-    /// # Errors
-    /// Returns a usage error if the word for it was a path, because furlong changes only its own files, or if it is being measured,
-    /// because its writer would save it again.
+    /// Returns a usage error if the run was named with a path, because furlong changes only files in its own
+    /// directory. Returns a usage error if the run is still being measured, because its writer would save it again.
     pub fn own_file(&self) -> anyhow::Result<&Path> {
         match is_name(&self.name) {
             true if self.is_under_way() => {
-                let why = "this run is being measured: wait for its end, or end its furlong";
+                let why = "this run is in progress: wait until it ends, or stop its furlong process";
                 Err(Usage(format!("{}: {why}", self.name)).into())
             }
             true => Ok(&self.path),
             false => {
-                let why = "this is a path, and only runs that are named are changed: use the shell";
+                let why = "this is a path, but only runs in the data directory can be changed: use the commands of your shell";
                 Err(Usage(format!("{}: {why}", plain(&self.name))).into())
             }
         }
     }
 
-    /// Its file.
+    /// Returns the path of the run's file.
     pub fn file(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it is still being measured: then its writer holds a lock on its file.
+    /// Returns whether the run is still being measured: its writer then holds a lock on the file.
     pub fn is_under_way(&self) -> bool {
         let locked = open_to_read(&self.path).map(|file| file.try_lock_shared());
         matches!(locked, Ok(Err(fs::TryLockError::WouldBlock)))
     }
 
-    /// The same with what a list says of it; nothing if it is removed meanwhile.
+    /// Returns the run with its header and its size in bytes, for a list; `None` if it has been removed or cannot be
+    /// read.
     pub fn listed(self) -> Option<(RunHeader, u64, SavedRun)> {
         let bytes = fs::metadata(&self.path).ok()?.len();
         Some((self.header().ok()?, bytes, self))
     }
 
-    /// What was asked, and when.
+    /// Reads the header: the parameters of the run and its start time.
     ///
     /// # Errors
-    /// That the file cannot be read, is no run, or was written by a newer furlong.
+    /// Returns an error if the file cannot be read, is not a run, or was written by a newer furlong.
     pub fn header(&self) -> Result<RunHeader, ReadError> {
         self.open().and_then(Run::header_from_reader)
     }
 }
 
-/// Looks for all saved runs.
+/// Finds all saved runs.
 ///
 /// # Errors
-/// Returns a usage error if their folder cannot be read.
+/// Returns a usage error if their directory cannot be read.
 pub fn all() -> anyhow::Result<SavedRuns> {
     saving::folder().map_or_else(|| Ok(SavedRuns::default()), |folder| all_in(&folder))
 }
 
-/// Looks for all runs in a folder.
+/// Finds all runs in a directory. A directory that does not exist has none.
 ///
 /// # Errors
-/// Returns a usage error if the folder cannot be read. One that does not exist has no runs.
+/// Returns a usage error if the directory cannot be read.
 pub fn all_in(folder: &Path) -> anyhow::Result<SavedRuns> {
     let cannot = |error: std::io::Error| {
         let shown = plain(&folder.to_string_lossy());
         Usage(format!(
-            "cannot read the saved runs in {shown}: {error}; make it a folder that you may read, or set \
+            "cannot read the saved runs in {shown}: {error}; make it a readable directory, or set \
              {DATA_FOLDER_VARIABLES}"
         ))
     };
@@ -211,18 +209,18 @@ pub fn all_in(folder: &Path) -> anyhow::Result<SavedRuns> {
     Ok(SavedRuns { runs: runs.into_iter().map(|(_, run)| run).collect(), ..others })
 }
 
-/// The runs that these words name, in their order; those of a glob from the oldest to the newest. A run may be named
-/// twice.
+/// Finds the runs that these words name, in their order. The runs of a glob are ordered from the oldest to the
+/// newest. A run may be named twice.
 ///
 /// # Errors
-/// A word that names no run.
+/// Returns a usage error if a word names no run.
 pub fn find(words: &[String]) -> anyhow::Result<Vec<SavedRun>> {
     let mut found: Vec<SavedRun> = Vec::new();
     let mut shelf = Shelf::default();
     for word in words {
         match named(word, &mut shelf)? {
             Named::One(run) => found.push(run),
-            // A glob may have the baseline among others.
+            // A glob may match a run that was already named, such as the baseline.
             Named::Several(runs) => {
                 let others: Vec<_> = runs.into_iter().filter(|run| !found.contains(run)).collect();
                 found.extend(others);
@@ -232,32 +230,35 @@ pub fn find(words: &[String]) -> anyhow::Result<Vec<SavedRun>> {
     Ok(found)
 }
 
-/// The same, each run once, or the newest run where nothing is named.
+/// Finds runs like [`find`], or the newest run if `words` is empty.
 ///
 /// # Errors
-/// A word that names no run, or the same run twice.
+/// Returns a usage error if a word names no run, or if two words name the same run.
 pub fn find_or_last(words: &[String]) -> anyhow::Result<Vec<SavedRun>> {
     if words.is_empty() {
         return find(&["@last".to_owned()]);
     }
     let found = find(words)?;
     match found.iter().enumerate().find(|(at, run)| found[..*at].contains(run)) {
-        Some((_, run)) => Err(Usage(format!("run {} is named twice: name another one", run.name)).into()),
+        Some((_, run)) => {
+            Err(Usage(format!("run {} is specified twice; specify another run", run.name)).into())
+        }
         None => Ok(found),
     }
 }
 
-/// The same, each run once; a word that is a folder names every file in it and in its folders that ends as runs do.
+/// Finds runs like [`find`], without duplicates. A directory stands for all files below it that have the extension of
+/// a run.
 ///
 /// # Errors
-/// A word that names no run, or a folder without any or that cannot be read.
+/// Returns a usage error if a word names no run, or if a directory has no runs or cannot be read.
 pub fn find_below(words: &[String]) -> anyhow::Result<Vec<SavedRun>> {
     let mut found: Vec<SavedRun> = Vec::new();
     for word in words {
         if Path::new(word).is_dir() {
             let below = below(Path::new(word))?;
             if below.is_empty() {
-                return Err(Usage(format!("no file in {} ends in .{ENDING}", plain(word))).into());
+                return Err(Usage(format!("no file in {} has the extension .{ENDING}", plain(word))).into());
             }
             found.extend(below);
         } else {
@@ -269,8 +270,9 @@ pub fn find_below(words: &[String]) -> anyhow::Result<Vec<SavedRun>> {
     Ok(found)
 }
 
-/// The files of runs in a folder and in its folders, by their paths. A folder in it that cannot be read stands among them, since what is
-/// left out is named with them. Links to folders are not followed: they may lead back.
+/// Returns the files with the extension of a run below a directory, sorted by path. An unreadable subdirectory is
+/// listed as well, so that it is reported with the unreadable runs. Links to directories are not followed, because
+/// they may form a cycle.
 fn below(top: &Path) -> Result<Vec<SavedRun>, Usage> {
     let (mut left, mut found) = (vec![top.to_owned()], Vec::new());
     while let Some(folder) = left.pop() {
@@ -278,7 +280,7 @@ fn below(top: &Path) -> Result<Vec<SavedRun>, Usage> {
             Ok(entries) => entries,
             Err(error) if folder == top => {
                 return Err(Usage(format!(
-                    "cannot read the folder {}: {error}",
+                    "cannot read the directory {}: {error}",
                     plain(&top.to_string_lossy())
                 )));
             }
@@ -304,7 +306,7 @@ fn below(top: &Path) -> Result<Vec<SavedRun>, Usage> {
     Ok(found)
 }
 
-/// What a word stands for.
+/// The meaning of a word.
 enum Named {
     One(SavedRun),
     Several(Vec<SavedRun>),
@@ -324,8 +326,9 @@ fn named(word: &str, shelf: &mut Shelf) -> anyhow::Result<Named> {
     match path.filter(|path| path.is_file()) {
         Some(path) => Ok(Named::One(SavedRun { name: word.to_owned(), path, by_glob: false })),
         None if Path::new(word).is_file() => {
-            let why = "is a file that is no saved run: exports keep no trials, so compare runs (run --save NAME), or write";
-            Err(Usage(format!("{word} {why} ./{word} if it is one", word = plain(word))).into())
+            let why = "is a file, not the name of a saved run. Exports contain no trials: use runs saved with 'furlong run \
+                       --save NAME'. For the path of a saved run, write";
+            Err(Usage(format!("{word} {why} ./{word}", word = plain(word))).into())
         }
         None => {
             Err(Usage(format!("no run is saved as '{}'; {}", plain(word), shelf.known(Some(word))?)).into())
@@ -333,7 +336,7 @@ fn named(word: &str, shelf: &mut Shelf) -> anyhow::Result<Named> {
     }
 }
 
-/// `@last`, or so many before it.
+/// Finds the run of `@last` or `@last~N`, which is N runs before the newest.
 fn last(word: &str, shelf: &mut Shelf) -> anyhow::Result<SavedRun> {
     let before = match word.strip_prefix("@last") {
         Some("") => Some(0),
@@ -341,20 +344,23 @@ fn last(word: &str, shelf: &mut Shelf) -> anyhow::Result<SavedRun> {
         None => None,
     };
     let Some(before) = before else {
-        let reason = format!("'{}' is no run: write @last, or @last~1 for the one before", plain(word));
+        let reason = format!(
+            "'{}' is not a valid run: write @last for the newest run, or @last~1 for the run before it",
+            plain(word)
+        );
         return Err(Usage(reason).into());
     };
     let saved = shelf.saved()?;
-    // A run in which nothing was measured is reached by its name alone.
+    // `@last` skips runs without measurements.
     let mut measured = saved.runs.iter().rev().filter(|run| !run.records().is_ok_and(|run| run.is_empty()));
     let Some(run) = measured.nth(before).cloned() else {
         return Err(Usage(format!("there is no {word}; {}", shelf.known(None)?)).into());
     };
-    // It may be the run that is meant, and was measured later.
+    // An unreadable run that is newer may be the one that is meant.
     let modified = fs::metadata(&run.path).and_then(|file| file.modified()).ok();
     match saved.unreadable.iter().find(|other| other.modified > modified) {
         Some(UnreadableRun { name, reason, .. }) => Err(Usage(format!(
-            "{word} is not certain: the saved run {name} is newer than {} and cannot be read ({reason}); name a run, or \
+            "{word} is ambiguous: the saved run {name} is newer than {} and cannot be read ({reason}); specify a run by name, or \
              delete the file with 'furlong runs remove {name}'",
             run.name
         ))
@@ -363,9 +369,10 @@ fn last(word: &str, shelf: &mut Shelf) -> anyhow::Result<SavedRun> {
     }
 }
 
-/// The saved runs that a glob names.
+/// Finds the saved runs that a glob matches.
 fn matching(word: &str, shelf: &mut Shelf) -> anyhow::Result<Vec<SavedRun>> {
-    fast_glob::validate(word).map_err(|error| Usage(format!("'{}' is no run: {error}", plain(word))))?;
+    fast_glob::validate(word)
+        .map_err(|error| Usage(format!("'{}' is not a valid run: {error}", plain(word))))?;
     let saved = shelf.saved()?;
     let is_meant = |name: &str| fast_glob::glob_match(word, name);
     let unused: Vec<_> = saved.unreadable.iter().filter(|run| is_meant(&run.name)).collect();
@@ -383,7 +390,7 @@ fn file_of(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.{ENDING}"))
 }
 
-/// All saved runs, looked for once, when they are first asked for.
+/// All saved runs; they are read from the directory at the first request.
 #[derive(Default)]
 struct Shelf {
     saved: Option<SavedRuns>,
@@ -397,30 +404,34 @@ impl Shelf {
         Ok(self.saved.get_or_insert_default())
     }
 
-    /// What there is: the name nearest to `wanted`, else the newest ones.
+    /// Returns a hint: the saved name that is most similar to `wanted`, otherwise the newest names.
     fn known(&mut self, wanted: Option<&str>) -> anyhow::Result<String> {
         let SavedRuns { runs, unreadable } = self.saved()?;
         let names = || runs.iter().map(|run| run.name.clone());
         if let Some(nearest) = wanted.and_then(|wanted| nearest(wanted, names())) {
-            return Ok(format!("there is '{nearest}'"));
+            return Ok(format!("did you mean '{nearest}'?"));
         }
         let names: Vec<_> = runs.iter().rev().take(NAMED).map(|run| run.name.as_str()).collect();
         Ok(match (names.len(), runs.len()) {
             (0, _) if !unreadable.is_empty() => {
-                format!("none of the {} saved runs can be read: see 'furlong runs list'", unreadable.len())
+                format!(
+                    "none of the {} saved runs can be read; 'furlong runs list' shows why",
+                    unreadable.len()
+                )
             }
-            (0, _) => "no run is saved yet: 'furlong run --save NAME' saves one".to_owned(),
-            (named, all) if named < all => format!("the newest of {all} are {}", names.join(", ")),
-            _ => format!("there are {}", names.join(", ")),
+            (0, _) => "no run is saved yet; to save one, use 'furlong run --save NAME'".to_owned(),
+            (named, all) if named < all => format!("the newest of {all} saved runs are {}", names.join(", ")),
+            _ => format!("saved runs: {}", names.join(", ")),
         })
     }
 }
 
-/// When a run was measured; a second has room for several, so the file's own time comes next.
+/// The start time of a run in seconds, then its file's modification time, because several runs may start in one
+/// second; and the run.
 type Dated = ((u64, Option<SystemTime>), SavedRun);
 
-/// Returns the run in a file with its time, or why it cannot be read; `None` if its name is not that of a run, or if another
-/// furlong has not written its header yet.
+/// Returns the run in a file with its time, or why it cannot be read. `None` if its name is not the name of a run, or
+/// if another furlong has not written its header yet.
 fn dated(path: &Path) -> Option<Result<Dated, UnreadableRun>> {
     let name = path.file_stem()?.to_str().filter(|name| is_name(name))?.to_owned();
     path.extension().filter(|ending| *ending == ENDING)?;
@@ -428,14 +439,14 @@ fn dated(path: &Path) -> Option<Result<Dated, UnreadableRun>> {
     let file = fs::metadata(path);
     let modified = file.as_ref().ok().and_then(|file| file.modified().ok());
     let why = match file {
-        // A pipe among the files would never end.
+        // Opening a pipe among the files could block forever.
         Ok(file) if !file.is_file() => return None,
         Ok(_) => match Run::read_header(path) {
             Ok(header) => return Some(Ok(((header.started_unix_s, modified), run))),
             Err(ReadError::Open { source, .. }) => format!("cannot open it: {source}"),
             Err(error) => error.to_string(),
         },
-        // One that was removed since the folder was read is not missing.
+        // A file that was removed since the directory was read is not an error.
         Err(_) if path.symlink_metadata().is_err() => return None,
         Err(error) => format!("cannot open it: {error}"),
     };

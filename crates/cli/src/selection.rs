@@ -1,4 +1,4 @@
-//! From rows as they are typed to cases.
+//! Selection of cases by the rows on the command line.
 
 use crate::arguments::{CaseOptions, PatternOptions};
 use crate::nearest::nearest;
@@ -11,31 +11,32 @@ use furlong_model::{
 };
 use furlong_stats::distinct;
 
-/// Mechanisms that are proposed for a part of their names.
+/// The maximum number of mechanisms that are suggested for a part of their names.
 const MOST_MEANT: usize = 4;
 
-/// Every row there is, in the order of the list: a mechanism's promises and one of its waits.
+/// Returns all rows, in the order of the list: the capabilities of a mechanism and one of its wait strategies.
 fn rows(mechanisms: &[MechanismEntry]) -> impl Iterator<Item = (&'static Capabilities, Wait)> {
     mechanisms
         .iter()
         .flat_map(|entry| entry.capabilities.waits.iter().map(|wait| (entry.capabilities, *wait)))
 }
 
-/// A mechanism's usual wait: the first in the list.
+/// Returns a mechanism's default wait strategy: the first in its list.
 fn usual_wait(mechanisms: &[MechanismEntry], mechanism: &str) -> Option<Wait> {
     rows(mechanisms).find(|(capabilities, _)| capabilities.name == mechanism).map(|(_, wait)| wait)
 }
 
-/// A row as it was typed.
+/// A row as typed.
 struct Wanted<'a> {
     text: &'a str,
-    /// With a slash it names a wait; without, the usual one is meant.
+    /// Whether the text names a wait strategy after a slash. Otherwise the default wait strategy is meant.
     names_wait: bool,
 }
 
 impl<'a> Wanted<'a> {
     fn parse(text: &'a str) -> anyhow::Result<Wanted<'a>> {
-        fast_glob::validate(text).map_err(|error| Usage(format!("'{text}' is no row: {error}")))?;
+        fast_glob::validate(text)
+            .map_err(|error| Usage(format!("'{text}' is not a valid benchmark: {error}")))?;
         Ok(Wanted { text, names_wait: text.contains('/') })
     }
 
@@ -48,29 +49,29 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// What the cases of a selection have in common, beside rows, sizes and places.
+/// The common properties of the cases of a selection, apart from rows, sizes and places.
 #[derive(Debug, Clone)]
 pub struct Manner {
-    /// How messages go between the roles.
+    /// The exchange of messages between the roles.
     pub exchange: Exchange,
-    /// When messages are sent.
+    /// The times at which messages are sent.
     pub arrival: Arrival,
-    /// Whether it is compared with several pairs: then it takes processors as they do.
+    /// Whether it is compared with several pairs, so that it is placed on the same CPUs as they are.
     pub is_beside_several: bool,
-    /// Bytes that pipes are to hold.
+    /// Requested capacity of pipes in bytes.
     pub pipe_bytes: Option<usize>,
-    /// Bytes that each buffer of a socket is to hold.
+    /// Requested size of each socket buffer in bytes.
     pub socket_bytes: Option<usize>,
-    /// Bytes that each ring of a library is to hold.
+    /// Requested size of each ring of a library in bytes.
     pub ring_bytes: Option<usize>,
-    /// Where the bytes of messages are written and read, in turn.
+    /// The kinds of access to the bytes of messages; each makes separate cases.
     pub accesses: Vec<Access>,
-    /// What lies between the roles.
+    /// The boundary between the roles.
     pub boundary: Boundary,
 }
 
 impl Default for Manner {
-    /// Round trips, one after the other, with every buffer as it comes.
+    /// Returns closed-loop round trips with default buffer sizes.
     fn default() -> Self {
         Manner {
             exchange: Exchange::ROUND_TRIPS,
@@ -86,7 +87,7 @@ impl Default for Manner {
 }
 
 impl Manner {
-    /// Returns the manner that these options describe, with this exchange and pace.
+    /// Returns the manner for these options, exchange and pace.
     pub fn new(options: &PatternOptions, exchange: Exchange, arrival: Arrival) -> Manner {
         let bytes = |size: Option<ByteSize>| size.map(|size| size.0);
         let accesses = &options.accesses;
@@ -101,7 +102,8 @@ impl Manner {
         }
     }
 
-    /// The case of one row, size, place and access. Programs that know nothing of furlong exchange what they exchange.
+    /// Returns the case of one row, size, place and access. The user's own programs determine their exchange
+    /// themselves.
     fn case(
         &self,
         (capabilities, wait): (&Capabilities, Wait),
@@ -128,11 +130,11 @@ impl Manner {
     }
 }
 
-/// Rows and waits as they were typed, for one pattern.
+/// Rows and wait strategies as typed, for one pattern.
 struct Filter<'a> {
     wanted: Vec<Wanted<'a>>,
     waits: &'a [Wait],
-    /// Whether messages are copied in some of the cases.
+    /// Whether messages are copied in any of the cases.
     copies: bool,
     pattern: Pattern,
 }
@@ -142,7 +144,8 @@ impl Filter<'_> {
     fn accepts(&self, mechanisms: &[MechanismEntry], capabilities: &Capabilities, wait: Wait) -> bool {
         let links = self.pattern.facts().links;
         let can_be_watched = capabilities.can_be_watched() && !capabilities.notifies_only();
-        // With --wait, a row without a slash means every wait that passes. So it does if waits are compared.
+        // With `--wait`, a row without a slash means every wait strategy that passes, and so does a pattern that
+        // compares wait strategies.
         let usual = if !self.waits.is_empty() {
             true
         } else if links == Links::Watched && can_be_watched {
@@ -176,14 +179,17 @@ impl Filter<'_> {
             [capabilities.name.to_owned(), row_name(capabilities.name, wait)]
         });
         let meant = meant(row.text, &rows(mechanisms).map(|(row, _)| row.name).collect::<Vec<_>>(), names);
-        Err(Usage(format!("no row matches '{}'; {meant}furlong list shows all there are", row.text)))
+        Err(Usage(format!(
+            "no benchmark matches '{}'; {meant}run 'furlong list' to see all mechanisms",
+            row.text
+        )))
     }
 }
 
-/// Returns the cases that were asked for, in this manner.
+/// Returns the requested cases.
 ///
 /// # Errors
-/// Returns a row that does not exist, or that no benchmark has the wait.
+/// Returns a usage error if a row does not exist, or if no requested row has the wait strategy.
 pub fn select(
     mechanisms: &[MechanismEntry],
     options: &CaseOptions,
@@ -218,13 +224,16 @@ pub fn select(
     }
     if cases.is_empty() {
         let waits = options.waits.iter().map(|wait| wait.name()).collect::<Vec<_>>().join(" or ");
-        let reason = format!("none of these rows waits by {waits}; furlong list shows all waits");
+        let reason = format!(
+            "none of these mechanisms supports the wait strategy {waits}; run 'furlong list' to see which strategies each supports"
+        );
         return Err(Usage(reason).into());
     }
     Ok(cases)
 }
 
-/// Returns a question for the mechanism or row that was meant by a mistyped name: the nearest, or those that contain the name.
+/// Returns a question with the name that was probably meant: the most similar one, or the mechanisms that contain the
+/// typed text.
 fn meant(typed: &str, mechanisms: &[&str], names: impl Iterator<Item = String>) -> String {
     let containing: Vec<&str> =
         distinct(mechanisms.iter().copied().filter(|name| typed.len() > 1 && name.contains(typed)));
@@ -235,8 +244,8 @@ fn meant(typed: &str, mechanisms: &[&str], names: impl Iterator<Item = String>) 
     }
 }
 
-/// The rows by which a context switch and a wake-up are measured, where the roles run in each of `places` and in one
-/// process: those that carry next to nothing, sleep, and always make the same calls.
+/// Returns the rows that measure a context switch and a wake-up, with the roles in each of `places` and in one
+/// process. These mechanisms carry almost no data, block, and always make the same system calls.
 pub fn references(mechanisms: &[MechanismEntry], places: &[Placement]) -> Vec<Case> {
     let mut cases = Vec::new();
     for entry in mechanisms {
@@ -254,12 +263,12 @@ pub fn references(mechanisms: &[MechanismEntry], places: &[Placement]) -> Vec<Ca
     cases
 }
 
-/// The size of the quick set's messages.
+/// The message size of the quick set in bytes.
 const QUICK_BYTES: usize = 128;
 
-/// The quick set: every mechanism that is common, with its usual wait, on two cores and on one; and where memory is polled
-/// instead, with the first pipe, socket and queue of the list polled for comparison, on two cores alone: on one,
-/// a spinning process waits for the end of its own time slice.
+/// Returns the quick set: every common mechanism with its default wait strategy, cross-core and same-core. It also
+/// has busy-waiting on memory and, for comparison, on the first mechanism of each other family. Busy-waiting is
+/// measured cross-core only, because on one core a busy-waiting process waits for the end of its time slice.
 pub fn quick(mechanisms: &[MechanismEntry]) -> Vec<Case> {
     let both = [Placement::OtherCore, Placement::SameCore];
     let first_of_family = |capabilities: &Capabilities| {
@@ -286,12 +295,12 @@ pub fn quick(mechanisms: &[MechanismEntry]) -> Vec<Case> {
     cases
 }
 
-/// A mechanism without another end is the same in every place.
+/// Returns the places of a mechanism. One without a second role has the same cost in every place.
 fn places<'a>(capabilities: &Capabilities, places: &'a [Placement]) -> &'a [Placement] {
     if capabilities.start == Start::Alone { &places[..1] } else { places }
 }
 
-/// Adds a case unless it is there already.
+/// Adds a case unless it is already in the list.
 pub fn add(cases: &mut Vec<Case>, case: Case) {
     if !cases.contains(&case) {
         cases.push(case);
@@ -386,7 +395,7 @@ mod tests {
         let semaphores = ["eventfd-semaphore", "posix-semaphore", "sysv-semaphore"];
         let sharing = [&queues[..], &semaphores, &["unix-accept", "tcp-accept"]].concat();
         assert_eq!(rows("").unwrap(), sharing);
-        // What is named is tried, and refused with its reason.
+        // A row that is named is tried, and refused with its reason.
         assert_eq!(rows("tcp").unwrap(), ["tcp"]);
         assert!(rows("--window 2").is_err());
     }
@@ -410,7 +419,7 @@ mod tests {
             !all.iter().any(|row| row.starts_with("eventfd/") || row.starts_with("posix-shm/")),
             "{all:?}"
         );
-        // What is named is tried, and refused with its reason.
+        // A row that is named is tried, and refused with its reason.
         assert_eq!(rows("posix-shm").unwrap(), ["posix-shm/futex"]);
         assert!(rows("--window 2").is_err());
     }

@@ -1,51 +1,51 @@
-//! Exit codes.
+//! Exit statuses.
 
 use furlong_model::Unavailable;
 use std::process::ExitCode;
 
-/// What each code means, whichever verb ends with it: the end of every help text.
-pub const HELP: &str = "Exit codes, the same for all verbs:
-  0    done
-  1    something failed: a row (it did not end, delivered something other than was sent, or has
-       figures that cannot be true), a self-check, a step, or writing a file
-  2    usage: an option or a name is wrong, or a run cannot be read
-  3    a requirement is not met: a row is worse (compare --fail-on regression) or makes more system
-       calls (--fail-on more-calls), or the objective does not hold (recommend --slo)
-  4    a row is inconclusive (compare --fail-on inconclusive), or none can be judged (--fail-on)
-  5    the machine is not fit to measure (--strict)
-  6    the runs have no row in common (compare)
-  7    not possible here: nothing that was asked for could be measured or done, or not all of it
-       and --require was given; the output says why, and what would help
+/// The meaning of each exit status of all commands: the end of the first help text.
+pub const HELP: &str = "Exit status of all commands:
+  0    success
+  1    failure of a benchmark (timeout, wrong payload or impossible figures), a self-check, a step,
+       or of writing a file
+  2    wrong usage: an unknown option or name, or an unreadable run
+  3    a requirement is not met: a benchmark is worse (compare --fail-on regression), makes more
+       system calls (--fail-on more-calls), or exceeds a limit (recommend --slo)
+  4    a benchmark is inconclusive (compare --fail-on inconclusive), or none can be judged
+  5    the machine is not fit for benchmarks (--strict)
+  6    the runs have no benchmark in common (compare)
+  7    unavailable: nothing could be measured, or not everything and --require was given; the
+       output has reasons and remedies
   129, 130, 143
-       ended by SIGHUP, SIGINT, SIGTERM; what was measured until then is saved";
+       ended by SIGHUP, SIGINT or SIGTERM; results until then are saved";
 
-/// How a verb ended, if not with an error.
+/// The outcome of a verb that did not return an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// All that was asked.
+    /// Everything that was asked for was done.
     Done,
-    /// What was typed is wrong, and the user was told so.
+    /// The command line is wrong, and the user has been told so.
     Misused,
-    /// A row failed or delivered something other than what was sent, or the run could not be saved.
+    /// A row failed or delivered something other than was sent, or the run could not be saved.
     Failed,
-    /// A row is worse than in the baseline, or makes more system calls, and `--fail-on` named that.
+    /// A row is worse than in the baseline, or makes more system calls, and `--fail-on` named that condition.
     Regressed,
-    /// What the user said must hold does not.
+    /// The objective that the user stated does not hold.
     Missed,
-    /// A row is inconclusive, and `--fail-on inconclusive` was said; or no row can be judged.
+    /// A row is inconclusive and `--fail-on inconclusive` was given, or no row can be judged.
     Inconclusive,
-    /// Runs have nothing in common that could be compared.
+    /// The runs have no row in common, so they cannot be compared.
     Incomparable,
-    /// The machine is not fit to measure, and `--strict` was said.
+    /// The machine is not fit to measure, and `--strict` was given.
     Unfit,
-    /// Nothing of what was asked for can run here, or not all of it, and `--require` was said.
+    /// Nothing that was asked for can run here; or a part of it cannot, and `--require` was given.
     Missing,
-    /// This signal ended it.
+    /// A signal with this number ended the verb.
     Interrupted(i32),
 }
 
 impl Outcome {
-    /// The one of two that a user must hear of first.
+    /// Returns the outcome that the user must know first.
     pub fn worse(self, other: Outcome) -> Outcome {
         let weight = |outcome: Outcome| match outcome {
             Outcome::Done => 0,
@@ -60,7 +60,7 @@ impl Outcome {
         if weight(other) > weight(self) { other } else { self }
     }
 
-    /// The process's exit code.
+    /// Returns the process's exit status.
     pub fn code(self) -> ExitCode {
         ExitCode::from(match self {
             Outcome::Done => 0,
@@ -76,12 +76,12 @@ impl Outcome {
     }
 }
 
-/// What shells give for a process that this signal ended.
+/// Returns the exit status that shells report for a process that this signal ended.
 fn code_of_signal(signal: i32) -> u8 {
     128 + signal as u8
 }
 
-/// Something wrong with what was typed.
+/// Usage error: a mistake in the command line.
 #[derive(Debug)]
 pub struct Usage(pub String);
 
@@ -93,12 +93,12 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// What was asked cannot be done on this machine or by this user: why, and what would help.
+/// Error with a reason and a remedy: the command cannot be done on this machine or by this user.
 #[derive(Debug)]
 pub struct CannotHere(pub Unavailable);
 
 impl CannotHere {
-    /// It cannot be done because of `reason`; `remedy` would help.
+    /// Creates the error from its reason and a remedy.
     pub fn new(reason: impl Into<String>, remedy: impl Into<String>) -> CannotHere {
         CannotHere(Unavailable::new(reason, remedy))
     }
@@ -113,51 +113,43 @@ impl std::fmt::Display for CannotHere {
 
 impl std::error::Error for CannotHere {}
 
-/// This signal came before there was anything to measure.
+/// The consequence of a signal that ended what was asked.
 #[derive(Debug)]
-pub struct Interrupted(pub i32);
+pub struct Interrupted {
+    signal: i32,
+    consequence: &'static str,
+}
+
+impl Interrupted {
+    /// Returns the error of a signal that arrived before anything was measured.
+    pub fn unmeasured(signal: i32) -> Interrupted {
+        Interrupted { signal, consequence: "interrupted, so nothing was measured" }
+    }
+
+    /// Returns the error of a signal that arrived before the reader of the result had read it.
+    pub fn unread(signal: i32) -> Interrupted {
+        Interrupted { signal, consequence: "interrupted before the whole result was read" }
+    }
+
+    /// Returns the error of a signal that arrived while a file was written, or while a program ran whose result was to be kept.
+    pub fn unfinished(signal: i32) -> Interrupted {
+        Interrupted { signal, consequence: "interrupted" }
+    }
+}
 
 impl std::fmt::Display for Interrupted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("interrupted, so nothing was measured")
+        f.write_str(self.consequence)
     }
 }
 
 impl std::error::Error for Interrupted {}
 
-/// This signal came while the result was written, and its reader took nothing.
-#[derive(Debug)]
-pub struct Unread(pub i32);
-
-impl std::fmt::Display for Unread {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("interrupted before all of the result was read")
-    }
-}
-
-impl std::error::Error for Unread {}
-
-/// This signal came while a file was written, or a program ran whose result was to be kept.
-#[derive(Debug)]
-pub struct Stopped(pub i32);
-
-impl std::fmt::Display for Stopped {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("interrupted")
-    }
-}
-
-impl std::error::Error for Stopped {}
-
-/// 2 for what was typed wrong, 7 for what cannot be done here, that of the signal for what one ended, 1 for all else.
+/// Returns the exit status of an error: 2 for wrong usage, 7 for a request that this machine cannot carry out, 128 + N for signal N,
+/// and 1 otherwise.
 pub fn code_of(error: &anyhow::Error) -> ExitCode {
-    let signal = error
-        .downcast_ref()
-        .map(|Unread(signal)| *signal)
-        .or(error.downcast_ref().map(|Interrupted(signal)| *signal))
-        .or(error.downcast_ref().map(|Stopped(signal)| *signal));
-    ExitCode::from(match signal {
-        Some(signal) => code_of_signal(signal),
+    ExitCode::from(match error.downcast_ref::<Interrupted>() {
+        Some(interrupted) => code_of_signal(interrupted.signal),
         None if error.is::<Usage>() => 2,
         None if error.is::<CannotHere>() => 7,
         None => 1,

@@ -1,12 +1,12 @@
-//! Folders of this user.
+//! Directories of this user.
 
 use std::path::PathBuf;
 
-/// The variables of which one has to be set, for messages.
+/// The environment variables for messages. At least one of them must be set.
 pub const DATA_FOLDER_VARIABLES: &str = if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_DATA_HOME or HOME" };
 
-/// Where furlong keeps what it has for its user: `$XDG_DATA_HOME/furlong`, else `~/.local/share/furlong`; on Windows
-/// `%LOCALAPPDATA%\\furlong` instead of the latter.
+/// Returns furlong's data directory for its user: `$XDG_DATA_HOME/furlong`, otherwise `~/.local/share/furlong`; on
+/// Windows `%LOCALAPPDATA%\\furlong` instead of the latter. `None` if none of the variables holds an absolute path.
 pub fn data_folder() -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let usual = || match cfg!(windows) {

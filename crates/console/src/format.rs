@@ -1,8 +1,8 @@
-//! Forms in which a list is printed.
+//! Output formats of a list.
 
 use clap::ValueEnum;
 
-/// Forms of a list.
+/// The output format of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ListFormat {
     /// For people

@@ -1,4 +1,4 @@
-//! What every verb of a command ends in: results on stdout, exit codes, and files that are replaced as a whole.
+//! Output of every verb: results on stdout, exit codes, and atomic replacement of files.
 #![forbid(unsafe_code)]
 
 pub mod exit;

@@ -1,23 +1,23 @@
-//! Results on stdout, and sentences about them on stderr.
+//! Results on stdout, and messages about them on stderr.
 
-use crate::exit::Unread;
+use crate::exit::Interrupted;
 use anyhow::Context;
 use furlong_model::is_unseen;
 use furlong_os::AsHandle;
 use furlong_os::output::{WriteError, write_all};
 use std::io::{ErrorKind, stderr, stdout};
 
-/// Writes a result. A reader that has seen enough and left (`| head`) is no error.
+/// Writes a result to stdout. A reader that closes the pipe early (`| head`) is not an error.
 pub fn print(text: &str) -> anyhow::Result<()> {
     print_bytes(text.as_bytes())
 }
 
-/// The same of a result that need not be text.
+/// Writes a result that need not be text, like [`print`].
 pub fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
     print_part(bytes).map(drop)
 }
 
-/// Writes a part of a result, and says whether more of it would be read.
+/// Writes a part of a result, and returns whether the reader still reads.
 pub fn print_more(text: &str) -> anyhow::Result<bool> {
     print_part(text.as_bytes())
 }
@@ -27,22 +27,23 @@ fn print_part(bytes: &[u8]) -> anyhow::Result<bool> {
         Ok(()) => Ok(true),
         Err(WriteError::Failed(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
         Err(WriteError::Failed(error)) => Err(error).context("cannot write the result to stdout"),
-        Err(WriteError::Ended(signal)) => Err(Unread(signal).into()),
+        Err(WriteError::Ended(signal)) => Err(Interrupted::unread(signal).into()),
     }
 }
 
-/// Writes lines to stderr. A name in them, which may come from anybody, commands no terminal.
+/// Writes lines to stderr. Invisible characters become spaces, because a name in the lines may come from another user
+/// and must not control the terminal.
 pub fn tell(lines: std::fmt::Arguments<'_>) {
     let safe = |c: char| if is_unseen(c) && c != '\n' { ' ' } else { c };
     tell_coloured(&lines.to_string().chars().map(safe).collect::<String>());
 }
 
-/// The same of lines that may have colours. Where stderr is closed nobody wants to know, so it is no error.
+/// Writes lines that may have colours to stderr. If stderr is closed, no reader is left, so that is not an error.
 pub fn tell_coloured(lines: &str) {
     let _ = write_all(stderr().lock().as_handle(), format!("{lines}\n").as_bytes());
 }
 
-/// Writes why a verb has failed to stderr. The middle of a long line, which may quote a file, is left out.
+/// Writes the error of a verb to stderr. The middle of a long line is left out, because the line may quote a file.
 pub fn tell_error(error: &anyhow::Error) {
     let lines: Vec<_> = format!("furlong: {error:#}").lines().map(shortened).collect();
     tell(format_args!("{}", lines.join("\n")));
@@ -57,10 +58,10 @@ fn shortened(line: &str) -> String {
     }
     let first: String = line.chars().take(ENDS).collect();
     let last: String = line.chars().skip(all - ENDS).collect();
-    format!("{first} … ({} characters are left out) … {last}", all - 2 * ENDS)
+    format!("{first} … ({} characters omitted) … {last}", all - 2 * ENDS)
 }
 
-/// Returns the columns of the terminal; without one, those that the variable COLUMNS asks for, or 100.
+/// Returns the number of columns of the terminal; without a terminal, the value of the variable COLUMNS, or 100.
 pub fn width() -> usize {
     let asked = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
     furlong_os::terminal::columns(stdout().as_handle()).or_else(asked).unwrap_or(100)
@@ -75,7 +76,7 @@ mod tests {
         let line = format!("begin{}end", "é".repeat(20_000));
         let short = shortened(&line);
         assert!(short.starts_with("begin") && short.ends_with("end") && short.len() < 3000, "{short}");
-        assert!(short.contains("(18808 characters are left out)"), "{short}");
+        assert!(short.contains("(18808 characters omitted)"), "{short}");
         assert_eq!(shortened("short"), "short");
     }
 }

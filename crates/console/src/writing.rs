@@ -1,6 +1,6 @@
-//! Writing a file as a whole or not at all: a reader never sees half of it.
+//! Atomic writing of a file: a reader never sees a part of it.
 
-use crate::exit::Stopped;
+use crate::exit::Interrupted;
 use anyhow::Context;
 use furlong_os::file_system::{open_own_file, own_descriptor, sync_folder};
 use furlong_os::shutdown::NotedRequests;
@@ -8,23 +8,24 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Links that are followed from a path to its file, as in Linux.
+/// The maximum number of links that are followed from a path to its file, as in Linux.
 const MOST_LINKS: u32 = 40;
 
-/// Names that are tried for the file beside it.
+/// The number of names that are tried for the temporary file in the same directory.
 const ATTEMPTS: u32 = 100;
 
-/// How its name begins and ends; between are the number of the process, a hyphen and the attempt.
+/// The prefix and suffix of the temporary file's name. Between them are the PID, a hyphen and the attempt.
 const BEGINNING: &str = ".furlong-";
 const ENDING: &str = ".tmp";
 
-/// The same as [`replace`], in a folder that is made if it is not there.
+/// Writes a file like [`replace`], and creates its directory if it does not exist.
 ///
 /// # Errors
-/// As there, and that the folder cannot be made.
+/// Returns an error if the directory cannot be created, and the errors of [`replace`].
 pub fn replace_with_folder(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let folder = folder_of(path);
-    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    fs::create_dir_all(folder)
+        .with_context(|| format!("cannot create the directory {}", folder.display()))?;
     replace(path, bytes)
 }
 
@@ -32,12 +33,13 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Puts `bytes` at `path`, in the place of what was there. What an earlier one left that was killed here is removed.
+/// Replaces the file at `path` by `bytes`, and removes temporary files of killed writers from its directory.
 ///
 /// # Errors
-/// What went wrong with which file. Then nothing is left, and what was at `path` is as it was.
+/// Returns the step that failed, or [`Stopped`] if a signal arrived. If the rename has not happened, the temporary
+/// file is removed and the file at `path` is unchanged.
 pub fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    // What a link points to is replaced, and not the link.
+    // A link stays. The file that it points to is replaced.
     let path = &followed(path);
     let cannot = || format!("cannot write {}", path.display());
     if let Some(stream) = stream(path) {
@@ -45,23 +47,23 @@ pub fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     }
     let folder = folder_of(path);
     remove_left(folder);
-    // A signal would end this process before the file beside is removed.
-    let requests = NotedRequests::new().context("cannot listen to signals")?;
+    // Notes signals: their default action would end this process before the temporary file is removed.
+    let requests = NotedRequests::new().context("cannot install signal handlers")?;
     let (beside, file) = file_in(folder)?;
     let written = fill(&file, path, bytes).map_err(anyhow::Error::from);
-    let written =
-        written.and_then(|()| requests.first().map_or(Ok(()), |signal| Err(Stopped(signal).into())));
+    let written = written
+        .and_then(|()| requests.first().map_or(Ok(()), |signal| Err(Interrupted::unfinished(signal).into())));
     let written = written.and_then(|()| Ok(fs::rename(&beside, path)?));
     if written.is_err() {
-        // It is ours alone, and may be gone with its folder.
+        // The temporary file belongs to this process alone. It may no longer exist if its directory was removed.
         let _ = fs::remove_file(&beside);
     }
     written.and_then(|()| Ok(sync_folder(folder)?)).with_context(cannot)?;
-    requests.into_first().map_or(Ok(()), |signal| Err(Stopped(signal).into()))
+    requests.into_first().map_or(Ok(()), |signal| Err(Interrupted::unfinished(signal).into()))
 }
 
-/// The path behind all links, where there need not be a file yet. It ends in /proc where what is there stands for an open file,
-/// as for `/dev/stdout`: the name that this file has, if it has one, is not what was named.
+/// Returns the path behind all links; the file need not exist yet. Links in /proc that stand for an open file, as for
+/// `/dev/stdout`, are not followed: the path that such a file may have is not the path that the user named.
 fn followed(path: &Path) -> PathBuf {
     let mut at = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -75,12 +77,12 @@ fn followed(path: &Path) -> PathBuf {
     at
 }
 
-/// Whether a path leads into the kernel's description of processes, where links stand for open files.
+/// Returns whether a path leads into the kernel's description of processes, where links stand for open files.
 fn is_of_process(path: &Path) -> bool {
     cfg!(target_os = "linux") && path.starts_with("/proc")
 }
 
-/// What takes bytes as they come, if that is what is there: an open file, a pipe or a device.
+/// Returns a writer if `path` names a stream instead of a plain file: an open file in /proc, a pipe or a device.
 fn stream(path: &Path) -> Option<std::io::Result<File>> {
     if is_of_process(path) {
         return own_descriptor(path).or_else(|| Some(OpenOptions::new().append(true).open(path)));
@@ -89,7 +91,8 @@ fn stream(path: &Path) -> Option<std::io::Result<File>> {
     is_stream.then(|| OpenOptions::new().write(true).open(path))
 }
 
-/// Removes what writers have left that were killed: files of this user with a name of ours that nobody has locked.
+/// Removes temporary files that killed writers have left: unlocked files of this user whose name has furlong's prefix
+/// and suffix.
 fn remove_left(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_ours = |name: &str| {
@@ -99,30 +102,31 @@ fn remove_left(folder: &Path) {
         if entry.file_name().to_str().is_some_and(is_ours)
             && open_own_file(&entry.path()).is_ok_and(|file| file.try_lock().is_ok())
         {
-            // Another writer may have removed it just now.
+            // Another writer may have removed it in the meantime.
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-/// Writes all of it, with the rights of the file that it replaces.
+/// Writes `bytes` with the permissions of the file that is replaced.
 fn fill(mut file: &File, replaced: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.write_all(bytes)?;
     if let Ok(there) = fs::metadata(replaced) {
         file.set_permissions(there.permissions())?;
     }
-    // A full disk may say so only now.
+    // A full disk may be reported only now.
     file.sync_all()
 }
 
-/// A new file in the folder of the one that it is to become.
+/// Creates a temporary file in the directory of its final path, because a rename needs the same file system.
 fn file_in(folder: &Path) -> anyhow::Result<(PathBuf, File)> {
     let mut attempts = 0;
     loop {
         let beside = folder.join(format!("{BEGINNING}{}-{attempts}{ENDING}", std::process::id()));
         match OpenOptions::new().write(true).create_new(true).open(&beside) {
             Ok(file) => {
-                // Where a file system has no locks, what is left of a killed writer is removed the sooner.
+                // On a file system without locks, another writer may remove the file as if its own writer had been
+                // killed.
                 let _ = file.try_lock();
                 return Ok((beside, file));
             }
@@ -134,27 +138,27 @@ fn file_in(folder: &Path) -> anyhow::Result<(PathBuf, File)> {
     }
 }
 
-/// Files and folders that a command makes. What it made is removed again, unless it is kept in the end.
+/// Files and directories that a command creates. They are removed on drop, unless the command keeps them.
 #[derive(Debug, Default)]
 pub struct NewFiles {
-    /// The outer ones first; whether all that is in a folder goes with it.
+    /// Created paths, parents first, each with whether its content is removed as well.
     made: Vec<(PathBuf, bool)>,
 }
 
 impl NewFiles {
-    /// Makes a folder, with those that it lies in. There may be one already.
+    /// Creates a directory and its missing parents. The directory may already exist.
     ///
     /// # Errors
-    /// Returns which folder cannot be made.
+    /// Returns an error that names the directory that cannot be created.
     pub fn folder(&mut self, path: &Path) -> anyhow::Result<()> {
         let missing =
             path.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
         for folder in missing.collect::<Vec<_>>().into_iter().rev() {
             match fs::create_dir(folder) {
-                // Another process may make it just now.
+                // Another process may create it at the same time.
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                     return Err(error)
-                        .with_context(|| format!("cannot make the folder {}", folder.display()));
+                        .with_context(|| format!("cannot create the directory {}", folder.display()));
                 }
                 Err(_) => {}
                 Ok(()) => self.made.push((folder.to_owned(), false)),
@@ -163,17 +167,17 @@ impl NewFiles {
         Ok(())
     }
 
-    /// Notes a folder that is about to be made with all that will be in it, unless it is there already.
+    /// Notes a directory that the caller is about to create with all its content, unless it already exists.
     pub fn note(&mut self, folder: PathBuf) {
         if folder.symlink_metadata().is_err() {
             self.made.push((folder, true));
         }
     }
 
-    /// Writes a file of which there must be none.
+    /// Creates a file with these bytes. The file must not exist.
     ///
     /// # Errors
-    /// Returns why it cannot be written.
+    /// Returns why the file cannot be written.
     pub fn file(&mut self, path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         let cannot = || format!("cannot write {}", path.display());
         let mut file = File::create_new(path).with_context(cannot)?;
@@ -181,7 +185,7 @@ impl NewFiles {
         file.write_all(bytes).with_context(cannot)
     }
 
-    /// Keeps all of it.
+    /// Keeps all files and directories.
     pub fn keep(mut self) {
         self.made.clear();
     }
@@ -191,7 +195,7 @@ impl Drop for NewFiles {
     fn drop(&mut self) {
         for (path, with_content) in self.made.drain(..).rev() {
             let is_folder = path.symlink_metadata().is_ok_and(|there| there.is_dir());
-            // The failure of the command is reported already, and a folder may have become that of another one.
+            // The command has already reported its failure, and another command may use the directory by now.
             let _ = match (is_folder, with_content) {
                 (true, true) => fs::remove_dir_all(&path),
                 (true, false) => fs::remove_dir(&path),

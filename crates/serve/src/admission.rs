@@ -1,24 +1,27 @@
-//! Which connections are kept. Every user and every web page reaches the loopback, so a connection that has not shown the secret
-//! takes no place from one that has: of too many, the oldest is closed.
+//! Admission of connections. Every user and every web page reaches the loopback. So a connection without the secret
+//! must not take the place of one that has shown it. If there are too many connections without it, the oldest is
+//! closed.
 
 use std::collections::VecDeque;
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Requests with the secret that are answered at the same time, and connections without one that are kept open.
+/// The maximum number of requests with the secret that are answered at the same time, and of open connections without
+/// it.
 pub(crate) const AT_ONCE: usize = 64;
 
 /// All connections of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Admission {
-    /// Those that have not shown the secret, the oldest first.
+    /// Connections that have not shown the secret, oldest first.
     strangers: Mutex<VecDeque<Arc<TcpStream>>>,
-    /// Cloned by each request that is answered.
+    /// Counter of the requests that are being answered: each holds a clone.
     answered: Arc<()>,
 }
 
 impl Admission {
-    /// Keeps a new connection, and closes the oldest if there are too many. Its thread then reads the end of its request.
+    /// Keeps a new connection, and closes the oldest if there are too many. The thread of a closed connection then
+    /// reads end of file.
     pub(crate) fn enter(&self, stream: &Arc<TcpStream>) {
         let mut strangers = self.strangers();
         strangers.push_back(stream.clone());
@@ -30,12 +33,13 @@ impl Admission {
         }
     }
 
-    /// Forgets a connection.
+    /// Removes a connection from those that have not shown the secret.
     pub(crate) fn leave(&self, stream: &TcpStream) {
         self.strangers().retain(|kept| !std::ptr::eq(&**kept, stream));
     }
 
-    /// Admits a connection that has shown the secret while the result lives; `None` if too many are answered.
+    /// Admits a connection that has shown the secret, for as long as the result lives; `None` if too many requests
+    /// are being answered.
     pub(crate) fn admit(&self, stream: &TcpStream) -> Option<Arc<()>> {
         let held = self.answered.clone();
         let is_free = Arc::strong_count(&held) <= AT_ONCE + 1;

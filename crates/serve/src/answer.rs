@@ -1,30 +1,30 @@
-//! What is answered: a status, a page or a sentence, and the rules by which a browser shows it.
+//! Answers: a status, a page or a sentence, and the headers that restrict how a browser shows it.
 
 use crate::deadline::Deadline;
 use std::io;
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// How a request went.
+/// The status of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// As asked.
+    /// The page follows.
     Ok,
-    /// The request makes no sense.
+    /// The request is malformed.
     Bad,
     /// Not allowed: the secret or the host's name is wrong.
     Forbidden,
-    /// There is no such page.
+    /// The page does not exist.
     NotFound,
-    /// Pages are read, and nothing else.
+    /// The method is neither GET nor HEAD.
     Method,
-    /// The request did not come in time.
+    /// The request did not arrive in time.
     Late,
     /// The request's head is too large.
     Large,
-    /// The page could not be made.
+    /// The page could not be created.
     Failed,
-    /// Too many at once.
+    /// Too many requests are being answered.
     Busy,
 }
 
@@ -44,8 +44,8 @@ impl Status {
     }
 }
 
-/// The rules for every page: nothing is loaded from anywhere, no other page holds it in a frame, nothing is kept, and no
-/// link tells its address, which has the secret.
+/// The headers of every page: nothing is loaded from elsewhere, no other page embeds it, nothing is cached, and links
+/// do not disclose its address, which contains the secret.
 const RULES: &str = "Content-Security-Policy: default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
                      img-src data: blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'\r\n\
                      Cross-Origin-Resource-Policy: same-origin\r\n\
@@ -65,22 +65,23 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// A page of HTML.
+    /// Returns an HTML page as an answer.
     pub fn page(html: String) -> Answer {
         Answer { status: Status::Ok, kind: "text/html; charset=utf-8", body: html, refresh: None }
     }
 
-    /// A sentence, which says why there is no page.
+    /// Returns a sentence as an answer, which explains why there is no page.
     pub fn text(status: Status, sentence: &str) -> Answer {
         Answer { status, kind: "text/plain; charset=utf-8", body: format!("{sentence}\n"), refresh: None }
     }
 
-    /// The same, which a browser asks for again after so many whole seconds.
+    /// Returns the answer with a `Refresh` header: the browser requests the page again after this time, in whole
+    /// seconds.
     pub fn again_after(self, after: Duration) -> Answer {
         Answer { refresh: Some(after), ..self }
     }
 
-    /// Sends it, without the body if only the head was asked for.
+    /// Sends the answer, without its body if `head_only`.
     pub(crate) fn write(&self, stream: &TcpStream, deadline: Deadline, head_only: bool) -> io::Result<()> {
         let mut text = format!(
             "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{RULES}",

@@ -1,4 +1,4 @@
-//! One connection: a request is read, answered, and the connection closed, each within its time.
+//! One connection: the request is read, answered, and the connection closed, each with a timeout.
 
 use crate::admission::Admission;
 use crate::answer::{Answer, Status};
@@ -9,15 +9,16 @@ use std::io;
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-/// How long a request may take to come; the peer is on this machine.
+/// Timeout for the arrival of a request; the peer is on this machine.
 const TO_READ: Duration = Duration::from_secs(2);
-/// How long an answer may take to go.
+/// Timeout for sending an answer.
 const TO_WRITE: Duration = Duration::from_secs(10);
-/// How long the peer may take to close; what it still sends is thrown away, or it would see a reset instead of the answer.
+/// Timeout for the peer's close. Until then its data is discarded, because closing with unread data would send a
+/// reset instead of the rest of the answer.
 const TO_CLOSE: Duration = Duration::from_millis(200);
-/// The answer to a request with the secret if too many are answered.
-const BUSY: &str = "Too many requests are answered at the same time: ask again in a few seconds.";
-/// The largest head of a request.
+/// The answer to a request with the secret if too many requests are being answered.
+const BUSY: &str = "Too many requests at the same time: try again in a few seconds.";
+/// The maximum size of a request's head in bytes.
 const HEAD: usize = 16 << 10;
 
 /// Reads one request, answers it, and closes the connection.
@@ -25,7 +26,7 @@ pub(crate) fn answer(stream: &TcpStream, rules: &Rules, site: &dyn Site, admissi
     if stream.set_nonblocking(false).is_err() {
         return;
     }
-    // Until the answer has been sent.
+    // Holds a place among the requests that are answered until the answer has been sent.
     let mut _held = None;
     let (answer, head_only) = match read_head(stream, Deadline::after(TO_READ)) {
         Err(Unread::Gone) => return,
@@ -47,13 +48,13 @@ pub(crate) fn answer(stream: &TcpStream, rules: &Rules, site: &dyn Site, admissi
     }
 }
 
-/// Why no request could be read.
+/// The reason why no request could be read.
 enum Unread {
     Gone,
     Refused(Answer),
 }
 
-/// What came until the empty line that ends a head.
+/// Reads up to the empty line that ends a head.
 fn read_head(stream: &TcpStream, deadline: Deadline) -> Result<Vec<u8>, Unread> {
     let mut head = Vec::new();
     let mut part = [0; 4096];
@@ -62,7 +63,7 @@ fn read_head(stream: &TcpStream, deadline: Deadline) -> Result<Vec<u8>, Unread> 
             Ok(0) => return Err(Unread::Gone),
             Ok(came) => came,
             Err(error) if is_late(&error) => {
-                let sentence = "The request did not come in time.";
+                let sentence = "The request did not arrive in time.";
                 return Err(Unread::Refused(Answer::text(Status::Late, sentence)));
             }
             Err(_) => return Err(Unread::Gone),
@@ -72,7 +73,7 @@ fn read_head(stream: &TcpStream, deadline: Deadline) -> Result<Vec<u8>, Unread> 
             return Ok(head);
         }
         if head.len() > HEAD {
-            let sentence = format!("A request may have {HEAD} bytes, and this one has more.");
+            let sentence = format!("The request is too long: the maximum is {HEAD} bytes.");
             return Err(Unread::Refused(Answer::text(Status::Large, &sentence)));
         }
     }

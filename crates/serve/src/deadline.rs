@@ -1,26 +1,26 @@
-//! Reads and writes that end in time, however slowly the peer is.
+//! Reads and writes with a deadline, even if the peer is slow.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// When a part of an exchange must be over, however slowly its bytes go.
+/// The end of a part of an exchange; a peer that sends or receives byte by byte cannot extend it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline(Instant);
 
 impl Deadline {
-    /// From now on.
+    /// Returns the deadline that is `time` from now.
     pub(crate) fn after(time: Duration) -> Deadline {
         Deadline(Instant::now() + time)
     }
 
-    /// What is left, or that nothing is.
+    /// Returns the time left, or `TimedOut`.
     fn left(self) -> io::Result<Duration> {
         let left = self.0.saturating_duration_since(Instant::now());
         if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
     }
 
-    /// What has come, at least a byte; nothing once the peer has closed.
+    /// Reads the bytes that have arrived, at least one; returns 0 once the peer has closed the connection.
     pub(crate) fn read(self, mut stream: &TcpStream, into: &mut [u8]) -> io::Result<usize> {
         loop {
             stream.set_read_timeout(Some(self.left()?))?;
@@ -31,7 +31,7 @@ impl Deadline {
         }
     }
 
-    /// Sends all of it.
+    /// Sends all bytes.
     pub(crate) fn write_all(self, mut stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             stream.set_write_timeout(Some(self.left()?))?;

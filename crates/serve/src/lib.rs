@@ -1,8 +1,11 @@
-//! Pages for one user of this machine, over HTTP on the loopback: they can be read, and nothing can be changed.
+//! HTTP server on the loopback for one user of this machine. Its pages are read-only.
 //!
-//! Every user and every page that is open in a browser reaches the loopback. So an address begins with a secret (a cookie
-//! would go to the servers on all other ports as well), a request must name this server by its own name (or a stranger's
-//! name that resolves to the loopback could ask), and every request is bounded in size and time.
+//! Every user and every page that is open in a browser can reach the loopback, so requests are restricted:
+//!
+//! - An address begins with a secret. A cookie would also be sent to the servers on all other ports.
+//! - A request must name this server by its own host name. Otherwise, a foreign name that resolves to the loopback
+//!   could send requests.
+//! - The size and the time of every request are limited.
 #![forbid(unsafe_code)]
 
 mod admission;
@@ -29,10 +32,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// How long is waited where no connection can be taken, for want of descriptors say.
+/// Pause after `accept` has failed, for example because file descriptors ran out.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A server on the loopback.
+/// An HTTP server on the loopback.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
@@ -41,27 +44,27 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens at this port, or at a free one for 0.
+    /// Listens on this port, or on a free port if it is 0.
     ///
     /// # Errors
-    /// That the port is taken or not this user's, or what the kernel says.
+    /// Returns the kernel's error, for example if the port is in use or this user may not use it.
     pub fn bind(port: u16) -> io::Result<Server> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
-        // One that came may be gone before it is taken.
+        // A client may disconnect before `accept`, which would then block.
         listener.set_nonblocking(true)?;
         let secret = format!("{:016x}{:016x}", identity::random()?, identity::random()?);
         Ok(Server { address: listener.local_addr()?, listener, secret })
     }
 
-    /// The address of the first page. Who has it can read all pages.
+    /// Returns the address of the first page. Any client that knows it can read all pages.
     pub fn url(&self) -> String {
         format!("http://{}/{}/", self.address, self.secret)
     }
 
-    /// Answers requests until `shutdown` can be read. Answers that are under way then end with the process.
+    /// Answers requests until `shutdown` is readable. Answers in flight then end with the process.
     ///
     /// # Errors
-    /// That nothing can be waited for.
+    /// Returns an error if waiting for connections fails.
     pub fn serve(&self, site: Arc<dyn Site>, shutdown: BorrowedHandle<'_>) -> io::Result<()> {
         let rules = Arc::new(request::Rules::new(self.address.port(), &self.secret));
         let admission = Arc::new(Admission::default());
@@ -71,7 +74,7 @@ impl Server {
             }
             match self.listener.accept() {
                 Ok((stream, _)) => {
-                    // Some systems pass the listener's mode on.
+                    // On some systems the connection inherits the listener's non-blocking mode.
                     let _ = stream.set_nonblocking(false);
                     let stream = Arc::new(stream);
                     admission.enter(&stream);
@@ -81,7 +84,7 @@ impl Server {
                         connection::answer(&answered, &rules, &*site, &held);
                         held.leave(&answered);
                     };
-                    // If there is no room for a thread, the connection is closed.
+                    // If no thread can be started, the connection is closed.
                     if thread::Builder::new().spawn(answering).is_err() {
                         admission.leave(&stream);
                     }
@@ -102,10 +105,10 @@ mod tests {
     use std::net::TcpStream;
     use std::sync::{Condvar, Mutex};
 
-    /// A site whose page `slow` is made when the test has let it.
+    /// A site whose page `slow` is answered once the test releases it.
     #[derive(Default)]
     struct Slow {
-        /// Requests that wait, and whether they may go on.
+        /// The number of requests that wait, and whether they may go on.
         state: Mutex<(usize, bool)>,
         changed: Condvar,
     }
@@ -122,13 +125,13 @@ mod tests {
         }
     }
 
-    /// Serves a slow site to a client, which gets the address and the secret.
+    /// Serves a slow site while the client runs with the address and the secret.
     fn serve(client: impl FnOnce(&Slow, SocketAddr, &str)) {
         let server = Server::bind(0).unwrap();
         let site = Arc::new(Slow::default());
         let (shutdown, end) = furlong_os::pipe::pipe().unwrap();
         thread::scope(|scope| {
-            // A client that panics drops it as well, which ends the server.
+            // A panic of the client drops it as well, which ends the server.
             let end = end;
             let serving = scope.spawn(|| server.serve(site.clone(), shutdown.as_handle()));
             client(&site, server.address, &server.secret);
@@ -167,7 +170,7 @@ mod tests {
             let state = site.state.lock().unwrap();
             drop(site.changed.wait_while(state, |(waiting, _)| *waiting < AT_ONCE).unwrap());
             let busy = answered(ask(address, &head));
-            assert!(busy.starts_with("HTTP/1.1 503 ") && busy.contains("ask again"), "{busy:?}");
+            assert!(busy.starts_with("HTTP/1.1 503 ") && busy.contains("try again"), "{busy:?}");
             site.state.lock().unwrap().1 = true;
             site.changed.notify_all();
             assert!(slow.into_iter().map(answered).all(|page| page.contains("a page")));

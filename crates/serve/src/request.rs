@@ -1,38 +1,38 @@
-//! What was asked for, and whether it may be.
+//! Parsing of requests, and the rules for which requests are allowed.
 
 use crate::answer::{Answer, Status};
 use httparse::Header;
 
-/// Headers of a request; browsers send about twenty.
+/// The maximum number of headers of a request; browsers send about twenty.
 const HEADERS: usize = 64;
 
-/// A request that is allowed.
+/// A request that was allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// What follows the secret in the path, as it was sent: no name has an escape in it.
+    /// The path after the secret, as sent: names need no escapes, so it is not unescaped.
     pub path: String,
-    /// The words of the query, by name.
+    /// The parameters of the query, as names and values.
     pub query: Vec<(String, String)>,
 }
 
 impl Request {
-    /// All values of this name, in their order.
+    /// Returns all values of this name, in their order.
     pub fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.query.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// A request, and whether only the head of the answer is wanted.
+/// A parsed request, and whether its method is HEAD.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) request: Request,
     pub(crate) head_only: bool,
 }
 
-/// Which requests are allowed.
+/// The rules for allowed requests.
 #[derive(Debug)]
 pub(crate) struct Rules {
-    /// What a request may call this server.
+    /// The values of the `Host` header that name this server.
     hosts: [String; 2],
     secret: String,
 }
@@ -44,13 +44,13 @@ impl Rules {
     }
 }
 
-/// Whether the head of a request has come whole, or is none and will not become one.
+/// Returns whether the head of a request is complete, or can no longer become a valid request.
 pub(crate) fn is_whole(head: &[u8]) -> bool {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     !matches!(httparse::Request::new(&mut headers).parse(head), Ok(httparse::Status::Partial))
 }
 
-/// The request in this head, or what is answered instead.
+/// Parses this head; returns the answer to send instead if it is not allowed.
 pub(crate) fn parse(head: &[u8], rules: &Rules) -> Result<Asked, Answer> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut parsed = httparse::Request::new(&mut headers);
@@ -61,18 +61,16 @@ pub(crate) fn parse(head: &[u8], rules: &Rules) -> Result<Asked, Answer> {
         return Err(bad("This is not a valid request."));
     };
     if !rules.hosts.iter().any(|host| is_host(parsed.headers, host)) {
-        let sentence = format!("This server is called {} and has no other name.", rules.hosts[0]);
+        let sentence = format!("Unknown host: the name of this server is {}.", rules.hosts[0]);
         return Err(Answer::text(Status::Forbidden, &sentence));
     }
     if !matches!(method, "GET" | "HEAD") {
-        return Err(Answer::text(
-            Status::Method,
-            "Pages can be read, and nothing can be changed: GET and HEAD.",
-        ));
+        return Err(Answer::text(Status::Method, "This server is read-only: use GET or HEAD."));
     }
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let Some(path) = path.strip_prefix('/').and_then(|path| behind_secret(path, &rules.secret)) else {
-        let sentence = "The address lacks its secret: open the one that 'furlong serve' has printed.";
+        let sentence =
+            "The address does not contain the secret: open the address that 'furlong serve' printed.";
         return Err(Answer::text(Status::Forbidden, sentence));
     };
     let query = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
@@ -83,13 +81,14 @@ fn bad(sentence: &str) -> Answer {
     Answer::text(Status::Bad, sentence)
 }
 
-/// Whether the request has one host, and that is this.
+/// Returns whether the request has exactly one `Host` header, with this value.
 fn is_host(headers: &[Header], host: &str) -> bool {
     let mut hosts = headers.iter().filter(|header| header.name.eq_ignore_ascii_case("host"));
     matches!((hosts.next(), hosts.next()), (Some(only), None) if only.value.eq_ignore_ascii_case(host.as_bytes()))
 }
 
-/// The rest of a path that begins with the secret. How long that takes does not tell how much of it was right.
+/// Returns the rest of a path that begins with the secret. The comparison time does not reveal how many bytes of a
+/// wrong secret were right.
 fn behind_secret<'a>(path: &'a str, secret: &str) -> Option<&'a str> {
     let (given, rest) = path.split_once('/')?;
     let differs = given.bytes().zip(secret.bytes()).fold(0, |differs, (a, b)| differs | (a ^ b));
@@ -126,14 +125,14 @@ mod tests {
             refused(&format!("GET {path} {host}"), Status::Forbidden, "secret");
         }
         for method in ["POST", "PUT", "DELETE", "OPTIONS", "get"] {
-            refused(&format!("{method} /5ec4e7/ {host}"), Status::Method, "GET and HEAD");
+            refused(&format!("{method} /5ec4e7/ {host}"), Status::Method, "use GET or HEAD");
         }
         for name in ["Host: evil.example:80", "Host: 127.0.0.1", "Host: 127.0.0.1:81", "X: y", "Host: "] {
-            refused(&format!("GET /5ec4e7/ HTTP/1.1\r\n{name}\r\n\r\n"), Status::Forbidden, "no other name");
+            refused(&format!("GET /5ec4e7/ HTTP/1.1\r\n{name}\r\n\r\n"), Status::Forbidden, "Unknown host");
         }
-        // Which of two is meant?
+        // With two `Host` headers, the host is ambiguous.
         let two = "GET /5ec4e7/ HTTP/1.1\r\nHost: 127.0.0.1:80\r\nHost: 127.0.0.1:80\r\n\r\n";
-        refused(two, Status::Forbidden, "no other name");
+        refused(two, Status::Forbidden, "Unknown host");
         refused("\u{1}\u{2}\r\n\r\n", Status::Bad, "not a valid request");
         refused("GET /5ec4e7/ HTTP/1.1\r\nHost: 127.0.0.1:80\r\n", Status::Bad, "not a valid request");
         refused(

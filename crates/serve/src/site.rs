@@ -1,10 +1,10 @@
-//! What a server is given to serve.
+//! The interface of a site that the server serves.
 
 use crate::answer::Answer;
 use crate::request::Request;
 
-/// What answers requests that are allowed.
+/// A site: the pages behind allowed requests.
 pub trait Site: Send + Sync + 'static {
-    /// The page that was asked for, or why there is none.
+    /// Returns the requested page, or why it does not exist.
     fn answer(&self, request: &Request) -> Answer;
 }

@@ -1,4 +1,4 @@
-//! `furlong driver build`: the source in a folder, and the module made of it.
+//! `furlong driver build`: writes the source into a directory and compiles the module.
 
 use crate::options::DriverBuildOptions;
 use crate::system_files::{SystemFiles, are_headers};
@@ -9,16 +9,16 @@ use furlong_console::output;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a module is built with, and the packages of Debian that bring it.
+/// Tools that build a module. On Debian, packages of the same names provide them.
 const TOOLS: [&str; 2] = ["make", "gcc"];
 
-/// Builds the module, and prints where it is.
+/// Builds the module and prints its path.
 pub fn build(files: &SystemFiles, options: &DriverBuildOptions) -> anyhow::Result<Outcome> {
     let folder = match (&options.into, &files.build_folder) {
         (Some(folder), _) => folder.clone(),
         (None, Some(folder)) => folder.clone(),
         (None, None) => {
-            let why = "no folder to build in: name one with --into, or set XDG_DATA_HOME or HOME";
+            let why = "no directory to build in: specify one with --into, or set XDG_DATA_HOME or HOME";
             return Err(Usage(why.to_owned()).into());
         }
     };
@@ -35,10 +35,10 @@ pub fn build(files: &SystemFiles, options: &DriverBuildOptions) -> anyhow::Resul
     Ok(Outcome::Done)
 }
 
-/// The headers to build with: those that were named, or those of a kernel.
+/// Returns the headers to build with: the named ones, or those of a kernel.
 ///
 /// # Errors
-/// [`CannotHere`] with all that is missing.
+/// Returns [`CannotHere`] with the missing programs and headers.
 pub fn headers(files: &SystemFiles, kernel: &str, named: Option<&Path>) -> anyhow::Result<PathBuf> {
     let found = match named {
         Some(folder) => Some(folder.to_owned()).filter(|folder| are_headers(folder)),
@@ -61,56 +61,58 @@ pub fn headers(files: &SystemFiles, kernel: &str, named: Option<&Path>) -> anyho
         }
     }
     let remedy = match packages.is_empty() {
-        true => "name the folder that has the headers' own Makefile".to_owned(),
+        true => "specify the directory that contains the Makefile of the headers".to_owned(),
         false => remedy_by_packages(&packages),
     };
     Err(CannotHere::new(format!("the driver cannot be built: missing {}", missing.join(", ")), remedy).into())
 }
 
-/// The programs that a build needs and that are not there.
+/// Returns the missing programs that a build needs.
 pub fn missing_tools() -> Vec<&'static str> {
     TOOLS.into_iter().filter(|tool| program::find(tool).is_none()).collect()
 }
 
-/// Debian's package with the headers of a kernel.
+/// Returns the name of Debian's package with the headers of a kernel.
 pub fn headers_package(kernel: &str) -> String {
     format!("linux-headers-{kernel}")
 }
 
-/// What brings these packages.
+/// Describes how to install these packages.
 pub fn remedy_by_packages(packages: &[String]) -> String {
     format!(
-        "on Debian: sudo apt install {}; elsewhere: the packages with the same in them",
+        "on Debian: sudo apt install {}; on other distributions: the corresponding packages",
         packages.join(" ")
     )
 }
 
-/// Writes the source into a folder and compiles it, and gives the path of the module.
+/// Writes the source into a directory, compiles it, and returns the path of the module.
 ///
 /// # Errors
-/// What make said.
+/// Returns an error if the path has a space or a colon, or the output of make if compilation fails.
 pub fn make(folder: &Path, headers: &Path, show: bool) -> anyhow::Result<PathBuf> {
     let unfit = |path: &&Path| path.to_string_lossy().contains(|c: char| c.is_whitespace() || c == ':');
     if let Some(path) = [folder, headers].iter().find(|path| unfit(path)) {
-        let why =
-            format!("the kernel's makefiles take no folder with a space or a colon: {}", path.display());
-        return Err(Usage(format!("{why}; name another with --into")).into());
+        let why = format!(
+            "the kernel's makefiles do not support a directory whose path contains a space or a colon: {}",
+            path.display()
+        );
+        return Err(Usage(format!("{why}; specify another with --into")).into());
     }
     source::write_into(folder)?;
     let module = folder.join("furlong.ko");
-    let make = program::find("make").context("make is not there")?;
-    // What was built for another kernel would be taken for this one's.
+    let make = program::find("make").context("make is not installed")?;
+    // `make clean`, because a module built for another kernel would be used for this one.
     let mut command = program::command(&make);
     command.arg("-C").arg(folder).arg(format!("KDIR={}", headers.display())).args(["clean", "modules"]);
     program::run(&mut command, show)
         .with_context(|| format!("cannot compile {} with {}", folder.display(), headers.display()))?;
     match module.is_file() {
         true => Ok(module),
-        false => anyhow::bail!("make ended well and made no {}", module.display()),
+        false => anyhow::bail!("make succeeded but did not create {}", module.display()),
     }
 }
 
-/// The release of the kernel that a module was built for, which the kernel compares with its own.
+/// Returns the release of the kernel that a module was built for, which the kernel compares with its own.
 pub fn built_for(module: &Path) -> Option<String> {
     const KEY: &[u8] = b"vermagic=";
     let bytes = fs::read(module).ok()?;

@@ -1,39 +1,39 @@
-//! The driver's devices: who may open each, and what it holds, as the kernel says it in /sys.
+//! The driver's devices: their permissions, and their figures as the kernel shows them in /sys.
 
 use crate::system_files::SystemFiles;
 use furlong_os::linux::access;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Where the kernel lists devices of this kind.
+/// Directory in which the kernel lists miscellaneous devices.
 const CLASS: &str = "sys/class/misc";
 
-/// What their names begin with.
+/// Prefix of device names.
 const PREFIX: &str = "furlong-";
 
-/// What /sys says of a device of either kind; each has a part of these.
+/// Attributes of a device in /sys; each kind of device has some of them.
 const FIGURES: [&str; 9] =
     ["depth", "size", "queued", "sent", "received", "discarded", "openers", "peers", "mappings"];
 
 /// A device.
 #[derive(Debug, Clone, Serialize)]
 pub struct Device {
-    /// As in `furlong-message0`.
+    /// Name such as `furlong-message0`.
     pub name: String,
-    /// What programs open, if it is there.
+    /// Device node that programs open, if it exists.
     pub node: Option<Node>,
-    /// What it holds, by name.
+    /// Figures of the device by name.
     pub figures: Vec<(&'static str, u64)>,
 }
 
-/// What programs open.
+/// Device node that programs open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Node {
-    /// Its path.
+    /// Path of the node.
     pub path: PathBuf,
-    /// Whether it is a device at all: a shell that writes to one that is not there makes a plain file of that name.
+    /// Whether the path is a device. A shell that writes to a missing device creates a plain file of that name.
     pub is_device: bool,
-    /// Its rights, as in `0660`.
+    /// Permissions such as `0660`.
     pub mode: String,
     /// The user it belongs to.
     pub owner: String,
@@ -44,24 +44,24 @@ pub struct Node {
 }
 
 impl Device {
-    /// What it holds of something.
+    /// Returns the figure of this name.
     pub fn figure(&self, name: &str) -> Option<u64> {
         self.figures.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
     }
 
-    /// Whether this user can use it.
+    /// Returns whether this user can use the device.
     pub fn is_usable(&self) -> bool {
         self.node.as_ref().is_some_and(|node| node.is_device && node.may_open)
     }
 }
 
-/// All that the kernel has.
+/// Returns all furlong devices of the kernel.
 pub fn all(files: &SystemFiles) -> Vec<Device> {
     let names = files.names(CLASS).into_iter().filter(|name| name.starts_with(PREFIX));
     names.map(|name| Device { node: node(files, &name), figures: figures(files, &name), name }).collect()
 }
 
-/// Plain files that stand where devices would: something was written to one while the driver was not loaded.
+/// Returns plain files at the paths of devices. A program wrote to such a path while the driver was not loaded.
 pub fn plain_files(files: &SystemFiles) -> Vec<PathBuf> {
     let names = files.names("dev").into_iter().filter(|name| name.starts_with(PREFIX));
     let nodes = names.filter_map(|name| node(files, &name));
@@ -86,7 +86,7 @@ fn node(files: &SystemFiles, name: &str) -> Option<Node> {
     })
 }
 
-/// The name of a user or group in a file that lists them, else its number.
+/// Returns the name of a user or group from the file that lists them, or its number.
 fn name_of(files: &SystemFiles, file: &str, number: u32) -> String {
     let list = files.text(file).unwrap_or_default();
     let found = list.lines().find_map(|line| {
@@ -97,7 +97,7 @@ fn name_of(files: &SystemFiles, file: &str, number: u32) -> String {
     found.unwrap_or_else(|| number.to_string())
 }
 
-/// Whether the system has a group of this name.
+/// Returns whether the system has a group of this name.
 pub fn has_group(files: &SystemFiles, group: &str) -> bool {
     let list = files.text("etc/group").unwrap_or_default();
     list.lines().any(|line| line.split(':').next() == Some(group))

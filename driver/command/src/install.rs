@@ -1,4 +1,4 @@
-//! `furlong driver install` and `remove`: which steps put the driver into the system, and which take it out again.
+//! `furlong driver install` and `remove`: the steps that install the driver in the system and remove it.
 
 use crate::options::{DriverInstallOptions, DriverRemoveOptions};
 use crate::state;
@@ -9,34 +9,34 @@ use furlong_console::exit::{CannotHere, Outcome};
 use furlong_console::output;
 use std::path::PathBuf;
 
-/// Where the udev rule goes: what an administrator adds, as opposed to a package.
+/// Path of the udev rule, in the directory for rules of the administrator, not of packages.
 const RULE: &str = "etc/udev/rules.d/60-furlong.rules";
 
 /// The group that the rule names.
 const GROUP: &str = "furlong";
 
-/// What is installed, as far as the steps depend on it.
+/// State of the installation that the steps depend on.
 #[derive(Debug, Clone)]
 struct Installation {
-    /// The kernel to install for.
+    /// Release of the kernel to install for.
     kernel: String,
-    /// Whether it runs.
+    /// Whether that kernel is running.
     is_running: bool,
-    /// Its headers.
+    /// Headers of that kernel.
     headers: PathBuf,
-    /// Whether DKMS is there.
+    /// Whether DKMS is installed.
     has_dkms: bool,
     /// Versions that DKMS has.
     in_dkms: Vec<String>,
-    /// Modules that lie where no DKMS put them, each with its kernel.
+    /// Modules outside of the DKMS directories, each with its kernel.
     copied: Vec<(PathBuf, String)>,
     /// Folders of source.
     sources: Vec<PathBuf>,
-    /// Where this version's source goes.
+    /// Directory for the source of this version.
     source: PathBuf,
-    /// Where this kernel's module goes without DKMS.
+    /// Path of this kernel's module without DKMS.
     module: PathBuf,
-    /// Where the rule goes, and whether it is there.
+    /// Path of the udev rule, and whether it exists.
     rule: (PathBuf, bool),
     is_loaded: bool,
     has_group: bool,
@@ -89,27 +89,29 @@ pub fn install(files: &SystemFiles, options: &DriverInstallOptions) -> anyhow::R
     }
     expect_root("install")?;
     can_work?;
-    let outcome = steps::perform(&steps, "To undo it: sudo furlong driver remove")?;
+    let outcome = steps::perform(&steps, "To undo them: sudo furlong driver remove")?;
     if outcome == Outcome::Done {
         output::tell(format_args!("{}", next_steps(&system, options.group)));
     }
     Ok(outcome)
 }
 
-/// What the user may want to do after an installation.
+/// Describes optional steps after an installation.
 fn next_steps(system: &Installation, group: bool) -> String {
     let who = match group || system.has_group {
         true => {
-            "Members of the group furlong may use it: sudo usermod -aG furlong \"$USER\", and log in anew."
+            "Members of the group furlong can use it: sudo usermod -aG furlong \"$USER\", and log in again."
         }
-        false => "Only root may use it; furlong driver install --group makes a group that may.",
+        false => "Only root can use it; furlong driver install --group creates a group that can.",
     };
     let when = match system.is_running {
         true => {
-            "It is loaded until the machine restarts; to load it at each start: \
+            "It stays loaded until the machine reboots; to load it at each boot: \
                  echo furlong | sudo tee /etc/modules-load.d/furlong.conf"
         }
-        false => "It is installed for a kernel that does not run: load it there by sudo modprobe furlong.",
+        false => {
+            "It is installed for a kernel that is not running; boot that kernel, then: sudo modprobe furlong."
+        }
     };
     format!("{who}\n{when}")
 }
@@ -118,7 +120,7 @@ fn next_steps(system: &Installation, group: bool) -> String {
 pub fn remove(files: &SystemFiles, options: &DriverRemoveOptions) -> anyhow::Result<Outcome> {
     let steps = steps_of_remove(&installation(files, None), options.group);
     if steps.is_empty() {
-        output::tell(format_args!("furlong: nothing of the driver is installed"));
+        output::tell(format_args!("furlong: the driver is not installed"));
         return Ok(Outcome::Done);
     }
     if options.dry_run {
@@ -129,13 +131,14 @@ pub fn remove(files: &SystemFiles, options: &DriverRemoveOptions) -> anyhow::Res
     steps::perform(&steps, "To remove the rest: sudo furlong driver remove")
 }
 
-/// Whether an installation can work here.
+/// Returns whether an installation can work here.
 ///
 /// # Errors
-/// [`CannotHere`] with what prevents it: first what no package can change.
+/// Returns [`CannotHere`] with the obstacle: first obstacles that no package can remove.
 fn can_work(files: &SystemFiles, system: &Installation) -> anyhow::Result<()> {
     if let Some(blocked) = state::loading_blocked(files).filter(|_| system.is_running) {
-        let remedy = "furlong driver install --kernel VERSION installs it for another kernel of this machine";
+        let remedy =
+            "to install it for another kernel of this machine: furlong driver install --kernel VERSION";
         let reason = format!("the driver cannot be loaded here: {}", blocked.reason(&system.kernel));
         return Err(CannotHere::new(reason, remedy).into());
     }
@@ -148,13 +151,13 @@ fn expect_root(verb: &str) -> anyhow::Result<()> {
     }
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let remedy = format!("sudo furlong {}", arguments.join(" "));
-    Err(CannotHere::new(format!("only root may {verb} the driver"), remedy).into())
+    Err(CannotHere::new(format!("only root can {verb} the driver"), remedy).into())
 }
 
 fn steps_of_install(system: &Installation, group: bool) -> Vec<Step> {
     let kernel = system.kernel.as_str();
     let mut steps = Vec::new();
-    // Before anything is changed, for it fails while somebody has a device open.
+    // Unload before any other change, because unloading fails while a process has a device open.
     if system.is_loaded && system.is_running {
         steps.push(Step::program(["modprobe", "-r", "furlong"]));
     }
@@ -213,7 +216,7 @@ fn out_of_dkms(version: &str) -> Step {
     Step::program(["dkms", "remove", "-m", "furlong", "-v", version, "--all"])
 }
 
-/// udev reads its rules anew, where it is there.
+/// Returns the step that makes udev reload its rules, if udev exists.
 fn read_rules(system: &Installation) -> Option<Step> {
     system.has_udev.then(|| Step::program(["udevadm", "control", "--reload"]))
 }
@@ -223,7 +226,7 @@ mod tests {
     use super::*;
     use crate::state::tests::{KERNEL, system};
 
-    /// A system with nothing of the driver.
+    /// Returns a system without any part of the driver.
     fn bare() -> Installation {
         Installation {
             kernel: "6.1.0-56-amd64".to_owned(),
@@ -256,7 +259,7 @@ mod tests {
              modprobe furlong\n"
         );
         assert_eq!(steps::listing(&steps_of_install(&bare(), true)), expected);
-        // What is there already is replaced, and not made twice.
+        // Existing files are replaced, and existing objects are not created again.
         let again = Installation {
             is_loaded: true,
             has_group: true,
@@ -324,7 +327,10 @@ mod tests {
         };
         let without_modules = [KERNEL];
         let text = reason(&without_modules, None);
-        assert!(text.contains("was built to load no modules") && !text.contains("headers"), "{text}");
+        assert!(
+            text.contains("was built without support for modules") && !text.contains("headers"),
+            "{text}"
+        );
         assert!(
             reason(&without_modules, Some("6.12.0-1-amd64")).contains("the headers of Linux 6.12.0-1-amd64")
         );

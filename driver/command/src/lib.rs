@@ -34,7 +34,7 @@ use options::DriverPart;
 #[cfg(target_os = "linux")]
 use system_files::SystemFiles;
 
-/// Does what was asked with the driver.
+/// Runs the requested `furlong driver` command.
 #[cfg(target_os = "linux")]
 pub fn driver(options: &DriverOptions) -> anyhow::Result<Outcome> {
     let files = SystemFiles::of_this_machine();
@@ -47,12 +47,12 @@ pub fn driver(options: &DriverOptions) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Does nothing.
+/// Reports that the driver exists only for Linux.
 ///
 /// # Errors
-/// Why.
+/// Always returns [`CannotHere`].
 #[cfg(not(target_os = "linux"))]
 pub fn driver(_options: &DriverOptions) -> anyhow::Result<Outcome> {
-    let reason = "the driver is a module for Linux; another system would need one of its own, and on Windows one that Microsoft has signed";
+    let reason = "the driver is a module for Linux; other systems would need a different driver, on Windows one signed by Microsoft";
     Err(CannotHere::new(reason, "run this on Linux").into())
 }

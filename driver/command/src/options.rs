@@ -6,20 +6,20 @@ use furlong_model::Time;
 use std::path::PathBuf;
 
 const DRIVER_EXAMPLES: &str =
-    "The driver is a module for Linux 6.1 and newer, whose source is in this program. It \
-makes message queues (/dev/furlong-message0, …) and shared memory with doorbells (/dev/furlong-shm0, …).
+    "The driver is a module for Linux 6.1 and newer, and its source code is part of this program. It \
+creates message queues (/dev/furlong-message0, …) and shared memory with doorbells (/dev/furlong-shm0, …).
 
 Examples:
-  furlong driver status                          is it loaded, and if not, why, and what would help
+  furlong driver status                          is it loaded? If not: the reason and a remedy
   furlong driver build                           compile it for the running kernel
-  furlong driver install --dry-run               what sudo furlong driver install would do
-  furlong driver log                             follow what goes through its devices, as root";
+  furlong driver install --dry-run               print the steps of sudo furlong driver install
+  furlong driver log                             print each message and wake-up, as root";
 
 /// What `furlong driver` takes.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = DRIVER_EXAMPLES)]
 pub struct DriverOptions {
-    /// What to do with the driver
+    /// Action
     #[command(subcommand)]
     pub part: DriverPart,
 }
@@ -27,15 +27,15 @@ pub struct DriverOptions {
 /// The parts of `furlong driver`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum DriverPart {
-    /// Say whether the driver is loaded, what its devices hold, and else what is missing
+    /// Report whether the driver is loaded, the state of its devices, or the missing requirement
     Status(DriverStatusOptions),
-    /// Write the driver's source into a folder and compile it
+    /// Write the driver's source code into a directory and compile it
     Build(DriverBuildOptions),
-    /// Install the driver, with DKMS where that is there, and load it
+    /// Install the driver, with DKMS if available, and load it
     Install(DriverInstallOptions),
-    /// Unload the driver and take back what install did
+    /// Unload the driver and undo its installation
     Remove(DriverRemoveOptions),
-    /// Follow what goes through the driver's devices, as it happens
+    /// Print each message and wake-up of the driver's devices live
     Log(DriverLogOptions),
 }
 
@@ -47,110 +47,110 @@ const STATUS_EXAMPLES: &str = "Examples:
 #[derive(Debug, Clone, Args)]
 #[command(after_help = STATUS_EXAMPLES)]
 pub struct DriverStatusOptions {
-    /// Form of the answer
+    /// Output format
     #[arg(long, value_enum, default_value_t = ListFormat::Table)]
     pub format: ListFormat,
 }
 
 const BUILD_EXAMPLES: &str =
-    "Without --into, the folder is driver/VERSION in furlong's data folder. The path of the \
+    "Without --into, the directory is driver/VERSION in furlong's data directory. The path of the \
 module is printed.
 
 Examples:
   furlong driver build                           for the running kernel
   furlong driver build --source-only --into furlong-driver
-                                                 the source alone, to read or to compile elsewhere";
+                                                 only write the source code";
 
 /// What `furlong driver build` takes.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = BUILD_EXAMPLES)]
 pub struct DriverBuildOptions {
-    /// The kernel to build for, by its release (uname -r); the running one if not given
+    /// Build for the kernel release VERSION (uname -r) [default: the running kernel]
     #[arg(long, value_name = "VERSION", conflicts_with = "headers")]
     pub kernel: Option<String>,
-    /// The folder of the headers to build with, and so the kernel to build for
+    /// Build with the kernel headers in FOLDER, for their kernel
     #[arg(long, value_name = "FOLDER")]
     pub headers: Option<PathBuf>,
-    /// The folder for source and module
+    /// Write source code and module into FOLDER
     #[arg(long, value_name = "FOLDER")]
     pub into: Option<PathBuf>,
-    /// Write the source and stop
+    /// Write the source code without compiling it
     #[arg(long, conflicts_with_all = ["kernel", "headers", "verbose"])]
     pub source_only: bool,
-    /// Show what make says, on stderr; else only if it fails
+    /// Print the output of make to stderr [default: only if make fails]
     #[arg(long)]
     pub verbose: bool,
 }
 
-const INSTALL_EXAMPLES: &str =
-    "Only root may install. With DKMS the driver is compiled anew for each new kernel; \
-without it, it is there for one kernel alone.
+const INSTALL_EXAMPLES: &str = "Requires root. With DKMS the driver is compiled again for each new kernel; \
+without DKMS, it is installed for one kernel only.
 
 Examples:
-  furlong driver install --dry-run               what would be done, a command a line
-  sudo furlong driver install --group            and let the members of a group of its own use the devices
-  sudo usermod -aG furlong \"$USER\"               be one of them, from the next login on";
+  furlong driver install --dry-run               print the steps, one command per line
+  sudo furlong driver install --group            also allow members of the group furlong to use the devices
+  sudo usermod -aG furlong \"$USER\"               join the group, from the next login";
 
 /// What `furlong driver install` takes.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = INSTALL_EXAMPLES)]
 pub struct DriverInstallOptions {
-    /// The kernel to install it for, by its release (uname -r); the running one if not given. In another it is not loaded
+    /// Install for the kernel release VERSION (uname -r) [default: the running kernel]; for another kernel, do not load the driver
     #[arg(long, value_name = "VERSION")]
     pub kernel: Option<String>,
-    /// Make the system group furlong, whose members may open the devices
+    /// Create the system group furlong, whose members may open the devices
     #[arg(long)]
     pub group: bool,
-    /// Print what would be done, and do nothing
+    /// Print the steps without performing them
     #[arg(long)]
     pub dry_run: bool,
 }
 
 const REMOVE_EXAMPLES: &str = "Examples:
-  furlong driver remove --dry-run                what would be done, a command a line
-  sudo furlong driver remove                     nothing of it is left but the group";
+  furlong driver remove --dry-run                print the steps, one command per line
+  sudo furlong driver remove                     remove everything except the group";
 
 /// What `furlong driver remove` takes.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = REMOVE_EXAMPLES)]
 pub struct DriverRemoveOptions {
-    /// Remove the group furlong too
+    /// Also remove the group furlong
     #[arg(long)]
     pub group: bool,
-    /// Print what would be done, and do nothing
+    /// Print the steps without performing them
     #[arg(long)]
     pub dry_run: bool,
 }
 
-const LOG_EXAMPLES: &str = "Only root may follow. What a message contains is recorded only with --bytes, and then for \
-everybody who may look into the kernel's traces. Times are in seconds since the machine started, without the time that \
-it slept.
+const LOG_EXAMPLES: &str =
+    "Requires root. The content of messages is recorded only with --bytes, and is then visible to \
+every user who can read the kernel's traces. Times are in seconds since boot, without the time \
+in suspend.
 
 Examples:
   furlong driver log                             all devices, until Ctrl-C
-  furlong driver log --channel 0 --bytes 64      of message0 and shm0, with what messages contain
-  furlong driver log --for 10s --format json     for ten seconds, one object a line";
+  furlong driver log --channel 0 --bytes 64      message0 and shm0, with the first 64 bytes of each message
+  furlong driver log --for 10s --format json     for 10 seconds, one JSON object per line";
 
 /// What `furlong driver log` takes.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = LOG_EXAMPLES)]
 pub struct DriverLogOptions {
-    /// Only the devices with this number
+    /// Follow only the devices with number N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=15))]
     pub channel: Option<u32>,
-    /// Record so many bytes of each message, and put what was recorded before back at the end
+    /// Record the first N bytes of each message, and restore the previous setting at the end
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=64))]
     pub bytes: Option<u32>,
-    /// Show bytes as hexadecimal digits, not as text
+    /// Print bytes as hexadecimal digits instead of text
     #[arg(long)]
     pub hex: bool,
-    /// End after so many lines
+    /// Stop after N lines
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub lines: Option<u64>,
-    /// End after this time
+    /// Stop after TIME
     #[arg(long = "for", value_name = "TIME", allow_hyphen_values = true)]
     pub time: Option<Time>,
-    /// Form of the lines; json is one object a line
+    /// Output format; json prints one object per line
     #[arg(long, value_enum, default_value_t = ListFormat::Table)]
     pub format: ListFormat,
 }

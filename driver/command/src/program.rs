@@ -1,27 +1,27 @@
-//! Other programs: where they are, and running them so that what they say is shown when it matters.
+//! Finds and runs other programs, and shows their output if it matters.
 
 use anyhow::Context;
-use furlong_console::exit::Stopped;
+use furlong_console::exit::Interrupted;
 use furlong_os::linux::access;
 use furlong_os::process::run_unless_ended;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where root's programs are, which the PATH of other users may not name.
+/// Directories of root's programs, which the PATH of other users may not contain.
 const ROOTS: [&str; 2] = ["/usr/sbin", "/sbin"];
 
-/// Where a program is.
+/// Returns the path of a program.
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(ROOTS.map(PathBuf::from));
     folders.map(|folder| folder.join(name)).find(|file| access::may_execute(file))
 }
 
-/// What a program is to be run with.
+/// Returns a command for a program, without the variables of an outer make.
 pub fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
-    // Where furlong itself was started by make, what that was told is not for this one.
+    // If make started furlong, its variables must not affect this program.
     for name in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "KDIR", "M"] {
         command.env_remove(name);
     }
@@ -29,10 +29,11 @@ pub fn command(program: &Path) -> Command {
     command
 }
 
-/// Runs a command; if it fails, the error has its last words. With `show`, they go to stderr as they come.
+/// Runs a command. If it fails, the error contains its last output. With `show`, the output goes to stderr as it
+/// arrives.
 ///
 /// # Errors
-/// It cannot be started, or ends with anything but 0.
+/// Returns an error if the command cannot be started or exits with a status other than 0.
 pub fn run(command: &mut Command, show: bool) -> anyhow::Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
     let mut said = Vec::new();
@@ -44,23 +45,23 @@ pub fn run(command: &mut Command, show: bool) -> anyhow::Result<()> {
         let (mut reader, writer) = std::io::pipe()?;
         command.stdout(writer.try_clone()?).stderr(writer);
         std::thread::scope(|scope| {
-            // What cannot be read is left out of the error.
+            // Output that cannot be read is missing from the error.
             scope.spawn(|| reader.read_to_end(&mut said));
             let ended = run_unless_ended(command);
-            // The reader ends once nobody can write.
+            // The reader ends once all writers are closed.
             command.stdout(Stdio::null()).stderr(Stdio::null());
             ended
         })
     };
     let status = ended.with_context(|| format!("cannot start {program}"))?;
-    let status = status.map_err(|signal| anyhow::Error::from(Stopped(signal)))?;
+    let status = status.map_err(|signal| anyhow::Error::from(Interrupted::unfinished(signal)))?;
     if status.success() {
         return Ok(());
     }
     anyhow::bail!("{status}{}", indented(&String::from_utf8_lossy(&said)))
 }
 
-/// Lines below a sentence; the last ones, if there are many.
+/// Indents the lines of a text below a sentence; only the last ones if there are many.
 fn indented(text: &str) -> String {
     const MOST: usize = 40;
     let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();

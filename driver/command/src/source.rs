@@ -1,9 +1,9 @@
-//! The driver's source, which is part of this program, so that who has furlong has its driver too.
+//! The driver's source, embedded in this program so that every copy of furlong can build its driver.
 
 use furlong_console::writing;
 use std::path::Path;
 
-/// Takes a file of `driver/` in as it is.
+/// Embeds files of `driver/` unchanged.
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
         [$(($name, include_str!(concat!("../../", $name)))),*]
@@ -30,16 +30,16 @@ pub const FILES: &[(&str, &str)] = &files![
 /// The udev rule among them.
 pub const RULE: &str = "udev/60-furlong.rules";
 
-/// The driver's version, by which DKMS and its folders know it.
+/// Returns the version of the driver, which DKMS uses in its directory names.
 pub fn version() -> &'static str {
     let line = FILES.iter().flat_map(|(_, text)| text.lines());
     line.filter_map(|line| line.strip_prefix("PACKAGE_VERSION=")).next().unwrap_or_default().trim_matches('"')
 }
 
-/// Writes all of it into a folder, which is made if it is not there; what else is in it stays.
+/// Writes all source files into a directory, which is created if it is missing. Other files in it stay.
 ///
 /// # Errors
-/// Which file could not be written, and why.
+/// Returns an error that names the file that could not be written.
 pub fn write_into(folder: &Path) -> anyhow::Result<()> {
     FILES
         .iter()
@@ -53,7 +53,7 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
 
-    /// What is in `driver/` and not for whoever builds it: its tests and what git ignores there.
+    /// Returns whether a file of `driver/` is not needed to build the module: tests and files that git ignores.
     fn is_apart(path: &Path) -> bool {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let made = [".ko", ".mod", ".mod.c", ".o", ".cmd", ".d"].iter().any(|ending| name.ends_with(ending));
@@ -82,7 +82,7 @@ mod tests {
             }
         }
         let listed: BTreeSet<_> = FILES.iter().map(|(name, _)| (*name).to_owned()).collect();
-        assert_eq!(listed, found, "the list in {} and the folder driver/ differ", file!());
+        assert_eq!(listed, found, "the list in {} and the directory driver/ differ", file!());
         assert_eq!(listed.len(), FILES.len());
         assert!(listed.contains(RULE));
     }

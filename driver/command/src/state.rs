@@ -1,4 +1,4 @@
-//! The state of the driver on a system, read at once.
+//! The state of the driver on a system, read in one pass.
 
 use crate::device::{self, Device};
 use crate::system_files::SystemFiles;
@@ -15,7 +15,7 @@ pub struct State {
     pub version: String,
     /// The module that is loaded, if one is.
     pub loaded: Option<Loaded>,
-    /// Its devices.
+    /// Devices of the driver.
     pub devices: Vec<Device>,
     /// Plain files at the paths of devices.
     pub plain_files: Vec<PathBuf>,
@@ -25,30 +25,30 @@ pub struct State {
     pub listed: bool,
     /// The module that this user has built for the running kernel.
     pub built: Option<PathBuf>,
-    /// What DKMS has, a line for each kernel and version.
+    /// Versions in DKMS, one line for each kernel and version.
     pub dkms: Vec<String>,
     /// The headers of the running kernel.
     pub headers: Option<PathBuf>,
     /// Programs that building needs and that are not there.
     pub missing_tools: Vec<&'static str>,
-    /// Why the kernel loads no module at all, if so.
+    /// Reason why the kernel loads no module, if there is one.
     pub loading_blocked: Option<LoadingBlocked>,
-    /// Why the kernel takes only signed modules, if so.
+    /// Reason why the kernel accepts only signed modules, if there is one.
     pub only_signed: Option<String>,
 }
 
 /// A loaded module.
 #[derive(Debug, Clone, Serialize)]
 pub struct Loaded {
-    /// Its version.
+    /// Version of the loaded module.
     pub version: Option<String>,
-    /// How many hold it: open devices and other modules.
+    /// Reference count: open devices and other modules.
     pub users: Option<u64>,
-    /// Its parameters as they are now.
+    /// Current parameters.
     pub parameters: Vec<(String, String)>,
 }
 
-/// Why the kernel loads no module at all.
+/// Reason why the kernel loads no module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadingBlocked {
@@ -59,23 +59,21 @@ pub enum LoadingBlocked {
 }
 
 impl LoadingBlocked {
-    /// The same for people.
+    /// Describes the reason in words.
     pub fn reason(self, kernel: &str) -> String {
         match self {
             LoadingBlocked::NoModules => {
-                format!("Linux {kernel} was built to load no modules (there is no /proc/modules)")
+                format!("Linux {kernel} was built without support for modules (no /proc/modules)")
             }
-            LoadingBlocked::Disabled => {
-                "loading modules is switched off (kernel.modules_disabled)".to_owned()
-            }
+            LoadingBlocked::Disabled => "loading modules is disabled (kernel.modules_disabled)".to_owned(),
         }
     }
 }
 
-/// Where the kernel shows a loaded module.
+/// Directory in which the kernel shows a loaded module.
 const MODULE: &str = "sys/module/furlong";
 
-/// Reads all of it.
+/// Reads the state of the driver on this system.
 pub fn read(files: &SystemFiles) -> State {
     let kernel = files.kernel();
     State {
@@ -95,7 +93,7 @@ pub fn read(files: &SystemFiles) -> State {
     }
 }
 
-/// Whether the driver is loaded.
+/// Returns whether the driver is loaded.
 pub fn is_loaded(files: &SystemFiles) -> bool {
     files.at(MODULE).exists()
 }
@@ -113,7 +111,7 @@ fn loaded(files: &SystemFiles) -> Option<Loaded> {
     })
 }
 
-/// Why the running kernel loads no module at all, if so.
+/// Returns why the running kernel loads no module, if there is a reason.
 pub fn loading_blocked(files: &SystemFiles) -> Option<LoadingBlocked> {
     if !files.at("proc/modules").exists() {
         return Some(LoadingBlocked::NoModules);
@@ -122,24 +120,25 @@ pub fn loading_blocked(files: &SystemFiles) -> Option<LoadingBlocked> {
     off.then_some(LoadingBlocked::Disabled)
 }
 
-/// Lockdown comes with Secure Boot on most distributions; a kernel can also insist on signatures by itself.
+/// Returns why the kernel accepts only signed modules, if it does. Most distributions enable lockdown under Secure
+/// Boot; a kernel can also require signatures without lockdown.
 fn only_signed(files: &SystemFiles) -> Option<String> {
     let lockdown = files.text("sys/kernel/security/lockdown").unwrap_or_default();
     let level = lockdown.split(['[', ']']).nth(1).filter(|level| *level != "none");
     let insists = files.text("sys/module/module/parameters/sig_enforce").is_some_and(|value| value == "Y");
     match level {
         Some(level) => Some(format!("the kernel is locked down ({level}), as with Secure Boot")),
-        None => insists.then(|| "the kernel insists on signatures (module.sig_enforce)".to_owned()),
+        None => insists.then(|| "the kernel requires signatures (module.sig_enforce)".to_owned()),
     }
 }
 
-/// What this user has built, unless it is for another kernel.
+/// Returns the module that this user has built, unless it is for another kernel.
 fn built(files: &SystemFiles, kernel: &str) -> Option<PathBuf> {
     let module = files.build_folder.as_ref()?.join("furlong.ko");
     (build::built_for(&module).as_deref() == Some(kernel)).then_some(module)
 }
 
-/// What DKMS has, from its own folder: `dkms` itself is not in the PATH of every user.
+/// Lists the versions in DKMS from its own directory, because `dkms` is not in the PATH of every user.
 fn dkms(files: &SystemFiles) -> Vec<String> {
     const TREE: &str = "var/lib/dkms/furlong";
     let mut found = Vec::new();
@@ -154,7 +153,7 @@ fn dkms(files: &SystemFiles) -> Vec<String> {
             })
             .collect();
         if built_for.is_empty() {
-            found.push(format!("furlong {version}: added, built for no kernel"));
+            found.push(format!("furlong {version}: added, not built for any kernel"));
         }
         for (kernel, machine) in built_for {
             let is_installed = files.at(&format!("{TREE}/kernel-{kernel}-{machine}")).exists();
@@ -165,7 +164,7 @@ fn dkms(files: &SystemFiles) -> Vec<String> {
     found
 }
 
-/// The versions of the driver that DKMS has.
+/// Returns the versions of the driver that DKMS has.
 pub fn versions_in_dkms(files: &SystemFiles) -> Vec<String> {
     let names = files.names("var/lib/dkms/furlong").into_iter();
     names.filter(|name| name.starts_with(|c: char| c.is_ascii_digit())).collect()
@@ -178,7 +177,7 @@ pub mod tests {
     use std::path::Path;
     use tempfile::TempDir;
 
-    /// A system of files.
+    /// Creates a system that has these files.
     pub fn system(files: &[(&str, &str)]) -> (TempDir, SystemFiles) {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {
@@ -193,7 +192,8 @@ pub mod tests {
     /// The kernel of the systems below.
     pub const KERNEL: (&str, &str) = ("proc/sys/kernel/osrelease", "6.1.0-56-amd64\n");
 
-    /// A system with the driver loaded and two devices, whose nodes are links to a device that all may open.
+    /// Returns a system with the driver loaded and two devices, whose nodes are links to a device that every user may
+    /// open.
     pub fn with_driver() -> (TempDir, SystemFiles) {
         let (folder, files) = system(&[
             KERNEL,
@@ -223,7 +223,7 @@ pub mod tests {
         (folder, files)
     }
 
-    /// Makes a node that is a device which everybody may open.
+    /// Creates a device node that every user may open.
     pub fn link_device(folder: &Path, name: &str) {
         std::os::unix::fs::symlink("/dev/null", folder.join("dev").join(name)).unwrap();
     }
@@ -287,7 +287,7 @@ pub mod tests {
         assert_eq!(
             read(&files).dkms,
             [
-                "furlong 0.0.9: added, built for no kernel",
+                "furlong 0.0.9: added, not built for any kernel",
                 "furlong 0.1.0 for 6.1.0-56-amd64 (x86_64): installed",
                 "furlong 0.1.0 for 6.12.0-1-amd64 (x86_64): built, not installed",
             ]

@@ -1,4 +1,4 @@
-//! `furlong driver status`: what there is of the driver, and what is missing.
+//! `furlong driver status`: reports the state of the driver and what is missing.
 
 use crate::device::Device;
 use crate::diagnosis::diagnose;
@@ -12,7 +12,7 @@ use furlong_model::{Unavailable, format_bytes, listing};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Says how things stand.
+/// Prints the state of the driver.
 pub fn status(files: &SystemFiles, options: &DriverStatusOptions) -> anyhow::Result<Outcome> {
     let state = state::read(files);
     let cause = diagnose(&state);
@@ -49,7 +49,7 @@ fn text(state: &State, cause: Option<&Unavailable>, width: usize) -> String {
     text
 }
 
-/// What is known beside the devices.
+/// Returns the state of the driver except for its devices, as names with values.
 fn lines(state: &State) -> Vec<(&'static str, Vec<String>)> {
     let paths = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     let or_none = |values: Vec<String>| if values.is_empty() { vec!["no".to_owned()] } else { values };
@@ -59,8 +59,10 @@ fn lines(state: &State) -> Vec<(&'static str, Vec<String>)> {
         lines.push(("parameters", vec![all.join(" ")]));
         lines.push(("users", loaded.users.iter().map(u64::to_string).collect()));
         if loaded.version.as_ref().is_some_and(|version| *version != state.version) {
-            let newer =
-                format!("this furlong brings {}: sudo furlong driver install replaces it", state.version);
+            let newer = format!(
+                "this furlong contains {}; to replace it: sudo furlong driver install",
+                state.version
+            );
             lines.push(("other", vec![newer]));
         }
     }
@@ -94,7 +96,7 @@ fn table(devices: &[Device], width: usize) -> String {
             None => "–".to_owned(),
         };
         let size = device.figure("size").map_or_else(|| "–".to_owned(), |size| format_bytes(size as usize));
-        // Each who has shared memory open is a peer.
+        // Each opener of shared memory is a peer.
         let open = device.figure("openers").or(device.figure("peers"));
         let open = open.map_or_else(|| "–".to_owned(), |open| open.to_string());
         let name = device.name.clone();
@@ -145,7 +147,7 @@ mod tests {
         assert!(rows[1].contains(" –        1MiB  1     0 "), "{}", rows[1]);
         assert!(!shown.contains("remedy") && !shown.contains("other"), "{shown}");
         state.version = "0.2.0".to_owned();
-        assert!(text(&state, None, 130).contains("this furlong brings 0.2.0"));
+        assert!(text(&state, None, 130).contains("this furlong contains 0.2.0"));
     }
 
     #[test]
@@ -165,7 +167,7 @@ mod tests {
         let cause = diagnose(&state).unwrap();
         let shown = text(&state, Some(&cause), 80);
         assert!(shown.contains("is not loaded") && shown.contains("  installed   no\n"), "{shown}");
-        assert!(shown.contains(&cause.reason) && shown.contains("\n    remedy: start a kernel"), "{shown}");
+        assert!(shown.contains(&cause.reason) && shown.contains("\n    remedy: boot a kernel"), "{shown}");
         let value: serde_json::Value =
             serde_json::from_str(&json_text(&state, Some(&cause)).unwrap()).unwrap();
         assert_eq!((&value["usable"], &value["loading_blocked"]), (&json!(false), &json!("no-modules")));

@@ -1,4 +1,4 @@
-//! Steps that change the system: each is a command that a person could type, printed before it is done.
+//! Steps that change the system. Each is a command that a user could type, and is printed before it runs.
 
 use crate::{build, program, source};
 use anyhow::Context;
@@ -9,37 +9,37 @@ use furlong_os::linux::signal::{self, ending};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// One step.
+/// A step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     words: Vec<String>,
     kind: Kind,
 }
 
-/// Who does it.
+/// Executor of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
-    /// The program that the words begin with.
+    /// The program that the command line names.
     Program,
-    /// Furlong writes the source into this folder.
+    /// furlong, which writes the source into this directory.
     Source(PathBuf),
-    /// Furlong builds the module in a folder, with these headers.
+    /// furlong, which builds the module in a directory with these headers.
     Module(PathBuf, PathBuf),
 }
 
 impl Step {
-    /// A program with its arguments.
+    /// Creates a step that runs a program with its arguments.
     pub fn program<const N: usize>(words: [&str; N]) -> Step {
         Step { words: words.map(str::to_owned).to_vec(), kind: Kind::Program }
     }
 
-    /// The driver's source in this folder.
+    /// Creates a step that writes the driver's source into this directory.
     pub fn source(folder: &Path) -> Step {
         let words = ["furlong", "driver", "build", "--source-only", "--into", &folder.to_string_lossy()];
         Step { words: words.map(str::to_owned).to_vec(), kind: Kind::Source(folder.to_owned()) }
     }
 
-    /// The module, built in this folder.
+    /// Creates a step that builds the module in this directory.
     pub fn module(folder: &Path, headers: &Path) -> Step {
         let (into, with) = (folder.to_string_lossy(), headers.to_string_lossy());
         let words = ["furlong", "driver", "build", "--headers", &with, "--into", &into];
@@ -55,7 +55,7 @@ impl Step {
             Kind::Module(folder, headers) => build::make(folder, headers, false).map(drop),
             Kind::Program => {
                 let [name, arguments @ ..] = self.words.as_slice() else { return Ok(()) };
-                let path = program::find(name).with_context(|| format!("{name} is not there"))?;
+                let path = program::find(name).with_context(|| format!("{name} is not installed"))?;
                 program::run(program::command(&path).args(arguments), false)
             }
         }
@@ -69,7 +69,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// A word as a shell takes it for one.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -78,24 +78,24 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// The steps, a line each.
+/// Returns the steps, one line each.
 pub fn listing(steps: &[Step]) -> String {
     steps.iter().map(|step| format!("{step}\n")).collect()
 }
 
-/// Does one after the other, and says each before. `undo` is what takes back what was done.
+/// Performs the steps in order, and prints each before. `undo` tells the user how to revert the steps.
 ///
 /// # Errors
-/// Which step failed, why, and what was done before it. What comes after it is not done.
+/// Returns an error that names the failed step, its cause and the steps done before. Later steps are not done.
 pub fn perform(steps: &[Step], undo: &str) -> anyhow::Result<Outcome> {
-    let signals = NotedSignals::new(&ending()).context("cannot listen to signals")?;
+    let signals = NotedSignals::new(&ending()).context("cannot receive signals")?;
     for (number, step) in steps.iter().enumerate() {
         output::print(&format!("{step}\n"))?;
         let result = step.perform();
         if let Some(signal) = signals.first() {
             let last = if result.is_ok() { number + 1 } else { number };
             output::tell(format_args!(
-                "furlong: {} came in step {} of {}{}",
+                "furlong: {} arrived in step {} of {}{}",
                 signal::name(signal),
                 number + 1,
                 steps.len(),
@@ -111,13 +111,13 @@ pub fn perform(steps: &[Step], undo: &str) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// What was done until then.
+/// Returns a text that lists the steps done so far.
 fn done(steps: &[Step], undo: &str) -> String {
     if steps.is_empty() {
-        return "\nNothing was changed before it.".to_owned();
+        return "\nNothing was changed.".to_owned();
     }
     let steps: String = steps.iter().map(|step| format!("\n    {step}")).collect();
-    format!("\nDone before it:{steps}\n{undo}")
+    format!("\nCompleted steps:{steps}\n{undo}")
 }
 
 #[cfg(test)]
@@ -147,15 +147,15 @@ mod tests {
         let text = perform(&steps, "So it is undone.").unwrap_err().to_string();
         assert!(text.starts_with("step 3 of 4 failed: ls "), "{text}");
         assert!(text.contains("No such file or directory"), "{text}");
-        let done = format!("Done before it:\n    {}\n    {}\nSo it is undone.", steps[0], steps[1]);
+        let done = format!("Completed steps:\n    {}\n    {}\nSo it is undone.", steps[0], steps[1]);
         assert!(text.ends_with(&done), "{text}");
         assert!(fs::exists(path("before")).unwrap() && !fs::exists(path("after")).unwrap());
         assert!(folder.path().join("source").join(source::RULE).exists());
 
         let text = perform(&steps[2..], "").unwrap_err().to_string();
-        assert!(text.contains("Nothing was changed before it"), "{text}");
+        assert!(text.contains("Nothing was changed"), "{text}");
         assert_eq!(perform(&steps[..2], "").unwrap(), Outcome::Done);
         let text = perform(&[Step::program(["no-such-program-of-ours"])], "").unwrap_err().to_string();
-        assert!(text.contains("no-such-program-of-ours is not there"), "{text}");
+        assert!(text.contains("no-such-program-of-ours is not installed"), "{text}");
     }
 }

@@ -1,52 +1,52 @@
-//! Where a system keeps what there is to know of a kernel module. All of it lies below one folder, so that tests can
-//! play other systems.
+//! Paths of a system's information about a kernel module. All paths are below one directory, so that tests can
+//! simulate other systems.
 
 use crate::source;
 use furlong_console::data_folder;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where headers are looked for, with the kernel's release in the place of `*`; packages make the first a link.
+/// Directories of headers, with the kernel's release in place of `*`; packages make the first a link.
 const HEADERS: [&str; 2] = ["lib/modules/*/build", "usr/src/linux-headers-*"];
 
-/// Folders of a kernel in which modules lie that did not come with it.
+/// Directories of a kernel for modules that did not come with it.
 const ADDED: [&str; 3] = ["updates/dkms", "updates", "extra"];
 
-/// What may stand behind `.ko`: modules can be packed.
+/// Suffixes after `.ko`, because modules can be compressed.
 const ENDINGS: [&str; 4] = ["", ".xz", ".zst", ".gz"];
 
-/// A system.
+/// Files of a system.
 #[derive(Debug, Clone)]
 pub struct SystemFiles {
     root: PathBuf,
-    /// Where this user's furlong builds the driver, unless another folder is named.
+    /// Directory in which this user's furlong builds the driver by default.
     pub build_folder: Option<PathBuf>,
 }
 
 impl SystemFiles {
-    /// The one that furlong runs on.
+    /// Returns the system that furlong runs on.
     pub fn of_this_machine() -> SystemFiles {
         let build_folder = data_folder().map(|data| data.join("driver").join(source::version()));
         SystemFiles { root: PathBuf::from("/"), build_folder }
     }
 
-    /// One whose files lie below a folder.
+    /// Returns a system whose files are below a directory.
     #[cfg(test)]
     pub fn below(root: &Path) -> SystemFiles {
         SystemFiles { root: root.to_owned(), build_folder: Some(root.join("built")) }
     }
 
-    /// A path of that system.
+    /// Returns the full path of a file of the system.
     pub fn at(&self, path: &str) -> PathBuf {
         self.root.join(path)
     }
 
-    /// What a small file says, without the end of its line.
+    /// Returns the text of a small file, without its final line break.
     pub fn text(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.at(path)).ok().map(|text| text.trim_end().to_owned())
     }
 
-    /// The names in a folder, in order; none if it is not there.
+    /// Returns the sorted names in a directory; none if it does not exist.
     pub fn names(&self, path: &str) -> Vec<String> {
         let mut names: Vec<_> = fs::read_dir(self.at(path))
             .into_iter()
@@ -54,29 +54,29 @@ impl SystemFiles {
             .flatten()
             .filter_map(|entry| entry.file_name().into_string().ok())
             .collect();
-        // Of two numbers, the longer is the greater.
+        // Sort by length after the prefix, because a longer number is greater.
         names.sort_by_key(|name| {
             (name.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned(), name.len(), name.clone())
         });
         names
     }
 
-    /// The release of the running kernel, as `uname -r` says it.
+    /// Returns the release of the running kernel as `uname -r` prints it.
     pub fn kernel(&self) -> String {
         self.text("proc/sys/kernel/osrelease").unwrap_or_else(|| "unknown".to_owned())
     }
 
-    /// Where headers of this kernel would be.
+    /// Returns the default directories for headers of this kernel.
     pub fn usual_headers(&self, kernel: &str) -> Vec<PathBuf> {
         HEADERS.iter().map(|pattern| self.at(&pattern.replace('*', kernel))).collect()
     }
 
-    /// The headers of this kernel, if they are there.
+    /// Returns the headers of this kernel, if they exist.
     pub fn headers(&self, kernel: &str) -> Option<PathBuf> {
         self.usual_headers(kernel).into_iter().find(|folder| are_headers(folder))
     }
 
-    /// The driver as it is installed for this kernel: every file there is.
+    /// Returns every installed file of the driver for this kernel.
     pub fn installed(&self, kernel: &str) -> Vec<PathBuf> {
         let file = |folder: &str, ending: &str| {
             self.at(&format!("lib/modules/{kernel}/{folder}/furlong.ko{ending}"))
@@ -85,7 +85,7 @@ impl SystemFiles {
         all.filter(|file| file.exists()).collect()
     }
 
-    /// Whether `modprobe` finds the driver in the list that `depmod` made.
+    /// Returns whether `modprobe` finds the driver in the list that `depmod` made.
     pub fn is_listed(&self, kernel: &str) -> bool {
         let list = self.text(&format!("lib/modules/{kernel}/modules.dep")).unwrap_or_default();
         let files = list.lines().filter_map(|line| line.split(':').next());
@@ -95,7 +95,7 @@ impl SystemFiles {
     }
 }
 
-/// Whether a folder has what a module is built with.
+/// Returns whether a directory contains kernel headers to build a module with.
 pub fn are_headers(folder: &Path) -> bool {
     folder.join("Makefile").is_file()
 }

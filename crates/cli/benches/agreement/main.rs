@@ -1,11 +1,12 @@
-//! Whether furlong agrees with an independent C program (`pair.c`) that makes the same system calls: five mechanisms, three
-//! placements, the median round trip and the CPU time per round trip, so 30 cells.
+//! Agreement of furlong with an independent C program (`pair.c`) that makes the same system calls: five mechanisms,
+//! three placements, the median round trip and the CPU time per round trip, so 30 cells.
 //!
-//! Each placement is one run of furlong (`--across 3`), in which the program takes part as an own program: it runs between furlong's
-//! trials, as often as they do and about as long, and writes its figures into a file. So a machine whose pace changes every second is the same for
-//! both. A cell agrees if furlong's interval over the repetitions holds the median of what the program found.
-//! `cargo bench -p furlong --bench agreement` takes five minutes and fails if more than 2 of 30 cells disagree; `-- free futex`
-//! measures one placement and one mechanism.
+//! Each placement is one run of furlong (`--across 3`), in which the program takes part as an own program. It runs
+//! between furlong's trials, as often as they do and about as long, and writes its figures into a file. So a machine
+//! whose speed changes every second affects both equally. A cell agrees if furlong's interval over the repetitions
+//! contains the median of the program's figures.
+//! `cargo bench -p furlong --bench agreement` takes five minutes and fails if more than 2 of 30 cells disagree.
+//! `-- free futex` measures one placement and one mechanism.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use std::process::{Command, ExitCode};
 use std::{env, fs};
 
 const PLACES: [&str; 3] = ["other-core", "same-core", "free"];
-/// Benchmarks of furlong, and the names of the same for the program.
+/// Benchmarks of furlong, and the names of the equivalent ones in the program.
 const ROWS: [(&str, &str); 5] = [
     ("pipe", "pipe"),
     ("unix-stream", "unix"),
@@ -45,7 +46,7 @@ fn main() -> ExitCode {
 fn compare() -> Result<bool> {
     let directory = tempfile::tempdir()?;
     let pair = compiled(directory.path())?;
-    // cargo adds an option.
+    // cargo adds an argument.
     let asked: Vec<String> = env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let is_asked = |name: &str, all: &[&str]| {
         asked.iter().all(|word| !all.contains(&word.as_str())) || asked.iter().any(|word| word == name)

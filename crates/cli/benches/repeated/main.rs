@@ -1,4 +1,4 @@
-//! How often the interval of a run holds the median of several runs: the figure in docs/method.md.
+//! Share of runs whose interval contains the median of several runs: the figure in docs/method.md.
 //!
 //! Ten runs follow each other, about ten seconds apart. For each benchmark and placement, the interval of each run is compared with
 //! the median of all ten runs and with the p50 of the next run. The same is done for three successive runs together, whose interval

@@ -1,17 +1,18 @@
-//! Whether benchmarks in other languages agree with short programs that do the same in these languages, once they are warm:
+//! Agreement of benchmarks in other languages with short equivalent programs in these languages, once they are warm:
 //! `node-fork-json`, `python-mp-pipe-pickle` and `java-unix-socket`.
 //!
-//! A round is one run of furlong for each benchmark and placement, in which the program takes part as an own program: it runs between
-//! furlong's trials, and writes its median into a file. The figure of a benchmark is the median over rounds of furlong's p50 by the
-//! program's. `cargo bench -p furlong --bench warm` takes ten minutes; `-- same-core 3` measures one placement in
-//! three rounds, and `-- node-fork-json` one benchmark.
+//! A round is one run of furlong for each benchmark and placement, in which the program takes part as an own program:
+//! it runs between furlong's trials, and writes its median into a file. The figure of a benchmark is the median over
+//! rounds of furlong's p50 divided by the program's.
+//! `cargo bench -p furlong --bench warm` takes ten minutes; `-- same-core 3` measures one placement in three rounds,
+//! and `-- node-fork-json` one benchmark.
 
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::{env, fs};
 
-/// Rounds of everything.
+/// The number of rounds of all benchmarks.
 const ROUNDS: usize = 7;
 /// The largest factor between a benchmark and its program.
 const MOST: f64 = 1.25;
@@ -40,7 +41,7 @@ const PAIRS: [Pair; 3] = [
     Pair {
         row: "java-unix-socket",
         adapter: "java",
-        // Java cannot bind itself.
+        // Java cannot set its own CPU affinity.
         program: "rm -f FOLDER/socket; taskset -c 0 java -cp FOLDER Pair FOLDER/socket",
         options: "",
     },
@@ -59,7 +60,7 @@ fn main() -> ExitCode {
 
 /// Compares everything, prints it, and returns whether all benchmarks are near enough.
 fn compare() -> Result<bool> {
-    // cargo adds its own word.
+    // cargo adds an argument.
     let asked: Vec<String> = env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let rounds = asked.iter().find_map(|word| word.parse().ok()).unwrap_or(ROUNDS);
     let folder = tempfile::tempdir()?;
@@ -104,7 +105,7 @@ fn compare() -> Result<bool> {
 }
 
 impl Pair {
-    /// Installs its adapter and compiles its program. What the machine lacks is printed.
+    /// Installs its adapter and compiles its program. Prints what the machine lacks.
     fn is_installed(&self, folder: &Path) -> bool {
         let adapter = Command::new(env!("CARGO_BIN_EXE_furlong"))
             .args(["adapter", "install", self.adapter])
@@ -124,7 +125,7 @@ impl Pair {
         is_installed
     }
 
-    /// The median of the benchmark in this place, from a run between whose trials the program runs.
+    /// Returns the median of the benchmark in this place, from a run that runs the program between its trials.
     fn furlong(&self, place: &str, folder: &Path) -> Result<f64> {
         let words = format!(
             "run {} --trials 5 --place {place} {} --no-save --no-progress --format json",
@@ -143,7 +144,7 @@ impl Pair {
         p50.ok_or_else(|| format!("furlong lacks {}", self.row).into())
     }
 
-    /// The command that adds its median to its file, bound as furlong binds its roles.
+    /// Returns the command that adds the program's median to a file, pinned as furlong pins its roles.
     fn command(&self, place: &str, folder: &Path) -> String {
         let cpus = if place == "same-core" { "0 0" } else { "0 1" };
         let program = self.program.replace("SOURCES", &sources());
@@ -151,7 +152,7 @@ impl Pair {
         format!("{program} {cpus} >> '{}'", folder.join(self.row).display())
     }
 
-    /// The median of what it has found, in nanoseconds. Removes the file.
+    /// Returns the median of the figures in the file, in nanoseconds, and removes the file.
     fn found(&self, folder: &Path) -> Result<f64> {
         let text = fs::read_to_string(folder.join(self.row))?;
         fs::remove_file(folder.join(self.row))?;
@@ -160,7 +161,7 @@ impl Pair {
     }
 }
 
-/// The folder of the programs.
+/// Returns the directory of the programs.
 fn sources() -> String {
     concat!(env!("CARGO_MANIFEST_DIR"), "/benches/warm").to_owned()
 }

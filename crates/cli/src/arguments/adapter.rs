@@ -1,107 +1,107 @@
-//! What `furlong adapter` and its parts take.
+//! Options of `furlong adapter`.
 
 use clap::{Args, Subcommand};
 use furlong_console::ListFormat;
 use std::path::PathBuf;
 
 const ADAPTER_EXAMPLES: &str =
-    "An adapter is a program that carries mechanisms, such as a library's or a language's own. The \
-source of those that are listed is in this program; anybody can write another (docs/adapters.md).
+    "An adapter is a program that implements benchmarks of a library or a language. furlong contains the source code of the \
+listed adapters. docs/adapters.md describes how to write another one.
 
 Examples:
-  furlong adapter list                           what there is, and what is missing for it
-  furlong adapter install python                 build and install one of them
-  furlong run 'python-*' pipe                    its rows are rows like others
-  furlong adapter new --lang python mine         begin one of your own";
+  furlong adapter list                           adapters, and their missing tools
+  furlong adapter install python                 build and install an adapter
+  furlong run 'python-*' pipe                    run its benchmarks, and a pipe
+  furlong adapter new --lang python mine         create your own adapter";
 
-/// What `furlong adapter` takes.
+/// Options of `furlong adapter`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = ADAPTER_EXAMPLES)]
 pub struct AdapterOptions {
-    /// What to do with adapters
+    /// Command
     #[command(subcommand)]
     pub part: AdapterPart,
 }
 
-/// The parts of `furlong adapter`.
+/// Commands of `furlong adapter`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum AdapterPart {
-    /// List the adapters that there are, whether they are installed, and what is missing
+    /// List adapters, whether they are installed, and missing tools
     List(AdapterListOptions),
-    /// Build adapters with this machine's own tools, and install them into furlong's data folder
+    /// Build adapters with the tools of this machine, and install them into furlong's data directory
     Install(AdapterInstallOptions),
     /// Remove installed adapters
     Remove(AdapterNamesOptions),
-    /// Check whether an adapter does what the protocol asks and what it claims
+    /// Check an adapter against the protocol and its claims
     Check(AdapterCheckOptions),
-    /// Write a new adapter that passes the check, to be changed into one of your own
+    /// Create an adapter that passes the check, for you to change
     New(AdapterNewOptions),
 }
 
-/// What `furlong adapter list` takes.
+/// Options of `furlong adapter list`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
   furlong adapter list
   furlong adapter list --format json")]
 pub struct AdapterListOptions {
-    /// Form of the list
+    /// Output format
     #[arg(long, value_enum, default_value_t = ListFormat::Table)]
     pub format: ListFormat,
 }
 
-/// What `furlong adapter install` takes.
+/// Options of `furlong adapter install`.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Every command is printed before it runs. What is installed already is built anew.
+#[command(after_help = "Every command is printed before it runs. Installed adapters are built again.
 
 Examples:
   furlong adapter install python go
-  furlong adapter install --all                  all that this machine has the tools for")]
+  furlong adapter install --all                  all adapters for which this machine has the tools")]
 pub struct AdapterInstallOptions {
-    /// The adapters, by their names in the list
+    /// Names of adapters in the list
     #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]
     pub names: Vec<String>,
-    /// All in the list
+    /// All adapters in the list
     #[arg(long)]
     pub all: bool,
 }
 
-/// What `furlong adapter remove` takes.
+/// Options of `furlong adapter remove`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
   furlong adapter remove python")]
 pub struct AdapterNamesOptions {
-    /// The adapters, by their names in the list
+    /// Names of adapters in the list
     #[arg(value_name = "NAME", required = true)]
     pub names: Vec<String>,
 }
 
-/// What `furlong adapter check` takes.
+/// Options of `furlong adapter check`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "It says hello, exchanges messages of many sizes in each way that is claimed, checks every byte, and ends the \
-programs before they have done anything, by the end of their requests and by SIGTERM: nothing may be left then.
+    after_help = "The check exchanges messages of many sizes with every claimed pattern and wait strategy, and verifies every byte. It also \
+ends the programs early, by the end of their requests and by SIGTERM. No process or file may remain.
 
 Examples:
   furlong adapter check ./mine
   furlong adapter check python"
 )]
 pub struct AdapterCheckOptions {
-    /// The folder of an adapter, or the name of an installed one
+    /// Directory of an adapter, or name of an installed adapter
     #[arg(value_name = "ADAPTER")]
     pub adapter: PathBuf,
 }
 
-/// What `furlong adapter new` takes.
+/// Options of `furlong adapter new`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
   furlong adapter new --lang python mine
   furlong adapter check ./mine
   furlong run --adapter ./mine pipe")]
 pub struct AdapterNewOptions {
-    /// The language to write it in: python, node, go, java, c, c++ or rust
+    /// Language: python, node, go, java, c, c++ or rust
     #[arg(long, value_name = "LANGUAGE")]
     pub lang: String,
-    /// The adapter's name, which its folder and its row have too
+    /// Name of the adapter, its directory and its benchmark
     #[arg(value_name = "NAME")]
     pub name: String,
 }

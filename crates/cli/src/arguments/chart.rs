@@ -1,27 +1,27 @@
-//! When charts are drawn, as it is typed.
+//! The option for charts.
 
+use super::shared::OUTPUT;
 use crate::output;
 use clap::{Args, ValueEnum};
 use furlong_console::exit::Usage;
 use furlong_render::{Charts, Style};
 
-/// What verbs take that draw.
+/// Options of verbs that draw charts.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct ChartOptions {
-    /// Charts under the tables of --format table: throughput or time against size, and how long the slowest round trips
-    /// take
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Chart::Auto)]
+    /// Draw charts below the tables. They show throughput or latency against size, and the slowest round trips
+    #[arg(long, help_heading = OUTPUT, value_enum, value_name = "WHEN", default_value_t = Chart::Auto)]
     pub chart: Chart,
 }
 
 /// When charts are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Chart {
-    /// Where they say more than the tables: of three sizes and more, and of groups of two to five rows
+    /// For three sizes or more, and for groups of two to five benchmarks
     Auto,
-    /// Wherever there is something to draw
+    /// All charts
     Always,
-    /// Nowhere
+    /// No charts
     Never,
 }
 

@@ -1,37 +1,37 @@
-//! What `furlong fleet` and its parts take.
+//! Options of `furlong fleet`.
 
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 const FLEET_EXAMPLES: &str =
-    "furlong starts nothing on other machines by itself: these files do, by what runs there already.
+    "furlong starts nothing on other machines. The generated files do, with the tools of the fleet.
 
 Examples:
   furlong fleet init ansible fleet               a playbook: push, check, run, fetch
-  furlong fleet init slurm fleet                 a batch script: one task a node
+  furlong fleet init slurm fleet                 a batch script: one task per node
   furlong fleet init kubernetes fleet            a Job and a DaemonSet
-  furlong compare --by host fleet/results        what was measured";
+  furlong compare --by host fleet/results        comparison of the results";
 
-/// What `furlong fleet` takes.
+/// Options of `furlong fleet`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = FLEET_EXAMPLES)]
 pub struct FleetOptions {
-    /// What to do
+    /// Command
     #[command(subcommand)]
     pub part: FleetPart,
 }
 
-/// The parts of `furlong fleet`.
+/// Commands of `furlong fleet`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum FleetPart {
-    /// Write the files by which many hosts measure the same, to be read and changed
+    /// Generate files to benchmark a fleet, for you to read and change
     Init(FleetInitOptions),
 }
 
-/// What `furlong fleet init` takes.
+/// Options of `furlong fleet init`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Each file begins with how it is used. Hosts that are done are not measured again, and no two runs share a host.
+    after_help = "Each file begins with its instructions. Hosts with results are not measured again. No two runs share a host.
 
 Examples:
   furlong fleet init ansible fleet
@@ -39,15 +39,15 @@ Examples:
   furlong fleet init kubernetes fleet"
 )]
 pub struct FleetInitOptions {
-    /// What runs on the hosts
+    /// Tool that starts furlong on the hosts
     #[arg(value_enum)]
     pub engine: FleetEngine,
-    /// A folder that is new or empty
-    #[arg(value_name = "FOLDER")]
+    /// New or empty directory
+    #[arg(value_name = "DIR")]
     pub folder: PathBuf,
 }
 
-/// What starts furlong on other hosts.
+/// Tools that start furlong on other hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FleetEngine {
     /// A playbook and an inventory

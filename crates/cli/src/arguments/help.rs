@@ -1,10 +1,10 @@
-//! How help texts are laid out: a summary for `-h`, and for `--help` the whole text with lines that fit the terminal.
+//! Layout of help texts: a summary for `-h`, and the whole text for `--help`, in lines that fit the terminal.
 
 use clap::{Arg, Command};
 use furlong_analysis::text::wrap;
 
-/// The last line of every page but the first, which has the exit codes themselves.
-const EXIT_CODES: &str = "Exit codes: see furlong --help";
+/// The last line of every page but the first, which lists the exit statuses.
+const EXIT_CODES: &str = "Exit statuses: see furlong --help";
 /// Minimum number of columns of help. A narrower terminal breaks the lines.
 const NARROWEST: usize = 40;
 /// Columns of help at most.
@@ -139,7 +139,7 @@ mod tests {
         let (summaries, whole) = (texts(100, false), texts(100, true));
         for (summary, whole) in summaries.iter().zip(&whole) {
             assert!(summary.lines().count() < whole.lines().count(), "{summary}");
-            assert!(!summary.contains("Exit codes") && !summary.contains("Examples:"), "{summary}");
+            assert!(!summary.contains("Exit statuses:") && !summary.contains("Examples:"), "{summary}");
         }
     }
 

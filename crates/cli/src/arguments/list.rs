@@ -1,30 +1,30 @@
-//! What `furlong list` and `furlong doctor` take.
+//! Options of `furlong list` and `furlong doctor`.
 
 use clap::Args;
 use furlong_console::ListFormat;
 
-/// What `furlong list` takes.
+/// Options of `furlong list`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:\n  furlong list\n  furlong list --why\n  furlong list --format json")]
 pub struct ListOptions {
-    /// Show for each row that cannot run here, or is limited, the reason and the remedy
+    /// List unavailable and limited mechanisms, with reason and remedy
     #[arg(long)]
     pub why: bool,
-    /// Form of the list
+    /// Output format
     #[arg(long, value_enum, default_value_t = ListFormat::Table)]
     pub format: ListFormat,
 }
 
-/// What `furlong doctor` takes.
+/// Options of `furlong doctor`.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Examples:\n  furlong doctor\n  furlong doctor --clean\n  furlong doctor --strict && furlong"
 )]
 pub struct DoctorOptions {
-    /// Remove what killed runs of this user have left behind
+    /// Remove the remains of killed runs of this user
     #[arg(long)]
     pub clean: bool,
-    /// Exit with 5 if the machine is not fit to measure
+    /// Exit with status 5 if the machine is not fit for benchmarks
     #[arg(long)]
     pub strict: bool,
 }

@@ -1,4 +1,4 @@
-//! What can be typed behind `furlong`: the verbs, and the options that several of them take.
+//! The command line: verbs and their options.
 
 mod adapter;
 mod chart;
@@ -39,14 +39,14 @@ pub use furlong_driver::DriverOptions;
 use clap::{Command, CommandFactory, Parser, Subcommand};
 use furlong_console::exit;
 
-/// Measures every way two processes on this machine can exchange data.
+/// Benchmarks inter-process communication (IPC) on this machine.
 ///
-/// Without a verb it measures the quick set (every common mechanism, its usual way of waiting, 128 bytes, on two cores
-/// and on one) and prints the ranking.
+/// Without a command, furlong benchmarks the quick set and prints a ranking: every common mechanism with its default wait strategy and
+/// 128-byte messages, on two cores and on one.
 #[derive(Debug, Parser)]
 #[command(name = "furlong", version = env!("FURLONG_VERSION"), after_help = QUICK_EXAMPLES)]
 pub struct Arguments {
-    /// What to do; the quick set if not given
+    /// Command [default: the quick set]
     #[command(subcommand)]
     pub verb: Option<Verb>,
 }
@@ -61,53 +61,53 @@ fn command_for(width: usize) -> Command {
     help::laid_out(Arguments::command(), exit::HELP, width)
 }
 
-/// The verbs.
+/// Commands.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Measure rows and rank them
+    /// Benchmark mechanisms and rank them
     Run(Box<RunOptions>),
-    /// Count what a message costs: system calls by name, context switches, page faults
+    /// Count system calls, context switches and page faults per message
     Count(CountOptions),
-    /// Show where the time of a row goes, and what would help
+    /// Break a latency down into system calls, copies, context switches and wake-ups
     Explain(ExplainOptions),
-    /// Measure what a system call, a context switch, a wake-up and a copy cost on this machine
+    /// Measure the cost of a system call, a context switch, a wake-up and a copy
     Costs(CostsOptions),
-    /// Repeat a published comparison, and show its figures beside those of this machine
+    /// Repeat a published comparison, and compare its figures with this machine
     Replay(ReplayOptions),
-    /// Recommend a mechanism for a workload, by measuring it
+    /// Recommend a mechanism for a workload, from measurements
     Recommend(Box<RecommendOptions>),
-    /// Compare saved runs row by row: better, worse or the same
+    /// Compare saved runs: better, worse or the same
     Compare(CompareOptions),
-    /// Write files by which many hosts measure the same: for Ansible, Slurm or Kubernetes
+    /// Generate Ansible, Slurm or Kubernetes files to benchmark a fleet
     Fleet(FleetOptions),
     /// List, show, remove and rename saved runs
     Runs(RunsOptions),
     /// Convert saved runs to CSV, JSON, Markdown or OpenMetrics
     Export(ExportOptions),
-    /// Show saved runs as a page with charts, as Markdown, or as pictures
+    /// Write a report of saved runs: a page with charts, Markdown, or SVG
     Report(ReportOptions),
-    /// Show saved runs in a browser on this machine
+    /// Serve saved runs to a browser on this machine
     Serve(ServeOptions),
-    /// List every mechanism and its capabilities
+    /// List mechanisms and their capabilities
     List(ListOptions),
-    /// Check whether this machine is fit to measure, and find what killed runs left behind
+    /// Check whether this machine is fit for benchmarks, and find remains of killed runs
     Doctor(DoctorOptions),
-    /// List, install, check and begin adapters: programs that carry mechanisms, such as a library's or a language's own
+    /// List, install, check and create adapters: benchmarks of libraries and languages
     Adapter(AdapterOptions),
-    /// Build, install and inspect furlong's kernel module: message queues and shared memory as devices
+    /// Build, install and inspect furlong's kernel module
     Driver(DriverOptions),
-    /// Print a completion script for a shell
+    /// Print a shell completion script
     Completions(CompletionsOptions),
-    /// Print a page of the manual
+    /// Print a manual page
     Man(ManOptions),
 }
 
 const QUICK_EXAMPLES: &str = "Examples:
   furlong                                        the quick set
-  furlong run 'pipe/*' -s 1 -s 64KiB             every way to wait for a pipe, two sizes
-  furlong explain pipe/block                     where its time goes
+  furlong run 'pipe/*' -s 1 -s 64KiB             a pipe with every wait strategy, two sizes
+  furlong explain pipe/block                     breakdown of its latency
   furlong replay ka2yan-2008                     a published comparison, then and now
-  furlong compare before after                   what a change did, from two saved runs
+  furlong compare before after                   effect of a change, from two saved runs
   furlong report -o report.html                  the newest run as a page with charts
-  furlong list --why                             what can run here, and what would enable the rest
-  furlong doctor                                 is this machine fit to measure?";
+  furlong list --why                             unavailable mechanisms, with reason and remedy
+  furlong doctor                                 is this machine fit for benchmarks?";

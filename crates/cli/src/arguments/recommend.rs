@@ -1,6 +1,6 @@
-//! What `furlong recommend` takes.
+//! Options of `furlong recommend`.
 
-use super::shared::{CommonOptions, SavingOptions};
+use super::shared::{CommonOptions, EXIT_STATUS, OUTPUT, PRECISION, SavingOptions, TOPOLOGY, WORKLOAD};
 use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use furlong_console::ListFormat;
@@ -11,145 +11,146 @@ use furlong_programs::Language as Printed;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-const EXAMPLES: &str = "Without options, on a terminal, it asks questions.
+const EXAMPLES: &str = "Without options, on a terminal, furlong asks for the workload.
 
 Examples:
   furlong recommend --size 128 --rate 1k/s       a small RPC
   furlong recommend --size 4MiB --rate 60/s --pattern one-way --slo 'p99<20ms'
-                                                 frames of a camera
+                                                 camera frames
   furlong recommend --size 64KiB --boundary container --trust none
                                                  between two containers
   furlong recommend --size 1KiB --objective throughput --pattern one-way --languages rust,python
-  furlong recommend --size 256 --spin --work 5us  with rows that spin while they wait
+  furlong recommend --size 256 --spin --work 5us  include busy-waiting
   furlong recommend --size 256 --pattern one-way --senders 4
   furlong recommend --size 2MiB --rate 60/s --pattern one-way --receivers 3 --latest
-                                                 frames of which only the newest counts
-  furlong recommend --size 1KiB --also adapters   with the libraries of installed adapters
+                                                 frames, of which only the newest counts
+  furlong recommend --size 1KiB --also adapters   include the libraries of installed adapters
   furlong recommend --workload frames.toml --format json
-                                                 the same options in a file, the answer for programs
+                                                 options from a file, JSON output
   furlong recommend --size 4KiB --boundary user --emit c > pair.c
-                                                 the choice as a program pair
+                                                 the recommended program pair
   furlong recommend --size 4KiB --emit python --row unix-seqpacket/block
-                                                 the program of a row, without measuring
+                                                 a program pair, without measuring
   furlong recommend --size 4KiB --emit c,python -o . --row unix-stream/block
-                                                 pair.c and pair.py, which talk to each other";
+                                                 pair.c and pair.py, which exchange messages";
 
-/// What the processes have to do. What is not said is as in the examples' first: round trips between two processes of
-/// one user that trust each other.
+/// Workload. The default is round trips between two processes of one user that trust each other.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
+#[command(next_help_heading = WORKLOAD)]
 pub struct WorkloadOptions {
-    /// Bytes in a message; of a request, in its response
+    /// Message size, such as 4KiB. For requests: the size of responses
     #[arg(short, long, value_name = "SIZE", allow_hyphen_values = true)]
     pub size: Option<ByteSize>,
-    /// Messages a second, as 60/s or 10k/s; as fast as they go if not given
+    /// Messages per second, such as 60/s or 10k/s [default: as fast as possible]
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub rate: Option<Rate>,
-    /// How messages go back and forth: round-trip, one-way, or request (a small request and a response)
+    /// Pattern of messages [default: round-trip]
     #[arg(short = 'm', long, value_name = "PATTERN", value_parser = words(Pattern::OVER_ONE_LINK, Pattern::name))]
     pub pattern: Option<Pattern>,
-    /// Bytes in a request
+    /// Size of a request
     #[arg(long, value_name = "SIZE", alias = "ask", allow_hyphen_values = true)]
     pub request: Option<ByteSize>,
-    /// What to optimise: latency if not given, throughput for a stream without a rate
+    /// Objective [default: latency; throughput for one-way without --rate]
     #[arg(long, value_name = "OBJECTIVE", value_parser = words(Objective::ALL, Objective::name))]
     pub objective: Option<Objective>,
-    /// A percentile that must stay below a time, as in p99<2ms (p50, p90, p99 or p99.9)
+    /// Upper limit of p50, p90, p99 or p99.9, such as 'p99<2ms'
     #[arg(long, value_name = "SLO")]
     pub slo: Option<Slo>,
-    /// What lies between the processes; several with commas. A container has namespaces of every kind
-    #[arg(long, value_name = "BOUNDARY", value_delimiter = ',', value_parser = words(Boundary::ALL, Boundary::name))]
+    /// Boundaries between the processes, separated by commas. A container has all kinds of namespaces
+    #[arg(long, help_heading = TOPOLOGY, value_name = "BOUNDARY", value_delimiter = ',', value_parser = words(Boundary::ALL, Boundary::name))]
     pub boundary: Vec<Boundary>,
-    /// What the processes are written in, with commas
+    /// Languages of the processes, separated by commas
     #[arg(long, value_name = "LANGUAGE", value_delimiter = ',', value_parser = words(Language::ALL, Language::name))]
     pub languages: Vec<Language>,
-    /// Processes that receive, each every message
-    #[arg(long, value_name = "N", alias = "consumers", allow_negative_numbers = true, value_parser = several())]
+    /// Number of receivers. Each receives every message
+    #[arg(long, help_heading = TOPOLOGY, value_name = "N", alias = "consumers", allow_negative_numbers = true, value_parser = several())]
     pub receivers: Option<u32>,
-    /// Processes that send to one receiver over one link, as fast as it takes; --rate is what all together send
-    #[arg(long, value_name = "N", alias = "producers", allow_negative_numbers = true, value_parser = several())]
+    /// Number of senders to one receiver, over one link. --rate is their total
+    #[arg(long, help_heading = TOPOLOGY, value_name = "N", alias = "producers", allow_negative_numbers = true, value_parser = several())]
     pub senders: Option<u32>,
-    /// Processes that receive over one link, each message one of them
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = several())]
+    /// Number of workers on one link. Each message reaches one worker
+    #[arg(long, help_heading = TOPOLOGY, value_name = "N", allow_negative_numbers = true, value_parser = several())]
     pub workers: Option<u32>,
-    /// What the mechanism must offer by itself, with commas
+    /// Required features of the mechanism, separated by commas
     #[arg(long, value_name = "NEED", value_delimiter = ',', value_parser = words(Need::ALL, Need::name))]
     pub needs: Vec<Need>,
-    /// Whether the processes trust each other
+    /// Trust between the processes
     #[arg(long, value_name = "TRUST", value_parser = words(Trust::ALL, Trust::name))]
     pub trust: Option<Trust>,
-    /// Accept memory that both can write although they do not trust each other
+    /// Accept shared writable memory between processes without trust
     #[arg(long)]
     pub accept_shared_memory: bool,
-    /// Include rows that keep a processor busy while they wait
+    /// Include mechanisms that busy-wait
     #[arg(long)]
     pub spin: bool,
-    /// Only the newest message counts: include mechanisms that replace messages before they are read, such as a seqlock
+    /// Only the newest message counts. Includes mechanisms that overwrite unread messages, such as a seqlock
     #[arg(long)]
     pub latest: bool,
-    /// How long your own work on each message takes: shows whether the exchange matters
+    /// Time of your own work per message. Shows whether the exchange matters
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub work: Option<Time>,
-    /// What else may be chosen: the libraries that installed adapters carry, each with the wrapper that is measured
+    /// Further candidates: libraries of installed adapters, measured with their wrappers
     #[arg(long, value_name = "WHAT")]
     pub also: Option<Also>,
 }
 
-/// What may be chosen beside what every system has.
+/// Candidates besides the mechanisms of the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Also {
-    /// What installed adapters carry
+    /// Libraries of installed adapters
     Adapters,
 }
 
-/// How many processes may be asked for.
+/// Returns the parser of a number of processes.
 fn several() -> RangedU64ValueParser<u32> {
     RangedU64ValueParser::new().range(1..=1_000)
 }
 
-/// What `furlong recommend` takes.
+/// Options of `furlong recommend`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RecommendOptions {
     #[command(flatten)]
     pub workload: WorkloadOptions,
-    /// A file with these options by name, as in size = "4MiB"; what is typed counts before what is in it
-    #[arg(long = "workload", value_name = "FILE")]
+    /// File of workload options, such as size = "4MiB". The command line takes precedence
+    #[arg(help_heading = WORKLOAD, long = "workload", value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Print a minimal program pair for the choice to stdout, and the recommendation to stderr; programs of two languages
-    /// talk to each other, and need a folder (--output)
+    /// Print a minimal program pair to stdout, and the recommendation to stderr. Programs of two languages exchange
+    /// messages with each other, and need --output
     #[arg(
         long,
+        help_heading = OUTPUT,
         value_name = "LANGUAGE",
         value_delimiter = ',',
         conflicts_with = "format",
         value_parser = printed()
     )]
     pub emit: Vec<Printed>,
-    /// Write the programs into this folder, as pair.c, pair.rs and pair.py
-    #[arg(long, short, value_name = "FOLDER", requires = "emit")]
+    /// Write the programs into DIR: pair.c, pair.rs, pair.py
+    #[arg(long, short, help_heading = OUTPUT, value_name = "DIR", requires = "emit")]
     pub output: Option<PathBuf>,
-    /// Print the program of this row, as in pipe/block, and measure nothing
-    #[arg(long, value_name = "ROW", requires = "emit")]
+    /// Print the program pair of ROW, such as pipe/block, without measuring
+    #[arg(long, help_heading = OUTPUT, value_name = "ROW", requires = "emit")]
     pub row: Option<String>,
-    /// Where the processes run: other-core, same-core, or two processors as 0:1
-    #[arg(long = "place", value_name = "PLACE", default_value = "other-core")]
+    /// CPUs of the processes: other-core, same-core, or two CPUs such as 0:1
+    #[arg(help_heading = TOPOLOGY, long = "place", value_name = "PLACE", default_value = "other-core")]
     pub place: Placement,
-    /// Longest time to measure in all; slow candidates are dropped early, and the answer rests on what was measured by then
-    #[arg(long, value_name = "TIME", default_value = "30s", allow_hyphen_values = true)]
+    /// Longest time of all measurements. Slow candidates are dropped early
+    #[arg(long, help_heading = PRECISION, value_name = "TIME", default_value = "30s", allow_hyphen_values = true)]
     pub within: Time,
     #[command(flatten)]
     pub common: CommonOptions,
-    /// Form of the result
-    #[arg(long, value_enum, default_value_t = ListFormat::Table)]
+    /// Output format
+    #[arg(long, help_heading = OUTPUT, value_enum, default_value_t = ListFormat::Table)]
     pub format: ListFormat,
     #[command(flatten)]
     pub saving: SavingOptions,
-    /// Exit with 5 if the machine was too noisy
-    #[arg(long)]
+    /// Exit with status 5 if the machine was too noisy
+    #[arg(long, help_heading = EXIT_STATUS)]
     pub strict: bool,
 }
 
-/// A language in which programs are printed; of others it says how an end is written in them.
+/// Returns the parser of a language of printed programs. The error for another language names the guide for writing one end by hand.
 fn printed() -> impl TypedValueParser<Value = Printed> {
     let others = Language::ALL.map(Language::name).into_iter();
     let others = others.filter(|name| name.parse::<Printed>().is_err());
@@ -165,7 +166,7 @@ fn printed() -> impl TypedValueParser<Value = Printed> {
     })
 }
 
-/// One of a fixed list of words, so that help and shells know all of them.
+/// Returns the parser of a fixed list of words, which help and shell completion list.
 fn words<T, const N: usize>(all: [T; N], name: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
 where
     T: Clone + FromStr<Err: std::error::Error + Send + Sync + 'static> + Send + Sync + 'static,

@@ -1,46 +1,46 @@
-//! What `furlong report` takes.
+//! Options of `furlong report`.
 
 use super::CompareBy;
 use clap::{Args, ValueEnum};
 use furlong_model::Percent;
 use std::path::PathBuf;
 
-const REPORT_EXAMPLES: &str = "A run is named as for furlong compare; @last if none is. Nothing is measured.
+const REPORT_EXAMPLES: &str = "A run is named as for furlong compare [default: @last]. Nothing is measured.
 
 Examples:
-  furlong report -o report.html                  the newest run, in one file that needs nothing else
-  furlong report before after -o report.html     two runs, and what changed
+  furlong report -o report.html                  the newest run, as one self-contained page
+  furlong report before after -o report.html     two runs, and their differences
   furlong report before --format markdown        for a README or a pull request
   furlong report before --format markdown --charts charts -o report.md
-                                                 with its charts as pictures (SVG)
+                                                 with charts as SVG files
   furlong report --by host results -o fleet.html
-                                                 many hosts: which stand out, and every row of each
+                                                 many hosts: outliers, and every benchmark of each host
 
-A report shows what a run has figures for: furlong run -s 64..1MiB:x4 gives latency against size, and with -m one-way
-throughput; furlong explain --save NAME where the time goes; furlong replay a comparison then and now.";
+The content depends on the run. For example, furlong run -s 64..1MiB:x4 adds latency against size, -m one-way adds throughput,
+furlong explain --save NAME adds a breakdown, and furlong replay a comparison then and now.";
 
-/// What `furlong report` takes.
+/// Options of `furlong report`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = REPORT_EXAMPLES)]
 pub struct ReportOptions {
-    /// Saved runs, the baseline first: names, @last, @last~1, globs such as 'after-*', or paths; with --by also folders, of
-    /// which every file that ends in .jsonl is read, with those of folders in them
+    /// Saved runs, the baseline first: names, @last, globs or paths. With --by also directories, of which every .jsonl file is read,
+    /// recursively
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
-    /// Show many runs: every row and cost of each host and those that stand out, or groups of one kernel or label beside the group
-    /// of the oldest run
+    /// Group runs by host, kernel or label. Each host is compared with all others, and each kernel or label with the group of the
+    /// oldest run
     #[arg(long, value_enum, value_name = "WHAT", requires = "runs", conflicts_with = "charts")]
     pub by: Option<CompareBy>,
-    /// File to write; an existing one is replaced. Standard output if not given
+    /// Write the report to FILE [default: stdout]. An existing file is replaced
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Form of the report
+    /// Output format
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     pub format: ReportFormat,
-    /// Write each chart as a picture (SVG) into this folder too. rsvg-convert makes a PNG of one, and the page has a button for it
-    #[arg(long, value_name = "FOLDER")]
+    /// Write each chart into DIR too, as SVG. rsvg-convert converts SVG to PNG, and the page has a button for it
+    #[arg(long, value_name = "DIR")]
     pub charts: Option<PathBuf>,
-    /// Where runs are compared: changes of a row up to this count as the same
+    /// Treat changes up to PERCENT as the same, if runs are compared
     #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true)]
     pub margin: Percent,
 }
@@ -48,7 +48,7 @@ pub struct ReportOptions {
 /// Forms of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ReportFormat {
-    /// One page with charts, style and scripts in it
+    /// One self-contained page with charts
     Html,
     /// For documents
     Markdown,

@@ -1,7 +1,10 @@
-//! What `furlong run` takes.
+//! Options of `furlong run`.
 
 use super::chart::ChartOptions;
-use super::shared::{CaseOptions, CommonOptions, Format, PatternOptions, ProgramOptions, SavingOptions};
+use super::shared::{
+    BENCHMARKS, CaseOptions, CommonOptions, EXIT_STATUS, Format, OUTPUT, PRECISION, PatternOptions,
+    ProgramOptions, SavingOptions, TOPOLOGY, WORKLOAD,
+};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use furlong_bench::peer::PeerAddress;
@@ -25,48 +28,48 @@ fn boundary() -> impl TypedValueParser<Value = Boundary> {
 }
 
 const RUN_EXAMPLES: &str =
-    "A row is MECHANISM/WAIT, as in pipe/block. A mechanism alone means its usual wait; globs name several.
+    "A benchmark is MECHANISM/WAIT, such as pipe/block. A mechanism alone has its default wait strategy. A glob matches several.
 
 Examples:
-  furlong run                                    every mechanism with its usual wait
-  furlong run posix-shm/spin pipe/spin           two rows that wait the same way
+  furlong run                                    every mechanism with its default wait strategy
+  furlong run posix-shm/spin pipe/spin           two benchmarks that busy-wait
   furlong run 'unix-*' tcp -s 128 -s 64KiB       UNIX sockets and TCP, two sizes
-  furlong run --wait spin --place 0:1            everything that can spin, on processors 0 and 1
-  furlong run '*-shm/*' --place same-core        shared memory with every doorbell, on one core
-  furlong run pipe tcp --rate 1k/s               at a fixed rate: what a stall does to the messages behind it
-  furlong run pipe tcp --rate 1k/s..1M/s:x4      over a sweep of rates: up to which one their latency stays as it is
-  furlong run pipe posix-shm --think-time 1ms    a message after a pause
-  furlong run pipe unix-stream --window 8        round trips with 8 messages outstanding
-  furlong run pipe posix-shm --pairs 1..8        1, 2, 4 and 8 pairs at once: what they have together, and each
+  furlong run --wait spin --place 0:1            every mechanism that can busy-wait, on CPUs 0 and 1
+  furlong run '*-shm/*' --place same-core        shared memory with every wait strategy, on one core
+  furlong run pipe tcp --rate 1k/s               fixed rate: latency includes the delay behind a stall
+  furlong run pipe tcp --rate 1k/s..1M/s:x4      sweep of rates
+  furlong run pipe posix-shm --think-time 1ms    a pause before each message
+  furlong run pipe unix-stream --window 8        8 round trips in flight
+  furlong run pipe posix-shm --pairs 1..8        1, 2, 4 and 8 pairs in parallel
   furlong run pipe posix-shm -m fan-out --receivers 4
-                                                 each message to every one of four receivers
+                                                 each message to all of four receivers
   furlong run pipe posix-shm -m fan-out --receivers 4 --stall 1
-                                                 the same, and what three receive while the first sleeps
-  furlong run -m fan-in --senders 4              from four senders to one receiver, all by one link
-  furlong run -m work --workers 1..8             each message to one of 1, 2, 4 and 8 workers, all at one link
+                                                 throughput of three receivers while the first sleeps
+  furlong run -m fan-in --senders 4              four senders to one receiver, over one link
+  furlong run -m work --workers 1..8             each message to one of 1, 2, 4 and 8 workers, over one link
   furlong run pipe unix-stream -m ready --links 1..1024:x4
-                                                 waiting for one of 1, 4, 16 … links by select, poll, epoll and io_uring
+                                                 wait for one of 1, 4, 16 … links: select, poll, epoll, io_uring
   furlong run pipe unix-stream -m one-way -s 64..1MiB:x4
                                                  throughput of a stream, over a sweep of sizes
   furlong run pipe posix-shm -m request --request 1 --response 256KiB
-                                                 a small request and a large response
-  furlong run pipe tcp -m connect                a link for each message: made, used once and removed
+                                                 small requests, large responses
+  furlong run pipe tcp -m connect                create, use once and remove a link for each message
   furlong run pipe -m one-way -s 64KiB --pipe-size 1MiB
   furlong run --program './serve' --program './ask' pipe
-                                                 your own server and client, which print 'ready' and 'done 1000'
-  furlong run --program './client'               your own program, which starts its server itself
-  furlong run tcp udp --peer ssh://node-7        between this host and another one
+                                                 your server and client, which print 'ready' and 'done 1000'
+  furlong run --program './client'               your program, which starts its own server
+  furlong run tcp udp --peer ssh://node-7        between this host and another host
   furlong run tcp -m one-way --peer command:sh --peer-address 127.0.0.1
-                                                 the same by whatever gives a pipe to a shell there: here one of this host
+                                                 over any command that runs a shell there; here on this host
   furlong run tcp unix-stream --boundary netns   between two network namespaces of this machine
-  furlong run pipe --chart always                its ranking and its slowest round trips, drawn
-  furlong run pipe tcp --within 1min             until both medians are within ±5 %, or a minute is over
-  furlong run pipe tcp --across 3                three times, 10 s apart: what stays the same
-  furlong run pipe --watch                       again and again, drawn over time, until Ctrl-C
-  furlong run pipe --self-check                  does a row tie with itself here?
-  furlong run pipe --format json                 one JSON object, for programs";
+  furlong run pipe --chart always                charts of the ranking and of the slowest round trips
+  furlong run pipe tcp --within 1min             until both medians are within ±5 %, for a minute at most
+  furlong run pipe tcp --across 3                three times, 10 s apart: differences between runs
+  furlong run pipe --watch                       repeatedly, with a chart over time, until Ctrl-C
+  furlong run pipe --self-check                  does a benchmark tie with itself here?
+  furlong run pipe --format json                 one JSON object";
 
-/// What `furlong run` takes.
+/// Options of `furlong run`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = RUN_EXAMPLES)]
 pub struct RunOptions {
@@ -76,90 +79,86 @@ pub struct RunOptions {
     pub programs: ProgramOptions,
     #[command(flatten)]
     pub pattern: PatternOptions,
-    /// Send at a fixed rate, as 10k/s, with one message outstanding: one that is due while another is under way waits, and
-    /// its time counts from when it was due (corrected for coordinated omission). Or at each rate of a sweep, such as
-    /// 1k/s..1M/s:x2; may be repeated
-    #[arg(long = "rate", value_name = "RATE", conflicts_with = "think_time", allow_hyphen_values = true)]
+    /// Send at a fixed rate, such as 10k/s, or a sweep such as 1k/s..1M/s:x2. One message is in flight. The latency of a delayed
+    /// message counts from its due time, which corrects for coordinated omission. Can be repeated
+    #[arg(long = "rate", value_name = "RATE", help_heading = WORKLOAD, conflicts_with = "think_time", allow_hyphen_values = true)]
     pub rates: Vec<Rates>,
-    /// Wait this long after each response before the next message is sent
-    #[arg(long, alias = "gap", value_name = "TIME", allow_hyphen_values = true)]
+    /// Pause for TIME between a response and the next message
+    #[arg(long, alias = "gap", help_heading = WORKLOAD, value_name = "TIME", allow_hyphen_values = true)]
     pub think_time: Option<Time>,
-    /// Keep this many messages outstanding: so many are sent, and then the next one for each response. Each is timed from its
-    /// send to its response
-    #[arg(long, value_name = "N", default_value_t = NonZeroU32::MIN, allow_negative_numbers = true,
+    /// Keep N messages in flight. Each is timed from its send to its response
+    #[arg(long, help_heading = WORKLOAD, value_name = "N", default_value_t = NonZeroU32::MIN, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=MOST_OUTSTANDING).try_map(NonZeroU32::try_from))]
     pub window: NonZeroU32,
-    /// Let so many pairs do this at the same moment, each with processes and a link of its own, and compare with one pair
-    /// alone; a number or a sweep such as 1..64:x2
-    #[arg(long, value_name = "N", default_value = "1", allow_hyphen_values = true)]
+    /// Run N process pairs in parallel, and compare with one pair. A number, or a sweep such as 1..64:x2
+    #[arg(long, help_heading = TOPOLOGY, value_name = "N", default_value = "1", allow_hyphen_values = true)]
     pub pairs: Counts,
-    /// With -m fan-out: so many receivers; a number or a sweep such as 1..16:x2. 2 if not given
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    /// Number of receivers of -m fan-out [default: 2]. A number, or a sweep such as 1..16:x2
+    #[arg(long, help_heading = TOPOLOGY, value_name = "N", allow_hyphen_values = true)]
     pub receivers: Option<Counts>,
-    /// With -m fan-out: let the receiver with this number sleep for a while, and say what the others get meanwhile
-    #[arg(long, value_name = "RECEIVER", allow_negative_numbers = true,
+    /// Put receiver N of -m fan-out to sleep, and measure the others
+    #[arg(long, help_heading = TOPOLOGY, value_name = "N", allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..).try_map(NonZeroU32::try_from))]
     pub stall: Option<NonZeroU32>,
-    /// With -m fan-in: so many senders, all by one link; a number or a sweep. 2 if not given
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    /// Number of senders of -m fan-in [default: 2]. A number, or a sweep
+    #[arg(long, help_heading = TOPOLOGY, value_name = "N", allow_hyphen_values = true)]
     pub senders: Option<Counts>,
-    /// With -m work: so many workers, all at one link; a number or a sweep. 2 if not given
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    /// Number of workers of -m work [default: 2]. A number, or a sweep
+    #[arg(long, help_heading = TOPOLOGY, value_name = "N", allow_hyphen_values = true)]
     pub workers: Option<Counts>,
-    /// With -m ready: so many links, of which one carries each message; a number or a sweep such as 1..4096:x4. 2 if not given
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    /// Number of links of -m ready [default: 2]. A number, or a sweep such as 1..4096:x4. One link carries each message
+    #[arg(long, help_heading = TOPOLOGY, value_name = "N", allow_hyphen_values = true)]
     pub links: Option<Counts>,
-    /// Run the responder on another host: ssh://HOST or ssh://USER@HOST:PORT (ssh has to come in without a question), or
-    /// command:'COMMAND', which gives a pipe to a shell there. furlong is copied there for the run if this version is not there.
-    /// Without names of rows, all that reach another host are measured
-    #[arg(long, value_name = "PEER", conflicts_with_all = ["count", "places"])]
+    /// Run the responder on ssh://USER@HOST:PORT or command:COMMAND. ssh must log in without a prompt. COMMAND must
+    /// run a shell on the other host. furlong copies itself there for the run if this version is missing. Without names, every
+    /// benchmark that reaches another host runs
+    #[arg(long, help_heading = TOPOLOGY, value_name = "PEER", conflicts_with_all = ["count", "places"])]
     pub peer: Option<PeerAddress>,
-    /// The address of the other host at which the responder listens, and that this host reaches; if not given, the one by which
-    /// ssh has reached it
-    #[arg(long, value_name = "ADDRESS", requires = "peer")]
+    /// Address on which the responder of --peer listens [default: the address that ssh has used]
+    #[arg(long, hide_short_help = true, help_heading = TOPOLOGY, value_name = "ADDRESS", requires = "peer")]
     pub peer_address: Option<IpAddr>,
-    /// Put a boundary of this machine between the roles: network-namespace (or netns), a network namespace for each with a virtual
-    /// Ethernet pair in between, as between two containers. What does not go by the network is as without it. Needs root or user
-    /// namespaces; nothing of the machine's own network is touched
-    #[arg(long, value_name = "BOUNDARY", value_parser = boundary(), conflicts_with = "peer")]
+    /// Separate the processes: network-namespace (or netns). Each process has a network namespace, with a virtual Ethernet pair in
+    /// between, as two containers have. Only mechanisms that use the network change. Needs root or user namespaces. The network of the
+    /// machine is not changed
+    #[arg(long, help_heading = TOPOLOGY, value_name = "BOUNDARY", hide_possible_values = true, value_parser = boundary(), conflicts_with = "peer")]
     pub boundary: Option<Boundary>,
     #[command(flatten)]
     pub precision: PrecisionOptions,
-    /// Time measured in each trial: 40ms if not given; at a pace, time for 100 messages, but not above 1s; of several, 100ms, and up to 2s where not all were measured at the same moment
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    /// Measured time of a trial [default: 40ms]. With --rate or --think-time: 100 messages, at most 1s. With several pairs,
+    /// receivers, senders, workers or links: 100ms, and up to 2s if not all of them ran in parallel
+    #[arg(long, help_heading = PRECISION, value_name = "TIME", allow_hyphen_values = true)]
     pub budget: Option<Time>,
-    /// Warm each trial up for at least this long [default: until its pace is steady, at most 60ms; programs that compile while they
-    /// run: until they become no faster for a second, at most 5s]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    /// Warm up each trial for TIME or more [default: until steady]. The default is at most 60ms. For programs that compile while they run, the
+    /// default is until they become no faster for a second, at most 5s
+    #[arg(long, help_heading = PRECISION, value_name = "TIME", allow_hyphen_values = true)]
     pub warm_up: Option<Time>,
-    /// Count the system calls of each row too, of round trips, in a pass of its own
-    #[arg(long)]
+    /// Count the system calls of round trips too, in a separate pass
+    #[arg(long, help_heading = BENCHMARKS)]
     pub count: bool,
-    /// Measure the rows again and again, and draw each trial over time, until Ctrl-C or until --within is over: how this
-    /// machine changes
-    #[arg(long, conflicts_with_all = ["count", "self_check", "trials", "precision", "across"])]
+    /// Repeat until Ctrl-C or the end of --within, and draw each trial over time
+    #[arg(long, help_heading = OUTPUT, conflicts_with_all = ["count", "self_check", "trials", "precision", "across"])]
     pub watch: bool,
-    /// Measure each row against itself under two names, and say how often the two tie
-    #[arg(long, conflicts_with_all = ["count", "require", "precision", "within", "across"])]
+    /// Compare each benchmark with itself under two names, which must tie
+    #[arg(long, help_heading = BENCHMARKS, conflicts_with_all = ["count", "require", "precision", "within", "across"])]
     pub self_check: bool,
-    /// How often --self-check compares
-    #[arg(long, value_name = "N", default_value_t = 20, requires = "self_check", allow_negative_numbers = true,
+    /// Number of comparisons of --self-check
+    #[arg(long, hide_short_help = true, help_heading = BENCHMARKS, value_name = "N", default_value_t = 20, requires = "self_check", allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub repeats: u32,
     #[command(flatten)]
     pub common: CommonOptions,
-    /// Form of the result
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    /// Output format
+    #[arg(long, help_heading = OUTPUT, value_enum, default_value_t = Format::Table)]
     pub format: Format,
     #[command(flatten)]
     pub chart: ChartOptions,
     #[command(flatten)]
     pub saving: SavingOptions,
-    /// Exit with 7 if anything asked for cannot run here
-    #[arg(long)]
+    /// Exit with status 7 if any of the benchmarks cannot run here
+    #[arg(long, help_heading = EXIT_STATUS)]
     pub require: bool,
-    /// Exit with 5 if the machine was too noisy
-    #[arg(long)]
+    /// Exit with status 5 if the machine was too noisy
+    #[arg(long, help_heading = EXIT_STATUS)]
     pub strict: bool,
 }
 
@@ -207,28 +206,33 @@ impl RunOptions {
     }
 }
 
-/// How many trials each row has.
+/// Numbers and times of trials.
 #[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = PRECISION)]
 pub struct PrecisionOptions {
-    /// Trials of each row, interleaved with those of all others. Given alone: exactly so many. With --precision: at least
-    /// so many. 9 if not given
+    /// Number of trials, or with --precision the minimum [default: 9]. Trials of all benchmarks are interleaved
     #[arg(long, value_name = "N", allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=10_000))]
     trials: Option<u32>,
-    /// After the first trials, measure rows further whose medians are less certain than this, the least certain first: 5%
-    /// if neither this nor --trials is given
+    /// Add trials until each median is within ±PERCENT [default: 5%]. With --trials alone, none are added
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
     precision: Option<Percent>,
-    /// Repeat all of it so often, some time apart: the interval of a median then holds those of all repetitions
+    /// Repeat the whole run N times. The interval of a median then includes the medians of all repetitions
     #[arg(long, value_name = "N", conflicts_with_all = ["precision", "within"], allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(2..=100))]
     across: Option<u32>,
-    /// The time between two repetitions of --across
-    #[arg(long, value_name = "TIME", default_value = "10s", requires = "across", allow_hyphen_values = true)]
+    /// Time between two repetitions of --across
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "TIME",
+        default_value = "10s",
+        requires = "across",
+        allow_hyphen_values = true
+    )]
     apart: Time,
-    /// How long all trials may take together: the one under way is finished. If not given, all first trials are made, and
-    /// further ones take no longer than those did; of several pairs, receivers, senders or workers, as many as take 40 s, and
-    /// at least three of each row
+    /// Longest time of all trials together. The last trial is completed. By default, all first trials run, and further trials take no
+    /// longer than the first ones. With several pairs, receivers, senders or workers: 40 s, and at least three trials of each benchmark
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     within: Option<Time>,
 }

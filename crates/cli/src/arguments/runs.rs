@@ -1,15 +1,16 @@
-//! What `furlong runs` takes.
+//! Options of `furlong runs`.
 
 use clap::{Args, Subcommand};
 use furlong_console::ListFormat;
 
-const EXAMPLES: &str = "A run is the name that it was saved under, @last for the newest one, @last~1 for the one before, or a glob.
+const EXAMPLES: &str =
+    "A run is a saved name, @last for the newest run, @last~1 for the run before it, or a glob.
 
 Examples:
   furlong runs list                              all saved runs, the newest last
-  furlong runs show @last                        its figures once more; nothing is measured";
+  furlong runs show @last                        figures of the newest run";
 
-/// What `furlong runs` takes.
+/// Options of `furlong runs`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub struct RunsOptions {
@@ -17,17 +18,17 @@ pub struct RunsOptions {
     pub verb: RunsVerb,
 }
 
-/// What can be done with saved runs.
+/// Commands for saved runs.
 #[derive(Debug, Clone, Subcommand)]
 pub enum RunsVerb {
     /// List all saved runs: name, time and command
     #[command(after_help = "Examples:\n  furlong runs list\n  furlong runs list --format json")]
     List {
-        /// Form of the result
+        /// Output format
         #[arg(long, value_enum, default_value_t = ListFormat::Table)]
         format: ListFormat,
     },
-    /// Show the figures of a saved run as the verb printed them that measured it
+    /// Print the figures of a saved run again
     #[command(after_help = "Examples:\n  furlong runs show @last\n  furlong runs show before")]
     Show {
         /// Saved runs: names, @last, @last~1, globs such as 'after-*', or paths
@@ -41,13 +42,13 @@ pub enum RunsVerb {
         #[arg(value_name = "RUN", required = true)]
         runs: Vec<String>,
     },
-    /// Give a saved run another name
+    /// Rename a saved run
     #[command(after_help = "Examples:\n  furlong runs rename after with-large-pages")]
     Rename {
-        /// A saved run: its name, @last or @last~1
+        /// Saved run: a name, @last or @last~1
         #[arg(value_name = "RUN")]
         run: String,
-        /// Its new name, which no other run has
+        /// New name, which no other run has
         #[arg(value_name = "NAME")]
         name: String,
     },

@@ -1,27 +1,27 @@
-//! What `furlong serve` takes.
+//! Options of `furlong serve`.
 
 use clap::Args;
 use furlong_model::Percent;
 use std::path::PathBuf;
 
-const SERVE_EXAMPLES: &str = "It prints an address of this machine, for a browser of this machine. The address has a secret: who has it can read
-the runs, and nobody can change anything. A run that is still being measured is shown as far as it is.
+const SERVE_EXAMPLES: &str = "furlong prints an address for a browser on this machine. The address contains a secret. Any user with the address can
+read the runs. Nothing can be changed. A run in progress is shown with its results so far.
 
 Examples:
   furlong serve                                  your saved runs
-  furlong serve ./results --port 8080            those of another folder, at a fixed port";
+  furlong serve ./results --port 8080            runs of another directory, on a fixed port";
 
-/// What `furlong serve` takes.
+/// Options of `furlong serve`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = SERVE_EXAMPLES)]
 pub struct ServeOptions {
-    /// Folder of runs (files that end in .jsonl); your saved runs if not given
-    #[arg(value_name = "FOLDER")]
+    /// Directory of .jsonl files [default: your saved runs]
+    #[arg(value_name = "DIR")]
     pub folder: Option<PathBuf>,
-    /// Port on the loopback; 0 is a free one
+    /// Port on the loopback. 0 chooses a free port
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub port: u16,
-    /// Where runs are compared: changes of a row up to this count as the same
+    /// Treat changes up to PERCENT as the same, if runs are compared
     #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true)]
     pub margin: Percent,
 }

@@ -1,16 +1,17 @@
-//! The options that several verbs take.
+//! Options that several verbs share.
 
 use clap::{Args, ValueEnum};
 use furlong_model::{Access, ByteSize, Pattern, Placement, Sizes, Time, Wait};
 use std::path::PathBuf;
 
-/// Which rows to measure.
+/// Benchmarks, message sizes and CPUs.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = WORKLOAD)]
 pub struct CaseOptions {
-    /// Rows to measure: names or globs such as 'unix-*' or '*/spin'
-    #[arg(value_name = "ROW")]
+    /// Benchmarks: names or globs such as 'unix-*' or '*/spin'
+    #[arg(value_name = "ROW", help_heading = None)]
     pub rows: Vec<String>,
-    /// Bytes in a message, as 128, 4KiB or 1MiB, or a sweep such as 64..16MiB:x4; may be repeated
+    /// Message size, such as 4KiB, or a sweep 64..16MiB:x4. Can be repeated
     #[arg(
         short = 's',
         long = "size",
@@ -19,21 +20,31 @@ pub struct CaseOptions {
         allow_hyphen_values = true
     )]
     pub sizes: Vec<Sizes>,
-    /// Only rows that wait this way; may be repeated
-    #[arg(long = "wait", value_name = "WAIT")]
+    /// Only benchmarks with this wait strategy. Can be repeated
+    #[arg(long = "wait", value_name = "WAIT", help_heading = BENCHMARKS)]
     pub waits: Vec<Wait>,
-    /// Where the roles run: other-core (the usual one), same-core, free (nobody is pinned, as in most programs), one-process
-    /// (both ends in one, so that nobody waits), or two processors as 0:1. Of several pairs: spread (all processes in turn
-    /// over all cores; the usual one), packed (both roles of a pair on one processor), or a list as 0:1:2:3; may be repeated
-    #[arg(long = "place", value_name = "PLACE")]
+    /// CPUs: other-core (default), same-core, free, one-process or 0:1. 'free' does not pin. 'one-process'
+    /// holds both ends in one process. With several pairs: spread (all processes over all cores; the default), packed (a pair shares
+    /// a CPU) or a list such as 0:1:2:3. Can be repeated
+    #[arg(long = "place", value_name = "PLACE", help_heading = TOPOLOGY)]
     pub places: Vec<Placement>,
-    /// Measure the rows of the adapter in this folder too: a program that speaks furlong's adapter protocol; may be repeated
-    #[arg(long = "adapter", value_name = "FOLDER")]
+    /// Add the benchmarks of the adapter in DIR. An adapter is a program that speaks furlong's adapter protocol. Can be repeated
+    #[arg(long = "adapter", value_name = "DIR", help_heading = BENCHMARKS)]
     pub adapters: Vec<PathBuf>,
-    /// Measure the rows of all installed adapters too
-    #[arg(long = "adapters")]
+    /// Add the benchmarks of all installed adapters
+    #[arg(long = "adapters", help_heading = BENCHMARKS)]
     pub all_adapters: bool,
 }
+
+/// Headings of groups of options.
+pub(super) const BENCHMARKS: &str = "Benchmarks";
+pub(super) const WORKLOAD: &str = "Workload";
+pub(super) const TOPOLOGY: &str = "Topology";
+pub(super) const CONDITIONS: &str = "Conditions";
+pub(super) const PRECISION: &str = "Precision and time";
+pub(super) const OUTPUT: &str = "Output";
+pub(super) const SAVING: &str = "Saving";
+pub(super) const EXIT_STATUS: &str = "Exit status";
 
 impl CaseOptions {
     /// Where the roles run: what was asked, or else `usual`.
@@ -44,46 +55,49 @@ impl CaseOptions {
 
 /// Returns the help of `--pattern`, with a description of each pattern.
 fn pattern_help() -> String {
-    let described = |pattern: Pattern| format!("{pattern} ({})", pattern.facts().summary);
-    format!("How messages go back and forth: {}", Pattern::ALL.map(described).join(", "))
+    let names = Pattern::ALL.map(|pattern| pattern.to_string()).join(", ");
+    let described = |pattern: Pattern| format!("{pattern}: {}", pattern.facts().summary);
+    format!("Pattern of messages: {names}. {}", Pattern::ALL.map(described).join("; "))
 }
 
-/// How messages go back and forth, and through which buffers.
+/// Pattern of messages, and buffers.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = WORKLOAD)]
 pub struct PatternOptions {
     #[arg(short = 'm', long, value_name = "PATTERN", default_value_t, help = pattern_help())]
     pub pattern: Pattern,
-    /// Bytes in a request
+    /// Size of a request
     #[arg(long, value_name = "SIZE", alias = "ask", allow_hyphen_values = true)]
     pub request: Option<ByteSize>,
-    /// Bytes in the response to a request: another name for -s; may be repeated
+    /// Size of a response. Another name of -s. Can be repeated
     #[arg(long, value_name = "SIZE", alias = "answer", conflicts_with = "sizes", allow_hyphen_values = true)]
     pub response: Vec<Sizes>,
-    /// The mechanism that carries requests, where it is not the one that carries responses: a pipe or a socket
-    #[arg(long, value_name = "MECHANISM", alias = "ask-by")]
+    /// Send requests through another mechanism than responses: a pipe or a socket
+    #[arg(long, value_name = "MECHANISM", alias = "ask-by", hide_short_help = true)]
     pub request_by: Option<String>,
-    /// What pipes hold
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    /// Pipe capacity (F_SETPIPE_SZ)
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, help_heading = CONDITIONS)]
     pub pipe_size: Option<ByteSize>,
-    /// What each buffer of a socket holds
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    /// Size of each socket buffer (SO_SNDBUF, SO_RCVBUF)
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, help_heading = CONDITIONS)]
     pub socket_buffer: Option<ByteSize>,
-    /// What each ring in shared memory holds, up to a power of two, and at least one message
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    /// Size of each ring in shared memory. It is rounded up to a power of two, and to one message
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, help_heading = CONDITIONS)]
     pub ring_size: Option<ByteSize>,
-    /// Where the bytes of messages are written and read: copy (out of the sender's buffer and into the receiver's), in-place
-    /// (the sender writes each byte where it lies between the two, and the receiver reads each there, in rows that lend
-    /// memory), or stamps-in-place (the same of the first and the last 8 bytes alone); may be repeated
+    /// Access to messages: copy, in-place, stamps-in-place [default: copy]. 'copy' uses private buffers. 'in-place' is zero
+    /// copy: every byte is written and read in shared memory. 'stamps-in-place' touches only the first and the last 8 bytes. Can be
+    /// repeated
     #[arg(long = "access", value_name = "ACCESS")]
     pub accesses: Vec<Access>,
 }
 
 /// Own programs of the user.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = BENCHMARKS)]
 pub struct ProgramOptions {
-    /// Time own programs: once for a program that starts its peer itself, and otherwise twice per benchmark, first the server,
-    /// then the client. The server prints a line 'ready'; the client or the only program prints 'ready', then 'done N' after N
-    /// exchanges. Their messages are not verified
+    /// Time your own programs: first the server, then the client. A program that starts its peer is given once. The server
+    /// prints a line 'ready'. The client or the only program prints 'ready', then 'done N' after N exchanges. Their messages are not
+    /// verified
     #[arg(long = "program", value_name = "COMMAND")]
     pub commands: Vec<String>,
 }
@@ -91,45 +105,46 @@ pub struct ProgramOptions {
 /// Options of every verb that measures.
 #[derive(Debug, Clone, Args)]
 pub struct CommonOptions {
-    /// Give a trial up when nothing has happened for this long; five times as long while a process of it gets no processor, or
-    /// waits for the disk
-    #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
+    /// Abort a trial after TIME without progress. Five times TIME if a process is starved of CPU or blocked on disk
+    #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true, help_heading = PRECISION)]
     pub timeout: Time,
-    /// Seed of the order of trials and of the intervals; random if not given
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    /// Seed of the order of trials and of the intervals [default: random]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, hide_short_help = true, help_heading = PRECISION)]
     pub seed: Option<u64>,
-    /// Folder for files that back memory: of file-shm (a private folder in TMPDIR if not given), and of a handover on a
-    /// disk (the first folder on one if not given)
-    #[arg(long, value_name = "FOLDER")]
+    /// Directory of files that back memory: for file-shm [default: a private one in TMPDIR], and for bulk transfers on a disk
+    /// [default: the first directory on a disk]
+    #[arg(long, value_name = "DIR", hide_short_help = true, help_heading = CONDITIONS)]
     pub file_folder: Option<PathBuf>,
-    /// No progress line on stderr
-    #[arg(long)]
+    /// Print no progress line on stderr
+    #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     pub no_progress: bool,
 }
 
-/// What a run is called: the name under which its records are saved, and what stands in them.
+/// Names of a run: of its file, and in its records.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = SAVING)]
 pub struct SavedName {
-    /// Save the run under this name, as furlong compare takes it
+    /// Save the run as NAME, for furlong compare
     #[arg(long, value_name = "NAME")]
     pub save: Option<String>,
-    /// Replace the run that has this name, once this one is complete
-    #[arg(long, requires = "save")]
+    /// Replace the saved run of this name when this run is complete
+    #[arg(long, requires = "save", hide_short_help = true)]
     pub replace: bool,
-    /// Label of this run, such as 'before' or 'new-kernel'; furlong compare --by label compares runs by label
+    /// Label the run, for furlong compare --by label. For example 'before' or 'new-kernel'
     #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub label: Option<String>,
-    /// What this host is called in the records; if not given, what the system calls it
-    #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    /// Name of this host in the records [default: hostname]
+    #[arg(long, value_name = "NAME", hide_short_help = true, value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub host: Option<String>,
 }
 
-/// Where the records of a run go: under the time unless something else is said.
+/// Whether and under which names a run is saved.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = SAVING)]
 pub struct SavingOptions {
     #[command(flatten)]
     pub name: SavedName,
-    /// Do not save the run (without a name it is saved under the time)
+    /// Do not save the run. Without --save, the run is saved under its time
     #[arg(long, conflicts_with = "save")]
     pub no_save: bool,
 }
@@ -144,11 +159,11 @@ impl SavedName {
 /// Forms of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people
+    /// Text
     Table,
     /// One object
     Json,
-    /// One line a row
+    /// One line per benchmark
     Csv,
     /// For documents
     Markdown,

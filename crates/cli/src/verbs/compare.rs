@@ -1,4 +1,4 @@
-//! `furlong compare`: saved runs row by row. Nothing is measured.
+//! `furlong compare`: compares saved runs row by row, without measuring.
 
 use crate::arguments::{CompareFormat, CompareOptions, FailOn};
 use crate::verbs::compare_many::{compare_many, compare_pairs};
@@ -7,7 +7,7 @@ use furlong_analysis::{Comparison, DecodedRun, NamedRun, compare as compare_runs
 use furlong_console::exit::{Outcome, Usage};
 use furlong_render as render;
 
-/// Compares what was asked for with the first of it.
+/// Compares the named runs with the first of them.
 pub fn compare(asked: &CompareOptions) -> anyhow::Result<Outcome> {
     if asked.pairs {
         return compare_pairs(asked);
@@ -20,7 +20,7 @@ pub fn compare(asked: &CompareOptions) -> anyhow::Result<Outcome> {
     if runs.len() < 2 {
         let names: Vec<_> = runs.iter().map(|(name, _)| *name).collect();
         let reason = format!(
-            "a comparison needs a baseline and another run, and only {} was named; add one, as in 'furlong compare {} @last'",
+            "a comparison needs a baseline and another run, but only {} was specified; add one, for example 'furlong compare {} @last'",
             names.join(", "),
             names.join(" ")
         );
@@ -58,7 +58,7 @@ fn rendered(comparison: &Comparison, format: CompareFormat) -> String {
 
 fn outcome(comparison: &Comparison, asked: &CompareOptions) -> Outcome {
     let fails_on = |what: FailOn| asked.fail_on.contains(&what);
-    // Where nothing is known, that nothing is worse must not pass for good news.
+    // Without any judged row, no regression was found only because none could be: that must not pass as success.
     let says_nothing =
         !asked.allow_inconclusive && asked.fail_on.iter().any(|what| !can_be_judged(comparison, *what));
     if (fails_on(FailOn::Regression) && comparison.has_regression())
@@ -72,7 +72,7 @@ fn outcome(comparison: &Comparison, asked: &CompareOptions) -> Outcome {
     }
 }
 
-/// Whether there is a row of which it can be said that it does not fail so.
+/// Returns whether at least one row can be judged by this condition.
 fn can_be_judged(comparison: &Comparison, what: FailOn) -> bool {
     match what {
         FailOn::Regression | FailOn::Inconclusive => comparison.is_conclusive(),
@@ -83,12 +83,12 @@ fn can_be_judged(comparison: &Comparison, what: FailOn) -> bool {
 fn why_nothing(what: FailOn) -> &'static str {
     match what {
         FailOn::Regression | FailOn::Inconclusive => {
-            "no row could be judged, so a regression is not excluded; more trials or a quieter machine would tell \
-             (--allow-inconclusive ends with 0 all the same)"
+            "no benchmark could be judged, so a regression is possible; use more trials or a quieter machine \
+             (to exit with status 0 nevertheless, use --allow-inconclusive)"
         }
         FailOn::MoreCalls => {
-            "of no row the system calls could be compared, so more calls are not excluded; count both runs, as in 'furlong \
-             count pipe --save NAME' (--allow-inconclusive ends with 0 all the same)"
+            "no benchmark has system calls counted in both runs, so more calls are possible; count both, for example with 'furlong \
+             count pipe --save NAME' (to exit with status 0 nevertheless, use --allow-inconclusive)"
         }
     }
 }

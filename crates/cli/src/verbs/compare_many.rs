@@ -1,4 +1,5 @@
-//! `furlong compare --by` and `--pairs`: many runs. Each is read, what is compared of it is kept, and the next one is read.
+//! `furlong compare --by` and `--pairs`: compares many runs. Of each run, only the compared figures are kept before
+//! the next one is read.
 
 use crate::arguments::{CompareBy, CompareFormat, CompareOptions, FailOn};
 use crate::output;
@@ -12,7 +13,7 @@ use furlong_render as render;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Compares what was asked for.
+/// Compares the named runs by host, kernel or label.
 pub fn compare_many(asked: &CompareOptions, by: CompareBy) -> anyhow::Result<Outcome> {
     check(asked)?;
     if by == CompareBy::Host && !asked.fail_on.is_empty() {
@@ -22,14 +23,14 @@ pub fn compare_many(asked: &CompareOptions, by: CompareBy) -> anyhow::Result<Out
     conclude(&found, asked)
 }
 
-/// Compares runs of one host that were measured in turn.
+/// Compares runs of one host that were measured alternately.
 pub fn compare_pairs(asked: &CompareOptions) -> anyhow::Result<Outcome> {
     check(asked)?;
     let files = saved::find(&asked.runs)?;
     if files.len() < 2 || files.len() % 2 == 1 {
         let reason =
             "--pairs needs an even number of runs, in the order in which they were measured: A1 B1 A2 B2";
-        return Err(Usage(format!("{reason}, and {} were named", files.len())).into());
+        return Err(Usage(format!("{reason}; got {}", files.len())).into());
     }
     let side = |turn: usize| {
         let names = files.iter().skip(turn).step_by(2).map(|file| file.name.as_str());
@@ -39,11 +40,12 @@ pub fn compare_pairs(asked: &CompareOptions) -> anyhow::Result<Outcome> {
     let mut read: Vec<FleetRun> = Vec::new();
     for file in &files {
         let run = FleetRun::of(&file.name, &file.read()?)
-            .map_err(|_| Usage(format!("run {} has no row to compare", file.name)))?;
+            .map_err(|_| Usage(format!("run {} has no benchmark to compare", file.name)))?;
         let is_copy =
             |other: &&FleetRun| (other.started_unix_s, &other.rows) == (run.started_unix_s, &run.rows);
         if let Some(other) = read.iter().find(is_copy) {
-            let reason = format!("--pairs needs separate runs: {} and {} are one run", other.name, run.name);
+            let reason =
+                format!("--pairs needs different runs, but {} and {} are the same run", other.name, run.name);
             return Err(Usage(reason).into());
         }
         read.push(run);
@@ -57,25 +59,25 @@ pub fn compare_pairs(asked: &CompareOptions) -> anyhow::Result<Outcome> {
     let runs: Vec<FleetRun> = read.into_iter().enumerate().map(labelled).collect();
     if let Some(other) = runs.iter().find(|run| run.host != runs[0].host) {
         let hosts = format!("{} and {}", render::plain(&runs[0].host), render::plain(&other.host));
-        let reason = format!("--pairs compares runs of one host, and these are of {hosts}: use --by label");
+        let reason = format!("--pairs compares runs of one host, but these are from {hosts}; use --by label");
         return Err(Usage(reason).into());
     }
     let (found, _) = compare_and_map_fleet(runs, Vec::new(), FleetBy::Pairs, asked.margin.share());
     conclude(&found, asked)
 }
 
-/// Rejects options that are for two runs.
+/// Rejects options that only a comparison of two runs supports.
 fn check(asked: &CompareOptions) -> Result<(), Usage> {
     if asked.format == CompareFormat::Junit {
-        return Err(Usage("--format junit is for two runs: leave --by and --pairs out".to_owned()));
+        return Err(Usage("--format junit compares two runs; omit --by and --pairs".to_owned()));
     }
     if asked.fail_on.contains(&FailOn::MoreCalls) {
-        return Err(Usage("--fail-on more-calls is for two runs: leave --by and --pairs out".to_owned()));
+        return Err(Usage("--fail-on more-calls compares two runs; omit --by and --pairs".to_owned()));
     }
     Ok(())
 }
 
-/// Prints a comparison, and returns what `--fail-on` makes of it.
+/// Prints a comparison, and returns the outcome that `--fail-on` demands.
 fn conclude(found: &FleetComparison, asked: &CompareOptions) -> anyhow::Result<Outcome> {
     output::print(&rendered(found, asked.format))?;
     let has = |verdict: Change| found.changes.iter().any(|row| row.verdict == verdict);
@@ -94,12 +96,12 @@ fn conclude(found: &FleetComparison, asked: &CompareOptions) -> anyhow::Result<O
     })
 }
 
-/// How a verb ends that has shown this.
+/// Returns the outcome of a verb that has shown this comparison.
 pub(crate) fn outcome(found: &FleetComparison) -> Outcome {
     if found.rows.is_empty() { Outcome::Incomparable } else { Outcome::Done }
 }
 
-/// The runs that these words name, compared, and all that each host has.
+/// Returns the comparison of the named runs, and the figures of each host.
 pub(crate) fn compared(
     runs: &[String],
     by: CompareBy,
@@ -114,7 +116,7 @@ pub(crate) fn compared(
     Ok(compare_and_map_fleet(runs, unused, by, margin.share()))
 }
 
-/// What is kept of each run, and what cannot be used; one run at a time on each processor.
+/// Reads the figures of each run, and the reasons why others cannot be used, with one thread per CPU.
 fn read(files: &[SavedRun]) -> (Vec<FleetRun>, Vec<UnusedRun>) {
     let next = AtomicUsize::new(0);
     let take = || {
@@ -129,7 +131,7 @@ fn read(files: &[SavedRun]) -> (Vec<FleetRun>, Vec<UnusedRun>) {
     };
     let readers = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
     thread::scope(|scope| {
-        // Without a thread, for example at RLIMIT_NPROC, the readers that there are read all files.
+        // If no more threads can be started, for example at RLIMIT_NPROC, the existing readers read all files.
         let others = (1..readers).map_while(|_| thread::Builder::new().spawn_scoped(scope, take).ok());
         let others: Vec<_> = others.collect();
         let mut all = take();
@@ -144,9 +146,9 @@ fn read(files: &[SavedRun]) -> (Vec<FleetRun>, Vec<UnusedRun>) {
 
 fn kept(file: &SavedRun) -> Result<FleetRun, Unused> {
     let unreadable = |error: String| Unused::Unreadable { error };
-    // A pipe would be waited for as long as somebody holds it open. Of a folder, the reason to be here is said when it is opened.
+    // Opening a pipe would block until its writer closes it. For a directory, opening it reports the reason.
     if std::fs::metadata(file.file()).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        return Err(unreadable("it is no plain file".to_owned()));
+        return Err(unreadable("it is not a regular file".to_owned()));
     }
     let run = file.records().map_err(|error| unreadable(error.to_string()))?;
     FleetRun::of(&file.name, &run)

@@ -1,4 +1,4 @@
-//! `furlong costs`: what this machine charges for the things of which a round trip is made.
+//! `furlong costs`: the costs of the operations of a round trip on this machine.
 
 use crate::arguments::{CostsOptions, ListFormat};
 use crate::conclusion::{Demands, Results};
@@ -12,7 +12,7 @@ use furlong_model::Placement;
 use furlong_render as render;
 use std::time::Duration;
 
-/// Time measured in each trial of the rows that two of the costs come from.
+/// The measured time of each trial of the rows behind two of the costs.
 const BUDGET: Duration = Duration::from_millis(25);
 
 /// Measures all costs and prints them.

@@ -1,4 +1,4 @@
-//! `furlong count`: what a message costs beside time.
+//! `furlong count`: the costs of a message apart from time, such as system calls.
 
 use crate::arguments::{CountOptions, ListFormat};
 use crate::conclusion::{Demands, Results};
@@ -11,7 +11,7 @@ use furlong_console::exit::Outcome;
 use furlong_render as render;
 use std::time::Duration;
 
-/// Counts, and prints what was counted.
+/// Counts the requested rows, and prints the counts.
 pub fn count_rows(asked: &CountOptions) -> anyhow::Result<Outcome> {
     let (mechanisms, options) = own_programs::with_mechanisms(&asked.cases, &asked.programs.commands)?;
     let cases = selection::select(&mechanisms, &options, &Manner::default())?;

@@ -1,4 +1,4 @@
-//! `furlong doctor`: is this machine fit to measure, and has anything been left behind?
+//! `furlong doctor`: whether this machine is fit to measure, and whether dead runs have left anything.
 
 use crate::arguments::DoctorOptions;
 use crate::output;
@@ -16,21 +16,21 @@ use furlong_os::linux::{
     logind,
 };
 
-/// Looks at what else the machine does: a single hiccup is no verdict.
+/// The number of noise readings, so that a single short disturbance does not decide.
 const READINGS: usize = 5;
 
-/// How much a finding matters.
+/// The importance of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Weight {
     /// As it should be.
     Good,
-    /// Good to know: it shapes the figures or limits what can run.
+    /// Affects figures or limits which mechanisms can run.
     Note,
-    /// Figures will be unreliable.
+    /// Makes figures unreliable.
     Bad,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 struct Finding {
     weight: Weight,
     text: String,
@@ -50,13 +50,13 @@ impl Finding {
         Finding { weight: Weight::Bad, text: text.into(), remedy }
     }
 
-    /// `good` if it holds, else the other.
+    /// Returns `good` if the condition holds, otherwise `otherwise`.
     fn choose(holds: bool, good: impl Into<String>, otherwise: Finding) -> Finding {
         if holds { Finding::good(good) } else { otherwise }
     }
 }
 
-/// Looks at the machine and says what it finds.
+/// Checks the machine and prints the findings.
 pub fn doctor(options: &DoctorOptions) -> anyhow::Result<Outcome> {
     let (mut findings, leftovers) = look_for_leftovers(options.clean);
     let machine = furlong_os::facts::machine(false);
@@ -84,11 +84,11 @@ pub fn doctor(options: &DoctorOptions) -> anyhow::Result<Outcome> {
     text.push_str(if unfit {
         "\nThis machine is not fit to measure now: see the lines marked BAD.\n"
     } else {
-        "\nThis machine is fit to measure; what is marked note belongs to its figures.\n"
+        "\nThis machine is fit to measure; consider the lines marked note when you interpret its results.\n"
     });
     output::print(&text)?;
     Ok(match leftovers {
-        // It was to be removed.
+        // The user asked for its removal, which failed.
         true if options.clean => Outcome::Failed,
         leftovers if options.strict && (unfit || leftovers) => Outcome::Unfit,
         _ => Outcome::Done,
@@ -99,33 +99,33 @@ fn machine_findings(machine: &Machine) -> Vec<Finding> {
     let cores = machine.processors.len();
     let mut findings = vec![Finding::choose(
         cores >= 2,
-        format!("{cores} processors may be used"),
+        format!("{cores} CPUs are available"),
         Finding::note(
-            "only one processor may be used: other-core cannot be measured",
-            "taskset, container limits",
+            "only one CPU is available: cross-core benchmarks cannot run",
+            "check taskset and the limits of the container",
         ),
     )];
     if machine.threads_share_cores == Some(true) {
         findings.push(Finding::note(
-            "processors share cores (SMT): what runs on the sibling of a measured one slows it",
-            "leave the siblings idle; other-core never uses two siblings",
+            "CPUs share cores (SMT): processes on the sibling of a benchmarked CPU slow it down",
+            "leave the siblings idle; cross-core benchmarks never use two siblings",
         ));
     }
     findings.push(match machine.clock_source.as_deref() {
         Some(known @ ("tsc" | "QueryPerformanceCounter")) => Finding::good(format!("clock source: {known}")),
         Some(other) => Finding::note(
-            format!("clock source: {other}; every reading of the clock may be a system call"),
-            "boot with clocksource=tsc if the processor's counter is reliable",
+            format!("clock source: {other}; each clock read may be a system call"),
+            "boot with clocksource=tsc if the CPU's counter is reliable",
         ),
-        None => Finding::note("clock source: cannot be read (/sys is not there)", ""),
+        None => Finding::note("clock source: unknown (/sys is not mounted)", ""),
     });
     let harness = furlong_bench::run::harness();
     findings.push(Finding::choose(
         harness.clock_read_ns < 100.0,
-        format!("reading the clock takes {}", format_ns(harness.clock_read_ns)),
+        format!("a clock read takes {}", format_ns(harness.clock_read_ns)),
         Finding::note(
             format!(
-                "reading the clock takes {}: fast rows are timed in large batches",
+                "a clock read takes {}: fast benchmarks are timed in large batches",
                 format_ns(harness.clock_read_ns)
             ),
             "",
@@ -134,42 +134,42 @@ fn machine_findings(machine: &Machine) -> Vec<Finding> {
     findings.push(match machine.governor.as_deref() {
         Some("performance") => Finding::good("frequency governor: performance"),
         Some(other) => Finding::note(
-            format!("frequency governor: {other}; a processor that sleeps often runs slowly"),
-            "as root: cpupower frequency-set -g performance",
+            format!("frequency governor: {other}; a CPU that often sleeps runs at a low frequency"),
+            "sudo cpupower frequency-set -g performance",
         ),
-        None => Finding::good("no frequency governor to be seen: the firmware or the host decides"),
+        None => Finding::good("no frequency governor visible: the firmware or the host sets the frequency"),
     });
     if let Some(hypervisor) = &machine.hypervisor {
         findings.push(Finding::note(
-            format!("a virtual machine ({hypervisor}): waking an idle core costs an exit to the host"),
-            "the host may move cores; furlong measures the core-to-core transfer throughout each run",
+            format!("a virtual machine ({hypervisor}): waking an idle core requires a VM exit to the host"),
+            "pin the vCPUs on the host, which may move them; furlong measures the core-to-core transfer throughout each run",
         ));
     }
     if let Some(state) = &machine.deepest_idle_state {
-        findings
-            .push(Finding::note(format!("idle cores sleep as deeply as {state}: part of every wake-up"), ""));
+        findings.push(Finding::note(
+            format!("idle cores enter states up to {state}: leaving them is part of every wake-up"),
+            "",
+        ));
     }
     findings
 }
 
-/// What a run that begins now would say of the machine.
+/// Returns the disturbances that a run would report if it began now.
 fn load_findings(machine: &Machine, readings: &[NoiseReading]) -> Vec<Finding> {
     let seen = disturbances(readings, machine.processors.len());
     let mut findings = Vec::new();
     if !seen.iter().any(|(_, seen)| matches!(seen, Disturbance::SpinLost { .. }))
         && readings.iter().any(|reading| reading.spin_lost.is_some())
     {
-        findings.push(Finding::good("no other process takes time from a busy-waiting process"));
+        findings.push(Finding::good("no other process preempts a busy-waiting process"));
     }
     let bare = readings.iter().filter_map(|reading| reading.core_to_core_ns).reduce(f64::min);
     findings.push(match bare {
-        Some(ns) => {
-            Finding::good(format!("a cache line goes to the other core and back in {}", format_ns(ns)))
-        }
+        Some(ns) => Finding::good(format!("cache-line round trip between cores: {}", format_ns(ns))),
         None if machine.processors.len() > 1 => {
-            Finding::bad("two processes could not spin on two cores at once", "stop other work")
+            Finding::bad("two processes could not busy-wait on two cores in parallel", "stop other processes")
         }
-        None => Finding::note("no second core: no core-to-core transfer", ""),
+        None => Finding::note("no second core, so no core-to-core transfer", ""),
     });
     findings.extend(seen.iter().map(|(level, seen)| {
         let weight = if *level == Level::Unreliable { Weight::Bad } else { Weight::Note };
@@ -196,25 +196,31 @@ fn condition_findings(machine: &Machine) -> Vec<Finding> {
 /// Returns the effect of a condition on figures, and its remedy.
 fn meaning(condition: &Condition) -> (&'static str, &'static str) {
     const POLICY: &str = "start furlong without chrt, or as root: chrt -o 0 furlong";
-    const WEIGHT: &str = "cpu.weight or cpu.shares of the control group; --cpu-shares of a container";
+    const WEIGHT: &str =
+        "raise cpu.weight or cpu.shares of the control group, or --cpu-shares of the container";
     match condition {
         Condition::Policy { reset_on_fork: true, .. } => {
             ("benchmark processes get the default policy instead", POLICY)
         }
         Condition::Policy { .. } => ("figures hold for programs with this policy only", POLICY),
-        Condition::Nice(_) => ("it changes the CPU time that other processes leave", "nice -n 0, as root"),
-        Condition::TimerSlack { .. } => ("it changes how late timed waits end", "the default is 50 us"),
+        Condition::Nice(_) => {
+            ("it changes the CPU time that other processes leave", "run as root with nice -n 0")
+        }
+        Condition::TimerSlack { .. } => {
+            ("it changes how late timers expire", "start furlong with the default of 50 us")
+        }
         Condition::HugePagesDisabled => {
             ("memory is mapped in small pages", "start furlong from a process without this setting")
         }
         Condition::CpuWeight(_) => ("other groups get more CPU time than this one (default 100)", WEIGHT),
         Condition::Seccomp { .. } => (
-            "it makes each system call slower, and may forbid some",
+            "it slows down each system call, and may block some",
             "measure outside the container, or with --security-opt seccomp=unconfined",
         ),
-        Condition::Limit { .. } => {
-            ("benchmarks that need more fail", "ulimit, or LimitNAME= of the service in systemd")
-        }
+        Condition::Limit { .. } => (
+            "benchmarks that need more fail",
+            "raise it with ulimit, or with LimitNAME= of the service in systemd",
+        ),
     }
 }
 
@@ -225,28 +231,28 @@ fn remedy(seen: &Disturbance) -> &'static str {
         }
         Disturbance::Stolen { .. } => "ask the host for more CPU time",
         Disturbance::Quota { .. } | Disturbance::Throttled { .. } => {
-            "cpu.max or cpu.cfs_quota_us of the control group; --cpus of a container"
+            "raise cpu.max or cpu.cfs_quota_us of the control group, or --cpus of the container"
         }
         Disturbance::CoreMoved { .. } | Disturbance::WideIntervals { .. } => "",
     }
 }
 
-/// What only Linux has.
+/// Returns the findings of Linux alone.
 #[cfg(target_os = "linux")]
 fn system_findings() -> Vec<Finding> {
     let private = session::enter_private_namespace();
     let seen_by_logind = private.is_err() && logind::removes_objects_at_logout();
     let mut findings = vec![match private {
-        Ok(()) => Finding::good("trials get an IPC namespace of their own, in which furlong raises limits"),
+        Ok(()) => Finding::good("trials run in a private IPC namespace, in which furlong raises limits"),
         Err(error) => Finding::note(
-            format!("no IPC namespace of our own: {error}; the machine's limits hold"),
+            format!("no private IPC namespace: {error}; the machine's limits apply"),
             "run as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1)",
         ),
     }];
     if seen_by_logind {
         findings.push(Finding::note(
-            "logind removes this user's System V and POSIX objects at the last logout: a run that goes on then fails",
-            "stay logged in, loginctl enable-linger, or RemoveIPC=no in /etc/systemd/logind.conf",
+            "logind removes this user's System V and POSIX objects at the last logout, so a run that is still in progress fails",
+            "stay logged in, run loginctl enable-linger, or set RemoveIPC=no in /etc/systemd/logind.conf",
         ));
     }
     if let Ok(bytes) = raised(Resource::MessageQueueBytes) {
@@ -261,19 +267,19 @@ fn system_findings() -> Vec<Finding> {
     }
     findings.push(Finding::choose(
         furlong_os::linux::segment::can_create_in("/dev/shm".as_ref()).is_ok(),
-        "/dev/shm can be written to",
-        Finding::note("/dev/shm cannot be written to: posix-shm cannot run", "mount a tmpfs there"),
+        "/dev/shm is writable",
+        Finding::note("/dev/shm is not writable: posix-shm cannot run", "mount a writable tmpfs on it"),
     ));
     findings
 }
 
-/// What only Windows has.
+/// Returns the findings of Windows alone.
 #[cfg(windows)]
 fn system_findings() -> Vec<Finding> {
     let wine = furlong_os::windows::runtime::wine_version();
     wine.map(|version| {
         Finding::bad(
-            format!("Wine {version} stands for Windows: figures prove the code and not the speed"),
+            format!("Wine {version} instead of Windows: results check correctness, not speed"),
             "measure on Windows itself",
         )
     })
@@ -296,7 +302,7 @@ fn right_findings(machine: &Machine) -> Vec<Finding> {
             if cfg!(windows) {
                 "count on Linux"
             } else {
-                "run as root, or with CAP_PERFMON and CAP_SYS_ADMIN; ptrace counts the same, slower"
+                "run as root, or with CAP_PERFMON and CAP_SYS_ADMIN; ptrace counts the same calls, but is slower"
             },
         ),
     ));
@@ -311,11 +317,11 @@ fn right_findings(machine: &Machine) -> Vec<Finding> {
     findings
 }
 
-/// Checks the directory for temporary files. Finds the remains of dead runs there, and removes them if `clean`. The second value is true if
-/// something remains, or may remain because the directory cannot be read.
+/// Checks the directory for temporary files. Finds the remains of dead runs there, and removes them if `clean`. The
+/// second value is true if something remains, or may remain because the directory cannot be read.
 fn look_for_leftovers(clean: bool) -> (Vec<Finding>, bool) {
     let unusable = |error: std::io::Error| {
-        Finding::bad(format!("the directory for temporary files cannot be used: {error}"), FOLDER_REMEDY)
+        Finding::bad(format!("cannot use the directory for temporary files: {error}"), FOLDER_REMEDY)
     };
     let mut findings: Vec<_> = leftovers::try_base_folder().err().map(unusable).into_iter().collect();
     let found = match leftovers::find() {

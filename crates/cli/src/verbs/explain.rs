@@ -1,4 +1,4 @@
-//! `furlong explain`: where the time of a row goes.
+//! `furlong explain`: a breakdown of a row's time.
 
 use crate::arguments::{ExplainOptions, ListFormat};
 use crate::conclusion::{Demands, Results};
@@ -13,10 +13,10 @@ use furlong_model::{Case, Placement};
 use furlong_render as render;
 use furlong_render::plain;
 
-/// Cases named in the error that none can be explained.
+/// The maximum number of cases in the error that none can be explained.
 const NAMED: usize = 6;
 
-/// Measures the rows, what they are made of, and what that costs; and prints how the two agree.
+/// Measures the rows, the numbers of their operations and the costs of these, and prints how well the model agrees.
 pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
     let (mechanisms, options) = own_programs::with_mechanisms(&asked.cases, &asked.programs.commands)?;
     let rows = selection::select(&mechanisms, &options, &Manner::default())?;
@@ -30,9 +30,8 @@ pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
         let lines: Vec<_> = rows.iter().zip(&reasons).take(NAMED).map(line).collect();
         return Err(Usage(format!("explain cannot explain any of these:\n{}", lines.join("\n"))).into());
     }
-    // Whatever is explained is measured with both ends in one process too, and so are the rows by which a context
-    // switch and a wake-up are measured.
-    // An adapter's program with a loop of its own cannot hold both ends.
+    // Each explained row is also measured with both ends in one process, and so are the rows that measure a context
+    // switch and a wake-up. The program of an adapter cannot hold both ends if it runs its own loop.
     let can_hold_both = |case: &&Case| {
         find(&mechanisms, &case.mechanism, case.wait).is_some_and(|entry| entry.runs_furlongs_loop())
     };
@@ -40,7 +39,7 @@ pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
         .iter()
         .filter(can_hold_both)
         .map(|case| Case { placement: Placement::OneProcess, ..case.clone() });
-    // The published formula knows switches on one core alone, wherever the roles are.
+    // The published formula has only the cost of a switch on one core, wherever the roles run.
     let places = [&[Placement::SameCore], &asked.cases.places_or(Placement::OtherCore)[..]].concat();
     let references = selection::references(&mechanisms, &places);
     let mut cases = rows.clone();
@@ -61,6 +60,6 @@ pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
     let any = !(explained.rows.is_empty() && explained.unmodelled.is_empty());
     let outcome =
         finished.conclude(&Results::of(any, &explained.skipped), Demands { require: false, strict });
-    // What was measured, and cannot be explained: the document lists the reasons.
+    // Rows were measured, but none can be explained; the output lists the reasons.
     Ok(if any && explained.rows.is_empty() { outcome.worse(Outcome::Missing) } else { outcome })
 }

@@ -1,4 +1,4 @@
-//! `furlong export`: saved runs for other programs. Nothing is measured.
+//! `furlong export`: exports saved runs for other programs, without measuring.
 
 use crate::arguments::{ExportFormat, ExportOptions};
 use crate::delivery::deliver;
@@ -9,10 +9,11 @@ use furlong_render as render;
 use furlong_render::NamedSummary;
 use std::io::{IsTerminal, stdout};
 
-/// Exports what was asked for.
+/// Exports the named runs.
 pub fn export(asked: &ExportOptions) -> anyhow::Result<Outcome> {
     if asked.format == ExportFormat::Parquet && asked.output.is_none() && stdout().is_terminal() {
-        let why = "is not text, and stdout is a terminal: name a file with -o, or a program with |";
+        let why =
+            "is binary, but stdout is a terminal: specify a file with -o, or pipe the output into a program";
         return Err(Usage(format!("--format parquet {why}")).into());
     }
     let found = saved::find_or_last(&asked.runs)?;

@@ -1,4 +1,4 @@
-//! `furlong fleet`: files by which many hosts measure the same. Nothing is started.
+//! `furlong fleet`: writes files that run the same benchmarks on many hosts. No command is started.
 
 use crate::arguments::{FleetEngine, FleetInitOptions, FleetOptions, FleetPart};
 use crate::output;
@@ -8,12 +8,12 @@ use furlong_console::writing::NewFiles;
 use furlong_render::plain;
 use std::fs;
 
-/// What each host runs, whatever starts it there.
+/// The script that each host runs, independent of the engine that starts it.
 const MEASURE: &str = include_str!("../../templates/fleet/measure.sh");
-/// Where that stands in a manifest, at the beginning of a line.
+/// The placeholder for the script in a manifest, at the beginning of a line.
 const IN_MANIFEST: &str = "@MEASURE@";
 
-/// The files of an engine, by name.
+/// Returns the files of an engine with their names.
 fn files(engine: FleetEngine) -> &'static [(&'static str, &'static str)] {
     match engine {
         FleetEngine::Ansible => &[
@@ -36,20 +36,20 @@ fn files(engine: FleetEngine) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// How its files are used first.
+/// Returns the first steps with the files of an engine.
 fn next(engine: FleetEngine) -> &'static str {
     match engine {
         FleetEngine::Ansible => {
-            "put furlong beside them, name the hosts in inventory.ini, then: ansible-playbook -i inventory.ini playbook.yml"
+            "copy furlong into their directory, list the hosts in inventory.ini, then: ansible-playbook -i inventory.ini playbook.yml"
         }
-        FleetEngine::Slurm => "put furlong beside them, then: sbatch fleet.sbatch",
+        FleetEngine::Slurm => "copy furlong into their directory, then: sbatch fleet.sbatch",
         FleetEngine::Kubernetes => {
-            "build the image of Containerfile, then: kubectl apply -f workload.yaml -f job.yaml"
+            "build the image from Containerfile, then: kubectl apply -f workload.yaml -f job.yaml"
         }
     }
 }
 
-/// Does what was asked for.
+/// Writes the files of the requested engine.
 pub fn fleet(asked: &FleetOptions) -> anyhow::Result<Outcome> {
     let FleetPart::Init(FleetInitOptions { engine, folder }) = &asked.part;
     let shown = plain(&folder.display().to_string());
@@ -57,7 +57,7 @@ pub fn fleet(asked: &FleetOptions) -> anyhow::Result<Outcome> {
     made.folder(folder)?;
     let mut entries = fs::read_dir(folder).with_context(|| format!("cannot read {shown}"))?;
     if entries.next().is_some() {
-        return Err(Usage(format!("{shown} is not empty: name a new folder")).into());
+        return Err(Usage(format!("{shown} is not empty; specify a new directory")).into());
     }
     for (name, text) in files(*engine) {
         made.file(&folder.join(name), with_script(text).as_bytes())?;
@@ -70,7 +70,7 @@ pub fn fleet(asked: &FleetOptions) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// A file with the script in its place, indented as a block of YAML.
+/// Replaces the placeholder in a file by the script, indented as a YAML block.
 fn with_script(text: &str) -> String {
     let indented = |line: &str| if line.is_empty() { String::new() } else { format!("    {line}") };
     let script: Vec<String> = MEASURE.lines().map(indented).collect();
@@ -84,7 +84,8 @@ mod tests {
     use clap::{FromArgMatches, ValueEnum};
     use serde_yaml_ng::Value;
 
-    /// The commands of furlong in a text, as a shell takes them whose variables have these values.
+    /// Returns the furlong commands in a text, split into words like in a shell, with these values of the shell's
+    /// variables.
     fn commands(text: &str, host: &str) -> Vec<Vec<String>> {
         let line = |line: &str| {
             let behind = line
@@ -108,7 +109,7 @@ mod tests {
                     .try_get_matches_from(&words)
                     .unwrap_or_else(|error| panic!("{words:?}: {error}"));
                 let arguments = Arguments::from_arg_matches(&typed).unwrap();
-                // A host that looks like an option stays a host.
+                // A host name that looks like an option is not parsed as one.
                 if let Some(crate::arguments::Verb::Run(run)) = &arguments.verb {
                     assert_eq!(run.saving.name.host.as_deref(), Some("-o"));
                 }
@@ -125,7 +126,7 @@ mod tests {
         let mut parsed = Vec::new();
         for engine in FleetEngine::value_variants() {
             for (name, text) in files(*engine).iter().filter(|(name, _)| name.ends_with("ml")) {
-                // The last part of a file is what it is named after.
+                // The last document of a file is the object that the file is named after.
                 for part in with_script(text).split("\n---\n") {
                     let value: Value =
                         serde_yaml_ng::from_str(part).unwrap_or_else(|error| panic!("{name}: {error}"));

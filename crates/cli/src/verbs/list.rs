@@ -1,4 +1,4 @@
-//! `furlong list`: every mechanism and what it promises.
+//! `furlong list`: every mechanism with its capabilities.
 
 use crate::arguments::{ListFormat, ListOptions};
 use crate::mechanisms::with_installed;
@@ -8,16 +8,16 @@ use furlong_console::exit::Outcome;
 use furlong_model::{Limits, OwnedCapabilities, Unavailable, format_bytes, listing};
 use serde_json::json;
 
-/// One mechanism, with all its waits.
+/// A mechanism with all its wait strategies.
 struct Entry {
     capabilities: OwnedCapabilities,
-    /// As its usual wait finds it.
+    /// The limits on this machine, or why the mechanism cannot run, as its default wait strategy finds them.
     here: Result<Limits, Unavailable>,
 }
 
-/// Shows the list.
+/// Prints the list.
 pub fn list(options: &ListOptions) -> anyhow::Result<Outcome> {
-    // Limits are those under which a run would take place.
+    // The limits in the list must be those of a run, which enters this namespace.
     let _ = session::enter_private_namespace();
     let entries = entries(&with_installed(|_| true)?);
     let text = match options.format {
@@ -42,7 +42,7 @@ fn entries(mechanisms: &[MechanismEntry]) -> Vec<Entry> {
     entries
 }
 
-/// The largest message here, in words.
+/// Returns the largest message on this machine as text.
 fn largest(entry: &Entry) -> String {
     match (&entry.here, entry.capabilities.fixed_size_bytes) {
         (Err(_), _) => "cannot run".to_owned(),
@@ -67,7 +67,7 @@ fn table(entries: &[Entry]) -> String {
     listing(&header, rows, output::width())
 }
 
-/// For each mechanism that cannot run or is limited: why, and what would help.
+/// Returns the reason and the remedy for each mechanism that cannot run or whose message size is limited.
 fn reasons(entries: &[Entry]) -> String {
     let mut text = String::new();
     for entry in entries {
@@ -75,7 +75,7 @@ fn reasons(entries: &[Entry]) -> String {
         let (what, remedy) = match &entry.here {
             Err(unavailable) => (format!("cannot run: {}", unavailable.reason), &unavailable.remedy),
             Ok(Limits { max_size_bytes: Some(size), limited_by, remedy, .. }) => {
-                (format!("at most {} a message: {limited_by}", format_bytes(*size)), remedy)
+                (format!("at most {} per message: {limited_by}", format_bytes(*size)), remedy)
             }
             Ok(_) => continue,
         };
@@ -85,7 +85,7 @@ fn reasons(entries: &[Entry]) -> String {
         }
     }
     if text.is_empty() {
-        text.push_str("Everything can run here, and only memory limits the size of a message.\n");
+        text.push_str("All mechanisms can run here, and the message size is limited only by memory.\n");
     }
     text
 }

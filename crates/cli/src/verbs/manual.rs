@@ -1,4 +1,5 @@
-//! `furlong completions` and `furlong man`: what shells and the manual know of the command, from its own definition.
+//! `furlong completions` and `furlong man`: shell completions and manual pages, generated from the definition of the
+//! command.
 
 use crate::arguments::{self, CompletionsOptions, ManOptions};
 use crate::delivery::{deliver, deliver_into_folder};
@@ -8,15 +9,15 @@ use clap::Command;
 use clap_mangen::Man;
 use furlong_console::exit::{Outcome, Usage};
 
-/// Prints what a shell completes by.
+/// Prints the completion script of a shell.
 pub fn completions(asked: &CompletionsOptions) -> anyhow::Result<Outcome> {
     let mut script = Vec::new();
     clap_complete::generate(asked.shell, &mut command(), "furlong", &mut script);
-    output::print(&String::from_utf8(script).context("the completions are no text")?)?;
+    output::print(&String::from_utf8(script).context("the completions are not valid UTF-8")?)?;
     Ok(Outcome::Done)
 }
 
-/// Prints a page of the manual, or writes all of them.
+/// Prints a page of the manual, or writes all pages.
 pub fn man(asked: &ManOptions) -> anyhow::Result<Outcome> {
     let command = command();
     if let (true, Some(folder)) = (asked.all, &asked.output) {
@@ -30,27 +31,27 @@ pub fn man(asked: &ManOptions) -> anyhow::Result<Outcome> {
     let Some((_, page)) = pages.iter().find(|(name, _)| *name == wanted) else {
         let verbs: Vec<_> = command.get_subcommands().map(Command::get_name).collect();
         let verb = asked.verb.as_deref().unwrap_or_default();
-        return Err(Usage(format!("no verb is called '{verb}'; there are: {}", verbs.join(", "))).into());
+        return Err(Usage(format!("unknown command '{verb}'; available: {}", verbs.join(", "))).into());
     };
     deliver(page.as_bytes(), asked.output.as_deref())?;
     Ok(Outcome::Done)
 }
 
-/// The command as it is typed.
+/// Returns the definition of the whole command.
 fn command() -> Command {
     let mut command = arguments::command();
     command.build();
     command
 }
 
-/// The name and text of every page: the command's, one a verb, and one for each part of a verb.
+/// Returns the name and text of every page: one for the command, one for each verb, and one for each part of a verb.
 fn pages(command: &Command) -> anyhow::Result<Vec<(String, String)>> {
     let mut pages = Vec::new();
     add_pages("furlong", command, &mut pages)?;
     Ok(pages)
 }
 
-/// Adds the page of a command, and those of its parts behind it.
+/// Adds the page of a command, and then the pages of its parts.
 fn add_pages(name: &str, command: &Command, pages: &mut Vec<(String, String)>) -> anyhow::Result<()> {
     pages.push((name.to_owned(), page(command.clone().version(env!("CARGO_PKG_VERSION")))?));
     for part in command.get_subcommands().filter(|part| part.get_name() != "help") {
@@ -61,6 +62,6 @@ fn add_pages(name: &str, command: &Command, pages: &mut Vec<(String, String)>) -
 
 fn page(command: Command) -> anyhow::Result<String> {
     let mut page = Vec::new();
-    Man::new(command).manual("furlong").render(&mut page).context("cannot write a page of the manual")?;
-    String::from_utf8(page).context("the page is no text")
+    Man::new(command).manual("furlong").render(&mut page).context("cannot generate a manual page")?;
+    String::from_utf8(page).context("the page is not valid UTF-8")
 }

@@ -1,4 +1,4 @@
-//! The verbs, a file each: what is typed comes in, and what is printed goes out.
+//! The verbs, each in one file: from parsed options to printed output.
 
 pub mod adapter;
 pub mod compare;

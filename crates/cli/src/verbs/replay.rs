@@ -1,4 +1,4 @@
-//! `furlong replay`: a published comparison, then and now.
+//! `furlong replay`: repeats a published comparison, and prints the old and the new figures.
 
 use crate::arguments::{Format, ReplayOptions, ReplayStyle, SavingOptions};
 use crate::conclusion::{Demands, Results};
@@ -16,10 +16,10 @@ use furlong_render as render;
 use furlong_stats::distinct;
 use std::time::Duration;
 
-/// The longest file of an experiment that is read, in bytes.
+/// The maximum size of an experiment file in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// Replays what was asked for, one experiment after the other, and prints each as it ends.
+/// Replays the requested experiments in turn, and prints each as soon as it ends.
 pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
     let experiments = experiments(asked)?;
     if asked.list {
@@ -27,7 +27,7 @@ pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     if asked.style == ReplayStyle::Racehorse && asked.format != Format::Table {
-        return Err(Usage("--style racehorse is a form of --format table".to_owned()).into());
+        return Err(Usage("--style racehorse requires --format table".to_owned()).into());
     }
     asked.chart.check(asked.style != ReplayStyle::Furlong || asked.format != Format::Table)?;
     let changed: Vec<Experiment> =
@@ -65,10 +65,10 @@ pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
     Ok(all.conclude(outcome))
 }
 
-/// The experiments that were asked for.
+/// Returns the requested experiments.
 ///
 /// # Errors
-/// A name that there is not, or a file that cannot be read or is no experiment.
+/// Returns a usage error if a name is unknown, or if a file cannot be read or is not a valid experiment.
 pub fn experiments(asked: &ReplayOptions) -> anyhow::Result<Vec<Experiment>> {
     let read = |text: &str, file: &str| {
         read_experiment(text, file).map_err(|error| anyhow::Error::from(Usage(error.to_string())))
@@ -84,7 +84,7 @@ pub fn experiments(asked: &ReplayOptions) -> anyhow::Result<Vec<Experiment>> {
         if !wanted.contains('/') && !wanted.ends_with(".toml") {
             let names: Vec<_> = published().iter().map(|(name, _)| *name).collect();
             let reason = format!(
-                "no experiment is called '{wanted}'; there are {}, and files by their path, as in ./mine.toml",
+                "unknown experiment '{wanted}'; available: {}, or the path of a file, for example ./mine.toml",
                 names.join(", ")
             );
             return Err(Usage(reason).into());
@@ -96,17 +96,17 @@ pub fn experiments(asked: &ReplayOptions) -> anyhow::Result<Vec<Experiment>> {
     asked.experiments.iter().map(named).collect()
 }
 
-/// The experiment as it was asked for: what is changed is recorded with the run.
+/// Returns the experiment with the changes of the options, which are recorded with the run.
 ///
 /// # Errors
-/// An option that means nothing for this experiment.
+/// Returns a usage error if an option has no meaning for this experiment.
 pub fn change(mut experiment: Experiment, asked: &ReplayOptions) -> anyhow::Result<Experiment> {
     let name = experiment.name.clone();
     let has_subsystems = experiment.has_subsystems();
     let measure = &mut experiment.measure;
     measure.trials = asked.trials.unwrap_or(measure.trials);
     measure.place = asked.place.unwrap_or(measure.place);
-    // Of all experiments some take an option, and the others go on without it.
+    // With `--all`, an option that has no meaning for an experiment is ignored for it.
     let means_nothing = |option: &str, why: &str| {
         if asked.all { Ok(()) } else { Err(Usage(format!("{option}: {name} {why}"))) }
     };
@@ -114,12 +114,12 @@ pub fn change(mut experiment: Experiment, asked: &ReplayOptions) -> anyhow::Resu
         (Work::Exchange(exchange), Some(total)) if matches!(exchange.count, Amount::Bytes(_)) => {
             exchange.per_trial = Amount::Bytes(total.0 as u64);
         }
-        (_, Some(_)) => means_nothing("--total", "has no total of bytes")?,
+        (_, Some(_)) => means_nothing("--total", "has no total number of bytes")?,
         (_, None) => {}
     }
     match (&mut measure.work, asked.touch) {
         (Work::Handover { touch, .. }, Some(wanted)) => *touch = wanted,
-        (_, Some(_)) => means_nothing("--touch", "hands over no region")?,
+        (_, Some(_)) => means_nothing("--touch", "has no bulk transfer")?,
         (_, None) => {}
     }
     let child = ChildStart {
@@ -130,15 +130,15 @@ pub fn change(mut experiment: Experiment, asked: &ReplayOptions) -> anyhow::Resu
         [(asked.console_mode.is_some(), "--console-mode"), (asked.fresh_copy, "--fresh-copy")]
     {
         if asked && !has_subsystems {
-            means_nothing(option, "starts no program of a subsystem here: that is for Windows")?;
+            means_nothing(option, "starts no subsystem program here (Windows only)")?;
         }
     }
     measure.child = child;
     Ok(experiment)
 }
 
-/// What is to be measured for an experiment. A row that this furlong does not have is left to say so itself; where it
-/// does not expect that, as where its name is mistyped, the run says so.
+/// Returns the plan of an experiment. A row that this furlong does not have, and for which the experiment gives a
+/// reason, is left out. If the experiment gives none, as for a mistyped name, the run reports the row.
 fn plan(
     environment: &RunEnvironment,
     mechanisms: &[MechanismEntry],
@@ -151,7 +151,7 @@ fn plan(
         let entry = find(mechanisms, mechanism, *wait);
         if entry.is_some() || row.missing.is_none() {
             for &size_bytes in &measure.sizes_bytes {
-                // A notification carries what it carries.
+                // The message of a notification has a fixed size.
                 let own_bytes = entry.and_then(|entry| entry.capabilities.fixed_size_bytes);
                 let size_bytes = own_bytes.unwrap_or(size_bytes);
                 let case = measure.case((mechanism, *wait, *subsystem), size_bytes);
@@ -174,7 +174,8 @@ fn plan(
         Work::Exchange(exchange) => Some(exchange.per_trial),
         Work::Handover { .. } => None,
     };
-    // The system calls of a handover are part of what is published; those of an exchange have a verb of their own.
+    // The published figures include the system calls of a bulk transfer. For an exchange, `furlong count` counts
+    // them.
     let count = !handovers.is_empty();
     Ok(Plan {
         handovers,
@@ -186,7 +187,7 @@ fn plan(
     })
 }
 
-/// What is printed as a replay ends; nothing in the forms that are one text for all of them.
+/// Returns the text to print when a replay ends; `None` in the formats that print all replays as one text.
 fn at_once(replay: &Replay, asked: &ReplayOptions) -> Option<String> {
     match (asked.format, asked.style) {
         (Format::Table, ReplayStyle::Furlong) => Some(render::replay_table(replay, asked.chart.style())),

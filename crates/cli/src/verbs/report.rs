@@ -1,4 +1,4 @@
-//! `furlong report`: saved runs as a page, as Markdown, and as pictures. Nothing is measured.
+//! `furlong report`: writes saved runs as an HTML page, Markdown or pictures, without measuring.
 
 use crate::arguments::{ReportFormat, ReportOptions};
 use crate::delivery::protect_run;
@@ -13,13 +13,13 @@ use furlong_report::{NamedRun, Report, fleet_page};
 use std::io::{IsTerminal, stdout};
 use std::path::Path;
 
-/// Writes what was asked for; nothing of it unless all of it could be made.
+/// Writes the report of the named runs, once all parts of it could be created.
 pub fn report(asked: &ReportOptions) -> anyhow::Result<Outcome> {
     check_targets(asked)?;
     if let Some(by) = asked.by {
         let (found, map) = compared(&asked.runs, by, asked.margin)?;
         let text = match asked.format {
-            ReportFormat::Html => fleet_page(&found, &map).context("cannot make the report")?,
+            ReportFormat::Html => fleet_page(&found, &map).context("cannot generate the report")?,
             ReportFormat::Markdown => fleet_markdown(&found),
         };
         write(asked, &text)?;
@@ -40,7 +40,7 @@ pub fn report(asked: &ReportOptions) -> anyhow::Result<Outcome> {
     let named: Vec<_> = decoded.iter().map(|(name, run)| NamedRun { name, run }).collect();
     let report = Report::of(&named, asked.margin.share());
     let text = match asked.format {
-        ReportFormat::Html => report.html().context("cannot make the report")?,
+        ReportFormat::Html => report.html().context("cannot generate the report")?,
         ReportFormat::Markdown => {
             report.markdown(asked.charts.as_deref().map(Path::to_string_lossy).as_deref())
         }
@@ -51,23 +51,30 @@ pub fn report(asked: &ReportOptions) -> anyhow::Result<Outcome> {
         for picture in &pictures {
             writing::replace_with_folder(&folder.join(&picture.file), picture.svg.as_bytes())?;
         }
-        output::tell(format_args!("{} charts are in {}", pictures.len(), plain(&folder.to_string_lossy())));
+        output::tell(format_args!(
+            "{} charts written to {}",
+            pictures.len(),
+            plain(&folder.to_string_lossy())
+        ));
         if let Some(picture) = pictures.first() {
-            output::tell(format_args!("as pixels, for slides: {}", to_pixels(&folder.join(&picture.file))));
+            output::tell(format_args!(
+                "to convert a chart to PNG: {}",
+                to_pixels(&folder.join(&picture.file))
+            ));
         }
     }
     write(asked, &text)?;
     Ok(Outcome::Done)
 }
 
-/// Refuses more runs than a browser can show, and announces a page that is slow to make.
+/// Rejects more runs than a browser can show, and announces a page that takes long to create.
 fn check_size(runs: usize) -> anyhow::Result<()> {
     const MOST: usize = 1000;
     const MANY: usize = 100;
     const PAGE_KIB: usize = 43;
-    let instead = "'furlong report --by host' makes one page of any number of runs";
+    let instead = "'furlong report --by host' creates one page for any number of runs";
     if runs > MOST {
-        let reason = format!("{runs} runs are named, and a page shows at most {MOST}: name fewer; {instead}");
+        let reason = format!("a page shows at most {MOST} runs, got {runs}: specify fewer; {instead}");
         return Err(Usage(reason).into());
     }
     if runs > MANY {
@@ -77,45 +84,45 @@ fn check_size(runs: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the text where it was asked for.
+/// Writes the text to the requested file or to stdout.
 fn write(asked: &ReportOptions, text: &str) -> anyhow::Result<()> {
     match &asked.output {
         Some(path) => {
             writing::replace(path, text.as_bytes())?;
-            output::tell(format_args!("the report is in {}", plain(&path.to_string_lossy())));
+            output::tell(format_args!("report written to {}", plain(&path.to_string_lossy())));
         }
         None => output::print(text)?,
     }
     Ok(())
 }
 
-/// The command that makes a PNG of a picture. What draws pixels would make furlong several MB larger, and there are programs
-/// that do.
+/// Returns the command that converts a picture to PNG. A renderer in furlong would add several MB, and programs for
+/// it exist.
 fn to_pixels(svg: &Path) -> String {
     let [svg, png] =
         [svg.to_owned(), svg.with_extension("png")].map(|path| path.to_string_lossy().into_owned());
     shell(&["rsvg-convert", "-z", "2", &svg, "-o", &png].map(str::to_owned))
 }
 
-/// Refuses what would go wrong in the end, before anything is read.
+/// Rejects output targets that could not be written in the end, before any run is read.
 fn check_targets(asked: &ReportOptions) -> anyhow::Result<()> {
     let to_terminal = asked.output.is_none() && asked.format == ReportFormat::Html && stdout().is_terminal();
     if to_terminal {
-        let reason = "a page of HTML is nothing for a terminal: name a file, as in 'furlong report -o report.html', or say \
+        let reason = "an HTML page cannot be shown in a terminal: specify a file, for example 'furlong report -o report.html', or use \
                       --format markdown";
         return Err(Usage(reason.to_owned()).into());
     }
     if let Some(path) = asked.output.as_ref().filter(|path| path.is_dir() || path.file_name().is_none()) {
         let shown = plain(&path.to_string_lossy());
         let reason = format!(
-            "--output {shown} is a folder: name a file in it, as in {}",
+            "--output {shown} is a directory; specify a file in it, for example {}",
             plain(&path.join("report.html").to_string_lossy())
         );
         return Err(Usage(reason).into());
     }
     asked.output.iter().try_for_each(|path| protect_run("-o", path))?;
     if let Some(folder) = asked.charts.as_ref().filter(|folder| folder.exists() && !folder.is_dir()) {
-        let reason = format!("--charts {} is no folder", plain(&folder.to_string_lossy()));
+        let reason = format!("--charts {} is not a directory", plain(&folder.to_string_lossy()));
         return Err(Usage(reason).into());
     }
     Ok(())

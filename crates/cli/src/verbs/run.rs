@@ -15,35 +15,36 @@ use furlong_render as render;
 use furlong_stats::FEWEST_TRIALS;
 use std::time::Duration;
 
-/// First trials of each row of the quick set. Many short ones say more than few long ones: what disturbs the machine
-/// lasts for several trials, and rows are compared trial by trial.
+/// Trials of each row of the quick set before the precision is judged. Many short trials show more than a few long
+/// ones, because a disturbance lasts for several trials and rows are compared trial by trial.
 const QUICK_TRIALS: u32 = 15;
 
-/// How certain its medians are to be.
+/// The relative precision of the medians of the quick set.
 const QUICK_PRECISION: f64 = 0.05;
 
-/// How long its trials may take.
+/// The maximum time for the trials of the quick set.
 const QUICK_WITHIN: Duration = Duration::from_secs(25);
 
-/// Time measured in each of those.
+/// The measured time of each trial of the quick set.
 const QUICK_BUDGET: Duration = Duration::from_millis(10);
 
-/// How long the trials of several pairs may take, unless the user says or rows have too few for an interval by then.
+/// The maximum time for the trials of several pairs, unless the user sets it or rows then have too few trials for a
+/// confidence interval.
 const SEVERAL_WITHIN: Duration = Duration::from_secs(40);
 
-/// Trials of each row that is watched, at most: some hours of them.
+/// The maximum number of trials of each watched row, which takes some hours.
 const MOST_WATCHED: u32 = 100_000;
 
-/// What to type after the quick set.
+/// The suggested commands after the quick set.
 const NEXT: &str = "
-Next: furlong explain pipe/block             where each nanosecond of a row goes
-      furlong run 'pipe/*' -s 1 -s 64KiB     other waits and sizes
-      furlong run '*/spin'                   spinning: faster, and what it costs
-      furlong list --why                     every mechanism, its limits here, and what would lift them
-      furlong doctor                         is this machine fit to measure?
+Next: furlong explain pipe/block             break the latency down into its costs
+      furlong run 'pipe/*' -s 1 -s 64KiB     other wait strategies and sizes
+      furlong run '*/spin'                   busy-waiting: faster, at higher CPU cost
+      furlong list --why                     every mechanism, its limits here, and remedies
+      furlong doctor                         is this machine fit for benchmarks?
 ";
 
-/// Measures the quick set and says what to type next.
+/// Measures the quick set and suggests the next commands.
 pub fn quick() -> anyhow::Result<Outcome> {
     let mechanisms = registry();
     let around = Surroundings {
@@ -69,7 +70,7 @@ pub fn quick() -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// A run as the user asked for it: cases to measure, and the mechanisms that carry them.
+/// A run as requested: the cases to measure, and their mechanisms.
 pub struct Request<'a> {
     asked: &'a RunOptions,
     mechanisms: Vec<MechanismEntry>,
@@ -82,7 +83,7 @@ impl<'a> Request<'a> {
     /// Returns the run that the options describe. Nothing is measured.
     ///
     /// # Errors
-    /// Returns options that contradict each other, and rows or adapters that do not exist.
+    /// Returns a usage error if options contradict each other, or if a row or an adapter does not exist.
     pub fn of(asked: &'a RunOptions) -> anyhow::Result<Request<'a>> {
         check_format(asked)?;
         let options = asked.exchange_options();
@@ -121,7 +122,7 @@ impl<'a> Request<'a> {
     /// Measures the cases and saves the run.
     fn measure(self) -> anyhow::Result<FinishedRun> {
         let Request { asked, mechanisms, cases, budget, is_beside_several } = self;
-        // The namespaces entered below may hide the peer from the command that reaches it.
+        // The namespaces entered below may hide the peer from the command that connects to it.
         let peer = peer::connect(asked, budget)?;
         if asked.boundary.is_some() {
             two_networks::enter().map_err(CannotHere)?;
@@ -149,19 +150,19 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Checks that the form of the result has what was asked for.
+/// Checks that the output format supports the requested options.
 fn check_format(asked: &RunOptions) -> anyhow::Result<()> {
     if asked.self_check && !matches!(asked.format, Format::Table | Format::Json) {
-        return Err(Usage("--self-check has two forms: --format table and --format json".to_owned()).into());
+        return Err(Usage("--self-check supports only --format table and --format json".to_owned()).into());
     }
     asked.chart.check(asked.self_check || asked.format != Format::Table)?;
     if asked.watch && asked.format != Format::Table {
-        return Err(Usage("--watch draws, which is a part of --format table".to_owned()).into());
+        return Err(Usage("--watch requires --format table".to_owned()).into());
     }
     Ok(())
 }
 
-/// Checks that each buffer whose size was given exists in one of the cases.
+/// Checks that each buffer with a requested size exists in one of the cases.
 fn check_buffers(asked: &RunOptions, cases: &[Case]) -> Result<(), Usage> {
     let PatternOptions { pipe_size, socket_buffer, ring_size, .. } = asked.pattern;
     for (size, name) in
@@ -169,13 +170,13 @@ fn check_buffers(asked: &RunOptions, cases: &[Case]) -> Result<(), Usage> {
     {
         let is_missing = |size: &ByteSize| !cases.iter().any(|case| case.buffer_bytes == Some(size.0));
         if size.as_ref().is_some_and(is_missing) {
-            return Err(Usage(format!("{name}: none of these rows has such a buffer")));
+            return Err(Usage(format!("{name}: none of these benchmarks has such a buffer")));
         }
     }
     Ok(())
 }
 
-/// Measures what was asked for, and prints the result.
+/// Measures the requested cases, and prints the result.
 pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     let finished = Request::of(asked)?.measure()?;
     show(asked, finished)
@@ -208,8 +209,8 @@ fn results(summary: &Summary) -> Results {
     Results::of(!summary.rows.is_empty(), &summary.skipped)
 }
 
-/// Time measured in each trial unless the user says: enough for a median, also where messages are rarest.
-/// Several pairs need longer: where there are more processes than processors, each must have its turn several times.
+/// Returns the default for the measured time of each trial: long enough for a median even at the lowest rate. Several
+/// pairs need longer, because with more processes than CPUs each process must be scheduled several times.
 fn usual_budget(arrivals: &[Arrival], several: bool) -> Duration {
     const MESSAGES: u64 = 100;
     let least = Duration::from_millis(if several { 100 } else { 40 });

@@ -1,4 +1,4 @@
-//! `furlong runs`: what is saved, listed, shown, removed and renamed. Nothing is measured.
+//! `furlong runs`: lists, shows, removes and renames saved runs, without measuring.
 
 use crate::arguments::{ListFormat, RunsOptions, RunsVerb};
 use crate::saved::{SavedRun, SavedRuns};
@@ -10,7 +10,7 @@ use furlong_render::{ListedRun, plain, runs_json, runs_table, saved_run_table};
 use furlong_stats::sort_by;
 use std::fs;
 
-/// Does what was asked for.
+/// Performs the requested action on saved runs.
 pub fn runs(asked: &RunsOptions) -> anyhow::Result<Outcome> {
     match &asked.verb {
         RunsVerb::List { format } => list(*format)?,
@@ -52,7 +52,7 @@ fn show(words: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// All of what is named, or nothing if one of it is not there.
+/// Removes all named runs, or none if one of them does not exist.
 fn remove(words: &[String]) -> anyhow::Result<()> {
     let mut found = saved::find(words)?;
     found.iter().try_for_each(|run| run.own_file().map(drop))?;
@@ -69,13 +69,13 @@ fn rename(word: &str, name: &str) -> anyhow::Result<()> {
     let found = saved::find(&[word.to_owned()])?;
     let [run] = &found[..] else {
         let names: Vec<_> = found.iter().map(|run| plain(&run.name)).collect();
-        let why = format!("'{}' names several runs ({}): name one", plain(word), names.join(", "));
+        let why = format!("'{}' matches several runs ({}); specify one", plain(word), names.join(", "));
         return Err(Usage(why).into());
     };
     let (from, to) = (run.own_file()?, saving::path_of("the name", name)?);
     match saving::rename_to_free(from, &to) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(Usage(format!(
-            "{name}: {} is there already; 'furlong runs remove {name}' deletes it",
+            "{name}: {} already exists; 'furlong runs remove {name}' deletes it",
             to.display()
         ))
         .into()),

@@ -1,4 +1,4 @@
-//! `furlong serve`: saved runs as pages, for a browser on this machine. Nothing is measured, and nothing can be changed.
+//! `furlong serve`: serves read-only pages of saved runs to a browser on this machine, without measuring.
 
 use crate::arguments::ServeOptions;
 use crate::saved::{self, SavedRun, SavedRuns};
@@ -17,26 +17,26 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Runs on one page; more would be slow to make and to read.
+/// The maximum number of runs on one page; more would be slow to create and to read.
 const MOST_RUNS: usize = 20;
-/// How often a browser asks again for a run that is under way.
+/// The interval at which a browser reloads the page of a run in progress.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// Serves until a signal ends it.
+/// Serves until a signal arrives.
 pub fn serve(asked: &ServeOptions) -> anyhow::Result<Outcome> {
     let folder = match &asked.folder {
         Some(folder) if folder.is_dir() => folder.clone(),
         Some(folder) => {
-            return Err(Usage(format!("{} is no folder", plain(&folder.to_string_lossy()))).into());
+            return Err(Usage(format!("{} is not a directory", plain(&folder.to_string_lossy()))).into());
         }
         None => saving::folder()
-            .ok_or_else(|| Usage("there is no data folder: name a folder of runs, or set HOME".to_owned()))?,
+            .ok_or_else(|| Usage("no data directory: specify a directory of runs, or set HOME".to_owned()))?,
     };
-    // Threads that come later leave signals to this.
+    // Threads that are started later inherit the signal mask, so that signals reach only this wait.
     let requests = ShutdownRequests::new().context("cannot wait for signals")?;
     let server = Server::bind(asked.port).map_err(|error| cannot_listen(asked.port, &error))?;
     output::tell(format_args!(
-        "furlong: serving the runs of {} until Ctrl-C, to who has this address:",
+        "furlong: serving the runs in {} until Ctrl-C, to every client that knows this address:",
         plain(&folder.to_string_lossy())
     ));
     output::print(&format!("{}\n", server.url()))?;
@@ -45,18 +45,18 @@ pub fn serve(asked: &ServeOptions) -> anyhow::Result<Outcome> {
 }
 
 fn cannot_listen(port: u16, error: &std::io::Error) -> anyhow::Error {
-    let reason = format!("cannot listen on port {port} of the loopback: {error}");
+    let reason = format!("cannot listen on port {port} of the loopback interface: {error}");
     match error.kind() {
         ErrorKind::PermissionDenied => {
-            let remedy = "name a --port from 1024, or start it as root or with CAP_NET_BIND_SERVICE";
+            let remedy = "use a --port of 1024 or higher, or run as root or with CAP_NET_BIND_SERVICE";
             CannotHere::new(reason, remedy).into()
         }
-        ErrorKind::AddrInUse => anyhow!("{reason}; name another --port, or leave it out for a free one"),
+        ErrorKind::AddrInUse => anyhow!("{reason}; use another --port, or omit it to get a free port"),
         _ => anyhow!(reason),
     }
 }
 
-/// The runs of a folder.
+/// The runs of a directory.
 struct Runs {
     folder: PathBuf,
     margin: f64,
@@ -67,7 +67,7 @@ impl Site for Runs {
         let page = match request.path.as_str() {
             "" => self.list(request.values("find").next().unwrap_or_default().trim()),
             "report" => self.report(request),
-            _ => Err(Answer::text(Status::NotFound, "There is no such page.")),
+            _ => Err(Answer::text(Status::NotFound, "Page not found.")),
         };
         page.unwrap_or_else(|why| why)
     }
@@ -78,7 +78,7 @@ impl Runs {
         saved::all_in(&self.folder).map_err(|error| failed(&error))
     }
 
-    /// The newest first, and of those only what has these words in its name or command.
+    /// Returns the list of runs, newest first, whose name or command contains `find`.
     fn list(&self, find: &str) -> Result<Answer, Answer> {
         let SavedRuns { runs, unreadable } = self.runs()?;
         let all: Vec<_> = runs.into_iter().rev().filter_map(SavedRun::listed).collect();
@@ -98,14 +98,14 @@ impl Runs {
         run_list(&list).map(Answer::page).map_err(|error| failed(&error))
     }
 
-    /// The chosen runs on one page: the baseline first, then the others as they were measured.
+    /// Returns the chosen runs on one page: the baseline first, then the others in the order of their start.
     fn report(&self, request: &Request) -> Result<Answer, Answer> {
         let baseline = request.values("baseline").next();
         let names = distinct(request.values("run").chain(baseline));
         let mut chosen = self.runs()?.runs;
         chosen.retain(|run| names.binary_search(&run.name.as_str()).is_ok());
         match (names.len(), chosen.len()) {
-            (0, _) => return Err(Answer::text(Status::Bad, "No run is chosen: go back and choose one.")),
+            (0, _) => return Err(Answer::text(Status::Bad, "No run is selected: go back and select one.")),
             (wanted, there) if there < wanted => {
                 let is_there = |name: &str| chosen.iter().any(|run| run.name == name);
                 let missing =
@@ -113,13 +113,13 @@ impl Runs {
                 return Err(Answer::text(Status::NotFound, &format!("No run is saved as '{missing}'.")));
             }
             (_, there) if there > MOST_RUNS => {
-                let sentence = format!("{there} runs are chosen, and a page shows at most {MOST_RUNS}.");
+                let sentence = format!("A page shows at most {MOST_RUNS} runs, but {there} are selected.");
                 return Err(Answer::text(Status::Bad, &sentence));
             }
             _ => {}
         }
         sort_by_key(&mut chosen, |run| Some(run.name.as_str()) != baseline);
-        // Before they are read: what ends meanwhile is asked for once more.
+        // This comes before the runs are read. A run that ends in between is then reloaded once more.
         let under_way: Vec<_> =
             chosen.iter().filter(|run| run.is_under_way()).map(|run| run.name.as_str()).collect();
         let runs: Vec<(&str, Run)> = chosen
@@ -136,5 +136,5 @@ impl Runs {
 }
 
 fn failed(error: &dyn std::fmt::Display) -> Answer {
-    Answer::text(Status::Failed, &plain(&format!("The page cannot be made: {error}")))
+    Answer::text(Status::Failed, &plain(&format!("Cannot create the page: {error}")))
 }

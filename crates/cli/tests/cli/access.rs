@@ -1,4 +1,4 @@
-//! Messages that are written and read where they lie, beside those that are copied; and rings of a chosen size.
+//! Messages that are accessed in place, compared with copied ones, and rings of a chosen size.
 
 use crate::common::Place;
 use crate::common::value::{at, list, number, row, text};
@@ -12,7 +12,7 @@ fn ran(place: &Place, words: &[&str], code: i32) -> Value {
     place.run(words.copied()).expect_code(code).json()
 }
 
-/// The row of a mechanism with this access.
+/// Returns the row of a mechanism with this access.
 fn accessed<'a>(json: &'a Value, mechanism: &str, access: &str) -> &'a Value {
     let of = |row: &Value| row.get("access").and_then(Value::as_str).unwrap_or("copy").to_owned();
     let is_it = |row: &&Value| text(row, "mechanism") == mechanism && of(row) == access;
@@ -48,13 +48,14 @@ fn what_touches_some_bytes_alone_has_a_table_of_its_own_and_says_so() {
 fn what_lends_nothing_is_refused_and_left_out_unless_it_is_named() {
     let place = Place::new();
     let json = ran(&place, &["--access", "in-place", "--place", "one-process"], 0);
-    // Some may be missing here, but all lend memory.
+    // Some mechanisms may be missing here, but every row that is tried has zero-copy access.
     let skipped = list(&json, "skipped");
-    let none_lends_nothing = skipped.iter().all(|row| !text(row, "reason").contains("lends no memory"));
+    let none_lends_nothing =
+        skipped.iter().all(|row| !text(row, "reason").contains("has no zero-copy access"));
     assert!(list(&json, "rows").len() > 3 && none_lends_nothing, "{json:#}");
     let json = ran(&place, &["pipe", "--access", "in-place"], 7);
     let row = row(&json, "skipped", "pipe/block");
-    assert!(text(row, "reason").contains("pipe lends no memory"), "{row:#}");
+    assert!(text(row, "reason").contains("pipe has no zero-copy access"), "{row:#}");
     assert!(text(row, "remedy").contains("--access"), "{row:#}");
 }
 

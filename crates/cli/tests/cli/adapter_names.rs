@@ -1,4 +1,4 @@
-//! Names that two mechanisms have, and lines of files that are too long to be quoted. No program is started.
+//! Name conflicts of mechanisms, and lines of files that are too long to be quoted. No program is started.
 
 use crate::common::Place;
 use std::fs;
@@ -19,9 +19,9 @@ fn mechanisms_of_one_name_are_explained() {
     write(&place, "other", "mine", "");
     write(&place, "taken", "pipe", "");
     for (adapters, why) in [
-        (["one", "one"], "one/adapter.toml is named twice: name it once"),
-        (["one", "other"], "other/adapter.toml; change the name of one of them"),
-        (["one", "taken"], "a mechanism of furlong and a row of"),
+        (["one", "one"], "one/adapter.toml is specified twice; specify it once"),
+        (["one", "other"], "other/adapter.toml; rename one of them"),
+        (["one", "taken"], "a built-in mechanism and a benchmark of"),
     ] {
         let words = adapters.iter().flat_map(|adapter| ["--adapter", adapter]);
         let refused = place.run(["run", "--no-save"].into_iter().chain(words)).expect_code(2);

@@ -1,12 +1,12 @@
-//! `furlong adapter new` in each language: what it writes passes the check as it stands, and has a row.
+//! `furlong adapter new` in each language: the template passes the check unchanged, and its row can be measured.
 
 use crate::common::Place;
 use furlong_testing::skip;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Begins an adapter in a language that CI may lack, checks it, and runs its row beside another.
-/// One that claims to send messages when they are due is tried in three patterns more.
+/// Creates an adapter in a language that CI may lack, checks it, and measures its row together with another row. An
+/// adapter that claims to send messages when they are due is also tried in three more patterns.
 fn passes_as_it_stands(language: &str, tool: &str, rates: bool) {
     let there = std::env::var_os("PATH")
         .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(tool).is_file()));
@@ -16,9 +16,9 @@ fn passes_as_it_stands(language: &str, tool: &str, rates: bool) {
     let place = Place::new();
     let furlong = |arguments: &[&str]| {
         let mut command = place.furlong(arguments.iter().copied());
-        // Go compiles its own library once for all runs of this test.
+        // Go compiles its standard library only once for all runs of this test.
         command.env("GOCACHE", PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("go"));
-        // What cargo has is where this test's own is.
+        // cargo and rustup need the directories of the test's own user.
         let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
         for (variable, folder) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
             command.env(variable, std::env::var_os(variable).unwrap_or_else(|| home.join(folder).into()));
@@ -47,7 +47,7 @@ fn c_passes_as_it_stands() {
     passes_as_it_stands("c", "cc", false);
 }
 
-/// Run where slow tests are asked for.
+/// Slow tests, which run only on request.
 mod slow {
     use super::*;
 

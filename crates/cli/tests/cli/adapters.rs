@@ -1,4 +1,4 @@
-//! Programs that carry mechanisms: what they do wrong fails their own row, with their own words, and leaves nothing.
+//! Faulty adapters: each fault fails only its own row, with a specific reason, and leaves nothing.
 
 use crate::common::value::{at, list, number, text};
 use crate::common::{Place, Snapshot, Summary, look_for};
@@ -9,42 +9,42 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What the saboteur does wrong, and what is said of it.
+/// The faults of the deliberately broken adapter, and the reasons that are reported.
 const WRONGS: [(&str, &str); 23] = [
     ("name", "it calls itself 'another'"),
-    ("version", "it speaks version 2 of the adapter protocol"),
+    ("version", "it uses version 2 of the adapter protocol"),
     ("clock", "its clock is not CLOCK_MONOTONIC"),
     ("unsupported", "there is no such thing here"),
-    ("nonsense", "its reply is not of the adapter protocol"),
-    ("twice", "it said more than it was asked for"),
+    ("nonsense", "its reply is not valid in the adapter protocol"),
+    ("twice", "it replied more than once to a request"),
     ("endless", "its reply is longer than"),
-    ("size", "it does round-trip by spin of [1, 1]"),
+    ("size", "it does round-trip with spin and [1, 1]"),
     ("boundless", "an impossible figure was reported: queue is 1.8446744073709552e19"),
-    ("foreign", "it names process 1, which is none that it has started"),
+    ("foreign", "it names process 1, which is not a live process that it has started"),
     ("silent", "alive, but no reply came from it"),
     ("deaf", "alive, but no reply came from it"),
     ("stopped", "stopped by a signal (state T)"),
     ("killed", "killed by SIGKILL"),
-    ("leaves", "left too early with exit code 3; it said: I give up"),
-    ("holds", "left too early with exit code 4"),
+    ("leaves", "exited too early with exit code 3; it said: I give up"),
+    ("holds", "exited too early with exit code 4"),
     ("flipped", "message 7 differs from what was sent"),
-    ("count", "messages and has exchanged"),
+    ("count", "messages, but has exchanged"),
     ("early", "before it was asked"),
     ("few", "it read the clock"),
-    ("forks", "it has left behind what furlong has removed: process"),
-    ("hides", "it has left behind what furlong has removed: process"),
-    ("files", "it has left behind what furlong has removed: "),
+    ("forks", "it left processes or objects behind, which furlong has removed: process"),
+    ("hides", "it left processes or objects behind, which furlong has removed: process"),
+    ("files", "it left processes or objects behind, which furlong has removed: "),
 ];
 
-/// What adapters in Python have in common.
+/// The code that all Python adapters share.
 const PROTOCOL: &str = include_str!("../../../../adapters/python/protocol.py");
 
-/// A folder with the saboteur, which has these rows.
+/// Returns the directory of the deliberately broken adapter with these rows.
 fn saboteur<'a>(place: &Place, modes: impl IntoIterator<Item = &'a str>) -> PathBuf {
     adapter(place, "saboteur", &[("saboteur.py", include_str!("adapters/saboteur.py"))], modes)
 }
 
-/// A folder with an adapter of these files, of which the first is its program, and that has these rows.
+/// Returns the directory of an adapter with these rows and files. The first file is its program.
 fn adapter<'a>(
     place: &Place,
     name: &str,
@@ -66,17 +66,17 @@ fn adapter<'a>(
     folder
 }
 
-/// What an adapter with several receivers does wrong, and what is said of it.
+/// The faults of an adapter with several receivers, and the reasons that are reported.
 const WRONGS_TO_SEVERAL: [(&str, &str); 6] = [
     ("skips", "responder 2 in phase verify: message 6 came where 5 was due"),
     ("killed", "responder 2 in phase verify: killed by SIGKILL"),
     ("stopped", "responder 2 in phase verify: stopped by a signal (state T)"),
     ("own", "it claims fan-out, for which it needs the shape pair and rates"),
     ("unpaced", "it claims fan-out, for which it needs the shape pair and rates"),
-    ("unasked", "it claims fan-in, which furlong does not ask of other programs"),
+    ("unasked", "it claims fan-in, which furlong does not support for adapters"),
 ];
 
-/// The same of one with several workers.
+/// The faults of an adapter with several workers, and the reasons that are reported.
 const WRONGS_OF_WORKERS: [(&str, &str); 4] = [
     ("two-workers", "message 8 came to two workers"),
     ("no-worker", "message 8 came to no worker"),
@@ -131,7 +131,7 @@ fn every_pattern_of_a_program_has_figures() {
     {
         let words = ["run", "--adapter", "./mine", "--format", "json", "--no-save"];
         let summary = place.run(words.iter().chain(pattern).copied().chain(SHORT)).expect_code(0).summary();
-        // A row that breaks a law is void, and has none.
+        // A row that breaks a law is void and has no figures.
         assert_eq!(summary.rows.len(), 1, "{pattern:?}: {summary:#?}");
     }
 }
@@ -177,7 +177,7 @@ fn each_message_of_a_program_comes_to_every_receiver() {
         let row = row.unwrap_or_else(|| panic!("honest was not measured: {:#?}", summary.skipped));
         assert!(row.verified, "{row:#?}");
     }
-    // A wrong of the second receiver is none of the only one.
+    // With a single receiver, a fault of the second receiver does not occur.
     assert!(summary.rows.iter().any(|row| row.case.mechanism == "skips"), "{:#?}", summary.skipped);
 }
 
@@ -197,7 +197,7 @@ fn each_message_of_a_program_comes_to_one_worker() {
     assert!(row.is_some_and(|row| row.verified), "{:#?}", summary.skipped);
 }
 
-/// Fails unless each of these rows was not measured among so many, for the reason beside it.
+/// Fails unless each of these modes with this number of parties was not measured, for the given reason.
 fn expect_skipped(summary: &Summary, wrongs: &[(&str, &str)], several: u32) {
     for (mode, said) in wrongs {
         let is_it = |case: &Case| case.mechanism == *mode && case.parties().get() == several;
@@ -214,7 +214,7 @@ fn check_says_what_fails_and_ends_with_1() {
     let adapters = place.path("data/furlong/adapters");
     fs::create_dir_all(&adapters).unwrap();
     fs::rename(&folder, adapters.join("saboteur")).unwrap();
-    // A folder of its name is not taken for it.
+    // A directory with the adapter's name but without a manifest is not used.
     fs::create_dir(&folder).unwrap();
     let finished = place.run(["adapter", "check", "saboteur"]).expect_code(1);
     before.expect_nothing_left(&place);
@@ -245,7 +245,7 @@ fn a_manifest_that_cannot_be_used_is_named() {
 fn an_adapter_is_installed_used_by_name_and_removed() {
     let (before, place) = (Snapshot::take(), Place::new());
     let unknown = place.run(["adapter", "install", "pythn"]).expect_code(2);
-    assert!(unknown.stderr.contains("no adapter is called pythn"), "{unknown:#?}");
+    assert!(unknown.stderr.contains("unknown adapter pythn"), "{unknown:#?}");
     let installed = place.run(["adapter", "install", "python"]).expect_code(0);
     assert!(
         installed.stdout.contains("python: installed in ") && installed.stdout.contains("python-pipe: "),
@@ -265,7 +265,7 @@ fn an_adapter_is_installed_used_by_name_and_removed() {
     before.expect_nothing_left(&place);
 }
 
-/// Run where slow tests are asked for.
+/// Slow tests, which run only on request.
 mod slow {
     use super::*;
 
@@ -279,7 +279,7 @@ mod slow {
         before.expect_nothing_left(&place);
         let rows = list(&counted, "rows");
         let row = rows.first().unwrap_or_else(|| panic!("nothing was counted: {counted:#}"));
-        // A thread that begins while it is traced makes one for each message, and the conversation a few more.
+        // A thread that starts while it is traced calls it once per message, and the protocol adds a few calls.
         let calls = number(row, "system_calls_per_round_trip.getppid");
         assert!((calls - 1.0).abs() < 0.01, "{row:#}");
         let threads = at(&list(row, "roles")[0], "threads_per_round_trip");
@@ -287,7 +287,7 @@ mod slow {
         assert_eq!(at(row, "as_declared"), &Value::Null, "{row:#}");
     }
 
-    /// Installs a new adapter in Python, and returns the folder of installed ones.
+    /// Installs a new Python adapter, and returns the directory of installed adapters.
     fn install_new(place: &Place) -> PathBuf {
         let installed = place.path("data/furlong/adapters");
         fs::create_dir_all(&installed).unwrap();
@@ -309,7 +309,7 @@ mod slow {
         let (before, place) = (Snapshot::take(), Place::alone());
         install_new(&place);
         let with = recommended_with_adapters(&place, &["--rate", "200/s"]);
-        // Slower than most, but measured as they are; a busy machine may not carry the rate.
+        // The adapter is slower than most, but measured like them. A busy machine may not sustain the rate.
         let measured = ["ranked", "eliminated"].into_iter().flat_map(|of| list(&with, of));
         let behind = |row: &&Value| {
             ["saturated", "CPU time was lost"].iter().any(|why| text(row, "reason").starts_with(why))
@@ -321,7 +321,8 @@ mod slow {
         let run =
             place.run(at_a_rate.into_iter().chain(["--trials", "3", "--budget", "50ms"])).expect_code(0);
         let row = &run.summary().rows[0];
-        // As many as are due in that time, and not as many as it could send; a busy machine may send fewer.
+        // The number of messages that are due in that time, not the number that it could send. A busy machine may
+        // send fewer.
         assert!((50.0..625.0).contains(&number(&row.figures, "round_trips_per_second")), "{row:#?}");
         before.expect_nothing_left(&place);
     }
@@ -358,7 +359,8 @@ mod slow {
         place.run(words.split(' ')).expect_code(0);
         before.expect_nothing_left(&place);
         let exchanges = fs::read_to_string(&log).unwrap().lines().filter(|op| *op == "exchange").count();
-        // Two programs exchange messages to verify them, to warm up and on the clock. Exchanges of 5 ms would be 60 more of each.
+        // Two programs exchange messages to verify them, to warm up and on the clock. Warm-up in exchanges of 5 ms
+        // would add 60 to each.
         assert!((6..60).contains(&exchanges), "{exchanges}");
     }
 
@@ -382,8 +384,8 @@ mod slow {
             let term = list(row, "terms").iter().find(is_it);
             number(term.unwrap_or_else(|| panic!("no {name} {of} in {row:#}")), "count")
         };
-        // Each role sends, receives, asks its thread and waits for it, and that makes three calls, and more where the two threads wait
-        // for each other's turn in the interpreter.
+        // Each role sends, receives, makes a request to its thread and waits for it. That is three calls, or more if
+        // the two threads wait for each other's turn in the interpreter.
         for name in ["sendto", "recvfrom", "write", "read"] {
             assert!((count("system-calls", name) - 2.0).abs() < 0.1, "{name} in {row:#}");
         }

@@ -1,5 +1,5 @@
-//! Rows between two network namespaces of this machine: what goes by the network passes from one to the other, all else is as it
-//! was, and nothing of either is left.
+//! Rows between two network namespaces of this machine: mechanisms that use TCP or UDP cross them, all other rows are
+//! unchanged, and nothing is left.
 
 use crate::common::value::{at, list, number, row, text};
 use crate::common::{Finished, Place, Snapshot, look_for};
@@ -10,14 +10,14 @@ use std::time::Duration;
 const QUICK: [&str; 8] =
     ["--trials", "3", "--budget", "10ms", "--warm-up", "2ms", "--no-save", "--no-progress"];
 
-/// How long something may take to be seen.
+/// The time within which a change must become visible.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Runs between two namespaces. Returns `None` if they cannot be made.
+/// Runs between two namespaces. Returns `None` if they cannot be created.
 fn between(place: &Place, words: &[&str]) -> Option<Finished> {
     let words = ["run", "--boundary", "netns", "--format", "json"].iter().chain(words).copied();
     let finished = place.run(words.chain(QUICK));
-    (!finished.stderr.contains("two network namespaces cannot be made")).then_some(finished)
+    (!finished.stderr.contains("cannot create two network namespaces")).then_some(finished)
 }
 
 #[test]
@@ -32,13 +32,13 @@ fn row_between_networks_fails_if_no_thread_can_be_started() {
     let words = ["run", "tcp/block", "unix-stream/block", "--boundary", "netns", "--format", "json"];
     let mut command = place.furlong(words.into_iter().chain(QUICK));
     let finished = place.finish(command.env("LD_PRELOAD", place.path("none.so")));
-    if finished.stderr.contains("two network namespaces cannot be made") {
+    if finished.stderr.contains("cannot create two network namespaces") {
         skip!("needs network namespaces");
     }
     let json = finished.expect_code(1).json();
     let failed = row(&json, "skipped", "tcp/block");
     let reason = text(failed, "reason");
-    for said in ["in phase create", "start the thread that makes the responder's end", "pthread_create"] {
+    for said in ["in phase create", "start the thread that creates the responder's end", "pthread_create"] {
         assert!(reason.contains(said), "{said}: {failed:#}");
     }
     assert_eq!(text(row(&json, "rows", "unix-stream/block"), "placement"), "other-core");
@@ -93,7 +93,7 @@ fn the_messages_do_go_from_one_namespace_to_the_other() {
     let words = ["run", "tcp", "--boundary", "netns", "--trials", "200", "--budget", "200ms", "--no-save"];
     let before = Snapshot::take();
     let running = place.start(&mut place.furlong(words));
-    // Sockets of the namespace that a process is in, by the address of the other end: 10.0.0.2, as the kernel writes it.
+    // The sockets in the namespace of a process with the remote address 10.0.0.2, in the kernel's byte order.
     let peer_of = |pid: i32| {
         let sockets = fs::read_to_string(format!("/proc/{pid}/net/tcp")).ok()?;
         sockets.lines().find_map(|line| line.split_whitespace().nth(2)?.strip_prefix("0200000A:").map(|_| ()))
@@ -114,14 +114,17 @@ fn what_makes_no_sense_between_is_told() {
     };
     let json = finished.expect_code(7).json();
     let skipped = row(&json, "skipped", "udp-multicast/block");
-    assert!(text(skipped, "reason").contains("the loopback of one network namespace alone"), "{skipped:#}");
+    assert!(text(skipped, "reason").contains("the loopback of one network namespace"), "{skipped:#}");
     let json = between(&place, &["tcp", "pipe", "-m", "connect"]).unwrap().expect_code(0).json();
     let skipped = row(&json, "skipped", "tcp/block");
     assert!(text(skipped, "reason").contains("one network namespace"), "{skipped:#}");
     let by = ["tcp", "-m", "request", "--request", "16B", "--request-by", "tcp-accept"];
     let json = between(&place, &by).unwrap().expect_code(7).json();
     let skipped = row(&json, "skipped", "tcp/block");
-    assert!(text(skipped, "reason").starts_with("tcp-accept is measured over the loopback"), "{skipped:#}");
+    assert!(
+        text(skipped, "reason").starts_with("tcp-accept can be measured only over the loopback"),
+        "{skipped:#}"
+    );
     for (words, told) in [
         (&["--boundary", "netns", "--peer", "command:sh"][..], "--peer"),
         (&["--boundary", "tape"], "network-namespace"),
@@ -152,7 +155,7 @@ fn where_there_can_be_no_namespace_the_reason_and_the_remedy_are_said() {
     for words in ["run tcp --boundary netns", "recommend --boundary container,host --within 1s --no-save"] {
         let script = format!("echo 0 >/proc/sys/user/max_net_namespaces && exec \"$FURLONG\" {words}");
         let finished = place.finish(place.program("unshare").args(["-Ur", "sh", "-c", &script]));
-        // What those programs say, and not furlong.
+        // The message comes from one of those programs and not from furlong.
         if ["unshare: ", "sh: "].iter().any(|program| finished.stderr.starts_with(program)) {
             skip!("needs user namespaces: {}", finished.stderr);
         }

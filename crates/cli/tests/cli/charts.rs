@@ -1,4 +1,4 @@
-//! Charts stand under the tables of `run` and `replay` where they say more, and nowhere else.
+//! `run` and `replay` print charts below their tables only if the charts add information.
 
 use crate::common::Place;
 
@@ -6,7 +6,7 @@ const TAIL: &str = "Share of round trips that take at least this long: 4KiB mess
 const PUBLISHED: &str = "Throughput against the size of a message, as published";
 const MEASURED: &str = "Throughput against the size of a message, as measured now";
 
-/// What `run` prints, with enough samples for a tail: on one core no host delays a wake-up.
+/// Returns the output of `run` with enough samples for a tail. On one core, no host delays a wake-up.
 fn ran(words: &[&str]) -> String {
     let usual = "-s 4KiB --trials 1 --budget 100ms --place same-core --no-save --no-progress".split(' ');
     Place::new().run(["run"].into_iter().chain(words.iter().copied()).chain(usual)).expect_code(0).stdout
@@ -50,7 +50,7 @@ fn a_ranking_of_all_mechanisms_has_none() {
     assert!(table.contains("vs first") && !table.contains('┤'), "{table}");
 }
 
-/// A sweep of which some was published.
+/// A sweep of which a part was published.
 const SWEEP: &str = r#"name = "blocks"
 title = "Which block size?"
 [measure]
@@ -94,7 +94,7 @@ fn charts_without_a_table_are_refused() {
     place.run("replay --list --chart always".split(' ')).expect_code(2);
 }
 
-/// Run where slow tests are asked for.
+/// Slow tests, which run only on request.
 mod slow {
     use super::*;
 

@@ -1,14 +1,14 @@
-//! The workflow of docs/ci.md, step by step as it stands there, with a regression that was made.
+//! The workflow of docs/ci.md, run step by step as written, with an artificial regression.
 
 use crate::common::Place;
 use crate::common::value::{at, list, number, text};
 use std::fs;
 use std::path::Path;
 
-/// Turns of the loop in which the workflow measures.
+/// The iterations of the loop in which the workflow measures.
 const TURNS: [&str; 5] = ["1", "2", "3", "4", "5"];
 
-/// The commands of the first workflow in the page, a step each, those of its loop in each turn.
+/// Returns the commands of the first workflow in the page, one per step, with those of its loop for each iteration.
 fn steps() -> Vec<String> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ci.md");
     let page = fs::read_to_string(page).expect("the page");
@@ -22,7 +22,7 @@ fn steps() -> Vec<String> {
     turns.chain(then.into_iter().map(str::to_owned)).collect()
 }
 
-/// Run where slow tests are asked for.
+/// Slow tests, which run only on request.
 mod slow {
     use super::*;
 
@@ -46,12 +46,12 @@ mod slow {
         }
         let (mut compared, mut reported) = (0, 0);
         for step in steps() {
-            // Time enough to tell, and no more.
+            // Five trials are enough for this comparison.
             let step = step.replace("--trials 15", "--trials 5");
             let line = step.replacen("furlong", "exec \"$FURLONG\"", 1);
             let finished = place.finish(&mut place.shell(&line));
             if step.starts_with("furlong compare") {
-                // The run is the unit, so also an unreliable machine shows a factor of 5 or more.
+                // The run is the unit of comparison, so a factor of 5 or more is found even on an unreliable machine.
                 let finished = finished.expect_code(3);
                 assert!(finished.stdout.contains("1 worse"), "{finished:#?}");
                 compared += 1;

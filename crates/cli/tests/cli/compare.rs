@@ -1,4 +1,4 @@
-//! Saved runs compared: by which names, with which verdicts and exit codes, and what is refused.
+//! Comparison of saved runs: lookup of names, verdicts, exit statuses, and rejected arguments.
 
 use crate::common::rewritten::rewritten;
 use crate::common::value::{at, list, number, row, text};
@@ -8,11 +8,11 @@ use furlong_model::Record;
 use std::fs;
 use std::sync::LazyLock;
 
-/// Trials within 1 % of each other, and others that are not the same.
+/// Factors within 1 % of each other, and a second set with other values.
 const STEADY: [f64; 8] = [1.0, 0.992, 1.008, 0.996, 1.004, 0.994, 1.006, 1.002];
 const AGAIN: [f64; 8] = [1.001, 0.993, 1.007, 0.997, 1.003, 0.995, 1.005, 0.999];
 
-/// A run that all tests here take theirs from.
+/// The run from which all tests here derive their runs.
 static MEASURED: LazyLock<String> = LazyLock::new(|| {
     let place = Place::new();
     let quick = ["--trials", "3", "--budget", "4ms", "--save", "measured", "--no-progress"];
@@ -21,7 +21,7 @@ static MEASURED: LazyLock<String> = LazyLock::new(|| {
     fs::read_to_string(place.saved("measured")).expect("a run")
 });
 
-/// A place with a run as it was measured, saved as `measured`.
+/// Returns a place with the run as measured, saved as `measured`.
 fn measured() -> (Place, Run) {
     let (text, place) = (&*MEASURED, Place::new());
     fs::create_dir_all(place.saved("measured").parent().expect("a folder")).expect("a folder");
@@ -30,12 +30,12 @@ fn measured() -> (Place, Run) {
     (place, run)
 }
 
-/// All rows of the run, multiplied.
+/// Returns all rows of the run with multiplied times.
 fn times(run: &Run, factors: [f64; 8], times: f64) -> Vec<Record> {
     rewritten(run, &factors.map(|factor| factor * times))
 }
 
-/// A place with the run, the same measured again, and one in which everything takes 1.3 times as long.
+/// Returns a place with the run, a repetition of it, and a run in which everything takes 1.3 times as long.
 fn compared() -> (Place, Run) {
     let (place, run) = measured();
     place.write_run("before", &times(&run, STEADY, 1.0));
@@ -75,10 +75,10 @@ fn what_is_slower_is_worse_and_fails_where_that_is_asked() {
     assert_eq!(verdicts(&worse), ["worse"; 3]);
     let fail = ["--fail-on", "regression", "--fail-on", "inconclusive"];
     json(&[&["before", "slower"], &fail[..]].concat()).expect_code(3);
-    // The other way round it is better, and measured again it is the same.
+    // In the opposite direction it is better, and the repetition is the same.
     assert_eq!(verdicts(&json(&[&["slower", "before"], &fail[..]].concat()).expect_code(0)), ["better"; 3]);
     assert_eq!(verdicts(&json(&[&["before", "again"], &fail[..]].concat()).expect_code(0)), ["same"; 3]);
-    // A margin that it stays within.
+    // With this margin the change is too small.
     assert_eq!(verdicts(&json(&["before", "slower", "--margin", "40%"]).expect_code(0)), ["same"; 3]);
 }
 
@@ -89,13 +89,13 @@ fn what_cannot_be_said_fails_where_that_is_asked() {
     let words = ["before", "wide", "--format", "json"];
     assert_eq!(verdicts(&compare(&place, &words).expect_code(0)), ["inconclusive"; 3]);
     compare(&place, &["before", "wide", "--fail-on", "inconclusive"]).expect_code(4);
-    // Nothing is known of any row, which excludes no regression.
+    // No row is judged, so a regression is not excluded.
     let silent = compare(&place, &["before", "wide", "--fail-on", "regression"]).expect_code(4);
-    let silent = silent.expect_complaint("no row could be judged");
+    let silent = silent.expect_complaint("no benchmark could be judged");
     let says = silent.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(says.contains("Inconclusive rows would have shown a change of about"), "{says}");
     compare(&place, &["before", "wide", "--fail-on", "regression", "--allow-inconclusive"]).expect_code(0);
-    // A regression is told first.
+    // A regression takes precedence.
     compare(&place, &["before", "wide", "slower", "--fail-on", "inconclusive,regression"]).expect_code(3);
 }
 
@@ -157,10 +157,10 @@ fn runs_are_found_by_what_they_are_called() {
         list(&json, "runs").iter().map(|run| text(run, "name").to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(names(&["@last~1", "@last"]), ["nightly-1", "nightly-2"]);
-    // By time, not by name; and the baseline is not compared with itself.
+    // Runs are ordered by time, not by name, and the baseline is not compared with itself.
     assert_eq!(names(&["nightly-*"]), ["nightly-1", "nightly-2"]);
     assert_eq!(names(&["@last", "nightly-*", "before"]), ["nightly-2", "nightly-1", "before"]);
-    // A file from anywhere.
+    // A file outside the directory of saved runs can be named as well.
     fs::copy(place.saved("slower"), place.path("theirs.jsonl")).unwrap();
     assert_eq!(names(&["before", "theirs.jsonl"]), ["before", "theirs.jsonl"]);
     let path = place.path("theirs.jsonl").display().to_string();
@@ -177,15 +177,15 @@ fn what_names_no_run_is_refused() {
     fs::write(place.saved("hostile"), "{\"record\":\"trial\",\"\\u001b[2J\":1,\"case\":\"\\u001b[2J\"}\n")
         .unwrap();
     for (words, told) in [
-        (&["befor", "again"][..], "no run is saved as 'befor'; there is 'before'"),
-        (&["before", "zzz"], "no run is saved as 'zzz'; there are "),
+        (&["befor", "again"][..], "no run is saved as 'befor'; did you mean 'before'?"),
+        (&["before", "zzz"], "no run is saved as 'zzz'; saved runs: "),
         (&["before", "nowhere/before"], "cannot open nowhere/before"),
         (&["before", "missing.jsonl"], "cannot open missing.jsonl"),
-        (&["before", "@last~99"], "there is no @last~99; there are "),
-        (&["before", "@first"], "write @last, or @last~1"),
-        (&["before", "@last~x"], "write @last, or @last~1"),
+        (&["before", "@last~99"], "there is no @last~99; saved runs: "),
+        (&["before", "@first"], "write @last for the newest run, or @last~1"),
+        (&["before", "@last~x"], "write @last for the newest run, or @last~1"),
         (&["before", "z*"], "no saved run matches 'z*'"),
-        (&["before", "["], "is no run: "),
+        (&["before", "["], "'[' is not a valid run: "),
         (&["before", ""], "no run is saved as ''"),
         (&["before"], "needs a baseline and another run"),
         (&[], "required arguments"),
@@ -267,7 +267,7 @@ fn nothing_is_measured_and_nothing_written() {
     assert!(fs::read_dir(place.path("tmp")).unwrap().next().is_none());
 }
 
-/// The run with counts that were made of it, in which each role calls `name` so often in a round trip.
+/// Returns the run with counts, in which each role makes the call `name` `each` times per round trip.
 fn counted(run: &Run, name: &str, each: u64) -> Vec<Record> {
     let mut records = times(run, STEADY, 1.0);
     let last = records.pop();
@@ -292,10 +292,10 @@ fn counts_are_a_baseline_that_noise_does_not_touch() {
     let fail = ["--fail-on", "more-calls"];
     let table = compare(&place, &[&["calls", "again"], &fail[..]].concat()).expect_code(0).stdout;
     assert!(table.contains("No row was timed in both.") && table.contains("system calls"), "{table}");
-    // A run that only counted says nothing of times, and one that was only timed nothing of calls.
+    // A run with counts alone has no times to compare, and a run with times alone has no counts.
     compare(&place, &["calls", "again", "--fail-on", "regression"])
         .expect_code(4)
-        .expect_complaint("no row could be judged");
+        .expect_complaint("no benchmark could be judged");
     let run = Run::read(place.saved("calls")).expect("a run");
     place.write_run("more", &counted(&run, "read", 3));
     let more = compare(&place, &[&["calls", "more", "--format", "json"], &fail[..]].concat()).expect_code(3);
@@ -309,11 +309,11 @@ fn counts_are_a_baseline_that_noise_does_not_touch() {
 
     let (place, _) = compared();
     let uncounted = compare(&place, &[&["before", "again"], &fail[..]].concat()).expect_code(4);
-    uncounted.expect_complaint("of no row the system calls could be compared");
+    uncounted.expect_complaint("no benchmark has system calls counted in both runs");
     compare(&place, &[&["before", "again", "--allow-inconclusive"], &fail[..]].concat()).expect_code(0);
 }
 
-/// Run where slow tests are asked for.
+/// Slow tests, which run only on request.
 mod slow {
     use super::*;
 
@@ -338,7 +338,7 @@ mod slow {
             assert!(place.records(name, "costs") > 0 && place.records(name, "count") > 0);
         }
         let json = compare(&place, &["one", "other", "--format", "json"]).expect_code(0).json();
-        // Whatever is said to account for a change has its figures.
+        // Each cause that the comparison names accounts for 50 to 150 % of the change.
         for cause in list(&json, "causes") {
             for share in list(cause, "rows") {
                 let part = number(share, "part_ns") / number(share, "change_ns");
@@ -352,5 +352,5 @@ mod slow {
 fn an_export_is_named_as_what_it_is() {
     let place = Place::with_runs();
     place.run(["export", "before", "--format", "json", "-o", "before.json"]).expect_code(0);
-    compare(&place, &["before.json", "after"]).expect_code(2).expect_complaint("exports keep no trials");
+    compare(&place, &["before.json", "after"]).expect_code(2).expect_complaint("Exports contain no trials");
 }

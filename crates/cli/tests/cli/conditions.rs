@@ -36,7 +36,7 @@ fn changed_conditions_are_recorded_judged_and_compared() {
     assert!(!compared.contains("scheduling policy"), "{compared}");
     let doctor = under(&place, changed, "doctor").expect_code(0).stdout;
     assert!(doctor.contains("Nice value 7: "), "{doctor}");
-    // The line about the machine names the conditions too.
+    // The line about the machine also names the conditions.
     let shown = place.run("runs show nice".split(' ')).expect_code(0).stdout;
     assert!(shown.split_whitespace().collect::<Vec<_>>().join(" ").contains("nice value 7"), "{shown}");
 }

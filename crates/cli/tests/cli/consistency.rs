@@ -1,4 +1,4 @@
-//! What is printed of recorded runs, quiet and noisy and of every pattern, has no contradiction. The runs are in
+//! The output for recorded runs, quiet and noisy and of every pattern, has no contradiction. The runs are in
 //! `tests/consistency`; `cargo xtask consistency --record` records them again.
 
 use furlong_consistency::{Checked, check, check_with_before, unpack_all};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-/// Returns what is wrong in what is printed of runs, each also compared with the one before.
+/// Returns the contradictions in the output of runs, each also compared with the run before it.
 fn contradictions(runs: &[PathBuf]) -> Vec<String> {
     let furlong = Path::new(env!("CARGO_BIN_EXE_furlong"));
     let mut found = Vec::new();
@@ -27,7 +27,7 @@ fn recorded_quiet_runs_are_printed_without_contradictions() {
     expect_no_contradictions(|run| run.contains("-idle-"));
 }
 
-/// Run where slow tests are asked for.
+/// Slow tests, which run only on request.
 mod slow {
     use super::*;
 
@@ -61,7 +61,7 @@ fn expect_no_contradictions(is_checked: fn(&str) -> bool) {
     assert!(found.is_empty(), "{} contradictions:\n{}", found.len(), found.join("\n"));
 }
 
-/// Returns the laws that break if one figure of a text is another one.
+/// Returns the laws that a text breaks if any one of its figures is changed.
 fn laws_that_can_break(text: &str) -> BTreeSet<&'static str> {
     let is_digit = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
     let is_figure = |at: usize| is_digit(at) || text[at..].starts_with('.') && is_digit(at + 1);
@@ -74,7 +74,7 @@ fn laws_that_can_break(text: &str) -> BTreeSet<&'static str> {
         let decimals = figure.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         let value: f64 = figure.parse().unwrap_or(0.0);
         for other in [value * 3.0 + 1.0, value / 3.0] {
-            // Columns keep their places.
+            // The width stays the same, because columns must keep their places.
             let other = format!("{other:width$.decimals$}", width = figure.len());
             let damaged = [&text[..start], &other, &text[end..]].concat();
             laws.extend(check(&damaged).into_iter().map(|found| found.law));

@@ -1,4 +1,4 @@
-//! `furlong costs`: what the machine charges, each once.
+//! `furlong costs`: the costs of operations on this machine, each listed once.
 
 use crate::common::Place;
 use crate::common::value::{at, list, number, text};
@@ -36,7 +36,7 @@ fn the_table_has_every_cost() {
     assert!(table.contains("eventfd/block"), "{table}");
 }
 
-/// Run where slow tests are asked for.
+/// Slow tests, which run only on request.
 mod slow {
     use super::*;
 
@@ -50,12 +50,12 @@ mod slow {
         for figure in figures {
             assert!(seen.insert((text(figure, "name"), size(figure))), "twice: {figure:#}");
             let ns = number(figure, "ns");
-            // That of a sleeping reader is a difference, which may be lost in the noise.
+            // The cost of a copy across cores for a blocked reader is a difference, which may be lost in the noise.
             assert!(ns > 0.0 || (text(figure, "name") == "copy-across-asleep" && ns == 0.0), "{figure:#}");
             assert!(!text(figure, "what").is_empty() && number(figure, "looks") >= 1.0, "{figure:#}");
             let [low, high] = list(figure, "ci95") else { panic!("no interval in {figure:#}") };
             assert!(low.as_f64() <= Some(ns) && Some(ns) <= high.as_f64(), "{figure:#}");
-            // Those that come from rows name them.
+            // Costs that are derived from rows name those rows.
             let from_rows = ["context-switch", "wake-up"].contains(&text(figure, "name"));
             assert_eq!(list(figure, "from").is_empty(), !from_rows, "{figure:#}");
         }
@@ -72,7 +72,7 @@ mod slow {
         assert!(ns("wake-up", None) > ns("system-call", None), "{json:#}");
         let sizes = [4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, 1024 * KIB];
         assert!(sizes.map(|size| ns("copy", Some(size))).is_sorted_by(|one, next| one < next), "{json:#}");
-        // From another core's cache a message comes no faster than from one's own.
+        // A copy from another core's cache is not faster than a copy from this core's cache.
         let size = Some(64 * KIB);
         assert!(ns("copy-across", size) > ns("copy", size), "{json:#}");
     }

@@ -1,4 +1,4 @@
-//! `furlong count`: the calls and switches of a round trip, the same by whatever means the user has.
+//! `furlong count`: the system calls and context switches of a round trip, independent of the counting method.
 
 use crate::common::Place;
 use crate::common::value::{at, list, number, row, text};
@@ -6,11 +6,11 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 
-/// The rights that the kernel's own log of system calls takes, by their numbers.
+/// The numbers of the capabilities that the tracepoint of system calls requires.
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
 
-/// Whether this process has a right.
+/// Returns whether this process has a capability.
 fn has(right: u32) -> bool {
     let status = fs::read_to_string("/proc/self/status").expect("/proc");
     let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:")).expect("rights");
@@ -21,14 +21,14 @@ fn is_root() -> bool {
     furlong_os::identity::is_administrator()
 }
 
-/// System calls by name.
+/// Returns the system calls by name.
 fn calls(row: &Value) -> BTreeMap<String, f64> {
     let calls = at(row, "system_calls_per_round_trip").as_object();
     let calls = calls.unwrap_or_else(|| panic!("no calls in {row:#}")).iter();
     calls.map(|(name, count)| (name.clone(), count.as_f64().expect("a count"))).collect()
 }
 
-/// Fails unless exactly these calls were counted; a trial may begin or end amid one.
+/// Fails unless exactly these calls were counted. A trial may begin or end in the middle of a call.
 #[track_caller]
 fn expect_calls(row: &Value, expected: &[(&str, f64)]) {
     let calls = calls(row);
@@ -37,7 +37,7 @@ fn expect_calls(row: &Value, expected: &[(&str, f64)]) {
     assert!(calls.len() == expected.len() && expected.iter().all(is_as_expected), "{expected:?}: {row:#}");
 }
 
-/// Fails unless the row says how it was counted, and why not better.
+/// Fails unless the row contains its counting method and the reasons against a better one.
 #[track_caller]
 fn expect_reason(row: &Value) {
     let reasons = list(row, "why_not_better");
@@ -68,7 +68,7 @@ fn rows_make_the_calls_and_switches_that_they_must() {
     expect_calls(row("unix-stream/block"), &[("read", 2.0), ("write", 2.0)]);
     expect_calls(row("unix-stream/select-first"), &[("select", 4.0), ("read", 2.0), ("write", 2.0)]);
     expect_calls(row("posix-shm/spin"), &[]);
-    // Each role waits once for the other. A busy machine adds some.
+    // Each role waits once for the other. A busy machine adds a few switches.
     let switches = ["voluntary", "involuntary"]
         .map(|kind| number(row("pipe/block"), &format!("switches_per_round_trip.{kind}")));
     assert!((1.8..=3.0).contains(&(switches[0] + switches[1])), "{json:#}");
@@ -80,7 +80,7 @@ fn rows_make_the_calls_and_switches_that_they_must() {
         assert_eq!(at(row, "placement"), "same-core");
         let roles: Vec<_> = list(row, "roles").iter().map(|role| text(role, "role")).collect();
         assert_eq!(roles, ["initiator", "responder"]);
-        // The processor's own counters, or why there are none.
+        // The counters of the CPU, or the reason why there are none.
         let hardware = at(row, "hardware_per_round_trip").as_object().expect("an object");
         assert_eq!(hardware.is_empty(), at(row, "hardware_absent").is_string(), "{row:#}");
     }
@@ -96,10 +96,10 @@ fn the_method_is_the_best_that_the_user_may_use() {
     match [CAP_PERFMON, CAP_SYS_ADMIN].map(has) {
         [true, true] => assert_eq!(method, "tracepoint", "{row:#}"),
         [false, false] => assert_eq!(method, "ptrace", "{row:#}"),
-        // One of them is enough where the trace file system is mounted and may be read.
+        // One of the capabilities is enough if the trace file system is mounted and readable.
         _ => {}
     }
-    // Whoever reads the table is told too.
+    // The table also names the method.
     let table = place.run(["count", "pipe"]).expect_code(0).stdout;
     assert!(table.contains(&format!("counted by {method}")), "{table}");
     assert_eq!(table.contains("no tracepoint: "), method == "ptrace", "{table}");
@@ -110,7 +110,7 @@ fn both_methods_count_the_same() {
     let place = Place::new();
     let words = ["count", "pipe/block", "tcp/block", "posix-mq/block", "eventfd/block", "--format", "json"];
     let ours = place.run(words).expect_code(0).json();
-    // An ordinary user has one method alone, so that there is nobody to compare with; root can be another.
+    // An ordinary user has only one method, so there is nothing to compare. Root can also run as another user.
     let nobodys = is_root().then(|| place.finish(&mut place.furlong_as_nobody(words)).expect_code(0).json());
     for name in &words[1..5] {
         let our = row(&ours, "rows", name);
@@ -131,7 +131,7 @@ fn the_table_has_each_call_and_their_sum() {
         let line = line.unwrap_or_else(|| panic!("no line of '{start}' in {table}"));
         line.split_whitespace().map(|figure| figure.parse().expect("a figure")).collect()
     };
-    // Each role, a round trip, a message.
+    // The columns are the two roles, a round trip and a message.
     for (start, expected) in [
         ("read ", [1.0, 1.0, 2.0, 1.0]),
         ("write ", [1.0, 1.0, 2.0, 1.0]),
@@ -167,7 +167,7 @@ fn a_run_counts_beside_measuring() {
     expect_calls(row(&json, "rows", "pipe/block"), &[("read", 2.0), ("write", 2.0)]);
     expect_calls(row(&json, "rows", "posix-shm/spin"), &[]);
     assert_eq!((place.records("counted", "trial"), place.records("counted", "count")), (4, 2));
-    // What was not counted is not none.
+    // Without `--count`, the field is absent and not zero.
     let json = place.run(arguments.into_iter().chain(["--no-save"])).expect_code(0).json();
     let calls = row(&json, "rows", "pipe/block").get("system_calls_per_round_trip");
     assert!(calls.is_none_or(Value::is_null), "{json:#}");
@@ -176,7 +176,7 @@ fn a_run_counts_beside_measuring() {
 #[test]
 fn of_several_pairs_the_calls_of_a_round_trip_are_those_of_one() {
     let place = Place::new();
-    // They begin one after the other, and must be measured at the same time.
+    // The pairs start one after the other, and must be measured at the same time.
     let arguments = ["run", "pipe/block", "--pairs", "2", "--trials", "2", "--budget", "300ms", "--count"];
     let json =
         place.run(arguments.into_iter().chain(["--format", "json", "--no-save"])).expect_code(0).json();

@@ -1,4 +1,5 @@
-//! What even the janitor could not remove is found by `furlong doctor`, removed with `--clean`, and nothing else is.
+//! `furlong doctor` finds and, with `--clean`, removes leftovers that even the cleanup process could not remove, and
+//! nothing else.
 
 use crate::common::{Place, Running, look_for};
 use std::fs;
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 const A_WHILE: Duration = Duration::from_secs(30);
 
-/// A run that makes names and would take minutes, with its first trial under way.
+/// Starts a run that creates names and would take minutes, and waits for its first trial.
 fn long_run(place: &Place) -> Running<'_> {
     let arguments = ["run", "unix-stream", "fifo", "--trials", "1000", "--save", "run"];
     let running = place.start(&mut place.furlong(arguments));
@@ -15,12 +16,12 @@ fn long_run(place: &Place) -> Running<'_> {
     running
 }
 
-/// The runs' folders.
+/// Returns the directories of runs.
 fn folders(place: &Place) -> Vec<PathBuf> {
     fs::read_dir(place.path("tmp")).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
-/// Kills a run so that nobody cleans up after it.
+/// Kills a run and its cleanup process.
 fn kill_with_janitor(place: &Place, running: Running<'_>) {
     let janitor = place.janitor(running.pid()).expect("a janitor");
     furlong_os::process::send_signal(janitor.pid, libc::SIGKILL).expect("a janitor that lives");
@@ -40,7 +41,7 @@ fn what_a_dead_run_has_left_is_found_and_removed() {
     assert_eq!(left.len(), 1, "{left:?}");
     let name = left[0].to_str().unwrap();
 
-    // Looking changes nothing.
+    // `doctor` without `--clean` changes nothing.
     for _ in 0..2 {
         let looked = place.run(["doctor"]).expect_code(0).stdout;
         assert!(looked.contains(&format!("left by a dead run: {name}")), "{looked}");
@@ -54,7 +55,7 @@ fn what_a_dead_run_has_left_is_found_and_removed() {
     assert!(folders(&place).is_empty());
     let again = place.run(["doctor", "--clean"]).expect_code(0).stdout;
     assert!(again.contains(clean) && !again.contains("removed"), "{again}");
-    // What was measured is kept.
+    // The saved run is kept.
     assert!(place.records("run", "trial") >= 1);
 }
 
@@ -66,7 +67,7 @@ fn a_live_run_is_not_touched() {
     let cleaned = place.run(["doctor", "--clean"]).expect_code(0).stdout;
     assert!(cleaned.contains("nothing is left of dead runs"), "{cleaned}");
     assert_eq!((live.len(), &folders(&place)), (1, &live));
-    // It goes on: both rows, whose names are in that folder.
+    // The run continues with both rows, whose names are in that directory.
     let done = place.records("run", "trial");
     look_for(A_WHILE, || (place.records("run", "trial") >= done + 4).then_some(())).expect("trials that end");
     running.signal(libc::SIGINT);
@@ -84,12 +85,12 @@ fn what_is_not_furlongs_is_not_touched() {
     for name in foreign {
         fs::create_dir(place.path("tmp").join(name)).unwrap();
     }
-    // A file and a link of such a name are no run's folder either.
+    // A file or a link with such a name is not a run's directory either.
     fs::write(place.path("tmp").join("furlong-0123456789abcdef"), "mine").unwrap();
     fs::create_dir(place.path("target")).unwrap();
     fs::write(place.path("target/journal"), "{}").unwrap();
     std::os::unix::fs::symlink(place.path("target"), place.path("tmp/furlong-00000000000000ff")).unwrap();
-    // And in a dead run's folder, what the run did not make stays, and is said.
+    // In a dead run's directory, files that the run did not create stay, and are reported.
     let run = place.path("tmp/furlong-00000000000000aa");
     fs::create_dir(&run).unwrap();
     fs::write(run.join("journal"), "").unwrap();
@@ -107,7 +108,7 @@ fn what_is_not_furlongs_is_not_touched() {
 fn a_killed_run_gives_its_name_back_to_the_next() {
     let place = Place::new();
     kill_with_janitor(&place, long_run(&place));
-    // The next run is not disturbed by what the dead one left, and leaves it to the doctor.
+    // Leftovers of the dead run do not disturb the next run, which leaves them to `doctor`.
     let left = folders(&place);
     place.run(["run", "unix-stream", "fifo", "--trials", "1", "--budget", "5ms"]).expect_code(0);
     assert_eq!(folders(&place), left);

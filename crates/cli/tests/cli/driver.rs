@@ -1,5 +1,5 @@
-//! `furlong driver`, on a machine without the driver as on one with it: what there is is said, what is missing comes with
-//! a remedy, and nothing is changed unless it was asked.
+//! `furlong driver` with and without a loaded driver: it reports the state, names a remedy for everything that is
+//! missing, and changes nothing unless it is asked to.
 
 use crate::common::value::{at, text};
 use crate::common::{Finished, Place};
@@ -8,12 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Returns whether the driver is loaded. What is said without it cannot be tested then.
+/// Returns whether the driver is loaded. The output without it cannot be tested then.
 fn is_loaded() -> bool {
     Path::new("/sys/module/furlong").exists()
 }
 
-/// Every file below a folder, by its path in it.
+/// Returns the relative paths of all files below a directory.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -25,7 +25,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found.iter().map(|path| path.strip_prefix(folder).expect("below it").to_owned()).collect()
 }
 
-/// A folder of headers whose makefile does this.
+/// Creates a directory of kernel headers whose makefile has this recipe.
 fn headers(place: &Place, recipe: &str) -> String {
     let folder = place.path("headers");
     fs::create_dir_all(&folder).expect("a folder");
@@ -87,7 +87,7 @@ fn the_source_is_that_of_the_repository() {
     for name in ["include/uapi/linux/furlong.h", "Kbuild", "Makefile", "dkms.conf", "udev/60-furlong.rules"] {
         assert!(written.contains(&name.into()), "no {name} in {written:?}");
     }
-    // Without a folder it goes where furlong keeps what it has, and what is there is replaced.
+    // Without a directory, the source goes to furlong's data directory and replaces an older copy.
     for _ in 0..2 {
         let path = place.run(["driver", "build", "--source-only"]).expect_code(0).stdout;
         assert!(path.starts_with(place.path("data/furlong/driver").to_str().unwrap()), "{path}");
@@ -104,7 +104,7 @@ fn a_build_that_fails_shows_what_was_said() {
     for words in ["cannot compile ", "    compiler output", "    the reason", &headers] {
         assert!(finished.stderr.contains(words), "no '{words}' in {finished:#?}");
     }
-    // As it comes, and so not once more at the end.
+    // The output was already shown during the build, so it is not repeated at the end.
     let finished = build(&place, &headers, &["--verbose"]).expect_code(1);
     assert_eq!((finished.stderr.matches("the reason").count(), finished.stdout.as_str()), (1, ""));
 }
@@ -118,10 +118,10 @@ fn what_make_makes_is_printed_and_what_it_does_not_make_is_said() {
     assert_eq!(finished.stderr, "");
     fs::remove_file(place.path("built/furlong.ko")).unwrap();
     let headers = self::headers(&place, "@true");
-    build(&place, &headers, &[]).expect_code(1).expect_complaint("made no ");
+    build(&place, &headers, &[]).expect_code(1).expect_complaint("did not create ");
 }
 
-/// Builds with these headers into the folder `built`.
+/// Builds with these headers into the directory `built`.
 fn build(place: &Place, headers: &str, more: &[&str]) -> Finished {
     let words = ["driver", "build", "--into", "built", "--headers", headers];
     place.run(words.iter().chain(more).copied())
@@ -140,7 +140,7 @@ fn what_a_build_needs_is_named() {
     }
     let mut command = place.furlong(["driver", "build", "--headers", "out"]);
     place.finish(&mut command).expect_code(7).expect_complaint("no Makefile");
-    // Where no program is: root's own folders are looked into as well, but there is no compiler in them.
+    // Root's own program directories are searched as well, but they contain no compiler.
     let mut command = place.furlong(["driver", "build", "--headers", &headers(&place, "true")]);
     let finished = place.finish(command.env("PATH", "/nonexistent")).expect_code(7);
     finished.expect_complaint("the program gcc").expect_complaint("apt install make gcc");
@@ -166,9 +166,9 @@ fn a_dry_run_lists_the_steps_and_does_nothing() {
     finished.expect_complaint("the driver cannot be built: missing the headers of Linux 9.9.9-none");
     let running = place.run(["driver", "install", "--dry-run"]);
     assert!(running.stdout.ends_with("modprobe furlong\n"), "{running:#?}");
-    // Where no module can be loaded, headers are of no use.
+    // If the kernel cannot load modules, headers do not help.
     if !Path::new("/proc/modules").exists() {
-        let running = running.expect_code(7).expect_complaint("was built to load no modules");
+        let running = running.expect_code(7).expect_complaint("was built without support for modules");
         assert!(!running.stderr.contains("headers"), "{running:#?}");
     }
     place.run(["driver", "remove", "--dry-run", "--group"]).expect_code(0);
@@ -190,8 +190,8 @@ fn only_root_may_install_or_remove() {
     let finished = as_ordinary(&words).expect_code(7);
     assert_eq!(finished.stdout, "");
     let remedy = "remedy: sudo furlong driver install --group --kernel 9.9.9-none";
-    finished.expect_complaint("only root may install the driver").expect_complaint(remedy);
-    // The same for root ends before the first step, where it cannot work.
+    finished.expect_complaint("only root can install the driver").expect_complaint(remedy);
+    // Root's attempt fails before the first step if it cannot succeed.
     if is_root {
         let finished = place.run(words).expect_code(7).expect_complaint("the headers of Linux 9.9.9-none");
         assert_eq!(finished.stdout, "");
@@ -216,10 +216,10 @@ fn what_is_typed_wrong_is_refused() {
     }
     let finished =
         place.run(["driver", "build", "--into", "with space", "--headers", &headers(&place, "true")]);
-    finished.expect_code(2).expect_complaint("with a space or a colon");
+    finished.expect_code(2).expect_complaint("contains a space or a colon");
 }
 
-/// Run where slow tests are asked for.
+/// Slow tests, which run only on request.
 mod slow {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! `furlong explain`: the parts of a round trip, how they add up, and what cannot be taken apart.
+//! `furlong explain`: the parts of a round trip, their sum, and the rows that it cannot explain.
 
 use crate::common::value::{at, list, number, row, text};
 use crate::common::{Place, Snapshot, look_for};
@@ -9,7 +9,7 @@ use std::time::Duration;
 const A_WHILE: Duration = Duration::from_secs(30);
 const QUICK: [&str; 4] = ["--trials", "3", "--budget", "5ms"];
 
-/// What `furlong explain` prints with these words.
+/// Returns the output of `furlong explain` with these words.
 fn explain(place: &Place, words: &[&str]) -> String {
     let finished = place.run(["explain"].iter().chain(words).chain(&QUICK).copied()).expect_code(0);
     assert!(finished.stderr.lines().all(|line| line.starts_with("saved: ")), "{}", finished.stderr);
@@ -26,7 +26,7 @@ struct Explanation {
     table: String,
 }
 
-/// One explanation that several tests look at.
+/// An explanation that several tests check.
 static ON_ONE_CORE: LazyLock<Explanation> = LazyLock::new(|| {
     let place = Place::alone();
     let rows = ["pipe", "posix-shm/futex", "posix-shm/spin", "eventfd", "--place", "same-core"];
@@ -34,20 +34,20 @@ static ON_ONE_CORE: LazyLock<Explanation> = LazyLock::new(|| {
     Explanation { object, table: place.run(["runs", "show", "both"]).expect_code(0).stdout }
 });
 
-/// Fails unless both are the same, but for what rounding leaves of `scale`.
+/// Fails unless both values are equal up to rounding errors relative to `scale`.
 #[track_caller]
 fn expect_close(found: f64, expected: f64, scale: f64) {
     assert!((found - expected).abs() <= 1e-3 * scale.abs() + 1e-6, "{found} is not {expected}");
 }
 
-/// A part of a row.
+/// Returns a part of a row.
 #[track_caller]
 fn term<'a>(row: &'a Value, name: &str) -> &'a Value {
     let found = list(row, "terms").iter().find(|term| at(term, "name") == name);
     found.unwrap_or_else(|| panic!("no {name} in {row:#}"))
 }
 
-/// A cost of the run that does not depend on a size.
+/// Returns a cost of the run that does not depend on a size.
 #[track_caller]
 fn cost<'a>(json: &'a Value, name: &str) -> &'a Value {
     let found = list(json, "costs.figures").iter().find(|figure| at(figure, "name") == name);
@@ -71,10 +71,10 @@ fn the_parts_add_up() {
         }
         expect_close(predicted, sum, sum);
         expect_close(unexplained, measured - predicted, measured);
-        // Far off would be another row, or parts that are missing; how near depends on the machine.
+        // A factor of 2 would mean another row or missing parts. The exact deviation depends on the machine.
         assert!(predicted > measured / 2.0 && predicted < measured * 2.0, "{row:#}");
         assert!(number(row, "article_ns") > 0.0, "{row:#}");
-        // Nobody shares a core without giving way.
+        // Two processes share a core only with context switches.
         assert!(number(term(row, "context-switches"), "count") > 1.0, "{row:#}");
         term(row, "own-path");
     }
@@ -107,7 +107,7 @@ fn the_table_says_what_was_measured_and_what_is_explained() {
     let table = &ON_ONE_CORE.table;
     let head = table.lines().find(|line| line.starts_with("pipe/block 128B same-core: ")).expect("a head");
     assert!(head.contains(" measured ("), "{table}");
-    // On a machine that is not quiet the parts may make too little.
+    // On a noisy machine, the sum of the parts may be too small.
     assert!(head.contains(" explained (") || head.contains(", not explained: the parts make "), "{table}");
     for part in ["system calls", "copying", "own path", "context switches", "unexplained"] {
         assert!(table.lines().any(|line| line.trim_start().starts_with(part)), "{part} in {table}");
@@ -133,7 +133,7 @@ fn an_interrupt_leaves_nothing() {
     assert!(list(&json, "rows").is_empty() && list(&json, "skipped").is_empty(), "{json:#}");
 }
 
-/// Run where slow tests are asked for.
+/// Slow tests, which run only on request.
 mod slow {
     use super::*;
 
@@ -146,7 +146,7 @@ mod slow {
         let wake_ups = term(pipe, "wake-ups");
         assert!(number(wake_ups, "count") > 0.5 && number(wake_ups, "ns") > 0.0, "{pipe:#}");
         assert!(number(cost(&json, "wake-up"), "ns") > number(cost(&json, "system-call"), "ns"), "{json:#}");
-        // Who spins is not, and calls nobody; the bytes must cross all the same.
+        // A busy-waiting role needs no wake-up and makes no system call, but the cache lines must still cross.
         assert!(list(spins, "terms").iter().all(|term| at(term, "name") != "wake-ups"), "{spins:#}");
         assert_eq!(number(term(spins, "system-calls"), "count"), 0.0, "{spins:#}");
         assert!(number(term(spins, "cache-lines-across"), "ns") > 0.0, "{spins:#}");
@@ -159,7 +159,7 @@ mod slow {
         let from = list(switch, "from");
         assert!(from.iter().any(|row| row == "eventfd/block") && from.len() > 1, "{switch:#}");
         assert!(!from.iter().any(|row| row == "pipe/block" || row == "posix-shm/futex"), "{switch:#}");
-        // The rows that a context switch is taken from are explained by those of the others alone.
+        // For a row from which the cost of a context switch is derived, that cost comes from the other rows only.
         let eventfd = row(&ON_ONE_CORE.object, "rows", "eventfd/block");
         assert_eq!(text(eventfd, "costs_without"), "eventfd");
         assert_ne!(number(term(eventfd, "context-switches"), "cost_ns"), number(switch, "ns"), "{eventfd:#}");

@@ -1,4 +1,4 @@
-//! `furlong export`, `completions` and `man`: what they write is what other programs read.
+//! `furlong export`, `completions` and `man` write files that other programs can read.
 
 use crate::common::{Place, Terminal};
 use std::fs;
@@ -30,7 +30,7 @@ fn runs_are_exported_in_every_form() {
 fn what_is_no_text_is_not_written_to_a_terminal() {
     let place = Place::with_runs();
     let shown = Terminal::start(&place, r#"exec "$FURLONG" export --format parquet"#).finish();
-    assert!(shown.expect_code(2).stdout.contains("name a file with -o"));
+    assert!(shown.expect_code(2).stdout.contains("specify a file with -o"));
 }
 
 #[test]
@@ -65,11 +65,11 @@ fn shells_get_every_verb() {
         for word in ["recommend", "compare", "boundary"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
-        // The other two are not told the words that an option takes.
+        // The scripts for the other two shells do not list the values of options.
         let values = matches!(shell, "bash" | "zsh" | "fish");
         assert_eq!(script.contains("ipc-namespace"), values, "{shell}");
     }
-    // What a person types and a shell that has read it offers.
+    // The completion script works in a shell that has read it.
     let script = "\"$FURLONG\" completions bash > furlong.bash && . ./furlong.bash && \
         COMP_WORDS=(furlong rec) COMP_CWORD=1 && _furlong furlong rec furlong && echo \"${COMPREPLY[@]}\"";
     let mut bash = place.program("bash");
@@ -83,7 +83,7 @@ fn every_verb_has_a_page() {
     let page = place.run(["man"]).expect_code(0).stdout;
     assert!(page.contains(".TH furlong 1") && page.contains("furlong\\-recommend(1)"), "{page}");
     let page = place.run(["man", "recommend"]).expect_code(0).stdout;
-    assert!(page.contains("furlong\\-recommend") && page.contains("Exit codes"), "{page}");
+    assert!(page.contains("furlong\\-recommend") && page.contains("Exit statuses"), "{page}");
     let folder = place.path("man1");
     place.run(["man", "--all", "-o", folder.to_str().unwrap()]).expect_code(0);
     let mut pages: Vec<_> = fs::read_dir(folder).unwrap().flatten().map(|page| page.file_name()).collect();
@@ -94,5 +94,5 @@ fn every_verb_has_a_page() {
     );
     assert!(pages.len() >= 12 && pages.contains(&"furlong-run.1".into()), "{pages:?}");
     let output = place.run(["man", "fly"]).expect_code(2);
-    assert!(output.stderr.contains("no verb is called 'fly'"), "{}", output.stderr);
+    assert!(output.stderr.contains("unknown command 'fly'"), "{}", output.stderr);
 }

@@ -1,5 +1,5 @@
-//! Files that somebody else made or that cannot be made: nothing is waited for, nothing is read without end, and nothing
-//! is lost without a word.
+//! Files of other users, and files that cannot be created: nothing blocks, nothing is read without a limit, and every
+//! loss is reported.
 
 use crate::common::{Finished, Place};
 use furlong_testing::skip;
@@ -93,7 +93,7 @@ fn figures_that_cannot_be_are_refused() {
     }
 }
 
-/// Fails unless the row was measured and the run ended with 1.
+/// Fails unless the row was measured and furlong exited with status 1.
 #[track_caller]
 fn expect_not_saved(finished: Finished, words: &str) {
     let finished = finished.expect_code(1).expect_complaint(words);
@@ -107,8 +107,9 @@ fn a_run_that_cannot_be_saved_says_so() {
     let place = Place::new();
     fs::remove_dir(place.path("data")).unwrap();
     fs::write(place.path("data"), "a file").unwrap();
-    expect_not_saved(place.run(words(table)), "the run is not saved: cannot make ");
-    // A file that may not grow fails, and nobody is killed. The table is short enough, and so is what roles share.
+    expect_not_saved(place.run(words(table)), "the run is not saved: cannot create ");
+    // A write beyond the file size limit fails, but kills no process. The table and the memory that roles share stay
+    // below the limit.
     let place = Place::new();
     let mut command = place.program("prlimit");
     command

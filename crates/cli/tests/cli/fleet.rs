@@ -1,4 +1,4 @@
-//! Runs of many hosts: what they are called, and compared by.
+//! Runs of many hosts: their names, and the properties by which they are compared.
 
 use crate::common::value::{at, list, text};
 use crate::common::{Finished, Place, is_root, look_for};
@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Writes a run as furlong does.
+/// Writes a run in furlong's format.
 fn write(file: &Path, records: &[Record]) {
     let lines: Vec<String> =
         records.iter().map(|record| serde_json::to_string(record).expect("JSON") + "\n").collect();
@@ -24,7 +24,7 @@ fn write_text(file: &Path, text: &str) {
     fs::write(file, text).expect("a file");
 }
 
-/// The fleet's runs, each in a folder of its host.
+/// Writes the fleet's runs, each in the directory of its host.
 fn write_fleet(place: &Place, fleet: &[MadeHost]) {
     let mut trials = TrialBuilder::default();
     for host in fleet {
@@ -53,8 +53,8 @@ fn folder_that_cannot_be_read_is_named() {
     assert!(unused.to_string().contains("Permission denied"), "{json:#}");
     compare("results/node-0003")
         .expect_code(2)
-        .expect_complaint("cannot read the folder results/node-0003: Perm");
-    // Nor do installed adapters vanish.
+        .expect_complaint("cannot read the directory results/node-0003: Perm");
+    // Unreadable installed adapters are reported as well.
     let adapters = place.path("data/furlong/adapters");
     for (made, mode, named) in [("python", 0o700, "adapters/python"), ("", 0o700, "furlong/adapters: ")] {
         fs::create_dir_all(adapters.join("python")).expect("a folder");
@@ -67,7 +67,7 @@ fn folder_that_cannot_be_read_is_named() {
 #[test]
 fn files_that_cannot_be_written_leave_no_folder() {
     let place = Place::new();
-    // No file may grow longer than this, as on a disk that fills.
+    // The file size limit acts like a full disk.
     let limited = |words: &[&str], bytes: u64| {
         let mut command = place.program("prlimit");
         place.finish(
@@ -87,7 +87,7 @@ fn files_that_cannot_be_written_leave_no_folder() {
     let refused = limited(&["adapter", "install", "python"], 900).expect_code(1);
     assert!(refused.stdout.contains("python: not installed: "), "{refused:#?}");
     assert!(!place.path("data/furlong").exists());
-    // What was there before stays as it was.
+    // Existing files stay unchanged.
     let header = place.path("data/furlong/adapters/cxx/adapter.hpp");
     write_text(&header, "older");
     limited(&["adapter", "install", "python"], 900).expect_code(1);
@@ -164,7 +164,7 @@ fn many_runs_are_read_from_folders_and_bad_files_are_named() {
     );
     let odd: Vec<_> = fleet.iter().filter(|host| host.odd.is_some()).collect();
     assert!(odd.iter().all(|host| table.contains(&host.name)), "{table}");
-    // Named again, a file counts once.
+    // A file that is named twice counts once.
     by(&place, "host", &["results/node-0003/run.jsonl", "--format", "csv"]).expect_code(0);
 }
 
@@ -188,7 +188,7 @@ fn groups_stand_beside_each_other_and_nothing_is_faster_by_chance() {
     let worse = |row: &&serde_json::Value| text(row, "verdict") == "worse";
     let rows: Vec<_> = list(&json, "changes").iter().filter(|row| text(row, "wait") != "eventfd").collect();
     assert!(rows.len() == 4 && rows.iter().all(worse), "{rows:#?}");
-    // What did not change is no slower, and no faster.
+    // Rows that did not change are neither slower nor faster.
     assert_eq!(list(&json, "changes").iter().filter(worse).count(), 4);
     let table = by(&place, "label", &["--format", "markdown"]).expect_code(0).stdout;
     assert!(table.contains("after against before") && table.contains("the same 20"), "{table}");
@@ -207,7 +207,7 @@ fn a_page_shows_many_hosts_and_a_document_says_the_same() {
     assert!(page.contains("<h1>60 runs of 60 hosts</h1>") && page.contains("bad.jsonl"), "{page}");
     let document = report(&["results", "--format", "markdown"]).expect_code(0).stdout;
     assert_eq!(document, by(&place, "host", &["--format", "markdown"]).expect_code(0).stdout);
-    // Of groups it shows what changed.
+    // The page of a comparison by group shows the changes.
     place.run(["report", "--by", "kernel", "results", "-o", "kernels.html"]).expect_code(0);
     assert!(fs::read_to_string(place.path("kernels.html")).expect("a page").contains("Rows over hosts"));
     report(&[]).expect_code(2);
@@ -249,7 +249,7 @@ fn files_for_each_engine_are_written_into_a_new_folder_alone() {
     place.run(["fleet", "init", "nomad", "new"]).expect_code(2);
 }
 
-/// Runs the script that hosts run, with this in place of furlong, which saves what it is told to.
+/// Runs the script of a host with this program instead of furlong, which saves the arguments that it gets.
 fn measure(place: &Place, host: &str, fake: &str) -> Finished {
     let program = format!(
         "#!/bin/sh\n{fake}\necho \"$1\" >> \"$HOME/calls\"\nmkdir -p \"$XDG_DATA_HOME/furlong/runs\"\n\
@@ -269,7 +269,7 @@ fn a_host_goes_on_where_it_was_interrupted() {
     let place = Place::new();
     place.run(["fleet", "init", "slurm", "slurm"]).expect_code(0);
     let calls = || fs::read_to_string(place.path("home/calls")).unwrap_or_default();
-    // The third command ends it.
+    // The third command stops the script.
     measure(&place, "node-1", "[ $1 != costs ] || exit 9").expect_code(9);
     assert_eq!(calls(), "doctor\nrun\n");
     let results = |name: &str| fs::read_to_string(place.path("results").join(name));
@@ -319,7 +319,7 @@ fn runs_are_read_where_no_thread_can_be_started() {
     }
     let place = Place::new();
     write_fleet(&place, &made(1, 60, 12));
-    // It copies furlong to a directory where nobody may run it.
+    // This copies furlong to a directory in which an unprivileged user may run it.
     drop(place.furlong_as_nobody([]));
     for words in [
         &["compare", "--by", "host", "results"][..],
@@ -332,12 +332,12 @@ fn runs_are_read_where_no_thread_can_be_started() {
     }
 }
 
-/// Run where slow tests are asked for.
+/// Slow tests, which run only on request.
 mod slow {
     use super::*;
     use std::time::Duration;
 
-    /// Longer than any of them takes without optimisation.
+    /// Longer than each of these tests takes without optimisation.
     const LIMIT: Duration = Duration::from_secs(600);
 
     #[test]
@@ -345,7 +345,7 @@ mod slow {
     fn the_script_measures_a_host_whose_files_can_be_compared() {
         let place = Place::alone();
         place.run(["fleet", "init", "slurm", "slurm"]).expect_code(0);
-        // Shorter than its users want it.
+        // The time is shorter than in the template, so that the test ends soon.
         let script = r#"sed -i "s/--within 2min/--within 4s/" slurm/measure.sh; sh slurm/measure.sh"#;
         let mut command = place.shell(script);
         command
@@ -357,7 +357,7 @@ mod slow {
         assert_eq!((at(&json, "runs").as_u64(), at(&json, "hosts").as_u64()), (Some(2), Some(1)));
     }
 
-    /// How long the whole takes and how much memory at most is printed, and nothing is asserted of it.
+    /// Prints the total time and the maximum memory, without asserting limits.
     #[test]
     #[ignore = "slow"]
     fn hundreds_of_runs_of_sixty_rows_are_compared() {
@@ -404,13 +404,13 @@ fn runs_in_turn_have_one_verdict() {
         ["compare"].into_iter().chain(names).chain(["--pairs", "--fail-on", "regression"]).collect::<Vec<_>>()
     };
     let few = place.run(words(&["before", "after"])).expect_code(4);
-    // On a busy machine the one that was disturbed is the reason.
+    // On a busy machine, a disturbed run is the reason instead.
     let is_said = |reason| few.stdout.contains(reason);
     assert!(is_said("too few runs") || is_said("on an unreliable machine"), "{few:?}");
     let odd = place.run(words(&["before", "after", "before"])).expect_code(2);
     odd.expect_complaint("--pairs needs an even number of runs");
-    // A run that is named twice counts once.
+    // Copies of a run are rejected.
     fs::copy(place.saved("before"), place.path("copy.jsonl")).expect("a copy");
     let copies = place.run(words(&["before", "after", "./copy.jsonl", "after"])).expect_code(2);
-    copies.expect_complaint("are one run");
+    copies.expect_complaint("are the same run");
 }

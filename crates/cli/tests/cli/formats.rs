@@ -1,4 +1,4 @@
-//! What is printed: one object, one line a row, or a table, the same figures in each.
+//! Output formats: one JSON object, one line per row, or a table, with the same figures in each.
 
 use crate::common::{Finished, Place, value::at};
 use furlong_analysis::SkippedStatus;
@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 const QUICK: [&str; 4] = ["--trials", "2", "--budget", "5ms"];
 
-/// A quick run of these rows.
+/// Runs these rows quickly.
 fn run(place: &Place, arguments: &[&str]) -> Finished {
     place.run(["run"].iter().chain(arguments).chain(&QUICK).copied())
 }
@@ -84,7 +84,7 @@ fn every_format_has_every_row() {
     assert!(!table.contains('\x1b') && !markdown.contains('\x1b'), "no colours where no terminal is");
 }
 
-/// How many mechanisms there are in the one list.
+/// Returns the number of mechanisms in the list.
 fn mechanisms() -> usize {
     let mechanisms = furlong_bench::registry();
     let names: BTreeSet<_> = mechanisms.iter().map(|entry| entry.capabilities.name).collect();
@@ -99,7 +99,7 @@ fn capabilities_read_back_as_they_were_written() {
         let written = list.as_array().unwrap().iter().find(|found| at(found, "mechanism") == &claimed.name);
         let written = at(written.unwrap_or_else(|| panic!("{} is not listed", claimed.name)), "capabilities");
         let read: OwnedCapabilities = serde_json::from_value(written.clone()).unwrap();
-        // Several entries have one name where the way of waiting is part of the mechanism.
+        // Several entries have the same name if the wait strategy is part of the mechanism.
         assert!(claimed.waits.iter().all(|wait| read.waits.contains(wait)), "{read:?}");
         assert_eq!(
             (read.boundaries, read.copies, read.reach),
@@ -143,10 +143,10 @@ fn a_size_above_a_limit_is_refused_with_the_limit() {
     let skipped = &summary.skipped[0];
     assert_eq!((skipped.case.mechanism.as_str(), skipped.status), ("udp", SkippedStatus::Refused));
     assert!(skipped.reason.starts_with("1MiB is more than the "), "{skipped:?}");
-    // With --require it is not enough to be told.
+    // With --require, a refused row is a failure.
     run(&place, &["udp", "pipe", "-s", "1MiB", "--require"]).expect_code(7);
     run(&place, &["udp", "pipe", "-s", "1KiB", "--require"]).expect_code(0);
-    // Nor is there a size of nothing for what carries data.
+    // A mechanism that carries data rejects messages of 0 bytes.
     let summary = run(&place, &["pipe", "-s", "0", "--format", "json"]).expect_code(7).summary();
     assert!(summary.rows.is_empty() && summary.skipped[0].status == SkippedStatus::Refused);
 }
@@ -157,7 +157,7 @@ fn a_processor_that_is_not_there_is_named() {
     let arguments = ["pipe", "--place", "0:4711", "--format", "json"];
     let summary = run(&place, &arguments).expect_code(7).summary();
     assert!(summary.rows.is_empty());
-    assert!(summary.skipped[0].reason.contains("processor 4711"), "{:?}", summary.skipped);
+    assert!(summary.skipped[0].reason.contains("CPU 4711"), "{:?}", summary.skipped);
 }
 
 #[test]
@@ -180,16 +180,16 @@ fn a_saved_run_holds_what_was_printed() {
     let arguments = ["pipe", "eventfd", "--format", "json", "--save", "kept", "--seed", "7"];
     let finished = run(&place, &arguments).expect_code(0);
     let saved = furlong_analysis::Run::read(place.saved("kept")).unwrap();
-    // Programs read the summary itself.
+    // The saved run yields the same summary as stdout.
     assert_eq!(furlong_render::json(&furlong_analysis::DecodedRun::of(&saved).summary), finished.stdout);
     assert_eq!(finished.summary().seed, 7);
 }
 
-/// Runs furlong with a reader that leaves before it has read anything.
+/// Runs furlong with a reader that closes the pipe before it has read anything.
 fn with_reader_gone(place: &Place, arguments: &[&str], both: bool) {
     let (reader, writer) = std::io::pipe().unwrap();
     let mut command = place.furlong(arguments.iter().copied());
-    // Not `start`, which gives outputs of its own.
+    // `start` would redirect the output to files.
     command.stdout(writer.try_clone().unwrap());
     command.stderr(if both { Stdio::from(writer) } else { Stdio::piped() });
     let child = command.spawn().unwrap();

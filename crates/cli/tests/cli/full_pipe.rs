@@ -8,19 +8,19 @@ use std::time::Duration;
 
 const A_WHILE: Duration = Duration::from_secs(30);
 
-/// A full pipe, with its reading end, which is not read.
+/// Returns a full pipe, with its reading end, which is not read.
 fn full_pipe() -> (impl Drop, Stdio) {
     let (reader, writer) = furlong_os::pipe::pipe().expect("a pipe");
     let mut writer = File::from(writer);
     let mut filled = 0;
-    // A pipe of 64 KiB is full after as many whole pages.
+    // A pipe of 64 KiB is full after that number of bytes in whole pages.
     while filled < 65536 {
         filled += writer.write(&[0; 4096]).expect("room in a new pipe");
     }
     (reader, Stdio::from(writer))
 }
 
-/// Sends the signal once a trial is recorded. Returns the exit code.
+/// Sends the signal once a trial is recorded. Returns the exit status.
 fn end(place: &Place, command: &mut Command, signal: i32) -> Option<i32> {
     let mut child = command.spawn().expect("furlong starts");
     look_for(A_WHILE, || (place.records_of_all("trial") > 0).then_some(())).expect("a trial");

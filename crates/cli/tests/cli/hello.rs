@@ -1,10 +1,10 @@
-//! Processes that an adapter starts before it has said hello.
+//! Processes that an adapter starts before it has sent hello.
 
 use crate::common::{Place, Snapshot, look_for};
 use std::fs;
 use std::time::Duration;
 
-/// How long something may take to be seen.
+/// The time within which a change must become visible.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Writes the manifest of an adapter that runs this line of shell.

@@ -1,5 +1,6 @@
-//! Rows between hosts: the other host is a shell of this machine, or one in a network namespace of it. What is measured is verified and
-//! says where it was; what cannot be is refused; and whatever happens to either side, nothing hangs and nothing is left.
+//! Rows between hosts. The other host is a shell of this machine, or a shell in a network namespace. Measured rows
+//! are verified and name their hosts, and impossible ones are refused. A failure of either side neither hangs the run
+//! nor leaves anything.
 
 use crate::common::value::{at, list, number, row, text};
 use crate::common::{Finished, Place, Running, SSH_TO_HERE, Snapshot, look_for};
@@ -11,17 +12,18 @@ use std::time::Duration;
 const QUICK: [&str; 8] =
     ["--trials", "3", "--budget", "10ms", "--warm-up", "2ms", "--no-save", "--no-progress"];
 
-/// A shell of this machine for another host.
+/// Options that use a shell of this machine as the other host.
 const HERE: [&str; 4] = ["--peer", "command:sh", "--peer-address", "127.0.0.1"];
 
-/// A command that claims to take the program, and reads no part of it.
+/// A command that acknowledges the program but reads nothing of it.
 const TAKES_NOTHING: &str =
     "echo furlong-peer $(uname -s) $(uname -m) furlong 0; while :; do echo taken; sleep 0.02; done";
 
-/// How long something may take to be seen.
+/// The time within which a change must become visible.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Furlong, where the other host has it too, unless a program of this name was put in its place.
+/// Returns furlong with a PATH for the other host that contains furlong, unless a test has put another program in its
+/// place.
 fn furlong<'a>(place: &Place, words: impl IntoIterator<Item = &'a str>) -> Command {
     let folder = place.path("bin");
     let there = folder.join("furlong");
@@ -45,7 +47,7 @@ fn rows_between_hosts_are_verified_and_say_where_they_were() {
         let row = row(&json, "rows", name);
         assert_eq!((text(row, "placement"), text(row, "group")), ("host", "host/sleeping/128B"));
         assert!(number(row, "round_trip_ns.p50") > 0.0 && at(row, "verified") == true, "{row:#}");
-        // Which of the numbers are of the same host is not known.
+        // CPU numbers of different hosts cannot be compared.
         assert!(at(row, "trials_on_one_processor").is_null());
     }
     assert_eq!((list(&json, "rows").len(), list(&json, "skipped").len()), (2, 0));
@@ -69,7 +71,7 @@ fn streams_requests_and_windows_end_between_hosts_too() {
         &["-m", "one-way", "-s", "64KiB"],
         &["-m", "request", "--response", "4KiB"],
         &["--window", "4"],
-        // Not at a rate, which a busy machine may not carry.
+        // A fixed rate is not tried, because a busy machine may not sustain it.
         &["--think-time", "1ms"],
         &["--wait", "spin"],
     ] {
@@ -125,7 +127,7 @@ fn what_does_not_reach_another_host_is_refused() {
         ),
         (&["tcp", "--pairs", "2"], "tcp/block", "one on each host"),
         (&["udp", "-m", "one-way"], "udp/block", "nothing holds the sender back"),
-        (&["udp", "-s", "4"], "udp/block", "fewer than 8 bytes does not tell"),
+        (&["udp", "-s", "4"], "udp/block", "fewer than 8 bytes cannot be recognized"),
         (&["tcp", "-m", "one-way", "--rate", "1k/s"], "tcp/block", "two hosts have two"),
     ] {
         let json = with_peer(more).expect_code(if more.contains(&"--pairs") { 0 } else { 7 }).json();
@@ -142,9 +144,9 @@ fn a_peer_that_makes_no_sense_is_told_at_once() {
     let place = Place::new();
     for (words, told) in [
         (&["--peer", "node-7"][..], "a peer is ssh://[USER@]HOST[:PORT] or command:'COMMAND'"),
-        (&["--peer", "ssh://-oProxyCommand=true"], "does not begin with '-'"),
-        (&["--peer", "ssh://node 7"], "names 'node 7'"),
-        (&["--peer", "ssh://node:99999"], "for a port"),
+        (&["--peer", "ssh://-oProxyCommand=true"], "do not begin with '-'"),
+        (&["--peer", "ssh://node 7"], "'node 7' is not a valid name"),
+        (&["--peer", "ssh://node:99999"], "is not a valid port"),
         (&["--peer", "command:sh"], "--peer-address"),
         (&["--peer", "command:sh", "--peer-address", "node-7"], "--peer-address"),
         (&["--peer-address", "127.0.0.1"], "--peer"),
@@ -168,34 +170,38 @@ fn a_peer_that_does_not_answer_as_furlong_does_is_a_clear_error() {
     let own = version.split_once(' ').unwrap().1;
     let impossible = hello_of(own).replace("{},", "{\"memory_bytes\":18446744073709551615},");
     for (command, script, told) in [
-        ("exit 3", None, "left too early with exit code 3"),
+        ("exit 3", None, "exited too early with exit code 3"),
         ("echo Permission denied >&2; exit 255", None, "exit code 255; it said: Permission denied"),
         ("no-such-command", None, "could not be started (exit code 127)"),
         ("setsid sleep 100 & exec sleep 100", None, "no answer of a shell came from it for 300ms"),
-        (TAKES_NOTHING, None, "has not read what it was sent for 300ms"),
-        ("yes nonsense", None, "no shell answers there, but something that says: nonsense"),
+        (TAKES_NOTHING, None, "has not read its input for 300ms"),
+        ("yes nonsense", None, "expected an answer of a shell there, got: nonsense"),
         ("exec 1>&-; sleep 100", None, "has closed its output"),
-        ("sh", Some(says("echo what")), "cannot be understood"),
+        ("sh", Some(says("echo what")), "cannot parse the reply"),
         ("sh", Some(says("exit 9")), "exit code 9"),
-        ("sh", Some(says(&hello_of("0.0.1"))), "furlong there is of version 0.0.1"),
+        ("sh", Some(says(&hello_of("0.0.1"))), "furlong there has version 0.0.1"),
         // A reader would reject a run with this header.
         ("sh", Some(says(&impossible)), "memory_bytes is 1.8446744073709552e19"),
-        // It says hello, and nothing more.
+        // The peer sends hello, and nothing more.
         ("sh", Some(says(&format!("{}; exec sleep 100", hello_of(own)))), "no reply came from it for 300ms"),
-        ("sh", Some(says(&format!("{}; echo '\"known\"'; cat >/dev/null", hello_of(own)))), "out of turn"),
+        (
+            "sh",
+            Some(says(&format!("{}; echo '\"known\"'; cat >/dev/null", hello_of(own)))),
+            "unexpected reply",
+        ),
     ] {
         if let Some(script) = &script {
             place.path_with("furlong", script);
         }
         let peer = format!("command:{command}");
-        // An answer that comes may be late on a busy machine.
+        // A valid answer may be late on a busy machine.
         let timeout = if told.contains("300ms") { "300ms" } else { "10s" };
         let words = ["run", "tcp", "--timeout", timeout, "--peer", &peer, "--peer-address", "127.0.0.1"];
         let finished = place.finish(&mut furlong(&place, words.into_iter().chain(QUICK)));
         let all = format!("{}{}", finished.stdout, finished.stderr);
         let all = all.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(all.contains(told), "{command}, {script:?}: {told}: {all}");
-        // One that says hello is a host, of which a row fails.
+        // A program that sends hello counts as a host, and then the row fails.
         let failed = script.is_some_and(|script| script.contains(&hello_of(own)));
         finished.expect_code(if failed { 1 } else { 7 });
     }
@@ -209,12 +215,16 @@ fn a_copy_is_not_tried_where_it_cannot_run() {
     place.path_with("uname", "echo PDP-11");
     let words = ["run", "tcp"].into_iter().chain(HERE).chain(QUICK);
     let told = place.finish(&mut furlong(&place, words)).expect_code(7).stderr;
-    for part in ["this version is not there (0.0.1)", "that host is PDP-11 PDP-11", "install furlong there"] {
+    for part in [
+        "does not have this version of furlong (0.0.1)",
+        "that host is PDP-11 PDP-11",
+        "install furlong there",
+    ] {
         assert!(told.contains(part), "{part}: {told}");
     }
 }
 
-/// What happens to the other side.
+/// Returns the PID of the furlong process on the other side.
 fn agent(place: &Place) -> Option<i32> {
     place
         .processes()
@@ -223,7 +233,8 @@ fn agent(place: &Place) -> Option<i32> {
         .map(|found| found.pid)
 }
 
-/// A run under way of which the responder is on the other side, with what is there.
+/// Starts a run whose responder is on the other side. Returns it with the PIDs of the other furlong process and of
+/// the role.
 fn under_way<'a>(place: &'a Place, timeout: &str) -> (Running<'a>, i32, i32) {
     let long = ["--trials", "200", "--budget", "200ms", "--no-save", "--no-progress", "--format", "json"];
     let words = ["run", "tcp", "--timeout", timeout].into_iter().chain(HERE).chain(long);
@@ -277,8 +288,8 @@ fn an_other_side_that_stands_still_is_told_in_time_and_ends_when_it_goes_on() {
     let (running, agent, _) = under_way(&place, "1s");
     signal(agent, libc::SIGSTOP);
     let told = failure(running.finish());
-    assert!(told.contains("for 1s") && told.contains("the other host stands still"), "{told}");
-    // The other side is on this host, so furlong has ended it already.
+    assert!(told.contains("for 1s") && told.contains("the other host hangs"), "{told}");
+    // The other side is on this host, so furlong has already ended it.
     let _ = furlong_os::process::send_signal(agent, libc::SIGCONT);
     before.expect_nothing_left(&place);
 }
@@ -303,8 +314,8 @@ fn a_run_that_is_interrupted_keeps_what_was_measured() {
     before.expect_nothing_left(&place);
 }
 
-/// Runs in a network namespace of its own, with another one at the end of a virtual cable: `$FAR` is a process there, whose
-/// address is 10.11.12.2. Nothing of the machine's own network is touched.
+/// Runs in a new network namespace, connected to a second one by a virtual cable. `$FAR` is a process in the second
+/// namespace, whose address is 10.11.12.2. The machine's own network is not changed.
 const TWO_NAMESPACES: &str = r#"
 unshare -n sleep 600 & FAR=$!
 trap 'kill $FAR' EXIT
@@ -319,7 +330,7 @@ set +e
 PEER="command:nsenter -t $FAR -n sh"
 "#;
 
-/// That script and more; `None` if such namespaces cannot be made.
+/// Runs that script and `script`; returns `None` if such namespaces cannot be created.
 fn in_two_namespaces(place: &Place, script: &str) -> Option<Finished> {
     let script = format!("{TWO_NAMESPACES}{script}");
     let run = |script: &str| {
@@ -346,7 +357,7 @@ fn two_network_namespaces_are_two_hosts() {
 fn a_cable_that_is_cut_ends_a_run_in_time() {
     let place = Place::new();
     let before = Snapshot::take();
-    // Once a trial is saved, so that what is cut is a trial under way, and not the beginning.
+    // The cable is cut once a trial is saved, so that it interrupts a trial in progress and not the setup.
     let script = r#"
 "$FURLONG" run tcp udp --peer "$PEER" --peer-address 10.11.12.2 --timeout 1s --trials 500 --save cut --no-progress \
     --format json & RUN=$!
@@ -365,7 +376,8 @@ wait $RUN"#;
 #[test]
 fn datagrams_that_are_lost_are_sent_again_and_the_row_says_how_many() {
     let place = Place::new();
-    // Now and then the other host is taken to be where nobody is: what is sent there meanwhile is lost without a word.
+    // Sometimes the neighbour table has a wrong address for the other host. Datagrams sent in that time are lost
+    // without an error.
     let script = r#"
 (while ip neighbour replace 10.11.12.2 lladdr 02:00:00:00:00:99 dev near nud permanent; do
     sleep 0.1; ip neighbour del 10.11.12.2 dev near; sleep 0.3
@@ -386,12 +398,12 @@ exit $CODE"#;
             text(row, "group").starts_with("host/") && !text(row, "group").ends_with("losing"),
             "{row:#}"
         );
-        // Nothing is left out: a round trip that was lost in part took longer than that.
+        // The statistics include the round trips with a lost datagram, which take longer than 0.2 s.
         assert!(number(row, "round_trip_ns.max") > 2e8, "{row:#}");
     }
 }
 
-/// Run where slow tests are asked for.
+/// Slow tests, which run only on request.
 mod slow {
     use super::*;
 
@@ -400,7 +412,8 @@ mod slow {
     fn signal_ends_a_run_that_waits_for_its_peer() {
         let place = Place::new();
         let before = Snapshot::take();
-        // The first one waits for an answer, the second one for room in the pipe.
+        // The first command blocks furlong while it waits for an answer, the second while it waits for room in the
+        // pipe.
         let silent = "echo >begun; setsid sleep 100 & exec sleep 100".to_owned();
         let full = TAKES_NOTHING.replace("sleep 0.02", "sleep 0.02; echo >begun");
         for (command, signal, code) in [
@@ -423,14 +436,14 @@ mod slow {
     #[ignore = "slow"]
     fn row_fails_if_the_peer_reads_nothing_during_a_run() {
         let (before, place) = (Snapshot::take(), Place::new());
-        // The first connection is a shell for a second, which the trial under way loses.
+        // The first connection is a shell for one second, which then drops the trial in progress.
         let peer = format!("command:if mkdir first; then exec timeout 1 sh; fi; {TAKES_NOTHING}");
         let words =
             ["run", "tcp/block", "tcp/epoll", "--timeout", "500ms", "--trials", "200", "--budget", "50ms"];
         let more = ["--no-save", "--format", "json", "--peer-address", "127.0.0.1", "--peer", peer.as_str()];
         let finished = place.finish(&mut furlong(&place, words.into_iter().chain(more)));
         let json = finished.expect_code(1).json();
-        let told = "responder in phase create: alive, but it has not read what it was sent for 500ms";
+        let told = "responder in phase create: alive, but it has not read its input for 500ms";
         let skipped = list(&json, "skipped");
         assert!(skipped.iter().any(|row| text(row, "reason").contains(told)), "{skipped:#?}");
         before.expect_nothing_left(&place);

@@ -1,5 +1,5 @@
-//! What furlong inherits from who starts it, and what a kernel or a filter has not got: it measures all the same, or says
-//! why not.
+//! Inherited state, and features that a kernel lacks or a filter forbids: furlong measures anyway, or reports why it
+//! cannot.
 
 use crate::common::{Finished, Place, Snapshot, can_trace, is_root, look_for};
 use furlong_testing::skip;
@@ -60,7 +60,7 @@ fn a_role_that_was_stopped_for_a_moment_is_measured_again() {
         ["run", "pipe", "--trials", "1", "--budget", "1s", "--warm-up", "1ms", "--format", "json"];
     let running = place.start(&mut place.furlong(arguments));
     let [initiator, _] = look_for(A_WHILE, || place.roles(running.pid())).expect("roles");
-    // Well inside the measured part, which is nearly all of the trial.
+    // This is well inside the measured part, which is nearly the whole trial.
     std::thread::sleep(Duration::from_millis(300));
     for signal in [libc::SIGSTOP, libc::SIGCONT] {
         furlong_os::process::send_signal(initiator.pid, signal).expect("a role that lives");
@@ -75,7 +75,8 @@ fn a_role_that_was_stopped_for_a_moment_is_measured_again() {
     before.expect_nothing_left(&place);
 }
 
-/// Furlong of which a filter answers these calls so.
+/// Returns the result of furlong under a filter that answers these calls with `error`; `None` if strace cannot be
+/// used.
 fn filtered(place: &Place, calls: &str, error: &str, words: &str) -> Option<Finished> {
     let mut command = place.program("strace");
     command.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={calls}")]);
@@ -90,8 +91,7 @@ fn a_call_that_the_harness_lacks_does_not_cost_the_rows() {
     {
         let Some(finished) = filtered(&place, calls, error, QUICK) else { skip!("needs strace") };
         let finished = expect_both(finished);
-        let said =
-            finished.stderr.contains("memory lies in files") || finished.stderr.contains("instead of memory");
+        let said = finished.stderr.contains("is backed by files in");
         assert_eq!(said, calls == "memfd_create", "{finished:#?}");
     }
     before.expect_nothing_left(&place);
@@ -160,7 +160,7 @@ fn no_processes_folder() {
 fn a_folder_that_cannot_be_removed_is_said() {
     let place = Place::new();
     let Some(finished) = filtered(&place, "rmdir", "EIO", QUICK) else { skip!("needs strace") };
-    let finished = finished.expect_code(1).expect_complaint("remove the run's folder ");
+    let finished = finished.expect_code(1).expect_complaint("remove the run's directory ");
     let finished = finished.expect_complaint("remedy: furlong doctor --clean");
     assert_eq!(finished.summary().rows.len(), 2);
     place.age_leftovers();

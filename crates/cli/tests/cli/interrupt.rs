@@ -1,4 +1,4 @@
-//! Somebody wants a run to end: what has been measured is kept, and nothing is left.
+//! Interrupted runs: all measurements are kept, and nothing is left.
 
 use crate::common::{Place, Running, Snapshot, look_for};
 use furlong_analysis::Run;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 const A_WHILE: Duration = Duration::from_secs(30);
 
-/// A run of two rows that would take minutes, saved as `run`.
+/// Starts a run of two rows that would take minutes, saved as `run`.
 fn long_run(place: &Place) -> Running<'_> {
     let arguments = ["run", "pipe", "posix-shm/futex", "--trials", "1000", "--budget", "20ms"];
     place.start(&mut place.furlong(arguments.into_iter().chain(["--format", "json", "--save", "run"])))
@@ -26,7 +26,7 @@ fn every_ending_signal_keeps_what_was_measured() {
         let saved = Run::read(place.saved("run")).unwrap();
         assert!(saved.is_partial() && !saved.torn && saved.trials.len() >= 5, "{:?}", saved.end);
         assert_eq!(saved.end.and_then(|end| end.interrupted_by), Some(signal));
-        // Of the trial that was cut off nothing is told: it did not fail.
+        // The trial that was cut off is not reported, because it did not fail.
         let summary = finished.summary();
         let judged = furlong_analysis::DecodedRun::of(&saved).summary;
         assert_eq!(furlong_render::json(&judged), finished.stdout);
@@ -73,7 +73,7 @@ fn the_whole_group_may_be_interrupted_as_by_a_terminal() {
         let group = -running.pid();
         furlong_os::process::send_signal(group, signal).expect("a group of ours");
         if signal == libc::SIGTSTP {
-            // Suspended and resumed, it goes on as if nothing had happened, until it is told to end.
+            // After a suspension, the run continues normally until the interrupt.
             std::thread::sleep(Duration::from_millis(100));
             furlong_os::process::send_signal(group, libc::SIGCONT).expect("a group of ours");
             let done = place.records("run", "trial");

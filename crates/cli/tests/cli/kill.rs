@@ -1,5 +1,5 @@
-//! Either role or the supervisor is killed or stopped at random moments: furlong never hangs, never
-//! leaves anything, says who died of what and when, and goes on with the other rows.
+//! Either role or the supervisor is killed or stopped at random times. furlong never hangs and leaves nothing. It
+//! reports which process died of which signal and in which phase, and continues with the other rows.
 
 use crate::common::{Finished, Place, Row, Running, Snapshot, Summary, Turn, look_for};
 use fastrand::Rng;
@@ -9,12 +9,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Runs at the same time: more would wait for each other more than for furlong.
+/// The number of parallel runs. With more, they would mainly wait for each other.
 const THREADS: usize = 3;
-/// Seed of the rounds; `FURLONG_KILL_SEED` chooses another.
+/// The seed of the rounds; `FURLONG_KILL_SEED` overrides it.
 const SEED: u64 = 20_261_121;
 const TRIALS: usize = 3;
-/// The longest that anything may take. It is far more than is needed, for machines with other things to do.
+/// The maximum time for each step. It is far more than needed, because the machine may be busy.
 const WATCHDOG: Duration = Duration::from_secs(40);
 
 const ROWS: [&str; 9] = [
@@ -29,14 +29,14 @@ const ROWS: [&str; 9] = [
     "fifo/poll",
 ];
 
-/// Whom it happens to.
+/// The process that is hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     Role(Role),
     Supervisor,
 }
 
-/// What happens in one round.
+/// The parameters of one round.
 #[derive(Debug, Clone)]
 struct Round {
     rows: [&'static str; 2],
@@ -47,7 +47,8 @@ struct Round {
 }
 
 impl Round {
-    /// The rounds of a seed: targets and signals in turn, so that each comes often enough; all else at random.
+    /// Returns the rounds of a seed: targets and signals alternate, so that each is frequent enough, and everything
+    /// else is random.
     fn first(rounds: usize) -> Vec<Round> {
         let chosen = std::env::var("FURLONG_KILL_SEED").ok();
         let mut random = Rng::with_seed(chosen.map_or(SEED, |seed| seed.parse().expect("a number as seed")));
@@ -71,16 +72,16 @@ impl Round {
     }
 }
 
-/// What came of a round.
+/// The result of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hit {
-    /// A trial failed of it.
+    /// A trial failed because of the signal.
     Role,
-    /// The run ended of it, and its last process was gone after this many milliseconds.
+    /// The run ended because of the signal, and its last process exited after this number of milliseconds.
     Supervisor { gone_ms: u128 },
-    /// It was stopped, and the run went on as if nothing had happened.
+    /// The supervisor was stopped, and the run went on normally.
     Pause,
-    /// What was to be hit had said its last word.
+    /// The signal came after the run, or the role's part in it, had ended.
     TooLate,
 }
 
@@ -89,7 +90,7 @@ fn killed_and_stopped_at_random_nothing_hangs_and_nothing_is_left() {
     nothing_hangs_and_nothing_is_left(6);
 }
 
-/// Run where slow tests are asked for.
+/// Slow tests, which run only on request.
 mod slow {
     use super::*;
 
@@ -118,7 +119,7 @@ fn nothing_hangs_and_nothing_is_left(count: usize) {
     });
     let hits = hits.into_inner().unwrap();
     assert_eq!(hits.len(), count);
-    // A round that comes too late proves little, so there must not be many.
+    // A round that comes too late proves little, so there must be few.
     let late = hits.iter().filter(|(_, hit)| *hit == Hit::TooLate).count();
     assert!(late <= count / 3, "{late} rounds came too late: {hits:#?}");
     let slow = hits.iter().filter(|(_, hit)| matches!(hit, Hit::Supervisor { gone_ms } if *gone_ms > 1000));
@@ -132,7 +133,7 @@ fn play(round: &Round, place: Place, before: &Snapshot) -> Hit {
         ["run", round.rows[0], round.rows[1], "--trials", &trials, "--seed", &seed, "--save", "run"];
     let more = ["--budget", "50ms", "--timeout", "500ms", "--format", "json"];
     let mut running = place.start(&mut place.furlong(arguments.into_iter().chain(more)));
-    // Once it has looked at the machine, trials begin.
+    // Trials begin after the first noise reading.
     look_for(WATCHDOG, || (running.has_ended() || place.records("run", "noise") > 0).then_some(()))
         .expect("a run that begins");
     std::thread::sleep(round.moment);
@@ -172,7 +173,7 @@ fn hit_role(round: &Round, role: Role, place: &Place, mut running: Running<'_>) 
     assert!(failed.reason.contains(words), "{round:?} {failed:?}");
     assert!(round.rows.contains(&failed.case.row().as_str()), "{round:?} {failed:?}");
 
-    // The other row does not know of it.
+    // The other row is not affected.
     let other = summary.rows.iter().find(|row| row.case.row() != failed.case.row());
     let other = other.unwrap_or_else(|| panic!("{round:?}: the other row is missing in {finished:#?}"));
     assert!(other.verified && other.trials == TRIALS && other.failed_trials == 0, "{round:?} {other:?}");
@@ -194,7 +195,7 @@ fn kill_supervisor(round: &Round, place: &Place, mut running: Running<'_>) -> Hi
     let gone = look_for(WATCHDOG, || place.processes().is_empty().then_some(()));
     assert!(gone.is_some(), "{round:?} left {:#?}", place.processes());
     let gone_ms = start.elapsed().as_millis();
-    // What had been measured is kept.
+    // Earlier measurements are kept.
     let saved = furlong_analysis::Run::read(place.saved("run")).unwrap();
     assert!(saved.is_partial() && saved.trials.len() <= 2 * TRIALS, "{round:?} {saved:?}");
     Hit::Supervisor { gone_ms }
@@ -204,7 +205,7 @@ fn pause_supervisor(round: &Round, mut running: Running<'_>) -> Hit {
     let late = running.has_ended();
     if !late {
         running.signal(libc::SIGSTOP);
-        // Longer than the run's patience, which is with the roles.
+        // The pause is longer than the timeout of the run, which concerns only roles.
         std::thread::sleep(Duration::from_millis(700));
         running.signal(libc::SIGCONT);
     }

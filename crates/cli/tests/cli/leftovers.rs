@@ -1,5 +1,4 @@
-//! After any end nothing of furlong's is there: no name in memory, no System V object, no queue, no file, no
-//! process.
+//! After any end of furlong, nothing is left: no name in memory, no System V object, no queue, no file, no process.
 
 use crate::common::{Kind, Place, Snapshot, look_for};
 use furlong_testing::skip;
@@ -7,7 +6,7 @@ use std::time::Duration;
 
 const A_WHILE: Duration = Duration::from_secs(30);
 
-/// Rows that make something with a name.
+/// Rows that create something with a name.
 const NAMED: [&str; 9] = [
     "fifo",
     "unix-*",
@@ -30,7 +29,7 @@ fn a_run_that_ends_well_leaves_nothing() {
     let finished = place.run(words(&["--trials", "2", "--budget", "5ms", "--format", "json"])).expect_code(0);
     before.expect_nothing_left(&place);
     assert!(finished.summary().rows.len() >= 9, "{finished:#?}");
-    // What it keeps is one file, where runs are kept.
+    // The run keeps only its file in the directory of saved runs.
     assert_eq!(std::fs::read_dir(place.saved("any").parent().unwrap()).unwrap().count(), 1);
     assert_eq!(std::fs::read_dir(place.path("home")).unwrap().count(), 0);
 }
@@ -84,7 +83,7 @@ fn a_role_has_no_descriptor_but_its_own() {
     let place = Place::new();
     let running = place.start(&mut place.furlong(["run", "pipe", "--budget", "50s", "--no-save"]));
     let roles = look_for(A_WHILE, || {
-        // In a phase of its work, and no longer about to start.
+        // Both roles must be at work, and no longer starting.
         let roles = place.roles(running.pid())?;
         let at_work = |pid| {
             let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}")).ok();
@@ -100,15 +99,16 @@ fn a_role_has_no_descriptor_but_its_own() {
                 (count <= limit).then_some(count)
             })
         };
-        // Three standard ones, two ends of pipes, its control; the board's is closed once it is mapped.
+        // The seven include three standard descriptors, two ends of pipes and the control. The descriptor of the
+        // board is closed once the board is mapped.
         assert!(count(7).is_some(), "{role:?} has {:?}", std::fs::read_dir(format!("/proc/{}/fd", role.pid)));
     }
     running.signal(libc::SIGINT);
     running.finish().expect_code(130);
 }
 
-/// A line of shell that runs `script` with IPC objects that nobody else has, and where furlong may have no
-/// namespace of its own; then prints what objects there are.
+/// Returns a line of shell that runs `script` with private IPC objects, where furlong cannot create its own
+/// namespace. Then it prints the existing objects.
 fn without_namespace(script: &str) -> String {
     let listing = "for kind in shm msg sem; do tail -n +2 /proc/sysvipc/$kind | sed s/^/$kind/; done
         mkdir -p queues && mount -t mqueue none queues && ls queues | sed s/^/queue:/";
@@ -116,7 +116,7 @@ fn without_namespace(script: &str) -> String {
     format!("exec unshare --user --map-root-user --ipc --mount sh -c '{inside}'")
 }
 
-/// Whether this user may make such namespaces.
+/// Returns whether this user may create such namespaces.
 fn can_do_without_namespace(place: &Place) -> bool {
     let script = without_namespace("ipcmk -Q >/dev/null && \"$FURLONG\" run null --trials 1 --format json");
     let finished = place.finish(&mut place.shell(&script));
@@ -141,12 +141,12 @@ fn without_a_namespace_of_its_own_a_run_removes_its_objects() {
 
 #[test]
 fn without_a_namespace_of_its_own_the_janitor_removes_the_objects_of_a_killed_run() {
-    // Another test's roles would look like those that it waits for.
+    // The script waits for roles, and the roles of another test would look the same.
     let place = Place::alone();
     if !can_do_without_namespace(&place) {
         skip!("needs user namespaces");
     }
-    // One row at a time, so that its objects are there when it is killed.
+    // One row at a time, so that its objects exist when it is killed.
     for row in ["posix-mq", "sysv-mq", "sysv-semaphore", "sysv-shm/sysv-semaphore"] {
         let script = format!(
             "roles() {{

@@ -1,4 +1,4 @@
-//! Where something is missing, full, or too small, the rows that need it say so, and the others run.
+//! Missing, full or limited resources: the rows that need them report that, and the others run.
 
 use crate::common::{Finished, Place, Skipped, Snapshot, can_trace, is_root, look_for};
 use furlong_analysis::SkippedStatus;
@@ -22,7 +22,7 @@ fn expect_measured(finished: &Finished, rows: &[&str]) {
     }
 }
 
-/// What is said of a row that was not measured.
+/// Returns the entry of a row that was not measured.
 #[track_caller]
 fn skipped(finished: &Finished, row: &str) -> Skipped {
     let summary = finished.summary();
@@ -48,7 +48,7 @@ fn few_descriptors() {
                 measured += 1;
             }
             Some(1) => assert!(said.contains("Too many open files"), "{limit}: {finished:#?}"),
-            // So few that the program cannot even be loaded.
+            // With this limit, the program cannot even be loaded.
             Some(127) => assert!(said.contains("error while loading shared libraries"), "{finished:#?}"),
             _ => panic!("{limit}: {finished:#?}"),
         }
@@ -56,7 +56,7 @@ fn few_descriptors() {
     assert!(measured > 0, "40 descriptors are enough");
 }
 
-/// Furlong without pidfds, as on older kernels and behind some filters.
+/// Returns furlong without pidfds, as on older kernels and behind some filters.
 fn without_pidfd(place: &Place, arguments: &[&str]) -> std::process::Command {
     let mut command = place.program("strace");
     command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=pidfd_open"]);
@@ -142,19 +142,20 @@ fn no_home() {
     let finished = place.finish(command.env_remove("HOME").env_remove("XDG_DATA_HOME")).expect_code(0);
     expect_measured(&finished, &["pipe/block"]);
     assert_eq!(finished.stderr, "", "there is nowhere to save to");
-    // Asked to save, it says what is missing before it measures.
+    // With `--save`, the missing directory is reported before anything is measured.
     let mut command = place.furlong(words(&["pipe", "--save", "x"]));
     let finished = place.finish(command.env_remove("HOME").env_remove("XDG_DATA_HOME")).expect_code(2);
     let finished = finished.expect_complaint("set XDG_DATA_HOME or HOME");
     assert_eq!(finished.stdout, "");
-    // A relative folder would be another one in every place.
+    // A relative directory would differ between working directories.
     let mut command = place.furlong(words(&["pipe"]));
     let finished = place.finish(command.env("HOME", "home").env("XDG_DATA_HOME", "data")).expect_code(0);
     assert_eq!(finished.stderr, "");
-    // And a home that cannot be written to is no reason not to measure, but one to say that the run is not saved.
+    // An unwritable home does not prevent a measurement, but furlong reports that the run is not saved.
     let mut command = place.furlong(words(&["pipe"]));
     let finished = place.finish(command.env_remove("XDG_DATA_HOME").env("HOME", "/proc/nobody"));
-    let finished = finished.expect_code(1).expect_complaint("the run is not saved: cannot make /proc/nobody");
+    let finished =
+        finished.expect_code(1).expect_complaint("the run is not saved: cannot create /proc/nobody");
     expect_measured(&finished, &["pipe/block"]);
 }
 
@@ -192,7 +193,7 @@ fn temporary_folder_that_cannot_be_used_costs_only_the_rows_that_need_it() {
             assert!(refused.remedy.contains("set TMPDIR"), "{refused:?}");
         }
         before.expect_nothing_left(&place);
-        // With --file-folder, the rows of files are measured.
+        // With --file-folder, file-backed rows are measured.
         let mut chosen = place.furlong(words(&["file-shm"]));
         chosen.env("TMPDIR", &folder).arg("--file-folder").arg(place.path("out"));
         expect_measured(&place.finish(&mut chosen).expect_code(0), &["file-shm/futex"]);
@@ -254,13 +255,13 @@ fn a_disk_that_is_full_when_the_run_is_saved() {
             code=$?; cp -r data kept; exit $code"
         );
         let finished = place.finish(place.program("unshare").args(["--mount", "sh", "-c", &line]));
-        // The result is there, and so is what is wrong.
+        // The result is printed, and so is the error.
         let finished = finished.expect_code(1).expect_complaint("the run is not complete in ");
         let finished = finished.expect_complaint("No space left on device");
         expect_measured(&finished, &["pipe/block"]);
         assert_eq!(finished.summary().rows[0].trials, 5);
         assert!(!finished.stderr.contains("saved: "), "{finished:#?}");
-        // What is kept can be read, and says that it is not all.
+        // The saved part is readable and marked as partial.
         let kept = fs::read_dir(place.path("kept/furlong/runs")).unwrap().next().unwrap().unwrap().path();
         let kept = furlong_analysis::Run::read(kept).unwrap();
         assert!(kept.is_partial() && kept.trials.len() < 5, "{kept:?}");
@@ -289,12 +290,12 @@ fn where_nothing_can_be_measured_it_says_why_and_what_would_help() {
     ] {
         let finished = place.run(words.split(' ')).expect_code(7).expect_no_panic();
         let said = format!("{}{}", finished.stdout, finished.stderr);
-        for part in ["processor 999 is not there or not allowed", "name processors of these: 0"] {
+        for part in ["CPU 999 does not exist or is not allowed", "choose from these CPUs: 0"] {
             let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(flat.contains(part), "{words}: no '{part}' in {finished:#?}");
         }
     }
-    // What can be measured is enough, unless all is required.
+    // A part of the rows is enough, unless `--require` is given.
     let some = "run pipe udp -s 100KiB --trials 1 --budget 2ms --no-save";
     place.run(some.split(' ')).expect_code(0);
     place.run(some.split(' ').chain(["--require"])).expect_code(7);

@@ -1,5 +1,5 @@
-//! The command as its users start it, one module a verb or a kind of fault. All is one program, so that furlong is
-//! linked once; `cargo test --release -p furlong --test cli kill::` runs a part of it.
+//! Tests of the command as users start it, with one module per verb or kind of fault. All tests are one program, so
+//! that furlong is linked once. `cargo test --release -p furlong --test cli kill::` runs a part of it.
 #![forbid(unsafe_code)]
 
 mod common;

@@ -1,10 +1,10 @@
-//! `--place one-process`: both ends in one process, so that nobody waits; and `--place free`, where nobody is pinned.
+//! `--place one-process`: both ends in one process, so that neither waits; and `--place free`: roles are not pinned.
 
 use crate::common::Place;
 use crate::common::value::{at, list, number, row, text};
 use serde_json::Value;
 
-/// The row of a mechanism where its roles run in `place`.
+/// Returns the row of a mechanism with its roles in `place`.
 #[track_caller]
 fn row_in<'a>(json: &'a Value, mechanism: &str, place: &str) -> &'a Value {
     let is_it = |row: &&Value| [text(row, "mechanism"), text(row, "placement")] == [mechanism, place];
@@ -27,7 +27,7 @@ fn nobody_waits_and_one_processor_is_used() {
         let switches =
             ["voluntary", "involuntary"].map(|kind| number(row, &format!("switches_per_round_trip.{kind}")));
         assert!(switches[0] + switches[1] < 0.2, "{row:#}");
-        // What two processes do beside that is to wait for each other.
+        // Two processes also wait for each other.
         let shared = row_in(&json, mechanism, "same-core");
         assert!(number(row, "round_trip_ns.p50") < number(shared, "round_trip_ns.p50"), "{json:#}");
         assert_ne!(at(row, "group"), at(shared, "group"), "they are not ranked together: {json:#}");
@@ -39,7 +39,7 @@ fn every_mechanism_with_two_ends_can_do_it() {
     let place = Place::new();
     let words = ["run", "--place", "one-process", "--trials", "1", "--budget", "2ms", "--no-save"];
     let json = place.run(words.into_iter().chain(["--format", "json"])).expect_code(0).json();
-    // One that has a single end anyway says so.
+    // A mechanism with a single end reports that.
     let null = row(&json, "skipped", "null/spin");
     assert_eq!(text(null, "status"), "refused");
     assert!(text(null, "reason").contains("one end"), "{null:#}");
@@ -52,7 +52,7 @@ fn every_mechanism_with_two_ends_can_do_it() {
     }
 }
 
-/// Run where slow tests are asked for.
+/// Slow tests, which run only on request.
 mod slow {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! Two programs that know nothing of furlong: what is timed of them, what is said of it, and what they do wrong.
+//! Two programs that know nothing of furlong: their times, the output about them, and their faults.
 
 use crate::common::value::number;
 use crate::common::{Place, Row, Snapshot, look_for};
@@ -9,29 +9,33 @@ use std::time::Duration;
 const SERVE: &str = "echo ready; exec sleep 60";
 const ASK: &str = "echo ready; sleep 0.02; echo done 10";
 
-/// What one that serves and one that asks do wrong, and what is said of it.
+/// Faults of a server and a client, and the reasons that are reported.
 const WRONGS: [(&str, &str, &str); 21] = [
     ("exec sleep 60", ASK, "alive, but no line 'ready' came from it"),
-    ("echo I give up >&2; exit 3", ASK, "left too early with exit code 3; it said: I give up"),
-    ("echo done", ASK, "it was done before it was ready"),
-    ("echo ready; sleep 0.1; exit 2", "exec sleep 60", "left too early with exit code 2"),
-    ("trap '' TERM; echo ready; while :; do sleep 1; done", ASK, "has not ended 1s after it was asked to"),
+    ("echo I give up >&2; exit 3", ASK, "exited too early with exit code 3; it said: I give up"),
+    ("echo done", ASK, "it printed 'done' before 'ready'"),
+    ("echo ready; sleep 0.1; exit 2", "exec sleep 60", "exited too early with exit code 2"),
+    ("trap '' TERM; echo ready; while :; do sleep 1; done", ASK, "has not exited 1s after it was asked to"),
     (SERVE, "exec sleep 60", "alive, but no line 'done' came from it"),
     (SERVE, "kill -STOP $$", "stopped by a signal (state T)"),
     (SERVE, "kill -KILL $$", "killed by SIGKILL"),
-    (SERVE, "echo ready; exit 5", "left too early with exit code 5"),
+    (SERVE, "echo ready; exit 5", "exited too early with exit code 5"),
     (SERVE, "echo ready; sleep 0.1; echo done; exit 4", "after it was done"),
     (SERVE, "./nowhere", "it could not be started"),
-    (SERVE, "echo ready; exec yes", "it has printed more than"),
+    (SERVE, "echo ready; exec yes", "it printed more than"),
     (SERVE, "exec head -c 100000 /dev/zero", "its line is longer than"),
-    (SERVE, "printf 'ready\\ndone\\n'", "two of its lines came at once"),
-    (SERVE, "echo ready; sleep 0.1; echo ready", "it was ready twice"),
-    (SERVE, "echo ready; sleep 0.1; echo done many", "it said 'done many'"),
-    (SERVE, "sleep 60 & echo ready; sleep 0.1; echo done", "they have left behind what furlong has ended"),
+    (SERVE, "printf 'ready\\ndone\\n'", "two of its lines arrived together"),
+    (SERVE, "echo ready; sleep 0.1; echo ready", "it printed 'ready' twice"),
+    (SERVE, "echo ready; sleep 0.1; echo done many", "it printed 'done many'"),
+    (
+        SERVE,
+        "sleep 60 & echo ready; sleep 0.1; echo done",
+        "they left processes behind, which furlong has killed",
+    ),
     (
         SERVE,
         "setsid env -i sleep 60 & echo ready; sleep 0.1; echo done",
-        "they have left behind what furlong has",
+        "they left processes behind, which furlong has",
     ),
     // Signals that furlong ignores.
     (SERVE, "kill -PIPE $$", "killed by SIGPIPE"),
@@ -66,7 +70,7 @@ fn what_programs_do_wrong_fails_their_row_and_no_other() {
     let finished = running.finish_within(Duration::from_secs(120)).expect_code(1);
     before.expect_nothing_left(&place);
     let summary = finished.summary();
-    // Rows are in the order of the pairs, and their commands are in no failure: each says what it is to say.
+    // Rows are in the order of the pairs. A failure does not contain the commands, so each is found by its reason.
     for (serve, ask, said) in WRONGS {
         let found = summary.skipped.iter().any(|skipped| skipped.reason.contains(said));
         assert!(found, "{serve} with {ask}: {:#?}", summary.skipped);
@@ -98,7 +102,7 @@ fn programs_are_timed_beside_other_rows_and_never_ranked_with_them() {
     };
     let [pipe, fast, slow, whole] = ["pipe", "echo+echo", "echo+echo-2", "echo+sleep"].map(row);
     assert!(pipe.verified && ![fast, slow, whole].iter().any(|row| row.verified));
-    // A sleep lasts as long as was asked, or longer.
+    // A sleep takes at least the requested time.
     let median_ns = |row: &Row| number(&row.figures, "round_trip_ns.p50");
     assert!(median_ns(fast) >= 2e6 && median_ns(slow) >= 6e6 && median_ns(whole) >= 20e6);
     assert!(median_ns(slow) > median_ns(fast));
@@ -115,12 +119,12 @@ fn programs_are_timed_beside_other_rows_and_never_ranked_with_them() {
 #[test]
 fn what_a_program_uses_is_counted_with_its_children() {
     let place = Place::new();
-    // Half of the work is done by a child that is there when the time begins and when it ends.
+    // A child does half of the work. It exists when the time begins and when it ends.
     let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
     let over = "while [ -e $f ]; do sleep 0.01; done; echo done 1; sleep 0.2; kill $!; wait";
     let ask = format!("f=$(mktemp); ({busy}; rm $f; exec sleep 60) & echo ready; {busy}; {over}");
     let alone = format!("echo ready; {busy}; sleep 0.1; echo done 1");
-    // In turns: how long a processor takes for the same work changes from second to second.
+    // The trials alternate, because the CPU's speed changes from second to second.
     let pairs = with_programs([(SERVE, ask.as_str()), (SERVE, alone.as_str())]);
     let words = [&pairs[..], &["--place", "same-core", "--trials", "5", "--format", "json"]].concat();
     let summary = place.run(words).expect_code(0).summary();
@@ -142,7 +146,7 @@ fn what_a_program_used_that_ends_with_its_last_line_is_counted() {
     place.run(options.into_iter().chain(how)).expect_code(0);
     let saved = fs::read_to_string(place.saved("used")).unwrap();
     let trials = saved.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    // Its few ticks of the kernel's clock may all have come while it was in the kernel.
+    // All of its few ticks of the kernel's clock may have arrived while it was in the kernel.
     let both = |trial: Value| {
         let ns = |key: &str| trial["outcome"]["roles"][0][key].as_u64().expect("a time");
         ns("user_ns") + ns("system_ns")
@@ -171,7 +175,7 @@ fn client_without_a_server_beside_others_is_refused() {
     assert!(refused.stderr.contains("first the server, then the client"), "{refused:#?}");
 }
 
-/// A shell and a child that answer each other through two FIFOs, 2000 times, in the place that furlong gives them.
+/// Returns the script of a shell and a child that answer each other 2000 times through two FIFOs in this place.
 fn whole_system(place: &Place) -> String {
     let [there, back] = ["there", "back"].map(|name| place.path(name).display().to_string());
     format!(
@@ -189,7 +193,8 @@ fn one_program_with_its_own_peer_is_measured_with_all_its_processes() {
     let summary = place.run(words).expect_code(0).summary();
     let row = &summary.rows[0].figures;
     assert_eq!(number(row, "trials_on_one_processor"), 3.0, "{row:#?}");
-    // Both processes are counted: on one CPU each sleeps once per exchange, or is preempted by the one that it wakes.
+    // Both processes are counted: on one CPU each sleeps once per exchange, or is preempted by the process that it
+    // wakes.
     let switches: f64 = ["voluntary", "involuntary"]
         .map(|kind| number(row, &format!("switches_per_round_trip.{kind}")))
         .iter()
@@ -227,7 +232,7 @@ fn calls_of_own_programs_are_counted_per_exchange() {
     let counted = counted.expect_code(0).json();
     let row = &counted["rows"][0];
     let calls = number(row, "system_calls_per_round_trip.write");
-    // Each of the two writes once; a shell reads byte by byte.
+    // Each of the two processes writes once. A shell reads byte by byte.
     assert!(calls > 1.5 && calls < 2.2 || counted["counting"][0]["method"] == "rusage", "{counted:#}");
 }
 

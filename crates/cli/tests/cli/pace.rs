@@ -1,12 +1,12 @@
-//! `--rate` and `--gap`: messages leave when they are due, and the rows say so.
+//! `--rate` and `--gap`: messages are sent when they are due, and the rows show the rate or the gap.
 
 use crate::common::Place;
 use crate::common::value::{at, list, number};
 use serde_json::{Value, json};
 
-/// Returns the rows of a mechanism that sleeps and one that spins with these options, and their table.
+/// Returns the rows of a blocking and a busy-waiting mechanism with these options, and their table.
 fn rows(place: &Place, options: &[&str]) -> (Vec<Value>, String) {
-    // A rate that is asked for here leaves a machine with other things to do some milliseconds for each message.
+    // The rates in these tests leave a busy machine some milliseconds for each message.
     let more = ["--trials", "3", "--budget", "50ms", "--save", "paced", "--format", "json"];
     let words = ["run", "pipe", "posix-shm/spin"].iter().chain(options).chain(&more).copied();
     let json = place.run(words).expect_code(0).json();
@@ -34,13 +34,13 @@ fn messages_leave_at_fixed_times() {
     for row in &rows {
         assert_eq!(at(row, "arrival"), &json!({"interval": 5_000_000}), "{row:#}");
         assert!((0.0..=1.0).contains(&number(row, "late_sends_share")), "{row:#}");
-        // A machine with other things to do may be behind, but nothing is sent before it is due.
+        // A busy machine may be late, but no message is sent before it is due.
         let rate = number(row, "round_trips_per_second");
         assert!(rate > 200.0 / 5.0 && rate <= 200.0 * 1.02, "{row:#}");
     }
     assert!(table.contains("one message every 5.00 ms"), "{table}");
-    // Each role sleeps until the other's message comes, once a round trip. furlong's own sleep until the next one is due, and
-    // what that takes, are no part of the row.
+    // Each role sleeps once per round trip, until the other's message arrives. furlong's sleep until the next message
+    // is due, and the cost of that sleep, are not part of the row.
     let pipe = rows.iter().find(|row| at(row, "mechanism") == "pipe").expect("a pipe");
     let switches = number(pipe, "switches_per_round_trip.voluntary");
     assert!(switches < 2.5, "{switches} switches");
@@ -56,8 +56,8 @@ fn messages_one_way_are_timed_from_when_they_were_due() {
         assert!(rate > 200.0 / 5.0 && rate <= 200.0 * 1.02, "{row:#}");
         assert!((0.0..=1.0).contains(&number(row, "late_sends_share")), "{row:#}");
     }
-    // Who waits for a message asleep uses no processor between two; who spins keeps one busy all the time, and that the
-    // sender waits for its next message to be due is charged to neither.
+    // Between two messages, a blocking receiver uses no CPU time and a busy-waiting one keeps a CPU busy. The time
+    // for which the sender waits until its next message is due is charged to neither.
     let cpu = |index: usize| {
         let row = &rows[index];
         (number(row, "cpu_ns_per_message.user") + number(row, "cpu_ns_per_message.system"))
@@ -72,7 +72,7 @@ fn messages_one_way_are_timed_from_when_they_were_due() {
 fn a_gap_needs_an_answer() {
     let place = Place::new();
     let output = place.run(["run", "pipe", "-m", "one-way", "--gap", "1ms"]).expect_code(2);
-    assert!(output.stderr.contains("no message is answered"), "{}", output.stderr);
+    assert!(output.stderr.contains("no message gets a response"), "{}", output.stderr);
 }
 
 #[test]
@@ -83,13 +83,14 @@ fn a_rate_that_a_row_cannot_carry_shows_no_times() {
     assert!(list(&json, "rows").is_empty(), "{json:#}");
     let skipped = &list(&json, "skipped")[0];
     assert_eq!(at(skipped, "status"), "saturated", "{skipped:#}");
-    // No pipe takes 100 ns, so each message would be later than the one before, and its time that of the trial.
+    // No pipe transfers a message in 100 ns. So each message would be later than the one before, and its time would
+    // depend on the length of the trial.
     let [asked, carried] = ["asked_per_second", "carried_per_second"]
         .map(|figure| number(skipped, &format!("saturation.{figure}")));
     assert!(asked == 1e7 && carried > 0.0 && carried < asked / 2.0, "{skipped:#}");
     let table = place.run(words.split(' ').chain(["table"])).expect_code(7);
     assert!(table.stdout.contains("is saturated: 10M/s were asked and "), "{table:#?}");
-    // Next to other tests, the rate that it carried is not its limit.
+    // While other tests run, the rate that it sustained is not its limit.
     let remedies = ["remedy: ask for less than ", "remedy: other processes took CPU time too"];
     assert!(remedies.iter().any(|remedy| table.stderr.contains(remedy)), "{table:#?}");
 }
@@ -117,7 +118,7 @@ fn a_sweep_of_rates_has_a_chart_and_says_what_a_row_carries() {
     let asked: Vec<f64> =
         list(sweep, "points").iter().map(|point| number(point, "asked_per_second")).collect();
     assert_eq!(asked, [500.0, 1_000.0, 1e7], "{sweep:#}");
-    // No pipe carries ten million round trips a second.
+    // No pipe sustains ten million round trips per second.
     assert!(list(sweep, "points")[2].get("saturated").is_some(), "{sweep:#}");
     let page = place.run(["report", "swept", "--format", "markdown", "--charts", "charts", "-o", "swept.md"]);
     page.expect_code(0);

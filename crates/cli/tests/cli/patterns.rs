@@ -1,4 +1,4 @@
-//! Messages one way, requests with answers, sweeps over sizes, and buffers of a chosen size.
+//! One-way messages, requests with responses, sweeps over sizes, and buffers of a chosen size.
 
 use crate::common::Place;
 use crate::common::value::{at, list, number, row, text};
@@ -7,12 +7,12 @@ use serde_json::Value;
 const QUICK: [&str; 8] =
     ["--trials", "3", "--budget", "4ms", "--warm-up", "2ms", "--no-save", "--no-progress"];
 
-/// The JSON of a quick run.
+/// Returns the JSON of a quick run.
 fn measured(place: &Place, words: &[&str]) -> Value {
     ran(place, words, 0)
 }
 
-/// The JSON of a quick run in which nothing can be measured.
+/// Returns the JSON of a quick run in which nothing can be measured.
 fn refused(place: &Place, words: &[&str]) -> Value {
     ran(place, words, 7)
 }
@@ -107,9 +107,9 @@ fn buffers_are_as_large_as_asked_or_the_row_says_why_not() {
         (131_072.0, 131_072.0)
     );
     let socket = row(&json, "rows", "unix-stream/block");
-    // The kernel doubles it for its bookkeeping.
+    // The kernel doubles the size for its bookkeeping.
     assert_eq!(number(socket, "effective.send-buffer-bytes"), 131_072.0);
-    // More than any pipe may hold.
+    // This exceeds the capacity that any pipe may have.
     let json = refused(&place, &["pipe", "--pipe-size", "1GiB"]);
     let row = row(&json, "skipped", "pipe/block");
     assert_eq!(text(row, "status"), "unavailable");
@@ -124,22 +124,22 @@ fn options_that_contradict_one_another_are_told() {
         (&["run", "pipe", "--response", "1"], "--response belongs to -m request"),
         (&["run", "pipe", "--senders", "2"], "--senders belongs to -m fan-in"),
         (&["run", "pipe", "-m", "fan-in", "--workers", "2"], "--workers belongs to -m work"),
-        (&["run", "pipe", "-m", "work", "--pairs", "2"], "say --workers in place of --pairs"),
+        (&["run", "pipe", "-m", "work", "--pairs", "2"], "use --workers instead of --pairs"),
         (&["run", "pipe", "-m", "fan-in", "--rate", "1k/s"], "leave --rate out"),
         (&["run", "pipe", "--request-by", "tcp"], "--request-by belongs to -m request"),
         (&["run", "pipe", "-m", "one-way", "--gap", "1ms"], "for round trips"),
         (&["run", "pipe", "-m", "one-way", "--count"], "--count counts round trips"),
         (&["run", "pipe", "-m", "both-ways"], "there are: round-trip, one-way, request"),
         (&["run", "pipe", "-m", "request", "--response", "4KiB", "-s", "4KiB"], "cannot be used with"),
-        (&["run", "posix-mq", "--pipe-size", "64KiB"], "none of these rows has such a buffer"),
-        (&["run", "pipe", "--socket-buffer", "64KiB"], "none of these rows has such a buffer"),
+        (&["run", "posix-mq", "--pipe-size", "64KiB"], "none of these benchmarks has such a buffer"),
+        (&["run", "pipe", "--socket-buffer", "64KiB"], "none of these benchmarks has such a buffer"),
         (&["run", "pipe", "-s", "64..1"], "sweep of sizes"),
         (&["run", "pipe", "-s", "64..1KiB:x1"], "sweep of sizes"),
     ] {
         let finished = place.run(words.iter().copied()).expect_code(2);
         assert!(finished.stderr.contains(told), "{words:?}: {}", finished.stderr);
     }
-    // What a row cannot do is said by the row, and the others go on.
+    // A row that cannot do this reports it, and the other rows run.
     let json = refused(&place, &["pipe", "-m", "request", "--request-by", "nothing"]);
     assert!(text(row(&json, "skipped", "pipe/block"), "reason").contains("no mechanism is called nothing"));
 }

@@ -1,10 +1,10 @@
-//! How many trials rows have: an exact number, or as many as a precision needs and the time allows.
+//! The number of trials of a row: exact, or as many as a precision requires and the time allows.
 
 use crate::common::Place;
 use crate::common::value::{number, row};
 use furlong_analysis::Run;
 
-/// The numbers of the trials of a saved run, in order.
+/// Returns the numbers of the trials of a saved run, in order.
 fn numbers(place: &Place, options: &[&str]) -> Vec<u32> {
     let words = ["run", "pipe", "--budget", "2ms", "--warm-up", "1ms", "--save", "mine"];
     place.run(words.iter().chain(options).copied()).expect_code(0).expect_no_panic();
@@ -21,7 +21,7 @@ fn trials_alone_are_an_exact_number() {
 
 #[test]
 fn what_is_not_certain_enough_is_measured_further_and_counts_on() {
-    // Nothing here is that certain after six trials.
+    // No row here reaches this precision after six trials.
     let found = numbers(&Place::new(), &["--trials", "6", "--precision", "0.1%", "--within", "1s"]);
     assert!(found.len() > 6, "{found:?}");
     assert_eq!(found, (0..found.len() as u32).collect::<Vec<_>>());
@@ -29,7 +29,7 @@ fn what_is_not_certain_enough_is_measured_further_and_counts_on() {
 
 #[test]
 fn what_is_certain_enough_is_not() {
-    // Trials differ by less than the median where no other test takes turns with them, and no host moves a core.
+    // Trials vary by less than the median if no other test runs and no host migrates a vCPU.
     let found = numbers(&Place::alone(), &["--place", "same-core", "--trials", "6", "--precision", "100%"]);
     assert!(found.len() >= 6 && found.len() <= 9, "{found:?}");
 }
@@ -38,8 +38,8 @@ fn what_is_certain_enough_is_not() {
 fn a_row_that_no_time_was_left_for_says_so() {
     let finished = Place::new().run(["run", "pipe", "tcp", "--within", "1ns", "--no-save"]).expect_code(7);
     finished
-        .expect_complaint("the time was over before its first trial")
-        .expect_complaint("remedy: give a longer --within, or fewer rows");
+        .expect_complaint("time ran out before its first trial")
+        .expect_complaint("remedy: use a longer --within, or fewer rows");
 }
 
 #[test]

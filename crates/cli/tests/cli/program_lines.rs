@@ -1,4 +1,5 @@
-//! Lines of own programs in unusual orders: nothing that a program says is dropped, and each time is that of its event.
+//! Lines of the user's own programs in unusual orders: no output of a program is dropped, and each time is the time
+//! of its event.
 
 use crate::common::{Finished, Place};
 
@@ -41,7 +42,7 @@ fn last_line_without_its_end_counts() {
     assert!(measured.stdout.contains("\"counts\": true"), "{}", measured.stdout);
     let refused = measure(&place, "printf 'ready\\nresult: 5\\ndone 10'").expect_code(1);
     assert!(refused.stdout.contains("two of its lines"), "{refused:#?}");
-    // A program that ends right after a further line was once given the time of the deadline.
+    // In an earlier version, a program that ended right after a further line got the time of the deadline.
     let p50_ns = p50_ns(&measure(&place, "printf 'ready\\nresult: 5\\n'").expect_code(0));
     assert!(p50_ns < 1e9, "{p50_ns} ns");
 }

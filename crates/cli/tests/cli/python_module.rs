@@ -1,4 +1,4 @@
-//! The module for Python says of a run what the command says.
+//! The Python module returns the same data of a run as the command.
 
 use crate::common::Place;
 use furlong_testing::skip;

@@ -1,6 +1,6 @@
-//! The queries of docs/queries.md, as they stand there, say of saved runs what furlong says of them.
+//! The queries of docs/queries.md, run as written on saved runs, return the same figures as furlong.
 //!
-//! They need a Python with DuckDB: that of `FURLONG_PYTHON`, else `python3`. `.ci/run` makes one.
+//! They need a Python with DuckDB: `FURLONG_PYTHON`, otherwise `python3`. `.ci/run` creates one.
 
 use crate::common::Place;
 use crate::common::value::{at, list, number, text};
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-/// Runs the query of stdin in the second folder, with the first as home, and prints a list of objects.
+/// Runs the query on stdin in the second directory, with the first one as home, and prints a list of objects.
 const PROGRAM: &str = "
 import duckdb, json, os, sys
 os.environ['HOME'] = sys.argv[1]
@@ -34,7 +34,7 @@ fn python() -> Result<String, String> {
     }
 }
 
-/// What stands in the page's blocks of SQL.
+/// Returns the SQL blocks of the page.
 fn queries() -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/queries.md");
     let page = fs::read_to_string(path).expect("docs/queries.md");
@@ -42,7 +42,7 @@ fn queries() -> Vec<String> {
     blocks.filter_map(|block| block.split_once("\n```").map(|(query, _)| query.to_owned())).collect()
 }
 
-/// The lines that a query finds.
+/// Returns the rows that a query returns.
 fn found(python: &str, place: &Place, query: &str) -> Vec<Value> {
     let mut command = Command::new(python);
     command.args(["-c", PROGRAM]).args([place.path("home"), place.path("home")]);
@@ -58,14 +58,15 @@ fn found(python: &str, place: &Place, query: &str) -> Vec<Value> {
     }
 }
 
-/// Furlong where it saves in its home, as the queries expect; its stdout.
+/// Runs furlong with the saved runs in its home, as the queries expect, and returns its stdout.
 fn furlong(place: &Place, words: &[&str]) -> String {
     let mut command = place.furlong(words.iter().copied());
     command.env_remove("XDG_DATA_HOME").current_dir(place.path("home"));
     place.finish(&mut command).expect_code(0).stdout
 }
 
-/// Three runs, one of them cut off in a line and one with a pace; and another thing that lies among them.
+/// Creates three runs, one of them cut off inside a line and one with a pace. Another run also has a line of an
+/// unknown kind.
 fn with_runs() -> Place {
     let place = Place::new();
     for name in ["before", "after"] {
@@ -77,13 +78,13 @@ fn with_runs() -> Place {
     let folder = place.path("home/.local/share/furlong/runs");
     let mut before = fs::OpenOptions::new().append(true).open(folder.join("before.jsonl")).expect("a run");
     before.write_all(b"{\"record\":\"trial\",\"case\":{\"mech").expect("a file");
-    // An experiment's machine is a sentence where a header's is an object.
+    // The `machine` of an experiment is a sentence, but the `machine` of a header is an object.
     let mut after = fs::OpenOptions::new().append(true).open(folder.join("after.jsonl")).expect("a run");
     after.write_all(b"{\"record\":\"of-the-future\",\"machine\":\"a PC\",\"outcome\":7}\n").expect("a file");
     place
 }
 
-/// Every row of every run as furlong exports it, with the run's name and kernel, but for those with a pace.
+/// Returns every row of every run as furlong exports it, with the run's name and kernel, except rows with a pace.
 fn exported(place: &Place) -> Vec<(String, Value, Value)> {
     let runs: Value =
         serde_json::from_str(&furlong(place, &["export", "before", "paced", "--format", "json"])).unwrap();
@@ -123,7 +124,7 @@ fn the_queries_agree_with_what_furlong_exports() {
         let line =
             lines.iter().find(|line| same(line, run, row)).unwrap_or_else(|| panic!("{row:#} in {lines:#?}"));
         assert_eq!((at(line, "kernel"), number(line, "trials")), (kernel, 3.0));
-        // The median of an odd number of trials is that of one of them, whether it is a time or a rate.
+        // The median of an odd number of trials is the value of one of them, both as a time and as a rate.
         expect_close(number(line, "mean_ns"), 1e9 / number(row, "round_trips_per_second"));
     }
 

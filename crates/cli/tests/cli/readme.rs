@@ -1,10 +1,12 @@
-//! One documented command of each verb runs as it is written. A unit test of `furlong` checks that all of them are understood.
+//! One documented command of each verb runs as written. A unit test of `furlong` checks that all documented commands
+//! parse.
 
 use crate::common::Place;
 use std::fs;
 use std::path::Path;
 
-/// Documented commands, with words that shorten them. `run` has one for each pattern that no other test here runs.
+/// Documented commands, with options that shorten them. `run` has one command for each pattern that no other test
+/// here runs.
 const COMMANDS: [(&str, &str); 16] = [
     ("furlong run -m fan-in --senders 4", "pipe --trials 1 --budget 100ms --no-save"),
     ("furlong run pipe posix-shm -m fan-out --receivers 4 --stall 1", "--trials 1 --budget 200ms --no-save"),
@@ -24,7 +26,8 @@ const COMMANDS: [(&str, &str); 16] = [
     ("furlong man --all -o man1", ""),
 ];
 
-/// Verbs whose own tests run documented commands: they take seconds, never end by themselves, or need the driver.
+/// Verbs whose own tests run documented commands, because they take seconds, never exit on their own, or need the
+/// driver.
 const ELSEWHERE: [&str; 4] = ["explain", "costs", "serve", "driver"];
 
 /// Returns the README, the pages of docs/ and the definitions of all help texts.
@@ -47,7 +50,7 @@ fn a_documented_command_of_each_verb_runs() {
             .map_or((line, String::new()), |(command, file)| (command, format!(" >{file}")));
         let script = format!("{} {shorter}{redirection}", command.replacen("furlong", "\"$FURLONG\"", 1));
         let finished = place.finish(&mut place.shell(&script)).expect_no_panic();
-        // A busy machine may not let all of several begin soon enough to be measured at the same time.
+        // On a busy machine, several processes may start too far apart to be measured at the same time.
         let apart = finished.code == Some(1) && finished.stdout.contains("take a longer --budget");
         assert!(finished.code == Some(0) || apart, "{line}: {finished:#?}");
     }

@@ -1,4 +1,5 @@
-//! `furlong recommend`: constraints hold, the answer is measured at the workload, and what was typed wrong is said.
+//! `furlong recommend`: constraints hold, the answer is measured at the workload, and mistakes in the command line
+//! are reported.
 
 use crate::common::value::{at, list, number, text};
 use crate::common::{Place, look_for};
@@ -6,23 +7,24 @@ use serde_json::Value;
 use std::fs;
 use std::time::Duration;
 
-/// What stands before the choice, the latter where the machine was unreliable.
+/// The text before the choice; the second one appears on an unreliable machine.
 const ANSWERS: [&str; 2] = ["Take ", "Provisional: "];
 
-/// What is recommended for the workload that these words describe, in a time that suffices next to other tests.
+/// Returns the recommendation for the workload that these words describe, in a time that suffices while other tests
+/// run.
 fn recommended(place: &Place, words: &str) -> Value {
     let words = words.split(' ').chain(["--format", "json", "--no-save", "--no-progress", "--within", "4s"]);
     place.run(["recommend"].into_iter().chain(words)).expect_code(0).json()
 }
 
-/// The names of the mechanisms in a list of the answer.
+/// Returns the names of the mechanisms in a list of the answer.
 fn mechanisms<'a>(answer: &'a Value, of: &str) -> Vec<&'a str> {
     list(answer, of).iter().filter_map(|entry| at(entry, "mechanism").as_str()).collect()
 }
 
 #[test]
 fn where_nothing_may_serve_the_exit_code_is_7() {
-    // No queue is among the sockets that pass descriptors.
+    // No socket that passes descriptors is also persistent.
     let words = "recommend --needs fd-passing,persistence --no-save --no-progress";
     let output = Place::new().run(words.split(' ')).expect_code(7);
     assert!(output.stdout.contains("Nothing on this machine may serve"), "{}", output.stdout);
@@ -43,31 +45,40 @@ fn what_is_typed_wrong_is_said() {
         assert!(output.stderr.contains(expected), "{text}: {}", output.stderr);
     }
     for (words, expected) in [
-        ("", "no workload was described"),
+        ("", "no workload specified"),
         ("--workload nowhere.toml", "cannot read nowhere.toml"),
-        ("--size 0", "--size 0 carries nothing"),
-        ("--request 1", "--request belongs to requests"),
-        ("--slo p98<1ms", "no service level objective"),
-        ("--slo p99<1ms --pattern one-way", "--slo is about single messages"),
+        ("--size 0", "--size must be at least 1 byte"),
+        ("--request 1", "--request requires --pattern request"),
+        ("--slo p98<1ms", "not a service level objective"),
+        ("--slo p99<1ms --pattern one-way", "--slo limits the latency of single messages"),
         ("--boundary moon", "container"),
         ("--receivers 0", "1..=1000"),
-        ("--senders 2 --workers 2 --pattern one-way", "several of one of them"),
-        ("--senders 2", "say --pattern one-way"),
+        (
+            "--senders 2 --workers 2 --pattern one-way",
+            "only one of --receivers, --senders and --workers may be above 1",
+        ),
+        ("--senders 2", "require --pattern one-way"),
         ("--senders 2 --pattern one-way --emit c", "--emit prints one sender"),
         ("--receivers 3 --pattern one-way --emit c", "--emit prints one sender"),
         ("--receivers 3 --pattern one-way --emit c --row pipe/block", "--emit prints one sender"),
-        ("--workers 2 --pattern one-way --objective latency", "another --objective"),
-        ("--latest", "--latest is for messages one way at a rate"),
-        ("--latest --pattern one-way", "--latest is for messages one way at a rate"),
-        ("--latest --rate 1k/s", "--latest is for messages one way at a rate"),
-        ("--latest --rate 1k/s --pattern one-way --workers 2", "--latest is for messages one way at a rate"),
-        ("--latest --emit c --row pipe/block", "--latest is for messages one way at a rate"),
-        ("--size 1 --emit c,rust", "needs a folder"),
+        ("--workers 2 --pattern one-way --objective latency", "use an --objective other than latency"),
+        ("--latest", "--latest requires --pattern one-way and --rate"),
+        ("--latest --pattern one-way", "--latest requires --pattern one-way and --rate"),
+        ("--latest --rate 1k/s", "--latest requires --pattern one-way and --rate"),
+        (
+            "--latest --rate 1k/s --pattern one-way --workers 2",
+            "--latest requires --pattern one-way and --rate",
+        ),
+        ("--latest --emit c --row pipe/block", "--latest requires --pattern one-way and --rate"),
+        ("--size 1 --emit c,rust", "writes several files"),
         ("--trust none --emit c --row posix-shm/futex", "memory that both can write"),
         ("--needs boundaries --emit c --row pipe/block", "messages have no boundaries"),
         ("--languages python --emit c --row posix-shm/futex", "not available in Python"),
         ("--rate 1k/s --pattern one-way --emit c --row seqlock/futex", "its reader may miss messages"),
-        ("--senders 2 --pattern one-way --rate 1k/s --slo p99<1ms", "--slo is about single messages"),
+        (
+            "--senders 2 --pattern one-way --rate 1k/s --slo p99<1ms",
+            "--slo limits the latency of single messages",
+        ),
         ("--accept-shared-memory", "--trust none"),
         ("--size 1 --place one-process", "two processes"),
     ] {
@@ -89,11 +100,11 @@ fn a_row_is_printed_as_a_program_without_measuring() {
         let words = ["recommend", "--size", "100", "--emit", language, "--row", row];
         let output = place.run(words).expect_code(0);
         assert!(output.stdout.starts_with(begins), "{}", output.stdout);
-        assert!(output.stderr.contains("keep it as pair."), "{}", output.stderr);
+        assert!(output.stderr.contains("save it as pair."), "{}", output.stderr);
     }
     assert!(place.all_saved().is_empty());
     for (row, expected) in [
-        ("pipe", "a row is a mechanism and a wait"),
+        ("pipe", "expected MECHANISM/WAIT"),
         ("pipe/tape", "no wait is called 'tape'"),
         ("posix-shm/futex", "posix-semaphore"),
         ("pigeon/block", "pigeon"),
@@ -110,10 +121,20 @@ fn a_program_is_printed_for_what_lies_between_its_ends() {
     let place = Place::new();
     let words = |boundary, row| ["recommend", "--boundary", boundary, "--emit", "c", "--row", row];
     for (boundary, row, command, lets_in) in [
-        ("user", "unix-stream/block", "  PAIR_PEER=$(id -u OTHER_USER) ./pair ask", "and nobody else"),
+        (
+            "user",
+            "unix-stream/block",
+            "  PAIR_PEER=$(id -u OTHER_USER) ./pair ask",
+            "only the user PAIR_PEER",
+        ),
         ("user", "fifo/block", "  PAIR_PEER=$(id -u OTHER_USER) ./pair ask", "every user"),
-        ("container", "memfd-shm/futex", "  PAIR_FOLDER=/SHARED_FOLDER ./pair serve", "and nobody else"),
-        ("host", "tcp/block", "  PAIR_ADDRESS=ADDRESS ./pair serve", "everybody who reaches the port"),
+        (
+            "container",
+            "memfd-shm/futex",
+            "  PAIR_FOLDER=/SHARED_FOLDER ./pair serve",
+            "only the user PAIR_PEER",
+        ),
+        ("host", "tcp/block", "  PAIR_ADDRESS=ADDRESS ./pair serve", "every process that reaches the port"),
     ] {
         let output = place.run(words(boundary, row)).expect_code(0);
         assert!(output.stderr.lines().any(|line| line == command), "{}", output.stderr);
@@ -147,7 +168,7 @@ fn the_choice_is_printed_beside_the_reasons_for_it() {
     let header = output.stdout.lines().nth(1).unwrap_or_default();
     assert!(header.starts_with(&format!("# {choice}: ")), "{header}");
     assert!(
-        output.stderr.contains("no program to print"),
+        output.stderr.contains("cannot print a program"),
         "what Python cannot do is no candidate: {output:#?}"
     );
 }
@@ -165,7 +186,7 @@ fn an_interrupted_run_says_how_far_it_came_and_leaves_nothing() {
     assert!(place.processes().is_empty());
 }
 
-/// Run where slow tests are asked for.
+/// Slow tests, which run only on request.
 mod slow {
     use super::*;
 
@@ -184,7 +205,7 @@ mod slow {
         assert_eq!(list(&answer, "workload.needs"), ["boundaries"]);
         let choice = at(&answer, "choice");
         assert!(number(choice, "p50_ns") > 0.0, "{choice:#}");
-        // 100 messages take a second, and all candidates share four.
+        // 100 messages take one second, and all candidates share four.
         assert!(number(choice, "messages") < 100.0 && at(choice, "p99_ns").is_null(), "{choice:#}");
         assert!((0.0..1.0).contains(&number(choice, "cpu_share")), "{choice:#}");
         assert_eq!(at(choice, "slo.holds"), &Value::Null, "p99 needs 100 samples: {choice:#}");
@@ -206,7 +227,7 @@ mod slow {
     fn several_that_share_an_end_are_measured_so() {
         for (words, said) in [("--senders 3", "senders"), ("--workers 3 --rate 100/s", "workers")] {
             let answer = recommended(&Place::new(), &format!("--size 64 --pattern one-way {words}"));
-            // A few noisy trials may drop it, but it was measured.
+            // It was measured, although a few noisy trials may eliminate it.
             let measured = [mechanisms(&answer, "ranked"), mechanisms(&answer, "eliminated")].concat();
             assert!(measured.contains(&"pipe"), "{answer:#}");
             let reasons = list(&answer, "excluded").iter().map(|excluded| text(excluded, "reason"));
@@ -233,10 +254,10 @@ mod slow {
         assert_eq!(text(&again, "earlier.row"), row(&first), "{again:#}");
         let same = row(&again) == row(&first);
         assert_eq!(text(&again, "earlier.now") == "same", same, "{again:#}");
-        // Another question, and one whose answer is not kept.
+        // The first question is different, and its answer is not stored, so the second one has no earlier answer.
         assert_eq!(at(&ask(&["--spin", "--no-save"]), "earlier"), &Value::Null);
         assert_eq!(at(&ask(&["--spin"]), "earlier"), &Value::Null);
-        // What somebody else wrote there does no harm.
+        // An invalid answers file from another program does no harm.
         fs::write(place.path("data/furlong/answers.json"), "[{}]").unwrap();
         assert_eq!(at(&ask(&[]), "earlier"), &Value::Null);
     }
@@ -249,7 +270,7 @@ mod slow {
         let output = place.run(words.split(' ')).expect_code(3);
         assert!(output.stdout.contains("does not hold"), "{}", output.stdout);
         let again = place.run(words.split(' ')).expect_code(2);
-        assert!(again.stderr.contains("is there already"), "{}", again.stderr);
+        assert!(again.stderr.contains("already exists"), "{}", again.stderr);
         assert_eq!((place.records("asked", "shortlist"), place.records("asked", "end")), (1, 1));
         let page = place.run(["report", "asked", "--format", "markdown"]).expect_code(0).stdout;
         let answers = ANSWERS.map(|answer| format!("\n- {answer}"));
@@ -267,7 +288,7 @@ mod slow {
         for hidden in ["posix-mq", "sysv-mq", "sysv-shm", "posix-shm", "process-vm"] {
             assert!(excluded.contains(&hidden), "{hidden} in {excluded:?}");
         }
-        // Not where the kernel lets nobody make namespaces.
+        // The kernel may not allow this user to create namespaces.
         if let [path, object, process, network] = list(&answer, "tried") {
             assert_eq!(at(path, "failed"), &Value::Null, "{path}");
             assert!(

@@ -1,5 +1,5 @@
-//! `furlong recommend` on a terminal: it asks, asks again where an answer makes no sense, and leaves the terminal as it
-//! was, however it ends.
+//! `furlong recommend` on a terminal: it asks, repeats the question after an invalid answer, and restores the
+//! terminal at any end.
 
 use crate::common::{Finished, Place, Snapshot, Terminal, look_for};
 use std::fs;
@@ -13,7 +13,7 @@ const DOWN: &str = "\u{1b}[B";
 const HIDE_CURSOR: &str = "\u{1b}[?25l";
 const SHOW_CURSOR: &str = "\u{1b}[?25h";
 
-/// Fails unless the cursor is shown at the end, whatever hid it before.
+/// Fails unless the cursor is shown at the end.
 #[track_caller]
 fn expect_cursor(finished: &Finished) {
     let (hidden, shown) = (finished.stdout.rfind(HIDE_CURSOR), finished.stdout.rfind(SHOW_CURSOR));
@@ -25,27 +25,27 @@ fn answers_make_a_workload_and_wrong_ones_are_asked_again() {
     let place = Place::new();
     let line = r#"exec "$FURLONG" recommend --emit c --row unix-stream/block > pair.c"#;
     let mut terminal = Terminal::start(&place, line);
-    terminal.at("How do messages go?", &format!("{DOWN}{DOWN}{ENTER}"));
+    terminal.at("Which pattern do messages follow?", &format!("{DOWN}{DOWN}{ENTER}"));
     terminal.at("How large is a message?", &format!("large{ENTER}"));
     terminal.at("'large' is not a valid size: write whole bytes", "");
     terminal.at("How large is a message?", &format!("0{ENTER}"));
-    terminal.at("nothing would be carried", "");
+    terminal.at("the size must be at least 1 byte", "");
     terminal.at("How large is a message?", &format!("4KiB{ENTER}"));
-    terminal.at("How many a second", &format!("often{ENTER}"));
+    terminal.at("Messages per second", &format!("often{ENTER}"));
     terminal.at("write a number per second, from 1/s to 10M/s", "");
-    terminal.at("How many a second", &format!("500/s{ENTER}"));
-    terminal.at("What is to be best?", ENTER);
-    terminal.at("Which percentile must stay below", &format!("p98<1ms{ENTER}"));
-    terminal.at("no service level objective", "");
-    terminal.at("Which percentile must stay below", &format!("p99<10s{ENTER}"));
-    terminal.at("What lies between the processes?", &format!("{DOWN}{DOWN}{ENTER}"));
-    terminal.at("What are they written in", &format!("klingon{ENTER}"));
+    terminal.at("Messages per second", &format!("500/s{ENTER}"));
+    terminal.at("What should be optimized?", ENTER);
+    terminal.at("Limit of a latency percentile", &format!("p98<1ms{ENTER}"));
+    terminal.at("not a service level objective", "");
+    terminal.at("Limit of a latency percentile", &format!("p99<10s{ENTER}"));
+    terminal.at("Which boundary separates the processes?", &format!("{DOWN}{DOWN}{ENTER}"));
+    terminal.at("Languages of the programs", &format!("klingon{ENTER}"));
     terminal.at("no language is called 'klingon'", "");
-    terminal.at("What are they written in", &format!("rust,c{ENTER}"));
-    terminal.at("Does each trust the other?", &format!("{DOWN}{ENTER}"));
-    terminal.at("May waiting keep a processor busy?", ENTER);
+    terminal.at("Languages of the programs", &format!("rust,c{ENTER}"));
+    terminal.at("Do the processes trust each other?", &format!("{DOWN}{ENTER}"));
+    terminal.at("May a waiting process keep a CPU busy?", ENTER);
     let same = "furlong recommend --size 4096 --rate 500/s --pattern request";
-    terminal.at(&format!("The same without questions: {same}"), "");
+    terminal.at(&format!("Equivalent command: {same}"), "");
     let finished = terminal.finish().expect_code(0);
     expect_cursor(&finished);
     let (_, rest) = finished.stdout.split_once(same).expect("the options of these answers");
@@ -61,10 +61,10 @@ fn answers_make_a_workload_and_wrong_ones_are_asked_again() {
 #[test]
 fn an_interrupt_at_any_kind_of_question_ends_it_and_leaves_nothing() {
     let (before, place) = (Snapshot::take(), Place::new());
-    for question in ["How do messages go?", "How large is a message?"] {
+    for question in ["Which pattern do messages follow?", "How large is a message?"] {
         let mut terminal = Terminal::start(&place, r#"exec "$FURLONG" recommend"#);
-        if question != "How do messages go?" {
-            terminal.at("How do messages go?", ENTER);
+        if question != "Which pattern do messages follow?" {
+            terminal.at("Which pattern do messages follow?", ENTER);
         }
         terminal.at(question, Terminal::INTERRUPT);
         let finished = terminal.finish().expect_code(130);
@@ -90,14 +90,14 @@ fn who_ends_it_from_outside_finds_the_terminal_in_order() {
 #[test]
 fn a_terminal_that_is_closed_ends_it() {
     let (before, place) = (Snapshot::take(), Place::new());
-    // The shell outlives the terminal and tells what became of furlong.
+    // The shell outlives the terminal and records the exit status of furlong.
     let line = r#"trap '' HUP; "$FURLONG" recommend; echo $? > code.new; mv code.new code"#;
     let mut terminal = Terminal::start(&place, line);
-    terminal.at("How do messages go?", ENTER);
+    terminal.at("Which pattern do messages follow?", ENTER);
     terminal.at("How large is a message?", "12");
     terminal.running.signal(libc::SIGKILL);
     let code = look_for(A_WHILE, || fs::read_to_string(place.path("code")).ok()).expect("an end");
-    // Whichever it hears of first: the hang-up, or that there is nothing more to read.
+    // furlong may notice either event first: SIGHUP or the end of its input.
     assert!(["129", "1"].contains(&code.trim()), "{code}");
     assert!(place.all_saved().is_empty());
     drop(terminal);

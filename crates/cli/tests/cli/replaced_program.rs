@@ -1,4 +1,4 @@
-//! Furlong's own file is replaced while it runs.
+//! Replacement of furlong's own file while it runs.
 
 use crate::common::Place;
 use std::fs;

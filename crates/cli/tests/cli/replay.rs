@@ -1,4 +1,4 @@
-//! `furlong replay` with small experiments of a user's own: what is measured, what is not, and how it is told.
+//! `furlong replay` with small experiments of a user: measured rows, missing rows, and their output.
 
 use crate::common::experiment::{ROUND_TRIPS, row};
 use crate::common::value::{at, list, number, text};
@@ -7,7 +7,7 @@ use furlong_analysis::{ClaimStatus, DecodedRun, Replay, ReplayStatus, Run};
 use furlong_model::{Amount, Figure, Placement, Work};
 use furlong_render::{claim_reason, replay_verdict};
 
-/// A request for blocks of two sizes, half of a total of 1 MiB in each trial.
+/// A request for blocks of two sizes; each trial transfers half of the total of 1 MiB.
 const REQUESTS: &str = r#"name = "blocks"
 title = "Which block size?"
 [measure]
@@ -35,13 +35,13 @@ best_size = "64KiB"
 row = "pipe"
 "#;
 
-/// Fails unless two figures are the same but for what a few percent of noise make.
+/// Fails unless two figures differ by less than 5 %.
 #[track_caller]
 fn expect_close(found: f64, expected: f64) {
     assert!((found / expected - 1.0).abs() < 0.05, "{found} is not {expected}");
 }
 
-/// What was measured of a row.
+/// Returns a measured figure of a row.
 #[track_caller]
 fn now(replay: &Replay, name: &str, figure: Figure) -> f64 {
     let row = row(replay, name);
@@ -105,7 +105,7 @@ fn trials_and_place_are_as_asked() {
     let replay = finished.replay();
     assert_eq!((replay.measure.trials, replay.measure.place), (2, Placement::SameCore));
     assert_eq!(row(&replay, "the pipe").trials, 2);
-    // Two trials have no interval, so that nothing can be told.
+    // Two trials have no confidence interval, so no claim can be tested.
     let pipe = row(&replay, "the pipe");
     assert!(pipe.measured.values().all(|measured| measured.ci95.is_none()), "{pipe:#?}");
     let [saved] = place.all_saved().try_into().expect("one run");
@@ -227,7 +227,7 @@ fn the_first_start_of_a_process_and_the_later_ones_are_timed() {
     assert_eq!(measured.len(), 3);
     for start in measured {
         let [first, later] = [start.first_ms, start.later_ms].map(|time| time.expect("a time").value);
-        // Nothing takes a minute, and nothing no time at all.
+        // Each start takes more than no time and less than a minute.
         assert!(first > 0.0 && later > 0.0 && first.max(later) < 60_000.0, "{start:#?}");
         assert!(
             start.later_ms.is_some_and(|time| time.ci95.is_some()) && start.reason.is_none(),
@@ -253,7 +253,7 @@ fn a_replay_is_saved_and_reads_back_to_the_same() {
     assert_eq!(read, finished.replay());
     assert!(!replay_verdict(&read).is_empty());
     before.expect_nothing_left(&place);
-    // A run that repeats nothing is no replay, and one that is not to be saved is not.
+    // A replay that is not to be saved creates no file.
     let other = Place::new();
     other.replay(ROUND_TRIPS, &["--no-save"]).expect_code(0);
     assert!(other.all_saved().is_empty() && !other.path("data/furlong").exists());
@@ -263,12 +263,12 @@ fn a_replay_is_saved_and_reads_back_to_the_same() {
 fn each_of_several_is_told_and_saved() {
     let place = Place::new();
     place.write_experiment(ROUND_TRIPS);
-    // The same seed, and as a rule the same second.
+    // All four have the same seed, and usually the same second.
     let files = ["./mine.toml"; 4];
     let options = ["--seed", "7", "--trials", "1", "--format", "csv"];
     let words = ["replay"].iter().chain(&files).chain(&options).copied();
     let finished = place.run(words).expect_no_panic();
-    // One sheet for all of them.
+    // All replays are in one sheet.
     assert_eq!(finished.stdout.matches("experiment,mechanism,").count(), 1, "{finished:#?}");
     assert_eq!(
         finished.stdout.matches("mine,the pipe,pipe/block,128,128,measured,1,true,mean_us,").count(),

@@ -1,4 +1,4 @@
-//! However a replay of handovers ends, what has been measured is told, and nothing is left.
+//! The end of a replay of bulk transfers: completed measurements are reported, and nothing is left.
 
 use crate::common::experiment::{handovers, row};
 use crate::common::{Finished, Place, Snapshot, is_root, look_for};
@@ -8,10 +8,11 @@ use std::time::Duration;
 
 const A_WHILE: Duration = Duration::from_secs(30);
 
-/// Backings of which a killed run could leave something, in an order in which a device comes first.
+/// Backings that a killed run could leave behind; a block device comes first.
 const MAKERS: [&str; 4] = ["ram-disk", "loop", "tmpfs", "huge-pages"];
 
-/// Replays an experiment with a folder `files`, which a line of shell has mounted for this alone.
+/// Replays an experiment with a directory `files`, on which a line of shell mounts a file system in a private mount
+/// namespace.
 fn in_own_mounts(place: &Place, experiment: &str, mounts: &str) -> Finished {
     place.write_experiment(experiment);
     let line = format!(
@@ -42,16 +43,16 @@ fn an_interrupted_handover_is_partial_and_leaves_nothing() {
     }
 }
 
-/// When a replay that has looked at the machine, and makes things from then on, is killed.
+/// The time at which a replay is killed. It counts from the first noise reading, after which objects are created.
 #[derive(Debug, Clone, Copy)]
 enum When {
-    /// So many milliseconds later.
+    /// That number of milliseconds later.
     After(u64),
-    /// As soon as it has recorded a trial.
+    /// As soon as a trial is recorded.
     HandedOver,
 }
 
-/// Kills a replay. Gives how many trials it had done.
+/// Kills a replay. Returns the number of trials that it had finished.
 fn kill_when(experiment: &str, when: When, place: &Place) -> usize {
     let done = ["noise", "handover"].map(|kind| place.records_of_all(kind));
     let seed = match when {
@@ -76,7 +77,8 @@ fn kill_when(experiment: &str, when: When, place: &Place) -> usize {
 
 #[test]
 fn a_killed_replay_leaves_nothing() {
-    // Without rights there is less to leave, but nobody may leave that either. While it is made, used and removed.
+    // An unprivileged user creates fewer objects, but none may be left either. The kills come while an object is
+    // created, used and removed.
     let each = MAKERS.map(|name| (handovers(&[name], "16MiB", 2, 100), [0, 8, 40].map(When::After)));
     let all = (handovers(&MAKERS, "16MiB", 2, 100), [150, 350].map(When::After));
     let (before, place) = (Snapshot::take(), Place::new());
@@ -114,7 +116,7 @@ fn what_is_left_of_a_replay_that_is_killed_with_its_janitor_can_be_cleaned_up() 
 
 #[test]
 fn a_tmpfs_that_is_full_is_told_with_sizes() {
-    // An ordinary user has no tmpfs of his own, and so that of the machine is what can be full.
+    // An ordinary user cannot mount a tmpfs, so the machine's own one would have to be filled.
     if !is_root() {
         skip!("needs root");
     }
@@ -169,7 +171,7 @@ fn a_role_that_is_killed_or_stopped_fails_its_row_alone() {
         [(0, libc::SIGKILL, "killed by SIGKILL"), (1, libc::SIGSTOP, "stopped by a signal")]
     {
         let (before, place) = (Snapshot::take(), Place::new());
-        // Whichever row it hits: no other row is as long in a trial as this takes.
+        // Any of the rows may be hit, because no other row takes this long in a trial.
         let experiment = handovers(&["memfd", "tmpfs", "disk"], "6MiB", 3, 1);
         let running = place.start(&mut place.replaying(&experiment, &["--timeout", "500ms"]));
         let victim = look_for(A_WHILE, || place.roles(running.pid())).expect("roles")[index].clone();

@@ -1,4 +1,4 @@
-//! Replays in which a region is handed over: every backing is measured and verified, or says which right it needs.
+//! Replays of bulk transfers: every backing is measured and verified, or reports which right it needs.
 
 use crate::common::experiment::{handovers, row};
 use crate::common::{Finished, Place, Snapshot};
@@ -7,14 +7,14 @@ use furlong_model::{Backing, Figure, Touch, Work};
 
 const REPETITIONS: u32 = 3;
 
-/// The backings that everybody may have.
+/// The backings that need no right.
 const FREE: [Backing; 4] = [Backing::Anonymous, Backing::Tmpfs, Backing::Memfd, Backing::Disk];
 
 fn all_backings() -> String {
     handovers(&Backing::ALL.map(Backing::name), "256KiB", REPETITIONS, 3)
 }
 
-/// Fails unless the row has all that a handover measures.
+/// Fails unless the row has all figures of a bulk transfer.
 #[track_caller]
 fn expect_measured(row: &ReplayRow) {
     assert_eq!((row.status, row.verified, row.trials), (ReplayStatus::Measured, true, 3), "{row:#?}");
@@ -23,12 +23,12 @@ fn expect_measured(row: &ReplayRow) {
     let real_s = value(Figure::RealS);
     assert!(real_s > 0.0 && value(Figure::UserS) + value(Figure::SystemS) > 0.0, "{row:#?}");
     let [first, later] = [Figure::FirstTouchMs, Figure::SteadyMs].map(|figure| value(figure) / 1e3);
-    // Medians of trials need not add up, but each is a part of the whole.
+    // Medians of trials need not add up, but each is a part of the total.
     assert!(0.0 < first && first <= real_s * 2.0 && 0.0 < later && later <= real_s * 2.0, "{row:#?}");
     assert!(value(Figure::ForcedSwitches) >= 0.0 && value(Figure::VoluntarySwitches) >= 0.0, "{row:#?}");
 }
 
-/// Fails unless the calls of both roles were counted: each maps a region that it does not inherit as a mapping.
+/// Fails unless the calls of both roles were counted. Each role maps the region, unless it inherits the mapping.
 #[track_caller]
 fn expect_counted(row: &ReplayRow, backing: Backing) {
     let Some(calls) = &row.system_calls else { panic!("not counted: {row:#?}") };
@@ -37,7 +37,7 @@ fn expect_counted(row: &ReplayRow, backing: Backing) {
     assert!(calls.values().sum::<u64>() < 50, "no call is made while it is touched: {row:#?}");
 }
 
-/// Fails unless every row is measured or says what it lacks, and those that need no right are measured.
+/// Fails unless every row is measured or reports what it lacks, and rows that need no right are measured.
 fn expect_all_or_reasons(replay: &Replay) {
     for backing in Backing::ALL {
         let row = row(replay, backing.name());
@@ -53,7 +53,7 @@ fn expect_all_or_reasons(replay: &Replay) {
     }
 }
 
-/// Replays all backings with every way to touch a region.
+/// Replays all backings with this kind of access to a region.
 fn replay_all(touch: &[&str], start: impl Fn(&Place, &[&str]) -> Finished) -> Replay {
     let (before, place) = (Snapshot::take(), Place::new());
     let finished = start(&place, &[touch, &["--no-save", "--no-progress"]].concat()).expect_code(0);
@@ -70,7 +70,7 @@ fn every_backing_is_measured_or_says_why_not() {
         let Work::Handover { touch, repetitions } = replay.measure.work else { panic!("{replay:#?}") };
         assert_eq!((touch, repetitions), (expected, REPETITIONS));
         if furlong_os::identity::is_administrator() {
-            // What root lacks is none of its rights.
+            // Root lacks no rights, so a missing row has another reason.
             for row in replay.rows.iter().filter(|row| row.status != ReplayStatus::Measured) {
                 assert!(!row.reason.as_ref().is_some_and(|reason| reason.contains("denied")), "{row:#?}");
             }
@@ -78,7 +78,7 @@ fn every_backing_is_measured_or_says_why_not() {
     }
 }
 
-/// Fails unless what takes a right says so.
+/// Fails unless each row that needs a right reports it.
 fn expect_rights(replay: &Replay) {
     for (backing, right) in
         [(Backing::RamDisk, "root"), (Backing::Loop, "root"), (Backing::HugePages, "vm.nr_")]

@@ -1,4 +1,4 @@
-//! The five published experiments, as short as they can be: every row is measured, or says why it cannot be.
+//! The five published experiments, shortened as far as possible: every row is measured, or reports why it cannot be.
 
 use crate::common::Place;
 use crate::common::Snapshot;
@@ -7,7 +7,7 @@ use furlong_analysis::{Replay, ReplayStatus};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A replay of one trial; of three if a row is void, since a stall of the machine may break a law in any trial.
+/// Replays one trial, or three if a row is void, because a stall of the machine may break a law in any trial.
 fn replay(name: &str, options: &[&str]) -> Replay {
     let (before, place) = (Snapshot::take(), Place::new());
     let begin = Instant::now();
@@ -28,7 +28,7 @@ fn replay(name: &str, options: &[&str]) -> Replay {
     replay
 }
 
-/// Fails unless every row is verified or says why it is not there. Gives how many were measured.
+/// Fails unless every row is verified or reports why it was not measured. Returns the number of measured rows.
 #[track_caller]
 fn measured(replay: &Replay) -> usize {
     for row in &replay.rows {
@@ -64,7 +64,7 @@ fn ping_pong_over_nine_mechanisms() {
     assert!(replay.rows.iter().all(|row| zeromq(&row.mechanism) != row.verified), "{:#?}", replay.rows);
 }
 
-/// Run where slow tests are asked for.
+/// Slow tests, which run only on request.
 mod slow {
     use super::*;
 
@@ -72,7 +72,7 @@ mod slow {
     #[ignore = "slow"]
     fn five_mechanisms_and_advice() {
         let replay = replay("csdn-ipc-ranking", &[]);
-        // The libraries that it names are adapters', and none is installed.
+        // The libraries in it are measured through adapters, and none is installed.
         assert_eq!((measured(&replay), replay.rows.len()), (7, 10), "{:#?}", replay.rows);
     }
 
@@ -81,7 +81,7 @@ mod slow {
     fn anonymous_pipe_or_shared_memory() {
         let replay = replay("qiita-windows-blocks", &["--total", "1MiB"]);
         assert_eq!(replay.rows.len(), 18 * 11);
-        // Which blocks are too large for queues and packets depends on the limits of the machine.
+        // The limits of the machine determine which blocks are too large for queues and packets.
         assert!(measured(&replay) >= 13 * 11, "{:#?}", replay.rows);
         let windows = |name: &str| name.starts_with("windows");
         assert!(
@@ -102,7 +102,7 @@ mod slow {
     fn what_backs_a_mapping() {
         let replay = replay("itmedia-mmap-100mb", &["--touch", "line"]);
         assert_eq!(replay.rows.len(), 7);
-        // The others need rights.
+        // The other backings need rights.
         assert!(measured(&replay) >= 4, "{:#?}", replay.rows);
         let counted = |row: &&furlong_analysis::ReplayRow| row.system_calls.is_some();
         assert_eq!(replay.rows.iter().filter(counted).count(), measured(&replay), "{:#?}", replay.rows);

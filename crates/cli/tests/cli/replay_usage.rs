@@ -1,4 +1,4 @@
-//! What `furlong replay` does not understand is told with what would be right, before anything is measured.
+//! Errors in the arguments of `furlong replay` are reported with a remedy, before anything is measured.
 
 use crate::common::experiment::{ROUND_TRIPS, row};
 use crate::common::{Finished, Place, Snapshot};
@@ -7,7 +7,7 @@ use furlong_analysis::ReplayStatus;
 const NAMES: [&str; 5] =
     ["ka2yan-2008", "itmedia-mmap-100mb", "qiita-windows-blocks", "csdn-ipc-ranking", "racehorse"];
 
-/// Fails unless `furlong replay` refuses these words and says why.
+/// Fails unless `furlong replay` rejects these words with this reason.
 #[track_caller]
 fn refused(words: &[&str], told: &str) -> Finished {
     let place = Place::new();
@@ -30,28 +30,31 @@ fn the_list_has_all_five() {
 fn names_that_nothing_has() {
     refused(&[], "<EXPERIMENT>");
     for name in ["racehors", "RACEHORSE", "", "."] {
-        let finished = refused(&[name], &format!("no experiment is called '{name}'"));
+        let finished = refused(&[name], &format!("unknown experiment '{name}'"));
         assert!(NAMES.iter().all(|name| finished.stderr.contains(name)), "{finished:#?}");
     }
     refused(&["./nothing.toml"], "cannot read ./nothing.toml: No such file");
     refused(&["nothing.toml"], "cannot read nothing.toml: No such file");
     refused(&["./"], "cannot read ./: Is a directory");
-    // One that is wrong keeps the others from beginning.
-    refused(&["racehorse", "racehors"], "no experiment is called 'racehors'");
+    // One wrong name prevents all experiments from starting.
+    refused(&["racehorse", "racehors"], "unknown experiment 'racehors'");
 }
 
 #[test]
 fn options_that_mean_nothing() {
-    refused(&["ka2yan-2008", "--touch", "line"], "--touch: ka2yan-2008 hands over no region");
+    refused(&["ka2yan-2008", "--touch", "line"], "--touch: ka2yan-2008 has no bulk transfer");
     for words in [&["--fresh-copy"][..], &["--console-mode", "new"]] {
         let asked = [&["qiita-windows-blocks"], words].concat();
-        refused(&asked, &format!("{}: qiita-windows-blocks starts no program of a subsystem here", words[0]));
+        refused(&asked, &format!("{}: qiita-windows-blocks starts no subsystem program here", words[0]));
     }
-    refused(&["ka2yan-2008", "--total", "1MiB"], "--total: ka2yan-2008 has no total of bytes");
-    refused(&["itmedia-mmap-100mb", "--total", "1MiB"], "--total: itmedia-mmap-100mb has no total of bytes");
+    refused(&["ka2yan-2008", "--total", "1MiB"], "--total: ka2yan-2008 has no total number of bytes");
+    refused(
+        &["itmedia-mmap-100mb", "--total", "1MiB"],
+        "--total: itmedia-mmap-100mb has no total number of bytes",
+    );
     for format in ["json", "csv", "markdown"] {
         let words = ["racehorse", "--style", "racehorse", "--format", format];
-        refused(&words, "--style racehorse is a form of --format table");
+        refused(&words, "--style racehorse requires --format table");
     }
     refused(&["--list", "racehorse"], "cannot be used with");
     refused(&["--list", "--all"], "cannot be used with");

@@ -1,4 +1,4 @@
-//! Reports of saved runs: what is written where, what is refused, and that nothing is left half written.
+//! Reports of saved runs: their files and rejected arguments. No partly written file is left.
 
 use crate::common::{Finished, Place};
 use furlong_analysis::Run;
@@ -11,7 +11,7 @@ fn report(place: &Place, words: &[&str]) -> Finished {
     place.run(["report"].iter().chain(words).copied()).expect_no_panic()
 }
 
-/// The names in the folder in which furlong runs, without those that every place has.
+/// Returns the names in furlong's working directory, without those that every place has.
 fn names(place: &Place) -> Vec<String> {
     let entries = fs::read_dir(place.path(".")).unwrap().flatten();
     let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -26,14 +26,14 @@ fn a_page_is_written_in_the_place_of_what_was_there() {
     fs::write(place.path("report.html"), "old").unwrap();
     fs::set_permissions(place.path("report.html"), fs::Permissions::from_mode(0o640)).unwrap();
     let finished = report(&place, &["before", "after", "-o", "report.html"]).expect_code(0);
-    assert_eq!((finished.stdout.as_str(), finished.stderr.as_str()), ("", "the report is in report.html\n"));
+    assert_eq!((finished.stdout.as_str(), finished.stderr.as_str()), ("", "report written to report.html\n"));
     let page = fs::read_to_string(place.path("report.html")).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
     assert!(page.contains("Compared with before") && page.len() < 300_000);
     let mode = fs::metadata(place.path("report.html")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o640, "the rights are those of the file that it replaces");
     assert_eq!(names(&place), ["report.html"], "nothing else is left");
-    // A folder that is not there may be a mistake and is not made; what a link points to is replaced.
+    // A missing directory may be a mistake and is not created. If the path is a link, its target is replaced.
     let missing = report(&place, &["before", "-o", "new/deep/report.html"]).expect_code(1);
     missing.expect_complaint("cannot write into new/deep: No such file or directory");
     assert!(!place.path("new").exists());
@@ -51,7 +51,7 @@ fn the_newest_run_is_shown_if_none_is_named() {
     let page = report(&place, &[]).expect_code(0).stdout;
     assert!(page.contains("<h1>after</h1>") || page.contains("<h1>before</h1>"));
     assert_eq!(report(&place, &["@last"]).stdout, page);
-    // To a device bytes go as they come.
+    // A device is written to directly.
     report(&place, &["before", "-o", "/dev/null"]).expect_code(0);
 }
 
@@ -59,8 +59,8 @@ fn the_newest_run_is_shown_if_none_is_named() {
 fn markdown_names_the_pictures_that_are_written() {
     let place = Place::with_runs();
     let words = ["before", "after", "--format", "markdown", "--charts", "my charts"];
-    let finished = report(&place, &words).expect_code(0).expect_complaint("charts are in my charts");
-    let text = finished.expect_complaint("as pixels, for slides: rsvg-convert -z 2 'my charts/").stdout;
+    let finished = report(&place, &words).expect_code(0).expect_complaint("charts written to my charts");
+    let text = finished.expect_complaint("to convert a chart to PNG: rsvg-convert -z 2 'my charts/").stdout;
     assert!(text.starts_with("# furlong: before and after\n") && !text.contains('\x1b'), "{text}");
     let pictures: Vec<_> =
         text.split("](<my charts/").skip(1).filter_map(|rest| rest.split('>').next()).collect();
@@ -89,16 +89,16 @@ fn what_cannot_be_done_is_refused_before_anything_is_written() {
     fs::write(place.path("file"), "").unwrap();
     fs::write(place.saved("garbage"), "no run\n").unwrap();
     for (words, told) in [
-        (&["befor", "-o", "x.html"][..], "no run is saved as 'befor'; there is 'before'"),
-        (&["before", "before", "-o", "x.html"], "named twice"),
+        (&["befor", "-o", "x.html"][..], "no run is saved as 'befor'; did you mean 'before'?"),
+        (&["before", "before", "-o", "x.html"], "specified twice"),
         (&["garbage", "-o", "x.html"], "run garbage: line 1 (byte 0): this is no record of furlong"),
         (&["missing.jsonl", "-o", "x.html"], "cannot open missing.jsonl"),
         (
             &["before", "-o", "folder"],
-            "--output folder is a folder: name a file in it, as in folder/report.html",
+            "--output folder is a directory; specify a file in it, for example folder/report.html",
         ),
-        (&["before", "-o", "."], "is a folder"),
-        (&["before", "-o", "x.html", "--charts", "file"], "--charts file is no folder"),
+        (&["before", "-o", "."], "is a directory"),
+        (&["before", "-o", "x.html", "--charts", "file"], "--charts file is not a directory"),
         (&["before", "-o", "x.html", "--format", "pdf"], "html, markdown"),
         (&["before", "-o", "x.html", "--margin", "5"], "as in 5% or 2.5%"),
     ] {
@@ -112,7 +112,7 @@ fn what_cannot_be_done_is_refused_before_anything_is_written() {
 #[test]
 fn a_terminal_is_spared_the_page() {
     let place = Place::with_runs();
-    // script gives its command a terminal; a machine without it has nothing to test with.
+    // `script` gives its command a terminal. A machine without `script` cannot run this test.
     let mut shell = place.shell("command -v script >/dev/null || { echo skipped; exit 0; }; script -qec '\"$FURLONG\" report before' /dev/null; echo \"code $?\"");
     let finished = place.finish(&mut shell).expect_no_panic();
     if finished.stdout.contains("skipped") {
@@ -129,7 +129,7 @@ fn a_terminal_is_spared_the_page() {
 fn a_report_that_cannot_be_written_leaves_what_was_there() {
     let place = Place::with_runs();
     fs::write(place.path("report.html"), "old").unwrap();
-    // No more than 64 KiB may be written to any file: as a full disk, in the middle of it.
+    // The file size limit of 64 blocks acts like a disk that becomes full during the write.
     let mut shell = place.shell("trap '' XFSZ; ulimit -f 64; exec \"$FURLONG\" report before -o report.html");
     let finished = place.finish(&mut shell).expect_code(1).expect_complaint("cannot write ");
     assert!(
@@ -143,7 +143,7 @@ fn a_report_that_cannot_be_written_leaves_what_was_there() {
     report(&place, &["before", "-o", "/proc/nothing/report.html"])
         .expect_code(1)
         .expect_complaint("/proc/nothing");
-    // A disk that is full takes nothing.
+    // A full disk accepts no bytes.
     if fs::metadata("/dev/full").is_ok() {
         report(&place, &["before", "-o", "/dev/full"]).expect_code(1).expect_complaint("/dev/full");
     }

@@ -1,11 +1,11 @@
-//! Saved runs as things: listed, shown, renamed, removed and replaced.
+//! Management of saved runs: they are listed, shown, renamed, removed and replaced.
 
 use crate::common::value::{at, list, text};
 use crate::common::{Place, look_for};
 use std::fs;
 use std::time::Duration;
 
-/// A row that is measured quickly, saved as this.
+/// Measures a row quickly and saves the run under `name`.
 fn save(place: &Place, row: &str, name: &str, more: &[&str]) -> crate::common::Finished {
     let words = ["run", row, "--trials", "1", "--budget", "2ms", "--no-progress", "--save", name];
     place.run(words.iter().chain(more).copied())
@@ -31,16 +31,19 @@ fn runs_are_listed_shown_renamed_and_removed() {
     assert!(shown.contains("furlong run pipe") && shown.contains("pipe/block"), "{shown}");
     assert!(!shown.contains("tcp"), "{shown}");
 
-    // A name that is taken stays whose it is.
+    // A name in use keeps its run.
     let taken = place.run(["runs", "rename", "first", "second"]).expect_code(2);
-    taken.expect_complaint("is there already; 'furlong runs remove second' deletes it");
-    place.run(["runs", "rename", "*", "third"]).expect_code(2).expect_complaint("names several runs");
-    place.run(["runs", "rename", "first", "../x"]).expect_code(2).expect_complaint("use letters, digits");
+    taken.expect_complaint("already exists; 'furlong runs remove second' deletes it");
+    place.run(["runs", "rename", "*", "third"]).expect_code(2).expect_complaint("matches several runs");
+    place
+        .run(["runs", "rename", "first", "../x"])
+        .expect_code(2)
+        .expect_complaint("use only letters, digits");
     assert_eq!(names(&place), ["first", "second"]);
     place.run(["runs", "rename", "first", "third"]).expect_code(0);
     assert_eq!(names(&place), ["third", "second"]);
 
-    // All of what is named, or nothing.
+    // Either all named runs are removed, or none.
     place
         .run(["runs", "remove", "third", "fourth"])
         .expect_code(2)
@@ -61,12 +64,12 @@ fn a_complete_run_alone_replaces_another() {
     let replaced = fs::read_to_string(place.saved("mine")).unwrap();
     assert!(replaced.contains("\"tcp\"") && !replaced.contains("\"mechanism\":\"pipe\""), "{replaced}");
     assert_eq!(place.all_saved().len(), 1);
-    // What is interrupted is saved under the time.
+    // An interrupted run is saved under its start time.
     let words = ["run", "fifo", "--trials", "1000", "--budget", "20ms", "--save", "mine", "--replace"];
     let running = place.start(&mut place.furlong(words));
     look_for(Duration::from_secs(30), || (place.records_of_all("trial") > 1).then_some(())).expect("a trial");
     running.signal(libc::SIGINT);
-    running.finish().expect_code(130).expect_complaint("is not replaced: this run is not complete");
+    running.finish().expect_code(130).expect_complaint("was not replaced: this run is not complete");
     assert_eq!(fs::read_to_string(place.saved("mine")).unwrap(), replaced);
     assert_eq!(place.all_saved().len(), 2);
     place.run(["run", "pipe", "--replace"]).expect_code(2).expect_complaint("--save <NAME>");
@@ -79,10 +82,10 @@ fn a_run_in_which_nothing_was_measured_is_not_saved_and_never_the_last() {
     for more in [&[][..], &["--save", "empty"]] {
         let words = ["run", "pipe", "-s", "0"];
         let finished = place.run(words.iter().chain(more).copied()).expect_code(7);
-        finished.expect_complaint("nothing was measured, so nothing is saved");
+        finished.expect_complaint("nothing was measured, so no run is saved");
     }
     assert_eq!(place.all_saved(), before);
-    // Runs that earlier versions saved, or that were killed before their first trial.
+    // An earlier version may have saved a run without trials, or a run may have been killed before its first trial.
     let header = std::fs::read_to_string(place.saved("after")).unwrap();
     std::fs::write(place.saved("empty"), header.lines().next().unwrap().to_owned() + "\n").unwrap();
     let refused = place.run(["report", "empty", "-o", "empty.html"]).expect_code(2);

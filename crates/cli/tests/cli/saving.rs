@@ -1,4 +1,4 @@
-//! Files of runs that change while the run is measured, and results that would replace a run.
+//! Files of runs that change during the run, and results that would replace a run.
 
 use crate::common::value::{list, text};
 use crate::common::{Finished, Place, can_trace};
@@ -17,7 +17,7 @@ fn run_whose_file_was_removed_or_replaced_is_written_again() {
     let place = Place::new();
     let runs = r#""$XDG_DATA_HOME/furlong/runs""#;
     let lost = measure(&place, &format!("rm -r {runs}"), &["--save", "lost"]).expect_code(0);
-    lost.expect_complaint("so the run is written again").expect_complaint("lost.jsonl");
+    lost.expect_complaint("so the run is saved in a new file").expect_complaint("lost.jsonl");
     place.run(["runs", "show", "lost"]).expect_code(0);
     let taken = measure(
         &place,
@@ -41,7 +41,7 @@ fn run_whose_file_another_process_changed_is_written_again() {
         changed
             .expect_complaint(&format!("{name}.jsonl was changed by another process while"))
             .expect_complaint(&format!(
-                "so the run is written again: {}",
+                "so the run is saved in a new file: {}",
                 place.saved("").parent().unwrap().display()
             ))
             .expect_complaint(&format!("{name}-2.jsonl"));
@@ -56,9 +56,9 @@ fn run_that_cannot_be_saved_under_its_name_is_not_measured() {
     for more in [&[][..], &["--replace"]] {
         let words = [&["--save", "folder"][..], more].concat();
         let refused = measure(&place, "touch measured", &words).expect_code(2);
-        refused.expect_complaint("folder.jsonl is a folder: remove it");
+        refused.expect_complaint("folder.jsonl is a directory: remove it");
     }
-    // The header does not fit into a file of this length, as on a full disk. What the roles share does.
+    // The header does not fit into a file of this length, as on a full disk. The memory that the roles share does.
     let label = "x".repeat(10_000);
     for more in [&[][..], &["--replace"]] {
         let program =
@@ -67,7 +67,7 @@ fn run_that_cannot_be_saved_under_its_name_is_not_measured() {
         command.args(program).args(["--budget", "1ms", "--label", &label, "--save", "x"]).args(more);
         let refused = place.finish(&mut command).expect_code(1);
         assert!(refused.stdout.is_empty(), "{refused:#?}");
-        refused.expect_complaint("so nothing is measured").expect_complaint("make room there, or set");
+        refused.expect_complaint("so nothing is measured").expect_complaint("free some space there, or set");
     }
     assert_eq!(place.all_saved(), [place.saved("folder")]);
     assert!(!place.path("measured").exists());
@@ -93,7 +93,7 @@ fn saved_run_is_never_overwritten_by_a_result() {
     let before = fs::read(&run).unwrap();
     let (path, copy) = (run.to_str().unwrap(), place.path("copy.txt"));
     fs::copy(&run, &copy).unwrap();
-    // Behind a byte order mark, and without the beginning of its first line.
+    // One copy has a byte order mark first, and one lacks the beginning of its first line.
     let damaged =
         [("marked.txt", [b"\xef\xbb\xbf", &before[..]].concat()), ("cut.txt", before[9..].to_vec())];
     for (name, bytes) in &damaged {
@@ -104,8 +104,9 @@ fn saved_run_is_never_overwritten_by_a_result() {
     for target in [path, copy.to_str().unwrap()] {
         for verb in ["export", "report"] {
             let refused = place.run([verb, path, "-o", target]).expect_code(2);
-            refused
-                .expect_complaint("this file is a saved run, which is never overwritten: name another file");
+            refused.expect_complaint(
+                "this file is a saved run, which is never overwritten; specify another file",
+            );
         }
         assert_eq!(fs::read(target).unwrap(), before);
     }
@@ -198,7 +199,7 @@ fn run_is_renamed_where_there_are_no_hard_links() {
         ]);
         place.finish(command.args([env!("CARGO_BIN_EXE_furlong"), "runs", "rename", "first", to]))
     };
-    rename("second").expect_code(2).expect_complaint("is there already");
+    rename("second").expect_code(2).expect_complaint("already exists");
     rename("third").expect_code(0);
     assert_eq!(place.all_saved().len(), 2);
     place.run(["runs", "show", "third"]).expect_code(0);

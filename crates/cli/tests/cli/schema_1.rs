@@ -1,5 +1,5 @@
-//! Runs that an older furlong has saved are still read, by every verb that reads runs. They lie in
-//! `tests/runs-of-schema-1`, with the rows that the furlong that saved them exported in `rows.csv`.
+//! Runs that an older furlong has saved are still read, by every verb that reads runs. They are stored in
+//! `tests/runs-of-schema-1`, with the rows that the older furlong exported in `rows.csv`.
 
 use crate::common::Place;
 use crate::common::value::{at, list, number, row, text};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 
-/// The kinds of runs: each has records or fields that no other has.
+/// The kinds of runs. Each kind has records or fields that no other has.
 const RUNS: [&str; 11] = [
     "counted",
     "explained",
@@ -26,7 +26,7 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/runs-of-schema-1")
 }
 
-/// A place in which all of them are saved.
+/// Returns a place in which all of them are saved.
 fn with_runs() -> Place {
     let place = Place::new();
     fs::create_dir_all(place.saved("x").parent().expect("a folder")).expect("a folder in a place of our own");
@@ -36,7 +36,7 @@ fn with_runs() -> Place {
     place
 }
 
-/// The lines of a sheet, each with the columns that are asked for.
+/// Returns the lines of a CSV file, each reduced to the named columns.
 fn columns<'a>(sheet: &'a str, names: &[&str]) -> Vec<Vec<&'a str>> {
     let mut lines = sheet.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let head = lines.next().expect("a head");
@@ -85,7 +85,7 @@ fn they_are_reported_with_every_row_and_what_was_concluded() {
     for name in RUNS {
         for format in ["html", "markdown"] {
             let text = place.run(["report", name, "--format", format]).expect_code(0).stdout;
-            // As a page writes it.
+            // HTML escapes the slash.
             let text = text.replace("&#x2f;", "/");
             for row in rows.iter().filter(|row| row[0] == name) {
                 assert!(text.contains(&format!("{}/{}", row[1], row[2])), "{row:?} in {text}");
@@ -118,7 +118,7 @@ fn they_are_compared_with_each_other() {
         assert!(!rows.is_empty() && rows.iter().all(|row| number(row, "ratio") == 1.0), "{json:#}");
         assert_eq!(text(&json, "baseline"), name);
     }
-    // What both have is compared, whatever each was for.
+    // The rows in common are compared, although the runs were made by different verbs.
     let json = place.run(["compare", "counted", "interrupted", "--format", "json"]).expect_code(0).json();
     assert_eq!(list(&json, "rows").len(), 1, "{json:#}");
     let pipe = row(&json, "rows", "pipe/block");

@@ -1,4 +1,4 @@
-//! `--self-check`: a row is compared with itself, and the exit code says what came of it.
+//! `--self-check` compares a row with itself, and the exit status reports the result.
 
 use crate::common::value::{at, list, number, text};
 use crate::common::{Finished, Place};

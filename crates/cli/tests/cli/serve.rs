@@ -1,4 +1,4 @@
-//! `furlong serve`: pages of saved runs for who has the address, and what everybody else is told.
+//! `furlong serve`: pages of saved runs for clients with the address, and the answers to all other clients.
 
 use crate::common::{Place, Running, can_trace, look_for};
 use furlong_testing::skip;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 const A_WHILE: Duration = Duration::from_secs(30);
-/// More than are answered at the same time.
+/// More connections than are answered at the same time.
 const MANY: usize = 1000;
 
 /// A server of the runs of one place.
@@ -40,17 +40,17 @@ impl Serving<'_> {
         stream
     }
 
-    /// What is answered to these bytes.
+    /// Returns the answer to these bytes.
     fn ask(&self, request: &str) -> String {
         let mut stream = self.connect();
         stream.write_all(request.as_bytes()).expect("a request");
         let mut answer = Vec::new();
-        // Who is turned away at once may see a reset behind the answer.
+        // A client that is rejected immediately may see a reset after the answer.
         let _ = stream.read_to_end(&mut answer);
         String::from_utf8(answer).expect("text")
     }
 
-    /// The page behind the secret.
+    /// Returns the page behind the secret.
     fn get(&self, path: &str) -> String {
         self.ask(&format!("GET {}{path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.root, self.host))
     }
@@ -90,11 +90,11 @@ fn runs_are_listed_found_shown_and_compared() {
     let both = serving.get("report?run=before&run=after&baseline=after");
     expect(&both, 200, &["<title>furlong: after and before</title>", "Compared with after"]);
     assert!(!both.contains("Refresh:"), "{both}");
-    // The head is that of the page, without it.
+    // A HEAD request returns the head of the page without its body.
     let head = serving.ask(&format!("HEAD {} HTTP/1.1\r\nHost: {}\r\n\r\n", serving.root, serving.host));
     assert!(list.starts_with(&head) && head.ends_with("\r\n\r\n"), "{head}");
 
-    expect(&serving.get("report"), 400, &["No run is chosen"]);
+    expect(&serving.get("report"), 400, &["No run is selected"]);
     expect(&serving.get("report?run=none"), 404, &["No run is saved as 'none'"]);
     let text = std::fs::read_to_string(place.saved("after")).unwrap();
     std::fs::write(place.saved("after"), text.replacen("\n{", "\n}{", 1)).unwrap();
@@ -136,7 +136,7 @@ fn who_lacks_the_secret_or_calls_it_by_another_name_gets_nothing() {
     for path in ["/", "/report?run=mine", &root[..16], &format!("/..{root}"), &root.to_uppercase(), "*"] {
         refused(format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n"), 403);
     }
-    // A page of a stranger, whose name resolves to the loopback.
+    // Such a name could be a foreign one that resolves to the loopback.
     for name in ["evil.example", "evil.example:80", "", "127.0.0.1"] {
         refused(format!("GET {root} HTTP/1.1\r\nHost: {name}\r\n\r\n"), 403);
     }
@@ -157,12 +157,12 @@ fn who_is_slow_or_comes_a_thousand_times_keeps_nobody_waiting() {
     let place = Place::new();
     save(&place, "pipe", "mine");
     let serving = Serving::start(&place, &[]);
-    // It asks for a page and reads nothing of it.
+    // This client requests a page and reads nothing.
     let mut reads_nothing = serving.connect();
     let request = format!("GET {}report?run=mine HTTP/1.1\r\nHost: {}\r\n\r\n", serving.root, serving.host);
     reads_nothing.write_all(request.as_bytes()).unwrap();
     expect(&serving.get(""), 200, &["mine"]);
-    // It sends a letter now and then.
+    // This client sends a byte from time to time.
     let mut slow = serving.connect();
     let told = look_for(A_WHILE, || {
         let _ = slow.write_all(b"G");
@@ -190,7 +190,10 @@ fn what_cannot_be_served_is_said() {
         .run(["serve", "--port", port])
         .expect_code(1)
         .expect_complaint(&format!("cannot listen on port {port}"));
-    place.run(["serve", "no/such/folder"]).expect_code(2).expect_complaint("no/such/folder is no folder");
+    place
+        .run(["serve", "no/such/folder"])
+        .expect_code(2)
+        .expect_complaint("no/such/folder is not a directory");
     place.run(["serve", "--port", "70000"]).expect_code(2);
     assert!(Path::new(&place.path("")).is_dir());
 }
@@ -206,5 +209,7 @@ fn port_that_only_root_may_have_is_refused_with_a_remedy() {
     command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=bind", "-e", "inject=bind:error=EACCES"]);
     let serve = [env!("CARGO_BIN_EXE_furlong"), "serve", "runs", "--port", "80"];
     let refused = place.finish(command.args(serve)).expect_code(7);
-    refused.expect_complaint("cannot listen on port 80").expect_complaint("remedy: name a --port from 1024");
+    refused
+        .expect_complaint("cannot listen on port 80")
+        .expect_complaint("remedy: use a --port of 1024 or higher");
 }

@@ -1,8 +1,8 @@
-//! The rows that lead, shown on a terminal while the quick set is measured.
+//! The leading rows are shown on a terminal while the quick set is measured.
 
 use crate::common::{Place, Snapshot, Terminal};
 
-/// What stands behind the title of a group of leaders, and of no table.
+/// The text after the title of a group of leading rows. No table contains it.
 const LEADERS: &str = "sleeping until woken: ";
 
 #[test]
@@ -22,7 +22,7 @@ fn the_rows_that_lead_are_shown_while_the_quick_set_is_measured() {
 fn where_a_terminal_is_low_there_is_the_line_alone() {
     let (before, place) = (Snapshot::take(), Place::new());
     let mut terminal = Terminal::start(&place, r#"stty rows 8 cols 100; exec "$FURLONG""#);
-    // A tenth of the bar: every row has been measured once. The number of trials goes on by more than one at a time.
+    // At a tenth of the bar, every row has been measured once. The displayed number of trials may skip values.
     terminal.at("██", Terminal::INTERRUPT);
     let finished = terminal.finish().expect_code(130);
     before.expect_nothing_left(&place);

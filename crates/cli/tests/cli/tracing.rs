@@ -1,5 +1,5 @@
-//! While the system calls of roles are traced things go wrong as at any other time: furlong never hangs, says what
-//! happened, goes on with the other rows, and leaves nothing, by either method.
+//! Faults while the system calls of roles are traced, by either method: furlong never hangs, reports the fault,
+//! continues with the other rows, and leaves nothing.
 
 use crate::common::value::{at, list, row, text};
 use crate::common::{Finished, Kind, Place, Running, Snapshot, look_for};
@@ -8,23 +8,23 @@ use std::time::Duration;
 
 const A_WHILE: Duration = Duration::from_secs(30);
 
-/// By which user furlong is run: each has a method of its own.
+/// The user that runs furlong, which determines the counting method.
 #[derive(Debug, Clone, Copy)]
 enum User {
-    /// Who runs the test: the kernel's log if this is root, else `ptrace`.
+    /// The user that runs the test: the tracepoint if this is root, otherwise `ptrace`.
     Ours,
-    /// Who may but use `ptrace`.
+    /// An unprivileged user, who may only use `ptrace`.
     Nobody,
 }
 
 impl User {
-    /// All that can be played here.
+    /// Returns the users that this test can run furlong as.
     fn all() -> &'static [User] {
         let is_root = furlong_os::identity::is_administrator();
         if is_root { &[User::Ours, User::Nobody] } else { &[User::Ours] }
     }
 
-    /// Begins to count these rows, and gives back once the calls of the first are traced.
+    /// Starts to count these rows, and returns once the calls of the first row are traced.
     fn counting<'a>(self, place: &'a Place, arguments: &[&str]) -> Running<'a> {
         let words = ["count"].iter().chain(arguments).chain(&["--format", "json"]).copied();
         let running = place.start(&mut match self {
@@ -37,14 +37,14 @@ impl User {
     }
 }
 
-/// Whether the supervisor has the kernel's log of a role.
+/// Returns whether the supervisor has opened a perf event.
 fn has_log(supervisor: i32) -> bool {
     let descriptors = fs::read_dir(format!("/proc/{supervisor}/fd")).into_iter().flatten().flatten();
     let mut links = descriptors.filter_map(|entry| fs::read_link(entry.path()).ok());
     links.any(|link| link.to_string_lossy().contains("perf_event"))
 }
 
-/// Whether a role is traced by somebody.
+/// Returns whether a role is being traced with ptrace.
 fn has_tracer(place: &Place) -> bool {
     let is_traced = |pid: i32| {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
@@ -55,7 +55,7 @@ fn has_tracer(place: &Place) -> bool {
     processes.iter().any(|process| process.kind == Kind::Role && is_traced(process.pid))
 }
 
-/// Ends counting by a signal at several moments.
+/// Ends the count with a signal, at each of these times.
 fn end_by(signal: i32, moments_ms: &[u64], check: impl Fn(&Finished)) {
     for user in User::all() {
         for &moment_ms in moments_ms {
@@ -64,7 +64,7 @@ fn end_by(signal: i32, moments_ms: &[u64], check: impl Fn(&Finished)) {
             std::thread::sleep(Duration::from_millis(moment_ms));
             running.signal(signal);
             let finished = running.finish_within(A_WHILE).expect_no_panic();
-            // Every process that lives counts as left, so also one that stands still (t or T).
+            // Every living process counts as left, also one in state t or T.
             before.expect_nothing_left(&place);
             check(&finished);
         }
@@ -76,7 +76,7 @@ fn an_interrupt_leaves_nothing() {
     end_by(libc::SIGINT, &[0, 130], |finished| {
         assert_eq!(finished.code, Some(130), "{finished:#?}");
         let json = finished.json();
-        // What it was at did not fail; a machine may lack what a row needs.
+        // The interrupted row did not fail. Rows for which the machine lacks something are unavailable.
         let failed = |skipped| text(skipped, "status") != "unavailable";
         assert!(!list(&json, "skipped").iter().any(failed), "{json:#}");
         assert!(list(&json, "rows").iter().all(|row| at(row, "as_declared") == true), "{json:#}");
@@ -90,8 +90,8 @@ fn a_killed_supervisor_leaves_nothing() {
     });
 }
 
-/// Hits the initiator of `hit` while its calls are traced: its row fails for that reason, and the one behind it in the
-/// list is counted as ever. The responder never stops looking for the next message.
+/// Signals the initiator of `hit` while its calls are traced. That row fails for this reason, and the next row is
+/// counted normally. The responder keeps checking for the next message.
 fn hit_initiator(users: &[User], hit: &str, signal: i32, words: &str) {
     for user in users {
         let (before, place) = (Snapshot::take(), Place::new());
@@ -118,6 +118,6 @@ fn a_role_that_is_killed_fails_its_row_alone() {
 
 #[test]
 fn a_role_that_is_stopped_fails_its_row_alone() {
-    // ptrace stops roles by itself.
+    // ptrace itself stops roles.
     hit_initiator(&User::all()[User::all().len() - 1..], "tcp/spin", libc::SIGSTOP, "stopped by a signal");
 }

@@ -1,4 +1,4 @@
-//! Saved runs that cannot be read are named wherever they are left out, and never replaced by another run.
+//! Unreadable saved runs are named wherever they are left out, and are never replaced by another run.
 
 use crate::common::Place;
 use crate::common::value::{list, text};
@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 const NEWER: &str = "{\"record\":\"run\",\"schema\":99}\n";
 
-/// A place with the runs `one` and `two`, and the text of the first.
+/// Returns a place with the runs `one` and `two`, and the text of the first.
 fn place() -> (Place, String) {
     let place = Place::new();
     for name in ["one", "two"] {
@@ -19,7 +19,7 @@ fn place() -> (Place, String) {
     (place, text)
 }
 
-/// Writes a file among the runs that was changed this number of seconds after now.
+/// Writes a file among the runs with a modification time this number of seconds from now.
 fn write(place: &Place, name: &str, text: &str, later_s: u64) {
     fs::write(place.saved(name), text).unwrap();
     let file = fs::File::open(place.saved(name)).unwrap();
@@ -36,8 +36,9 @@ fn files_that_cannot_be_read_are_named_by_lists_and_globs() {
     let listed = place.run(["runs", "list", "--format", "json"]).expect_code(0);
     let names: Vec<_> = list(&listed.json(), "runs").iter().map(|run| text(run, "run").to_owned()).collect();
     assert!(names.contains(&"one".to_owned()) && names.contains(&"damaged".to_owned()), "{names:?}");
-    let listed =
-        listed.expect_complaint("3 saved runs cannot be read").expect_complaint("use a newer furlong");
+    let listed = listed
+        .expect_complaint("skipping 3 saved runs that cannot be read")
+        .expect_complaint("use a newer furlong");
     listed.expect_complaint("marked: ").expect_complaint("empty: ");
     for words in [
         &["export", "*"][..],
@@ -49,7 +50,10 @@ fn files_that_cannot_be_read_are_named_by_lists_and_globs() {
         assert!(found.stdout.contains("pipe") && found.stderr.contains("damaged: line "), "{found:#?}");
     }
     place.run(["export", "newer", "one"]).expect_code(2).expect_complaint("run newer: ");
-    place.run(["export", "d*"]).expect_code(2).expect_complaint("none of these runs can be read");
+    place
+        .run(["export", "d*"])
+        .expect_code(2)
+        .expect_complaint("none of these runs can be read; specify other runs");
     place.run(["export", "n*"]).expect_code(2).expect_complaint("no saved run that can be read matches 'n*'");
 }
 
@@ -83,9 +87,7 @@ fn page_of_too_many_runs_is_refused() {
         fs::write(place.saved(&format!("many-{number}")), &one).unwrap();
     }
     let refused = place.run(["report", "many-*", "-o", "x.html"]).expect_code(2);
-    refused
-        .expect_complaint("1001 runs are named, and a page shows at most 1000")
-        .expect_complaint("--by host");
+    refused.expect_complaint("a page shows at most 1000 runs, got 1001").expect_complaint("--by host");
 }
 
 #[test]
@@ -110,7 +112,7 @@ fn figures_that_cannot_be_are_refused_or_make_their_row_void() {
         let void = changed(&format!("\"{key}\":"), &format!("\"{key}\":{value},\"x\":")).expect_code(0);
         assert!(void.stdout.contains("role-figures"), "{key}: {}", void.stdout);
     }
-    // A run of before the window of the readings was kept.
+    // A run from a version that did not store the window of the readings.
     let old =
         trial.replace("\"window_ns\":", "\"x\":").replace("\"user_ns\":", "\"user_ns\":1000000000000,\"y\":");
     let void = changed(trial, &old).expect_code(0);

@@ -1,11 +1,11 @@
-//! What is typed wrong is refused with 2 and with words that say what would be right, before anything is measured.
+//! Mistakes in the command line are rejected with exit status 2 and a remedy, before anything is measured.
 
 use crate::common::Place;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-/// Fails unless furlong refuses these arguments and says `words`.
+/// Fails unless furlong rejects these arguments with a message that contains `words`.
 #[track_caller]
 fn refused(arguments: &[&str], words: &str) {
     let place = Place::new();
@@ -53,7 +53,7 @@ fn options_that_exclude_each_other() {
     );
     refused(&["run", "pipe", "--self-check", "--count"], "'--self-check' cannot be used with '--count'");
     refused(&["run", "pipe", "--self-check", "--require"], "'--self-check' cannot be used with '--require'");
-    // What explains the other places is not explained itself.
+    // The placement that helps to explain other placements is not explained itself.
     refused(&["explain", "pipe", "--place", "one-process"], "both ends are in one process");
     refused(&["explain", "null/spin"], "it passes no message");
     refused(&["explain", "pipe/spin", "--place", "same-core"], "until its time slice ends");
@@ -95,14 +95,14 @@ fn names_that_nothing_has() {
 #[test]
 fn rows_that_nothing_matches() {
     for row in ["pip", "pipe/futex", "pipe/", "", "/", "PIPE", "pipe/block/block"] {
-        refused(&["run", row], "furlong list shows all there are");
-        refused(&["run", "tcp", row], "furlong list shows all there are");
-        refused(&["count", "tcp", row], "furlong list shows all there are");
-        refused(&["explain", "tcp", row], "furlong list shows all there are");
+        refused(&["run", row], "run 'furlong list' to see all mechanisms");
+        refused(&["run", "tcp", row], "run 'furlong list' to see all mechanisms");
+        refused(&["count", "tcp", row], "run 'furlong list' to see all mechanisms");
+        refused(&["explain", "tcp", row], "run 'furlong list' to see all mechanisms");
     }
     refused(&["run", "mq"], "did you mean posix-mq or sysv-mq?");
-    refused(&["run", "["], "is no row");
-    refused(&["run", "pipe", "--wait", "futex"], "furlong list shows");
+    refused(&["run", "["], "'[' is not a valid benchmark");
+    refused(&["run", "pipe", "--wait", "futex"], "run 'furlong list'");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn verbs_and_options_that_are_none() {
         refused(&[verb, "--format", "csv"], "table, json");
     }
     refused(&["costs", "pipe"], "Usage: furlong costs [OPTIONS]");
-    // How furlong starts its children is no verb of its own.
+    // The argument with which furlong starts its children is not a verb.
     refused(&["child"], "Usage: furlong [COMMAND]");
     refused(&["child", "x"], "Usage: furlong [COMMAND]");
 }
@@ -158,7 +158,7 @@ fn names_to_save_under() {
     let long = "x".repeat(10_000);
     for name in ["../x", ".hidden", "", ".", "..", "a/b", "/etc/passwd", "a b", "x\n", "ä"] {
         let name = format!("--save={name}");
-        refused(&["run", "pipe", &name, "--trials", "1", "--budget", "2ms"], "use letters, digits");
+        refused(&["run", "pipe", &name, "--trials", "1", "--budget", "2ms"], "use only letters, digits");
     }
     refused(&["run", "pipe", "--save", "x", "--no-save"], "cannot be used with");
     let place = Place::new();
@@ -174,13 +174,13 @@ fn a_saved_run_is_never_overwritten() {
     place.run(arguments).expect_code(0);
     let first = fs::read(place.saved("mine")).unwrap();
     let refused =
-        place.run(arguments).expect_code(2).expect_complaint("is there already; --replace replaces it");
+        place.run(arguments).expect_code(2).expect_complaint("already exists; --replace replaces it");
     refused.expect_complaint("'furlong runs remove mine' deletes it");
     assert_eq!(first, fs::read(place.saved("mine")).unwrap());
-    // Nor is what somebody else put there, even if it leads nowhere.
+    // Another program's file with that name is not overwritten either, even if it is a dangling link.
     std::os::unix::fs::symlink("/nonexistent/target", place.saved("link")).unwrap();
     let arguments = ["run", "pipe", "--trials", "1", "--budget", "2ms", "--save", "link"];
-    place.run(arguments).expect_code(2).expect_complaint("is there already");
+    place.run(arguments).expect_code(2).expect_complaint("already exists");
     assert!(fs::read_dir(place.path("tmp")).unwrap().next().is_none(), "nothing is left of a refused run");
 }
 
@@ -189,5 +189,5 @@ fn argument_that_is_no_text_is_named() {
     let place = Place::new();
     let refused =
         place.finish(&mut place.shell(r#""$FURLONG" run pipe "tcp$(printf '\377')""#)).expect_code(2);
-    refused.expect_complaint(r#"the argument "tcp\xFF" is no UTF-8 text"#);
+    refused.expect_complaint(r#"the argument "tcp\xFF" is not valid UTF-8"#);
 }

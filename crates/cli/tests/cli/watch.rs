@@ -62,7 +62,7 @@ fn several_rows_take_turns_until_the_time_is_over() {
 #[test]
 fn what_cannot_be_watched_is_refused() {
     for (more, words) in [
-        (["--format", "json"], "--watch draws"),
+        (["--format", "json"], "--watch requires --format table"),
         (["--trials", "3"], "cannot be used with"),
         (["--across", "3"], "cannot be used with"),
     ] {

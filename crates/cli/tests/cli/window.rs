@@ -1,4 +1,4 @@
-//! Several messages outstanding: which rows can, in their own table, and what is told where it makes no sense.
+//! Several messages in flight: the rows that support it, their own table, and the reasons if it is impossible.
 
 use crate::common::Place;
 use crate::common::value::{list, number, row, text};
@@ -15,7 +15,7 @@ fn rows_keep_as_many_outstanding_as_they_can_hold() {
         let row = row(&json, "rows", name);
         assert_eq!(number(row, "window"), 3.0);
         assert_eq!(text(row, "group"), "other-core/sleeping/128B/window-3");
-        // That so many were outstanding is Little's law, which a row obeys in every trial or has no speed.
+        // Little's law, which a row obeys in every trial or is void, shows that three messages were in flight.
         assert!(number(row, "round_trips_per_second") > 0.0 && number(row, "round_trip_ns.p50") > 0.0);
     }
     for (name, why) in [("eventfd/block", "holds 1 each way"), ("null/spin", "needs two processes")] {
@@ -33,8 +33,8 @@ fn more_than_a_row_holds_is_refused_with_its_depth() {
     let refused = place.run(words("100000").into_iter().chain(QUICK)).expect_code(7).stdout;
     let refused = refused.split_whitespace().collect::<Vec<_>>().join(" ");
     for told in [
-        "100000 messages cannot be outstanding: posix-shm holds 1 of 1B there and 1 of 4KiB back",
-        "and with more than both and one more, each side would wait for the other to make room",
+        "100000 messages cannot be in flight: posix-shm holds 1 of 1B there and 1 of 4KiB back",
+        "and with more messages than both directions hold plus one, each side would wait for the other to make room",
         "ask for --window 3 or less",
         "or ask for a larger pipe (--pipe-size)",
     ] {
@@ -49,9 +49,9 @@ fn a_window_that_makes_no_sense_is_told() {
     for (words, told) in [
         (&["--window", "0"][..], "--window <N>"),
         (&["--window", "2", "-m", "one-way"], "--window is for round trips and requests"),
-        (&["--window", "2", "--rate", "1k/s"], "at times of their own"),
-        (&["--window", "2", "--think-time", "1ms"], "at times of their own"),
-        (&["--window", "2", "--count"], "--count counts round trips of which one is in flight"),
+        (&["--window", "2", "--rate", "1k/s"], "at fixed times"),
+        (&["--window", "2", "--think-time", "1ms"], "at fixed times"),
+        (&["--window", "2", "--count"], "--count counts round trips with a single message in flight"),
     ] {
         let finished = Place::new().run(["run", "pipe"].iter().chain(words).copied()).expect_code(2);
         assert!(finished.stderr.contains(told), "{words:?}: {}", finished.stderr);

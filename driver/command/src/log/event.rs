@@ -1,74 +1,74 @@
-//! A line of the kernel's trace, and how it is shown.
+//! A line of the kernel's trace, and its text form.
 //!
-//! Names of processes are whatever these like, so a line is read from its end, which the driver wrote.
+//! Process names can contain any characters, so a line is parsed from its end, which the driver wrote.
 
 use serde_json::json;
 
-/// What the kernel writes where it does not remember a name.
+/// Text of the kernel for an unknown process name.
 const UNKNOWN: &str = "<...>";
 
-/// What the kernel says in one line.
+/// Content of a trace line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
-    /// The driver did something.
+    /// An event of the driver.
     Event(Event),
-    /// Events came faster than they were read.
+    /// Events lost because they arrived faster than they were read.
     Lost {
-        /// The processor they happened on.
+        /// CPU of the events.
         processor: u32,
-        /// How many, if the kernel knows.
+        /// Number of lost events, if the kernel knows it.
         events: Option<u64>,
     },
-    /// Something else, as it was.
+    /// Any other line, unchanged.
     Unknown(String),
 }
 
-/// Something that the driver did.
+/// An event of the driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// When, in microseconds since the machine started.
+    /// Time since the machine started, in microseconds.
     pub time_us: u64,
-    /// Where.
+    /// CPU of the event.
     pub processor: u32,
-    /// The process that it did it for, if the kernel still knows its name.
+    /// Name of the process that caused the event, if the kernel still knows it.
     pub process: Option<String>,
-    /// Its number, or its thread's.
+    /// PID or thread ID of that process.
     pub pid: u32,
-    /// The number of the device.
+    /// Number of the device.
     pub channel: u32,
-    /// What it did.
+    /// Action of the driver.
     pub action: Action,
 }
 
-/// What the driver did.
+/// Action of the driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// It took or handed over a message.
+    /// Accepted or delivered a message.
     Message {
-        /// Whether it handed it over.
+        /// Whether the message was delivered.
         received: bool,
-        /// The message's number in its channel.
+        /// Sequence number of the message in its channel.
         sequence: u64,
-        /// Its length.
+        /// Length in bytes.
         length: u32,
-        /// Its first bytes, as many as were recorded.
+        /// The recorded first bytes.
         bytes: Vec<u8>,
     },
-    /// It rang a peer.
+    /// Rang a peer.
     Ring {
-        /// Who asked for it.
+        /// Number of the peer that rings.
         from: u32,
-        /// Who was rung.
+        /// Number of the peer that is rung.
         to: u32,
     },
 }
 
-/// How the bytes of a message are printed for people.
+/// Text form of a message's bytes.
 #[derive(Debug, Clone, Copy)]
 pub enum ByteFormat {
-    /// As text, with all else escaped.
+    /// Text, with all other bytes escaped.
     Text,
-    /// As hexadecimal digits.
+    /// Hexadecimal digits.
     Hex,
 }
 
@@ -82,19 +82,19 @@ impl Line {
         Some(known.unwrap_or_else(|| Line::Unknown(line.to_owned())))
     }
 
-    /// For people.
+    /// Returns the line as text.
     pub fn text(&self, format: ByteFormat) -> String {
         match self {
             Line::Event(event) => event.text(format),
             Line::Lost { processor, events } => {
                 let events = events.map_or_else(|| "some".to_owned(), |events| events.to_string());
-                format!("lost {events} events on processor {processor}: they came faster than they were read")
+                format!("lost {events} events on CPU {processor}: they arrived faster than they were read")
             }
-            Line::Unknown(line) => format!("not understood: {}", printable(line.as_bytes())),
+            Line::Unknown(line) => format!("unknown line: {}", printable(line.as_bytes())),
         }
     }
 
-    /// For programs.
+    /// Returns the line as JSON.
     pub fn json(&self) -> String {
         match self {
             Line::Event(event) => event.json(),
@@ -108,7 +108,7 @@ impl Line {
 }
 
 impl Event {
-    /// The device, without what all their names begin with.
+    /// Returns the name of the device without the common prefix.
     fn device(&self) -> String {
         let kind = if matches!(self.action, Action::Ring { .. }) { "shm" } else { "message" };
         format!("{kind}{}", self.channel)
@@ -151,7 +151,7 @@ impl Event {
     }
 }
 
-/// What is known of a message's contents.
+/// Formats the recorded contents of a message.
 fn contents(bytes: &[u8], length: u32, format: ByteFormat) -> String {
     if bytes.is_empty() {
         return String::new();
@@ -167,7 +167,7 @@ fn digits(bytes: &[u8], between: &str) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(between)
 }
 
-/// Text that a terminal only shows: all else is escaped.
+/// Returns text that is safe to print on a terminal: all other characters are escaped.
 fn printable(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
@@ -188,7 +188,7 @@ fn printable(bytes: &[u8]) -> String {
     text
 }
 
-/// As in `CPU:1 [LOST 23 EVENTS]`; without a number where the kernel does not know it.
+/// Parses `CPU:1 [LOST 23 EVENTS]`, in which the number is missing if the kernel does not know it.
 fn lost(line: &str) -> Option<Line> {
     let (processor, rest) = line.trim().strip_prefix("CPU:")?.split_once(' ')?;
     let events = rest.strip_prefix("[LOST ")?.strip_suffix("EVENTS]")?.trim();
@@ -196,7 +196,7 @@ fn lost(line: &str) -> Option<Line> {
     Some(Line::Lost { processor: processor.parse().ok()?, events })
 }
 
-/// As in `bash-71 [000] ..... 12.345678: message_send: channel=0 sequence=0 length=6 bytes=68656c6c6f0a`.
+/// Parses `bash-71 [000] ..... 12.345678: message_send: channel=0 sequence=0 length=6 bytes=68656c6c6f0a`.
 fn event(line: &str) -> Option<Event> {
     let mut parts = line.rsplitn(3, ": ");
     let (fields, name, head) = (parts.next()?, parts.next()?, parts.next()?);
@@ -228,7 +228,7 @@ fn event(line: &str) -> Option<Event> {
     })
 }
 
-/// Without the number of the thread's process, which the kernel adds if it was told so: `bash-71 (     71)`.
+/// Removes the thread group ID, which the kernel adds if an option requests it: `bash-71 (     71)`.
 fn without_group(task: &str) -> &str {
     match task.strip_suffix(')').and_then(|rest| rest.rsplit_once('(')) {
         Some((task, group)) if group.trim().chars().all(|c| c.is_ascii_digit() || c == '-') => {
@@ -256,7 +256,7 @@ fn bytes(digits: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// What a kernel wrote (Debian's 6.1, in a virtual machine).
+    /// Output of a kernel (Debian's 6.1, in a virtual machine).
     const REAL: [&str; 5] = [
         "            init-1       [001] ...1.     2.596028: message_send: channel=0 sequence=0 length=6 bytes=",
         "            init-1       [001] .....     2.597259: message_receive: channel=0 sequence=0 length=6 bytes=",
@@ -319,7 +319,7 @@ mod tests {
     fn lost_events_are_said() {
         assert_eq!(Line::read("CPU:1 [LOST 23 EVENTS]"), Some(Line::Lost { processor: 1, events: Some(23) }));
         assert_eq!(Line::read("CPU:12 [LOST EVENTS]\n"), Some(Line::Lost { processor: 12, events: None }));
-        assert!(shown("CPU:1 [LOST 23 EVENTS]").starts_with("lost 23 events on processor 1"));
+        assert!(shown("CPU:1 [LOST 23 EVENTS]").starts_with("lost 23 events on CPU 1"));
         assert!(matches!(Line::read("CPU:x [LOST 23 EVENTS]"), Some(Line::Unknown(_))));
     }
 
@@ -354,7 +354,7 @@ mod tests {
         let text = shown(line);
         assert!(text.contains(r"\x1b[31m\u{202e}x 71") && !text.contains('\u{1b}'), "{text}");
         let unknown = shown("what\u{1b}[2J");
-        assert_eq!(unknown, r"not understood: what\x1b[2J");
+        assert_eq!(unknown, r"unknown line: what\x1b[2J");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Reading lines as they come, until something ends it.
+//! Reads trace lines as they arrive, until a limit, a signal or another reason ends it.
 
 use super::event::Line;
 use anyhow::Context;
@@ -10,50 +10,50 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::time::Duration;
 
-/// How long to wait for an event at most: some kernels do not wake those who wait for a trace.
+/// Longest wait for an event, because some kernels do not wake readers that poll a trace.
 const POLL_INTERVAL_MS: u64 = 100;
 
-/// Why it ended.
+/// Reason for the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndReason {
-    /// As many lines as were asked for were printed.
+    /// The requested number of lines was printed.
     LineLimit,
-    /// The time is over.
+    /// The requested time has passed.
     TimeLimit,
-    /// Nobody reads what is printed any more.
+    /// The reader of standard output has closed it.
     ReaderGone,
-    /// There is nothing to follow any more.
+    /// The driver was unloaded.
     DriverUnloaded,
-    /// This signal came.
+    /// Number of the received signal.
     Signal(i32),
 }
 
-/// What is read, and how much of it.
+/// Reader of a trace pipe, with its limits.
 #[derive(Debug)]
 pub struct Follower {
     pipe: File,
-    /// What was read and is no whole line yet.
+    /// Bytes of an incomplete line.
     rest: Vec<u8>,
-    /// How many lines are still to be printed.
+    /// Number of lines still to be printed.
     wanted: Option<u64>,
-    /// When to end.
+    /// Time of the end, in nanoseconds of the monotonic clock.
     end_ns: Option<u64>,
 }
 
-/// Prints a line, and says whether more would be read.
+/// Prints a line, and returns whether to continue.
 type Print<'a> = dyn FnMut(&Line) -> anyhow::Result<bool> + 'a;
 
 impl Follower {
-    /// Follows `pipe`, reads of which do not wait, for so many lines and until then.
+    /// Creates a follower of the non-blocking `pipe` that ends after `wanted` lines or at `end_ns`.
     pub fn new(pipe: File, wanted: Option<u64>, end_ns: Option<u64>) -> Follower {
         Follower { pipe, rest: Vec::new(), wanted, end_ns }
     }
 
-    /// Prints lines until something ends it: a signal that can be read from `shutdown_signals`, or that nothing `is_there` to
-    /// follow.
+    /// Prints lines until a limit, a signal in `shutdown_signals`, or until `is_there` reports that the driver was
+    /// unloaded.
     ///
     /// # Errors
-    /// Lines can neither be read nor printed.
+    /// Returns an error if lines cannot be read or printed.
     pub fn follow(
         &mut self,
         shutdown_signals: BorrowedHandle<'_>,
@@ -82,10 +82,10 @@ impl Follower {
         }
     }
 
-    /// Prints what is there already.
+    /// Prints the events that have already been recorded.
     ///
     /// # Errors
-    /// As [`Follower::follow`].
+    /// Returns the errors of [`Follower::follow`].
     pub fn drain(&mut self, print: &mut Print<'_>) -> anyhow::Result<()> {
         while let (true, None) = self.read_some(print)? {}
         Ok(())
@@ -97,14 +97,14 @@ impl Follower {
         let limit = self.left_ms().min(POLL_INTERVAL_MS);
         let ready = wait_any(&[self.pipe.as_handle(), shutdown_signals], limit);
         ready.context("cannot wait for events")?;
-        // A trace whose end was reached is ready at once, again and again.
+        // A trace at its end always polls as readable, so sleep to avoid a busy loop.
         if now_ns() - before < 1_000_000 {
             std::thread::sleep(Duration::from_millis(1));
         }
         Ok(())
     }
 
-    /// How many milliseconds are left, rounded up.
+    /// Returns the remaining milliseconds, rounded up.
     fn left_ms(&self) -> u64 {
         self.end_ns.map_or(u64::MAX, |end| end.saturating_sub(now_ns()).div_ceil(1_000_000))
     }
@@ -151,7 +151,7 @@ mod tests {
     use furlong_os::{AsHandle, Handle};
     use std::io::{PipeWriter, Write, pipe};
 
-    /// What is followed, where it is written, and a stand-in for signals that never come.
+    /// Returns a follower, the end that the trace is written to, and a signal descriptor that never becomes readable.
     fn followed(wanted: Option<u64>, end_ns: Option<u64>) -> (Follower, PipeWriter, (Handle, PipeWriter)) {
         let ((reader, writer), (silence, keep)) = (pipe().unwrap(), pipe().unwrap());
         set_non_blocking(reader.as_handle(), true).unwrap();
@@ -163,7 +163,7 @@ mod tests {
         format!("  x-1  [000] ..... 1.000000: shm_ring: channel=0 from=0 to={to}\n")
     }
 
-    /// Follows and keeps what is printed.
+    /// Follows, and collects the printed lines.
     fn keep(following: &mut Follower, shutdown_signals: &Handle, is_there: bool) -> (EndReason, Vec<Line>) {
         let mut lines = Vec::new();
         let ended = following.follow(shutdown_signals.as_handle(), || is_there, &mut |line| {

@@ -1,7 +1,8 @@
-//! A trace of our own: a folder in the kernel's trace file system with its own buffer, which disturbs nobody else's.
+//! A separate trace instance: a directory in the kernel's trace file system with its own buffer, which does not
+//! disturb other traces.
 //!
-//! Its name says whose it is, and which number of bytes was recorded before, so that whoever comes after a furlong that
-//! was killed can put everything back.
+//! Its name holds the PID of its owner and the former number of recorded bytes. If furlong was killed, a later
+//! furlong restores that number.
 
 use anyhow::Context;
 use furlong_console::output;
@@ -14,14 +15,14 @@ use std::path::{Path, PathBuf};
 /// The driver's events in a trace.
 pub const EVENTS: &str = "events/furlong";
 
-/// What names of ours begin with.
+/// Prefix of instance names.
 const PREFIX: &str = "furlong-";
 
-/// What lies between a name's process and what it has to put back.
+/// Separator between the PID in a name and the value to restore.
 const BEFORE: &str = "-bytes-";
 
-/// Lines have the form that is read here, whatever somebody has set for the machine's own trace; each kernel has a part
-/// of these.
+/// Settings that fix the format of lines, whatever the settings of the machine's own trace. Each kernel has a subset
+/// of them.
 const SETTINGS: [(&str, &str); 11] = [
     // A reader is woken by the first event, not when half of the buffer is full.
     ("buffer_percent", "0"),
@@ -37,12 +38,12 @@ const SETTINGS: [(&str, &str); 11] = [
     ("options/latency-format", "0"),
 ];
 
-/// The name of a trace of ours.
+/// Name of a trace instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Name {
-    /// The process that made it.
+    /// PID of the process that created it.
     pub pid: u32,
-    /// How many bytes were recorded before, if it records another number.
+    /// Number of bytes recorded before, if the instance changes it.
     pub before: Option<u32>,
 }
 
@@ -62,17 +63,17 @@ impl Name {
     }
 }
 
-/// All traces of ours, of the living and of the dead.
+/// Returns the names of all furlong trace instances, of running and of dead processes.
 pub fn all(instances: &Path) -> Vec<Name> {
     let entries = fs::read_dir(instances).into_iter().flatten().flatten();
     entries.filter_map(|entry| Name::read(entry.file_name().to_str()?)).collect()
 }
 
-/// Removes what dead processes have left, and lets `undo` put back what each had changed.
+/// Removes the instances of dead processes, and calls `undo` to restore what each had changed.
 pub fn remove_leftovers(instances: &Path, mut undo: impl FnMut(Name)) {
     let is_dead = |name: &Name| !Path::new(&format!("/proc/{}", name.pid)).exists();
     for name in all(instances).into_iter().filter(is_dead) {
-        // The kernel refuses as long as somebody reads it, as one in another container may.
+        // rmdir fails while a process reads the instance, which may run in another container.
         if fs::remove_dir(instances.join(name.text())).is_ok() {
             undo(name);
         }
@@ -87,57 +88,57 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Makes it.
+    /// Creates the instance.
     ///
     /// # Errors
-    /// What the kernel says, as that this user may not.
+    /// Returns the error of the kernel, for example if the user lacks the permission.
     pub fn make(instances: &Path, name: Name) -> anyhow::Result<Instance> {
         let folder = instances.join(name.text());
         fs::create_dir(&folder)
-            .with_context(|| format!("cannot make a trace of our own at {}", folder.display()))?;
+            .with_context(|| format!("cannot create a separate trace at {}", folder.display()))?;
         Ok(Instance { folder, name })
     }
 
-    /// Its name.
+    /// Returns the name of the instance.
     pub fn name(&self) -> Name {
         self.name
     }
 
-    /// Switches the driver's events on in it: those of one channel, or all.
+    /// Enables the driver's events: those of one channel, or all.
     ///
     /// # Errors
-    /// Which setting was refused, and why.
+    /// Returns an error that names the rejected setting.
     pub fn begin(&self, channel: Option<u32>) -> anyhow::Result<()> {
         for (name, value) in SETTINGS {
             match self.set(name, value) {
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
-                result => result.with_context(|| format!("cannot set {name} to {value} in our trace"))?,
+                result => result.with_context(|| format!("cannot set {name} to {value} in the trace"))?,
             }
         }
         if let Some(channel) = channel {
             let filter = format!("channel == {channel}");
             self.set(&format!("{EVENTS}/filter"), &filter)
-                .with_context(|| format!("cannot filter the driver's events by {filter}"))?;
+                .with_context(|| format!("cannot set the filter {filter} for the driver's events"))?;
         }
-        self.set(&format!("{EVENTS}/enable"), "1").context("cannot switch the driver's events on")
+        self.set(&format!("{EVENTS}/enable"), "1").context("cannot enable the driver's events")
     }
 
-    /// Switches them off.
+    /// Disables the events.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// Returns the error of the kernel.
     pub fn end(&self) -> anyhow::Result<()> {
         match self.set(&format!("{EVENTS}/enable"), "0") {
             // They went with the driver.
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-            result => result.context("cannot switch the driver's events off"),
+            result => result.context("cannot disable the driver's events"),
         }
     }
 
-    /// Its lines, as they come; a read does not wait.
+    /// Opens the pipe of trace lines for non-blocking reads.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// Returns the error of the kernel.
     pub fn pipe(&self) -> anyhow::Result<File> {
         let path = self.folder.join("trace_pipe");
         let open = || {
@@ -148,7 +149,7 @@ impl Instance {
         open().map_err(|error: io::Error| anyhow::anyhow!("cannot read {}: {error}", path.display()))
     }
 
-    /// Whether the driver is still there.
+    /// Returns whether the driver is still loaded.
     pub fn is_there(&self) -> bool {
         self.folder.join(EVENTS).exists()
     }
@@ -163,7 +164,7 @@ impl Drop for Instance {
         if let Err(error) = fs::remove_dir(&self.folder) {
             let folder = self.folder.display();
             output::tell(format_args!(
-                "furlong: cannot remove our trace: {error}\n    remedy: sudo rmdir {folder}, or the next furlong driver log"
+                "furlong: cannot remove the trace: {error}\n    remedy: run sudo rmdir {folder}; the next furlong driver log also removes it"
             ));
         }
     }
@@ -173,7 +174,7 @@ impl Drop for Instance {
 mod tests {
     use super::*;
 
-    /// A folder for traces. The kernel would fill each folder in it.
+    /// Creates an empty directory for instances. The kernel would fill each directory in it.
     fn instances() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().to_owned();
@@ -187,7 +188,7 @@ mod tests {
         let instance = Instance::make(&instances, name).unwrap();
         assert_eq!((instance.name(), all(&instances)), (name, vec![name]));
         let again = Instance::make(&instances, name).unwrap_err();
-        assert!(format!("{again:#}").contains("cannot make a trace of our own"), "{again:#}");
+        assert!(format!("{again:#}").contains("cannot create a separate trace"), "{again:#}");
         drop(instance);
         assert!(all(&instances).is_empty());
     }
@@ -220,11 +221,9 @@ mod tests {
     fn events_are_switched_on_and_off_in_it() {
         let (_folder, instances) = instances();
         let instance = Instance::make(&instances, Name { pid: 1, before: None }).unwrap();
-        // Without the driver there is nothing to switch on.
+        // Without the driver, there are no events to enable.
         assert!(!instance.is_there());
-        assert!(
-            instance.begin(None).unwrap_err().to_string().contains("cannot switch the driver's events on")
-        );
+        assert!(instance.begin(None).unwrap_err().to_string().contains("cannot enable the driver's events"));
         let at = |name: &str| instance.folder.join(name);
         fs::create_dir_all(at(EVENTS)).unwrap();
         fs::create_dir(at("options")).unwrap();
@@ -241,7 +240,7 @@ mod tests {
         assert!(instance.is_there() && instance.pipe().is_ok());
         instance.end().unwrap();
         assert_eq!(text("events/furlong/enable"), "0");
-        // What the kernel would take with the folder.
+        // The kernel would remove these files with the directory.
         fs::read_dir(&instance.folder).unwrap().flatten().for_each(|entry| {
             let _ = fs::remove_dir_all(entry.path()).or_else(|_| fs::remove_file(entry.path()));
         });

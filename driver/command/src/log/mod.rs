@@ -25,10 +25,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The parameter that says how many bytes of a message are recorded.
+/// Module parameter with the number of recorded bytes per message.
 const LOG_BYTES: &str = "sys/module/furlong/parameters/log_bytes";
 
-/// Follows the devices until it is told to end.
+/// Follows the devices until a limit or a signal ends it.
 pub fn log(files: &SystemFiles, options: &DriverLogOptions) -> anyhow::Result<Outcome> {
     if !state::is_loaded(files) {
         let cause = diagnosis::diagnose(&state::read(files));
@@ -36,29 +36,31 @@ pub fn log(files: &SystemFiles, options: &DriverLogOptions) -> anyhow::Result<Ou
     }
     if !furlong_os::identity::is_administrator() {
         let remedy = "sudo furlong driver log, with the same options";
-        return Err(
-            CannotHere::new("only root may follow the driver: traces show all processes", remedy).into()
-        );
+        return Err(CannotHere::new(
+            "only root can follow the driver, because traces show all processes",
+            remedy,
+        )
+        .into());
     }
     // Kept as long as the mount, if there was none, is needed.
     let (root, _mount) = trace_root(files)?;
     if !root.join(instance::EVENTS).exists() {
         let why =
-            "the driver is loaded without its trace events, which need a kernel with CONFIG_TRACEPOINTS";
+            "the driver is loaded without its trace events, which require a kernel with CONFIG_TRACEPOINTS";
         return Err(CannotHere::new(
             why,
-            "use a distribution's kernel, and build the driver with its headers",
+            "boot a distribution's kernel, and build the driver with its headers",
         )
         .into());
     }
-    // From here on a signal must not end us before all is as it was.
-    let shutdown_signals = signal::signalfd(&ending()).context("cannot listen to signals")?;
+    // Signals must not end this process before everything is restored.
+    let shutdown_signals = signal::signalfd(&ending()).context("cannot receive signals")?;
     let ended = record_and_follow(files, &root, options, shutdown_signals.as_handle())?;
     Ok(match ended {
         EndReason::Signal(signal) => Outcome::Interrupted(signal),
         EndReason::LineLimit | EndReason::TimeLimit | EndReason::ReaderGone => Outcome::Done,
         EndReason::DriverUnloaded => {
-            output::tell(format_args!("furlong: the driver was unloaded, so there is nothing to follow"));
+            output::tell(format_args!("furlong: the driver was unloaded, so no more events can arrive"));
             Outcome::Done
         }
     })
@@ -77,7 +79,8 @@ fn record_and_follow(
         Some(_) => Some(recording::before(&parameter, &instances)?),
         None => None,
     };
-    // Values in it are dropped in reverse order: the folder goes last, since its name has what is to be put back.
+    // Values are dropped in reverse order: the directory is removed last, because its name holds the value to
+    // restore.
     let instance = Instance::make(&instances, Name { pid: std::process::id(), before })?;
     let _recording = match options.bytes {
         Some(bytes) => Some(Recording::begin(&parameter, &instances, instance.name(), bytes)?),
@@ -85,12 +88,12 @@ fn record_and_follow(
     };
     if options.bytes.is_some_and(|bytes| bytes > 0) {
         output::tell(format_args!(
-            "furlong: what messages contain is recorded now, and shown here and to all who may read traces"
+            "furlong: the content of messages is now recorded, and visible here and to every user who can read traces"
         ));
     }
     instance.begin(options.channel)?;
     let pipe = instance.pipe()?;
-    output::tell(format_args!("furlong: following the driver; Ctrl-C ends it"));
+    output::tell(format_args!("furlong: following the driver until Ctrl-C"));
     let mut following =
         Follower::new(pipe, options.lines, options.time.map(|time| now_ns() + time.0.as_nanos() as u64));
     let format = if options.hex { ByteFormat::Hex } else { ByteFormat::Text };
@@ -102,7 +105,7 @@ fn record_and_follow(
         output::print_more(&format!("{text}\n"))
     };
     let ended = following.follow(shutdown_signals, || instance.is_there(), &mut print)?;
-    // What happened until now is shown, and nothing that comes later.
+    // Events up to now are shown, and later ones are not.
     if matches!(ended, EndReason::Signal(_) | EndReason::TimeLimit) {
         instance.end()?;
         following.drain(&mut print)?;
@@ -110,7 +113,7 @@ fn record_and_follow(
     Ok(ended)
 }
 
-/// The top folder of the trace file system, and the mount that keeps it where there was none.
+/// Returns the root of the trace file system, and the mount that keeps it alive if it was not mounted.
 fn trace_root(files: &SystemFiles) -> anyhow::Result<(PathBuf, Option<furlong_os::Handle>)> {
     let mounted = MOUNTED.map(|path| files.at(path.trim_start_matches('/')));
     if let Some(root) = mounted.iter().find(|root| root.join("instances").is_dir()) {
@@ -118,15 +121,15 @@ fn trace_root(files: &SystemFiles) -> anyhow::Result<(PathBuf, Option<furlong_os
     }
     let refused = |error: io::Error| {
         let why = format!(
-            "the kernel's traces are not at {}, and cannot be mounted: {error}",
+            "the kernel's traces are not mounted at {}, and mounting them failed: {error}",
             mounted[0].display()
         );
         CannotHere::new(
             why,
-            "sudo mount -t tracefs tracefs /sys/kernel/tracing; a kernel that is locked down refuses it",
+            "sudo mount -t tracefs tracefs /sys/kernel/tracing; this fails if the kernel is locked down",
         )
     };
-    // One that nobody else sees, and that is gone with this process.
+    // A detached mount, which no other process sees and which disappears with this process.
     let mount = furlong_os::linux::mount::detached("tracefs", &[]).map_err(refused)?;
     let root = PathBuf::from(format!("/proc/self/fd/{}", mount.raw_handle()));
     fs::metadata(root.join("instances")).map_err(refused)?;

@@ -1,4 +1,4 @@
-//! How many bytes of each message the driver records, for as long as somebody wants them.
+//! Sets how many bytes of each message the driver records, and restores the number after the last recording.
 
 use super::instance::{self, Name};
 use anyhow::Context;
@@ -7,34 +7,36 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// How many were recorded before anybody asked for another number: where others have asked already, what they found.
+/// Returns the number of bytes recorded before the first recording started. If others already record, their names
+/// hold it.
 ///
 /// # Errors
-/// The parameter cannot be read.
+/// Returns an error if the parameter cannot be read.
 pub fn before(parameter: &Path, instances: &Path) -> anyhow::Result<u32> {
     if let Some(before) = instance::all(instances).into_iter().find_map(|name| name.before) {
         return Ok(before);
     }
     let text =
         fs::read_to_string(parameter).with_context(|| format!("cannot read {}", parameter.display()))?;
-    text.trim().parse().with_context(|| format!("{} says '{}'", parameter.display(), text.trim()))
+    text.trim()
+        .parse()
+        .with_context(|| format!("{} contains '{}' instead of a number", parameter.display(), text.trim()))
 }
 
-/// Puts back what a trace of this name had changed, unless others still want theirs: the last one does it.
+/// Restores the number in a trace's name, unless other recordings are active. The last one restores it.
 pub fn put_back(parameter: &Path, instances: &Path, name: Name) {
     let others = instance::all(instances).into_iter().any(|other| other.before.is_some() && other != name);
     let (Some(before), false) = (name.before, others) else { return };
     match set(parameter, before) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => output::tell(format_args!(
-            "furlong: cannot put {} back to {before}: {error}",
-            parameter.display()
-        )),
-        // Where the driver is gone, so is what was set.
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            output::tell(format_args!("furlong: cannot restore {} to {before}: {error}", parameter.display()))
+        }
+        // The parameter disappears with an unloaded driver.
         _ => {}
     }
 }
 
-/// A number that is put back when this is dropped.
+/// A recording, which restores the former number of bytes on drop.
 #[derive(Debug)]
 pub struct Recording {
     parameter: PathBuf,
@@ -43,10 +45,11 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// From now on so many are recorded. The trace of this name is there already, and knows what was before.
+    /// Starts recording `bytes` bytes per message. The trace of this name must exist, because its name holds the
+    /// former number.
     ///
     /// # Errors
-    /// The parameter cannot be set.
+    /// Returns an error if the parameter cannot be set.
     pub fn begin(parameter: &Path, instances: &Path, name: Name, bytes: u32) -> anyhow::Result<Recording> {
         set(parameter, bytes).with_context(|| format!("cannot set {} to {bytes}", parameter.display()))?;
         Ok(Recording { parameter: parameter.to_owned(), instances: instances.to_owned(), name })
@@ -69,7 +72,7 @@ mod tests {
     use crate::log::instance::Instance;
     use tempfile::TempDir;
 
-    /// A parameter that is 8, and a folder for traces.
+    /// Creates a parameter with the value 8, and a directory for traces.
     fn driver() -> (TempDir, PathBuf, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let (parameter, instances) = (folder.path().join("log_bytes"), folder.path().join("instances"));
@@ -79,7 +82,7 @@ mod tests {
     }
 
     fn value(parameter: &Path) -> String {
-        // A file, unlike a parameter, keeps what is not written over.
+        // Unlike a kernel parameter, a file keeps the rest of a longer former text.
         fs::read_to_string(parameter).unwrap().lines().next().unwrap().to_owned()
     }
 
@@ -113,7 +116,7 @@ mod tests {
     fn what_a_killed_one_had_changed_is_put_back() {
         let (_folder, parameter, instances) = driver();
         fs::write(&parameter, "64\n").unwrap();
-        // The greatest number that Linux gives a process is less than this.
+        // A PID that cannot exist, because the maximum PID of Linux is lower.
         fs::create_dir(instances.join("furlong-4194305-bytes-0")).unwrap();
         instance::remove_leftovers(&instances, |left| put_back(&parameter, &instances, left));
         assert_eq!(value(&parameter), "0");

@@ -1,4 +1,4 @@
-//! `furlong adapter check`: every claim of an adapter, tried.
+//! `furlong adapter check`: tries every capability that an adapter claims.
 
 use crate::arguments::AdapterCheckOptions;
 use crate::mechanisms::{adapters_folder, entries, rows_of};
@@ -18,22 +18,23 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The sizes of round trips: of a message smaller than its stamp, as large as its parts, and larger than buffers.
+/// The message sizes of round trips: smaller than a stamp, as large as its parts, and larger than buffers.
 const SIZES: [usize; 9] = [1, 2, 7, 8, 16, 17, 128, 64 << 10, 1 << 20];
 
-/// Those of the other patterns.
+/// The message sizes of the other patterns.
 const FEWER_SIZES: [usize; 3] = [1, 128, 64 << 10];
 
-/// How many responders there are, of rows that claim to send to several.
+/// The number of responders for rows that claim to send to several.
 const RESPONDERS: NonZeroU32 = NonZeroU32::new(3).unwrap();
 
-/// Those of messages that come to one of several: the smallest has room for what tells which it is.
+/// The message sizes of patterns in which several processes share an end. The smallest has room for the number of the
+/// process.
 const SIZES_OF_WORK: [usize; 3] = [8, 128, 64 << 10];
 
-/// Messages that are due at fixed times, of rows that claim to send them so.
+/// A fixed interval between messages, for rows that claim to support one.
 const RATE: Arrival = Arrival::Interval(500_000);
 
-/// Tries all rows of an adapter and says what each does not do.
+/// Tries all rows of an adapter, and prints each failure.
 pub fn check(options: &AdapterCheckOptions) -> anyhow::Result<Outcome> {
     let manifest = find(&options.adapter)?;
     let rows: Vec<_> = rows_of(manifest.clone()).collect();
@@ -69,7 +70,7 @@ pub fn check(options: &AdapterCheckOptions) -> anyhow::Result<Outcome> {
             output::print(&format!("  failed: {fault}\n"))?;
         }
         if let Some(signal) = session.shutdown_request() {
-            return Err(furlong_console::exit::Interrupted(signal).into());
+            return Err(furlong_console::exit::Interrupted::unmeasured(signal).into());
         }
         output::print(&format!("  {} of {tried} passed\n", tried - faults.len()))?;
         failed += usize::from(!faults.is_empty());
@@ -77,16 +78,16 @@ pub fn check(options: &AdapterCheckOptions) -> anyhow::Result<Outcome> {
     Ok(if failed == 0 { Outcome::Done } else { Outcome::Failed })
 }
 
-/// The adapter in a folder, or the installed one of this name.
+/// Returns the adapter in a directory, or the installed adapter with this name.
 fn find(asked: &PathBuf) -> anyhow::Result<Manifest> {
-    // A folder of that name here may be anything: python, boost.
+    // A directory with that name, for example `python` or `boost`, need not contain an adapter.
     let is_adapter = asked.is_file() || asked.join(manifest::FILE).exists();
     let by_name = adapters_folder().map(|folder| folder.join(asked)).filter(|folder| folder.is_dir());
     let folder = by_name.filter(|_| !is_adapter);
     Manifest::read(folder.as_ref().unwrap_or(asked)).map_err(|error| Usage(error.to_string()).into())
 }
 
-/// Every way of waiting, pattern and size that it claims. Gives what went wrong.
+/// Tries every claimed wait strategy, pattern and size. Returns the failures.
 fn exchanges(entry: &MechanismEntry, adapter: &Adapter, session: &Session, tried: &mut usize) -> Vec<String> {
     let plan = Plan {
         cases: cases(entry, adapter),
@@ -116,7 +117,7 @@ fn exchanges(entry: &MechanismEntry, adapter: &Adapter, session: &Session, tried
     faults
 }
 
-/// What to try of a row.
+/// Returns the cases to try for a row.
 fn cases(entry: &MechanismEntry, adapter: &Adapter) -> Vec<Case> {
     let most = entry.probe().ok().and_then(|limits| limits.max_size_bytes).unwrap_or(usize::MAX);
     let mut cases = Vec::new();
@@ -144,7 +145,8 @@ fn case(entry: &MechanismEntry, wait: Wait, pattern: Pattern, size_bytes: usize)
     case.of_pattern(pattern).of_several(parties)
 }
 
-/// Whether its programs end by themselves and leave nothing.
+/// Checks that the adapter's programs exit on their own when a run is ended early, and that they leave nothing.
+/// Returns the failures.
 fn early_ends(
     entry: &MechanismEntry,
     adapter: &Adapter,

@@ -1,4 +1,4 @@
-//! `furlong adapter list`: what there is, whether it is installed, and what is missing.
+//! `furlong adapter list`: all adapters, whether each is installed, and its missing requirements.
 
 use crate::arguments::{AdapterListOptions, ListFormat};
 use crate::mechanisms::installed;
@@ -9,7 +9,7 @@ use furlong_model::listing;
 use furlong_stats::sort_by;
 use serde_json::{Value, json};
 
-/// Shows the list.
+/// Prints the list.
 pub fn list(options: &AdapterListOptions) -> anyhow::Result<Outcome> {
     let installed = installed()?;
     let mut manifests = sources::manifests();
@@ -47,7 +47,7 @@ fn table(manifests: &[Manifest], is_installed: impl Fn(&Manifest) -> bool) -> St
         vec![manifest.name.clone(), benchmarks.join(" "), here, manifest.licence.clone()]
     });
     let lines = listing(&["ADAPTER", "ROWS", "HERE", "LICENCE"], rows, output::width());
-    lines + "Next: furlong adapter install NAME, then furlong run with its rows.\n"
+    lines + "Next: furlong adapter install NAME, then furlong run with its benchmarks.\n"
 }
 
 fn object(manifest: &Manifest, installed: bool) -> Value {

@@ -1,4 +1,4 @@
-//! `furlong adapter`: programs that carry mechanisms, from their source to the check of what they claim.
+//! `furlong adapter`: programs that implement mechanisms, from their source to the check of their claims.
 
 mod check;
 mod install;
@@ -11,7 +11,7 @@ use anyhow::Context;
 use furlong_console::exit::Outcome;
 use std::path::PathBuf;
 
-/// Does what was asked with adapters.
+/// Performs the requested action on adapters.
 pub fn adapter(options: &AdapterOptions) -> anyhow::Result<Outcome> {
     match &options.part {
         AdapterPart::List(options) => list::list(options),
@@ -22,8 +22,7 @@ pub fn adapter(options: &AdapterOptions) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Where adapters are installed.
+/// Returns the directory of installed adapters.
 fn folder() -> anyhow::Result<PathBuf> {
-    adapters_folder()
-        .context("neither XDG_DATA_HOME nor HOME says where to install adapters: set one of them")
+    adapters_folder().context("no directory for adapters: set XDG_DATA_HOME or HOME")
 }

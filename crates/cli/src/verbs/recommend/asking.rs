@@ -1,4 +1,4 @@
-//! Asking for a workload on a terminal, one question after the other.
+//! Questions about a workload on a terminal.
 
 use crate::arguments::WorkloadOptions;
 use crate::output;
@@ -13,56 +13,57 @@ use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, stderr, stdin};
 use std::str::FromStr;
 
-/// Asks.
+/// Asks for the workload.
 ///
 /// # Errors
-/// Where there is nobody to ask, or who is asked ends it.
+/// Returns an error if stdin or stderr is not a terminal, if the user presses Ctrl-C, or if the terminal is closed.
 pub fn ask() -> anyhow::Result<WorkloadOptions> {
     if !stdin().is_terminal() || !stderr().is_terminal() {
-        let reason = "no workload was described; say what the processes exchange, as in 'furlong recommend --size 4KiB --rate 1k/s', or run it on a terminal to be asked";
+        let reason = "no workload specified; describe it with options, for example 'furlong recommend \
+                      --size 4KiB --rate 1k/s', or run the command in a terminal to answer questions";
         return Err(Usage(reason.to_owned()).into());
     }
     let asking = Asking::begin()?;
     let pattern = asking.choice(
-        "How do messages go?",
+        "Which pattern do messages follow?",
         &Pattern::OVER_ONE_LINK.map(|pattern| (pattern.facts().summary, pattern)),
     )?;
     let size = asking.size("How large is a message?", "128")?;
-    let rate = asking.optional::<Rate>("How many a second, as in 60/s (empty: as fast as they go)?")?;
+    let rate = asking.optional::<Rate>("Messages per second, for example 60/s (empty: maximum rate)?")?;
     let objective = asking.choice(
-        "What is to be best?",
+        "What should be optimized?",
         &[
             ("latency", Objective::Latency),
             ("throughput", Objective::Throughput),
-            ("processor time", Objective::Cpu),
-            ("little to write", Objective::Simplicity),
+            ("CPU time", Objective::Cpu),
+            ("integration effort", Objective::Simplicity),
         ],
     )?;
     let streams = pattern.is_stream() && rate.is_none();
     let slo = if streams || objective == Objective::Throughput {
         None
     } else {
-        asking.optional::<Slo>("Which percentile must stay below which time, as in p99<2ms (empty: none)?")?
+        asking.optional::<Slo>("Limit of a latency percentile, for example p99<2ms (empty: none)?")?
     };
     let boundary = asking.choice(
-        "What lies between the processes?",
+        "Which boundary separates the processes?",
         &[
-            ("nothing: two programs of one user", Boundary::Process),
-            ("nothing: one forks the other", Boundary::Fork),
+            ("none: two programs of one user", Boundary::Process),
+            ("none: one process forks the other", Boundary::Fork),
             ("they run as different users", Boundary::User),
-            ("each is in a container of its own", Boundary::Container),
-            ("a network: they are on two machines", Boundary::Host),
+            ("each runs in a separate container", Boundary::Container),
+            ("a network: they run on two machines", Boundary::Host),
         ],
     )?;
-    let languages = asking
-        .optional::<Languages>("What are they written in, as in python,c (empty: whatever it takes)?")?;
+    let languages =
+        asking.optional::<Languages>("Languages of the programs, for example python,c (empty: any)?")?;
     let trust = asking.choice(
-        "Does each trust the other?",
-        &[("yes", Trust::Mutual), ("no: neither may be able to hurt the other", Trust::None)],
+        "Do the processes trust each other?",
+        &[("yes", Trust::Mutual), ("no: neither may be able to harm the other", Trust::None)],
     )?;
     let spin = asking.choice(
-        "May waiting keep a processor busy?",
-        &[("no: the waiting process sleeps", false), ("yes: there are processors to spare", true)],
+        "May a waiting process keep a CPU busy?",
+        &[("no: it must block", false), ("yes: CPUs are available for busy-waiting", true)],
     )?;
     let answered = WorkloadOptions {
         size: Some(size),
@@ -76,11 +77,11 @@ pub fn ask() -> anyhow::Result<WorkloadOptions> {
         spin,
         ..WorkloadOptions::default()
     };
-    output::tell(format_args!("The same without questions: {}", shell(&command(&answered))));
+    output::tell(format_args!("Equivalent command: {}", shell(&command(&answered))));
     Ok(answered)
 }
 
-/// The command that says what was answered.
+/// Returns the command that is equivalent to the answers.
 fn command(answered: &WorkloadOptions) -> Vec<String> {
     let WorkloadOptions { size, rate, pattern, objective, slo, boundary, languages, trust, spin, .. } =
         answered;
@@ -100,7 +101,7 @@ fn command(answered: &WorkloadOptions) -> Vec<String> {
     ["furlong", "recommend"].map(str::to_owned).into_iter().chain(said).chain(spin).collect()
 }
 
-/// Languages with commas between them.
+/// Languages separated by commas.
 struct Languages(Vec<Language>);
 
 impl FromStr for Languages {
@@ -111,8 +112,8 @@ impl FromStr for Languages {
     }
 }
 
-/// A terminal with somebody before it. A signal ends the question and not the process, which would leave the cursor
-/// hidden where a list is shown.
+/// A dialog on a terminal. A signal ends the question instead of the process, because the cursor is hidden while a
+/// list is shown.
 struct Asking {
     terminal: Term,
     requests: NotedRequests,
@@ -120,7 +121,7 @@ struct Asking {
 
 impl Asking {
     fn begin() -> anyhow::Result<Asking> {
-        let requests = NotedRequests::new().context("cannot listen to signals")?;
+        let requests = NotedRequests::new().context("cannot install signal handlers")?;
         Ok(Asking { terminal: Term::stderr(), requests })
     }
 
@@ -128,13 +129,13 @@ impl Asking {
         let texts: Vec<_> = answers.iter().map(|(text, _)| *text).collect();
         let asked = Select::new().with_prompt(question).items(&texts).default(0);
         let chosen = self.answer(asked.interact_on(&self.terminal))?;
-        Ok(answers.get(chosen).context("this answer was not offered")?.1)
+        Ok(answers.get(chosen).context("this answer is not one of the choices")?.1)
     }
 
-    /// A size above 0, asked for until it is one.
+    /// Asks for a size until the answer is valid and above 0.
     fn size(&self, question: &str, usual: &str) -> anyhow::Result<ByteSize> {
         let read = |text: &str| match parsed::<ByteSize>(text)? {
-            ByteSize(0) => Err("nothing would be carried: say 1 byte or more".to_owned()),
+            ByteSize(0) => Err("the size must be at least 1 byte".to_owned()),
             size => Ok(size),
         };
         let check = |text: &String| read(text).map(drop);
@@ -144,7 +145,7 @@ impl Asking {
         read(&text).map_err(|reason| Usage(reason).into())
     }
 
-    /// Something or nothing, asked for until it is one of them.
+    /// Asks until the answer is empty or valid.
     fn optional<T: FromStr<Err: Display>>(&self, question: &str) -> anyhow::Result<Option<T>> {
         let read = |text: &str| match text.trim() {
             "" => Ok(None),
@@ -156,25 +157,25 @@ impl Asking {
         read(&text).map_err(|reason| Usage(reason).into())
     }
 
-    /// The answer, unless a signal or the end of the terminal came instead.
+    /// Returns the answer, unless a signal arrived or the terminal was closed.
     fn answer<T>(&self, answered: dialoguer::Result<T>) -> anyhow::Result<T> {
         let error = match (answered, self.requests.first()) {
             (Ok(answer), None) => return Ok(answer),
-            (_, Some(signal)) => return Err(Interrupted(signal).into()),
+            (_, Some(signal)) => return Err(Interrupted::unmeasured(signal).into()),
             (Err(dialoguer::Error::IO(error)), None) => error,
         };
-        // Of a terminal that is gone there is nothing more to read, or calls fail in ways of their own.
+        // If a terminal is closed, reads return the end of the file or fail with various errors.
         if error.kind() == ErrorKind::UnexpectedEof || !stdin().is_terminal() {
-            anyhow::bail!("the terminal was closed before all was said");
+            anyhow::bail!("the terminal was closed before all questions were answered");
         }
-        Err(error).context("the terminal cannot be asked")
+        Err(error).context("cannot read from the terminal")
     }
 }
 
 impl Drop for Asking {
     fn drop(&mut self) {
-        // A question that was not answered leaves the cursor hidden, or behind a half-typed line. A terminal that is
-        // gone needs neither.
+        // An unanswered question leaves the cursor hidden or after a half-typed line. On a closed terminal, these
+        // calls fail without harm.
         if self.requests.first().is_some() {
             let _ = self.terminal.write_line("");
         }
@@ -192,7 +193,7 @@ mod tests {
     use crate::arguments::{RecommendOptions, command as furlong};
     use clap::FromArgMatches;
 
-    /// What a command means to furlong.
+    /// Returns the options that furlong parses from a command.
     fn typed(words: &[String]) -> WorkloadOptions {
         let typed = furlong().try_get_matches_from(words).unwrap();
         RecommendOptions::from_arg_matches(typed.subcommand().unwrap().1).unwrap().workload

@@ -1,4 +1,5 @@
-//! The last answers, kept beside the saved runs: whoever asks the same question again is told whether the answer is the same.
+//! Earlier answers, stored next to the saved runs. If the same question is asked again, furlong reports whether the
+//! answer has changed.
 
 use crate::output;
 use furlong_analysis::{Answer, Recommendation};
@@ -10,18 +11,18 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Answers that are kept, the newest first.
+/// The maximum number of stored answers, newest first.
 const KEPT: usize = 100;
 
-/// The longest file of answers that is read, in bytes.
+/// The maximum size of the answers file in bytes.
 const LONGEST: u64 = 16 << 20;
 
 fn file() -> Option<PathBuf> {
     Some(data_folder()?.join("answers.json"))
 }
 
-/// The folder of a file, locked, so that of two that write to it at once neither loses what the other wrote; `None` where it
-/// cannot be, or somebody keeps it for a second.
+/// Returns the locked directory of a file, so that two writers at the same time do not lose each other's answers.
+/// `None` if it cannot be locked, or if another process holds the lock for one second.
 fn held(file: &Path) -> Option<File> {
     let folder = file.parent()?;
     create_dir_all(folder).ok()?;
@@ -35,13 +36,13 @@ fn held(file: &Path) -> Option<File> {
     None
 }
 
-/// The recommendation with what was answered to the same question before. It is kept for the next time if `keep` says so.
+/// Adds the earlier answer to the same question to the recommendation. Stores the new answer if `keep`.
 pub fn compared(recommendation: Recommendation, placement: Placement, keep: bool) -> Recommendation {
     let (Some(file), Some(answer)) = (file(), Answer::of(&recommendation, placement)) else {
         return recommendation;
     };
     let _held = keep.then(|| held(&file));
-    // A file that cannot be read, or is of another version, is as good as none.
+    // A file that is unreadable or has another version counts as empty.
     let text = read_text(&file, LONGEST).unwrap_or_default();
     let kept: Vec<Answer> = serde_json::from_slice(text.as_bytes()).unwrap_or_default();
     let (same, others): (Vec<_>, Vec<_>) = kept.into_iter().partition(|kept| kept.is_about_the_same(&answer));
@@ -51,7 +52,9 @@ pub fn compared(recommendation: Recommendation, placement: Placement, keep: bool
             .map_err(anyhow::Error::from)
             .and_then(|bytes| writing::replace_with_folder(&file, &bytes));
         if let Err(error) = written {
-            output::tell(format_args!("furlong: the answer is not kept for the next time: {error:#}"));
+            output::tell(format_args!(
+                "furlong: the recommendation is not stored for later comparison: {error:#}"
+            ));
         }
     }
     match same.first() {

@@ -1,4 +1,4 @@
-//! Programs to begin with: what was chosen, as source text.
+//! Starter programs: the chosen mechanism as source text.
 
 use crate::output;
 use furlong_analysis::{Recommendation, row_refusal};
@@ -11,42 +11,44 @@ use furlong_model::{
 use furlong_programs::{Between, Language, Program, program};
 use std::path::Path;
 
-/// In which languages programs are printed, and where to.
+/// The languages of the printed programs, and their directory.
 pub struct Destination<'a> {
     languages: &'a [Language],
-    /// Stdout if there is none.
+    /// `None` for stdout.
     folder: Option<&'a Path>,
 }
 
 impl<'a> Destination<'a> {
+    /// Returns the destination of the programs.
+    ///
     /// # Errors
-    /// Several programs and no folder for them.
+    /// Returns a usage error if several programs have no directory, or if one of the files already exists.
     pub fn of(languages: &'a [Language], folder: Option<&'a Path>) -> anyhow::Result<Destination<'a>> {
         if languages.len() > 1 && folder.is_none() {
-            return Err(
-                Usage("--emit with several languages needs a folder for them: add -o .".to_owned()).into()
-            );
+            let reason =
+                "--emit with several languages writes several files: specify a directory, for example -o .";
+            return Err(Usage(reason.to_owned()).into());
         }
-        // Said before anything is measured.
+        // This check comes before anything is measured.
         for path in folder
             .iter()
             .flat_map(|folder| languages.iter().map(|language| folder.join(language.file_name())))
         {
             if path.exists() {
                 let reason =
-                    format!("{} is there already: remove it, or write into another folder", path.display());
+                    format!("{} already exists: remove it, or specify another directory", path.display());
                 return Err(Usage(reason).into());
             }
         }
         Ok(Destination { languages, folder })
     }
 
-    /// Prints the programs of a row that was named, if it meets all constraints of the workload.
+    /// Prints the programs of a named row, if it meets all constraints of the workload.
     pub fn print_row(&self, row: &str, workload: &Workload, placement: Placement) -> anyhow::Result<Outcome> {
         let wrong = |why: String| Usage(format!("--row {row}: {why}"));
         let (mechanism, wait) = row
             .split_once('/')
-            .ok_or_else(|| wrong("a row is a mechanism and a wait, as in pipe/block".to_owned()))?;
+            .ok_or_else(|| wrong("expected MECHANISM/WAIT, for example pipe/block".to_owned()))?;
         let wait: Wait =
             wait.parse().map_err(|error: furlong_model::InvalidName| wrong(error.to_string()))?;
         let made = programs(mechanism, wait, workload, self.languages).map_err(wrong)?;
@@ -54,13 +56,15 @@ impl<'a> Destination<'a> {
             return Err(wrong(why).into());
         }
         if workload.slo.is_some() {
-            output::tell(format_args!("furlong: --row measures nothing, so --slo is not checked"));
+            output::tell(format_args!(
+                "furlong: --slo is not checked, because --row does not measure anything"
+            ));
         }
         self.print(&made)?;
         Ok(Outcome::Done)
     }
 
-    /// Prints the programs of the choice, if there is one.
+    /// Prints the programs of the chosen row, if there is one.
     pub fn print_choice(&self, recommendation: &Recommendation) -> anyhow::Result<()> {
         let Some(choice) = &recommendation.choice else { return Ok(()) };
         let workload = &recommendation.workload;
@@ -82,11 +86,11 @@ impl<'a> Destination<'a> {
             match self.folder {
                 Some(folder) => {
                     let path = folder.join(&made.file_name);
-                    output::tell(format_args!("\nWritten to {}, for", path.display()));
+                    output::tell(format_args!("\nWritten to {}; to build and run it:", path.display()));
                 }
                 None => {
                     output::print(&made.text)?;
-                    output::tell(format_args!("\nWritten to stdout: keep it as {}, then", made.file_name));
+                    output::tell(format_args!("\nWritten to stdout; save it as {}, then", made.file_name));
                 }
             }
             for command in made.build.iter().chain(&made.run) {
@@ -98,8 +102,11 @@ impl<'a> Destination<'a> {
         {
             let folder = folder.display();
             let (intro, between) = match first.lets_in {
-                None => ("They talk to each other, as here in", " & "),
-                Some(_) => ("They talk to each other, each started on its side, with the files of", "\n  "),
+                None => ("The programs communicate with each other; for example, in", " & "),
+                Some(_) => (
+                    "The programs communicate with each other. Start each on its side, with the files in",
+                    "\n  ",
+                ),
             };
             output::tell(format_args!("\n{intro} {folder}:\n  {serving}{between}{asking}"));
         }
@@ -110,7 +117,7 @@ impl<'a> Destination<'a> {
     }
 }
 
-/// The programs of a row, of which those in two languages talk to each other; or why there is none.
+/// Returns the programs of a row, or why there are none. Programs in two languages interoperate.
 fn programs(
     mechanism: &str,
     wait: Wait,
@@ -124,14 +131,14 @@ fn programs(
     let programs: Vec<Program> =
         languages.iter().map(of).collect::<Result<_, _>>().map_err(|why| why.to_string())?;
     if programs.len() > 1 && programs.iter().any(|program| program.run.len() == 1) {
-        return Err("one program is both ends, so both are in one language".to_owned());
+        return Err("one program contains both ends, so both must be in the same language".to_owned());
     }
     Ok(programs)
 }
 
-/// Why a row that was named does not meet the constraints of the workload, if it does not.
+/// Returns why a named row violates the constraints of the workload; `None` if it meets them.
 fn unmet(mechanism: &str, wait: Wait, workload: &Workload, placement: Placement) -> Option<String> {
-    // Two programs of one user are the default, and a program that forks serves them.
+    // `Process` is the default, and it also allows a program that forks its peer.
     let is_typed = |boundary: &Boundary| *boundary != Boundary::Process;
     let boundaries = workload.boundaries.iter().copied().filter(is_typed).collect();
     let workload = Workload { boundaries, ..workload.clone() };
@@ -141,7 +148,7 @@ fn unmet(mechanism: &str, wait: Wait, workload: &Workload, placement: Placement)
         .or_else(|| too_large(row.probe().ok()?, &workload))
 }
 
-/// Returns why a message of the workload exceeds these limits, if it does.
+/// Returns why a message of the workload exceeds these limits; `None` if it does not.
 fn too_large(limits: Limits, workload: &Workload) -> Option<String> {
     let most = limits.max_size_bytes?;
     let size = workload.size_bytes.max(workload.request_bytes.unwrap_or_default());
@@ -149,14 +156,17 @@ fn too_large(limits: Limits, workload: &Workload) -> Option<String> {
         let (size, most) = (format_bytes(size), format_bytes(most));
         let remedy =
             if limits.remedy.is_empty() { String::new() } else { format!("; remedy: {}", limits.remedy) };
-        format!("a message of {size} is too large here: at most {most} ({}){remedy}", limits.limited_by)
+        format!(
+            "a message of {size} is too large here: the maximum is {most} ({}){remedy}",
+            limits.limited_by
+        )
     })
 }
 
-/// Excludes rows of which no program can be printed in one of these languages.
+/// Excludes rows without a printable program in one of these languages.
 ///
 /// # Errors
-/// That no candidate is left.
+/// Returns a usage error if no candidate is left.
 pub fn keep_printable(shortlist: &mut Shortlist, languages: &[Language]) -> anyhow::Result<()> {
     let candidates = std::mem::take(&mut shortlist.candidates);
     let had_some = !candidates.is_empty();
@@ -166,15 +176,15 @@ pub fn keep_printable(shortlist: &mut Shortlist, languages: &[Language]) -> anyh
             Err(why) => shortlist.excluded.push(Excluded {
                 mechanism: candidate.mechanism,
                 wait: Some(candidate.wait),
-                reason: format!("no program to print: {why}"),
+                reason: format!("cannot print a program: {why}"),
             }),
         }
     }
     if had_some && shortlist.candidates.is_empty() {
         let names: Vec<_> = languages.iter().map(|language| language.name()).collect();
         return Err(Usage(format!(
-            "--emit {}: no candidate for this workload has a program to print; leave --emit out for a recommendation, and \
-             write the ends by docs/printed-programs.md",
+            "--emit {}: no program can be printed for any candidate of this workload; omit --emit for a recommendation, and \
+             write the programs as docs/printed-programs.md describes",
             names.join(",")
         ))
         .into());

@@ -1,4 +1,4 @@
-//! A workload in a file: the options of `furlong recommend` by name.
+//! A workload in a TOML file with the options of `furlong recommend`.
 
 use crate::arguments::WorkloadOptions;
 use clap::parser::ValueSource;
@@ -10,9 +10,9 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What an option is in a file.
+/// The value of an option in a file.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "write text, a list of texts, a number, true or false")]
+#[serde(untagged, expecting = "write a string, a list of strings, a number, true or false")]
 enum Written {
     Flag(bool),
     Number(u64),
@@ -21,7 +21,7 @@ enum Written {
 }
 
 impl Written {
-    /// The option as it would be typed.
+    /// Returns the option as command-line arguments.
     fn typed(self, name: &str) -> Vec<String> {
         let with = |value: String| format!("--{name}={value}");
         match self {
@@ -34,19 +34,19 @@ impl Written {
     }
 }
 
-/// The longest file that is read, in bytes.
+/// The maximum size of a workload file in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// Reads a workload. What was `typed` counts before what is in the file.
+/// Reads a workload. Options of the command line (`typed`) override those in the file.
 ///
 /// # Errors
-/// A file that cannot be read, and what in it says nothing that could be typed.
+/// Returns a usage error if the file cannot be read, or if an entry is not a valid option.
 pub fn read(path: &Path, typed: &ArgMatches) -> anyhow::Result<WorkloadOptions> {
     let shown = path.display();
     let text = read_text(path, LONGEST)
         .map_err(|error| Usage(format!("--workload: cannot read {shown}: {error}")))?;
     let mut options = parse(&text).map_err(|what| Usage(format!("{shown}: {what}")))?;
-    // A flag that was not typed stands in what was typed all the same, as false.
+    // clap also stores a flag that was not given, with its default `false`.
     let mut typed = typed.clone();
     let ids: Vec<_> = typed.ids().cloned().collect();
     for id in ids {
@@ -74,7 +74,7 @@ fn parsed(words: impl Iterator<Item = String>) -> Result<WorkloadOptions, clap::
     WorkloadOptions::from_arg_matches(&command.try_get_matches_from(words)?)
 }
 
-/// What is wrong; what follows is the usage of a command.
+/// Returns an error text without clap's prefix and usage lines.
 fn without_usage(error: &str) -> &str {
     let end = ["\n\nUsage:", "\n\nFor more"].iter().filter_map(|rest| error.find(rest)).min();
     error[..end.unwrap_or(error.len())].trim_start_matches("error: ")
@@ -86,7 +86,7 @@ mod tests {
     use crate::arguments;
     use furlong_model::{ByteSize, Need};
 
-    /// What is meant where a file has this text and these options are typed.
+    /// Returns the workload of a file with this text, with these options on the command line.
     fn meant(text: &str, typed: &[&str]) -> WorkloadOptions {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();

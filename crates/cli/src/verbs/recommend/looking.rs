@@ -1,5 +1,4 @@
-//! Measures the candidates for a workload within a given time: an early look at all of them at the workload itself, then a
-//! longer look at the best.
+//! Measures the candidates for a workload within a given time: first all of them briefly, then the best for longer.
 
 use super::emitting;
 use crate::arguments::{CommonOptions, SavingOptions};
@@ -18,20 +17,20 @@ use std::time::{Duration, Instant};
 
 /// Trials of each candidate in the early look, one in each round, if there is time.
 const EARLY_ROUNDS: u32 = 5;
-/// Trials without which a figure has no interval.
+/// The minimum number of trials for a confidence interval.
 const FEWEST_WITH_INTERVAL: u32 = 3;
-/// Trials of the finalists with other messages or in other places.
+/// Trials of each finalist with other messages or in other places.
 const SURROUNDINGS: u32 = 5;
-/// Trials of the finalists at the workload in the time that is the default; more in a longer time.
+/// Trials of each finalist at the workload in the default time; a longer time allows more.
 const TRIALS: u32 = 9;
-/// Messages that a trial at a rate should have.
+/// The preferred number of messages of a trial at a rate.
 const MESSAGES: u32 = 40;
-/// Minimum number of messages of a trial at a rate, if the time suffices. The first message finds cold buffers and caches, and it is not the
-/// median of three.
+/// The minimum number of messages of a trial at a rate, if the time suffices. The first message finds cold buffers
+/// and caches, and it is not the median of three.
 const FEWEST_MESSAGES: u32 = 3;
 
-/// Measures the candidates that have programs in the languages that are to be `printed`, for no longer than `within`, and
-/// returns the run.
+/// Measures the candidates for no longer than `within`, and returns the run. Candidates without programs in the
+/// `printed` languages are excluded.
 pub fn measure(
     mut workload: Workload,
     printed: &[Language],
@@ -41,17 +40,18 @@ pub fn measure(
 ) -> anyhow::Result<FinishedRun> {
     let time = Time { began: Instant::now(), within };
     let mechanisms = if workload.adapters { with_installed(|_| true)? } else { registry() };
-    // It comes first: only a process with one thread may go there.
+    // This comes first because only a process with a single thread can enter these namespaces.
     let networks = match Boundary::measured_of(&workload.boundaries) {
         Boundary::NetworkNamespace => two_networks::enter(),
         _ => Ok(()),
     };
-    // Asked before anything is raised for the trials: what counts is what a user's program may do.
+    // The probes come before any limit is raised for the trials, because the limits of an ordinary user's program
+    // count.
     let offers: Vec<_> = mechanisms
         .iter()
         .map(|entry| {
             let capabilities = entry.capabilities;
-            // What the program of an adapter cannot do it can in no way of waiting.
+            // An adapter's refusal does not depend on the wait strategy.
             let case = workload.case(capabilities.name, capabilities.waits[0], placement);
             let by_program = entry.adapter().and_then(|adapter| adapter.refusal(&case));
             let by_networks = || entry.refuse_networks(&case);
@@ -61,7 +61,7 @@ pub fn measure(
         })
         .collect();
     let tried = boundary::try_across(&workload.boundaries).unwrap_or_else(|error| {
-        output::tell(format_args!("furlong: the boundary was not tried: {error}"));
+        output::tell(format_args!("furlong: the boundary was not tested: {error}"));
         Vec::new()
     });
     for language in printed.iter().map(|language| language.of_process()) {
@@ -82,7 +82,7 @@ pub fn measure(
     let early_budget = pace.early_budget(candidates.len(), time.within.mul_f64(EARLY_SHARE));
     output::tell(format_args!("furlong: {}", pace.estimate(candidates.len(), early_budget, within)));
     let environment = RunEnvironment::enter(&mechanisms, around)?;
-    // One seed for all parts, so that the run can be repeated by what its header says.
+    // All parts use one seed, so that the run can be repeated from its header.
     let longer = environment.plan(Vec::new(), TRIALS, Duration::from_millis(40))?;
     let mut recorder = environment.begin(&longer, saving)?;
     recorder.keep(Record::Shortlist(shortlist.clone()));
@@ -95,14 +95,14 @@ pub fn measure(
         without_noise: true,
         ..longer.clone()
     };
-    // A noise reading alone.
+    // An empty plan, which only takes a noise reading.
     recorder.carry_out(&longer, 0);
     let candidates = candidates.iter().map(|row| workload.case(&row.mechanism, row.wait, placement));
     let is_compiling = |case: &Case| compiles(&case.mechanism, case.wait);
     let (compiling, candidates): (Vec<Case>, Vec<Case>) = candidates.partition(is_compiling);
     let (mut cases, for_comparison): (Vec<Case>, Vec<Case>) =
         candidates.into_iter().partition(|case| workload.admits(case.wait));
-    // They come first: a first round that is cut short drops candidates by chance.
+    // Candidates for comparison come first: a first round that is cut short would drop candidates by chance.
     let within_share = Some(time.left_of(COMPARISON_SHARE));
     let plan = Plan { cases: for_comparison.clone(), within: within_share, ..early.clone() };
     recorder.carry_out(&plan, 0);
@@ -153,12 +153,12 @@ pub fn measure(
         (cases.len(), overhead_of(&cases))
     };
     let fitting = pace.longest_look(left, most_trials, rows);
-    // Without time for that, nothing is measured around the workload.
+    // Without enough time, the finalists are not measured with other messages or in other places.
     let left = if fitting.is_some() { left } else { time.left_of(LAST_SHARE) };
     let Look { most, trials, budget } =
         fitting.unwrap_or_else(|| pace.shortest_look(left, rows(FEWEST_FINALISTS)));
     let cases = finalists(&decoded, most);
-    // In so short a look they would not be warm.
+    // In such a short look, programs that compile would not be warm.
     let mut around = surroundings(&shortlist, &cases);
     around.retain(|case| !is_compiling(case));
     let longest = (4 * (overhead + budget)).max(within / 8);
@@ -185,47 +185,47 @@ pub fn measure(
     recorder.finish()
 }
 
-/// Warming up a program that compiles while it runs, as a rule.
+/// The typical warm-up time of a program that compiles while it runs.
 const COMPILING: Duration = Duration::from_secs(2);
-/// A trial of such a program, at most.
+/// The maximum duration of a trial of such a program.
 const COMPILING_AT_MOST: Duration = Duration::from_secs(7);
-/// The part of the time in which such programs are looked at early.
+/// The share of the time for the early look at such programs.
 const COMPILING_SHARE: f64 = 0.25;
-/// Warming up in the early look.
+/// The warm-up time in the early look.
 const WARM_UP: Duration = Duration::from_millis(4);
-/// Finalists that sleep, at least.
+/// The minimum number of blocking finalists.
 const FEWEST_FINALISTS: usize = 3;
-/// The part of the time after which looking at candidates that serve for comparison alone is cut off.
+/// The share of the time after which candidates for comparison alone are no longer measured.
 const COMPARISON_SHARE: f64 = 0.2;
-/// The part of the time after which the first round of the early look is cut off.
+/// The share of the time after which the first round of the early look is cut off.
 const FIRST_ROUND_SHARE: f64 = 0.6;
-/// The part after which the early look ends.
+/// The share of the time after which the early look ends.
 const EARLY_SHARE: f64 = 0.45;
-/// The part after which the longer look ends.
+/// The share of the time after which the longer look ends.
 const LONGER_SHARE: f64 = 0.85;
-/// The part after which all trials end: judging takes a moment.
+/// The share of the time after which all trials end. The rest is for the analysis.
 const LAST_SHARE: f64 = 0.97;
 /// The default of `--within`.
 const DEFAULT: Duration = Duration::from_secs(30);
 
-/// The time that was asked for.
+/// The start of the recommendation and its time limit.
 struct Time {
     began: Instant,
     within: Duration,
 }
 
 impl Time {
-    /// Returns what is left of this share of the time.
+    /// Returns the time until this share of the limit is used.
     fn left_of(&self, share: f64) -> Duration {
         self.within.mul_f64(share).saturating_sub(self.began.elapsed())
     }
 }
 
-/// What trials of a workload take, as far as it is known before one is made.
+/// The estimated duration of trials of a workload.
 struct Pace {
-    /// Between two messages; zero if each follows the one before it.
+    /// The time between two messages; zero in a closed loop.
     pause: Duration,
-    /// Starting, verifying and warming up.
+    /// The time to start, verify and warm up a trial.
     overhead: Duration,
     processes: u32,
 }
@@ -237,7 +237,7 @@ impl Pace {
         let case = workload.case("", Wait::Block, Placement::OtherCore);
         let processes = case.all_parties().len() as u32;
         let size_bytes = workload.size_bytes;
-        // Messages that are written and read as a whole before the clock starts, in bursts of two.
+        // Before the clock starts, messages are written and read as a whole, in bursts of two.
         let verified_bytes = (2 * verified_bursts(size_bytes)).saturating_mul(size_bytes as u64);
         let verifying_ns = verified_bytes.saturating_mul(u64::from(processes) * NS_PER_BYTE);
         Pace {
@@ -247,7 +247,7 @@ impl Pace {
         }
     }
 
-    /// Returns the measured time of a trial of the early look that has this `time` for this number of candidates.
+    /// Returns the measured time of a trial in the early look, which has this `time` for this number of candidates.
     fn early_budget(&self, candidates: usize, time: Duration) -> Duration {
         let candidates = candidates.max(1) as u32;
         if self.pause.is_zero() {
@@ -260,8 +260,8 @@ impl Pace {
         self.whole(fits(EARLY_ROUNDS).min(enough).max(fits(1).min(few)))
     }
 
-    /// Shortens this time to an odd number of messages, at least one, so that the median is one of them. The median of two would be the
-    /// faster one.
+    /// Shortens this time to an odd number of messages, at least one, so that the median is one of them. The median
+    /// of two would be the faster one.
     fn whole(&self, time: Duration) -> Duration {
         let messages = time.as_nanos().checked_div(self.pause.as_nanos());
         messages.map_or(time, |messages| self.pause * (messages.saturating_sub(1) / 2 * 2 + 1) as u32)
@@ -272,8 +272,9 @@ impl Pace {
         Duration::from_millis(5).max(FEWEST_MESSAGES * self.pause)
     }
 
-    /// Returns the longer look that fits into the time. Enough trials for an interval have priority, then the number of finalists. `rows`
-    /// returns the number of benchmarks for a number of blocking finalists, and the overhead of a trial.
+    /// Returns the longer look that fits into the time. Enough trials for an interval have priority, then the number
+    /// of finalists. `rows` returns the number of benchmarks for a number of blocking finalists, and the overhead of
+    /// a trial.
     fn longest_look(
         &self,
         left: Duration,
@@ -299,17 +300,17 @@ impl Pace {
             .find_map(|fewest| (FEWEST_FINALISTS..=SLEEPING).rev().find_map(|most| fits(*fewest, most)))
     }
 
-    /// Returns the longer look if the time does not suffice for a whole one.
+    /// Returns the longer look for the case that the time does not suffice for a whole one.
     fn shortest_look(&self, left: Duration, (rows, overhead): (usize, Duration)) -> Look {
         let fits = (left / (rows.max(1) as u32 * FEWEST_WITH_INTERVAL)).saturating_sub(overhead);
         let budget = if self.pause.is_zero() { self.least() } else { self.whole(fits.min(self.least())) };
         Look { most: FEWEST_FINALISTS, trials: FEWEST_WITH_INTERVAL, budget }
     }
 
-    /// Returns the sentence that says what will be measured, and for how long.
+    /// Returns a sentence about the planned measurements and their duration.
     fn estimate(&self, candidates: usize, early_budget: Duration, within: Duration) -> String {
         if candidates == 0 {
-            return "no candidate is left, so nothing is measured".to_owned();
+            return "no candidate remains, so nothing is measured".to_owned();
         }
         let early = (self.overhead + early_budget) * (candidates as u32 * EARLY_ROUNDS);
         let early = early.min(within.mul_f64(EARLY_SHARE));
@@ -326,11 +327,11 @@ impl Pace {
             0 => String::new(),
             pause => {
                 let messages = u128::from(trials) * budget.as_nanos().div_ceil(pause);
-                format!(", with about {messages} messages of each at this rate")
+                format!(", with about {messages} messages each at this rate")
             }
         };
         format!(
-            "about {about}, at most {}: an early look at {candidates} candidates at the workload, then a longer look at up to {rows}{messages}",
+            "about {about}, at most {}: a short measurement of {candidates} candidates under the workload, then a longer one of up to {rows}{messages}",
             Told(within)
         )
     }
@@ -339,7 +340,7 @@ impl Pace {
 /// The size of a longer look.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Look {
-    /// Maximum number of blocking finalists.
+    /// The maximum number of blocking finalists.
     most: usize,
     /// Trials of each finalist.
     trials: u32,
@@ -347,13 +348,13 @@ struct Look {
     budget: Duration,
 }
 
-/// Returns the minimum number of trials of a longer look.
+/// Returns the maximum number of trials of a longer look.
 fn most_trials(within: Duration) -> u32 {
     TRIALS.max((f64::from(TRIALS) * within.as_secs_f64() / DEFAULT.as_secs_f64()) as u32)
 }
 
-/// Drops candidates that busy-wait where spinning is not allowed, so that they serve for comparison alone: all if there are more
-/// processes than CPUs, or else all but one of each family.
+/// Drops busy-waiting candidates that are not allowed and thus serve for comparison alone. Keeps one of each family,
+/// or none if there are more processes than CPUs.
 fn drop_spinning(shortlist: &mut Shortlist, offers: &[Offer<'_>], processes: u32) {
     let cpus = std::thread::available_parallelism().map_or(1, |number| number.get() as u32);
     let workload = shortlist.workload.clone();
@@ -376,7 +377,8 @@ fn drop_spinning(shortlist: &mut Shortlist, offers: &[Offer<'_>], processes: u32
     exclude(shortlist, is_dropped, &reason);
 }
 
-/// Drops candidates that compile while they run if the time does not suffice for their warm-up: cold, their times are wrong.
+/// Drops candidates that compile while they run if the time does not suffice for their warm-up. Cold, they would be
+/// too slow.
 fn drop_compiling(shortlist: &mut Shortlist, within: Duration, compiles: &impl Fn(&str, Wait) -> bool) {
     let most = (within.mul_f64(COMPILING_SHARE).as_millis() / COMPILING.as_millis()) as usize;
     let mut found = 0;
@@ -385,12 +387,12 @@ fn drop_compiling(shortlist: &mut Shortlist, within: Duration, compiles: &impl F
         found += usize::from(is_compiling);
         is_compiling && found > most
     };
-    let reason = "compiles while it runs and warms up for seconds in each trial, and the time does not suffice: a longer --within \
-                  measures it";
+    let reason = "compiles while it runs and warms up for seconds in each trial, which the time limit does not allow: use a longer \
+                  --within to measure it";
     exclude(shortlist, is_dropped, reason);
 }
 
-/// Moves candidates to what is excluded, for this reason.
+/// Moves candidates to the excluded ones, with this reason.
 fn exclude(shortlist: &mut Shortlist, is_dropped: impl FnMut(&mut Candidate) -> bool, reason: &str) {
     let Shortlist { candidates, excluded, .. } = shortlist;
     excluded.extend(candidates.extract_if(.., is_dropped).map(|row| Excluded {
@@ -400,11 +402,12 @@ fn exclude(shortlist: &mut Shortlist, is_dropped: impl FnMut(&mut Candidate) -> 
     }));
 }
 
-/// Returns the measured time of each of this number of trials in a closed loop, which may take a quarter of the time together.
+/// Returns the measured time of each of these closed-loop trials, so that together with their overhead they take a
+/// quarter of the time.
 fn short_look(trials: u32, within: Duration) -> Duration {
     const LEAST: Duration = Duration::from_millis(4);
     const MOST: Duration = Duration::from_millis(20);
-    /// Starting, checking and warming a trial up.
+    /// The time to start, check and warm up a trial.
     const OVERHEAD: Duration = Duration::from_millis(12);
     (within / (4 * trials.max(1))).saturating_sub(OVERHEAD).clamp(LEAST, MOST)
 }
@@ -429,12 +432,14 @@ mod tests {
         let slow = pace(Some(100_000_000));
         assert_eq!(budget(&slow, 9), Duration::from_millis(100));
         assert_eq!(budget(&slow, 600), Duration::from_millis(300));
-        // 6 MB at 60/s to three receivers: one round with three messages per trial, instead of rounds with one message per trial.
+        // 6 MB at 60/s to three receivers: one round with three messages per trial, instead of rounds with one
+        // message per trial.
         let frames = Pace { overhead: Duration::from_millis(220), ..pace(Some(16_666_667)) };
         assert_eq!(frames.early_budget(25, Duration::from_secs(9)), Duration::from_nanos(3 * 16_666_667));
     }
 
-    /// Returns the number of messages in a trial of this measured time. The loop sends until a message is due after it.
+    /// Returns the number of messages in a trial of this measured time. The loop ends when the next message is due
+    /// after that time.
     fn messages(pace: &Pace, budget: Duration) -> u128 {
         budget.as_nanos().div_ceil(pace.pause.as_nanos())
     }
@@ -471,6 +476,6 @@ mod tests {
         let told = slow.estimate(33, Duration::from_millis(100), Duration::from_secs(20));
         assert!(told.contains("at most 20.0 s") && told.contains("33 candidates"), "{told}");
         // Four benchmarks have five trials of three messages each.
-        assert!(told.contains("up to 4, with about 15 messages of each at this rate"), "{told}");
+        assert!(told.contains("up to 4, with about 15 messages each at this rate"), "{told}");
     }
 }

@@ -1,4 +1,4 @@
-//! `furlong recommend`: what to take for a workload.
+//! `furlong recommend`: recommends a mechanism for a workload.
 
 mod asking;
 mod earlier;
@@ -15,14 +15,16 @@ use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{Boundary, Objective, Placement, Trust, Workload};
 use furlong_render as render;
 
-/// Recommends a mechanism for what was asked, which is what was `typed`.
+/// Recommends a mechanism for the requested workload; `typed` are the arguments as parsed by clap.
 pub fn recommend(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result<Outcome> {
     if asked.place == Placement::OneProcess {
-        return Err(Usage("--place one-process: a recommendation is for two processes".to_owned()).into());
+        let reason =
+            "--place one-process is not supported: recommend compares mechanisms between two processes";
+        return Err(Usage(reason.to_owned()).into());
     }
     let workload = workload(asked, typed)?;
     if !asked.emit.is_empty() && [workload.receivers, workload.senders, workload.workers] != [1; 3] {
-        let reason = "--emit prints one sender and one receiver: ask for the recommendation without --emit, then print its \
+        let reason = "--emit prints one sender and one receiver: run recommend without --emit, then print its \
                       row with --emit and --row but without --receivers, --senders and --workers, and use one pair for each \
                       process";
         return Err(Usage(reason.to_owned()).into());
@@ -34,9 +36,9 @@ pub fn recommend(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result
     let finished =
         looking::measure(workload, &asked.emit, (asked.place, asked.within.0), &asked.common, &asked.saving)?;
     let Some(recommendation) = judge(&DecodedRun::of(&finished.run)) else {
-        anyhow::bail!("the run has no workload in it: this is a fault of furlong; please report it");
+        anyhow::bail!("the run contains no workload: this is a bug in furlong; please report it");
     };
-    // Half of a run says nothing that could be told again.
+    // The answer of a partial run is not worth keeping.
     let keep = !asked.saving.no_save && !recommendation.run.partial;
     let recommendation = earlier::compared(recommendation, asked.place, keep);
     let shown = match asked.format {
@@ -63,7 +65,7 @@ fn verdict(recommendation: &Recommendation) -> Outcome {
     }
 }
 
-/// The workload as it was typed, read from a file, or answered.
+/// Returns the workload from the command line, from a file, or from answers on the terminal.
 fn workload(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result<Workload> {
     let options = match &asked.file {
         Some(path) => file::read(path, typed)?,
@@ -75,7 +77,7 @@ fn workload(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result<Work
 /// Returns the workload that the options describe.
 ///
 /// # Errors
-/// Options that contradict each other.
+/// Returns a usage error if options contradict each other.
 pub fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
     let usual = Workload::default();
     let pattern = options.pattern.unwrap_or(usual.pattern);
@@ -106,20 +108,17 @@ pub fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
         adapters: options.also == Some(Also::Adapters),
     };
     let contradictions = [
-        (
-            options.request.is_some() && !pattern.has_requests(),
-            "--request belongs to requests: say --pattern request",
-        ),
+        (options.request.is_some() && !pattern.has_requests(), "--request requires --pattern request"),
         (
             options.accept_shared_memory && options.trust != Some(Trust::None),
-            "--accept-shared-memory says something only with --trust none",
+            "--accept-shared-memory requires --trust none",
         ),
-        (workload.size_bytes == 0, "--size 0 carries nothing: say 1 byte or more"),
+        (workload.size_bytes == 0, "--size must be at least 1 byte, got 0"),
     ];
     let contradictions = contradictions.into_iter().chain(contradictions_of_several(&workload));
     let of_slo = (
         options.slo.is_some() && (streams || workload.objective == Objective::Throughput),
-        "--slo is about single messages: say --rate, and an objective other than throughput",
+        "--slo limits the latency of single messages: add --rate, and use an --objective other than throughput",
     );
     match contradictions.chain([of_slo]).find(|(is_one, _)| *is_one) {
         Some((_, why)) => Err(Usage(why.to_owned()).into()),
@@ -127,25 +126,22 @@ pub fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
     }
 }
 
-/// Returns which contradictions a workload of several processes has.
+/// Returns the possible contradictions in a workload of several processes, each with whether it holds.
 fn contradictions_of_several(workload: &Workload) -> [(bool, &'static str); 4] {
     let Workload { pattern, receivers, senders, workers, latest, .. } = *workload;
     let several = [receivers, senders, workers].into_iter().filter(|number| *number > 1).count();
     let shares_an_end = senders > 1 || workers > 1;
     let is_paced_stream = pattern.is_stream() && workload.interval_ns.is_some() && !shares_an_end;
     [
-        (several > 1, "--receivers, --senders and --workers: several of one of them can be measured"),
-        (
-            shares_an_end && !pattern.is_stream(),
-            "--senders and --workers belong to messages one way: say --pattern one-way",
-        ),
+        (several > 1, "only one of --receivers, --senders and --workers may be above 1"),
+        (shares_an_end && !pattern.is_stream(), "--senders and --workers require --pattern one-way"),
         (
             shares_an_end && workload.objective == Objective::Latency,
-            "--senders and --workers are measured as fast as messages go: say another --objective than latency",
+            "--senders and --workers are measured at the maximum rate: use an --objective other than latency",
         ),
         (
             latest && !is_paced_stream,
-            "--latest is for messages one way at a rate, to one or more receivers: say --pattern one-way and --rate",
+            "--latest requires --pattern one-way and --rate, with one or more receivers",
         ),
     ]
 }

@@ -1,11 +1,11 @@
-//! Experiments of a test's own, which take seconds where the published ones take minutes.
+//! Experiments for tests, which take seconds instead of the minutes of the published ones.
 
 use super::{Finished, Place};
 use furlong_analysis::{Replay, ReplayRow, ReplayStatus};
 use std::fs;
 use std::process::Command;
 
-/// Two rows that are measured and one that furlong does not have, with figures, claims and a fault.
+/// Two rows that furlong measures and one that it does not have, with figures, claims and a fault.
 pub const ROUND_TRIPS: &str = r#"name = "mine"
 title = "Is the pipe still slower than the queue?"
 author = "the tests"
@@ -51,7 +51,8 @@ than = "the pipe"
 text = "Nobody looked at what arrived."
 "#;
 
-/// An experiment in which a region of `size` is handed over `repetitions` times, a row for each backing.
+/// Returns an experiment that transfers a region of `size` `repetitions` times through mapped memory, with one row
+/// per backing.
 pub fn handovers(backings: &[&str], size: &str, repetitions: u32, trials: u32) -> String {
     let rows = backings.iter().map(|name| format!("[[row]]\nname = \"{name}\"\nbacking = \"{name}\"\n"));
     format!(
@@ -62,19 +63,19 @@ pub fn handovers(backings: &[&str], size: &str, repetitions: u32, trials: u32) -
 }
 
 impl Place {
-    /// Writes an experiment of the test's own into `mine.toml`.
+    /// Writes an experiment into `mine.toml`.
     pub fn write_experiment(&self, experiment: &str) {
         fs::write(self.path("mine.toml"), experiment).expect("a file in a place of our own");
     }
 
-    /// Furlong that replays an experiment of the test's own.
+    /// Returns the command that replays an experiment.
     pub fn replaying(&self, experiment: &str, options: &[&str]) -> Command {
         self.write_experiment(experiment);
         self.furlong(["replay", "./mine.toml", "--format", "json"].iter().chain(options).copied())
     }
 
-    /// Replays an experiment of the test's own to its end. It is tried twice if a row is void: in trials as short as
-    /// these a stall of the machine is enough to break a law.
+    /// Replays an experiment to its end. If a row is void, the replay is repeated once: in such short trials, a stall
+    /// of the machine is enough to break a law.
     pub fn replay(&self, experiment: &str, options: &[&str]) -> Finished {
         let finished = self.finish(&mut self.replaying(experiment, options));
         if finished.code != Some(1) || !finished.replay().rows.iter().any(is_void) {
@@ -85,20 +86,20 @@ impl Place {
     }
 }
 
-/// Whether the figures of a row cannot be true.
+/// Returns whether the figures of a row cannot be true.
 pub fn is_void(row: &ReplayRow) -> bool {
     row.status == ReplayStatus::Void
 }
 
 impl Finished {
-    /// The replay that `replay --format json` printed.
+    /// Returns the replay that `replay --format json` printed.
     #[track_caller]
     pub fn replay(&self) -> Replay {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:#?}"))
     }
 }
 
-/// The row that is called so, at the first size that it has.
+/// Returns the row with this name, at its first size.
 #[track_caller]
 pub fn row<'a>(replay: &'a Replay, name: &str) -> &'a ReplayRow {
     let found = replay.rows.iter().find(|row| row.mechanism == name);

@@ -1,17 +1,17 @@
-//! What belongs to the whole machine and outlives every process: block devices, mounts, huge pages.
+//! State of the whole machine that outlives every process: block devices, mounts, huge pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-/// Numbers that a run raises for a moment, by their names.
+/// Kernel numbers that a run raises temporarily, by name.
 pub type Limits = BTreeMap<String, u64>;
 
-/// The kinds of file systems that furlong makes; a machine may mount others at any time.
+/// The kinds of file systems that furlong mounts. Mounts of other kinds may change at any time.
 const KINDS: [&str; 3] = ["ext4", "tmpfs", "hugetlbfs"];
 
-/// The devices of the kinds that furlong makes, each with a number that no other will ever have: the names of devices
-/// that are gone are given to new ones. A loop device gets another number whenever it is bound, so that a free one has
-/// none.
+/// Returns the devices of the kinds that furlong creates. Each has its sequence number, which is unique, because the
+/// name of a removed device is reused. A loop device gets a new number whenever it is bound, so a free one is listed
+/// without.
 pub fn devices() -> BTreeSet<String> {
     let mut devices = BTreeSet::new();
     for entry in fs::read_dir("/sys/block").into_iter().flatten().flatten() {
@@ -28,7 +28,7 @@ pub fn devices() -> BTreeSet<String> {
     devices
 }
 
-/// The mounts that everybody sees.
+/// Returns the mounts of the machine's mount namespace.
 pub fn mounts() -> impl Iterator<Item = String> {
     let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let of_a_kind = |line: &&str| {
@@ -39,7 +39,7 @@ pub fn mounts() -> impl Iterator<Item = String> {
     mounts.into_iter()
 }
 
-/// What says how many huge pages there are and may be.
+/// Returns the numbers of existing and allowed huge pages.
 pub fn limits() -> Limits {
     let mut limits = Limits::new();
     for name in ["nr_hugepages", "nr_overcommit_hugepages"] {
@@ -55,7 +55,8 @@ pub fn limits() -> Limits {
     limits
 }
 
-/// Those of the numbers that are higher now. Lower is no fault of a run's: another test had raised them before.
+/// Returns the numbers that have grown. A lower number is not the fault of a run, because another test had raised it
+/// before.
 pub fn raised(before: &Limits, now: &Limits) -> Vec<String> {
     let raised = now.iter().filter(|(name, number)| before.get(*name).is_some_and(|old| *number > old));
     raised.map(|(name, number)| format!("{name} = {number}, which was {}", before[name])).collect()

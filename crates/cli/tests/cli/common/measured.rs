@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
-/// Their names.
+/// The names of the runs.
 const NAMES: [&str; 2] = ["before", "after"];
 
 static MEASURED: LazyLock<[String; 2]> = LazyLock::new(|| {

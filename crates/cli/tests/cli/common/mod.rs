@@ -1,5 +1,5 @@
-//! What the tests of the command share: a place of its own for each, a watchdog over every furlong in it, and a
-//! look around for what was left.
+//! Helpers for the tests of the command: a separate place for each test, a watchdog for every furlong in it, and a
+//! check for leftovers.
 
 pub mod experiment;
 mod machine;
@@ -23,7 +23,7 @@ pub use turn::Turn;
 
 use std::time::{Duration, Instant};
 
-/// Looks until there is something to see; `None` if there was nothing within `limit`.
+/// Repeats `look` until it returns a value; `None` if it does not within `limit`.
 pub fn look_for<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let end = Instant::now() + limit;
     loop {
@@ -48,7 +48,7 @@ pub fn can_trace(place: &Place) -> bool {
     traced.is_ok_and(|output| output.status.success())
 }
 
-/// Waits for a child that writes little, with a watchdog.
+/// Waits with a timeout for a child whose output fits into a pipe.
 pub fn wait_for_output(mut child: std::process::Child) -> std::process::Output {
     if look_for(Duration::from_secs(60), || child.try_wait().expect("our own child")).is_none() {
         let _ = child.kill();

@@ -1,4 +1,4 @@
-//! Furlong as a user without any right, started by root.
+//! Furlong as an unprivileged user, started by root.
 
 use super::Place;
 use std::fs::{self, Permissions};
@@ -6,7 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 impl Place {
-    /// Furlong with these arguments as `nobody`, from a copy in this place: where it was built nobody may look.
+    /// Returns furlong with these arguments as UID 65534. It runs a copy in this place, because that user cannot
+    /// access the build directory.
     pub fn furlong_as_nobody<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
         let program = self.path("furlong");
         fs::copy(env!("CARGO_BIN_EXE_furlong"), &program).expect("a copy of furlong");

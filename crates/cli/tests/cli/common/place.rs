@@ -1,9 +1,10 @@
-//! A test's own place: folders for all that furlong may write, a mark on every process started in it, and a
-//! watchdog.
+//! The place of a test: directories for everything that furlong may write, a mark on every process started in it, and
+//! a watchdog.
 
 use super::processes::{self, Process};
-use super::{Summary, Turn};
+use super::{Summary, Turn, look_for};
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,17 +12,17 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 
-/// The variable that marks every process of a place: roles and janitors inherit it.
+/// The environment variable that marks every process of a place: roles and cleanup processes inherit it.
 pub const MARK: &str = "FURLONG_TEST";
 
-/// How long any furlong may take before it counts as hung, unless a test says more.
+/// The time after which a furlong counts as hung, unless a test sets another limit.
 const WATCHDOG: Duration = Duration::from_secs(60);
 
-/// What stands for ssh to a host where a test has none: a shell of this one, which says of itself what sshd does.
+/// A proxy for ssh: a shell of this host, which sets `SSH_CONNECTION` as sshd does.
 pub const SSH_TO_HERE: &str = r#"echo "$@" >"$HOME/ssh"; SSH_CONNECTION="127.0.0.1 1 127.0.0.1 22" exec sh"#;
 
-/// Returns the variable PATH, in which the folder of the Python interpreter is first: the `python3` that is found otherwise may be a
-/// script that looks for the interpreter at each start.
+/// Returns the variable PATH with the directory of the Python interpreter first. Otherwise, `python3` may be a script
+/// that searches for the interpreter at each start.
 fn path() -> &'static str {
     static PATH: LazyLock<String> = LazyLock::new(|| {
         let folder = "import os, sys; print(os.path.dirname(sys.executable), end='')";
@@ -36,28 +37,28 @@ fn path() -> &'static str {
     &PATH
 }
 
-/// Folders and a mark that no other test has.
+/// Directories and a mark that no other test has.
 pub struct Place {
     folder: TempDir,
     runs: AtomicUsize,
-    /// Given back once everything in the place has ended.
+    /// Released once everything in the place has ended.
     _turn: Arc<Turn>,
 }
 
 impl Place {
-    /// A new place, in which a test runs beside others.
+    /// Returns a new place; other tests may run at the same time.
     pub fn new() -> Place {
         Place::in_turn(Turn::beside_others())
     }
 
-    /// A new place for a test that compares times, or counts what other processes change: no other test runs.
+    /// Returns a new place for a test that compares times, or counts system-wide changes: no other test runs.
     pub fn alone() -> Place {
         Place::in_turn(Turn::alone())
     }
 
-    /// A further place of a test that has its turn.
+    /// Returns a further place of a test that already has its turn.
     pub fn in_turn(turn: Arc<Turn>) -> Place {
-        // Whoever runs the tests may have had hang-ups ignored, and furlong would inherit that.
+        // The caller of the tests may ignore SIGHUP, which furlong would inherit.
         furlong_os::linux::signal::reset_ending();
         let folder = tempfile::Builder::new().prefix("place-").tempdir().expect("a temporary folder");
         for name in ["tmp", "home", "data", "out"] {
@@ -66,33 +67,34 @@ impl Place {
         Place { folder, runs: AtomicUsize::new(0), _turn: turn }
     }
 
-    /// A path in it: `tmp` is where furlong makes its folders, `data` where it saves runs, `home` its home.
+    /// Returns a path in the place: `tmp` is the directory for temporary files, `data` the one for saved runs, `home`
+    /// the home directory.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// The file of the run saved as `name`.
+    /// Returns the file of the run saved as `name`.
     pub fn saved(&self, name: &str) -> PathBuf {
         self.path("data").join(format!("furlong/runs/{name}.jsonl"))
     }
 
-    /// The files of all saved runs.
+    /// Returns the files of all saved runs.
     pub fn all_saved(&self) -> Vec<PathBuf> {
         let runs = fs::read_dir(self.path("data/furlong/runs")).into_iter().flatten().flatten();
         runs.map(|run| run.path()).collect()
     }
 
-    /// How many records of a kind the run saved as `name` has by now.
+    /// Returns the current number of records of a kind in the run saved as `name`.
     pub fn records(&self, name: &str, kind: &str) -> usize {
         records(&self.saved(name), kind)
     }
 
-    /// How many records of a kind all saved runs have by now.
+    /// Returns the current number of records of a kind in all saved runs.
     pub fn records_of_all(&self, kind: &str) -> usize {
         self.all_saved().iter().map(|run| records(run, kind)).sum()
     }
 
-    /// Makes the folders of dead runs so old that none can belong to a run that is starting.
+    /// Sets the times of dead runs' directories back, so that none can belong to a run that is starting.
     pub fn age_leftovers(&self) {
         for folder in fs::read_dir(self.path("tmp")).expect("a folder").flatten() {
             let folder = File::open(folder.path()).expect("a folder of ours");
@@ -100,12 +102,12 @@ impl Place {
         }
     }
 
-    /// The variable PATH by which this script is found under this name, before any other program.
+    /// Returns a PATH in which this script has this name and comes before any other program.
     pub fn path_with(&self, name: &str, script: &str) -> String {
         let folder = self.path("bin");
         fs::create_dir_all(&folder).expect("a folder");
         let program = folder.join(name);
-        // What is there may be a link to a program.
+        // The existing file may be a link to a program.
         let _ = fs::remove_file(&program);
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("a file in a new folder");
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -113,7 +115,7 @@ impl Place {
         format!("{}:{}", folder.display(), path())
     }
 
-    /// A program that runs in this place, with furlong's path as `$FURLONG`.
+    /// Returns a program that runs in this place, with furlong's path as `$FURLONG`.
     pub fn program(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command
@@ -130,26 +132,32 @@ impl Place {
         command
     }
 
-    /// Furlong with these arguments.
+    /// Returns furlong with these arguments.
     pub fn furlong<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
         let mut command = self.program(env!("CARGO_BIN_EXE_furlong"));
         command.args(arguments);
         command
     }
 
-    /// A line of shell, in which furlong is `"$FURLONG"`.
+    /// Returns a line of shell, in which furlong is `"$FURLONG"`.
     pub fn shell(&self, script: &str) -> Command {
         let mut command = self.program("sh");
         command.args(["-c", script]);
         command
     }
 
-    /// Starts a command, its output in files: no reader of a pipe waits for a process that was left.
+    /// Starts a command with its output in files, because the reader of a pipe would wait for leftover processes.
     pub fn start(&self, command: &mut Command) -> Running<'_> {
         let number = self.runs.fetch_add(1, Ordering::Relaxed);
         let outputs = ["stdout", "stderr"].map(|name| self.path("out").join(format!("{number}.{name}")));
         let [stdout, stderr] = outputs.each_ref().map(|path| File::create(path).expect("a file for output"));
-        let child = command.stdout(stdout).stderr(stderr).spawn().expect("the program starts");
+        command.stdout(stdout).stderr(stderr);
+        // The fork of another test holds a copy of the program open for writing, until it executes its own program.
+        let child = look_for(Duration::from_secs(10), || match command.spawn() {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => None,
+            started => Some(started),
+        });
+        let child = child.expect("a file that is not busy").expect("the program starts");
         Running { child, outputs, place: self, words: format!("{command:?}") }
     }
 
@@ -163,14 +171,14 @@ impl Place {
         self.finish(&mut self.furlong(arguments))
     }
 
-    /// The living processes that were started in this place.
+    /// Returns the living processes that were started in this place.
     pub fn processes(&self) -> Vec<Process> {
         processes::marked(&format!("{MARK}={}", self.folder.path().display()))
     }
 
     fn kill_all(&self) {
         for process in self.processes() {
-            // One that is gone in between is gone.
+            // A process may have exited in the meantime.
             let _ = furlong_os::process::send_signal(process.pid, libc::SIGKILL);
         }
     }
@@ -188,7 +196,7 @@ impl Drop for Place {
     }
 }
 
-/// A command that runs.
+/// A running command.
 pub struct Running<'a> {
     child: Child,
     outputs: [PathBuf; 2],
@@ -197,33 +205,33 @@ pub struct Running<'a> {
 }
 
 impl Running<'_> {
-    /// Its process number.
+    /// Returns the PID.
     pub fn pid(&self) -> i32 {
         self.child.id() as i32
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the command.
     pub fn signal(&self, signal: i32) {
         furlong_os::process::send_signal(self.pid(), signal).expect("a child that was not waited for");
     }
 
-    /// What it has written to stdout so far.
+    /// Returns its output on stdout so far.
     pub fn stdout(&self) -> String {
         let [stdout, _] = self.said();
         stdout
     }
 
-    /// Whether it has ended.
+    /// Returns whether it has exited.
     pub fn has_ended(&mut self) -> bool {
         self.child.try_wait().expect("our own child").is_some()
     }
 
-    /// Waits for its end. If that does not come, kills all of the place and fails with what was said.
+    /// Waits for its end. At the timeout, kills all processes of the place and fails with the output so far.
     pub fn finish(self) -> Finished {
         self.finish_within(WATCHDOG)
     }
 
-    /// As [`Running::finish`], with another limit.
+    /// Waits like [`Running::finish`], with another limit.
     pub fn finish_within(mut self, limit: Duration) -> Finished {
         let end = Instant::now() + limit;
         let status = loop {
@@ -261,37 +269,37 @@ impl Running<'_> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        // Of a child that was waited for already, std remembers it.
+        // If the child was already waited for, std does not send the signal.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A command that has ended.
+/// A finished command.
 #[derive(Debug)]
 pub struct Finished {
-    /// As it was typed.
+    /// The command line.
     #[expect(dead_code, reason = "a test that fails shows it")]
     pub words: String,
-    /// Its exit code, unless a signal ended it.
+    /// The exit status, unless a signal ended the command.
     pub code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended the command.
     pub signal: Option<i32>,
-    /// All of its output.
+    /// The whole output on stdout.
     pub stdout: String,
-    /// All of its complaints.
+    /// The whole output on stderr.
     pub stderr: String,
 }
 
 impl Finished {
-    /// Fails unless it left with `code`, and without panic.
+    /// Fails unless the command exited with `code` and without a panic.
     #[track_caller]
     pub fn expect_code(self, code: i32) -> Finished {
         assert_eq!(self.code, Some(code), "{self:#?}");
         self.expect_no_panic()
     }
 
-    /// Fails if there was a panic in any process.
+    /// Fails if any process has panicked.
     #[track_caller]
     pub fn expect_no_panic(self) -> Finished {
         let panicked = [&self.stdout, &self.stderr]
@@ -301,14 +309,14 @@ impl Finished {
         self
     }
 
-    /// Fails unless stderr has these words.
+    /// Fails unless stderr contains `words`.
     #[track_caller]
     pub fn expect_complaint(self, words: &str) -> Finished {
         assert!(self.stderr.contains(words), "no '{words}' in {self:#?}");
         self
     }
 
-    /// The one JSON value that it printed.
+    /// Returns stdout parsed as one JSON value.
     #[track_caller]
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:#?}"))

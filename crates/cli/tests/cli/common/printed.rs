@@ -1,4 +1,4 @@
-//! The fields of `run --format json` that tests look at, read as another program would read them.
+//! The fields of `run --format json` that tests check, parsed as other programs would parse them.
 
 use furlong_analysis::SkippedStatus;
 use furlong_model::{Case, Fault};
@@ -22,7 +22,7 @@ pub struct Row {
     pub failed_trials: usize,
     pub verified: bool,
     pub processors: Vec<usize>,
-    /// Fields whose names depend on the unit, as in `round_trip_ns` and `message_ns`.
+    /// Fields whose names depend on the unit, for example `round_trip_ns` and `message_ns`.
     #[serde(flatten)]
     pub figures: Value,
 }

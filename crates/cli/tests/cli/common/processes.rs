@@ -1,9 +1,9 @@
-//! The processes of a run, told apart by what the kernel says of them.
+//! The processes of a run, distinguished by their entries in /proc.
 
 use super::place::Place;
 use std::fs;
 
-/// A process as /proc shows it.
+/// A process as shown in /proc.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
     pub pid: i32,
@@ -13,18 +13,19 @@ pub struct Process {
     pub arguments: String,
 }
 
-/// What a process is in a run.
+/// The part of a process in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Plays a role in a trial.
+    /// A role in a trial.
     Role,
-    /// Leads a session of its own: it cleans up.
+    /// The cleanup process, which leads a separate session.
     Janitor,
-    /// The supervisor, or one that watches the machine for a moment.
+    /// The supervisor, or a process that takes a noise reading.
     Other,
 }
 
-/// The living processes with `mark` in their environment. What is no longer there, or not ours, is passed over.
+/// Returns the living processes with `mark` in their environment. Processes that have exited or belong to other users
+/// are skipped.
 pub fn marked(mark: &str) -> Vec<Process> {
     let pids = fs::read_dir("/proc").expect("/proc").flatten();
     let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -37,14 +38,14 @@ fn process(pid: i32, mark: &str) -> Option<Process> {
         return None;
     }
     let status = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name comes in brackets and may have any characters in it.
+    // The name is in brackets and may contain any characters.
     let mut fields = status.rsplit_once(')')?.1.split_whitespace();
     let state = fields.next()?.chars().next()?;
     let parent = fields.next()?.parse().ok()?;
     let session: i32 = fields.nth(1)?.parse().ok()?;
     let arguments =
         String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/cmdline")).ok()?).replace('\0', " ");
-    // What a role says when it dies is kept in memory of this name; nobody else's stderr is there.
+    // The stderr of a role is a memfd with this name. No other process writes its stderr there.
     let stderr = fs::read_link(format!("/proc/{pid}/fd/2")).unwrap_or_default();
     let kind = if stderr.to_string_lossy().contains("furlong-stderr") {
         Kind::Role
@@ -57,12 +58,12 @@ fn process(pid: i32, mark: &str) -> Option<Process> {
 }
 
 impl Place {
-    /// Both roles of the trial that the supervisor runs now, the initiator first; `None` unless both are there.
+    /// Returns both roles of the current trial of the supervisor, the initiator first; `None` unless both exist.
     pub fn roles(&self, supervisor: i32) -> Option<[Process; 2]> {
         let mut roles = self.processes();
         roles.retain(|process| process.kind == Kind::Role && process.parent == supervisor);
         let [one, other] = roles.try_into().ok()?;
-        // The initiator is started first, so its number is the lower one, unless numbers began anew in between.
+        // The initiator is started first, so its PID is lower, unless PIDs wrapped around in between.
         Some(if (one.pid < other.pid) == (one.pid.abs_diff(other.pid) < 10_000) {
             [one, other]
         } else {
@@ -70,7 +71,7 @@ impl Place {
         })
     }
 
-    /// The process that cleans up after the supervisor.
+    /// Returns the cleanup process of the supervisor.
     pub fn janitor(&self, supervisor: i32) -> Option<Process> {
         self.processes()
             .into_iter()

@@ -1,4 +1,4 @@
-//! Saved runs rewritten: other times, other numbers of trials, other machines, without measuring again.
+//! Saved runs rewritten with other times, numbers of trials or machines, without measuring again.
 
 use super::Place;
 use furlong_analysis::Run;
@@ -7,7 +7,7 @@ use furlong_stats::{Distribution, HistogramRange, distinct, encode_histogram};
 use std::fs;
 
 impl Place {
-    /// Writes a run as if it had been saved under `name`.
+    /// Writes a run as if it had been saved as `name`.
     pub fn write_run(&self, name: &str, records: &[Record]) {
         let line = |record: &Record| serde_json::to_string(record).expect("a record") + "\n";
         let path = self.saved(name);
@@ -16,8 +16,8 @@ impl Place {
     }
 }
 
-/// A run of the same rows on a machine without a word of noise, in which each row has a trial for each of these
-/// factors: its first one, with all times multiplied.
+/// Returns a run of the same rows on a machine without noise. Each row has one trial per factor: its first trial,
+/// with all times multiplied by the factor.
 pub fn rewritten(run: &Run, factors: &[f64]) -> Vec<Record> {
     let mut header = run.header.clone();
     // A coarse clock would widen the intervals of fast rows.
@@ -32,7 +32,7 @@ pub fn rewritten(run: &Run, factors: &[f64]) -> Vec<Record> {
     records
 }
 
-/// The trial with its times multiplied.
+/// Returns the trial with its times multiplied.
 fn multiplied(trial: &Trial, factor: f64) -> Trial {
     let mut trial = trial.clone();
     if let Outcome::Measured(measured) = &mut trial.outcome {
@@ -42,7 +42,7 @@ fn multiplied(trial: &Trial, factor: f64) -> Trial {
         let slower = times.buckets().map(|(middle, count)| (scaled(middle), count));
         measured.histogram = encode_histogram(range, slower).expect("sound bounds");
         measured.elapsed_ns = scaled(measured.elapsed_ns as f64);
-        // Who never waits has its processor for all of the time on such a machine.
+        // On such a machine, a role that never waits uses its CPU all the time.
         let roles = measured.roles.len() as u64;
         let processors = distinct(measured.roles.iter().map(|role| role.processor)).len() as u64;
         let never_waits = trial.case.wait.kind() == WaitKind::Spinning || processors == 1;

@@ -1,4 +1,4 @@
-//! What could be left: names in memory, System V objects, message queues, block devices, mounts, huge pages, files,
+//! Possible leftovers: names in memory, System V objects, message queues, block devices, mounts, huge pages, files,
 //! processes.
 
 use super::{Place, machine};
@@ -7,11 +7,11 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// How long leftovers may take to go before they count: a killed run's janitor works after the run's end, and
-/// other tests make things for a moment at the same time.
+/// The time after which a leftover counts. The cleanup process of a killed run works after the run's end, and other
+/// tests create objects for a short time.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Everything that the machine has and a run could have left, outside of the test's own place.
+/// Everything on the machine, outside the test's own place, that a run could have left.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snapshot {
     things: BTreeSet<String>,
@@ -19,14 +19,14 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Looks around.
+    /// Records the current state.
     pub fn take() -> Snapshot {
         let mut things = BTreeSet::new();
         let ours = |name: &str| name.contains("furlong");
         things.extend(names_in("/dev/shm").filter(|name| ours(name)).map(|name| format!("/dev/shm/{name}")));
         things.extend(queues().into_iter().filter(|name| ours(name)).map(|name| format!("queue {name}")));
-        // Key and number of a System V object are in its first two columns. They have no names: those of a run
-        // are in a namespace of its own, so that none shows here.
+        // The first two columns of a System V object are its key and its identifier. These objects have no names. The
+        // objects of a run are in a separate namespace, so none is listed here.
         for kind in ["shm", "msg", "sem"] {
             let table = fs::read_to_string(format!("/proc/sysvipc/{kind}")).unwrap_or_default();
             for line in table.lines().skip(1) {
@@ -39,8 +39,8 @@ impl Snapshot {
         Snapshot { things, limits: machine::limits() }
     }
 
-    /// Fails if something is there that was not there before, in the place or outside it, and does not go.
-    /// Says how long it took until all was gone.
+    /// Fails if something new exists, in the place or outside it, and does not disappear. Returns how long it took
+    /// until nothing was left.
     #[track_caller]
     pub fn expect_nothing_left(&self, place: &Place) -> Duration {
         let start = Instant::now();
@@ -48,7 +48,7 @@ impl Snapshot {
         while !left.is_empty() {
             assert!(start.elapsed() < PATIENCE, "left: {left:#?}");
             std::thread::sleep(Duration::from_millis(10));
-            // Names are never used twice: what another test makes for a moment is not there in every look.
+            // Names are never reused, so the short-lived objects of another test do not exist in every look.
             let now = self.left(place);
             left.retain(|thing| now.contains(thing));
             left.extend(now.into_iter().filter(|thing| thing.starts_with("process")));
@@ -56,7 +56,7 @@ impl Snapshot {
         start.elapsed()
     }
 
-    /// What is there now, in the place or outside it, and was not there before.
+    /// Returns everything that exists now, in the place or outside it, but not in this snapshot.
     pub fn left(&self, place: &Place) -> BTreeSet<String> {
         let now = Snapshot::take();
         let mut left: BTreeSet<_> = now.things.difference(&self.things).cloned().collect();
@@ -75,7 +75,7 @@ fn names_in(folder: &str) -> impl Iterator<Item = String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned())
 }
 
-/// The POSIX queues there are. They show in a file system alone, which only root may mount.
+/// Returns the POSIX queues. They are only listed in a file system that only root may mount.
 fn queues() -> Vec<String> {
     if !furlong_os::identity::is_administrator() {
         return Vec::new();

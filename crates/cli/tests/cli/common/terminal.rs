@@ -1,4 +1,4 @@
-//! A terminal: that of `script` from util-linux.
+//! A terminal, provided by `script` from util-linux.
 
 use super::{Finished, Place, Running, look_for};
 use std::io::{PipeWriter, Write};
@@ -6,19 +6,19 @@ use std::time::Duration;
 
 const A_WHILE: Duration = Duration::from_secs(30);
 
-/// A terminal on which a line of shell runs, with `"$FURLONG"` in it.
+/// A terminal that runs a line of shell, in which furlong is `"$FURLONG"`.
 pub struct Terminal<'a> {
     pub running: Running<'a>,
     keyboard: PipeWriter,
-    /// How much of what is shown was looked at.
+    /// The number of bytes of the output that were already searched.
     seen: usize,
 }
 
 impl Terminal<'_> {
-    /// What Ctrl-C types.
+    /// The character that Ctrl-C types.
     pub const INTERRUPT: &'static str = "\u{3}";
 
-    /// Starts the line there.
+    /// Starts the line on a new terminal.
     pub fn start<'a>(place: &'a Place, line: &str) -> Terminal<'a> {
         let (keys, keyboard) = std::io::pipe().expect("a pipe");
         let mut script = place.program("script");
@@ -26,12 +26,12 @@ impl Terminal<'_> {
             .args(["--quiet", "--return", "--flush", "--command", line, "/dev/null"])
             .stdin(keys)
             .env("SHELL", "/bin/sh")
-            // Nothing is drawn where this is not set: the terminal may not know how.
+            // Without TERM, nothing is drawn, because the terminal's abilities are unknown.
             .env("TERM", "xterm");
         Terminal { running: place.start(&mut script), keyboard, seen: 0 }
     }
 
-    /// Waits until these words are shown, after those that were waited for before, and then types.
+    /// Waits until these words are shown, after the words of earlier calls, and then types `keys`.
     #[track_caller]
     pub fn at(&mut self, words: &str, keys: &str) {
         let shown = look_for(A_WHILE, || {
@@ -43,7 +43,7 @@ impl Terminal<'_> {
         self.keyboard.write_all(keys.as_bytes()).expect("a terminal that reads");
     }
 
-    /// What was shown to the end.
+    /// Waits for the end and returns the whole output.
     pub fn finish(self) -> Finished {
         self.running.finish_within(Duration::from_secs(120))
     }

@@ -1,13 +1,13 @@
-//! Who runs when: most tests beside others, those that compare times or have processes at once of their own alone.
+//! Turns of tests: most tests run in parallel. Tests that compare times or count system-wide changes run alone.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 
-/// How many wait to be alone before others wait for them. A test that is to be alone waits for the end of all others, in which a
-/// processor idles: two that follow each other share that time.
+/// The number of tests waiting to run alone that makes new parallel tests wait. A test that runs alone waits for the
+/// end of all others, which leaves a CPU idle; two in succession share that time.
 const WAITING_TOGETHER: usize = 2;
 
-/// Tests that are running, and those that wait until none is.
+/// The running tests, and the tests that wait to run alone.
 struct Turns {
     running: usize,
     alone: bool,
@@ -18,23 +18,23 @@ static TURNS: Mutex<Turns> = Mutex::new(Turns { running: 0, alone: false, waitin
 static CHANGED: Condvar = Condvar::new();
 
 thread_local! {
-    /// The turn of the test that this thread runs.
+    /// The turn of the test on this thread.
     static HELD: RefCell<Weak<Turn>> = const { RefCell::new(Weak::new()) };
 }
 
-/// The right to run, until it is dropped.
+/// The right to run, held until it is dropped.
 pub struct Turn {
     alone: bool,
 }
 
 impl Turn {
-    /// The turn that this test has already, else one beside others.
+    /// Returns the current turn of this test, otherwise a new turn in parallel with other tests.
     pub fn beside_others() -> Arc<Turn> {
         let held = HELD.with_borrow(Weak::upgrade);
         held.unwrap_or_else(|| Turn::take(false))
     }
 
-    /// Waits until no other test runs, and lets none begin.
+    /// Waits until no other test runs, and prevents others from starting.
     pub fn alone() -> Arc<Turn> {
         assert!(HELD.with_borrow(Weak::upgrade).is_none(), "ask to be alone before anything is begun");
         Turn::take(true)
