@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// Those that `.ci/run` checks: the libraries that the published experiments name, and a language.
+/// Adapters that `.ci/run` checks: the libraries that the published experiments name, and a language.
 pub const IN_CI: [&str; 4] = ["zeromq", "boost", "grpc", "python"];
 
-/// What came of one adapter.
+/// Result of one adapter.
 struct Tested {
     name: String,
     what: &'static str,
@@ -59,7 +59,7 @@ pub fn test(names: &[&str]) -> anyhow::Result<usize> {
     }
 }
 
-/// Installs the Debian packages that their manifests name, where root runs this and they are not there.
+/// Installs the Debian packages that the manifests name, if this runs as root and they are missing.
 fn install_packages(manifests: &[&Manifest]) -> anyhow::Result<()> {
     let needs = manifests.iter().flat_map(|manifest| &manifest.needs);
     let lists = needs.filter_map(|need| need.get.strip_prefix("apt install "));
@@ -86,7 +86,7 @@ fn install_packages(manifests: &[&Manifest]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether dpkg knows a package as installed. A command of the same name that came in another way will do too.
+/// Returns whether dpkg knows a package as installed. A command of the same name from another source also suffices.
 fn is_installed(package: &str) -> bool {
     let known = Command::new("dpkg-query").args(["-W", "-f", "${Status}", package]).output();
     let by_dpkg = known.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("ok installed"));
@@ -102,7 +102,7 @@ fn is_installed(package: &str) -> bool {
             .all(|command| furlong_adapter_files::manifest::find_command(command, Path::new("/")).is_some())
 }
 
-/// The furlong that is tested.
+/// Builds the tested furlong.
 fn build() -> anyhow::Result<PathBuf> {
     let status = Command::new("cargo")
         .args(["build", "--release", "--locked", "-p", "furlong"])

@@ -1,7 +1,8 @@
-//! `cargo xtask arm`: furlong for 64-bit ARM, compiled here and run in emulation, which proves the code and not the speed.
+//! `cargo xtask arm`: cross-compiles furlong for 64-bit ARM and runs it in emulation. This tests correctness, not
+//! speed.
 //!
-//! QEMU emulates one process. Which program is emulated the kernel is told by binfmt_misc, in a user namespace of its own: what
-//! furlong starts is emulated as well, and the machine's own settings stay as they are.
+//! QEMU emulates one process. binfmt_misc tells the kernel which programs to emulate. It is configured in a separate
+//! user namespace, so programs that furlong starts are emulated too, and the machine's own settings stay unchanged.
 
 use crate::command::succeed;
 use crate::sysroot::{self, STATIC, Target};
@@ -11,7 +12,7 @@ use furlong_driver_harness::{packages, step};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What it is called as a target, and what links for it.
+/// Rust target and linker.
 pub const ARM: Target =
     Target { triple: "aarch64-unknown-linux-gnu", linker: "aarch64-linux-gnu-gcc", panic: "abort" };
 
@@ -19,23 +20,23 @@ pub const ARM: Target =
 const PACKAGES: [&str; 4] =
     ["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user-static", "util-linux"];
 
-/// Has the kernel start programs for ARM by the emulator, in namespaces that [`NAMESPACES`] asks for. The pattern is the head of such a file (ELF, 64 bits,
-/// little-endian, a program, machine 183).
+/// Registers the emulator with the kernel for ARM programs, in the namespaces of [`NAMESPACES`]. The pattern matches
+/// the header of such a file (ELF, 64 bits, little-endian, a program, machine 183).
 pub const EMULATION: &str = r#"mount -t binfmt_misc none /proc/sys/fs/binfmt_misc
 printf '%s' ':furlong-arm:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:/usr/bin/qemu-aarch64-static:F' \
     > /proc/sys/fs/binfmt_misc/register
 "#;
 
-/// What a process must have for itself before that, so that the machine's own settings stay as they are.
+/// Namespaces that a process needs before that, so that the machine's own settings stay unchanged.
 pub const NAMESPACES: [&str; 3] = ["--user", "--map-root-user", "--mount"];
 
 /// Rows of each family. UDP, which holds no sender back, has no figures one way.
 const ROWS: [&str; 8] = ["udp", "pipe", "unix-stream", "tcp", "posix-mq", "sysv-mq", "posix-shm", "channel"];
 
-/// Builds furlong, and says where it is.
+/// Builds furlong and prints its path.
 ///
 /// # Errors
-/// What is missing, or what the compiler said.
+/// Returns an error if a package is missing or compilation fails.
 pub fn build() -> anyhow::Result<()> {
     println!("{}", program()?.display());
     Ok(())
@@ -44,15 +45,15 @@ pub fn build() -> anyhow::Result<()> {
 /// Builds furlong and runs it in emulation.
 ///
 /// # Errors
-/// As [`build`]; or it ended with another code than 0.
+/// Returns the errors of [`build`], or an error if the program exits with a status other than 0.
 pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
     succeed(emulated(&program()?).args(arguments))
 }
 
-/// Measures and verifies rows of each family, and reads what was saved.
+/// Measures and verifies benchmarks of each family, and reads the saved runs.
 ///
 /// # Errors
-/// As [`build`]; or a row that was not measured.
+/// Returns the errors of [`build`], or an error if a benchmark was not measured.
 pub fn test() -> anyhow::Result<()> {
     let program = program()?;
     let short = ["--trials", "1", "--budget", "1ms", "--timeout", "60s", "--no-progress", "--require"];
@@ -70,17 +71,18 @@ pub fn test() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The built program.
+/// Builds the program and returns its path.
 fn program() -> anyhow::Result<PathBuf> {
     let build = target()?.join("arm/build");
     succeed(&mut cargo(&build, "")?)?;
     Ok(build.join(ARM.triple).join("dist/furlong"))
 }
 
-/// Cargo that builds a program in this folder. It needs no library of its system, since there is none for ARM here.
+/// Returns a cargo command that builds in the `build` directory. The program links no system library, because none is
+/// installed for ARM.
 ///
 /// # Errors
-/// What is missing, or what the compiler said of the standard library.
+/// Returns an error if a package is missing or the standard library does not compile.
 pub fn cargo(build: &Path, flags: &str) -> anyhow::Result<Command> {
     packages::provide(&[&sysroot::PACKAGES[..], &PACKAGES].concat())?;
     let mut cargo = ARM.cargo("build", &target()?.join("arm"), build, &format!("{STATIC} {flags}"))?;
@@ -88,7 +90,7 @@ pub fn cargo(build: &Path, flags: &str) -> anyhow::Result<Command> {
     Ok(cargo)
 }
 
-/// A program for ARM in emulation; its arguments follow.
+/// Returns a command that runs an ARM program in emulation; the caller adds its arguments.
 fn emulated(program: &Path) -> Command {
     let mut command = Command::new("unshare");
     command.args(NAMESPACES).args(["sh", "-ec", &format!("{EMULATION}exec \"$@\""), "sh"]).arg(program);

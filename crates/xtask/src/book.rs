@@ -34,7 +34,7 @@ const DRAWN: [Drawn; 2] = [
 /// Measures, and writes `docs/pictures`.
 ///
 /// # Errors
-/// What failed to be built, measured or written.
+/// Returns an error if a build, a measurement or a write failed.
 pub fn draw() -> anyhow::Result<()> {
     succeed(Command::new("cargo").args(["build", "--release", "--locked"]).current_dir(root()))?;
     let furlong = target()?.join("release/furlong");
@@ -42,10 +42,10 @@ pub fn draw() -> anyhow::Result<()> {
     DRAWN.iter().try_for_each(|drawn| draw_run(&furlong, &folder, drawn))
 }
 
-/// Builds the book into `target/book`, and wants no warning, and every link in it to lead to a page of it.
+/// Builds the book into `target/book`, and checks that mdBook prints no warning and that every link leads to a page.
 ///
 /// # Errors
-/// What mdBook said, or links that lead nowhere.
+/// Returns the output of mdBook, or the broken links.
 pub fn build() -> anyhow::Result<()> {
     let folder = target()?.join("book");
     let mut mdbook = BOOK.command()?;
@@ -58,7 +58,7 @@ pub fn build() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The links of a folder's pages to files or headings that are not there, each behind its page.
+/// Returns the links of a directory's pages to missing files or headings, each with its page.
 fn lost_links(folder: &Path) -> anyhow::Result<Vec<String>> {
     let mut lost = Vec::new();
     for page in pages(folder)? {
@@ -79,7 +79,7 @@ fn lost_links(folder: &Path) -> anyhow::Result<Vec<String>> {
     Ok(lost)
 }
 
-/// All pages below a folder.
+/// Returns all pages below a directory.
 fn pages(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
@@ -95,7 +95,7 @@ fn pages(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 
 fn draw_run(furlong: &Path, folder: &Path, drawn: &Drawn) -> anyhow::Result<()> {
     let _ = fs::remove_dir_all(folder);
-    // Runs of its own, of which this is the last.
+    // A separate data directory, so that `@last` is this run.
     let furlong = |arguments: &[&str]| {
         let mut command = Command::new(furlong);
         succeed(command.args(arguments).env("XDG_DATA_HOME", folder.join("data")))
@@ -108,7 +108,7 @@ fn draw_run(furlong: &Path, folder: &Path, drawn: &Drawn) -> anyhow::Result<()> 
     let found = fs::read_dir(&charts).with_context(|| format!("cannot read {charts}"))?;
     let found: Vec<_> = found.flatten().map(|entry| entry.path()).collect();
     for (chart, picture) in drawn.charts {
-        // Before it stands the run's name, and long names are cut off.
+        // The run's name precedes the chart name, and long names are cut off.
         let is_it = |path: &&PathBuf| path.to_string_lossy().contains(&format!("-{chart}"));
         let from = found.iter().find(is_it).with_context(|| format!("{charts} has no chart {chart}"))?;
         let to = pictures.join(format!("{picture}.svg"));

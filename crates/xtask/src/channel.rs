@@ -11,19 +11,19 @@ use packages::{CHECKS, Installed};
 use std::process::Command;
 use std::time::Instant;
 
-/// A way to compile the library and its tests.
+/// A build configuration of the library and its tests.
 struct Build {
-    /// What it is called, here and in the folder of what is built.
+    /// Name of the build and of its target directory.
     name: &'static str,
-    /// The flags of the compiler.
+    /// Compiler flags.
     flags: &'static str,
-    /// What comes behind `cargo`.
+    /// Arguments of `cargo`.
     arguments: &'static [&'static str],
 }
 
 /// The tests as CI has built them: with fewer packages, cargo would compile their dependencies again.
 const USUAL: Build = Build { name: "usual", flags: "", arguments: &["test", "--release", "--workspace"] };
-/// A package of its own, since what it depends on takes longer to compile than the library and its tests.
+/// A separate package, because its dependencies take longer to compile than the library and its tests.
 const ASYNC: Build = Build {
     name: "async",
     flags: "",
@@ -44,7 +44,7 @@ const LOOM: Build = Build {
         "profile.release.opt-level=1",
     ],
 };
-/// All features, which nothing else in the workspace compiles.
+/// All features, which no other build of the workspace compiles.
 const FEATURES: Build = Build {
     name: "features",
     flags: "",
@@ -76,14 +76,14 @@ const THREAD_SANITIZER: Build = Build {
     ],
 };
 
-/// What is run, and what is said of it.
+/// A test run and its description.
 struct Proof {
     what: &'static str,
     build: Build,
     arguments: &'static [&'static str],
-    /// Of the environment.
+    /// Environment variable with its value.
     variable: Option<(&'static str, &'static str)>,
-    /// The least amount that it is a part of.
+    /// Smallest amount of testing that includes this proof.
     from: Amount,
 }
 
@@ -195,26 +195,46 @@ const PROOFS: [Proof; 15] = [
     },
 ];
 
-/// How much is proved.
+/// Amount of proofs to run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Amount {
-    /// Those that take about a minute together.
+    /// Proofs that take about a minute in total.
     Quick,
-    /// Everything but the hour.
+    /// All proofs except for the one that takes an hour.
     Usual,
-    /// Everything.
+    /// All proofs.
     Long,
 }
 
+/// Which proofs of an amount are run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    All,
+    /// The proofs under loom, which use one CPU for most of a minute.
+    Loom,
+    /// All proofs but those under loom.
+    WithoutLoom,
+}
+
+impl Part {
+    fn has(self, build: &Build) -> bool {
+        match self {
+            Part::All => true,
+            Part::Loom => build.name == LOOM.name,
+            Part::WithoutLoom => build.name != LOOM.name,
+        }
+    }
+}
+
 /// Runs the proofs and returns how many passed. Proofs that need a missing component of the nightly toolchain are skipped, and a line
-/// says so.
+/// reports that.
 ///
 /// # Errors
 /// Returns an error with the number of proofs that failed.
-pub fn prove(amount: Amount) -> anyhow::Result<usize> {
+pub fn prove(amount: Amount, part: Part) -> anyhow::Result<usize> {
     let has_miri = starts(&["+nightly", "miri", "--version"]);
     let mut results = Results::default();
-    for proof in PROOFS.iter().filter(|proof| proof.from <= amount) {
+    for proof in PROOFS.iter().filter(|proof| proof.from <= amount && part.has(&proof.build)) {
         let is_nightly = proof.build.arguments.contains(&"+nightly");
         if is_nightly && !has_miri {
             let line = "SKIPPED (rustup toolchain install nightly --component miri,rust-src)";
@@ -223,7 +243,9 @@ pub fn prove(amount: Amount) -> anyhow::Result<usize> {
         }
         results.note(proof.what, || run(proof));
     }
-    results.check_packages();
+    if part != Part::Loom {
+        results.check_packages();
+    }
     results.print()
 }
 
@@ -292,7 +314,7 @@ fn run(proof: &Proof) -> anyhow::Result<()> {
     let mut command = Command::new("cargo");
     command.current_dir(root()).args(arguments);
     if name != USUAL.name {
-        // What is built with other flags must not take the place of what is built without.
+        // A separate target directory, because builds with other flags would overwrite those without.
         command.arg("--target-dir").arg(target()?.join("channel").join(name));
     }
     if !flags.is_empty() {

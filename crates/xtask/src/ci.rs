@@ -1,4 +1,4 @@
-//! All that must hold before a change lands, in the order in which it fails fastest, and how long each stage took.
+//! Checks that must pass before a change lands, ordered to fail early, with the duration of each stage.
 
 pub mod suites;
 
@@ -24,7 +24,7 @@ struct Stages {
     ended: Vec<Ended>,
     /// Tests that failed at first and passed alone, by suite.
     failed_once: Vec<String>,
-    /// The lines in which tests report that they were skipped.
+    /// Lines in which tests report that they were skipped.
     skipped: BTreeSet<String>,
 }
 
@@ -116,16 +116,17 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     stages.run("furlong is built", || cargo(&["build", "--release", "--locked"]))?;
     stages.run("the quick set", || cargo(&["run", "--release", "--locked"]))?;
     let suites = stages.run("tests are built", suites::build)?;
-    // Only root can start a stage in a separate namespace. Both compilers get the CPU time that the next stages leave.
+    // Only root can start a stage in a separate namespace. These stages get the CPU time that the next ones leave.
     let beside = root_too.then(|| {
         packages::provide(&fuzz::PACKAGES)?;
         windows::provide_packages()?;
         let fuzzing = Beside::start("fuzzing", &fuzz::MINUTE, Priority::Idle)?;
         let windows = Beside::start("Windows is compiled", &["windows", "build-tests"], Priority::Idle)?;
-        anyhow::Ok((fuzzing, windows))
+        let loom = Beside::start("the channel, under loom", &["channel", "prove", "--loom"], Priority::Idle)?;
+        anyhow::Ok((fuzzing, windows, loom))
     });
     let beside = beside.transpose()?;
-    // All of them, so that one run says all that is wrong.
+    // All suites run, so that one run reports all failures.
     let mut failed = Vec::new();
     for suite in &suites {
         if let Err(error) = stages.test(&format!("tests: {}", suite.name), || suite.run()) {
@@ -141,16 +142,19 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     stages.test("tests: examples in comments", || cargo_tests(&examples))?;
     stages.test("tests: Parquet", || cargo_tests(&PARQUET))?;
     stages.test("faults", quick_faults)?;
-    stages.test("the channel", || channel::prove(channel::Amount::Quick).map(passed))?;
-    let Some((fuzzing, windows)) = beside else {
+    let part = if root_too { channel::Part::WithoutLoom } else { channel::Part::All };
+    stages.test("the channel", || channel::prove(channel::Amount::Quick, part).map(passed))?;
+    let Some((fuzzing, windows, loom)) = beside else {
         let minute = fuzz::Options::of(&fuzz::MINUTE[1..])?;
         return stages.test("fuzzing", || fuzz::run(&minute).map(passed));
     };
+    stages.end(loom)?;
     stages.end(fuzzing)?;
     let conformance = suites.iter().find(|suite| suite.name.ends_with(" conformance"));
     let conformance = conformance.context("no suite is called conformance")?;
     stages.test("adapters", || adapters::test(&adapters::IN_CI).map(passed))?;
-    // One waits for timeouts most of the time, one emulates a machine with one CPU, and Wine does most of its work on one.
+    // One of these stages mostly waits for timeouts, one emulates a machine with one CPU, and Wine does most of its
+    // work on one.
     hosts::provide_packages()?;
     let hosts = Beside::start("between hosts", &["hosts", "test", "--quick"], Priority::Usual)?;
     let module = Beside::start("the kernel module", &["driver", "test"], Priority::Usual)?;
@@ -181,12 +185,12 @@ const PARQUET: [&str; 11] = [
     "queries::",
 ];
 
-/// How the kernel shares CPU time between stages that run at the same time.
+/// Scheduling priority of stages that run in parallel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Priority {
-    /// As any other process.
+    /// Default priority.
     Usual,
-    /// Only what no other process wants.
+    /// Only CPU time that no other process uses.
     Idle,
 }
 
@@ -221,7 +225,7 @@ impl Beside {
     }
 }
 
-/// The quick part of the faults. A few cells that failed are tried again, each alone, as tests are.
+/// Runs the quick part of the faults. A few failed cells are repeated, each alone, like tests.
 fn quick_faults() -> anyhow::Result<Report> {
     let (failed, passed) = faults::tried(&faults::Options::quick())?;
     if failed.len() > suites::MOST_TRIED_AGAIN {
@@ -261,10 +265,12 @@ const SAME_FOR_EVERY_USER: [&str; 20] = [
     "when-full-as-claimed",
 ];
 
-/// The mechanisms of which the kernel limits all that an ordinary user may have: each of their tests may differ.
+/// Prefix of the mechanisms whose resources the kernel limits per ordinary user, so the result of each test may
+/// differ.
 const LIMITED: &str = "mq/";
 
-/// The quick set and the conformance tests that rights can change, as a user without any right, with the release build.
+/// Runs the quick set and the conformance tests that depend on privileges as an unprivileged user, with the release
+/// build.
 fn as_ordinary_user(conformance: &Suite) -> anyhow::Result<Report> {
     let ordinary = root().join(".ci/as-ordinary-user");
     succeed(Command::new(&ordinary).arg(target()?.join("release/furlong")))?;
@@ -275,7 +281,7 @@ fn as_ordinary_user(conformance: &Suite) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// Whether this toolchain has a component. Debian's packages come without.
+/// Returns whether this toolchain has a component. Debian's packages have none.
 fn has(component: &str) -> bool {
     let there = Command::new("cargo").args([component, "--version"]).output();
     let there = there.is_ok_and(|output| output.status.success());

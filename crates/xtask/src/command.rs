@@ -16,11 +16,11 @@ pub fn succeed(command: &mut Command) -> anyhow::Result<()> {
     }
 }
 
-/// Puts a copy of this program there, to be started in namespaces: while this one runs, cargo may put another in its place, and
-/// its own path then leads nowhere.
+/// Copies this program, to be started in namespaces. Cargo may replace the original while it runs, and its path is
+/// then invalid.
 ///
 /// # Errors
-/// What kept it from being copied.
+/// Returns an error if the program cannot be copied.
 pub fn copy_this_program(to: &Path) -> anyhow::Result<()> {
     fs::copy("/proc/self/exe", to).map(drop).with_context(|| format!("copy this program to {}", to.display()))
 }

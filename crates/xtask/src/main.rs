@@ -1,5 +1,5 @@
-//! Chores that `cargo build` and `cargo test` cannot do: `cargo xtask ci`, `cargo xtask book`, `cargo xtask new-mechanism KIND NAME`,
-//! `cargo xtask channel prove`, `cargo xtask driver STEP` and `cargo xtask windows STEP`.
+//! Development tasks beyond `cargo build` and `cargo test`. For example, `cargo xtask ci` runs all checks, and
+//! `cargo xtask book` builds the book. `cargo xtask` without arguments lists all tasks.
 #![forbid(unsafe_code)]
 
 mod adapters;
@@ -50,7 +50,7 @@ cargo xtask fuzz --only TARGET --input FILE
                                    run one input, such as one that failed
 cargo xtask hostile SEED [--by-line]
                                    damage what comes in, as the hostile files of faults are: the same seed does the same
-cargo xtask channel prove [--quick | --long]
+cargo xtask channel prove [--quick | --loom | --long]
                                    test furlong-channel under loom, miri and ThreadSanitizer, against kills, crashes at each store
                                    and a hostile process; --quick takes a minute, --long is hostile for an hour
 cargo xtask channel install --prefix DIR
@@ -91,7 +91,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does a chore. Returns `None` for words that are none.
+/// Runs a task. Returns `None` if the arguments name no task.
 fn chore(words: &[&str]) -> Option<Result<()>> {
     Some(match words {
         ["ci"] => ci::run(false),
@@ -127,9 +127,10 @@ fn consistency(words: &[&str]) -> Result<()> {
 
 fn of_channel(words: &[&str]) -> Option<Result<()>> {
     Some(match words {
-        ["prove"] => channel::prove(channel::Amount::Usual).map(drop),
-        ["prove", "--quick"] => channel::prove(channel::Amount::Quick).map(drop),
-        ["prove", "--long"] => channel::prove(channel::Amount::Long).map(drop),
+        ["prove"] => channel::prove(channel::Amount::Usual, channel::Part::All).map(drop),
+        ["prove", "--quick"] => channel::prove(channel::Amount::Quick, channel::Part::All).map(drop),
+        ["prove", "--loom"] => channel::prove(channel::Amount::Quick, channel::Part::Loom).map(drop),
+        ["prove", "--long"] => channel::prove(channel::Amount::Long, channel::Part::All).map(drop),
         ["install", "--prefix", prefix] => channel::install::install(prefix.as_ref()),
         ["wheel", folder] => channel::packages::wheel(folder.as_ref()).map(drop),
         ["packages"] => channel::check_packages(),
@@ -148,7 +149,7 @@ fn of_driver(step: &str) -> Option<Result<()>> {
     })
 }
 
-/// Chores of other platforms, of emulated machines, and of two hosts.
+/// Runs a task of other platforms, of emulated machines, or of two hosts.
 fn of_other_machines(words: &[&str]) -> Option<Result<()>> {
     Some(match words {
         ["windows", "build"] => windows::build(),
@@ -167,7 +168,7 @@ fn of_other_machines(words: &[&str]) -> Option<Result<()>> {
     })
 }
 
-/// The root of the repository.
+/// Returns the root of the repository.
 fn root() -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).map(Into::into).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! Everything that a new mechanism needs beside its own code. What is written works at once and passes every test of
-//! a mechanism: a pair of pipes, to be changed into what it is to become.
+//! Everything that a new mechanism needs in addition to its own code. The generated files work immediately and pass
+//! every test of a mechanism: a pair of pipes, to be replaced by the new mechanism.
 
 use anyhow::{Context, ensure};
 use std::fs;
@@ -12,7 +12,7 @@ const SOURCE: &str = "crates/mechanism/src";
 /// A mechanism that does not exist yet.
 struct NewMechanism<'a> {
     name: &'a str,
-    /// The folder of its file in `crates/mechanism/src`.
+    /// Directory of the file in `crates/mechanism/src`.
     kind: &'a str,
     module: String,
     type_name: String,
@@ -25,7 +25,8 @@ type Step = (String, fn(&str, &NewMechanism<'_>) -> Option<String>);
 /// Writes the file of a mechanism into the repository at `root`, and enters it wherever mechanisms are listed.
 ///
 /// # Errors
-/// The name or the kind is none, or a file is not as this expects it. Then nothing was written.
+/// Returns an error if the name or the kind is invalid, or if a file lacks the place of a change. Then nothing was
+/// written.
 pub fn write(root: &Path, kind: &str, name: &str) -> anyhow::Result<()> {
     let plain = name.starts_with(|c: char| c.is_ascii_lowercase())
         && !name.ends_with('-')
@@ -60,7 +61,7 @@ pub fn write(root: &Path, kind: &str, name: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The changes to files that exist.
+/// Returns the changes to existing files.
 fn steps(kind: &str) -> [Step; 4] {
     [
         (format!("{SOURCE}/{kind}/linux/mod.rs"), |text, new| with_module(text, &new.module)),
@@ -72,21 +73,21 @@ fn steps(kind: &str) -> [Step; 4] {
     ]
 }
 
-/// The list of programs with those of the template, which is a pair of pipes.
+/// Returns the list of programs with those of the template, which is a pair of pipes.
 fn with_programs(text: &str, new: &NewMechanism<'_>) -> Option<String> {
     let heading = format!("[{}]", new.name);
     let known = text.lines().any(|line| line == heading);
     (!known).then(|| format!("{}\n\n{}", text.trim_end(), PROGRAMS.replace("template-name", new.name)))
 }
 
-/// The list of changes with the mechanism first in the newest version.
+/// Returns the list of changes with the mechanism first in the newest version.
 fn with_change(text: &str, new: &NewMechanism<'_>) -> Option<String> {
     let (before, after) = text.split_once("\n## ")?;
     let (version, after) = after.split_once("\n\n")?;
     Some(format!("{before}\n## {version}\n\n- `{}`: what it is, in one line.\n\n{after}", new.name))
 }
 
-/// The folders that have mechanisms of Linux, in the alphabet's order.
+/// Returns the directories that have mechanisms of Linux, in alphabetical order.
 fn kinds(source: &Path) -> anyhow::Result<Vec<String>> {
     let entries = fs::read_dir(source).with_context(|| format!("list {}", source.display()))?;
     let mut kinds: Vec<String> = entries
@@ -103,7 +104,7 @@ fn capitalised(word: &str) -> String {
     letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
 }
 
-/// The text with one module more, before the first that comes after it in the alphabet.
+/// Returns the text with another module, inserted in alphabetical order.
 fn with_module(text: &str, module: &str) -> Option<String> {
     let name = |line: &str| line.trim_start_matches("pub(crate) ").strip_prefix("mod ").map(str::to_owned);
     let declared = || text.lines().filter_map(|line| Some((line, name(line)?)));
@@ -114,7 +115,7 @@ fn with_module(text: &str, module: &str) -> Option<String> {
     Some(text.replacen(anchor, &replacement, 1))
 }
 
-/// The list with one mechanism more, at its end.
+/// Returns the list with another mechanism at its end.
 fn with_line(text: &str, path: &str) -> Option<String> {
     let (before, after) = text.split_once(";\n    in memory:\n    segment::")?;
     Some(format!("{before},\n    {path};\n    in memory:\n    segment::{after}"))
@@ -132,11 +133,11 @@ mod tests {
         let text = format!("//! Letters.\n\n{alpha}{delta}");
         assert_eq!(with_module(&text, "gamma").unwrap(), format!("{text}{gamma}"));
         assert_eq!(with_module(&text, "bravo").unwrap(), format!("//! Letters.\n\n{alpha}{bravo}{delta}"));
-        // One that is private has its place too.
+        // A private module is sorted in too.
         assert_eq!(with_module("mod alpha;\n", "bravo").unwrap(), format!("mod alpha;\n{bravo}"));
     }
 
-    /// A copy of the files that are changed, and of what tells the kinds.
+    /// Copies the changed files, and the directories that define the kinds.
     fn copy() -> (tempfile::TempDir, Vec<String>) {
         let folder = tempfile::tempdir().unwrap();
         let kinds = kinds(&root().join(SOURCE)).unwrap();
@@ -181,7 +182,7 @@ mod tests {
         let (folder, _) = copy();
         let list = folder.path().join(SOURCE).join("list.rs");
         let before = fs::read_to_string(&list).unwrap();
-        // Another kind of the same name, and a list that looks otherwise.
+        // A name that exists in another kind, and a list in an unexpected form.
         let error = write(folder.path(), "queues", "pipe").unwrap_err().to_string();
         assert!(error.contains("mechanisms.toml has no place for pipe"), "{error}");
         fs::write(folder.path().join("CHANGELOG.md"), "# Changelog\n").unwrap();

@@ -16,36 +16,37 @@ pub const RUSTC: &str = "/usr/bin/rustc";
 /// Debian's cargo.
 pub const CARGO: &str = "/usr/bin/cargo";
 
-/// What the compiler is told so that a program needs no library of its system.
+/// Compiler flags for a static program, which needs no system library.
 pub const STATIC: &str = "-C target-feature=+crt-static -C relocation-model=static";
 
-/// Debian's cargo, which may compile the standard library too.
+/// Returns Debian's cargo with permission to compile the standard library.
 pub fn cargo_with_source() -> Command {
     let mut command = Command::new(CARGO);
     command.env("RUSTC", RUSTC).env("RUSTC_BOOTSTRAP", "1");
     command
 }
 
-/// What is compiled for, and what links for it.
+/// A compilation target and its linker.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
     pub triple: &'static str,
     pub linker: &'static str,
-    /// What a panic does, as cargo calls it: `abort`, or `unwind`, which tests need. The library is built for one of them.
+    /// Panic strategy of cargo: `abort`, or `unwind`, which tests need. The standard library is built for one of
+    /// them.
     pub panic: &'static str,
 }
 
 impl Target {
-    /// What cargo reads of this target, under this name, from its environment.
+    /// Returns cargo's environment variable of this name for the target.
     pub fn variable(self, name: &str) -> String {
         format!("CARGO_TARGET_{}_{name}", self.triple.to_uppercase().replace('-', "_"))
     }
 
-    /// Cargo that compiles into `build` for the target, with the library that is kept in `folder`, and tells the compiler
-    /// these flags too; its own arguments follow.
+    /// Returns a cargo command that compiles for the target into `build`. The standard library is kept in `folder`.
+    /// The caller adds further arguments.
     ///
     /// # Errors
-    /// As [`provide`].
+    /// Returns the errors of [`provide`].
     pub fn cargo(self, verb: &str, folder: &Path, build: &Path, flags: &str) -> anyhow::Result<Command> {
         let sysroot = provide(self, folder)?;
         let mut command = Command::new(CARGO);
@@ -61,20 +62,20 @@ impl Target {
     }
 }
 
-/// The version that a program tells, as a name that can be a folder's.
+/// Returns the version that a program prints, with characters that suit a directory name.
 ///
 /// # Errors
-/// If it cannot be asked.
+/// Returns an error if the program fails.
 pub fn of_version(command: &mut Command) -> anyhow::Result<String> {
     let said = step::text(command)?;
     let version = said.split(" (").next().unwrap_or_default();
     Ok(version.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect())
 }
 
-/// The folder with the library, which is built where it is missing.
+/// Returns the directory with the standard library, which is built if it is missing.
 ///
 /// # Errors
-/// What the compiler said.
+/// Returns an error if compilation fails.
 fn provide(target: Target, folder: &Path) -> anyhow::Result<PathBuf> {
     let Target { triple, panic, .. } = target;
     let version = of_version(Command::new(RUSTC).arg("--version"))?;
@@ -90,7 +91,7 @@ fn provide(target: Target, folder: &Path) -> anyhow::Result<PathBuf> {
             empty.join("Cargo.toml"),
             "[package]\nname = \"empty\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n",
         )?;
-        // For tests it is compiled quickly, without what a backtrace needs.
+        // The library for tests is compiled quickly, without support for backtraces.
         let (crates, features, opt_level) = match panic {
             "abort" => ("std,panic_abort", "panic-unwind,backtrace,default", "3"),
             _ => ("std,panic_abort,panic_unwind,proc_macro,test", "panic-unwind", "1"),

@@ -1,4 +1,4 @@
-//! Where cargo puts what it builds.
+//! Location of cargo's target directory.
 
 use crate::root;
 use anyhow::Context;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The folder in which cargo builds.
+/// Returns cargo's target directory.
 pub fn target() -> anyhow::Result<PathBuf> {
     let arguments = ["metadata", "--format-version", "1", "--no-deps"];
     let output = Command::new("cargo").args(arguments).current_dir(root()).output();

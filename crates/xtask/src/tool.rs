@@ -1,9 +1,9 @@
-//! Programs from crates.io that are called from here: each in one version, built once, in `target/tools`.
+//! Programs from crates.io that xtask calls: each in one version, built once, in `target/tools`.
 
 use crate::driver::step;
 use std::process::Command;
 
-/// A program, and what `cargo install` is told of it.
+/// A program, with the arguments of its `cargo install`.
 pub struct Tool {
     name: &'static str,
     version: &'static str,
@@ -12,19 +12,20 @@ pub struct Tool {
 
 /// Gathers the licences of dependencies.
 pub const ABOUT: Tool = Tool { name: "cargo-about", version: "0.9.3", features: &["--features", "cli"] };
-/// Refuses dependencies by their licence, their source, or because they are there twice.
+/// Rejects dependencies because of their licence, their source, or a duplicate version.
 pub const DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2", features: &[] };
 /// Makes a book of Markdown; without the server that shows it while it is written.
 pub const BOOK: Tool =
     Tool { name: "mdbook", version: "0.5.4", features: &["--no-default-features", "--features", "search"] };
 
-/// What is optimised all the same: without that, licences are told from one another for five minutes rather than for one.
+/// Crates that are optimised even in a debug build. Without that, comparing licences takes five minutes instead of
+/// one.
 const OPTIMISED: [&str; 7] =
     ["spdx", "regex-automata", "aho-corasick", "memchr", "twox-hash", "rayon-core", "cargo-about"];
 
 impl Tool {
-    /// The program, which is built first if it is not there in this version, and quickly, since it is seldom run. What it is
-    /// to read of dependencies is here then, so that it asks no other network.
+    /// Returns a command for the program. If this version is missing, it is built first, as a debug build because it
+    /// runs rarely. The data about dependencies that it reads is local then, so it needs no other network access.
     pub fn command(&self) -> anyhow::Result<Command> {
         let folder = crate::target::target()?.join("tools");
         let mut install = Command::new("cargo");

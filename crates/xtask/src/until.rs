@@ -4,13 +4,13 @@ use anyhow::bail;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long something may take to be seen.
+/// Time within which a condition must hold.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits until something is so.
+/// Waits until the condition holds.
 ///
 /// # Errors
-/// It has not come in a minute, or what kept it from being seen.
+/// Returns an error if the condition does not hold within a minute, or the error of its check.
 pub fn until(what: &str, mut is_so: impl FnMut() -> anyhow::Result<bool>) -> anyhow::Result<()> {
     let began = Instant::now();
     while !is_so()? {

@@ -1,7 +1,8 @@
-//! `cargo xtask windows`: furlong for Windows, compiled here and run under Wine.
+//! `cargo xtask windows`: cross-compiles furlong for Windows and runs it under Wine.
 //!
-//! Debian's compiler of its current `rustc-web` builds the standard library for Windows once, since Debian ships none; from
-//! then on it is an ordinary cross compilation. All of it is kept in `target/windows`, by the versions that made it.
+//! The compiler of Debian's current `rustc-web` builds the standard library for Windows once, because Debian ships
+//! none. The rest is an ordinary cross compilation. All files are kept in `target/windows`, by the versions of the
+//! tools that made them.
 
 mod blocks;
 mod ends;
@@ -31,10 +32,10 @@ const MEASURED: [&str; 3] = ["furlong-bench", "furlong", "furlong-subsystems"];
 /// The programs that test furlong-channel and the mechanisms, as on Linux.
 const PROGRAMS: [&str; 4] = ["one_process", "processes", "hostile", "conformance"];
 
-/// Builds `furlong.exe`, and says where it is.
+/// Builds `furlong.exe` and prints its path.
 ///
 /// # Errors
-/// What is missing, or what the compiler said.
+/// Returns an error if a package is missing or compilation fails.
 pub fn build() -> anyhow::Result<()> {
     println!("{}", executable()?.display());
     Ok(())
@@ -43,13 +44,13 @@ pub fn build() -> anyhow::Result<()> {
 /// Builds `furlong.exe` and runs it under Wine.
 ///
 /// # Errors
-/// As [`build`]; or it ended with another code than 0.
+/// Returns the errors of [`build`], or an error if the program exits with a status other than 0.
 pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
     let furlong = executable()?;
     succeed(wine::command(&folder()?)?.arg(furlong).args(arguments))
 }
 
-/// All that is tested under Wine, compiled.
+/// Compiled programs that are tested under Wine.
 pub struct Built {
     suites: Vec<Suite>,
     furlong: PathBuf,
@@ -58,12 +59,13 @@ pub struct Built {
 /// Compiles the tests and `furlong.exe`.
 ///
 /// # Errors
-/// The error of the compiler, or the packages that are missing.
+/// Returns the error of the compiler, or an error with the missing packages.
 pub fn build_tests() -> anyhow::Result<Built> {
     let mut units = cargo("test")?;
     units.args(["--no-run", "--lib", "--locked", "--release"]);
     units.args(TESTED.iter().flat_map(|name| ["--package", *name]));
-    // One selection of packages for the rest: cargo compiles dependencies again for another one, with other features.
+    // One selection of packages for the rest, because cargo recompiles dependencies for a selection with other
+    // features.
     let mut rest = cargo("build")?;
     rest.args(["--bins", "--locked", "--release"]);
     rest.args(TESTED.iter().chain(&MEASURED).flat_map(|name| ["--package", *name]));
@@ -80,7 +82,7 @@ pub fn build_tests() -> anyhow::Result<Built> {
 /// the exit codes of the command if something is wrong.
 ///
 /// # Errors
-/// The error of [`build_tests`], or the tests that failed.
+/// Returns the error of [`build_tests`], or an error with the failed tests.
 pub fn test(built: Built) -> anyhow::Result<Report> {
     let runner = Runner { program: wine::WINE.into(), environment: wine::environment(&folder()?)? };
     let mut report = Report::default();
@@ -110,10 +112,10 @@ pub fn test(built: Built) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// Type-checks what is portable for macOS and FreeBSD, with the same compiler.
+/// Type-checks the portable crates for macOS and FreeBSD, with the compiler of this module.
 ///
 /// # Errors
-/// What does not compile there.
+/// Returns an error if a crate does not compile.
 pub fn check_platforms() -> anyhow::Result<()> {
     packages::provide(&sysroot::PACKAGES)?;
     let built = target()?.join("platforms");
@@ -144,12 +146,12 @@ const PORTABLE: [&str; 7] = [
     "furlong-report",
 ];
 
-/// Where a platform has no folder in `os`, the compiler says so, and where it would go.
+/// Checks the compiler's error for a platform without a directory in `os`: it must name the missing path.
 fn says_what_is_missing(platform: &str, check: &mut Command) -> anyhow::Result<()> {
     let output = check.output()?;
     let said = String::from_utf8_lossy(&output.stderr);
     anyhow::ensure!(
-        !output.status.success() && said.contains("furlong has no folder for this platform yet"),
+        !output.status.success() && said.contains("furlong does not support this platform yet"),
         "furlong-os for {platform} does not say what is missing:\n{said}"
     );
     println!("xtask: furlong-os says that it has no folder for {platform} yet");
@@ -163,7 +165,7 @@ fn executable() -> anyhow::Result<PathBuf> {
     built()
 }
 
-/// The path of `furlong.exe`.
+/// Returns the path of `furlong.exe`.
 fn built() -> anyhow::Result<PathBuf> {
     Ok(folder()?.join("build").join(WINDOWS.triple).join("release/furlong.exe"))
 }
@@ -171,19 +173,19 @@ fn built() -> anyhow::Result<PathBuf> {
 /// Installs Debian's packages that are missing.
 ///
 /// # Errors
-/// The packages that are missing, or the error of apt.
+/// Returns an error with the missing packages, or the error of apt.
 pub fn provide_packages() -> anyhow::Result<()> {
     packages::provide(&[&sysroot::PACKAGES[..], &PACKAGES].concat())
 }
 
-/// Cargo that compiles for Windows.
+/// Returns a cargo command that compiles for Windows.
 fn cargo(verb: &str) -> anyhow::Result<Command> {
     provide_packages()?;
     let folder = folder()?;
     WINDOWS.cargo(verb, &folder, &folder.join("build"), "")
 }
 
-/// Where all of it is kept.
+/// Returns the directory of all files of this module.
 fn folder() -> anyhow::Result<PathBuf> {
     Ok(target()?.join("windows"))
 }

@@ -42,7 +42,7 @@ impl Mechanism for Template {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        // How many messages it holds is a claim too.
+        // The number of messages that it holds is also a claim.
         link(pipe::pipe()?, pipe::pipe()?, room, specification)
     }
 

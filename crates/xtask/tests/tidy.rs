@@ -1,4 +1,4 @@
-//! What is true of the code as text: invariants of ARCHITECTURE.md that no compiler holds up.
+//! Checks invariants of ARCHITECTURE.md that no compiler enforces, on the text of the code.
 
 #[path = "tidy/import_rules.rs"]
 mod import_rules;
@@ -16,6 +16,8 @@ mod rust_text;
 mod sentences;
 #[path = "tidy/shared_build.rs"]
 mod shared_build;
+#[path = "tidy/words.rs"]
+mod words;
 
 use furlong_mechanism::Mechanism;
 use furlong_mechanism::list::{Visitor, visit_all};
@@ -32,7 +34,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }
 
-/// Every file of Rust below `folder`, with its text.
+/// Returns every Rust file below `folder`, with its text.
 fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut folders = vec![root().join(folder)];
@@ -75,7 +77,7 @@ fn unsafe_code_is_in_the_os_crate_and_in_the_channels_memory() {
                 file.display()
             );
         }
-        // This benchmark plays the part of a C program.
+        // This benchmark imitates a C program.
         let by_hand = root().join("crates/bench/benches/overhead");
         for (path, text) in sources(&member.folder) {
             let is_safe = path.starts_with(&by_hand) || count_unsafe(&text) == 0;
@@ -87,7 +89,7 @@ fn unsafe_code_is_in_the_os_crate_and_in_the_channels_memory() {
         let allowed = match path.file_name().unwrap().to_str() {
             _ if of_platform => usize::MAX,
             Some("memory.rs" | "storage.rs") => usize::MAX,
-            // The promise of a user who trusts the other process, and the call that records it.
+            // The promise of a user that the other process is trusted, and the call that records it.
             Some("channel.rs") => 2,
             _ => 0,
         };
@@ -95,7 +97,7 @@ fn unsafe_code_is_in_the_os_crate_and_in_the_channels_memory() {
     }
 }
 
-/// The names of all mechanisms.
+/// Returns the names of all mechanisms.
 fn names() -> BTreeSet<&'static str> {
     struct Names(BTreeSet<&'static str>);
     impl Visitor for Names {
@@ -113,7 +115,7 @@ fn has_name(code: &str, name: &str) -> bool {
     ["\"", "/", "\\\""].iter().any(|end| code.contains(&format!("\"{name}{end}")))
 }
 
-/// Files in which names of waits stand, some of which are also names of mechanisms.
+/// Files that contain names of wait strategies, some of which are also names of mechanisms.
 const WITH_WAITS: [&str; 3] =
     ["crates/model/src/wait.rs", "crates/analysis/src/costs.rs", "crates/programs/src/render.rs"];
 
@@ -167,7 +169,7 @@ fn shared_futex_words_use_shared_operations() {
     }
 }
 
-/// The parts of a name: `RunningTrial`, `running_trial` and "running trial" all have two.
+/// Returns the parts of a name: `RunningTrial`, `running_trial` and "running trial" all have two.
 fn parts(line: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut before = ' ';
@@ -186,7 +188,7 @@ fn parts(line: &str) -> Vec<String> {
 
 #[test]
 fn no_name_is_a_metaphor() {
-    // In two halves, so that they do not stand here either.
+    // Split in half, so that this file does not contain the words.
     let joined = |halves: &[[&str; 2]]| halves.iter().map(|halves| halves.concat()).collect::<Vec<_>>();
     let anywhere = joined(&[
         ["play", "er"],
@@ -197,7 +199,7 @@ fn no_name_is_a_metaphor() {
         ["hu", "mp"],
         ["bur", "den"],
     ]);
-    // As types; in small letters, they are words of English and one of Rust.
+    // Only as types, because in lower case they are ordinary English words, and one is a Rust word.
     let types = joined(&[["Sta", "ge"], ["Ca", "st"], ["Trou", "ble"]]);
     for (path, text) in sources("crates") {
         for (number, line) in (1..).zip(text.lines()) {
@@ -211,7 +213,7 @@ fn no_name_is_a_metaphor() {
     }
 }
 
-/// What readers did not understand, in text and in pages.
+/// Phrases that readers did not understand, in text and in pages.
 const PHRASES: [&str; 7] = [
     "leaves least to you",
     "nothing is told apart",

@@ -1,4 +1,5 @@
-//! The programs that `cargo test --release --workspace` builds, each run by itself: cargo does not say how long one takes.
+//! Test programs that `cargo test --release --workspace` builds. Each runs separately, because cargo does not report
+//! their run times.
 
 use crate::root;
 use anyhow::{Context, bail, ensure};
@@ -9,19 +10,19 @@ use std::process::{ChildStderr, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// One program of tests.
+/// A test program.
 #[derive(Clone)]
 pub struct Suite {
-    /// Its crate and the name of its target.
+    /// Name of its crate and of its target.
     pub name: String,
     program: PathBuf,
-    /// The folder of its crate, in which cargo runs it.
+    /// Directory of its crate, which is the working directory as under cargo.
     folder: PathBuf,
-    /// The command that runs it, if another program does.
+    /// Command that runs the program, if it does not run directly.
     runner: Option<Runner>,
 }
 
-/// A program that runs programs of tests, with variables of its environment.
+/// A program that runs test programs, with environment variables.
 #[derive(Clone)]
 pub struct Runner {
     /// The program.
@@ -33,13 +34,13 @@ pub struct Runner {
 /// The report of tests that passed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// How many passed.
+    /// Number of passed tests.
     pub passed: usize,
-    /// How many were ignored.
+    /// Number of ignored tests.
     pub ignored: usize,
     /// The output of the tests that failed at first and passed alone; empty if there are none.
     pub failed_once: String,
-    /// The lines in which tests report that they were skipped.
+    /// Lines in which tests report that they were skipped.
     pub skipped: Vec<String>,
 }
 
@@ -64,7 +65,7 @@ impl Report {
     }
 }
 
-/// What the programs of tests printed of their failures, from the first line that names them; `None` if all passed.
+/// Output of the test programs about failures, from the first line that names them; `None` if all passed.
 type Failures = Option<Vec<String>>;
 
 /// Selects the tests that `cargo test --release --workspace` leaves out because they are slow.
@@ -78,7 +79,7 @@ impl Suite {
     /// is not a fault of a measurement.
     ///
     /// # Errors
-    /// The tests that failed again, with their output.
+    /// Returns an error with the tests that failed again, and their output.
     pub fn run(&self) -> anyhow::Result<Report> {
         let (usual, slow) = (self.run_part(&[]), self.run_part(&SLOW));
         let (mut report, slow) = (usual?, slow?);
@@ -92,7 +93,7 @@ impl Suite {
     /// its arguments.
     ///
     /// # Errors
-    /// The error of [`run`](Self::run).
+    /// Returns the error of [`run`](Self::run).
     pub fn run_by(&self, runner: Runner, arguments: &[&str]) -> anyhow::Result<Report> {
         Self { runner: Some(runner), ..self.clone() }.run_part(arguments)
     }
@@ -130,7 +131,7 @@ impl Suite {
         for line in lines(suite.stdout.take()) {
             println!("{line}");
             report.count(&line);
-            // The library of tests writes this before it says what failed and why.
+            // The test harness prints this line before the failures.
             if line == "failures:" || !failures.is_empty() {
                 failures.push(line);
             }
@@ -149,7 +150,7 @@ impl Suite {
     }
 }
 
-/// The lines of the output of a program.
+/// Returns the lines of the output of a program.
 fn lines(output: Option<impl Read>) -> impl Iterator<Item = String> {
     let lines = output.into_iter().flat_map(|output| BufReader::new(output).split(b'\n'));
     lines.map_while(Result::ok).map(|line| String::from_utf8_lossy(&line).into_owned())
@@ -167,7 +168,7 @@ fn echo_complaints(stderr: ChildStderr) -> Receiver<String> {
     receiver
 }
 
-/// The names of the tests that failed: the lines below the last `failures:`, each behind four spaces.
+/// Returns the names of the failed tests: the lines below the last `failures:`, each after four spaces.
 fn names(failures: &[String]) -> Vec<&str> {
     let after = failures.iter().rposition(|line| line == "failures:").map_or(failures.len(), |at| at + 1);
     failures[after..].iter().map_while(|line| line.strip_prefix("    ")).collect()
@@ -201,7 +202,7 @@ pub fn counted(command: &mut Command) -> anyhow::Result<Report> {
 /// Runs a cargo command that prints its messages as JSON, and returns the programs of tests that it built.
 ///
 /// # Errors
-/// The error of the command, or that it built no tests.
+/// Returns the error of the command, or an error if it built no tests.
 pub fn built_by(cargo: &mut Command) -> anyhow::Result<Vec<Suite>> {
     let output = cargo.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
     ensure!(output.status.success(), "{cargo:?} ended with {}", output.status);
@@ -212,7 +213,7 @@ pub fn built_by(cargo: &mut Command) -> anyhow::Result<Vec<Suite>> {
     Ok(suites)
 }
 
-/// The suite that a message tells of, if it does.
+/// Returns the test suite that a cargo message reports, if any.
 fn suite(message: &Value) -> Option<Suite> {
     let program = message["executable"].as_str().filter(|_| message["profile"]["test"] == true)?;
     let folder = PathBuf::from(message["manifest_path"].as_str()?).parent()?.to_owned();

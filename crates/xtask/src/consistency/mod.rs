@@ -12,14 +12,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder of the corpus: an archive for each kind of run.
+/// Directory of the corpus: one archive for each kind of run.
 const CORPUS: &str = "tests/consistency";
 
 /// Looks for contradictions in the text that `program` prints of these runs. Without a program it is the furlong of this tree, and
 /// without runs the corpus.
 ///
 /// # Errors
-/// How many there are, after all were printed.
+/// Returns an error with the number of contradictions, after all were printed.
 pub fn check(program: Option<&str>, files: &[&str]) -> anyhow::Result<()> {
     let program = program.map_or_else(build, |program| Ok(program.into()))?;
     let mut runs: Vec<_> = files.iter().map(PathBuf::from).collect();
@@ -32,7 +32,7 @@ pub fn check(program: Option<&str>, files: &[&str]) -> anyhow::Result<()> {
 /// Measures runs of the length that users measure, and checks each, or only those whose names begin with one of `only`.
 ///
 /// # Errors
-/// The command that failed, or how many contradictions there are.
+/// Returns an error that names the failed command, or the number of contradictions.
 pub fn measure(only: &[&str]) -> anyhow::Result<()> {
     let program = build()?;
     let runs = runs::record(&program, &new_folder("fresh")?, &runs::FRESH, only)?;
@@ -68,7 +68,7 @@ fn report(program: &Path, runs: &[PathBuf]) -> anyhow::Result<()> {
 /// Records the corpus again, or the kinds or runs whose names begin with one of `only`.
 ///
 /// # Errors
-/// The command that failed.
+/// Returns an error that names the failed command.
 pub fn record(only: &[&str]) -> anyhow::Result<()> {
     let program = build()?;
     let (corpus, work) = (root().join(CORPUS), new_folder("record")?);
@@ -97,7 +97,7 @@ fn build() -> anyhow::Result<PathBuf> {
     Ok(target()?.join("release/furlong"))
 }
 
-/// An empty folder below cargo's.
+/// Creates an empty directory below cargo's target directory.
 fn new_folder(name: &str) -> anyhow::Result<PathBuf> {
     let folder = target()?.join("consistency").join(name);
     if folder.exists() {

@@ -125,10 +125,11 @@ impl Drop for Neighbours {
     }
 }
 
-/// Records runs of these kinds, of which only those whose names begin with one of `only`, if there are any. Returns their files.
+/// Records runs of these kinds and returns their files. If `only` is not empty, names of runs must begin with one of
+/// its words.
 ///
 /// # Errors
-/// The command that saved nothing.
+/// Returns an error that names the command that saved no run.
 pub fn record(program: &Path, folder: &Path, kinds: &[Kind], only: &[&str]) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for (kind, times, line) in kinds {

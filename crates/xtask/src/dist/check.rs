@@ -1,4 +1,4 @@
-//! Whether what was made is the same each time, and runs where nothing else is.
+//! Checks that release files are reproducible and run on a system without other files.
 
 use super::files::DOCUMENTS;
 use super::licences;
@@ -11,11 +11,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What is measured with each: a mechanism of each kind, for a moment.
+/// Arguments of the run with each program: a mechanism of each kind, measured briefly.
 const MEASURES: &str =
     "run pipe unix-stream posix-shm posix-mq --trials 2 --budget 2ms --no-save --no-progress --require";
 
-/// Wants every dependency to be under a licence, from a source and in a number that `deny.toml` allows.
+/// Checks that every dependency has a licence, a source and a number of versions that `deny.toml` allows.
 pub fn dependencies() -> anyhow::Result<()> {
     let mut deny = tool::DENY.command()?;
     step::output(deny.args(["--frozen", "check", "--deny", "warnings", "licenses", "bans", "sources"]))?;
@@ -32,7 +32,8 @@ pub fn published() -> anyhow::Result<()> {
         step::output(&mut cargo)
     };
     forget_packages()?;
-    // What lies beside the folder of its package. It stays, for `cargo publish --workspace`.
+    // The package gets its files from outside its directory through this list. The list stays, for
+    // `cargo publish --workspace`.
     let packaged = crate::root().join("crates/adapter-files/packaged.txt");
     fs::write(&packaged, format!("&{:?}\n", furlong_adapter_files::sources::FILES))?;
     cargo("publish --workspace --dry-run --allow-dirty --locked")?;
@@ -41,13 +42,13 @@ pub fn published() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Removes what earlier checks left. Cargo takes a package of the same version, unpacked or compiled, for the same package.
+/// Removes the results of earlier checks, because cargo reuses a package of equal version, unpacked or compiled.
 fn forget_packages() -> anyhow::Result<()> {
     let mut stale = vec![target()?.join("package")];
     let sources = Path::new(&super::cargo_home()?).join("registry/src");
     for source in fs::read_dir(&sources).into_iter().flatten() {
         let source = source?;
-        // The registry in which cargo puts packages to check them has no host, and other registries have one.
+        // The registry for checked packages has no host name, unlike all others.
         if source.file_name().as_encoded_bytes().starts_with(b"-") {
             stale.push(source.path());
         }
@@ -69,7 +70,7 @@ pub fn same_bytes(first: &[PathBuf], second: &[PathBuf]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs what is in each of them in a system that has nothing else: no library, no shell.
+/// Runs the program of each package on a system that contains nothing else: no library, no shell.
 pub fn all_run(made: &[PathBuf]) -> anyhow::Result<()> {
     let folder = made.first().and_then(|path| path.parent()).context("nothing was made")?;
     let system = folder.join("system");
@@ -135,7 +136,7 @@ fn compiles(package: &Path, system: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Wants that a file does not say where it was made.
+/// Checks that a file does not contain the path of its build directory.
 fn names_no_folder(file: &Path) -> anyhow::Result<()> {
     let folder = crate::root();
     let folder = folder.as_os_str().as_encoded_bytes();
@@ -152,7 +153,7 @@ fn unpack(archive: &Path, into: &Path) -> anyhow::Result<()> {
         .map(drop)
 }
 
-/// The layer of an image, by its index and manifest, as whoever runs containers finds it.
+/// Returns the layer of an image, found through its index and manifest as a container runtime does.
 fn layer_of(image: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     unpack(image, folder)?;
     let read = |path: PathBuf| -> anyhow::Result<serde_json::Value> {
@@ -167,7 +168,7 @@ fn layer_of(image: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     blob(&manifest["layers"][0]["digest"])
 }
 
-/// Measures in a root of its own, with the file systems that the kernel gives.
+/// Measures in a separate root that contains only kernel file systems.
 fn run_alone(platform: Platform, system: &Path, program: &str) -> anyhow::Result<()> {
     let (namespaces, emulation) = platform.emulation();
     let script = format!(

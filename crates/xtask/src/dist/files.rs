@@ -8,23 +8,24 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The files, below a folder that stands for the root of a system.
+/// Release files, below a directory that represents the root of a system.
 pub struct Files {
     pub platform: Platform,
     pub root: PathBuf,
 }
 
-/// Where what is to be read lies among them.
+/// Directory of the documents below the root.
 pub const DOCUMENTS: &str = "usr/share/doc/furlong";
 
 impl Files {
-    /// Where the program lies.
+    /// Returns the path of the program.
     pub fn program(&self) -> PathBuf {
         self.root.join("usr/bin/furlong")
     }
 
-    /// The program, and what it says of itself, or another one that runs here: its manual, what completes it, its licences.
-    /// `crates` are the licences of what is linked in on all platforms.
+    /// Gathers the program with its manual, shell completions and licences. The manual and completions come from
+    /// `runs_here`, a program that runs on this machine. `crates` are the licences of the crates linked on all
+    /// platforms.
     pub fn of(
         platform: Platform,
         program: &Path,
@@ -60,7 +61,7 @@ impl Files {
                 .with_context(|| format!("cannot copy {name}"))?;
         }
         licences::gather(platform, crates, &documents)?;
-        // Debian wants one file of this name, which says it all or where it is.
+        // Debian requires one file of this name that contains the licence or its location.
         let mit = fs::read_to_string(documents.join("LICENSE-MIT"))?;
         fs::write(documents.join("copyright"), [include_str!("copyright"), &mit].concat())?;
         readable(root)?;
@@ -68,7 +69,7 @@ impl Files {
     }
 }
 
-/// All may read what is below a folder, and run what is run, whatever mask this process has.
+/// Lets all users read the files below a directory and run its programs, whatever the umask of this process.
 pub fn readable(root: &Path) -> anyhow::Result<()> {
     step::output(Command::new("chmod").args(["--recursive", "u=rwX,go=rX"]).arg(root)).map(drop)
 }

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Makes the image. The layer has the program, its licences and a folder for temporary files, and nothing else.
+/// Makes the image. Its layer contains only the program, its licences and a directory for temporary files.
 pub fn oci(release: &Release, files: &Files) -> anyhow::Result<PathBuf> {
     let layout = release.folder.join("image");
     let blobs = layout.join("blobs/sha256");
@@ -26,11 +26,11 @@ pub fn oci(release: &Release, files: &Files) -> anyhow::Result<PathBuf> {
     let layer = blob(&blobs, fs::read(&layer).and_then(|bytes| fs::remove_file(&layer).map(|()| bytes))?)?;
 
     let configuration = json!({
-        // The specification calls processors as Debian does.
+        // The OCI specification uses Debian's architecture names.
         "architecture": files.platform.debian,
         "os": "linux",
         "config": { "Entrypoint": ["/usr/bin/furlong"], "Env": ["PATH=/usr/bin", "HOME=/tmp", "TMPDIR=/tmp"] },
-        // Of one layer that is not compressed, this is its own sum.
+        // The diff ID of an uncompressed layer is its checksum.
         "rootfs": { "type": "layers", "diff_ids": [layer.sum] },
     });
     let configuration = blob(&blobs, configuration.to_string().into_bytes())?;

@@ -8,16 +8,16 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// What is written; each artefact carries all of them.
+/// Licence files, which each artefact contains.
 pub const FILES: [&str; 4] = ["LICENSE-MIT", "LICENSE-APACHE", THIRD_PARTY, STANDARD_LIBRARY];
-/// Crates, and what the C compiler links.
+/// Licences of crates and of the C libraries.
 const THIRD_PARTY: &str = "THIRD-PARTY-LICENCES";
-/// As the Rust project says it.
+/// Licences of the standard library, from the Rust project.
 const STANDARD_LIBRARY: &str = "RUST-STANDARD-LIBRARY.html";
-/// What the C compiler links, and the licence that Debian's words on it leave to a file of its own.
+/// C libraries that the compiler links. Debian's copyright file refers to a separate file for each of these licences.
 const ARCHIVES: [(&str, &str); 2] = [("libc.a", "LGPL-2.1"), ("libgcc_eh.a", "GPL-3")];
 
-/// Writes all of them into a folder, those of crates as [`of_crates`] gives them.
+/// Writes all licence files into a directory; `crates` are the licences of crates, as [`of_crates`] returns them.
 pub fn gather(platform: Platform, crates: &str, folder: &Path) -> anyhow::Result<()> {
     for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
         fs::copy(crate::root().join(name), folder.join(name))
@@ -33,7 +33,7 @@ pub fn gather(platform: Platform, crates: &str, folder: &Path) -> anyhow::Result
     Ok(())
 }
 
-/// Wants each crate that cargo links into the program to be named in a folder that `gather` has filled.
+/// Checks that the licence files in a directory name each crate that cargo links into the program.
 pub fn check(platform: Platform, folder: &Path) -> anyhow::Result<()> {
     let mut tree = Command::new("cargo");
     tree.args(["tree", "--locked", "--package", "furlong", "--target", platform.triple]);
@@ -44,7 +44,7 @@ pub fn check(platform: Platform, folder: &Path) -> anyhow::Result<()> {
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
     };
     let said = read(THIRD_PARTY)?;
-    // A folder stands behind a crate of this repository.
+    // Cargo prints a directory after a crate of this repository.
     for line in tree.lines().filter(|line| !line.contains(" (/")) {
         let mut words = line.split(' ');
         let (name, version) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -66,7 +66,7 @@ pub fn check(platform: Platform, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Those of all crates, by `cargo about`, which takes a while. Every platform links the same ones.
+/// Returns the licences of all crates from `cargo about`, which takes a while. Every platform links the same crates.
 pub fn of_crates() -> anyhow::Result<String> {
     let mut about = tool::ABOUT.command()?;
     let here = Path::new("crates/xtask/src/dist");
@@ -75,7 +75,7 @@ pub fn of_crates() -> anyhow::Result<String> {
     Ok(String::from_utf8(step::output(&mut about)?.stdout)?)
 }
 
-/// What Debian says of the package that a library is from.
+/// Returns Debian's copyright text of the package that contains a library.
 fn of_archive(platform: Platform, archive: &str, licence: &str) -> anyhow::Result<String> {
     let path = step::text(Command::new(platform.compiler).arg(format!("-print-file-name={archive}")))?;
     let path = fs::canonicalize(&path).with_context(|| format!("{} has no {archive}", platform.compiler))?;

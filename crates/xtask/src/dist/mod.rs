@@ -1,5 +1,5 @@
-//! What is given to people who have no Rust: `cargo xtask dist` makes it, `cargo xtask dist --check` makes it twice, compares
-//! the bytes, and measures with each.
+//! Release files for users without Rust. `cargo xtask dist` makes them. `cargo xtask dist --check` makes them twice,
+//! compares the bytes, and measures with each program.
 
 mod check;
 mod files;
@@ -19,21 +19,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What is called from here.
+/// Debian packages of the programs that this module runs.
 const TOOLS: [&str; 8] = ["coreutils", "dpkg", "gcc", "git", "gzip", "libc6-dev", "python3-venv", "tar"];
 
-/// What is made, and of what.
+/// The version, time and directory of a release.
 struct Release {
     version: &'static str,
-    /// Seconds since 1970 of the commit: the time of every file, so that the same source gives the same bytes.
+    /// Commit time in seconds since 1970, set as the time of every file so that equal sources give equal bytes.
     time: String,
     folder: PathBuf,
 }
 
-/// Makes all of it, in `target/dist`.
+/// Makes the release in `target/dist`.
 ///
 /// # Errors
-/// A program that is missing or fails; it is named.
+/// Returns an error that names a missing or failed program.
 pub fn make() -> anyhow::Result<()> {
     packages::provide(&TOOLS)?;
     let target = crate::target::target()?;
@@ -44,11 +44,11 @@ pub fn make() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Judges the dependencies and the crates that are published, makes all of it twice in different folders, wants the same bytes,
-/// and runs what is in each package.
+/// Checks the dependencies and the published crates. Makes the release twice in different directories, compares the
+/// bytes, and runs the program of each package.
 ///
 /// # Errors
-/// What differs, or does not run.
+/// Returns an error if a file differs, or if a program does not run.
 pub fn check() -> anyhow::Result<()> {
     packages::provide(&TOOLS)?;
     check::dependencies()?;
@@ -60,7 +60,7 @@ pub fn check() -> anyhow::Result<()> {
     check::all_run(&first)
 }
 
-/// Makes all of it in `folder`, built in `build`, and gives the files.
+/// Makes the release in `folder`, built in `build`, and returns the files.
 fn release(folder: &Path, build: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let build = Build { folder: build.to_owned() };
     let built = |platform: Platform| {
@@ -105,8 +105,8 @@ fn release(folder: &Path, build: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok([made, vec![list]].concat())
 }
 
-/// What the compiler is told so that a program does not say where it was made, and has nothing in it that is for unwinding
-/// alone, which it never does.
+/// Returns compiler flags that remove build paths from a program, and code for unwinding, because the program never
+/// unwinds.
 fn small() -> anyhow::Result<String> {
     let cargo_home = cargo_home()?;
     let root = root();
@@ -116,13 +116,13 @@ fn small() -> anyhow::Result<String> {
     ))
 }
 
-/// Where cargo keeps what it has fetched.
+/// Returns cargo's home directory, which holds downloaded crates.
 fn cargo_home() -> anyhow::Result<String> {
     let folder = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| home + "/.cargo"));
     folder.context("neither CARGO_HOME nor HOME is set")
 }
 
-/// Where the program is built.
+/// Build directory of the program.
 struct Build {
     folder: PathBuf,
 }
@@ -144,7 +144,7 @@ impl Build {
         Ok(self.folder.join(platform.triple).join("dist/furlong"))
     }
 
-    /// What cargo, or who calls it, is told of how.
+    /// Configures the target, flags and target directory of cargo, or of a command that calls cargo.
     fn configure(&self, command: &mut Command) -> anyhow::Result<()> {
         let flags = format!("{STATIC} {}", small()?);
         command.args(["--target", X86_64.triple]);
@@ -154,7 +154,7 @@ impl Build {
 }
 
 impl Release {
-    /// All files below one folder, for any Linux.
+    /// Makes an archive of all files in one directory, for any Linux system.
     fn archive(&self, files: &Files) -> anyhow::Result<PathBuf> {
         let name = format!("furlong-{}-{}-linux", self.version, files.platform.machine);
         let path = self.folder.join(format!("{name}.tar.gz"));
@@ -164,7 +164,8 @@ impl Release {
         Ok(path)
     }
 
-    /// `tar` of what lies in a folder, with nothing in it that depends on who made it, and when.
+    /// Returns a `tar` command for a directory. The archive does not depend on the user, the time or the order of
+    /// files.
     fn tar(&self, into: &Path, folder: &Path) -> Command {
         let mut tar = Command::new("tar");
         tar.arg("--create").arg("--file").arg(into).arg("--directory").arg(folder);

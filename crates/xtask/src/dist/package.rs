@@ -100,7 +100,7 @@ impl Package<'_> {
             fs::write(&script, text)?;
             step::output(Command::new("chmod").arg("0755").arg(&script))?;
         }
-        // The same bytes for the same files: names in order, and one time for all.
+        // Equal files give equal bytes: sorted names, and one time for all.
         step::output(
             Command::new("dpkg-deb")
                 .args(["--root-owner-group", "-Zxz", "--build"])

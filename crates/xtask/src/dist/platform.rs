@@ -1,28 +1,28 @@
-//! What a release is for, and of.
+//! Platforms of a release.
 
 use crate::arm::{EMULATION, NAMESPACES};
 
-/// A kind of processor under Linux. The program for it needs no library, and so no version of one.
+/// A CPU architecture under Linux. The program for it is static, so it depends on no version of a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Platform {
-    /// As Rust calls it.
+    /// Rust target triple.
     pub triple: &'static str,
-    /// As Linux calls the processor.
+    /// CPU architecture as `uname -m` prints it.
     pub machine: &'static str,
-    /// As Debian does.
+    /// Debian architecture.
     pub debian: &'static str,
     /// The compiler whose C library is linked.
     pub compiler: &'static str,
 }
 
-/// What is in a program that is released, and not in one that is compiled to be tried.
+/// Features of a released program that test builds leave out.
 pub const FEATURES: [&str; 2] = ["--features", "parquet"];
 
-/// What all of the release is for, and what its parts are made with.
+/// Platform of the full release and of the tools that build it.
 pub const X86_64: Platform =
     Platform { triple: "x86_64-unknown-linux-gnu", machine: "x86_64", debian: "amd64", compiler: "gcc" };
 
-/// 64-bit ARM, for which programs are compiled here and run in emulation.
+/// 64-bit ARM, whose programs are cross-compiled and run in emulation.
 pub const ARM: Platform = Platform {
     triple: crate::arm::ARM.triple,
     machine: "aarch64",
@@ -31,18 +31,18 @@ pub const ARM: Platform = Platform {
 };
 
 impl Platform {
-    /// What a file of the release is for, by its name.
+    /// Returns the platform in the name of a release file.
     pub fn of_file(name: &str) -> Platform {
         let is_for_arm = [ARM.machine, ARM.debian].iter().any(|word| name.contains(word));
         if is_for_arm { ARM } else { X86_64 }
     }
 
-    /// What `unshare` is told so that a program for it runs here, and what a shell is told in there.
+    /// Returns the arguments of `unshare` and the shell commands that make a program for the platform run here.
     pub fn emulation(self) -> (&'static [&'static str], &'static str) {
         if self == ARM { (&NAMESPACES, EMULATION) } else { (&["--mount"], "") }
     }
 
-    /// What is said of how a program for it ran.
+    /// Returns a note on how a program for the platform was run.
     pub fn how(self) -> &'static str {
         if self == ARM { ", in emulation" } else { "" }
     }

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What makes wheels of programs in Rust, and what takes a wheel apart and puts it together.
+/// Tools that make wheels of Rust programs, and that unpack and repack wheels.
 const MATURIN: &str = "maturin==1.16.0";
 const WHEEL: &str = "wheel==0.48.0";
 /// The oldest systems that it may be installed on: `pip` refuses others. The program needs no library of theirs.
@@ -60,7 +60,7 @@ pub fn wheels(release: &Release, build: &Build, platforms: [&Files; 2]) -> anyho
     Ok([first?, second?, list])
 }
 
-/// Takes the folder in which furlong was built out of a list of components: where that was changes nothing.
+/// Removes the build directory from a list of components, so that the location of the build does not change the list.
 fn without_folder(list: &Path) -> anyhow::Result<String> {
     let text = fs::read_to_string(list).with_context(|| format!("cannot read {}", list.display()))?;
     let text = text.replace(&*crate::root().to_string_lossy(), "");
@@ -68,7 +68,7 @@ fn without_folder(list: &Path) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// Puts the licences among what a wheel says of itself, and gives its metadata with their names, where its kind has them.
+/// Adds the licences to the wheel's metadata directory. Returns the metadata with their names.
 fn with_licences(metadata: &str, about: &Path, documents: &Path) -> anyhow::Result<String> {
     let folder = about.join("licenses");
     fs::create_dir_all(&folder)?;
@@ -81,15 +81,15 @@ fn with_licences(metadata: &str, about: &Path, documents: &Path) -> anyhow::Resu
     Ok([&metadata[..at], &lines, &metadata[at..]].concat())
 }
 
-/// The only file of a folder with this ending.
+/// Returns the only file in a directory with this extension.
 fn with_ending(folder: &Path, ending: &str) -> anyhow::Result<PathBuf> {
     let mut files = fs::read_dir(folder)?.filter_map(Result::ok).map(|entry| entry.path());
     let found = files.find(|path| path.extension().is_some_and(|its| its == ending));
     found.with_context(|| format!("no .{ending} was made in {}", folder.display()))
 }
 
-/// Installs the wheel where nothing else is, and runs the module's tests with what is in it: of another processor's wheel, in
-/// emulation.
+/// Installs the wheel into an empty environment and runs the module's tests with its files. The wheel of another CPU
+/// architecture runs in emulation.
 pub fn check(platform: Platform, wheel: &Path, folder: &Path) -> anyhow::Result<()> {
     let environment = Environment::new(folder)?;
     let packages = folder.join("packages");
@@ -112,7 +112,7 @@ pub fn check(platform: Platform, wheel: &Path, folder: &Path) -> anyhow::Result<
     fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))
 }
 
-/// A Python with packages of its own.
+/// A Python virtual environment.
 struct Environment {
     folder: PathBuf,
 }
@@ -132,7 +132,7 @@ impl Environment {
         step::output(self.pip().arg(package)).map(drop)
     }
 
-    /// Installs what is told it next.
+    /// Returns a `pip install` command without packages.
     fn pip(&self) -> Command {
         let mut pip = Command::new(self.program("pip"));
         pip.args(["install", "--quiet", "--disable-pip-version-check"]);

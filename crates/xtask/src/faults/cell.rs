@@ -1,4 +1,4 @@
-//! A cell of the matrix: a script in namespaces and a folder of its own, with a watchdog.
+//! A cell of the matrix: a script in separate namespaces and a separate directory, with a watchdog.
 
 use crate::command::copy_this_program;
 use anyhow::Context;
@@ -7,40 +7,40 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What each script begins with.
+/// Start of each script.
 const PRELUDE: &str = include_str!("prelude.sh");
 
-/// A folder that is gone when this is.
+/// A directory that is removed on drop.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What cannot be removed lies in the folder for temporary files, and goes with it.
+        // The directory is below the directory for temporary files, which is removed later with any remaining files.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// What came of a script.
+/// Result of a script.
 #[derive(Debug, Default)]
 pub struct Ended {
-    /// What it called bad.
+    /// Violations that the script reported.
     pub bad: Vec<String>,
-    /// Why it cannot be tried here, if it said that.
+    /// Reason why the fault cannot be tested here, if the script reported one.
     pub untriable: Option<String>,
-    /// The exit code of the run, if the script wrote it down.
+    /// Exit status of the run, if the script recorded it.
     pub code: Option<i32>,
-    /// What the run printed.
+    /// Standard output of the run.
     pub stdout: String,
-    /// What it said.
+    /// Standard error of the run.
     pub stderr: String,
-    /// Whether it was ended by the watchdog.
+    /// Whether the watchdog ended the script.
     pub hung: bool,
 }
 
-/// Runs a script with these variables, at most so long. Everything that it starts ends with it.
+/// Runs a script with these variables for at most `limit`, and ends everything that it started.
 ///
 /// # Errors
-/// What kept it from being started.
+/// Returns an error if the script cannot be started.
 pub fn run(
     furlong: &Path,
     script: &str,
@@ -58,7 +58,7 @@ pub fn run(
         copy_this_program(&path("xtask"))?;
     }
     let output = File::create(path("output"))?;
-    // It ends with this program, and with it all that it has started.
+    // The namespace, with all its processes, ends with this program.
     let mut child = Command::new("setpriv")
         .args(["--pdeathsig", "KILL", "unshare"])
         .args([
@@ -71,7 +71,7 @@ pub fn run(
             "--kill-child",
             "--mount-proc",
         ])
-        // What this process ignores, as under nohup, a shell could not set back.
+        // A shell cannot restore signals that this process ignores, as under nohup.
         .args(["env", "--default-signal", "sh", "script"])
         .current_dir(&folder.0)
         .env("FURLONG", furlong)
@@ -88,7 +88,7 @@ pub fn run(
         match child.try_wait()? {
             Some(_) => break false,
             None if Instant::now() > end => {
-                // With its parent ends the first process of the namespace, and with that all others.
+                // Killing the parent ends the first process of the namespace, and thereby all others.
                 child.kill()?;
                 child.wait()?;
                 break true;
@@ -109,7 +109,7 @@ pub fn run(
     })
 }
 
-/// The script that measures all these rows at once.
+/// Returns a script that measures all these rows in one run.
 pub fn all_rows(before: &str, rows: &[String], options: &str) -> String {
     format!(
         "( {before} \"$FURLONG\" run {} --trials 1 --budget 2ms --warm-up 100us {options} --no-save --no-progress \

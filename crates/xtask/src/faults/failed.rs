@@ -9,9 +9,9 @@ use std::fmt;
 pub struct FailedCell {
     /// The fault.
     pub number: &'static str,
-    /// Empty where a fault is tried once, with no row of its own.
+    /// Benchmark of the cell; empty if the fault is tried once for all benchmarks.
     pub row: String,
-    /// What does not hold.
+    /// The violated condition.
     pub what: String,
 }
 
@@ -21,7 +21,7 @@ impl fmt::Display for FailedCell {
     }
 }
 
-/// Those of a matrix.
+/// Returns the failed cells of a matrix.
 pub fn of(lines: &[Line]) -> Vec<FailedCell> {
     let cells = lines.iter().flat_map(|line| line.cells.iter().map(|cell| (line.fault.number, cell)));
     cells
@@ -32,15 +32,15 @@ pub fn of(lines: &[Line]) -> Vec<FailedCell> {
         .collect()
 }
 
-/// Each on a line.
+/// Returns the cells, one per line.
 pub fn listed(failed: &[FailedCell]) -> String {
     failed.iter().map(FailedCell::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Fails unless there are none.
+/// Checks that no cell failed.
 ///
 /// # Errors
-/// Those that there are.
+/// Returns an error that lists the failed cells.
 pub fn none(failed: &[FailedCell]) -> anyhow::Result<()> {
     ensure!(failed.is_empty(), "cells that failed: {}\n{}", failed.len(), listed(failed));
     Ok(())

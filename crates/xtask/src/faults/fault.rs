@@ -1,110 +1,112 @@
-//! One fault: what is done, by which means, and what must come of it.
+//! One fault: the action, its means, and the required outcome.
 
-/// One fault.
+/// A fault.
 #[derive(Debug, Clone)]
 pub struct Fault {
-    /// Its number in the list of what can break: D death and stop, R resources, E environment, F files, S security.
+    /// Number in the list of faults: D death and stop, R resources, E environment, F files, S security.
     pub number: &'static str,
-    /// What is done.
+    /// Description of the action.
     pub what: String,
-    /// By which means.
+    /// System feature or program that causes the fault.
     pub means: &'static str,
-    /// What must come of it, beside what holds for all cells.
+    /// Required outcome, in addition to the conditions for all cells.
     pub must: &'static str,
-    /// Programs that it takes.
+    /// Programs that the fault needs.
     pub needs: &'static [&'static str],
-    /// How it is done.
+    /// Implementation of the fault.
     pub act: Act,
-    /// Whether it is tried in the quick part.
+    /// Whether the quick part includes the fault.
     pub quick: bool,
+    /// Whether a few mechanisms stand for all, because the fault meets code that all of them share.
+    pub of_few: bool,
 }
 
-/// How a fault is made.
+/// Implementation of a fault.
 #[derive(Debug, Clone)]
 pub enum Act {
-    /// One row and another one are measured with these options, and this is done in shell while the roles of the row are at
-    /// work: `$run`, `$initiator`, `$responder` and `$last`, the last of all roles, are processes.
+    /// Measures one benchmark and another one with these options, and runs shell commands while the roles of the
+    /// first are at work. `$run`, `$initiator`, `$responder` and `$last`, the last of all roles, are PIDs.
     Role {
-        /// Who is measured.
+        /// Options, roles and the other benchmark.
         setting: Setting,
-        /// When.
+        /// Phase of the disturbance.
         moment: Moment,
-        /// What is done.
+        /// Shell commands that disturb the role.
         then: String,
-        /// What must come of the row.
+        /// Required outcome of the benchmark.
         row: RowMust,
-        /// With which code furlong must end.
+        /// Required exit status of furlong.
         code: i32,
     },
-    /// All rows are measured in one run, which is started by these words of shell.
+    /// Measures all benchmarks in one run that shell commands start.
     Rows {
-        /// What comes before the words of the run.
+        /// Shell words before the command of the run.
         before: String,
-        /// A row that is not measured must say one of these.
+        /// Reasons for skipping; a benchmark that is not measured must report one of them.
         says: Vec<String>,
         /// Options of `furlong run`.
         options: &'static str,
-        /// Whether rows may have failed, where what is missing shows only once they are at work.
+        /// Whether benchmarks may fail, because a missing resource shows only while they run.
         may_fail: bool,
     },
-    /// A script of its own, which says `bad:` and what is wrong.
+    /// Separate script, which prints `bad:` with a description of each violation.
     Script(String),
 }
 
-/// Who is measured, and which other row beside.
+/// Options of a run, and the benchmark that is measured in addition to the disturbed one.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
-    /// Options of `furlong run`. It is left to furlong which rows it refuses then, and why.
+    /// Options of `furlong run`. furlong itself decides which benchmarks these options exclude, and reports why.
     pub options: &'static str,
-    /// Processes at work.
+    /// Number of role processes.
     pub roles: usize,
-    /// How many pairs, receivers, senders or workers, where it is not one pair.
+    /// Number of pairs, receivers, senders or workers, unless it is one pair.
     pub parties: Option<u64>,
-    /// The other row, and which one where the first is of the same mechanism as the row that is disturbed.
+    /// The other benchmark, and its replacement if the disturbed benchmark has the same mechanism.
     pub others: [&'static str; 2],
 }
 
 impl Setting {
-    /// A pair of processes of this machine.
+    /// A pair of processes on this machine.
     pub const PAIR: Setting =
         Setting { options: "", roles: 2, parties: None, others: ["pipe/block", "unix-stream/block"] };
 
-    /// The row that stands beside this one.
+    /// Returns the benchmark that is measured in addition to this one.
     pub fn other(&self, row: &str) -> &'static str {
         let mechanism = |row: &str| row.split('/').next().map(str::to_owned);
         self.others[usize::from(mechanism(self.others[0]) == mechanism(row))]
     }
 }
 
-/// When a role is disturbed.
+/// Phase in which a role is disturbed.
 #[derive(Debug, Clone, Copy)]
 pub struct Moment {
-    /// The phase, in which the roles of an adapter's program stand until it is done.
+    /// Name of the phase. The roles of an adapter's program wait in it until the disturbance is done.
     pub phase: &'static str,
-    /// Options of `furlong run` that make other rows stay in it, for the time $LONG.
+    /// Options of `furlong run` that keep other benchmarks in the phase for the time `$LONG`.
     pub options: &'static str,
 }
 
-/// What must come of the row whose role is disturbed.
+/// Required outcome of the benchmark whose role is disturbed.
 #[derive(Debug, Clone, Copy)]
 pub enum RowMust {
-    /// It has failed, and says who in which phase, and this.
+    /// The benchmark failed. Its reason names the role, the phase and the cause.
     Fail {
-        /// Who; empty where that is not known.
+        /// Role; empty if it is not known.
         who: &'static str,
-        /// What.
+        /// Cause that the reason must contain.
         what: &'static str,
     },
-    /// It was measured.
+    /// The benchmark was measured.
     Measure,
-    /// Nothing: the run was ended.
+    /// No requirement, because the run was ended.
     End,
 }
 
-/// Soon over.
+/// Options of a short run.
 pub const SHORT: &str = "--trials 1 --budget 2ms --warm-up 100us --no-save --no-progress --format json";
 
-/// One that is done to a row whose roles are at work.
+/// Creates a fault that disturbs a benchmark while its roles are at work.
 pub fn role_fault(
     number: &'static str,
     what: &str,
@@ -115,16 +117,21 @@ pub fn role_fault(
     must: &'static str,
 ) -> Fault {
     let act = Act::Role { setting: Setting::PAIR, moment, then: then.to_owned(), row, code };
-    Fault { number, what: what.to_owned(), means: "kill", must, needs: &[], act, quick: true }
+    Fault { number, what: what.to_owned(), means: "kill", must, needs: &[], act, quick: true, of_few: false }
 }
 
 impl Fault {
-    /// The same where others are measured.
+    /// Replaces the setting of a role fault.
     pub fn among(mut self, others: Setting) -> Fault {
         if let Act::Role { setting, .. } = &mut self.act {
             *setting = others;
         }
         self
+    }
+
+    /// Tries the fault with a few mechanisms.
+    pub fn of_few(self) -> Fault {
+        Fault { of_few: true, ..self }
     }
 
     /// The same, left out of the quick part.
@@ -133,7 +140,7 @@ impl Fault {
     }
 }
 
-/// One in which all rows are measured.
+/// Creates a fault under which all benchmarks are measured.
 pub fn rows_fault(
     number: &'static str,
     what: &str,
@@ -155,10 +162,11 @@ pub fn rows_fault(
             may_fail: true,
         },
         quick,
+        of_few: false,
     }
 }
 
-/// A script of its own.
+/// Creates a fault with a separate script.
 pub fn script(
     number: &'static str,
     what: &str,
@@ -168,5 +176,5 @@ pub fn script(
     text: String,
     quick: bool,
 ) -> Fault {
-    Fault { number, what: what.to_owned(), means, must, needs, act: Act::Script(text), quick }
+    Fault { number, what: what.to_owned(), means, must, needs, act: Act::Script(text), quick, of_few: false }
 }

@@ -4,10 +4,10 @@ use fastrand::Rng;
 use furlong_testing::damage::damaged;
 use std::io::{self, BufRead, Read, Write};
 
-/// Damages what comes in, all of it at once, or one of each few lines as they come.
+/// Damages standard input: either the whole text at once, or one of every few lines as they arrive.
 ///
 /// # Errors
-/// That it cannot be read, or written.
+/// Returns an error if reading or writing fails.
 pub fn filter(seed: u64, by_line: bool) -> io::Result<()> {
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
     if !by_line {

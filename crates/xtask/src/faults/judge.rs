@@ -1,23 +1,23 @@
-//! Judging a cell, always by the same five things: it ended in time, with the right words and code; the other rows were
+//! Judges a cell by five conditions: it ended in time; with the right words and exit status; the other rows were
 //! measured; nothing is left; no figure is wrong.
 
 use super::cell::Ended;
 use super::fault::RowMust;
 use serde_json::Value;
 
-/// What a script called bad that is shown of it, at most.
+/// Maximum number of reported violations that are shown.
 const SHOWN: usize = 4;
 
-/// What came of a cell.
+/// Verdict on a cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// All five hold.
+    /// All five conditions hold.
     Passed,
-    /// It says nothing about this row.
+    /// The fault does not apply to this row, with the reason.
     NotApplicable(String),
-    /// It cannot be made here, or the row cannot be measured here.
+    /// The fault cannot be caused here, or the row cannot be measured here.
     NotTriable(String),
-    /// What does not hold.
+    /// The violated condition.
     Failed(String),
 }
 
@@ -34,7 +34,7 @@ pub fn of_script(ended: &Ended) -> Verdict {
     }
 }
 
-/// A run as it was printed, if it was.
+/// Returns the printed run, or why it is missing.
 fn printed(ended: &Ended) -> Result<Value, String> {
     serde_json::from_str(&ended.stdout).map_err(|error| {
         let said: String = ended.stderr.trim().chars().take(300).collect();
@@ -55,7 +55,7 @@ fn find<'a>(run: &'a Value, list: &str, row: &str, parties: Option<u64>) -> Opti
     run[list].as_array()?.iter().find(is_it)
 }
 
-/// What is wrong with the figures of a row, if something is.
+/// Returns a description of a wrong figure of a row, if any.
 fn wrong_figure(row: &Value) -> Option<String> {
     let unit = row["unit"].as_str().unwrap_or("round-trip").replace('-', "_");
     let ns = &row[format!("{unit}_ns")];
@@ -65,7 +65,7 @@ fn wrong_figure(row: &Value) -> Option<String> {
     (!sound).then(|| format!("wrong figures: {ns} at {rate}/s"))
 }
 
-/// What is wrong with a figure that was printed, if something is. A run that printed none has none wrong.
+/// Returns a description of a wrong printed figure, if any. A run that printed no figures has none.
 pub fn figures(ended: &Ended) -> Option<String> {
     let run = printed(ended).ok()?;
     run["rows"].as_array().into_iter().flatten().find_map(wrong_figure)
@@ -74,10 +74,10 @@ pub fn figures(ended: &Ended) -> Option<String> {
 /// Rows that can be measured, and those that cannot, each with why.
 pub type Baseline = (Vec<String>, Vec<(String, String)>);
 
-/// The rows that were measured without a fault, and those that were not, with why.
+/// Returns the rows that were measured without a fault, and the others with the reasons.
 ///
 /// # Errors
-/// What does not hold.
+/// Returns an error with the violated condition.
 pub fn baseline(ended: &Ended) -> Result<Baseline, String> {
     let run = printed(ended)?;
     let rows = run["rows"].as_array().into_iter().flatten().map(row_of).collect();
@@ -86,31 +86,31 @@ pub fn baseline(ended: &Ended) -> Result<Baseline, String> {
     Ok((rows, skipped.collect()))
 }
 
-/// A row of which a role is disturbed.
+/// A benchmark whose role is disturbed.
 #[derive(Debug, Clone, Copy)]
 pub struct Disturbed<'a> {
-    /// Its name.
+    /// Name of the benchmark.
     pub row: &'a str,
-    /// The row that is measured beside it.
+    /// Benchmark that is measured in the same run.
     pub other: &'a str,
-    /// How many take part in both.
+    /// Number of parties of both benchmarks.
     pub parties: Option<u64>,
-    /// The phase in which it is disturbed.
+    /// Phase of the disturbance.
     pub phase: &'a str,
-    /// What must come of it.
+    /// Required outcome.
     pub must: RowMust,
-    /// With which code furlong must end.
+    /// Required exit status of furlong.
     pub code: i32,
 }
 
 impl Disturbed<'_> {
-    /// Why the row was not measured, if it was not.
+    /// Returns why the row was not measured, if it was not.
     fn reason(&self, run: &Value) -> Option<String> {
         let skipped = find(run, "skipped", self.row, self.parties)?;
         Some(skipped["reason"].as_str().unwrap_or_default().to_owned())
     }
 
-    /// Whether what was done came before or after the phase, or to the other row.
+    /// Returns whether the disturbance missed the phase or hit the other benchmark.
     pub fn missed(&self, ended: &Ended) -> bool {
         let elsewhere = |run: Value| match self.reason(&run) {
             Some(reason) => {
@@ -124,7 +124,7 @@ impl Disturbed<'_> {
         ended.stderr.contains("No such process") || printed(ended).is_ok_and(elsewhere)
     }
 
-    /// What came of it.
+    /// Judges the result of the cell.
     pub fn judge(&self, ended: &Ended) -> Verdict {
         let failed = Verdict::Failed;
         match of_script(ended) {
@@ -149,12 +149,16 @@ impl Disturbed<'_> {
             return failed(wrong);
         }
         let reason = self.reason(&run);
-        let measured = |row| find(&run, "rows", row, self.parties).is_some();
+        // On a busy machine, several parties may not be measured at the same time, which rejects their figures.
+        let is_apart = |row| {
+            find(&run, "skipped", row, self.parties).is_some_and(|skipped| skipped["law"] == "same-time")
+        };
+        let measured = |row| find(&run, "rows", row, self.parties).is_some() || is_apart(row);
         let holds = match self.must {
             RowMust::Fail { who, what } => {
                 let phase = format!(" in phase {}: ", self.phase);
                 let said = reason.as_ref().is_some_and(|reason| {
-                    // What is nobody's fault says in brackets in which phase it came to light.
+                    // A reason without a role has the phase of its discovery in brackets.
                     let by_whom = if who.is_empty() {
                         reason.contains(&phase[1..])
                     } else {
@@ -176,17 +180,17 @@ impl Disturbed<'_> {
     }
 }
 
-/// Rows that are refused in a setting, with why.
+/// Returns the rows that are refused in a setting, with the reasons.
 ///
 /// # Errors
-/// That nothing was printed.
+/// Returns an error if nothing was printed.
 pub fn refused(ended: &Ended) -> Result<Vec<(String, String)>, String> {
     let run = printed(ended)?;
     let refused = run["skipped"].as_array().into_iter().flatten().filter(|row| row["status"] == "refused");
     Ok(refused.map(|row| (row_of(row), row["reason"].as_str().unwrap_or_default().to_owned())).collect())
 }
 
-/// What came of each of these rows, which were measured in one run.
+/// Judges each of these rows, which were measured in one run.
 pub fn of_rows(ended: &Ended, rows: &[String], says: &[String], may_fail: bool) -> Vec<(String, Verdict)> {
     let all = |verdict: Verdict| rows.iter().map(|row| (row.clone(), verdict.clone())).collect();
     if let verdict @ Verdict::Failed(_) = of_script(ended) {
@@ -194,7 +198,7 @@ pub fn of_rows(ended: &Ended, rows: &[String], says: &[String], may_fail: bool) 
     }
     let run = match printed(ended) {
         Ok(run) => run,
-        // Where it cannot begin at all it says why.
+        // If furlong cannot start at all, it must report why.
         Err(_) if ended.code == Some(1) && says.iter().any(|word| ended.stderr.contains(word.as_str())) => {
             return all(Verdict::Passed);
         }
@@ -214,7 +218,7 @@ pub fn of_rows(ended: &Ended, rows: &[String], says: &[String], may_fail: bool) 
     rows.iter().map(|row| (row.clone(), of_one_row(&run, row, says, may_fail))).collect()
 }
 
-/// What came of one of them.
+/// Judges one row.
 fn of_one_row(run: &Value, row: &str, says: &[String], may_fail: bool) -> Verdict {
     if let Some(measured) = find(run, "rows", row, None) {
         return wrong_figure(measured).map_or(Verdict::Passed, Verdict::Failed);

@@ -1,4 +1,4 @@
-//! The list of faults, as data: what is done, by which means, and what must come of it.
+//! The list of faults as data: the action, its means, and the required outcome.
 
 mod calls;
 mod environment;
@@ -13,7 +13,7 @@ mod surroundings;
 
 use super::fault::Fault;
 
-/// All faults.
+/// Returns all faults.
 pub fn faults() -> Vec<Fault> {
     [
         processes::roles(),

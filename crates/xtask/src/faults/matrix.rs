@@ -21,28 +21,40 @@ const TOLD: usize = 200;
 /// Number of faults that are listed as the slowest.
 const SLOWEST: usize = 12;
 
-/// How long a phase lasts in which something is done to a role, and how many milliseconds a role has to have run before; more
-/// of both once that came too early or too late.
+/// Length of the phase in which a role is disturbed, and the run time of the role before that, in milliseconds. After
+/// a disturbance that came too early or too late, the next pair is used.
 const LONG: [(&str, u32); 4] = [("600ms", 30), ("1500ms", 150), ("3s", 500), ("6s", 1500)];
 
 /// Rows whose roles are disturbed in the quick part, in addition to the adapter's row: one with descriptors and one with memory.
 const QUICK_ROLES: [&str; 2] = ["pipe/block", "posix-shm/futex"];
+/// One row for each kind of code that a role may be in: a stream, a datagram, a queue, shared memory that sleeps and that spins, a
+/// notification, memory of the other role, and a ring of requests.
+const FEW_ROLES: [&str; 8] = [
+    "pipe/block",
+    "unix-dgram/block",
+    "posix-mq/block",
+    "posix-shm/futex",
+    "posix-shm/spin",
+    "eventfd/block",
+    "process-vm/futex",
+    "io-uring-pipe/block",
+];
 
 /// A row in a setting, by its options.
 type InSetting = (String, &'static str);
 
-/// What is tried.
+/// Inputs of the test matrix.
 pub struct Matrix<'a> {
     furlong: &'a Path,
     rows: &'a [String],
     /// Whether this is the quick part.
     quick: bool,
-    /// The row that an adapter's program carries, of which roles are disturbed too.
+    /// The row of an adapter's program, whose roles are disturbed too.
     adapter: Option<&'a String>,
     unable: &'a [(String, String)],
     /// Rows that furlong refuses, with why.
     refused: BTreeMap<InSetting, String>,
-    /// With which seed a row comes first: it is looked for once.
+    /// Seeds with which a row is measured first, each determined once.
     seeds: Mutex<BTreeMap<InSetting, String>>,
 }
 
@@ -51,7 +63,7 @@ fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<'a> Matrix<'a> {
-    /// Nothing is tried yet.
+    /// Creates a matrix.
     pub fn new(
         furlong: &'a Path,
         rows: &'a [String],
@@ -62,19 +74,23 @@ impl<'a> Matrix<'a> {
         Matrix { furlong, rows, quick, adapter, unable, refused: BTreeMap::new(), seeds: Mutex::default() }
     }
 
-    /// All cells of all faults.
+    /// Tests all cells of all faults.
     ///
     /// # Errors
-    /// What kept a cell from being tried.
+    /// Returns an error if a cell cannot be tested.
     pub fn tried(mut self, faults: Vec<Fault>) -> anyhow::Result<Vec<Line>> {
-        // A role's fault has a cell of its own for each row; the others are one script.
+        // A fault of a role has a separate cell for each row. Other faults are one script.
         let mut cells: Vec<(usize, Option<&String>)> = Vec::new();
         for (index, fault) in faults.iter().enumerate() {
             match fault.act {
                 Act::Role { setting, .. } => {
                     self.ask_what_is_refused(setting)?;
                     let adapter = self.adapter.filter(|_| setting.options.is_empty());
-                    let wanted = |row: &&String| !self.quick || QUICK_ROLES.contains(&row.as_str());
+                    let wanted = |row: &&String| match (self.quick, fault.of_few) {
+                        (true, _) => QUICK_ROLES.contains(&row.as_str()),
+                        (false, true) => FEW_ROLES.contains(&row.as_str()),
+                        (false, false) => true,
+                    };
                     let rows = self.rows.iter().filter(wanted).chain(adapter);
                     cells.extend(rows.map(|row| (index, Some(row))));
                 }
@@ -122,7 +138,7 @@ impl<'a> Matrix<'a> {
         Ok(lines)
     }
 
-    /// Has furlong say which rows it refuses in a setting.
+    /// Queries furlong for the rows that it refuses in a setting.
     fn ask_what_is_refused(&mut self, setting: Setting) -> anyhow::Result<()> {
         let options = setting.options;
         if options.is_empty() || self.refused.keys().any(|(_, asked)| *asked == options) {
@@ -143,7 +159,7 @@ impl<'a> Matrix<'a> {
         self.rows.iter().map(|row| format!("'{row}'")).collect()
     }
 
-    /// The cell of a row, or all cells of a fault that is tried once.
+    /// Returns the cell of a row, or all cells of a fault that is tried once.
     fn cell(&self, fault: &Fault, row: Option<&String>) -> anyhow::Result<Vec<(String, Verdict)>> {
         if let Some(missing) = fault.needs.iter().find(|program| !is_here(program)) {
             let why = Verdict::NotTriable(format!("{missing} is not here"));
@@ -156,7 +172,7 @@ impl<'a> Matrix<'a> {
         match &fault.act {
             Act::Role { setting, moment, then, row: must, code } => {
                 let row = row.context("a role's fault needs a row")?;
-                // One role alone has no peer that could be told from it.
+                // A benchmark with a single role has no peer to disturb.
                 let why = if let Some(why) = self.refused.get(&(row.clone(), setting.options)) {
                     Some(why.clone())
                 } else if row.starts_with("null/") && (then.contains("$responder") || then.contains("$last"))
@@ -223,7 +239,7 @@ impl<'a> Matrix<'a> {
         Ok(Verdict::Failed(format!("the {} was missed each time", moment.phase)))
     }
 
-    /// The seed with which a row is measured before the other one, or what came of looking for it.
+    /// Returns the seed with which a row is measured before the other one, or the verdict of the search.
     fn seed(&self, disturbed: Disturbed<'_>, setting: Setting) -> anyhow::Result<Result<String, Verdict>> {
         let key = (disturbed.row.to_owned(), setting.options);
         if let Some(seed) = lock(&self.seeds).get(&key) {
@@ -265,7 +281,7 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// Prints the faults whose cells take the longest, several of which run at once.
+/// Prints the faults whose cells take the longest; several cells run in parallel.
 fn print_slowest(faults: &[Fault], durations: &[Duration]) {
     let mut slowest: Vec<_> = faults.iter().zip(durations).collect();
     slowest.sort_by_key(|(_, duration)| Reverse(**duration));
@@ -274,7 +290,7 @@ fn print_slowest(faults: &[Fault], durations: &[Duration]) {
     }
 }
 
-/// Says at once what has failed.
+/// Prints failed cells immediately.
 fn tell_failed(fault: &Fault, cells: &[(String, Verdict)]) {
     for (row, verdict) in cells {
         if let Verdict::Failed(what) = verdict {
@@ -283,7 +299,7 @@ fn tell_failed(fault: &Fault, cells: &[(String, Verdict)]) {
     }
 }
 
-/// Whether a program is found where programs lie.
+/// Returns whether a program is found in PATH.
 fn is_here(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())

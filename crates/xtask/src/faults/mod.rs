@@ -1,4 +1,4 @@
-//! `cargo xtask faults`: one list of faults, crossed with every row, each cell judged by the same five things.
+//! `cargo xtask faults`: one list of faults, crossed with every row. Each cell is judged by five conditions.
 
 mod cell;
 pub mod failed;
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 /// The row that an adapter's program carries: role.sh makes it.
 const ADAPTER_ROW: &str = "held/block";
 
-/// What was asked.
+/// Options of the command line.
 #[derive(Default)]
 pub struct Options {
     only: Vec<String>,
@@ -35,15 +35,15 @@ pub struct Options {
     all: bool,
     write: bool,
     program: Option<PathBuf>,
-    /// What was asked, as it was typed, without the program.
+    /// Arguments as typed, without the program.
     words: String,
 }
 
 impl Options {
-    /// From the words behind `faults`.
+    /// Parses the arguments of `faults`.
     ///
     /// # Errors
-    /// A word that says nothing.
+    /// Returns an error for an unknown argument.
     pub fn of(words: &[&str]) -> anyhow::Result<Options> {
         let mut options = Options::default();
         let mut words = words.iter();
@@ -73,12 +73,12 @@ impl Options {
         Ok(options)
     }
 
-    /// The quick part.
+    /// Returns the options of the quick part.
     pub fn quick() -> Options {
         Options { quick: true, ..Options::default() }
     }
 
-    /// The quick part, of one cell alone.
+    /// Returns the options of the quick part for a single cell.
     pub fn of_one(cell: &FailedCell) -> Options {
         let mechanism = (!cell.row.is_empty()).then(|| cell.row.clone());
         Options { only: vec![cell.number.to_owned()], mechanism, ..Options::quick() }
@@ -90,7 +90,7 @@ impl Options {
     }
 }
 
-/// Whether `text` is what a pattern describes, in which a star stands for anything.
+/// Returns whether `text` matches a pattern, in which a star matches any text.
 fn glob(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,
@@ -103,7 +103,7 @@ fn glob(pattern: &str, text: &str) -> bool {
 /// Tries every cell and prints the matrix.
 ///
 /// # Errors
-/// That cells failed, or that nothing could be tried.
+/// Returns an error if cells failed, or if no cell could be tested.
 pub fn run(options: &Options) -> anyhow::Result<()> {
     failed::none(&tried(options)?.0)
 }
@@ -111,7 +111,7 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
 /// Tries every cell, prints the matrix, and returns the cells that failed and how many passed.
 ///
 /// # Errors
-/// That nothing could be tried.
+/// Returns an error if no cell could be tested.
 pub fn tried(options: &Options) -> anyhow::Result<(Vec<FailedCell>, usize)> {
     let begin = Instant::now();
     let faults: Vec<Fault> = list::faults().into_iter().filter(|fault| options.wants(fault)).collect();
@@ -137,23 +137,23 @@ pub fn tried(options: &Options) -> anyhow::Result<(Vec<FailedCell>, usize)> {
     Ok((failed::of(&lines), passed))
 }
 
-/// Damages what comes in, as a script of the matrix asks for it.
+/// Damages standard input, for the scripts of the matrix.
 ///
 /// # Errors
-/// That the seed is no number, or what failed to be read or written.
+/// Returns an error if the seed is not a number, or if reading or writing fails.
 pub fn hostile(seed: &str, by_line: bool) -> anyhow::Result<()> {
     let seed = seed.parse().with_context(|| format!("{seed} is no seed"))?;
     Ok(hostile::filter(seed, by_line)?)
 }
 
-/// Furlong as it is released.
+/// Builds furlong in its release configuration.
 fn build() -> anyhow::Result<PathBuf> {
     let built = Command::new("cargo").args(["build", "--release", "--locked"]).current_dir(root()).status();
     ensure!(built.context("start cargo")?.success(), "furlong cannot be built");
     Ok(target()?.join("release/furlong"))
 }
 
-/// The rows that can be measured here without a fault, and those that cannot, with why.
+/// Returns the rows that can be measured here without a fault, and the others with the reasons.
 fn rows(furlong: &Path, options: &Options) -> anyhow::Result<judge::Baseline> {
     let asked = options.mechanism.as_deref().unwrap_or("*/*");
     if asked == ADAPTER_ROW {
@@ -169,7 +169,7 @@ fn rows(furlong: &Path, options: &Options) -> anyhow::Result<judge::Baseline> {
         let defaults = default_waits(furlong)?;
         (sample(rows, |row| row, &defaults), sample(unable, |(row, _)| row, &defaults))
     };
-    // One row of each kind is enough to see whether something is broken.
+    // One row of each kind suffices to detect breakage.
     let mut seen = BTreeSet::new();
     let quick = [
         "pipe/block",
@@ -186,7 +186,7 @@ fn rows(furlong: &Path, options: &Options) -> anyhow::Result<judge::Baseline> {
     Ok((rows, if options.quick { Vec::new() } else { unable }))
 }
 
-/// The default wait strategy of each mechanism, as rows.
+/// Returns the default wait strategy of each mechanism, as rows.
 fn default_waits(furlong: &Path) -> anyhow::Result<BTreeSet<String>> {
     let listed = Command::new(furlong).args(["list", "--format", "json"]).output()?;
     let listed: Value = serde_json::from_slice(&listed.stdout).context("furlong list")?;
@@ -197,8 +197,8 @@ fn default_waits(furlong: &Path) -> anyhow::Result<BTreeSet<String>> {
     Ok(listed.as_array().into_iter().flatten().filter_map(row).collect())
 }
 
-/// Returns the rows with the default wait strategy of their mechanism, and the first row of each other strategy. A sample suffices, because
-/// the wait strategy hardly changes which faults a row survives.
+/// Returns the rows with the default wait strategy of their mechanism, and the first row of each other strategy. A
+/// sample suffices, because the wait strategy hardly changes which faults a row survives.
 fn sample<T>(all: Vec<T>, row: fn(&T) -> &String, defaults: &BTreeSet<String>) -> Vec<T> {
     let wait = |row: &str| row.split_once('/').map(|(_, wait)| wait.to_owned());
     let mut waits: BTreeSet<_> = defaults.iter().map(|row| wait(row)).collect();
@@ -206,7 +206,7 @@ fn sample<T>(all: Vec<T>, row: fn(&T) -> &String, defaults: &BTreeSet<String>) -
     all.into_iter().filter(|one| is_chosen(one)).collect()
 }
 
-/// The row that an adapter's program carries, if it is asked for.
+/// Returns the row of an adapter's program, if it is requested.
 fn adapter_row(options: &Options) -> Option<String> {
     options.mechanism.as_ref().is_none_or(|asked| glob(asked, ADAPTER_ROW)).then(|| ADAPTER_ROW.to_owned())
 }

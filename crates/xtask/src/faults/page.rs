@@ -9,11 +9,11 @@ use std::fmt::Write;
 pub struct Line {
     /// The fault.
     pub fault: Fault,
-    /// What came of each cell.
+    /// Verdict on each cell.
     pub cells: Vec<(String, Verdict)>,
 }
 
-/// How many cells came to what: passed, not applicable, not triable, failed.
+/// Counts the cells by verdict: passed, not applicable, not triable, failed.
 pub fn count(lines: &[Line]) -> [usize; 4] {
     let mut counts = [0; 4];
     for (_, verdict) in lines.iter().flat_map(|line| &line.cells) {
@@ -27,7 +27,7 @@ pub fn count(lines: &[Line]) -> [usize; 4] {
     counts
 }
 
-/// The matrix as a table, and below it why cells were not tried and what failed.
+/// Returns the matrix as a table, followed by the reasons for untested cells and by the failures.
 pub fn table(lines: &[Line]) -> String {
     let mut text = String::from(
         "| fault | what is done | by | what must come of it | passed | not applicable | not triable | failed |\n\
@@ -65,16 +65,19 @@ pub fn table(lines: &[Line]) -> String {
     text
 }
 
-/// The page of the documentation.
+/// Returns the page of the documentation.
 pub fn page(lines: &[Line], rows: &[String], command: &str, seconds: u64) -> String {
     let [passed, not_applicable, not_triable, failed] = count(lines);
     format!(
         "# Faults\n\n\
-         What can break while furlong measures, and what comes of it. `cargo xtask faults --write` has written this page; \
-         `--only D1,R*` and `--mechanism GLOB` choose a part, `--quick` is the part that `.ci/run` tries.\n\n\
-         Every cell is a run in user, mount, IPC and process namespaces of its own. It has passed if it ended in time; if the exit \
-         code is right, and the row says what happened to whom in which phase, or was measured; if the other row was measured; if \
-         nothing is left (/dev/shm, System V objects, POSIX queues, folders, processes); and if no figure is wrong.\n\n\
+         This page lists faults that may occur while furlong measures, and their consequences. `cargo xtask faults --write` \
+         writes the page. `--only D1,R*` and `--mechanism GLOB` choose a part. `.ci/run` tests the quick part (`--quick`). Each \
+         mechanism is tested with its default wait strategy, and each other strategy with one mechanism. If a fault meets code \
+         that all mechanisms share, a few mechanisms stand for all.\n\n\
+         Each cell is a run in separate user, mount, IPC and process namespaces. A cell passes if the run ends in time with the \
+         expected exit status, if the disturbed benchmark was measured or reports the cause with role and phase, if the other \
+         benchmark was measured, if nothing is left (/dev/shm, System V objects, POSIX queues, directories, processes), and if \
+         every figure is possible.\n\n\
          {passed} cells passed, {not_applicable} do not apply, {not_triable} cannot be tried here, {failed} failed. {} rows; it took \
          {} min: `cargo xtask faults{command}`.\n\n{}{}",
         rows.len(),

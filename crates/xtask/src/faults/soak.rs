@@ -1,5 +1,6 @@
-//! `cargo xtask soak`: random runs to which random things happen, one after the other, beside one supervisor that measures all
-//! the time. It says what failed, with the seed that does it again, and what memory and descriptors have grown by.
+//! `cargo xtask soak`: random runs with random faults, one after the other, while one supervisor measures
+//! continuously. It reports failures with the seed that reproduces them, and the growth of memory and file
+//! descriptors.
 
 use super::cell::{self, Ended};
 use super::{Options, build, judge, rows};
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What may happen to a run, as `soak.sh` does it.
+/// Disturbances of a run, which `soak.sh` implements.
 const HITS: [&str; 13] = [
     "nothing",
     "kill",
@@ -63,7 +64,7 @@ const ERRORS: [&str; 7] = ["EINTR", "ENOMEM", "ENOSPC", "EIO", "EPERM", "EMFILE"
 /// More growth of a supervisor's memory than the records that it holds explain, in bytes.
 const SPARE_BYTES: u64 = 8 << 20;
 
-/// What was asked.
+/// Options of the command line.
 pub struct Soak {
     length: Duration,
     seed: u64,
@@ -71,10 +72,10 @@ pub struct Soak {
 }
 
 impl Soak {
-    /// From the words behind `soak`.
+    /// Parses the arguments of `soak`.
     ///
     /// # Errors
-    /// A word that says nothing, or no length.
+    /// Returns an error for an unknown argument or a missing length.
     pub fn of(words: &[&str]) -> anyhow::Result<Soak> {
         let mut soak = Soak { length: Duration::ZERO, seed: 1, program: None };
         let mut words = words.iter();
@@ -109,7 +110,7 @@ pub fn length(text: &str) -> Option<Duration> {
 /// Soaks.
 ///
 /// # Errors
-/// That something failed, leaked or was left.
+/// Returns an error if a run failed, leaked or left something behind.
 pub fn run(soak: &Soak) -> anyhow::Result<()> {
     packages::provide(&["strace"])?;
     let furlong = soak.program.clone().map_or_else(build, Ok)?;
@@ -132,7 +133,7 @@ pub fn run(soak: &Soak) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What came of all rounds.
+/// Results of all rounds.
 #[derive(Default)]
 struct Rounds {
     number: u64,
@@ -183,7 +184,8 @@ impl Round {
             random.choice(["other-core", "same-core", "free", "one-process"]).unwrap_or_default(),
             seed >> 1,
         );
-        // One thing at a time can be told from others; what happens to a run under a limit is two.
+        // A run with an injected error gets no second fault, because their effects could not be distinguished. A run
+        // under a limit may get one.
         let before = match random.usize(..4) {
             0 => random.choice(LIMITS).unwrap_or_default().to_owned(),
             1 => {
@@ -223,7 +225,7 @@ impl Round {
         ]
     }
 
-    /// What happens, in few words.
+    /// Describes the round in a few words.
     fn kind(&self) -> String {
         let before = match self.before.split(' ').next() {
             Some("prlimit") => "under a limit, ",
@@ -261,10 +263,10 @@ impl Round {
     }
 }
 
-/// Measures all the time, and says what it has grown by.
+/// Measures continuously, and reports the growth of memory and file descriptors.
 ///
 /// # Errors
-/// That it failed, or grew.
+/// Returns an error if the run failed, or if it grew.
 fn long_run(furlong: &Path, soak: &Soak) -> anyhow::Result<String> {
     let variables = [
         ("ROWS", "pipe unix-stream posix-shm posix-mq sysv-mq fifo memfd-shm process-vm".to_owned()),
@@ -305,7 +307,8 @@ impl Sample {
     }
 }
 
-/// The least of the first tenth of all samples and the least of the last: what comes and goes in a trial is no growth.
+/// Minima over the first and over the last tenth of all samples. Minima exclude memory that a trial allocates and
+/// frees.
 #[derive(Debug)]
 struct Growth {
     first: Sample,

@@ -1,5 +1,5 @@
-//! A fleet of two hosts that Ansible measures: one is slow, one dies half way, and what is started again completes what is
-//! missing.
+//! Measures a fleet of two hosts with Ansible: one is slow, and one dies half way. A second start completes the
+//! missing results.
 
 use super::fleet;
 use super::network::{Network, path, shell};
@@ -12,24 +12,24 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Ansible, as it is on PyPI; newer ones need a newer Python than Debian's.
+/// Ansible on PyPI; newer versions need a newer Python than Debian's.
 const ANSIBLE: &str = "ansible-core==2.19.14";
 
-/// Its program.
+/// Program of the package.
 const PLAYBOOK: &str = "ansible-playbook";
 
-/// Installs Ansible into a Python of its own, once.
+/// Installs Ansible into a separate Python environment, once.
 ///
 /// # Errors
-/// It cannot be had.
+/// Returns an error if Ansible cannot be installed.
 pub fn provide() -> anyhow::Result<()> {
     python::provide(ANSIBLE, PLAYBOOK)
 }
 
-/// Measures both hosts, of which one dies.
+/// Measures both hosts, one of which dies.
 ///
 /// # Errors
-/// What went wrong.
+/// Returns an error that describes the failure.
 pub fn test(network: &Network) -> anyhow::Result<()> {
     let folder = target()?.join("hosts/ansible");
     fleet::init(network, "ansible", &folder)?;
@@ -62,7 +62,7 @@ pub fn test(network: &Network) -> anyhow::Result<()> {
     fleet::all_are_done(network, &results, &before)
 }
 
-/// Both hosts, and where Python and furlong are.
+/// Writes the inventory: both hosts, and the paths of Python and furlong.
 fn inventory(folder: &Path) -> anyhow::Result<()> {
     let furlong = target()?.join("release/furlong");
     let hosts = format!(

@@ -11,19 +11,19 @@ use std::time::{Duration, Instant};
 
 const QUICK: [&str; 6] = ["--trials", "5", "--budget", "50ms", "--no-save", "--no-progress"];
 
-/// The timeout that runs are given whose network is cut.
+/// Timeout of runs whose network is cut.
 const TIMEOUT: Duration = Duration::from_secs(4);
-/// How much longer than that, and than what was asked to be measured, such a run may take: for what it does before and after.
+/// Time that such a run may take before and after its timeout and its measurement.
 const MARGIN: Duration = Duration::from_secs(20);
 
-/// Tries all of it.
+/// Runs all tests between hosts.
 ///
 /// # Errors
-/// What went wrong.
+/// Returns an error that describes the failure.
 pub fn test(network: &Network) -> anyhow::Result<()> {
     let [first, second] = &network.hosts;
     let plain = step::timed("rows between hosts", || {
-        // Not there yet: it is copied.
+        // The second host has no furlong yet, so the program is copied.
         measured(network, second, &QUICK)?;
         let plain = measured(network, first, &QUICK)?;
         nothing_left(second)?;
@@ -38,7 +38,7 @@ pub fn test(network: &Network) -> anyhow::Result<()> {
     step::timed("a network that is cut", || cut(network))
 }
 
-/// A run of both rows, which must be measured and verified.
+/// Runs both benchmarks, which must be measured and verified.
 fn measured(network: &Network, host: &Host, more: &[&str]) -> anyhow::Result<Value> {
     let peer = host.peer();
     let words = [&["run", "tcp", "udp", "--format", "json", "--peer", peer.as_str()], more].concat();
@@ -93,8 +93,8 @@ fn loses(network: &Network, host: &Host) -> anyhow::Result<()> {
     nothing_left(host)
 }
 
-/// Packets take a millisecond more. Where the kernel has no netem, a token bucket lets one through each millisecond, so that a
-/// round trip takes no less.
+/// Tests a network that delays packets by a millisecond. If the kernel has no netem, a token bucket passes one packet
+/// per millisecond, so that a round trip takes no less.
 fn delays(network: &Network, host: &Host, plain: &Value) -> anyhow::Result<()> {
     let cable = host.cable();
     let by = if netem(&cable, "delay 1ms") {
@@ -127,16 +127,16 @@ fn netem(cable: &str, what: &str) -> bool {
     shell(&tc).is_ok()
 }
 
-/// When a cable is cut.
+/// A moment at which a cable is cut.
 struct Cut {
     name: &'static str,
-    /// What is asked beside the timeout.
+    /// Options in addition to the timeout.
     words: &'static [&'static str],
-    /// What must be seen on the other host before; nothing to cut at once.
+    /// Condition on the processes of the other host before the cut; `None` to cut immediately.
     seen: Option<fn(&Process, &[Process]) -> bool>,
-    /// How long after that.
+    /// Delay between the condition and the cut.
     after: Duration,
-    /// One of which it ends with.
+    /// Allowed exit statuses.
     codes: &'static [i32],
     told: &'static str,
 }
@@ -148,14 +148,14 @@ const CUTS: [Cut; 4] = [
         seen: None,
         after: Duration::ZERO,
         codes: &[7],
-        told: "is not reached",
+        told: "cannot reach",
     },
     Cut {
         name: "while it is greeted",
         words: &["--warm-up", "4s", "--budget", "10ms"],
         seen: Some(|process, _| process.command.contains("furlong peer")),
         after: Duration::ZERO,
-        // What is seen a moment later is the host, or else a row.
+        // The error names the host if the cut comes first, and a benchmark otherwise.
         codes: &[1, 7],
         told: "host-1",
     },
@@ -165,7 +165,7 @@ const CUTS: [Cut; 4] = [
         seen: Some(is_role),
         after: Duration::from_secs(1),
         codes: &[1],
-        told: "the network to it is cut",
+        told: "the network to it is down",
     },
     Cut {
         name: "while it is timed",
@@ -173,16 +173,17 @@ const CUTS: [Cut; 4] = [
         seen: Some(is_role),
         after: Duration::from_secs(1),
         codes: &[1],
-        told: "the network to it is cut",
+        told: "the network to it is down",
     },
 ];
 
-/// Whether it is a role, which furlong on that host has started.
+/// Returns whether it is a role that furlong on that host has started.
 fn is_role(process: &Process, all: &[Process]) -> bool {
     all.iter().any(|other| other.pid == process.parent && other.command.contains("furlong peer"))
 }
 
-/// In each phase such a run ends in time, with an error that says what happened, and the other side by itself.
+/// Checks that in each phase such a run ends in time, with an error that describes the cut. The other side must exit
+/// too.
 fn cut(network: &Network) -> anyhow::Result<()> {
     let [host, second] = &network.hosts;
     for cut in &CUTS {
@@ -213,7 +214,7 @@ fn cut(network: &Network) -> anyhow::Result<()> {
     lease(network, host)
 }
 
-/// The program is copied for seconds, since the network is slow.
+/// Tests a cut while the program is copied, which takes seconds on a slow network.
 fn copy(network: &Network, host: &Host) -> anyhow::Result<()> {
     shell(&format!("tc qdisc add dev {} root tbf rate 20mbit burst 16kb limit 100000", host.cable()))?;
     let running = Running::start(network, host, &[])?;
@@ -223,11 +224,11 @@ fn copy(network: &Network, host: &Host) -> anyhow::Result<()> {
     let (output, _) = running.end()?;
     shell(&format!("tc qdisc del dev {} root", host.cable()))?;
     host.mend()?;
-    told("while furlong is copied", &output, &[7], "is not reached")?;
+    told("while furlong is copied", &output, &[7], "cannot reach")?;
     nothing_left(host)
 }
 
-/// Where a cable stays cut, the other side ends when it has heard nothing for long enough.
+/// Checks that the other side exits after a time without messages, if a cable stays cut.
 fn lease(network: &Network, host: &Host) -> anyhow::Result<()> {
     let running = Running::start(network, host, &["--warm-up", "1ms", "--budget", "1s"])?;
     until("a role on the other host", || {
@@ -280,11 +281,11 @@ impl Running {
         ];
         let mut command: Command = network.furlong(&[&usual, words].concat());
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        // Two phases with a time of their own, and what follows.
+        // The limit covers two phases of 4 s each, and the timeouts after the cut.
         Ok(Running { child, began: Instant::now(), limit: 3 * TIMEOUT + 2 * Duration::from_secs(4) + MARGIN })
     }
 
-    /// What it said, and how long it took.
+    /// Waits for the end, and returns the output and the duration.
     fn end(mut self) -> anyhow::Result<(Output, Duration)> {
         while self.child.try_wait()?.is_none() {
             if self.began.elapsed() > self.limit {
@@ -298,7 +299,7 @@ impl Running {
     }
 }
 
-/// Neither a process nor a folder of furlong is on that host, once its connection has ended.
+/// Checks that no process and no directory of furlong remains on that host once its connection has ended.
 fn nothing_left(host: &Host) -> anyhow::Result<()> {
     let ended = until("the end of furlong on the other host", || {
         Ok(host.furlong()?.is_empty() && host.folders()?.is_empty())

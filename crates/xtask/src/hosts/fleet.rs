@@ -1,4 +1,4 @@
-//! What is the same of a fleet, whatever starts it on its hosts: what each host leaves, what is measured, and what is compared.
+//! Checks that all fleet engines share: the results of each host, and their comparison.
 
 use super::network::Network;
 use anyhow::ensure;
@@ -8,35 +8,36 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// What a host leaves.
+/// Result files of a host.
 pub const FILES: [&str; 3] = ["doctor.txt", "rows.jsonl", "costs.jsonl"];
 
-/// Writes the files of an engine into a new folder, with rows that take a moment.
+/// Writes the files of an engine into a new directory, with benchmarks that take a moment.
 ///
 /// # Errors
-/// What went wrong.
+/// Returns an error that describes the failure.
 pub fn init(network: &Network, engine: &str, folder: &Path) -> anyhow::Result<()> {
-    // Of an earlier test.
+    // An earlier test may have left the directory.
     let _ = fs::remove_dir_all(folder);
     step::output(network.furlong(&["fleet", "init", engine]).arg(folder))?;
     let script = folder.join("measure.sh");
     Ok(fs::write(&script, short(&fs::read_to_string(&script)?)?)?)
 }
 
-/// The script that hosts run, with rows that take a moment: as its comment says, they are changed there.
+/// Returns the script of the hosts with benchmarks that take a moment. The script's comment names this place for
+/// changes.
 ///
 /// # Errors
-/// They are not there.
+/// Returns an error if the script lacks the expected options.
 pub fn short(text: &str) -> anyhow::Result<String> {
     let short = text.replace("--within 2min", "--trials 3 --budget 5ms");
     ensure!(short != text, "the rows are limited otherwise: {text}");
     Ok(short)
 }
 
-/// When each file of a host was written, of those that are there.
+/// Returns the modification times of a host's existing files.
 ///
 /// # Errors
-/// What went wrong.
+/// Returns an error if a modification time is not available.
 pub fn times(results: &Path, host: &str) -> anyhow::Result<BTreeMap<&'static str, SystemTime>> {
     let mut times = BTreeMap::new();
     for file in FILES {
@@ -47,10 +48,11 @@ pub fn times(results: &Path, host: &str) -> anyhow::Result<BTreeMap<&'static str
     Ok(times)
 }
 
-/// Wants one host to be done, and the other to have died before it was. Gives when the files of the first were written.
+/// Checks that one host has finished, and that the other died before. Returns the modification times of the first
+/// host's files.
 ///
 /// # Errors
-/// What is there of which host.
+/// Returns an error that lists the existing files of a host.
 pub fn one_is_done(
     results: &Path,
     done: &str,
@@ -62,10 +64,10 @@ pub fn one_is_done(
     Ok(found)
 }
 
-/// Wants all hosts to be done, the first of them not again, and furlong to compare them.
+/// Checks that all hosts have finished, that the first one was not measured again, and that furlong compares them.
 ///
 /// # Errors
-/// What is wrong.
+/// Returns an error that describes the failure.
 pub fn all_are_done(
     network: &Network,
     results: &Path,

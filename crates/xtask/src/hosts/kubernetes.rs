@@ -1,5 +1,5 @@
-//! The manifests for Kubernetes: valid by its schema, and the container's command run as it stands, in namespaces and with files of
-//! its own, whose log is fetched and compared.
+//! Tests the Kubernetes manifests: validates them against the schema, and runs the container's command literally in
+//! separate namespaces with separate files. Its log is fetched and compared.
 
 use super::fleet;
 use super::network::{self, Network};
@@ -12,25 +12,25 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// What knows the schema of every version, as it is on PyPI.
+/// PyPI package with the schema of every Kubernetes version.
 const VALIDATE: &str = "kubernetes-validate==1.37.0";
 
-/// Its program.
+/// Program of the package.
 const VALIDATES: &str = "kubernetes-validate";
 
-/// Debian's package with what is in the image beside furlong.
+/// Debian package of the programs that the image contains in addition to furlong.
 const PACKAGES: [&str; 1] = ["busybox-static"];
 
-/// The name by which the second pod of a pair knows the first.
+/// Host name of the first pod of a pair, as the second one uses it.
 const FIRST: &str = "furlong-pair-0.furlong-pair";
 
-/// Makes of a manifest what a kubelet makes of it.
+/// Converts a manifest into commands, like a kubelet.
 const POD: &str = include_str!("../../templates/pod.py");
 
-/// Runs that.
+/// Runs these commands.
 const RUN: &str = include_str!("../../templates/pod.sh");
 
-/// Gives the log of each pod, as `fetch.sh` asks for it.
+/// A `kubectl` that prints the log of each pod, as `fetch.sh` requests it.
 const KUBECTL: &str = r#"#!/bin/sh
 case $1 in
     get) for log in *.log; do echo "pod/${log%.log}"; done ;;
@@ -39,19 +39,19 @@ case $1 in
 esac
 "#;
 
-/// Installs what is needed, once.
+/// Installs the needed packages, once.
 ///
 /// # Errors
-/// It cannot be had.
+/// Returns an error if a package cannot be installed.
 pub fn provide() -> anyhow::Result<()> {
     packages::provide(&PACKAGES)?;
     python::provide(VALIDATE, VALIDATES)
 }
 
-/// Checks the manifests, and runs what they say.
+/// Validates the manifests, and runs their commands.
 ///
 /// # Errors
-/// What went wrong.
+/// Returns an error that describes the failure.
 pub fn test(network: &Network) -> anyhow::Result<()> {
     let folder = target()?.join("hosts/kubernetes");
     let _ = fs::remove_dir_all(&folder);
@@ -71,7 +71,7 @@ pub fn test(network: &Network) -> anyhow::Result<()> {
         network.connect_hosts()?;
         let serves = pod(network, &folder, ("pair.yaml", 0))?.spawn().context("start the first pod")?;
         let measures = step::output(&mut pod(network, &folder, ("pair.yaml", 1))?);
-        // It is told that there is no more to do.
+        // The first pod exits once the second one reports that it has finished.
         let ended = serves.wait_with_output()?;
         ensure!(ended.status.success(), "the first pod ended with {}", ended.status);
         Ok(fs::write(log("furlong-pair-1"), measures?.stdout)?)
@@ -79,7 +79,8 @@ pub fn test(network: &Network) -> anyhow::Result<()> {
     compared(network, &folder)
 }
 
-/// The container's command of a Job's pod with this index, in files and namespaces of its own and on the network of a host.
+/// Returns the container's command for the pod of a Job with this index, with separate files and namespaces, on a
+/// host's network.
 fn pod(network: &Network, folder: &Path, (manifest, index): (&str, usize)) -> anyhow::Result<Command> {
     let [first, _] = &network.hosts;
     let host = &network.hosts[index];
@@ -107,7 +108,7 @@ fn pod(network: &Network, folder: &Path, (manifest, index): (&str, usize)) -> an
     Ok(run)
 }
 
-/// Fetches the logs as the folder's script does, and compares what is in it.
+/// Fetches the logs with the script of the directory, and compares the runs in them.
 fn compared(network: &Network, folder: &Path) -> anyhow::Result<()> {
     let kubectl = folder.join("kubectl");
     fs::write(&kubectl, KUBECTL)?;

@@ -1,8 +1,9 @@
-//! `cargo xtask hosts test`: two hosts that are network namespaces of this machine, each with its own sshd at the end of a virtual
-//! Ethernet pair: rows between them, networks that lose and delay, cables that are cut, and fleets that Ansible, Slurm and what stands for Kubernetes measure.
+//! `cargo xtask hosts test`: two hosts that are network namespaces of this machine, each with its own sshd at the end
+//! of a virtual Ethernet pair. It tests benchmarks between them, networks that lose and delay packets, cut cables,
+//! and fleets that Ansible, Slurm and a substitute for Kubernetes measure.
 //!
-//! All of it happens in namespaces of its own, so that nothing of the machine's network, files or processes is touched, and
-//! nothing is left however it ends.
+//! The tests run in separate namespaces. They touch no network, file or process of the machine, and leave nothing
+//! behind.
 
 mod ansible;
 mod between;
@@ -23,7 +24,7 @@ use std::process::Command;
 /// Debian's packages with what two hosts need.
 const PACKAGES: [&str; 5] = ["openssh-server", "openssh-client", "iproute2", "nftables", "util-linux"];
 
-/// How much is tried.
+/// Amount of testing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Amount {
     /// Rows between hosts.
@@ -35,15 +36,15 @@ pub enum Amount {
 /// Installs Debian's packages that are missing.
 ///
 /// # Errors
-/// The packages that are missing, or the error of apt.
+/// Returns an error with the missing packages, or the error of apt.
 pub fn provide_packages() -> anyhow::Result<()> {
     packages::provide(&PACKAGES)
 }
 
-/// Builds furlong, and tries all of it as root in namespaces of its own.
+/// Builds furlong, and runs all tests as root in separate namespaces.
 ///
 /// # Errors
-/// What is missing, or what went wrong.
+/// Returns an error if a package is missing or a test fails.
 pub fn test(amount: Amount) -> anyhow::Result<()> {
     if !packages::is_root()? {
         bail!("two hosts on this machine need root: network devices, and an sshd for each");
@@ -64,12 +65,12 @@ pub fn test(amount: Amount) -> anyhow::Result<()> {
     succeed(&mut inside)
 }
 
-/// The same, where there is nobody else.
+/// Runs the tests inside the namespaces, without other processes.
 ///
 /// # Errors
-/// What went wrong.
+/// Returns an error that describes the failure.
 pub fn inside(amount: Amount) -> anyhow::Result<()> {
-    // In the machine's own namespaces it would change its network.
+    // In the machine's own namespaces, the test would change its network.
     let devices = std::fs::read_to_string("/proc/net/dev").context("read /proc/net/dev")?;
     if devices.lines().count() > 3 {
         bail!("this is the part of hosts test that runs in namespaces of its own");

@@ -1,4 +1,5 @@
-//! Two hosts: a namespace for each of network, name and files in memory, with an sshd, at the end of a cable of its own.
+//! Two hosts: each has separate network and host-name namespaces, files in memory, an sshd and its end of a virtual
+//! cable.
 
 use crate::target::target;
 use crate::until::until;
@@ -8,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
-/// What makes the machine in the middle.
+/// Sets up the machine between the hosts.
 const SCRIPT: &str = include_str!("../../templates/hosts.sh");
 
 /// The hosts, as they are seen from the machine in the middle.
@@ -18,28 +19,28 @@ pub struct Network {
     furlong: PathBuf,
 }
 
-/// One of them.
+/// A host.
 pub struct Host {
-    /// Its name.
+    /// Name of the host.
     pub name: String,
     number: usize,
-    /// The process that its namespaces are held by: what has a host's disk and cable while nothing runs on it.
+    /// Process that holds the namespaces, so that the disk and the cable exist while nothing else runs on the host.
     holder: Child,
 }
 
-/// Something that runs on a host.
+/// A process that runs on a host.
 #[derive(Debug, Clone)]
 pub struct Process {
-    /// Its number.
+    /// PID.
     pub pid: i32,
-    /// That of its parent.
+    /// PID of the parent.
     pub parent: i32,
-    /// What it was started as.
+    /// Command line.
     pub command: String,
 }
 
 impl Network {
-    /// Makes them, in namespaces that nobody else has.
+    /// Creates both hosts. This process must run in private namespaces.
     pub fn make(furlong: &Path) -> anyhow::Result<Network> {
         step::output(Command::new("sh").args(["-c", SCRIPT, "hosts.sh"]).arg(furlong))?;
         Ok(Network { hosts: [Host::make(1)?, Host::make(2)?], furlong: furlong.to_owned() })
@@ -54,7 +55,7 @@ impl Network {
         Ok(())
     }
 
-    /// furlong with these words.
+    /// Returns a furlong command with these arguments.
     pub fn furlong(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.furlong);
         command.args(words).env("PATH", path()).env_remove("SSH_CONNECTION");
@@ -62,7 +63,7 @@ impl Network {
     }
 }
 
-/// Where programs are looked for, ssh with its own settings first.
+/// Returns a PATH that starts with a preconfigured ssh.
 pub fn path() -> String {
     format!("/run/hosts/bin:{}", std::env::var("PATH").unwrap_or_default())
 }
@@ -70,7 +71,7 @@ pub fn path() -> String {
 impl Host {
     fn make(number: usize) -> anyhow::Result<Host> {
         let name = format!("host-{number}");
-        // What this test keeps is there on every host, as a file server has it, even where it lies below /tmp.
+        // Every host sees the files of this test, as from a file server, even if they are below /tmp.
         let script = r#"
 hostname "$0"
 own=/run/hosts/tmp-$0
@@ -103,22 +104,22 @@ exec sleep infinity"#;
         Ok(host)
     }
 
-    /// Where it is, for `--peer`.
+    /// Returns the value for `--peer`.
     pub fn peer(&self) -> String {
         format!("ssh://{}", self.name)
     }
 
-    /// The end of its cable on the machine in the middle.
+    /// Returns the name of the cable's end on the machine in the middle.
     pub fn cable(&self) -> String {
         format!("h{}", self.number)
     }
 
-    /// Its address.
+    /// Returns the IP address.
     pub fn address(&self) -> String {
         format!("10.77.{}.2", self.number)
     }
 
-    /// The address of the machine in the middle, at the other end of its cable.
+    /// Returns the address of the machine in the middle, at the other end of its cable.
     fn router(&self) -> String {
         format!("10.77.{}.1", self.number)
     }
@@ -143,14 +144,14 @@ exec sleep infinity"#;
         step::text(command.args(["sh", "-ec", script]))
     }
 
-    /// Another program in these of its namespaces, which follows with its arguments.
+    /// Returns a command that enters these namespaces of the host; the caller adds the program and its arguments.
     pub fn enter(&self, namespaces: &[&str]) -> Command {
         let mut command = Command::new("nsenter");
         command.args(["-t", &self.holder.id().to_string()]).args(namespaces);
         command
     }
 
-    /// Cuts its cable at its own end: what is sent to it is lost, and who sends is not told.
+    /// Cuts the cable at this host's end. Packets to the host are lost, and the sender gets no error.
     pub fn cut(&self) -> anyhow::Result<()> {
         self.shell("ip link set eth0 down").map(drop)
     }
@@ -161,7 +162,7 @@ exec sleep infinity"#;
         self.answers()
     }
 
-    /// What runs there, but for who holds its namespaces.
+    /// Returns the processes of the host, except for the holder of its namespaces.
     pub fn processes(&self) -> anyhow::Result<Vec<Process>> {
         let network = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/net")).ok();
         let (holder, here) = (self.holder.id().to_string(), network(&self.holder.id().to_string()));
@@ -170,7 +171,7 @@ exec sleep infinity"#;
         for entry in fs::read_dir("/proc")? {
             let name = entry?.file_name().to_string_lossy().into_owned();
             let Ok(pid) = name.parse() else { continue };
-            // One that has ended meanwhile has nothing to read any more.
+            // A process that exits during the scan has no status file any more.
             let Ok(status) = fs::read_to_string(format!("/proc/{pid}/status")) else { continue };
             let field = |key: &str| status.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
             let is_dead = field("State:").is_some_and(|state| state.starts_with('Z'));
@@ -185,14 +186,14 @@ exec sleep infinity"#;
         Ok(found)
     }
 
-    /// What runs there of furlong.
+    /// Returns the furlong processes of the host.
     pub fn furlong(&self) -> anyhow::Result<Vec<Process>> {
         let mut processes = self.processes()?;
         processes.retain(|process| process.command.contains("furlong"));
         Ok(processes)
     }
 
-    /// What furlong keeps there while it runs.
+    /// Returns the directories that furlong keeps on the host while it runs.
     pub fn folders(&self) -> anyhow::Result<String> {
         self.shell("ls -d /tmp/furlong-peer-* 2>/dev/null || true")
     }

@@ -1,4 +1,4 @@
-//! Programs of PyPI, each in a Python of its own.
+//! Programs from PyPI, each in a separate Python environment.
 
 use crate::target::target;
 use furlong_driver_harness::{packages, step};
@@ -12,10 +12,10 @@ const PACKAGES: [&str; 2] = ["python3", "python3-venv"];
 /// Debian's Python. The hosts have it as well.
 pub const PYTHON: &str = "/usr/bin/python3";
 
-/// Installs `what`, once: where its `program` is there, it was done.
+/// Installs `what` unless its `program` exists.
 ///
 /// # Errors
-/// It cannot be had.
+/// Returns an error if the installation fails.
 pub fn provide(what: &str, program: &str) -> anyhow::Result<()> {
     packages::provide(&PACKAGES)?;
     if self::program(what, program)?.exists() {
@@ -30,10 +30,10 @@ pub fn provide(what: &str, program: &str) -> anyhow::Result<()> {
     })
 }
 
-/// A program of the Python that has `what`.
+/// Returns the path of a program in the environment of `what`.
 ///
 /// # Errors
-/// Cargo does not say where it builds.
+/// Returns an error if cargo does not report its target directory.
 pub fn program(what: &str, name: &str) -> anyhow::Result<PathBuf> {
     Ok(folder(what)?.join("bin").join(name))
 }

@@ -1,5 +1,5 @@
-//! The same of a cluster of two nodes that Slurm runs: one node dies half way, the other one is measured to the end, and what is
-//! submitted again completes what is missing.
+//! Measures a cluster of two nodes with Slurm: one node dies half way, and the other one finishes. A second
+//! submission completes the missing results.
 
 use super::fleet;
 use super::network::{Host, Network, shell};
@@ -14,16 +14,16 @@ use std::process::{Command, Stdio};
 /// Debian's packages with its controller, its daemon of a node, its commands, and what they believe each other by.
 pub const PACKAGES: [&str; 4] = ["slurmctld", "slurmd", "slurm-client", "munge"];
 
-/// What makes the cluster's controller.
+/// Sets up the cluster's controller.
 const SCRIPT: &str = include_str!("../../templates/slurm.sh");
 
-/// Where its programs find what they are told.
+/// Configuration file of the cluster.
 const SETTINGS: &str = "/run/slurm/slurm.conf";
 
-/// Measures both nodes, of which one dies.
+/// Measures both nodes, one of which dies.
 ///
 /// # Errors
-/// What went wrong.
+/// Returns an error that describes the failure.
 pub fn test(network: &Network) -> anyhow::Result<()> {
     let folder = target()?.join("hosts/slurm");
     fleet::init(network, "slurm", &folder)?;
@@ -66,7 +66,7 @@ fn are_idle() -> anyhow::Result<()> {
     })
 }
 
-/// The job, of which one repetition is done; it ends with the job.
+/// Returns the command that submits one repetition of the job; it exits when the job ends.
 fn submitted(folder: &Path) -> Command {
     let mut command = slurm("sbatch");
     command.args(["--wait", "--array=0", "fleet.sbatch"]).current_dir(folder);

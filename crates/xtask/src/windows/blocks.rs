@@ -1,9 +1,10 @@
-//! The experiment that was published of Windows, in small: every row that it names is there at every size, and was verified.
+//! A small replay of the experiment that was published for Windows. Every row at every size must be present and
+//! verified.
 
 use anyhow::Context;
 use serde_json::Value;
 
-/// What is asked for: children that start from fresh copies, a console of their own each, and little to exchange.
+/// Options of the replay: children that start from fresh copies, each with a separate console, and a small total.
 pub const ARGUMENTS: [&str; 11] = [
     "replay",
     "qiita-windows-blocks",
@@ -22,10 +23,10 @@ pub const ARGUMENTS: [&str; 11] = [
 const ROWS: [&str; 4] = ["console + pipe", "windows + pipe", "console + shm", "windows + shm"];
 const SIZES: usize = 11;
 
-/// Refuses a replay that lacks something.
+/// Checks that a replay is complete.
 ///
 /// # Errors
-/// What it lacks.
+/// Returns an error that names the missing part.
 pub fn check(printed: &str) -> anyhow::Result<()> {
     let replays: Value = serde_json::from_str(printed).context("the replay is no JSON")?;
     let replay = replays.get(0).unwrap_or(&replays);

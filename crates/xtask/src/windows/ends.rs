@@ -1,4 +1,4 @@
-//! How `furlong.exe` ends where something is wrong: with words that say what, and with nothing left.
+//! Checks the ends of `furlong.exe` after failures: it must report the cause and leave nothing behind.
 
 use super::furlong::{Furlong, ended, windows_path};
 use crate::command::succeed;
@@ -11,15 +11,15 @@ use std::process::{Command, Output, Stdio};
 /// A short run that is not saved.
 const SHORT: [&str; 5] = ["--trials", "1", "--budget=1ms", "--no-progress", "--no-save"];
 
-/// Everything in turn.
+/// Runs all checks in turn.
 ///
 /// # Errors
-/// What did not end as it should.
+/// Returns an error that describes the wrong end.
 pub fn check(furlong: &Furlong, folder: &Path) -> anyhow::Result<()> {
-    furlong.expect(&["run", "no-such-row"], 2, &["no row matches 'no-such-row'"])?;
+    furlong.expect(&["run", "no-such-row"], 2, &["no benchmark matches 'no-such-row'"])?;
     furlong.expect(&["run", "section", "-s", "1TiB"], 2, &["'1TiB' is not a valid size"])?;
     furlong.expect(&["compare", "no-such-run", "every-row"], 2, &["no-such-run"])?;
-    furlong.expect(&["count", "section"], 7, &["Windows tells of system calls only by its event tracing"])?;
+    furlong.expect(&["count", "section"], 7, &["Windows reports system calls only through event tracing"])?;
     furlong.expect(&["driver", "status"], 7, &["the driver is a module for Linux"])?;
     let too_long = [["run", "mailslot", "section", "-s", "1MiB"], SHORT].concat();
     furlong.expect(
@@ -33,7 +33,7 @@ pub fn check(furlong: &Furlong, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A file for which there is no room is told of, and the other row is measured.
+/// Checks that a file on a full disk is reported, and that the other benchmark is measured.
 fn full_disk(furlong: &Furlong, folder: &Path) -> anyhow::Result<()> {
     let Some(_mounted) = Mounted::new(folder)? else {
         println!("xtask: a full disk is not tried, because only root may mount one");
@@ -51,7 +51,7 @@ fn full_disk(furlong: &Furlong, folder: &Path) -> anyhow::Result<()> {
 struct Mounted(PathBuf);
 
 impl Mounted {
-    /// `None` for who may not mount one.
+    /// Mounts the file system. Returns `None` if the user may not mount.
     fn new(folder: &Path) -> anyhow::Result<Option<Mounted>> {
         fs::create_dir_all(folder)?;
         let mount = ["-t", "tmpfs", "-o", "size=256k", "furlong"];
@@ -70,7 +70,7 @@ impl Drop for Mounted {
     }
 }
 
-/// Ctrl-C, which Wine makes of an interrupt: what was measured is kept.
+/// Checks that finished measurements are kept after Ctrl-C, which Wine raises for SIGINT.
 fn ctrl_c(furlong: &Furlong) -> anyhow::Result<()> {
     let output = signalled(furlong, "interrupted", "-INT")?;
     ended(&output, 130, &["saved: ", "interrupted, so the result is partial"])?;
@@ -79,14 +79,16 @@ fn ctrl_c(furlong: &Furlong) -> anyhow::Result<()> {
     nothing_is_left(furlong)
 }
 
-/// Killed, it cannot end its roles itself; its job does, and its janitor removes the rest.
+/// Kills furlong. It cannot end its roles then, so its job object ends them, and its cleanup process removes the
+/// rest.
 fn killed(furlong: &Furlong) -> anyhow::Result<()> {
     let output = signalled(furlong, "killed", "-KILL")?;
     ensure!(output.status.code().is_none(), "it ended with {}", output.status);
     nothing_is_left(furlong)
 }
 
-/// How a long run ends that is sent a signal once some trials have ended. Its process is that of Wine which runs it.
+/// Sends a signal to a long run after some trials, and returns its output. The signal goes to the Wine process that
+/// runs it.
 fn signalled(furlong: &Furlong, name: &str, signal: &str) -> anyhow::Result<Output> {
     println!("xtask: furlong.exe is sent {signal}");
     let rows = ["run", "anonymous-pipe", "section", "--trials", "1000", "--budget", "20ms", "--no-progress"];
@@ -103,7 +105,7 @@ fn signalled(furlong: &Furlong, name: &str, signal: &str) -> anyhow::Result<Outp
     Ok(output)
 }
 
-/// Neither roles nor files of a run are there, or will be soon.
+/// Checks that no role and no file of a run remains, after a short wait.
 fn nothing_is_left(furlong: &Furlong) -> anyhow::Result<()> {
     let left = || -> Vec<String> {
         let files = fs::read_dir(furlong.temporary()).into_iter().flatten().flatten();

@@ -1,5 +1,5 @@
-//! `furlong.exe` under Wine, in a place of its own: a folder whose name has spaces and umlauts holds the program, what it saves
-//! and its temporary files.
+//! `furlong.exe` under Wine, in a separate folder whose name has spaces and umlauts. The folder holds the program,
+//! its saved runs and its temporary files.
 
 use super::wine;
 use crate::command::succeed;
@@ -9,21 +9,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// What is copied: the command, and the children of the two subsystems.
+/// Copied programs: the command, and the child programs of both subsystems.
 const PROGRAMS: [&str; 3] = ["furlong.exe", "furlong-child-console.exe", "furlong-child-windows.exe"];
 
-/// The programs and their folder.
+/// The programs and their directory.
 pub struct Furlong {
-    /// Where Wine's prefix is.
+    /// Directory of Wine's prefix.
     windows: PathBuf,
     place: PathBuf,
 }
 
 impl Furlong {
-    /// Copies `furlong.exe`, and what lies beside it, into a new place in `windows`.
+    /// Copies `furlong.exe` and the programs next to it into a new directory in `windows`.
     ///
     /// # Errors
-    /// What cannot be copied.
+    /// Returns an error if a file cannot be copied.
     pub fn new(windows: &Path, program: &Path) -> anyhow::Result<Furlong> {
         let place = windows.join("Prüfung mit Lücken");
         let _ = fs::remove_dir_all(&place);
@@ -38,10 +38,10 @@ impl Furlong {
         Ok(furlong)
     }
 
-    /// The program with these arguments, to be started.
+    /// Returns a command that runs the program with these arguments.
     ///
     /// # Errors
-    /// As of [`wine::command`].
+    /// Returns the errors of [`wine::command`].
     pub fn command(&self, arguments: &[&str]) -> anyhow::Result<Command> {
         let mut command = wine::command(&self.windows)?;
         command.arg(self.place.join(PROGRAMS[0])).args(arguments);
@@ -53,50 +53,51 @@ impl Furlong {
     /// Runs it, and shows what it prints.
     ///
     /// # Errors
-    /// If it ends with another code than 0.
+    /// Returns an error if it exits with a status other than 0.
     pub fn run(&self, arguments: &[&str]) -> anyhow::Result<()> {
         succeed(&mut self.command(arguments)?)
     }
 
-    /// Runs it, and gives what it printed.
+    /// Runs the program, and returns its output.
     ///
     /// # Errors
-    /// If it ends with another code than 0.
+    /// Returns an error if it exits with a status other than 0.
     pub fn text(&self, arguments: &[&str]) -> anyhow::Result<String> {
         step::text(&mut self.command(arguments)?)
     }
 
-    /// Runs it to an end with this code, at which it says all of these words.
+    /// Runs the program and checks that it exits with this status and prints all of these words.
     ///
     /// # Errors
-    /// If it ends otherwise or does not say them.
+    /// Returns an error if the status differs or a word is missing.
     pub fn expect(&self, arguments: &[&str], code: i32, words: &[&str]) -> anyhow::Result<()> {
         println!("xtask: furlong.exe {} ends with {code}", arguments.join(" "));
         let output = self.command(arguments)?.output().context("cannot start Wine")?;
         ended(&output, code, words)
     }
 
-    /// The file of a saved run.
+    /// Returns the file of a saved run.
     pub fn saved(&self, name: &str) -> PathBuf {
         self.place.join("furlong/runs").join(name).with_extension("jsonl")
     }
 
-    /// The pattern by which `pgrep -f` finds its children: every backslash and dot stands for any character.
+    /// Returns a pattern for `pgrep -f` that matches the children. In the pattern, a dot matches every backslash and
+    /// dot.
     pub fn pattern_of_children(&self) -> String {
         let program = windows_path(&self.place.join(PROGRAMS[0]));
         format!("{} child [0-9]+$", program.replace('\\', "."))
     }
 
-    /// The folder for its temporary files.
+    /// Returns the directory for temporary files.
     pub fn temporary(&self) -> PathBuf {
         self.place.join("Temp")
     }
 }
 
-/// Refuses an end with another code, or without these words, however their lines are broken.
+/// Checks the exit status and the printed words, which may be broken across lines.
 ///
 /// # Errors
-/// What it said.
+/// Returns an error with the output.
 pub fn ended(output: &Output, code: i32, words: &[&str]) -> anyhow::Result<()> {
     let [stdout, stderr] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
     let said = format!("{stdout}{stderr}");
@@ -112,7 +113,7 @@ pub fn ended(output: &Output, code: i32, words: &[&str]) -> anyhow::Result<()> {
     }
 }
 
-/// What Wine calls a path of this system.
+/// Returns the path of a file as Wine names it.
 pub fn windows_path(path: &Path) -> String {
     format!("Z:{}", path.display()).replace('/', "\\")
 }

@@ -1,7 +1,7 @@
-//! What the parts of a build for Windows are called.
+//! Names of a build for Windows.
 
 use crate::sysroot::Target;
 
-/// What Windows is called as a target, and what links for it.
+/// Rust target and linker.
 pub const WINDOWS: Target =
     Target { triple: "x86_64-pc-windows-gnu", linker: "x86_64-w64-mingw32-gcc", panic: "unwind" };

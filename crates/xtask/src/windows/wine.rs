@@ -1,4 +1,4 @@
-//! Wine: a prefix of its own, made once by each version of it, and no window anywhere.
+//! Wine with a separate prefix, created once per version of Wine, and without windows.
 
 use super::names::WINDOWS;
 use crate::sysroot::of_version;
@@ -10,23 +10,23 @@ use std::process::Command;
 /// Debian's Wine.
 pub const WINE: &str = "/usr/bin/wine";
 
-/// What Wine 8 lacks.
+/// A library that Wine 8 lacks.
 const RANDOM: &str = include_str!("bcryptprimitives.c");
 
-/// Wine with its prefix; the program and its arguments follow.
+/// Returns a Wine command with its prefix; the caller adds the program and its arguments.
 ///
 /// # Errors
-/// As [`environment`].
+/// Returns the errors of [`environment`].
 pub fn command(folder: &Path) -> anyhow::Result<Command> {
     let mut command = Command::new(WINE);
     command.envs(environment(folder)?);
     Ok(command)
 }
 
-/// The variables under which Wine finds its prefix, which is made where it is missing.
+/// Returns the environment variables of Wine's prefix, which is created if it is missing.
 ///
 /// # Errors
-/// What Wine said.
+/// Returns an error with the output of Wine.
 pub fn environment(folder: &Path) -> anyhow::Result<Vec<(&'static str, String)>> {
     let prefix = folder.join(of_version(Command::new(WINE).arg("--version").envs(quiet()))?);
     if !prefix.exists() {
@@ -39,7 +39,7 @@ fn with_prefix(prefix: &Path) -> Vec<(&'static str, String)> {
     quiet().into_iter().chain([("WINEPREFIX", prefix.display().to_string())]).collect()
 }
 
-/// No messages of Wine's own, no offers to download anything, no menus, no display; and names with letters of all languages.
+/// Disables Wine's messages, downloads, menus and display, and enables file names in all languages.
 fn quiet() -> Vec<(&'static str, String)> {
     [
         ("WINEDEBUG", "-all"),

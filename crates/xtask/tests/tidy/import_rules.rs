@@ -1,4 +1,4 @@
-//! What may import what: rules on top of [`imports`](super::imports).
+//! Rules on imports, on top of [`imports`](super::imports).
 
 use super::imports::{Modules, circles, is_word, used_paths, without_tests};
 use super::layers::members;
@@ -6,7 +6,8 @@ use super::rust_text::without_comments_and_strings;
 use super::{members_without_unsafe, root, sources};
 use std::path::Path;
 
-/// The files of what is built of a crate, by their names in the repository, without what is compiled for tests alone.
+/// Returns the product files of a crate by their names in the repository, without code that is compiled only for
+/// tests.
 pub fn product(folder: &Path) -> Vec<(String, String)> {
     let source = folder.join("src");
     let files = sources(source.to_str().unwrap());

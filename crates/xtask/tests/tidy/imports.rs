@@ -1,9 +1,9 @@
-//! Which file of a crate imports which other, read from their text: `use` lines, and paths that begin with `crate`,
-//! `super` or `self`. Code of tests does not count, and neither do paths that begin with a child module, because
+//! Imports between the files of a crate, read from their text: `use` lines, and paths that begin with `crate`,
+//! `super` or `self`. Test code does not count. Paths that begin with a child module do not count either, because
 //! parents call children that use their types.
 //!
-//! A name that a module re-exports counts as imported from the file that has it, so that a `mod.rs` which only declares
-//! and re-exports is nobody's import.
+//! A name that a module re-exports counts as imported from the file that defines it. A `mod.rs` that only declares
+//! and re-exports is therefore not an import.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ pub struct Modules(BTreeMap<Name, Module>);
 
 struct Module {
     file: PathBuf,
-    /// Its text without comments, tests and `use` lines.
+    /// Text of the module without comments, tests and `use` lines.
     code: String,
     imports: Vec<Import>,
-    /// What it re-exports: each path ends with the name, or with `*`.
+    /// Re-exports: each path ends with the name, or with `*`.
     exports: Vec<Import>,
 }
 
-/// A path as it is written, and the name under which the module has it.
+/// A written path, and its name in the module.
 #[derive(Clone)]
 struct Import {
     path: Name,
@@ -30,7 +30,7 @@ struct Import {
 }
 
 impl Modules {
-    /// The modules of the files below `source`, the crate's `src`.
+    /// Returns the modules of the files below `source`, the crate's `src`.
     pub fn new(source: &Path, files: &[(PathBuf, String)]) -> Modules {
         let mut modules = BTreeMap::new();
         let mut tests: Vec<Name> = Vec::new();
@@ -54,12 +54,12 @@ impl Modules {
         Modules(modules)
     }
 
-    /// The files that are not for tests alone.
+    /// Returns the files that are not only for tests.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.0.values().map(|module| module.file.as_path())
     }
 
-    /// Each file with those that it imports.
+    /// Returns each file with the files that it imports.
     pub fn imports(&self) -> BTreeMap<&Path, BTreeSet<&Path>> {
         self.0.iter().map(|(at, module)| (module.file.as_path(), self.imports_of(at, module))).collect()
     }
@@ -79,7 +79,8 @@ impl Modules {
         found
     }
 
-    /// Where the things lie that an import makes known: where it is a module, those of its things that are used.
+    /// Returns the files that define the imported items. For an imported module, these are the files of its items
+    /// that are used.
     fn files_of(&self, at: &Name, module: &Module, import: &Import) -> Vec<&Path> {
         let Some(path) = self.absolute(at, &import.path) else { return Vec::new() };
         if !self.0.contains_key(&path) {
@@ -102,7 +103,7 @@ impl Modules {
         defined.chain(module.exports.iter().map(|export| export.name.clone())).collect()
     }
 
-    /// The path from the crate's root; `None` for what is of another crate.
+    /// Returns the path from the crate's root. Returns `None` for a path of another crate.
     fn absolute(&self, at: &Name, path: &[String]) -> Option<Name> {
         let (mut from, mut rest) = (at.clone(), path);
         match rest.first()?.as_str() {
@@ -121,7 +122,7 @@ impl Modules {
         Some(from)
     }
 
-    /// The file that has what this path from the root names.
+    /// Returns the file that defines the item of this path from the root.
     fn file(&self, path: &[String]) -> Option<&Path> {
         let depth = (0..=path.len()).rev().find(|depth| self.0.contains_key(&path[..*depth]))?;
         let (at, rest) = (path[..depth].to_vec(), &path[depth..]);
@@ -177,7 +178,7 @@ pub fn used_paths(text: &str) -> (Vec<String>, String) {
     (imports.iter().chain(&exports).map(|import| import.path.join("::")).collect(), code)
 }
 
-/// The text without comments and what is compiled for tests alone, and the modules that are so.
+/// Returns the text without comments and without test code, and the names of the test modules.
 pub fn without_tests(text: &str) -> (String, Vec<String>) {
     let (mut code, mut modules) = (String::new(), Vec::new());
     let mut lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -198,7 +199,7 @@ pub fn without_tests(text: &str) -> (String, Vec<String>) {
     (code, modules)
 }
 
-/// The code without its `use` lines, what they import, and what they re-export.
+/// Returns the code without its `use` lines, their imports, and their re-exports.
 fn split_uses(text: &str) -> (String, Vec<Import>, Vec<Import>) {
     let (mut code, mut imports, mut exports) = (String::new(), Vec::new(), Vec::new());
     let mut lines = text.lines();
@@ -225,7 +226,7 @@ fn split_uses(text: &str) -> (String, Vec<Import>, Vec<Import>) {
     (code, imports, exports)
 }
 
-/// Every path of a tree such as `a::{b, c::{self, d as e}}`.
+/// Expands a tree such as `a::{b, c::{self, d as e}}` into its paths.
 fn expand(before: &[String], tree: &str, found: &mut Vec<Import>) {
     let tree = tree.trim();
     if let Some((path, inner)) = tree.split_once('{') {
@@ -256,12 +257,12 @@ pub fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Whether the word stands somewhere in the code.
+/// Returns whether the code contains the word.
 fn has_word(code: &str, word: &str) -> bool {
     code.split(|c: char| !is_word(c)).any(|other| other == word)
 }
 
-/// Whether the code has an item of this name.
+/// Returns whether the code has an item of this name.
 fn defines(code: &str, name: &str) -> bool {
     defined(code).any(|defined| defined == name)
 }
@@ -272,7 +273,7 @@ fn defined(code: &str) -> impl Iterator<Item = String> {
     kinds.into_iter().flat_map(move |kind| words_behind(code, &format!("{kind} ")))
 }
 
-/// The words that follow `before`, where that begins a word itself and no path leads to it.
+/// Returns the words that follow `before`, if `before` starts a word and is not part of a path.
 fn words_behind(code: &str, before: &str) -> BTreeSet<String> {
     let starts = code.match_indices(before).map(|(at, _)| at);
     let starts = starts.filter(|at| !code[..*at].ends_with(|c: char| is_word(c) || c == ':' || c == '$'));
@@ -302,7 +303,7 @@ fn rooted_paths(code: &str) -> Vec<Name> {
 mod tests {
     use super::*;
 
-    /// The circles of a crate with these files, as text.
+    /// Returns the import cycles of a crate with these files, as text.
     fn circles_of(files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<_> =
             files.iter().map(|(name, text)| (Path::new("src").join(name), (*text).to_owned())).collect();

@@ -7,10 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// One crate of the workspace.
+/// A crate of the workspace.
 pub struct Member {
     name: String,
-    /// The folder around its `src`, as in ARCHITECTURE.md: `crates/os`, `driver/command`.
+    /// Directory that contains its `src`, as in ARCHITECTURE.md: `crates/os`, `driver/command`.
     pub folder: String,
     /// The first files of its libraries and programs.
     pub roots: Vec<PathBuf>,

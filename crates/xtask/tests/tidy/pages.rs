@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Every page of a folder and of those in it.
+/// Returns every page of a directory and of its subdirectories.
 fn pages(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -19,7 +19,7 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns every page of the repository, without the texts of which programs make pages.
+/// Returns every page of the repository, except for texts from which programs make pages.
 pub fn all_pages() -> Vec<PathBuf> {
     let alone = fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
     let alone = alone.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
@@ -27,7 +27,7 @@ pub fn all_pages() -> Vec<PathBuf> {
     folders.iter().flat_map(|folder| pages(&root().join(folder))).chain(alone).collect()
 }
 
-/// The files that a page links to, without what is behind a `#`.
+/// Returns the files that a page links to, without the part after `#`.
 fn links(page: &Path) -> Vec<PathBuf> {
     let text = fs::read_to_string(page).unwrap();
     let folder = page.parent().unwrap();

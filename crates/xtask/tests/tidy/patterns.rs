@@ -5,7 +5,7 @@ use super::layers::{Member, members};
 use super::rust_text::without_comments_and_strings;
 use furlong_model::Pattern;
 
-/// The folder of the patterns' own files and of their list.
+/// Directory of the patterns' own files and of their list.
 const OWN: &str = "crates/model/src/pattern/";
 
 /// Files elsewhere that may name a pattern. A new pattern touches none of them but the options of a workload.

@@ -74,7 +74,7 @@ pub fn count_unsafe(text: &str) -> usize {
     code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| *word == "unsafe").count()
 }
 
-/// Returns whether the file forbids unsafe code everywhere in it: the attribute stands before its first item.
+/// Returns whether the file forbids unsafe code entirely: the attribute precedes its first item.
 pub fn forbids_unsafe(text: &str) -> bool {
     let code = without_comments_and_strings(text);
     code.split_once("#![forbid(unsafe_code)]").is_some_and(|(before, _)| !before.contains(['{', ';']))

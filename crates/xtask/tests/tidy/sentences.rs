@@ -1,12 +1,13 @@
-//! Judging gives values, and rendering says them: no file of `analysis` makes sentences, but for those listed here.
+//! Checks that no file of `analysis` contains sentences, because rendering words the results. The exceptions are
+//! listed here.
 
 use super::import_rules::product;
 use super::root;
 
-/// From so many words on, a text is taken for a sentence or a part of one.
+/// Number of words from which a text counts as a sentence or a part of one.
 const WORDS: usize = 4;
 
-/// Files of `crates/analysis/src`, or folders, that may have text, and why.
+/// Files and directories of `crates/analysis/src` that may contain text, each with the reason.
 const EXCEPTIONS: [(&str, &str); 19] = [
     ("experiment/", "says what is wrong with a file of a user"),
     ("recommend/candidates.rs", "a record of the run has it"),
@@ -29,7 +30,7 @@ const EXCEPTIONS: [(&str, &str); 19] = [
     ("ranking.rs", "the title of a group"),
 ];
 
-/// The texts of some code, without those of `#[error]`, which the type of an error may have.
+/// Returns the string literals of code, except those of `#[error]`, which error types may have.
 fn texts(code: &str) -> Vec<String> {
     let (mut texts, mut letters) = (Vec::new(), code.char_indices());
     while let Some((at, letter)) = letters.next() {
@@ -54,7 +55,7 @@ fn texts(code: &str) -> Vec<String> {
     texts
 }
 
-/// Words of a text, without what is filled in.
+/// Counts the words of a text, without its placeholders.
 fn words(text: &str) -> usize {
     let mut depth = 0;
     let constant: String = text
@@ -75,7 +76,7 @@ fn judging_makes_no_sentences() {
         let exception = EXCEPTIONS
             .iter()
             .position(|(path, _)| file == *path || (path.ends_with('/') && file.starts_with(path)));
-        // What is made up for tests is no judgement.
+        // Text invented for tests is not a judgement.
         if file.starts_with("fixture/") {
             continue;
         }

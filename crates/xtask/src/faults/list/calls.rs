@@ -1,8 +1,8 @@
-//! System calls that are forbidden or missing, that fail one after the other, and at which a process dies.
+//! System calls that are forbidden or missing, that fail one after another, or at which a process dies.
 
 use crate::faults::fault::{Act, Fault, script};
 
-/// A call that a filter forbids, or that a kernel has not got.
+/// Returns faults of system calls that a filter forbids, or that a kernel lacks.
 pub(super) fn calls() -> Vec<Fault> {
     const CALLS: [&str; 22] = [
         "perf_event_open",
@@ -50,13 +50,14 @@ pub(super) fn calls() -> Vec<Fault> {
                 act: Act::Rows { before, says, options: "", may_fail: true },
                 quick: matches!(call, "memfd_create" | "pidfd_open" | "sched_setaffinity")
                     && error == "EPERM",
+                of_few: false,
             });
         }
     }
     faults
 }
 
-/// Processes that die at each of their calls, and calls that fail one after the other.
+/// Returns faults of processes that die at each of their calls, and of calls that fail one after another.
 pub fn sweeps() -> Vec<Fault> {
     let mut faults = Vec::new();
     let sweep = |whose: &str, then: &str| format!("WHOSE={whose}\n{}\n{then}", include_str!("sweep.sh"));

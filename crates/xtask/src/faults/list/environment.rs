@@ -1,8 +1,8 @@
-//! What surrounds the process.
+//! Faults of the process environment.
 
 use crate::faults::fault::{Fault, SHORT, rows_fault, script};
 
-/// What surrounds the process.
+/// Returns faults of the process environment.
 pub(super) fn environment() -> Vec<Fault> {
     let read_only =
         |more: &str| format!("unshare --mount sh -c 'mount -o remount,bind,ro / && {more} exec \"$@\"' sh");

@@ -1,8 +1,8 @@
-//! What makes figures wrong or doubtful.
+//! Faults that make figures wrong or doubtful.
 
 use crate::faults::fault::{Fault, SHORT, rows_fault, script};
 
-/// What makes figures wrong or doubtful.
+/// Returns faults that make figures wrong or doubtful.
 pub(super) fn figures() -> Vec<Fault> {
     let busy = |by: &str| format!("BY={by}\n{}", include_str!("busy.sh"));
     let must = "the machine is called unreliable, and why";

@@ -117,7 +117,7 @@ pub(super) fn limits() -> Vec<Fault> {
     faults
 }
 
-/// Folders for temporary files as nobody wishes them, and ports that others have.
+/// Returns faults of bad directories for temporary files, and of ports that other processes use.
 pub(super) fn places() -> Vec<Fault> {
     let inside = |name: &str| {
         format!("export TMPDIR=\"$here/tmp/{name}\"; mkdir \"$TMPDIR\"; trap 'rmdir \"$TMPDIR\"' EXIT;")

@@ -1,4 +1,4 @@
-//! More than a pair: several pairs, receivers, senders and workers, of which one dies or stops.
+//! Faults of several pairs, receivers, senders and workers: one of them dies or stops.
 
 use super::processes::{MEASURED, TIMED};
 use crate::faults::fault::{Fault, RowMust, Setting, role_fault};
@@ -18,7 +18,7 @@ const SENDERS: Setting = Setting {
 /// A sender and three workers.
 const WORKERS: Setting = Setting { options: "-m work --workers 3", ..SENDERS };
 
-/// One of several is killed or stopped.
+/// Returns faults of runs with several parties, one of which is killed or stopped.
 pub(super) fn parties() -> Vec<Fault> {
     let killed = |what, setting, whom: &str, who| {
         let must = RowMust::Fail { who, what: "killed by SIGKILL" };
@@ -33,12 +33,12 @@ pub(super) fn parties() -> Vec<Fault> {
         role_fault("D5", what, MEASURED, "kill -STOP $last", must, 1, says).among(setting).slow()
     };
     vec![
-        killed("SIGKILL to the first initiator of two pairs", PAIRS, "initiator", "initiator 1"),
-        killed("SIGKILL to the second responder of two pairs", PAIRS, "last", "responder 2"),
-        stopped("SIGSTOP to the second responder of two pairs", PAIRS, "responder 2"),
-        killed("SIGKILL to the first of three receivers", RECEIVERS, "responder", "responder 1"),
+        killed("SIGKILL to the first initiator of two pairs", PAIRS, "initiator", "initiator 1").of_few(),
+        killed("SIGKILL to the second responder of two pairs", PAIRS, "last", "responder 2").of_few(),
+        stopped("SIGSTOP to the second responder of two pairs", PAIRS, "responder 2").of_few(),
+        killed("SIGKILL to the first of three receivers", RECEIVERS, "responder", "responder 1").of_few(),
         killed("SIGKILL to the sender of three receivers", RECEIVERS, "initiator", "initiator"),
-        stopped("SIGSTOP to the third of three receivers", RECEIVERS, "responder 3"),
+        stopped("SIGSTOP to the third of three receivers", RECEIVERS, "responder 3").of_few(),
         killed("SIGKILL to the first of three senders", SENDERS, "initiator", "initiator 1"),
         killed("SIGKILL to the receiver of three senders", SENDERS, "last", "responder"),
         stopped("SIGSTOP to the receiver of three senders", SENDERS, "responder"),

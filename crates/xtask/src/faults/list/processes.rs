@@ -1,19 +1,19 @@
-//! Processes that die or stand still: roles, the supervisor, and all at once.
+//! Processes that die or stop: roles, the supervisor, and all at once.
 
 use crate::faults::fault::{Fault, Moment, RowMust, SHORT, role_fault, script};
 
-/// Long in the warm-up.
+/// A long warm-up.
 const WARM_UP: Moment = Moment { phase: "warm-up", options: "--warm-up $LONG --budget 5ms --timeout 2s" };
-/// Long in the measured part.
+/// A long measured part.
 pub(super) const TIMED: Moment =
     Moment { phase: "timed", options: "--warm-up 1ms --budget $LONG --timeout 2s" };
-/// For a row that stands still for longer than the time-out.
+/// Moment of a benchmark whose processes are stopped for longer than the timeout.
 pub(super) const MEASURED: Moment =
     Moment { phase: "timed", options: "--warm-up 1ms --budget $LONG --timeout 1s" };
-/// For a role that goes on.
+/// Moment of a role that is stopped and continued.
 const CONTINUED: Moment = Moment { phase: "timed", options: "--warm-up 1ms --budget $LONG --timeout 10s" };
 
-/// A role is killed or stopped.
+/// Returns faults of roles that are killed or stopped.
 pub(super) fn roles() -> Vec<Fault> {
     let mut faults = Vec::new();
     for role in ["initiator", "responder"] {
@@ -30,18 +30,21 @@ pub(super) fn roles() -> Vec<Fault> {
         }
     }
     for (signal, words) in [("SEGV", "killed by SIGSEGV"), ("ABRT", "killed by SIGABRT")] {
-        faults.push(role_fault(
+        let fault = role_fault(
             "D6",
             &format!("SIG{signal} to the responder"),
             TIMED,
             // The standard library's handler takes the first one of a fault for the thread's stack.
-            &format!("kill -{signal} $responder; for again in 1 2 3; do sleep 0.05; kill -{signal} $responder 2> kill.err; done"),
+            &format!(
+                "kill -{signal} $responder; for again in 1 2 3; do sleep 0.05; kill -{signal} $responder 2> kill.err; done"
+            ),
             RowMust::Fail { who: "responder", what: words },
             1,
             "each way to die is told from the others",
-        ));
+        );
+        faults.push(fault.of_few());
     }
-    faults.push(role_fault(
+    let zombie = role_fault(
         "D7",
         "SIGKILL to the responder while the supervisor is stopped, which does not wait for it",
         TIMED,
@@ -51,7 +54,8 @@ pub(super) fn roles() -> Vec<Fault> {
         RowMust::Fail { who: "responder", what: "killed by SIGKILL" },
         1,
         "a zombie counts as dead",
-    ));
+    );
+    faults.push(zombie.of_few());
     faults.push(role_fault(
         "D5",
         "SIGSTOP to the responder, for ever",
@@ -82,7 +86,7 @@ pub(super) fn roles() -> Vec<Fault> {
     faults
 }
 
-/// The supervisor is killed, or asked to end.
+/// Returns faults of supervisors that are killed, or terminated by a signal.
 pub(super) fn supervisors() -> Vec<Fault> {
     let ended = |number, what: &str, then: &str, code, must| {
         role_fault(number, what, TIMED, then, RowMust::End, code, must)
@@ -96,15 +100,16 @@ pub(super) fn supervisors() -> Vec<Fault> {
             "roles and janitor end, and nothing is left",
         ),
         ended("D4", "SIGINT", "kill -INT $run", 130, "a partial result"),
-        ended("D4", "SIGTERM", "kill -TERM $run", 143, "a partial result"),
+        ended("D4", "SIGTERM", "kill -TERM $run", 143, "a partial result").of_few(),
         ended(
             "D4",
             "SIGINT three times at once",
             "kill -INT $run; kill -INT $run; kill -INT $run",
             130,
             "a partial result",
-        ),
-        ended("D10", "SIGHUP", "kill -HUP $run", 129, "a partial result"),
+        )
+        .of_few(),
+        ended("D10", "SIGHUP", "kill -HUP $run", 129, "a partial result").of_few(),
         ended(
             "D10",
             "SIGKILL to the supervisor and its janitor",
@@ -120,9 +125,10 @@ pub(super) fn supervisors() -> Vec<Fault> {
     ]
 }
 
-/// Who starts a process, and who does not wait for it.
+/// Returns faults of process creation: processes that a wrong thread starts, and a parent that does not wait for
+/// furlong.
 pub fn parents() -> Vec<Fault> {
-    // A program that a shell has become waits for nobody.
+    // A program that replaced its shell with `exec` does not wait for children.
     let zombie = "sh -c '\"$FURLONG\" run fifo sysv-mq --trials 1 --budget 20s --no-save --no-progress > stdout 2> stderr & echo $! > run; exec sleep 60' &
          tries=0
          until [ \"$(roles | wc -l)\" = 2 ] || [ $tries -gt 500 ]; do tries=$((tries + 1)); sleep 0.02; done
@@ -158,7 +164,7 @@ pub fn parents() -> Vec<Fault> {
     vec![zombie, threads]
 }
 
-/// Control groups: all stands still at any moment of a run, or memory ends.
+/// Returns faults of control groups: all processes are frozen at any moment of a run, or memory runs out.
 pub fn groups() -> Vec<Fault> {
     let must = "the machine stood still, and nothing is wrong";
     let what = "a control group frozen for a second at each 30 ms of a run";

@@ -1,8 +1,8 @@
-//! What a run may never do.
+//! Actions that a run must never take.
 
 use crate::faults::fault::{Fault, SHORT, script};
 
-/// What a run may never do.
+/// Returns checks of actions that a run must never take.
 pub(super) fn security() -> Vec<Fault> {
     let names = format!(
         "expect '0 1' strace -f -qq -o trace -e trace=openat,mkdir,mq_open,shmget,msgget,semget,chmod,fchmod,mknodat \"$FURLONG\" run '*' {SHORT}

@@ -38,8 +38,8 @@ for row in pipe/block posix-shm/yield posix-shm/futex sysv-shm/yield; do
 done
 starve pipe/block 12
 [ $code = 1 ] || echo "bad: exit code $code"
-says 'other processes kept the processors'
-says 'was killed and has not ended yet'
+says 'other processes occupied the CPUs'
+says 'was killed and has not exited yet'
 # To die takes a processor as well.
 allow 900000
 kill -KILL $(cat "$group/cgroup.procs")

@@ -6,7 +6,7 @@ use crate::faults::fault::{Fault, rows_fault, script};
 type Cell =
     (&'static str, &'static str, &'static str, &'static str, &'static [&'static str], &'static str, bool);
 
-/// All faults of this file that are scripts.
+/// Faults of this file that are scripts.
 const CELLS: [Cell; 14] = [
     (
         "R12",
