@@ -1,8 +1,7 @@
-//! Two pinned processes that hand a word back and forth, and bytes with it: less than which nothing takes that
-//! crosses cores.
+//! Two pinned processes that pass a word back and forth, and bytes with it. No communication between cores is faster.
 //!
-//! Nothing else happens: no harness, no mechanism. On a virtual machine the figures tell where the host has put the
-//! virtual cores, and they change when the host moves one.
+//! No harness and no mechanism is involved. On a virtual machine, the figures depend on where the host runs the virtual
+//! CPUs, and they change when the host moves one.
 
 use crate::child_process::{ChildKind, ChildProgram};
 use crate::probe::{self, Figures};
@@ -14,28 +13,29 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::sync::Arc;
 
-/// Round trips to a reading of the clock of a pair whose pace is looked at for longer than the others.
+/// Round trips per clock reading of a sleeping pair whose pace is watched for longer than that of other pairs.
 #[cfg(target_os = "linux")]
 const TRIPS_ASLEEP: u32 = 50;
 
-/// The longest that all may take from then on before the pair is given up: a core is not ours alone then.
+/// The longest time, in nanoseconds, for all blocks after the first round trip. A pair that takes longer is given up:
+/// another process uses one of the cores.
 const LONGEST_NS: u64 = 500_000_000;
 
-/// The median round trip of a bare cache line between two processors, in nanoseconds; `None` if the two did not come
-/// to it in time.
+/// Returns the median round trip of a bare cache line between two CPUs, in nanoseconds; `None` if the pair was not done
+/// in time.
 ///
 /// # Errors
-/// If no process could be started.
+/// Returns an error if no process could be started.
 pub fn round_trip_ns(program: &ChildProgram, processors: [usize; 2]) -> io::Result<Option<f64>> {
     let medians = spinning(program, processors, &[0], 101)?;
     Ok(medians[0].map(|per_message_ns| per_message_ns * 2.0))
 }
 
-/// For each size the median time of one message between two processes that spin, in nanoseconds, over `batches`
-/// batches of half a millisecond at most.
+/// Returns for each size the median time of one message between two processes that busy-wait, in nanoseconds. The
+/// median is over `batches` batches of at most 0.5 ms.
 ///
 /// # Errors
-/// If no process could be started.
+/// Returns an error if no process could be started.
 pub(crate) fn spinning(
     program: &ChildProgram,
     processors: [usize; 2],
@@ -45,25 +45,26 @@ pub(crate) fn spinning(
     run(program, processors, TransferMethod::Spinning, sizes, batches)
 }
 
-/// Returns the median round trip of two processes that sleep until they are woken, in nanoseconds, of the first and of the last
-/// quarter of 7000: a fifth of a second or more where a host has to wake the CPUs.
+/// Returns the median round trip of two processes that sleep until they are woken, in nanoseconds: of the first and of
+/// the last quarter of 7000. They take 0.2 s or more if a host must wake the CPUs.
 #[cfg(target_os = "linux")]
 pub(crate) fn sleeping_paces(program: &ChildProgram, processors: [usize; 2]) -> Option<[f64; 2]> {
     let quarters = run(program, processors, TransferMethod::SleepingLong, &[0; 4], 35).ok()?;
     Some([quarters[0]?, quarters[3]?])
 }
 
-/// Measures nothing: only Linux lets two processes sleep on a word that they share.
+/// Measures nothing: only on Linux two processes can sleep on a shared word.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn sleeping_paces(_program: &ChildProgram, _processors: [usize; 2]) -> Option<[f64; 2]> {
     None
 }
 
-/// For each size what one message takes longer than one of 8 bytes between two processes that sleep until they are
-/// woken, in nanoseconds: half the difference of the medians of `pairs` round trips of either kind, in turns.
+/// Returns for each size the additional time of one message, in nanoseconds, compared with a message of 8 bytes. The
+/// two processes sleep until they are woken. The time is half the difference of the medians of `pairs` round trips of
+/// each size, which alternate.
 ///
 /// # Errors
-/// If no process could be started.
+/// Returns an error if no process could be started.
 #[cfg(target_os = "linux")]
 pub(crate) fn sleeping(
     program: &ChildProgram,
@@ -77,7 +78,7 @@ pub(crate) fn sleeping(
 /// Measures nothing.
 ///
 /// # Errors
-/// Always: only Linux lets two processes sleep on a word that they share.
+/// Returns `Unsupported` always: only on Linux two processes can sleep on a shared word.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn sleeping(
     _program: &ChildProgram,
@@ -88,26 +89,27 @@ pub(crate) fn sleeping(
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// What one of the two has to do.
+/// The task of one of the two processes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PairTask {
-    /// 0 for the one that holds the clock, 1 for the other.
+    /// 0 for the process that reads the clock, 1 for the other.
     side: usize,
     method: TransferMethod,
     sizes: Vec<usize>,
-    /// How often each size is timed.
+    /// The number of timed blocks per size.
     repetitions: usize,
-    /// The number of the descriptor of the memory that both map.
+    /// The descriptor of the memory that both processes map.
     memory: RawHandle,
 }
 
 impl PairTask {
-    /// What both do. They know beforehand how long each message is: a length that came with it would be waited for.
+    /// Returns the blocks that both processes exchange. Both know the length of each message beforehand, because a
+    /// transmitted length would add a wait.
     fn script(&self) -> Vec<Block> {
         #[cfg(target_os = "linux")]
         const SMALL: Block = Block { size: 8, trips: 1 };
         let of_size = |&size: &usize| match self.method {
-            // The first batch waits for the other process, or for the caches.
+            // The first batch is not used: it contains the wait for the other process, or cache misses.
             TransferMethod::Spinning => {
                 vec![Block { size, trips: trips_in_a_batch(size) }; self.repetitions + 1]
             }
@@ -119,7 +121,7 @@ impl PairTask {
         self.sizes.iter().flat_map(of_size).collect()
     }
 
-    /// A figure for each size, of the times of one round trip in each block.
+    /// Returns a figure per size, from the times of one round trip in each block.
     fn figures(&self, times: &mut [f64]) -> Figures {
         let of_size = |times: &mut [f64]| match self.method {
             TransferMethod::Spinning => median(&mut times[1..]) / 2.0,
@@ -141,13 +143,13 @@ impl PairTask {
         self.sizes.iter().copied().chain([8]).max().unwrap_or_default()
     }
 
-    /// Bytes of the memory that both map: a page for the line, and room for a message of each.
+    /// Returns the size of the shared memory in bytes: a page for the words, and space for one message per process.
     fn memory_bytes(&self) -> usize {
         page_bytes() + 2 * self.largest().next_multiple_of(page_bytes())
     }
 }
 
-/// The life of one of the two.
+/// Runs one of the two processes.
 pub(crate) fn one_side(task: PairTask) -> Figures {
     one_side_or_error(&task).unwrap_or_default()
 }
@@ -157,7 +159,7 @@ fn one_side_or_error(task: &PairTask) -> io::Result<Figures> {
     let region = Arc::new(Region::of_file(memory.as_handle(), task.memory_bytes())?);
     let mut end = PairEnd::new(&region, task.side, task.largest(), task.method)?;
     let script = task.script();
-    // Whoever comes first waits for the other.
+    // The process that starts first waits for the other.
     let meeting = Block { size: 0, trips: 1 };
     let met = if task.side == 0 { end.initiate(meeting).map(drop) } else { end.respond(meeting) };
     if met.is_none() {
@@ -165,7 +167,7 @@ fn one_side_or_error(task: &PairTask) -> io::Result<Figures> {
     }
     end.deadline_ns = clock::now_ns() + LONGEST_NS;
     if task.side == 1 {
-        // One that gives up leaves the other to its own deadline.
+        // If this process gives up, the other one ends at its own deadline.
         let _ = script.iter().try_for_each(|block| end.respond(*block));
         return Ok(Vec::new());
     }
@@ -173,7 +175,7 @@ fn one_side_or_error(task: &PairTask) -> io::Result<Figures> {
     Ok(times.map(|mut times| task.figures(&mut times)).unwrap_or_default())
 }
 
-/// Round trips to one reading of the clock: many where they are short.
+/// Returns the number of round trips per clock reading: larger for small messages.
 fn trips_in_a_batch(size: usize) -> u32 {
     (512 / (1 + size / 512)).max(2) as u32
 }
@@ -183,7 +185,7 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// Gives a figure for each size, or `None` for each if the two did not come to it in time.
+/// Runs both processes. Returns a figure per size, or `None` for every size if the pair was not done in time.
 fn run(
     program: &ChildProgram,
     processors: [usize; 2],
@@ -210,7 +212,7 @@ mod tests {
     use furlong_model::Placement;
     use furlong_testing::skip;
 
-    /// Two cores, or one twice where there are no two: the pair works there too, by sleeping.
+    /// Two cores if this process may use two, and otherwise one core twice: then the processes sleep in turn.
     fn processors() -> [usize; 2] {
         crate::placement::resolve(Placement::OtherCore)
             .or_else(|_| crate::placement::resolve(Placement::SameCore))

@@ -1,4 +1,4 @@
-//! What a process in namespaces of its own reaches of what another has made: tried, not assumed.
+//! An experiment that determines which objects of another process can be reached from new namespaces.
 
 use crate::child_process::{ChildKind, ChildProgram, done};
 use crate::control::{Control, Report};
@@ -15,13 +15,13 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long the process beyond the boundary may take, in nanoseconds.
+/// The time limit of the process in the new namespaces, in nanoseconds.
 const TIMEOUT_NS: u64 = 5_000_000_000;
 
-/// The ways in which it is tried to reach something.
+/// The ways to reach an object that are tried.
 const WAYS: [Reach; 4] = [Reach::FileSystem, Reach::IpcNamespace, Reach::PidNamespace, Reach::Network];
 
-/// The namespaces that `boundaries` put between two processes.
+/// Returns the namespaces that `boundaries` put between two processes.
 fn between(boundaries: &[Boundary]) -> Between {
     let any = |wanted: Boundary| {
         boundaries.iter().any(|boundary| *boundary == wanted || *boundary == Boundary::Container)
@@ -33,11 +33,12 @@ fn between(boundaries: &[Boundary]) -> Between {
     }
 }
 
-/// Makes one thing for each way to reach it, and has a process in namespaces of its own try to. Nothing where the
-/// boundaries are no namespaces.
+/// Creates one object for each way to reach it, and starts a process in new namespaces that tries to reach each.
+/// Returns nothing if the boundaries are not namespaces.
 ///
 /// # Errors
-/// What kept it from being tried.
+/// Returns an error if an object or the process cannot be created, or `PermissionDenied` if new namespaces are not
+/// allowed.
 pub fn try_across(boundaries: &[Boundary]) -> io::Result<Vec<Tried>> {
     let between = between(boundaries);
     if between == Between::default() {
@@ -46,7 +47,7 @@ pub fn try_across(boundaries: &[Boundary]) -> io::Result<Vec<Tried>> {
     let program = ChildProgram::own()?;
     let session =
         Session::open(Options { program: program.clone(), file_folder: None, handle_signals: false })?;
-    // A name that the janitor knows.
+    // The cleanup process knows this name.
     let path = session.folder().join("responder.socket");
     let _listener = socket::listen(Kind::Stream, &path)?;
     remote_memory::allow_peers();
@@ -65,11 +66,11 @@ pub fn try_across(boundaries: &[Boundary]) -> io::Result<Vec<Tried>> {
         Some(reached) => {
             Ok(WAYS.into_iter().zip(reached).map(|(way, reached)| tried(way, reached)).collect())
         }
-        None => Err(io::Error::new(io::ErrorKind::PermissionDenied, "new namespaces are not allowed here")),
+        None => Err(io::Error::new(io::ErrorKind::PermissionDenied, "new namespaces are not permitted here")),
     }
 }
 
-/// Starts a process that does this, and gives what it reports.
+/// Starts a process with this task, and returns its result.
 fn reached(program: &ChildProgram, task: &ReachTask, bond: Bond) -> io::Result<Reached> {
     let (_child, mut control) =
         program.start(ChildKind::ReachProbe, Vec::new(), stderr().as_handle(), bond)?;
@@ -87,37 +88,37 @@ fn tried(reach: Reach, reached: bool) -> Tried {
     Tried { reach, failed: (!reached).then(|| why.to_owned()) }
 }
 
-/// Whether each of [`WAYS`] has reached something; `None` for who was not let into namespaces of its own.
+/// Whether each of [`WAYS`] has reached its object; `None` if new namespaces are not allowed.
 type Reached = Option<[bool; 4]>;
 
-/// What a process beyond the boundary reports.
+/// The report of the process in the new namespaces.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct ReachReport {
     reached: Reached,
 }
 
-/// What a process beyond the boundary has to do.
+/// The task of the process in the new namespaces.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct ReachTask {
     boundaries: Vec<Boundary>,
     offered: Offered,
 }
 
-/// What there is to be reached.
+/// The objects to reach.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Offered {
-    /// A socket in a file system.
+    /// The path of a listening socket.
     path: PathBuf,
-    /// The number of a System V segment.
+    /// The identifier of a System V segment.
     segment: i32,
-    /// A service on the loopback.
+    /// The address of a service on the loopback interface.
     service: SocketAddr,
-    /// A process, and an address in its memory.
+    /// The PID of a process, and an address in its memory.
     process: i32,
     address: u64,
 }
 
-/// The life of a process that goes beyond the boundary and tries to reach what is offered.
+/// Runs the process: enters new namespaces and tries to reach the objects.
 pub(crate) fn fresh(control: &mut Control) -> io::Result<()> {
     let Some(task) = control.receive::<ReachTask>()? else { return Ok(()) };
     control.send(&Report::Done(ReachReport { reached: beyond(&task) }))
@@ -132,7 +133,7 @@ fn beyond(task: &ReachTask) -> Reached {
     if !between.pid {
         return Some(task.offered.try_all());
     }
-    // Only children are in the new PID namespace; there they cannot see who started them.
+    // Only children are in the new PID namespace, and there they cannot see their parent.
     let inside = ReachTask { boundaries: Vec::new(), ..task.clone() };
     ChildProgram::own().and_then(|program| reached(&program, &inside, Bond::Outlives)).ok()?
 }

@@ -1,4 +1,4 @@
-//! The life of a child of any kind, from its first word to its exit code.
+//! The main function of all children.
 
 use crate::child_process::{ChildKind, greet};
 use crate::control::Control;
@@ -10,8 +10,8 @@ use furlong_loops::single_costs;
 use furlong_os::{AsHandle, RawHandle, beginning, handle};
 use std::io;
 
-/// Does what the parent sends over the socket with this number, of which `mechanisms` makes the roles. Gives the
-/// process's exit code.
+/// Runs the child whose control socket has this descriptor. `mechanisms` has the mechanisms of its roles. Returns the
+/// exit status.
 pub fn main(mechanisms: fn() -> Vec<MechanismEntry>, control: RawHandle) -> i32 {
     match handle::inherit(control).and_then(|control| {
         greet(control.as_handle())?;
@@ -27,7 +27,7 @@ pub fn main(mechanisms: fn() -> Vec<MechanismEntry>, control: RawHandle) -> i32 
 }
 
 fn run(control: &mut Control, mechanisms: fn() -> Vec<MechanismEntry>) -> io::Result<()> {
-    // A parent that is gone needs nothing any more.
+    // If the parent is dead, nothing remains to be done.
     let Some(kind) = control.receive::<ChildKind>()? else { return Ok(()) };
     match kind {
         ChildKind::Role => role::fresh(control, &mechanisms()),

@@ -1,7 +1,7 @@
-//! How children are started: afresh, from furlong's own program, under one hidden verb. Each has a socket to its parent,
-//! over which it is told what kind of child it is and what it has to do.
+//! Children are new processes of furlong's own program, started with a hidden verb. Each has a socket to its parent,
+//! over which it receives its kind and its task.
 //!
-//! Only where a mapping of anonymous memory must be inherited is a process forked instead.
+//! A process is forked only if it must inherit a mapping of anonymous memory.
 
 use crate::control::{Control, Report};
 use furlong_model::ConsoleMode;
@@ -12,56 +12,56 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::io;
 use std::path::PathBuf;
 
-/// The hidden verb: `furlong child CONTROL`, with the number of the child's end of the socket.
+/// The hidden verb: `furlong child CONTROL`, with the descriptor of the child's end of the socket.
 pub const CHILD_VERB: &str = "child";
 
 /// The first line of every child: [`Report::Started`], as JSON.
 const GREETING: &[u8] = b"\"started\"\n";
 
-/// What a child is for: the first line that it is sent. Its configuration follows.
+/// The kind of a child, which is the first line that it receives. Its configuration follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ChildKind {
-    /// One role of an exchange of messages.
+    /// Runs one role of an exchange of messages.
     Role,
-    /// Makes the link of a mechanism that a program beside furlong has.
+    /// Creates the link of a mechanism in a separate program.
     #[cfg(target_os = "linux")]
     Link,
-    /// Stands for a role on another host.
+    /// Represents a role on another host.
     #[cfg(target_os = "linux")]
     StandIn,
-    /// One role of a handover.
+    /// Runs one role of a handover.
     Handover,
-    /// Measures how much of a processor's time others take.
+    /// Measures the share of a CPU's time that other processes take.
     SpinProbe,
-    /// Measures what single steps cost.
+    /// Measures the costs of single steps.
     CostProbe,
-    /// One of two that hand a cache line back and forth.
+    /// Runs one of the two processes that pass a cache line back and forth.
     PairProbe,
-    /// Tries what namespaces of its own hide from it.
+    /// Tries to reach objects from new namespaces.
     #[cfg(target_os = "linux")]
     ReachProbe,
-    /// Removes what a run leaves behind.
+    /// Removes the leftovers of a run.
     Janitor,
-    /// Nothing but to have started.
+    /// Exits after it has started.
     Alive,
 }
 
-/// The program that children are started from.
+/// The program from which children are started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChildProgram {
-    /// Where it is.
+    /// The path of the program.
     pub path: PathBuf,
     /// Whether it is the program of this process.
     pub(crate) is_own: bool,
-    /// What comes before the verb.
+    /// The arguments before the verb.
     pub arguments: Vec<String>,
-    /// What they have of a console, on Windows; none by default, so that nothing that happens there comes to them.
+    /// The console of the children on Windows. By default they have none, so that no console event reaches them.
     pub console: ConsoleMode,
 }
 
 impl ChildProgram {
-    /// The program at `path`, which passes [`CHILD_VERB`] on to [`main`](crate::child::main).
+    /// Returns the program at `path`, which passes [`CHILD_VERB`] on to [`main`](crate::child::main).
     pub fn at(path: impl Into<PathBuf>) -> ChildProgram {
         ChildProgram {
             path: path.into(),
@@ -71,23 +71,24 @@ impl ChildProgram {
         }
     }
 
-    /// The program of this process.
+    /// Returns the program of this process.
     ///
     /// # Errors
-    /// Where the system cannot name it.
+    /// Returns an error if the system does not know its path.
     pub fn own() -> io::Result<ChildProgram> {
         own_program().map(|path| ChildProgram { is_own: true, ..ChildProgram::at(path) })
     }
 
-    /// The arguments for a child with this end of its socket.
+    /// Returns the arguments of a child with this end of its socket.
     pub(crate) fn arguments(&self, control: RawHandle) -> Vec<String> {
         self.arguments.iter().cloned().chain([CHILD_VERB.to_owned(), control.to_string()]).collect()
     }
 
-    /// Starts a child that inherits the descriptors in `inherit`, and gives it with the parent's end of its socket.
+    /// Starts a child that inherits the descriptors in `inherit`. Returns it with the parent's end of its socket.
     ///
     /// # Errors
-    /// What could not be made. A program that is not there shows as a child that ends.
+    /// Returns an error if the socket or the process cannot be created. If the program does not exist, a child is
+    /// returned that ends at once.
     pub(crate) fn start(
         &self,
         kind: ChildKind,
@@ -102,7 +103,7 @@ impl ChildProgram {
         Ok((child, control))
     }
 
-    /// Starts it as a child with this end of its socket, which is among `inherit`.
+    /// Starts a child with this end of its socket, which is among `inherit`.
     pub(crate) fn spawn(
         &self,
         control: RawHandle,
@@ -120,7 +121,7 @@ impl ChildProgram {
     }
 }
 
-/// The number of the descriptor of a process that was started as a child; `None` if its arguments say anything else.
+/// Returns the control descriptor of a process that was started as a child; `None` for any other arguments.
 pub fn requested_child() -> Option<RawHandle> {
     let mut arguments = std::env::args_os().skip(1);
     arguments.next().filter(|verb| verb == CHILD_VERB)?;
@@ -128,10 +129,10 @@ pub fn requested_child() -> Option<RawHandle> {
     arguments.next().is_none().then_some(control)
 }
 
-/// What a child reports when it is done, if that is before the deadline.
+/// Returns the final report of a child, if it arrives before the deadline.
 ///
 /// # Errors
-/// `TimedOut` after the deadline; `UnexpectedEof` where it ends without a report.
+/// Returns `TimedOut` after the deadline, and `UnexpectedEof` if the child ends without a report.
 pub(crate) fn done<D: DeserializeOwned>(control: &mut Control, deadline_ns: u64) -> io::Result<D> {
     loop {
         let left_ms = deadline_ns.saturating_sub(clock::now_ns()) / 1_000_000;
@@ -148,7 +149,7 @@ pub(crate) fn done<D: DeserializeOwned>(control: &mut Control, deadline_ns: u64)
     }
 }
 
-/// Tells the parent that this process has started.
+/// Reports to the parent that this process has started.
 pub(crate) fn greet(control: BorrowedHandle<'_>) -> io::Result<()> {
     handle::write(control, GREETING).map(drop)
 }
@@ -157,7 +158,8 @@ pub(crate) fn greet(control: BorrowedHandle<'_>) -> io::Result<()> {
 pub(crate) mod tests {
     use super::*;
 
-    /// Children of this library's tests are its tests again, of which only [`a_child_of_a_test`] runs.
+    /// Returns the program of children in the tests of this library: the test binary, which runs only
+    /// [`a_child_of_a_test`].
     pub(crate) fn program() -> ChildProgram {
         let entry = concat!(module_path!(), "::a_child_of_a_test");
         let entry = entry.split_once("::").map_or(entry, |(_, path)| path);

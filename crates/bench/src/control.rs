@@ -1,6 +1,6 @@
-//! The messages between a parent and its child: one line of JSON each, over a socket of their own.
+//! The messages between a parent and its child: one line of JSON per message, over a separate socket.
 //!
-//! None is sent while messages are measured. What both need to know then is on the [`ControlPage`].
+//! Nothing is sent while messages are measured. In that time both share the [`ControlPage`].
 
 pub use furlong_loops::control_page::ControlPage;
 pub use furlong_loops::recorder::Timing;
@@ -12,43 +12,43 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 
-/// All that a role needs to know.
+/// The configuration of a role.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RoleConfiguration {
-    /// The mechanism's name.
+    /// The name of the mechanism.
     pub mechanism: String,
-    /// How both roles wait.
+    /// The wait strategy of both roles.
     pub wait: Wait,
-    /// Which party this is.
+    /// The party of this role.
     pub party: Party,
-    /// The processor to be pinned to, if any.
+    /// The CPU that the role is pinned to; `None` if it is not pinned.
     pub processor: Option<usize>,
     /// The exchange of messages.
     pub exchange: Exchange,
-    /// What the link of each end is.
+    /// The specification of the link of each end.
     pub specifications: Vec<LinkSpecification>,
-    /// The ends that this process holds: its own, both where it is the only one, or one for each receiver.
+    /// The ends that this process holds: its own, both ends if it is the only process, or one end per receiver.
     pub ends: Vec<End>,
-    /// What carries the requests, where that is another mechanism.
+    /// The mechanism that carries the requests, if it is another one.
     pub request: Option<RequestConfiguration>,
-    /// The control page that it shares with whom it exchanges messages.
+    /// The control page that this party shares with its peers.
     pub control_page: ControlPageEnd,
-    /// Time for the measured part, in nanoseconds.
+    /// The time for the measured part, in nanoseconds.
     pub budget_ns: u64,
-    /// When the initiator sends the next message of the measured part.
+    /// The times at which the initiator sends the messages of the measured part.
     pub arrival: Arrival,
-    /// The least time to warm up, in nanoseconds; until the pace is steady if not given.
+    /// The least time of the warm-up, in nanoseconds; `None` warms up until the pace is steady.
     pub warm_up_ns: Option<u64>,
-    /// What a reading of the clock costs, in nanoseconds.
+    /// The cost of reading the clock, in nanoseconds.
     pub clock_read_ns: f64,
-    /// Round trips, or messages one way, after which the measured part ends.
+    /// The number of round trips or one-way messages after which the measured part ends.
     pub most_round_trips: Option<u64>,
-    /// Makes this trial's messages unlike any other's.
+    /// The key that makes the messages of this trial different from those of any other.
     pub key: u64,
 }
 
 impl RoleConfiguration {
-    /// Bytes in the messages that each role sends, the initiator's first.
+    /// Returns the sizes of the messages that each role sends, in bytes, the initiator's first.
     pub fn sizes_bytes(&self) -> [usize; 2] {
         let [own, answered] = self.specifications[0].sizes_bytes;
         [self.request.as_ref().map_or(own, |request| request.specification.sizes_bytes[0]), answered]
@@ -58,89 +58,90 @@ impl RoleConfiguration {
 /// A party's part of a control page.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct ControlPageEnd {
-    /// The number of its descriptor.
+    /// The descriptor of the page.
     pub descriptor: RawHandle,
-    /// Lines that it has.
+    /// The number of cache lines of the page.
     pub lines: usize,
-    /// The party's own, from 0 on.
+    /// The party's line, counted from 0.
     pub line: usize,
-    /// Where the other role is on another host, which has a page of its own.
+    /// The additional state if the other role is on another host, which has a separate page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<OwnPageEnd>,
 }
 
-/// What a party has beside a page that is its host's alone.
+/// The additional state of a party whose page is not shared with the other host.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct OwnPageEnd {
-    /// The number of the descriptor of what takes announcements to the other host; the initiator has one.
+    /// The descriptor of the socket for announcements to the other host; only the initiator has one.
     pub carrier: Option<RawHandle>,
 }
 
-/// All that a role needs to know of the mechanism that carries requests.
+/// The configuration of the mechanism that carries requests.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RequestConfiguration {
-    /// Its name.
+    /// The name of the mechanism.
     pub mechanism: String,
-    /// How both roles wait for a request.
+    /// The wait strategy for requests.
     pub wait: Wait,
-    /// What its link is.
+    /// The specification of its link.
     pub specification: LinkSpecification,
     /// This role's end.
     pub end: End,
 }
 
-/// One end of the link, as it is inherited.
+/// One end of a link, as a process inherits it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct End {
-    /// Numbers of the inherited descriptors, in the order of the link.
+    /// The inherited descriptors, in the order of the link.
     pub descriptors: Vec<RawHandle>,
-    /// Numbers that the kernel knows in every process, in the order of the link.
+    /// Identifiers that are valid in every process, in the order of the link.
     pub numbers: Vec<i32>,
-    /// Which end of its link it is.
+    /// The role whose end it is.
     pub role: Role,
-    /// The number of the process that holds the other end; of the one that holds this, if there is none.
+    /// The PID of the process that holds the other end. If no process holds it, the PID of the process that holds this
+    /// end.
     pub peer: i32,
 }
 
-/// What a child reports; `D` is what it reports of its work when that is done.
+/// A report of a child; `D` is the type of its result.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Report<D> {
-    /// It lives, and has done nothing else yet.
+    /// The child has started, and has done nothing else yet.
     Started,
-    /// It is ready for the phase and waits for the other.
+    /// The child is ready for a phase, and waits for the other roles.
     Ready {
-        /// Which phase.
+        /// The phase.
         phase: Phase,
     },
-    /// It has done all phases.
+    /// The child has finished all phases.
     Done(D),
-    /// It cannot go on.
+    /// The child cannot go on.
     Failed {
-        /// Where.
+        /// The phase of the failure.
         phase: Phase,
-        /// What kind of thing went wrong.
+        /// The kind of the failure.
         fault: Fault,
-        /// What exactly.
+        /// A description of the failure.
         detail: String,
     },
 }
 
-/// What a role of an exchange of messages reports when it is done.
+/// The result of a role in an exchange of messages.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RoleResult {
-    /// What it used and counted.
+    /// The resource usage of the role, and its numbers of messages.
     pub tally: RoleTally,
-    /// Messages of which it checked every byte.
+    /// The number of messages in which the role has checked every byte.
     pub verified_messages: u64,
-    /// The times, if it held the clock.
+    /// The times, if the role reads the clock.
     pub timing: Option<Timing>,
-    /// What it has taken, if it is one of several workers.
+    /// The messages that the role has received, if it is one of several workers.
     pub taken: Option<Taken>,
 }
 
 impl End {
-    /// What a process needs to know of these handles, which it inherits.
+    /// Returns the description of these handles for the process that inherits them.
     pub(crate) fn of(role: Role, handles: &Handles) -> End {
         End {
             descriptors: handles.descriptors.iter().map(AsHandle::raw_handle).collect(),
@@ -151,14 +152,14 @@ impl End {
     }
 }
 
-/// One end of the conversation.
+/// One end of the conversation between a parent and its child.
 #[derive(Debug)]
 pub struct Control {
     stream: BufReader<File>,
 }
 
 impl Control {
-    /// Both ends.
+    /// Creates both ends.
     pub fn pair() -> io::Result<(Control, Handle)> {
         let (ours, theirs) = pipe::duplex()?;
         Ok((Control::from(ours), theirs))
@@ -171,20 +172,20 @@ impl Control {
         self.stream.get_mut().write_all(&line)
     }
 
-    /// Receives the next message, waiting for it; `None` once the other end is gone.
+    /// Waits for the next message, and returns it; `None` once the other end is closed.
     pub fn receive<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         let mut line = Vec::new();
         match self.stream.read_until(b'\n', &mut line) {
-            // Whoever dies with something unheard resets the socket.
+            // If a process dies with unread data, the kernel resets the socket.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(None),
             Err(error) => Err(error),
-            // A line without its end was cut off by a death.
+            // A line without its line feed was truncated by a death.
             Ok(_) if !line.ends_with(b"\n") => Ok(None),
             Ok(_) => Ok(Some(serde_json::from_slice(&line)?)),
         }
     }
 
-    /// Whether a message was read already and not yet received.
+    /// Returns whether a message is in the buffer.
     pub fn has_buffered(&self) -> bool {
         self.stream.buffer().contains(&b'\n')
     }
@@ -197,7 +198,7 @@ impl From<Handle> for Control {
 }
 
 impl AsHandle for Control {
-    /// What to watch.
+    /// Returns the handle that becomes readable when a message arrives.
     fn as_handle(&self) -> BorrowedHandle<'_> {
         self.stream.get_ref().as_handle()
     }

@@ -1,7 +1,8 @@
-//! What the steps of which a round trip is made cost on this machine: one reading, taken between trials.
+//! The costs of the steps of a round trip on this machine, measured between trials.
 //!
-//! Each figure is the median of several batches in a process that does nothing else. Context switches and wake-ups
-//! are not measured here: what they take depends on how a process waits, so they come from rows of the same run.
+//! Each figure is the median of several batches in a process that does nothing else. Context switches and wake-ups are
+//! not measured here, because their time depends on the wait strategy. They are derived from benchmarks of the same
+//! run.
 
 use crate::bare_pair;
 use crate::child_process::{ChildKind, ChildProgram};
@@ -13,20 +14,20 @@ use furlong_model::{Cost, CostFigure, CostReading};
 use furlong_os::{cleanup::CleanUp, linux::sysv_semaphore};
 use std::io;
 
-/// Batches of which a figure between two cores is the median.
+/// The number of batches per figure between two cores.
 const BATCHES: usize = 7;
 
-/// Sizes that are handed from core to core.
+/// The message sizes between cores, in bytes.
 const ACROSS_SIZES: [usize; 9] = [8, 64, 128, 512, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 1 << 20];
 
-/// Sizes that are handed to a core that sleeps; with less no difference can be seen.
+/// The message sizes to a core that sleeps, in bytes; for smaller ones no difference can be measured.
 const ASLEEP_SIZES: [usize; 4] = [4 << 10, 16 << 10, 64 << 10, 1 << 20];
 
-/// Round trips of each of those.
+/// The number of round trips per size.
 const ASLEEP_PAIRS: usize = 80;
 
-/// One reading, `at_ns` after the run began: on the first of the processors, and between both where there are two.
-/// What cannot be had is left out. `spec` has names that are free between trials.
+/// Measures the costs on one CPU, and between two if the run uses two. `at_ns` is the time since the run began.
+/// `specification` has names that are free between trials. Figures that cannot be measured are left out.
 pub(crate) fn read(
     program: &ChildProgram,
     at_ns: u64,
@@ -49,7 +50,7 @@ pub(crate) fn read(
 
 fn across(cost: Cost, sizes: &[usize], times: io::Result<Vec<Option<f64>>>) -> Vec<CostFigure> {
     let figure = |(size, ns): (&usize, Option<f64>)| {
-        // Where noise is larger than the difference it may come out below nothing.
+        // If the noise is larger than the difference, the difference may be negative.
         Some(CostFigure { cost, size_bytes: Some(*size), ns: ns?.max(0.0) })
     };
     sizes.iter().zip(times.unwrap_or_default()).filter_map(figure).collect()
@@ -60,7 +61,7 @@ fn on_one(
     processor: usize,
     specification: &LinkSpecification,
 ) -> io::Result<Vec<CostFigure>> {
-    // They are removed, whatever becomes of the process that uses them.
+    // The guard removes the semaphores, even if the process that uses them dies.
     #[cfg(target_os = "linux")]
     let semaphores = sysv_semaphore::create(specification.key, 1).ok();
     #[cfg(target_os = "linux")]

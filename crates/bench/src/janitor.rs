@@ -1,4 +1,4 @@
-//! The janitor: a process in a session of its own that removes what is left of a run, however the run ends.
+//! The cleanup process: it runs in a new session, and removes the leftovers of a run, however the run ends.
 
 use crate::child_process::{ChildKind, ChildProgram};
 use crate::control::Control;
@@ -9,41 +9,42 @@ use furlong_os::{AsHandle, handle};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The longest to wait for its first report, in milliseconds.
+/// The longest wait for its first report, in milliseconds.
 const TIMEOUT_MS: u64 = 1_000;
 
-/// The janitor of a run under way.
+/// The cleanup process of the current run.
 #[derive(Debug)]
 pub(crate) struct Janitor {
-    /// Ended when this is dropped, whatever it does then: even one that was stopped holds nothing up. First, since one that heard of
-    /// the end would remove the run's folder, and where that could not be made, it is somebody else's.
+    /// The process, which is killed when this is dropped: so even a stopped process delays nothing. The field must come
+    /// first. A cleanup process that notices the end of the run removes the run's directory. If this run could not
+    /// create that directory, it belongs to another process.
     _child: Child,
-    /// Open as long as this process lives; the janitor waits for its end.
+    /// The socket, which is open while this process lives; the cleanup process waits for its end.
     _control: Control,
 }
 
 impl Janitor {
-    /// Starts the janitor of a run that is about to make `folder`, and waits until it has reported that it lives. One that
-    /// somebody has stopped or killed holds the run up no longer than [`TIMEOUT_MS`]: it finds what it has to do when it
-    /// goes on, and without it `furlong doctor` cleans up.
+    /// Starts the cleanup process of a run that is about to create `folder`, and waits until it has started. A stopped
+    /// or killed cleanup process delays the run by [`TIMEOUT_MS`] at most. A stopped one does its work when it is
+    /// continued. If it is dead, `furlong doctor` cleans up.
     ///
     /// # Errors
-    /// If no process can be started; then nothing was made.
+    /// Returns an error if no process can be started; then the run has created nothing.
     pub(crate) fn start(program: &ChildProgram, folder: &Path) -> io::Result<Janitor> {
         let null = handle::open_null()?;
         let (child, mut control) =
             program.start(ChildKind::Janitor, Vec::new(), null.as_handle(), Bond::Outlives)?;
-        // One that was killed already receives nothing.
+        // Sending fails if the process was killed already.
         let _ = control.send(&folder);
         wait_any(&[control.as_handle()], TIMEOUT_MS)?;
         Ok(Janitor { _control: control, _child: child })
     }
 }
 
-/// The life of the janitor.
+/// Runs the cleanup process.
 pub(crate) fn run(control: &mut Control) -> io::Result<()> {
     let Some(folder) = control.receive::<PathBuf>()? else { return Ok(()) };
-    // Nothing more is ever sent: this returns at the end of the run.
+    // Nothing more is sent, so this returns at the end of the run.
     let _ = control.receive::<()>();
     leftovers::remove_run(&folder)
 }

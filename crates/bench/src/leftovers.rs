@@ -1,9 +1,9 @@
-//! What a run can leave behind when it is killed, and how it is found and removed.
+//! The objects that a killed run can leave behind, and how they are found and removed.
 //!
-//! A run has one folder, and in it a file that names all else that it may make, written and locked before
-//! anything is made. The lock ends with the run, however that ends, so a folder whose file can be locked is
-//! what a dead run has left. The file's first line has the names; each further one something that outlives processes
-//! (`persistent`), written as it is made.
+//! A run has one directory. Before the run creates anything else, it writes a journal there, with the names of all
+//! objects that it may create, and locks it. The lock ends with the run. So if the journal can be locked, the run is
+//! dead, and the directory is a leftover. The first line of the journal has the names. Each further line is an
+//! `Entry`, for example of a resource that outlives processes; it is written before the resource is created.
 
 #[cfg(target_os = "linux")]
 use crate::adapter::{end_processes, kill_processes, remove_named};
@@ -19,41 +19,41 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// How every name of ours begins.
+/// The prefix of all names of furlong.
 pub const PREFIX: &str = "furlong-";
 
-/// The file in a run's folder that names all else.
+/// The file in a run's directory that lists all other objects.
 const JOURNAL: &str = "journal";
 
-/// What all names begin with that a run may use beside its folder.
+/// The common parts of all names that a run may use outside its directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Names {
-    /// Of shared memory, POSIX queues and files: a link's number follows.
+    /// The prefix of shared memory, POSIX queues and files: the number of a link follows.
     pub prefix: String,
     /// The first System V key; each link has two.
     pub key: i32,
-    /// Where files for memory are made.
+    /// The directory of files that back memory.
     pub file_folder: PathBuf,
-    /// The IPC namespace in which queues and semaphores were made.
+    /// The IPC namespace in which queues and semaphores were created.
     pub ipc_namespace: Option<u64>,
-    /// The start of the machine in which the run took place.
+    /// The boot of the machine during which the run took place.
     #[serde(default)]
     pub boot: Option<String>,
 }
 
-/// What one link uses.
+/// The names of one link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LinkNames {
-    /// For shared memory, POSIX queues and files.
+    /// The name of shared memory, POSIX queues and files.
     pub(crate) name: String,
-    /// For System V objects; the one after it too.
+    /// The key of System V objects; the next key is used as well.
     pub(crate) key: i32,
-    /// For sockets and FIFOs.
+    /// The directory of sockets and FIFOs.
     pub(crate) folder: PathBuf,
 }
 
 impl Names {
-    /// The names of the link of this number, in a run whose folder is `folder`.
+    /// Returns the names of the link with this number, in a run whose directory is `folder`.
     pub(crate) fn of_link(&self, folder: &Path, link: u32) -> LinkNames {
         LinkNames {
             name: format!("{}-{link}", self.prefix),
@@ -63,41 +63,41 @@ impl Names {
     }
 }
 
-/// A System V key made of a random number, which leaves room for those of [`MOST_LINKS`].
+/// Returns a System V key from a random number, with enough keys after it for [`MOST_LINKS`].
 pub(crate) fn first_key(random: u64) -> i32 {
     (random as i32 & 0x3fff_fffe).max(2)
 }
 
-/// The most links that a journal is believed to have.
+/// The largest number of links that is accepted from a journal.
 const MOST_LINKS: u32 = 1 << 16;
 
-/// The longest journal that is read: a run writes some hundred bytes for each trial that needs a device.
+/// The number of bytes of a journal that are read: a run writes some hundred bytes for each trial that needs a device.
 const LONGEST: u64 = 16 << 20;
 
-/// Something that a dead run has left.
+/// The remains of a dead run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftover {
-    /// The run's folder.
+    /// The directory of the run.
     pub folder: PathBuf,
-    /// What it may have made beside it; `None` if it died before it said so, and then it made nothing.
+    /// The names outside the directory; `None` if the run died before it wrote them, and so created nothing else.
     pub names: Option<Names>,
 }
 
-/// The run's claim to its folder; it ends when this is dropped or the process dies.
+/// A run's claim to its directory, which ends when this is dropped or the process dies.
 #[derive(Debug)]
 pub struct Claim {
     journal: File,
 }
 
 impl Claim {
-    /// Writes down what is about to be made, or is gone.
+    /// Records that something is about to be created, or was removed.
     pub(crate) fn note(&self, entry: &Entry) -> io::Result<()> {
         let line = format!("{}\n", serde_json::to_string(entry)?);
         (&self.journal).write_all(line.as_bytes()).context(|| "write into the journal")
     }
 }
 
-/// Writes down and claims the names of a run that begins.
+/// Writes and locks the journal of a run that begins.
 pub fn claim(folder: &Path, names: &Names) -> io::Result<Claim> {
     let mut journal = file_system::create_private_file(&folder.join(JOURNAL))?;
     journal.try_lock()?;
@@ -105,7 +105,7 @@ pub fn claim(folder: &Path, names: &Names) -> io::Result<Claim> {
     Ok(Claim { journal })
 }
 
-/// Where runs make their folders.
+/// Returns the directory in which runs create their directories.
 pub fn base_folder() -> PathBuf {
     std::env::temp_dir()
 }
@@ -122,7 +122,7 @@ pub fn try_base_folder() -> io::Result<()> {
         .context(|| format!("create a directory in {} (set by TMPDIR)", base.display()))
 }
 
-/// The leftovers of this user's dead runs. Live runs are not touched, and other users' not looked at.
+/// Returns the leftovers of this user's dead runs. Skips live runs and the runs of other users.
 pub fn find() -> io::Result<Vec<Leftover>> {
     let mut found = Vec::new();
     let base = base_folder();
@@ -142,7 +142,8 @@ pub fn find() -> io::Result<Vec<Leftover>> {
                 let names = names_in(&text_of(journal));
                 found.push(Leftover { folder, names });
             }
-            // Without a journal it died while it began or while it was removed, or is just beginning: an old one is dead.
+            // Without a journal, the run died while it began or was removed, or it is just beginning. If the directory
+            // is old, the run is dead.
             Err(_) if is_old(&folder) => found.push(Leftover { folder, names: None }),
             Err(_) => {}
         }
@@ -153,7 +154,7 @@ pub fn find() -> io::Result<Vec<Leftover>> {
 
 fn text_of(journal: File) -> String {
     let mut bytes = Vec::new();
-    // What cannot be read is as good as not written.
+    // An unreadable part is treated as if it was not written.
     let _ = journal.take(LONGEST).read_to_end(&mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -162,28 +163,28 @@ fn names_in(journal: &str) -> Option<Names> {
     serde_json::from_slice(journal.lines().next()?.as_bytes()).ok()
 }
 
-/// Removes what outlives processes and is in the journal still. After another start of the machine it is gone, and
-/// what has its number is somebody else's.
+/// Removes the resources that outlive processes and are still in the journal. After a reboot they no longer exist, and
+/// their numbers belong to other processes.
 fn remove_persistent(names: &Names, left: &[PersistentResource]) -> io::Result<()> {
     if names.boot.is_none() || names.boot != identity::boot() {
         return Ok(());
     }
-    // The last made is removed first; one that cannot be does not keep the others.
+    // The resources are removed in reverse order. A failure does not keep the others from being removed.
     left.iter().rev().map(PersistentResource::remove).fold(Ok(()), io::Result::and)
 }
 
-/// Whether nothing was made or removed in the folder for two seconds: a run writes its journal as soon as it has made the
-/// folder.
+/// Returns whether the directory was not changed for two seconds. A run writes its journal right after it has created
+/// the directory.
 fn is_old(folder: &Path) -> bool {
     let age = fs::metadata(folder).and_then(|status| status.modified()).map(|time| time.elapsed());
     matches!(age, Ok(Ok(age)) if age.as_secs() >= 2)
 }
 
-/// The folder of programs that were copied to be started, in the run's own.
+/// The subdirectory with copies of programs to start.
 pub(crate) const COPIES: &str = "copies";
 
-/// Removes what a run has left: its own names, of the expected kinds, what its journal has beside them, and nothing
-/// else. What is gone already is no error. What cannot be removed keeps the journal.
+/// Removes the leftovers of a run: objects of the expected kinds with its names, the resources in its journal, and
+/// nothing else. An object that no longer exists is not an error. If an object cannot be removed, the journal is kept.
 pub fn remove(folder: &Path, names: Option<&Names>) -> io::Result<()> {
     if let Some(names) = names.filter(|names| is_our_name(&names.prefix)) {
         let journal = file_system::open_own_file(&folder.join(JOURNAL)).map(text_of).unwrap_or_default();
@@ -202,7 +203,7 @@ pub fn remove(folder: &Path, names: Option<&Names>) -> io::Result<()> {
         }
         remove_persistent(names, &left.resources)?;
     }
-    // What `boundary` makes beside the links.
+    // The socket is created by `boundary`, in addition to the links.
     for name in ["responder.socket", JOURNAL] {
         remove_file(&folder.join(name))?;
     }
@@ -210,33 +211,33 @@ pub fn remove(folder: &Path, names: Option<&Names>) -> io::Result<()> {
     unless_gone(fs::remove_dir(folder))
 }
 
-/// Removes what a link has left.
+/// Removes the leftovers of a link.
 fn remove_link(names: &Names, link: &LinkNames) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     remove_objects(names, link);
     remove_file(&names.file_folder.join(&link.name))?;
-    // The folder is the link's own, so that all in it is.
+    // The directory belongs to the link, so all its files do.
     unless_gone(fs::remove_dir_all(&link.folder))
 }
 
-/// Removes what a link has left in the kernel.
+/// Removes the kernel objects of a link.
 #[cfg(target_os = "linux")]
 fn remove_objects(names: &Names, LinkNames { name, key, .. }: &LinkNames) {
     segment::remove_posix_shm(name);
-    // In another namespace the numbers are somebody else's, and ours went with their namespace.
+    // In another namespace these names belong to other processes, and our objects ended with their namespace.
     if names.ipc_namespace == namespace::ipc_number() {
         for direction in DIRECTIONS {
             posix_queue::remove(&format!("{name}-{direction}"));
         }
         for key in [*key, key.wrapping_add(1)] {
-            // A foreign object under our key is another user's, and the kernel protects it.
+            // Another user's object may have this key; then the kernel rejects the removal.
             let _ = sysv_queue::find(key).and_then(sysv_queue::remove);
             let _ = sysv_semaphore::find(key).and_then(sysv_semaphore::remove);
         }
     }
 }
 
-/// That something is gone already is no error.
+/// Treats an object that no longer exists as removed.
 fn unless_gone(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -244,7 +245,8 @@ fn unless_gone(removed: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Removes what the journal in `folder` names, and the folder. For the janitor of a run that died.
+/// Removes the objects named in the journal in `folder`, and the directory. The cleanup process calls this for a dead
+/// run.
 pub fn remove_run(folder: &Path) -> io::Result<()> {
     let journal = file_system::open_own_file(&folder.join(JOURNAL)).ok();
     let names = journal.and_then(|journal| names_in(&text_of(journal)));
@@ -260,7 +262,7 @@ fn remove_file(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether a name is one that furlong gives: the prefix and 16 hexadecimal digits.
+/// Returns whether furlong has created the name: the prefix and 16 hexadecimal digits.
 fn is_our_name(name: &str) -> bool {
     name.strip_prefix(PREFIX)
         .is_some_and(|digits| digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
@@ -319,7 +321,7 @@ mod tests {
             fs::write(folder.join("there.fifo"), "").unwrap();
         }
         drop(claim);
-        assert!(remove_run(&run).is_err(), "somebody has made the folder of a third link");
+        assert!(remove_run(&run).is_err(), "the directory of a third link is not removed");
         let left = |folder: &Path| fs::read_dir(folder).unwrap().count();
         assert_eq!((left(&files), left(&run)), (1, 1));
         assert!(files.join(names.of_link(&run, 2).name).exists() && run.join("2/there.fifo").exists());

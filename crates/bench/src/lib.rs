@@ -1,9 +1,9 @@
 //! The supervisor and the role processes.
 //!
-//! Layer 4. The supervisor makes a link, starts two processes and watches them; it never touches the data
-//! path. The processes run the loops of `furlong-loops`, which are the same code for every mechanism.
+//! Layer 4. The supervisor creates a link, starts two processes and watches them. It never touches the data path. The
+//! processes run the loops of `furlong-loops`, which are the same code for every mechanism.
 #![forbid(unsafe_code)]
-// Adapters, handovers and what outlives processes are Linux's; what they share with others is compiled everywhere.
+// Adapters, handovers and resources that outlive processes need Linux. Their shared code is compiled on every system.
 #![cfg_attr(not(target_os = "linux"), allow(dead_code))]
 
 pub mod adapter;

@@ -1,4 +1,4 @@
-//! The child that makes a link, where a program beside furlong has the mechanism.
+//! The child that creates a link for another furlong process, if a separate program implements the mechanism.
 
 use crate::adapter::{LinkConfiguration, MadeLink};
 use crate::control::{Control, End, Report};
@@ -9,7 +9,8 @@ use furlong_os::passing::send_handles;
 use furlong_os::{AsHandle, Context, handle};
 use std::io;
 
-/// The life of such a child: it makes the link, hands both ends over, and removes what is left of it once nobody asks any more.
+/// Runs the child: it creates the link, sends both ends, and removes the remains of the link once the control socket is
+/// closed.
 pub(crate) fn run(control: &mut Control, mechanisms: &[MechanismEntry]) -> io::Result<()> {
     let Some(configuration) = control.receive::<LinkConfiguration>()? else { return Ok(()) };
     let mut link = match make(mechanisms, &configuration) {
@@ -30,9 +31,9 @@ pub(crate) fn run(control: &mut Control, mechanisms: &[MechanismEntry]) -> io::R
     if !handles.is_empty() {
         send_handles(socket.as_handle(), &handles).context(|| "send descriptors")?;
     }
-    // As long as this process had them too, no end could notice that the other is gone.
+    // While this process has the descriptors too, neither end can notice that the other is closed.
     drop(ends);
-    // Nothing more is ever sent: this returns when the link is used no more.
+    // Nothing more is sent, so this returns when the link is no longer used.
     let _ = control.receive::<()>();
     drop(link);
     Ok(())

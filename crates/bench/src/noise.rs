@@ -1,4 +1,4 @@
-//! What else the machine is doing: one reading, with a spin on each processor that trials use.
+//! The other activity of the machine, measured by a busy loop on each CPU that trials use.
 
 use crate::bare_pair;
 use crate::child_process::{ChildKind, ChildProgram};
@@ -9,14 +9,14 @@ use furlong_os::load;
 use furlong_stats::FEWEST_TRIALS;
 use std::time::Duration;
 
-/// How long each processor is watched, in nanoseconds.
+/// The time for which each CPU is watched, in nanoseconds.
 const SPIN_NS: u64 = 10_000_000;
 
-/// The time after which a pair that sleeps has its later pace.
+/// The time after which a sleeping pair has its later pace.
 const FIRST_PACE: Duration = Duration::from_millis(100);
 
-/// Returns whether it is worth a third of a second to measure how the pace of a sleeping pair changes: whether a plan has such a
-/// pair, ends its trials before the change, makes enough trials for an interval, and takes half a second or more.
+/// Returns whether it is worth 0.3 s to measure how the pace of a sleeping pair changes. The plan must have such a
+/// pair, end its trials before the change, make enough trials for an interval, and take at least 0.5 s.
 pub(crate) fn depends_on_time(plan: &Plan) -> bool {
     let sleeps = |case: &Case| {
         case.placement == Placement::OtherCore
@@ -31,7 +31,7 @@ pub(crate) fn depends_on_time(plan: &Plan) -> bool {
         && plan.cases.iter().any(sleeps)
 }
 
-/// One reading, `at_ns` after the run began. What cannot be had is left out.
+/// Measures the noise, `at_ns` after the run began. Figures that cannot be measured are left out.
 pub fn read(program: &ChildProgram, at_ns: u64, pair: Option<[usize; 2]>) -> NoiseReading {
     let mut reading = load::reading(at_ns);
     if let Some(pair) = pair {
@@ -42,13 +42,13 @@ pub fn read(program: &ChildProgram, at_ns: u64, pair: Option<[usize; 2]>) -> Noi
     reading
 }
 
-/// The share of a spin on `processor` that it did other things, measured by a process pinned there.
+/// Returns the share of time that a process pinned to `processor` lost to other processes while it was busy.
 fn spin_lost(program: &ChildProgram, processor: usize) -> Option<f64> {
     let figures = probe::measure(program, ChildKind::SpinProbe, [(processor, SPIN_NS)], &[]).ok()?;
     figures.concat().into_iter().flatten().next()
 }
 
-/// Spins for so many nanoseconds.
+/// Runs a busy loop for this time, in nanoseconds.
 pub(crate) fn spin(spin_ns: u64) -> Figures {
     vec![Some(load::spin_lost(spin_ns))]
 }

@@ -1,4 +1,4 @@
-//! Why a trial has no figures: one type for all that makes, watches, counts and records trials.
+//! The reason why a trial has no figures. All code that prepares, watches, counts and records trials uses this type.
 
 use furlong_mechanism::NEEDS_FOLDER;
 use furlong_model::{Failure, Fault, Outcome, Phase, Unavailable};
@@ -6,26 +6,26 @@ use furlong_os::error::REMEDY;
 use furlong_os::facts;
 use std::io;
 
-/// Somebody wants the run to end, so there is no outcome either.
+/// A signal requested the end of the run, so the trial has no outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interrupted {
-    /// By this signal.
+    /// The signal.
     pub signal: i32,
 }
 
-/// Why a trial has no figures.
+/// The reason why a trial has no figures.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NotMeasured {
-    /// Somebody wants the run to end.
+    /// A signal requested the end of the run.
     Interrupted(Interrupted),
-    /// As [`Outcome::Refused`].
+    /// The trial has the outcome [`Outcome::Refused`].
     Refused(Unavailable),
-    /// As [`Outcome::Unavailable`].
+    /// The trial has the outcome [`Outcome::Unavailable`].
     Unavailable(Unavailable),
-    /// As [`Outcome::Failed`].
+    /// The trial has the outcome [`Outcome::Failed`].
     Failed(Failure),
-    /// A role was stopped for a moment while it was measured, so that its figures would mislead: it is tried again, and
-    /// fails if that happens each time.
+    /// A signal stopped a role for a moment during the measurement, so the figures would be misleading. The trial is
+    /// repeated, and fails if this happens every time.
     Paused(Failure),
 }
 
@@ -45,16 +45,16 @@ impl NotMeasured {
     /// Returns the reason in words.
     pub(crate) fn reason(self) -> String {
         match self {
-            NotMeasured::Interrupted(Interrupted { signal }) => format!("signal {signal} came"),
+            NotMeasured::Interrupted(Interrupted { signal }) => format!("received signal {signal}"),
             NotMeasured::Refused(why) | NotMeasured::Unavailable(why) => why.reason,
             NotMeasured::Failed(failure) | NotMeasured::Paused(failure) => failure.detail,
         }
     }
 
-    /// What is recorded of it.
+    /// Returns the outcome to record.
     ///
     /// # Errors
-    /// [`Interrupted`], of which a trial's record says nothing.
+    /// Returns [`Interrupted`] if the run is to end: such a trial is not recorded.
     pub fn outcome<M>(self) -> Result<Outcome<M>, Interrupted> {
         Ok(match self {
             NotMeasured::Interrupted(interrupted) => return Err(interrupted),
@@ -65,8 +65,8 @@ impl NotMeasured {
     }
 }
 
-/// Replaces the remedy if a call is missing although the version of the running kernel has it. An emulator or a filter then returns ENOSYS,
-/// and a newer kernel would not help.
+/// Replaces the remedy if a call is missing although the version of the running kernel has it. In this case an emulator
+/// or a filter returns `ENOSYS`, and a newer kernel would not help.
 pub(crate) fn not_of_the_kernel(why: Unavailable) -> Unavailable {
     let is_missing = ["ENOSYS", "os error 38"].iter().any(|word| why.reason.contains(word));
     let needed = why.remedy.split_once("Linux ").and_then(|(_, release)| facts::version_in(release));
@@ -84,7 +84,7 @@ pub(crate) fn not_of_the_kernel(why: Unavailable) -> Unavailable {
 /// Remedy for an unusable directory for temporary files.
 pub const FOLDER_REMEDY: &str = "set TMPDIR to a directory that you may write to, or unset it";
 
-/// Why a trial did not begin. What the kernel lacks or a filter forbids is no failure.
+/// Returns why a trial did not begin. A call that the kernel lacks or a filter rejects is not a failure.
 pub(crate) fn not_started(phase: Phase, error: &io::Error) -> NotMeasured {
     let unavailable = |why: &str, remedy: &str| {
         NotMeasured::Unavailable(Unavailable::new(format!("{why}: {error}"), remedy))
@@ -99,13 +99,13 @@ pub(crate) fn not_started(phase: Phase, error: &io::Error) -> NotMeasured {
     match (phase, error.kind()) {
         (Phase::Create, io::ErrorKind::Unsupported) => unavailable(
             "a system call is missing (ENOSYS)",
-            "an older kernel, a seccomp filter or an emulator answers so: run outside of it",
+            "use a newer kernel, or run outside of the seccomp filter or emulator",
         ),
         (Phase::Create, io::ErrorKind::PermissionDenied) => unavailable(
-            "it is forbidden here (EPERM or EACCES)",
-            "look at rights and, in a container, at its seccomp profile",
+            "the operation is not permitted (EPERM or EACCES)",
+            "check permissions and, in a container, its seccomp profile",
         ),
-        // No mechanism goes further than this.
+        // No mechanism uses another network than the loopback, so the loopback is down.
         (Phase::Create, io::ErrorKind::NetworkUnreachable) => {
             unavailable("the loopback interface is down", "as root: ip link set lo up")
         }

@@ -1,8 +1,8 @@
-//! Own programs of the user, which know nothing of furlong: a server and its client, or one program that is the whole system.
+//! Programs of the user that do not use furlong: a server and its client, or one program that is the whole system.
 //!
-//! Each prints a line on its standard output: `ready` when the server accepts requests or the client begins, and `done` or
-//! `done N` when the client has finished, after N exchanges. What they exchange is not seen, so nothing of it is verified. Everything else is handled from
-//! outside, as with adapters: processors, usage, deaths, silence, and what is left behind.
+//! Each prints a line on its standard output: `ready` when the server accepts requests or the client begins, and `done`
+//! or `done N` when the client has finished N exchanges. furlong does not see the messages, so it verifies none of
+//! them. It handles everything else from outside, as for adapters: CPUs, resource usage, deaths, silence and leftovers.
 
 use crate::adapter::{RUN_VARIABLE, remaining_processes};
 use crate::not_measured::{NotMeasured, not_started};
@@ -37,28 +37,28 @@ use std::time::Duration;
 /// The longest line, in bytes.
 const LONGEST_LINE: usize = 64 << 10;
 
-/// How much a program may print in a trial, in bytes: one that prints for every message is timed printing.
+/// The most bytes that a program may print in a trial: a program that prints for every message would be timed printing.
 const MOST_PRINTED: usize = 1 << 20;
 
-/// The longest time that a histogram holds.
+/// The longest time that a histogram can hold.
 const LONGEST: Duration = Duration::from_mins(1);
 
-/// Time until the processes of a program are looked at for the first time, in nanoseconds. Each further look comes after twice the
-/// time, up to the longest, since a look takes a tenth of a millisecond from what runs there.
+/// The time until the first sample of the programs' CPUs, in nanoseconds. The time doubles after each sample, up to the
+/// longest: a sample takes 0.1 ms from the processes that run there.
 const FIRST_SAMPLE_NS: u64 = 5_000_000;
 const LONGEST_SAMPLE_NS: u64 = 100_000_000;
 
-/// Commands of a row: lines for the shell.
+/// The commands of a benchmark, as lines for the shell.
 #[derive(Debug)]
 pub struct OwnPrograms {
-    /// Server, which is started first; `None` if the other is the whole system.
+    /// The server, which is started first; `None` if the client is the whole system.
     pub serve: Option<String>,
-    /// Client, which is timed.
+    /// The client, which is timed.
     pub ask: String,
 }
 
 impl OwnPrograms {
-    /// What the rest of furlong needs to know of such a row.
+    /// Returns the capabilities of a benchmark of own programs.
     pub(crate) fn capabilities(name: &str) -> Capabilities {
         Capabilities {
             name: name.to_owned().leak(),
@@ -70,21 +70,21 @@ impl OwnPrograms {
         }
     }
 
-    /// Why they cannot be tried so, if they cannot.
+    /// Returns why the programs cannot run this case, or `None`.
     pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
         (case.placement == Placement::OneProcess).then(|| {
             Unavailable::new(
-                format!("{} has processes of its own", case.mechanism),
+                format!("{} starts its own processes", case.mechanism),
                 "ask for same-core, other-core or free",
             )
         })
     }
 }
 
-/// Runs one trial. Nothing is left of it when this returns.
+/// Runs one trial. It leaves nothing behind.
 ///
 /// # Errors
-/// Why there are no figures.
+/// Returns the reason if there are no figures.
 pub(crate) fn measure(
     programs: &OwnPrograms,
     processors: Option<&[usize]>,
@@ -102,29 +102,31 @@ pub(crate) fn measure(
     let left = remaining_processes(session.name()).map_err(starting)?;
     match measured {
         Ok(_) if !left.is_empty() => {
-            let detail =
-                format!("they have left behind what furlong has ended: {}", shortened(&left.join(", ")));
+            let detail = format!(
+                "they left processes behind, which furlong has killed: {}",
+                shortened(&left.join(", "))
+            );
             Err(Failure { phase: Phase::Finish, party: None, fault: Fault::Error, detail }.into())
         }
         measured => measured,
     }
 }
 
-/// What a program says of how far it is.
+/// A mark of a program's progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Ready,
-    /// With the number of exchanges, if it says one.
+    /// The program is done, after this number of exchanges if it reports one.
     Done(Option<u32>),
-    /// It has ended by itself, and well.
+    /// The program has exited with status 0.
     Ended,
 }
 
 impl Mark {
-    /// What a line says; `None` for any other line.
+    /// Returns the mark in a line; `None` for any other line.
     ///
     /// # Errors
-    /// A number that is none.
+    /// Returns a description if the number of exchanges is invalid.
     fn of(line: &[u8]) -> Result<Option<Mark>, String> {
         let line = String::from_utf8_lossy(line);
         let mut words = line.split_whitespace();
@@ -134,7 +136,7 @@ impl Mark {
             (Some("done"), Some(number), None) => match number.parse() {
                 Ok(count) if count > 0 => Ok(Some(Mark::Done(Some(count)))),
                 _ => Err(format!(
-                    "it said 'done {}', and no number of exchanges from 1 to {}",
+                    "it printed 'done {}', but expected a number of exchanges from 1 to {}",
                     shortened(number),
                     u32::MAX
                 )),
@@ -152,18 +154,18 @@ pub(crate) fn marks(mut lines: Vec<u8>) -> Vec<Result<Option<u32>, String>> {
     marks.map(|mark| mark.map(|mark| if let Mark::Done(count) = mark { count } else { None })).collect()
 }
 
-/// A started command, with what is known of it so far.
+/// A started command and its state.
 struct Side {
     program: StartedProgram,
     printed_bytes: usize,
-    /// Its processes that lived when they were last looked for. Children whose parent has ended are found through them.
+    /// The PIDs that existed at the last look. Children whose parent has ended are found through them.
     known: BTreeSet<i32>,
 }
 
 /// CPU time of a program's processes so far, by PID.
 type UsedSoFar = BTreeMap<i32, Used>;
 
-/// Processors on which the programs were seen, with the CPU time that they used before each sample.
+/// The CPUs on which the programs were seen, with the CPU time before each sample.
 #[derive(Default)]
 struct CpuSamples {
     before: UsedSoFar,
@@ -171,7 +173,7 @@ struct CpuSamples {
 }
 
 impl CpuSamples {
-    /// Adds the CPU time since the last sample to the processor on which each process was last.
+    /// Adds the CPU time since the last sample to the CPU on which each process ran last.
     fn add(&mut self, sides: &[UsedSoFar]) {
         for (pid, used) in sides.iter().flatten() {
             let Ok(processor) = other_process::processor(*pid) else { continue };
@@ -180,7 +182,7 @@ impl CpuSamples {
         }
     }
 
-    /// The processors with at least a twentieth of the CPU time.
+    /// Returns the CPUs with at least 5 % of the CPU time.
     fn processors(&self) -> Vec<usize> {
         let all: u64 = self.used_ns.values().sum();
         let used = self.used_ns.iter().filter(|(_, ns)| **ns > 0 && **ns >= all / 20);
@@ -190,12 +192,12 @@ impl CpuSamples {
 
 /// A running trial.
 struct ProgramsTrial<'a> {
-    /// Processors of the client and of the server; empty if the scheduler chooses.
+    /// The CPUs of the client and of the server; empty if the scheduler chooses.
     processors: &'a [usize],
     session: &'a Session,
     settings: &'a Settings,
     observer: &'a mut dyn Observer,
-    /// The server, if there is one, and behind it the client.
+    /// The server, if there is one, and then the client.
     started: Vec<Side>,
     sampled: CpuSamples,
 }
@@ -203,7 +205,7 @@ struct ProgramsTrial<'a> {
 const SERVES: usize = 0;
 
 impl ProgramsTrial<'_> {
-    /// Index of the client.
+    /// Returns the index of the client.
     fn asks(&self) -> usize {
         self.started.len() - 1
     }
@@ -214,14 +216,14 @@ impl ProgramsTrial<'_> {
             match self.next_mark(SERVES, Phase::Open)?.0 {
                 Mark::Ready => {}
                 _ => {
-                    let what = "it was done before it was ready";
+                    let what = "it printed 'done' before 'ready'";
                     return Err(self.started[SERVES].failure(Phase::Open, what).into());
                 }
             }
         }
         let ended_before = usage::of_ended_children().map_err(|error| self.unreadable(&error))?;
         let mut begin_ns = clock::now_ns();
-        // The processes of a whole system have the processors of both.
+        // The processes of a whole system may use the CPUs of both roles.
         let whole = if programs.serve.is_none() { self.processors } else { &[] };
         self.start(&programs.ask, Role::Initiator, whole)?;
         let asks = self.asks();
@@ -235,9 +237,9 @@ impl ProgramsTrial<'_> {
             self.sampled = CpuSamples { before: known.collect(), ..CpuSamples::default() };
             let at_once = self.started[asks].come_mark(Phase::Timed)?;
             let is_mark = matches!(at_once, Some(Mark::Ready | Mark::Done(_)));
-            // The last line may lack its end.
+            // The last line may lack its line feed.
             if is_mark || self.started[asks].program.has_begun("done") {
-                let what = "two of its lines came at once: let it flush its output after each line";
+                let what = "two of its lines arrived together: flush its output after each line";
                 return Err(self.started[asks].failure(Phase::Timed, what).into());
             }
             first = match at_once {
@@ -247,7 +249,9 @@ impl ProgramsTrial<'_> {
         }
         let (mark, end_ns) = first;
         let count = match mark {
-            Mark::Ready => return Err(self.started[asks].failure(Phase::Timed, "it was ready twice").into()),
+            Mark::Ready => {
+                return Err(self.started[asks].failure(Phase::Timed, "it printed 'ready' twice").into());
+            }
             Mark::Done(count) => count,
             Mark::Ended => None,
         };
@@ -256,7 +260,7 @@ impl ProgramsTrial<'_> {
         if begins_when_ready {
             self.observer.before(Phase::Finish, &self.roles(&after));
         }
-        // All are asked each time, since the answer is about the time since the last question.
+        // All processes are asked each time, because each answer covers the time since the previous question.
         let paused = self.started.iter().filter(|side| side.program.child.take_continued());
         let paused: Vec<Party> = paused.map(|side| side.program.party).collect();
         if let Some(party) = paused.first() {
@@ -264,13 +268,14 @@ impl ProgramsTrial<'_> {
         }
         let elapsed_ns = end_ns.saturating_sub(begin_ns).max(1);
         if elapsed_ns > LONGEST.as_nanos() as u64 {
-            let what = "it took longer than a minute, and no longer times are kept: let it do less";
+            let what = "it took longer than a minute, which is the longest recorded time: let it exchange fewer \
+                        messages";
             return Err(self.started[asks].failure(Phase::Timed, what).into());
         }
         let mut ended = Usage::default();
         if before[asks].keys().any(|pid| !after[asks].contains_key(pid)) {
-            // The client or a child may end right after the last line. Once the client's exit status was taken, the kernel tells
-            // what it and the children that it waited for have used since they began.
+            // The client or a child may end right after the last line. Once the client is reaped, the kernel reports
+            // its usage and that of the children that it has reaped.
             self.started[asks].program.child.wait_at_most(in_ms(OTHER_REPORT));
             let later = self.used();
             if !later[asks].contains_key(&self.pid(asks)) {
@@ -302,7 +307,7 @@ impl ProgramsTrial<'_> {
         })
     }
 
-    /// Starts a line of the shell, which is bound to the processor of its role, or to `whole`, before it does anything.
+    /// Starts a line of the shell. It is bound to the CPU of its role, or to `whole`, before it runs.
     fn start(&mut self, line: &str, role: Role, whole: &[usize]) -> Result<(), NotMeasured> {
         let starting = |error: io::Error| not_started(Phase::Open, &error);
         let (lines, their_lines) = pipe().map_err(starting)?;
@@ -327,7 +332,7 @@ impl ProgramsTrial<'_> {
         self.started[side].program.child.pid()
     }
 
-    /// Waits for the next mark of a side, and returns it with the time. Other lines are not meant for furlong.
+    /// Waits for the next mark of a side, and returns it with the time. Ignores all other lines.
     fn next_mark(&mut self, side: usize, phase: Phase) -> Result<(Mark, u64), NotMeasured> {
         let ProgramsTrial { session, observer, started, sampled, settings, .. } = self;
         let next_sample_ns = clock::now_ns() + FIRST_SAMPLE_NS;
@@ -343,12 +348,13 @@ impl ProgramsTrial<'_> {
         supervise(&mut awaited, session, *observer)
     }
 
-    /// Looks for the processes of each side. Returns what each has used so far.
+    /// Finds the processes of each side. Returns their resource usage so far.
     fn used(&mut self) -> Vec<UsedSoFar> {
         self.started.iter_mut().map(Side::used).collect()
     }
 
-    /// Looks at the processes as the measured part begins, and tells the observer. Returns what they have used so far.
+    /// Finds the processes when the measured part begins, and notifies the observer. Returns their resource usage so
+    /// far.
     fn begin_timed(&mut self) -> Vec<UsedSoFar> {
         let stops = self.observer.observes_stopped_programs();
         let signal_all = |sides: &[Side], signal| {
@@ -362,7 +368,7 @@ impl ProgramsTrial<'_> {
         self.observer.before(Phase::Timed, &self.roles(&used));
         if stops {
             signal_all(&self.started, signal::CONTINUE);
-            // Or the trial would look as if another process had stopped it for a moment.
+            // Resets the flag. Otherwise the trial would look as if another process had stopped it.
             for side in &self.started {
                 let _ = side.program.child.take_continued();
             }
@@ -370,7 +376,7 @@ impl ProgramsTrial<'_> {
         used
     }
 
-    /// The processes of each side, the client's first.
+    /// Returns the processes of each side, the client's first.
     fn roles(&self, used: &[UsedSoFar]) -> Vec<(Party, i32)> {
         let of_side = |(side, used): (&Side, &UsedSoFar)| {
             let party = side.program.party;
@@ -379,8 +385,8 @@ impl ProgramsTrial<'_> {
         self.started.iter().zip(used).rev().flat_map(of_side).collect()
     }
 
-    /// What each role has used between two readings, the client first, and where its busiest process was last; of one that has
-    /// ended, where it was pinned. `ended` is what the client used if it has ended.
+    /// Returns the tally of each role between two readings, the client first. The CPU is the last one of the role's
+    /// busiest process, or the pinned one if the role has ended. `ended` is the usage of the client if it has ended.
     fn tallies(&self, round_trips: u64, [before, after]: [&[UsedSoFar]; 2], ended: Usage) -> Vec<RoleTally> {
         let busiest = |used: &UsedSoFar| {
             let total = |used: &Used| (*used - Used::default()).user_ns + (*used - Used::default()).system_ns;
@@ -400,7 +406,7 @@ impl ProgramsTrial<'_> {
         sides.into_iter().rev().map(tally).collect()
     }
 
-    /// The one that asks ends by itself; the one that serves, with all that it started, is asked to.
+    /// Waits until the client exits, and then asks the server and all its processes to exit.
     fn finish(&mut self) -> Result<(), NotMeasured> {
         let limit = self.settings.timeout;
         let index = self.asks();
@@ -416,7 +422,7 @@ impl ProgramsTrial<'_> {
             return Ok(());
         }
         let serves = &mut self.started[SERVES].program;
-        // One that has ended already has done what it was to do.
+        // If the signal fails, the server has already exited.
         let _ = send_signal(-serves.child.pid(), signal::TERMINATE);
         serves.end_within(limit, "it was asked to (SIGTERM)")?;
         Ok(())
@@ -427,7 +433,7 @@ impl ProgramsTrial<'_> {
     }
 }
 
-/// A side whose next mark is awaited, with the other sides.
+/// The state of a wait for the next mark of one side.
 struct Awaited<'a> {
     sides: &'a mut [Side],
     /// The index of the awaited side.
@@ -435,7 +441,7 @@ struct Awaited<'a> {
     phase: Phase,
     limit: Duration,
     sampled: &'a mut CpuSamples,
-    /// Time between the last two samples, and the time of the next one.
+    /// The time between the last two samples, and the time of the next one.
     step_ns: u64,
     next_sample_ns: u64,
 }
@@ -454,7 +460,7 @@ impl Awaited<'_> {
     /// Reads the next mark of the awaited side, and the lines of the others.
     fn listen(&mut self, now_ns: u64) -> Result<Option<(Mark, u64)>, Failure> {
         match self.sides[self.side].mark(self.phase)? {
-            // The exit was awaited after the end of the output.
+            // The exit came after the end of the output, so its time is read now.
             Some(Mark::Ended) => return Ok(Some((Mark::Ended, clock::now_ns()))),
             Some(mark) => return Ok(Some((mark, now_ns))),
             None => {}
@@ -536,7 +542,7 @@ impl Carrier for Awaited<'_> {
 }
 
 impl Side {
-    /// Looks for its processes. Returns what each has used so far.
+    /// Finds the processes. Returns their resource usage so far.
     fn used(&mut self) -> UsedSoFar {
         let roots = self.known.iter().copied().chain([self.program.child.pid()]);
         let pids: BTreeSet<i32> = roots.flat_map(with_descendants).collect();
@@ -547,7 +553,7 @@ impl Side {
         used
     }
 
-    /// What it has said of how far it is, if it has.
+    /// Returns the next mark, if it has arrived.
     fn mark(&mut self, phase: Phase) -> Result<Option<Mark>, Failure> {
         loop {
             match self.said(phase)? {
@@ -571,12 +577,12 @@ impl Side {
         }
     }
 
-    /// What it has said together with its last mark of how far it is, if it has.
+    /// Returns a mark that arrived together with the previous one.
     fn come_mark(&mut self, phase: Phase) -> Result<Option<Mark>, Failure> {
         if self.program.has_more() { self.mark(phase) } else { Ok(None) }
     }
 
-    /// Takes what it has said while another is waited for.
+    /// Reads the output while the mark of another side is awaited.
     fn listen(&mut self, phase: Phase) -> Result<(), Failure> {
         loop {
             match self.said(phase)? {
@@ -593,7 +599,9 @@ impl Side {
             self.printed_bytes += line.len() + 1;
         }
         if self.printed_bytes > MOST_PRINTED {
-            let what = format!("it has printed more than {MOST_PRINTED} bytes, and what prints is not timed");
+            let what = format!(
+                "it printed more than {MOST_PRINTED} bytes, which is the maximum during a measurement"
+            );
             return Err(self.failure(phase, &what));
         }
         Ok(said)
@@ -604,8 +612,9 @@ impl Side {
     }
 }
 
-/// What all processes have used between two readings. `ended` is what this process was told of children that have ended, since
-/// those began. A process that has begun in between counts whole, and one that has ended as its parent was told of it.
+/// Returns the usage of all processes between two readings. `ended` is the usage of children that ended, for their
+/// whole lives, as the kernel reports it to this process. A process that began in between counts with its whole usage.
+/// A process that ended counts with the usage that its parent's reading contains.
 fn between(before: &UsedSoFar, after: &UsedSoFar, ended: Usage) -> Usage {
     let all = |used: Vec<Usage>| used.into_iter().fold(Usage::default(), |sum, used| sum + used);
     let earlier = |pid: &i32| before.get(pid).copied().unwrap_or_default();
@@ -636,7 +645,10 @@ mod tests {
             assert_eq!(Mark::of(line.as_bytes()), Ok(mark), "{line}");
         }
         for line in ["done 0", "done -1", "done many", "done 99999999999"] {
-            assert!(Mark::of(line.as_bytes()).unwrap_err().contains("no number of exchanges"), "{line}");
+            assert!(
+                Mark::of(line.as_bytes()).unwrap_err().contains("expected a number of exchanges"),
+                "{line}"
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Who takes part in a trial: which ends of which links each party holds, and where it notes how far it has come.
+//! The participants of a trial: the ends of links that each party holds, and the place where it notes its progress.
 
 #[cfg(target_os = "linux")]
 use furlong_model::Wait;
@@ -10,31 +10,31 @@ use furlong_os::linux::limits::{self, Resource};
 #[cfg(target_os = "linux")]
 use furlong_os::linux::ready_set::SELECTABLE;
 
-/// What one party holds.
+/// The ends and the control page of one party.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PartySetup {
     pub(crate) party: Party,
-    /// Its ends, each of the link with this number.
+    /// The ends, each with the number of its link.
     pub(crate) ends: Vec<(usize, Role)>,
-    /// The number of its control page.
+    /// The number of the control page.
     pub(crate) control_page: usize,
-    /// Its line there.
+    /// The line on the control page.
     pub(crate) line: usize,
 }
 
-/// All parties of a trial, and how many links and control pages they have.
+/// All parties of a trial, and the numbers of links and control pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parties {
     pub(crate) setups: Vec<PartySetup>,
     pub(crate) links: usize,
     pub(crate) control_pages: usize,
-    /// Of each control page.
+    /// The number of lines of each control page.
     pub(crate) lines: usize,
 }
 
 impl Parties {
-    /// Those of a case with a mechanism that claims this; where one process has both ends, or there is one end, without
-    /// responders.
+    /// Returns the parties of a case with a mechanism with these capabilities. There are no responders if one process
+    /// has both ends, or if there is only one end.
     pub(crate) fn of(case: &Case, capabilities: &Capabilities) -> Parties {
         let several = case.parties().get() as usize;
         let alone = capabilities.start == Start::Alone;
@@ -58,7 +58,8 @@ impl Parties {
         Parties { setups, links: several, control_pages: several, lines: 2 }
     }
 
-    /// A sender and several receivers, so many of which have an end of each link, and one control page.
+    /// Returns a sender and several receivers. Each link has an end for `receivers_of_each` receivers, and all parties
+    /// share one control page.
     fn fan_out(case: &Case, receivers_of_each: usize) -> Parties {
         let receivers = case.parties().get() as usize;
         let links = receivers.div_ceil(receivers_of_each);
@@ -76,7 +77,7 @@ impl Parties {
         Parties { setups, links, control_pages: 1, lines: 1 + receivers }
     }
 
-    /// Two, each with its end of every link.
+    /// Returns two parties, each with its end of every link.
     fn among_several_links(case: &Case, links: usize) -> Parties {
         let setup = |party: Party| {
             let ends = (0..links).map(|link| (link, party.role)).collect();
@@ -86,8 +87,9 @@ impl Parties {
         Parties { setups, links, control_pages: 1, lines: 2 }
     }
 
-    /// Several at one end of a link, and one at the other. Of several senders each has a line, and the receiver one for each
-    /// of them behind; else the sender has the first and each worker one.
+    /// Returns the parties that share one link: several at one end, and one at the other. Each of several senders has a
+    /// line, and the receiver has one line per sender after them. Otherwise, the sender has the first line and each
+    /// worker has one.
     fn over_one_link(case: &Case, several: usize) -> Parties {
         let to_one = case.pattern().is_from_several();
         let setup = |party: Party| {
@@ -103,24 +105,24 @@ impl Parties {
         Parties { setups, links: 1, control_pages: 1, lines }
     }
 
-    /// The place among the setups of the party that holds this end of a link.
+    /// Returns the index of the party that holds this end of a link.
     pub(crate) fn holder(&self, end: (usize, Role)) -> Option<usize> {
         self.setups.iter().position(|setup| setup.ends.contains(&end))
     }
 }
 
-/// How many receive each message by one link of a case with a mechanism that claims this.
+/// Returns the number of receivers of each message on one link, for a mechanism with these capabilities.
 pub(crate) fn broadcast_to(case: &Case, capabilities: &Capabilities) -> usize {
     let is_broadcast = case.pattern().is_to_all() && capabilities.sharing == Sharing::EveryReceiver;
     if is_broadcast { case.parties().get() as usize } else { 1 }
 }
 
-/// Why so many cannot be started here, if they cannot.
+/// Returns why this number of parties cannot be started on this machine, or `None`.
 #[cfg(target_os = "linux")]
 pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
-    /// What the supervisor has open for each at most, and beside all.
+    /// The open files of the supervisor: at most per party, and in addition to those.
     const FILES: [u64; 2] = [16, 64];
-    /// The same of links between two processes.
+    /// The open files for links between two processes: at most per link, and in addition to those.
     const FILES_OF_LINKS: [u64; 2] = [4, 128];
     if is_one(&case.parties()) {
         return None;
@@ -129,7 +131,7 @@ pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
     let processes = case.all_parties().len() as u64;
     let is_watched = case.pattern().waits_for_several();
     let files = if is_watched { FILES_OF_LINKS } else { FILES };
-    // Descriptors that are in the way of those that select watches get larger numbers.
+    // Descriptors that are in the way of those that `select` watches get larger numbers.
     let moved = if is_watched && case.wait == Wait::Select { SELECTABLE as u64 } else { 0 };
     let wanted = [
         (
@@ -141,7 +143,7 @@ pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
         (Resource::Processes, processes, "processes of this user (RLIMIT_NPROC)", "ulimit -u"),
     ];
     wanted.into_iter().find_map(|(resource, needed, what, command)| {
-        // The kernel holds an administrator to no number of processes.
+        // The kernel does not limit the number of processes of an administrator.
         let is_held = resource == Resource::OpenFiles || !is_administrator();
         let limit = limits::raised(resource).ok().filter(|limit| is_held && *limit < needed)?;
         Some(Unavailable::new(
@@ -151,13 +153,14 @@ pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
     })
 }
 
-/// The same where a supervisor waits for no more than 64 handles at once: each process has two.
+/// Returns why this number of parties cannot be started, or `None`. On Windows a supervisor can wait for 64 handles at
+/// most, and each process has two.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
     const MOST: u32 = 15;
     (!is_one(&case.parties()) && case.parties().get() > MOST).then(|| {
         let reason = format!(
-            "{} pairs were asked for, and Windows lets a process wait for {MOST} at most",
+            "{} pairs were requested, but a process on Windows can wait for at most {MOST}",
             case.parties()
         );
         Unavailable::new(reason, format!("ask for {MOST} pairs or fewer"))
@@ -170,7 +173,7 @@ mod tests {
     use furlong_model::{Pattern, Placement, Wait};
     use std::num::NonZeroU32;
 
-    /// A mechanism whose ends are for one process each.
+    /// A mechanism whose ends can have one process each.
     const USUAL: Capabilities = Capabilities::library("");
 
     fn described(pairs: u32, placement: Placement) -> Vec<String> {

@@ -1,8 +1,9 @@
-//! What a run makes that outlives every process: block devices and a limit of the machine. The kernel takes none of it
-//! back when the run is killed.
+//! Resources that outlive every process of a run: block devices and a limit of the machine. The kernel does not release
+//! them when the run is killed.
 //!
-//! Each is written into the run's journal before it is made, and again when it is gone. Whoever is left removes what the
-//! journal has and has not struck off: the run itself, else its janitor, else `furlong doctor --clean`.
+//! The run writes each resource into its journal before it creates the resource, and again after it has removed it. The
+//! run itself removes the resources that are in the journal and not struck off. If the run was killed, its cleanup
+//! process removes them, and otherwise `furlong doctor --clean`.
 
 #[cfg(target_os = "linux")]
 use furlong_os::linux::limits::{set_sysctl, sysctl_number};
@@ -20,39 +21,40 @@ use std::thread;
 use std::time::Duration;
 
 #[cfg(target_os = "linux")]
-/// How many huge pages the kernel may make of ordinary memory, beside those of its pool.
+/// The sysctl for the number of huge pages that the kernel may make of ordinary memory, in addition to those of its
+/// pool.
 pub(crate) const OVERCOMMIT: &str = "vm.nr_overcommit_hugepages";
 
 #[cfg(target_os = "linux")]
-/// How long something may be held by processes that are dying, and by file systems that the kernel takes apart.
+/// The longest time, in nanoseconds, that dying processes or file systems being unmounted may hold a resource.
 const TIMEOUT_NS: u64 = 5_000_000_000;
 
-/// One of these things.
+/// A resource that outlives the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum PersistentResource {
-    /// A zram device that is about to be made while there are these others: it gets the lowest number that is free.
+    /// A zram device that is about to be created. It gets the lowest number that is free.
     NextZram {
-        /// The numbers of all others.
+        /// The numbers of all devices that exist already.
         others: Vec<u32>,
     },
     /// A zram device.
     Zram {
-        /// Its number.
+        /// The number of the device.
         number: u32,
-        /// The size that it has, or is about to be given.
+        /// The size in bytes that the device has, or is about to get.
         size_bytes: u64,
     },
-    /// A loop device that was not there before. What it is bound to, the kernel unbinds by itself.
+    /// A loop device that the run adds. The kernel unbinds it from its file automatically.
     Loop {
-        /// Its number.
+        /// The number of the device.
         number: u32,
     },
-    /// [`OVERCOMMIT`] was raised.
+    /// A raised limit [`OVERCOMMIT`].
     Overcommit {
-        /// What it was.
+        /// The limit before.
         from: usize,
-        /// What it was raised to.
+        /// The raised limit.
         to: usize,
     },
 }
@@ -61,32 +63,33 @@ pub(crate) enum PersistentResource {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Entry {
-    /// This is about to be made.
+    /// The resource is about to be created.
     Making(PersistentResource),
-    /// This is gone.
+    /// The resource no longer exists.
     Gone(PersistentResource),
-    /// There are so many links at the same time.
+    /// The number of links that exist at the same time.
     Links(u32),
-    /// Programs are started that may start others in their turn.
+    /// Programs are started, which may start other programs.
     Programs,
-    /// A command is started that reaches another host.
+    /// A command is started that connects to another host.
     PeerCommand,
 }
 
-/// What the lines of a journal leave.
+/// The remainder of a run according to the lines of its journal.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Left {
-    /// What was made, or about to be, and is not gone.
+    /// The resources that were created, or about to be, and not removed.
     pub(crate) resources: Vec<PersistentResource>,
-    /// How many links there were.
+    /// The largest number of links.
     pub(crate) links: u32,
-    /// Whether there may be processes that other programs have started.
+    /// Whether processes may exist that other programs have started.
     pub(crate) programs: bool,
-    /// Whether there may be a command that reaches another host.
+    /// Whether a command may be running that connects to another host.
     pub(crate) peer_command: bool,
 }
 
-/// Reads what the lines of a journal leave. A line that was cut off was written by a run that was killed before it made anything of it.
+/// Reads the remainder of a run from the lines of its journal. A truncated line is skipped: the run was killed while it
+/// wrote the line, and so before it created the resource.
 pub(crate) fn left<'a>(lines: impl Iterator<Item = &'a str>) -> Left {
     let mut found = Left::default();
     let Left { resources, links, programs, peer_command } = &mut found;
@@ -103,14 +106,15 @@ pub(crate) fn left<'a>(lines: impl Iterator<Item = &'a str>) -> Left {
 }
 
 impl PersistentResource {
-    /// Removes it. That it is gone already, or that somebody else's thing is in its place, is no error.
+    /// Removes the resource. Succeeds if the resource no longer exists, or if its place is taken by one that is not
+    /// ours.
     #[cfg(target_os = "linux")]
     pub(crate) fn remove(&self) -> io::Result<()> {
         match self {
             PersistentResource::NextZram { others } => {
                 let _lock = lock(zram::CONTROL)?;
                 let next = (0..).find(|number| !others.contains(number)).unwrap_or_default();
-                // One with a size has its own line in the journal, or is somebody else's.
+                // A device with a size has its own line in the journal, or belongs to another process.
                 if zram::size(next) == Some(0) { when_free(|| remove_zram(next)) } else { Ok(()) }
             }
             PersistentResource::Zram { number, size_bytes } => when_free(|| {
@@ -131,7 +135,7 @@ impl PersistentResource {
         }
     }
 
-    /// Nothing: only Linux has such things, and a journal that names them was written there.
+    /// Does nothing: only Linux has such resources, and a journal that names them was written there.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn remove(&self) -> io::Result<()> {
         Ok(())
@@ -139,8 +143,8 @@ impl PersistentResource {
 }
 
 #[cfg(target_os = "linux")]
-/// Under the lock of [`zram::CONTROL`]: a number that is freed while another run makes a device would be the one that it
-/// gets, and not the one that its journal has.
+/// Removes a device. The caller holds the lock of [`zram::CONTROL`]. Without it, another run that creates a device
+/// could get the freed number instead of the number in its journal.
 fn remove_zram(number: u32) -> io::Result<()> {
     match zram::remove(number) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -149,8 +153,8 @@ fn remove_zram(number: u32) -> io::Result<()> {
 }
 
 #[cfg(target_os = "linux")]
-/// Puts the limit back. Another run may have raised it further in the meantime, and will put back what it found: that is
-/// waited for. If it never comes to that somebody else has set it, and it stays.
+/// Restores the limit. If another run has raised it further, waits until that run has restored what it found. If that
+/// does not happen before the timeout, another program has set the limit, and it stays.
 fn restore_overcommit(from: usize, to: usize) -> io::Result<()> {
     let deadline_ns = clock::now_ns() + TIMEOUT_NS;
     loop {
@@ -168,13 +172,13 @@ fn restore_overcommit(from: usize, to: usize) -> io::Result<()> {
 }
 
 #[cfg(target_os = "linux")]
-/// Keeps all other runs on this machine from changing the limit.
+/// Locks the limit against changes by all other runs on this machine.
 pub(crate) fn lock_overcommit() -> io::Result<File> {
     lock(&format!("/proc/sys/{}", OVERCOMMIT.replace('.', "/")))
 }
 
 #[cfg(target_os = "linux")]
-/// Locks something that all runs on this machine see, until the file is closed.
+/// Locks a file that all runs on this machine see, until the returned file is closed.
 pub(crate) fn lock(path: &str) -> io::Result<File> {
     let file = File::open(path).context(|| format!("open {path}"))?;
     let deadline_ns = clock::now_ns() + TIMEOUT_NS;
@@ -191,7 +195,7 @@ pub(crate) fn lock(path: &str) -> io::Result<File> {
 }
 
 #[cfg(target_os = "linux")]
-/// Tries until nobody holds it any more.
+/// Repeats the attempt until no process holds the resource, or until the timeout.
 fn when_free(attempt: impl Fn() -> io::Result<()>) -> io::Result<()> {
     let deadline_ns = clock::now_ns() + TIMEOUT_NS;
     loop {
@@ -244,7 +248,7 @@ mod tests {
     fn a_device_of_another_size_is_not_ours() {
         // No machine has a device of this number.
         PersistentResource::Zram { number: 9_999, size_bytes: 12_345 }.remove().unwrap();
-        // A device of this test alone: other processes add and remove theirs while it runs.
+        // The test needs its own device because other processes add and remove theirs while it runs.
         let Ok(number) = zram::add() else {
             let is_root = furlong_os::identity::is_administrator();
             furlong_testing::skip!("needs {}", if is_root { "zram" } else { "root" });

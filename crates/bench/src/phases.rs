@@ -1,4 +1,5 @@
-//! What every role does between its phases: it says that it is ready, waits to be let on, and reports in the end.
+//! The steps between the phases of every role: it reports that it is ready, waits for permission, and reports at the
+//! end.
 
 use crate::control::{Control, Report};
 use crate::tally::role_tally;
@@ -8,12 +9,12 @@ use furlong_model::{Fault, Party, Phase, RoleTally};
 use furlong_os::affinity;
 use serde::Serialize;
 
-/// Says that this role has done all phases.
+/// Reports that this role has finished all phases.
 pub(crate) fn report_done(control: &mut Control, reported: impl Serialize) -> Result<(), RoleError> {
     step(Phase::Finish, "report", control.send(&Report::Done(reported)))
 }
 
-/// Says that this role is ready for a phase and waits until both are.
+/// Reports that this role is ready for a phase, and waits until all roles are.
 pub(crate) fn enter_phase(control: &mut Control, phase: Phase) -> Result<(), RoleError> {
     step(phase, "report", control.send(&Report::<()>::Ready { phase }))?;
     match step(phase, "wait for the supervisor", control.receive::<Phase>())? {
@@ -22,7 +23,7 @@ pub(crate) fn enter_phase(control: &mut Control, phase: Phase) -> Result<(), Rol
     }
 }
 
-/// What a role used and counted in the measured part.
+/// Returns the resource usage and the counts of a role in the measured part.
 pub(crate) fn tally(
     party: Party,
     messages_received: u64,

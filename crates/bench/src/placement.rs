@@ -1,13 +1,13 @@
-//! From a placement to processors of this machine.
+//! The mapping from placements to CPUs of this machine.
 
 use furlong_model::{Party, Placement, Unavailable};
 use furlong_os::affinity;
 use furlong_stats::sort_by;
 
-/// The processors that these parties are pinned to; `None` where the scheduler chooses.
+/// Returns the CPUs that these parties are pinned to; `None` if the scheduler chooses.
 ///
 /// # Errors
-/// Why this machine, or what is left of it to this process, has no such processors.
+/// Returns the reason if this machine lacks such CPUs, or this process may not use them.
 pub fn pinned(placement: Placement, parties: &[Party]) -> Result<Option<Vec<usize>>, Unavailable> {
     if placement == Placement::Free {
         return Ok(None);
@@ -20,7 +20,7 @@ pub fn pinned(placement: Placement, parties: &[Party]) -> Result<Option<Vec<usiz
         Placement::Spread | Placement::Packed => {
             let by_core = cores_first(allowed()?);
             if placement == Placement::Packed {
-                // Two and two: the roles of a pair are neighbours.
+                // Pairs of parties share a CPU, because the roles of a pair are neighbours.
                 let pairs = parties.len().div_ceil(2);
                 let processors = by_core.len().min(pairs);
                 (0..parties.len()).map(|place| by_core[place / 2 * processors / pairs]).collect()
@@ -38,7 +38,7 @@ pub fn pinned(placement: Placement, parties: &[Party]) -> Result<Option<Vec<usiz
     Ok(Some((0..parties.len()).map(|place| all[place % all.len()]).collect()))
 }
 
-/// These processors in another order: one of each core before any second thread of a core.
+/// Sorts the CPUs: one CPU of each core comes before any second thread of a core.
 fn cores_first(allowed: Vec<usize>) -> Vec<usize> {
     let rank = |processor: &usize| {
         affinity::core_siblings(*processor).iter().take_while(|sibling| *sibling != processor).count()
@@ -49,23 +49,23 @@ fn cores_first(allowed: Vec<usize>) -> Vec<usize> {
     ranked.into_iter().map(|(_, processor)| processor).collect()
 }
 
-/// The processors that are left to this process, to which its children can be bound; at least one.
+/// Returns the CPUs that this process may use and to which its children can be bound; at least one.
 fn allowed() -> Result<Vec<usize>, Unavailable> {
     let allowed = affinity::allowed()
-        .map_err(|error| Unavailable::new(format!("cannot ask for processors: {error}"), ""))?;
+        .map_err(|error| Unavailable::new(format!("cannot read the allowed CPUs: {error}"), ""))?;
     if allowed.is_empty() {
-        return Err(Unavailable::new("this process may use no processor", ""));
+        return Err(Unavailable::new("this process may not use any CPU", ""));
     }
     affinity::try_pinning(&allowed).map_err(|error| {
         Unavailable::new(
-            format!("processes cannot be bound to processors here (sched_setaffinity): {error}"),
-            "let the scheduler choose, with --place free; in a container, look at its seccomp profile",
+            format!("processes cannot be pinned to CPUs here (sched_setaffinity): {error}"),
+            "use --place free; in a container, check its seccomp profile",
         )
     })?;
     Ok(allowed)
 }
 
-/// Whether all of these are left to this process.
+/// Checks that this process may use all these CPUs.
 fn check_allowed(processors: &[usize]) -> Result<(), Unavailable> {
     let allowed = allowed()?;
     let Some(missing) = processors.iter().find(|processor| !allowed.contains(processor)) else {
@@ -73,15 +73,15 @@ fn check_allowed(processors: &[usize]) -> Result<(), Unavailable> {
     };
     let numbers: Vec<_> = allowed.iter().map(usize::to_string).collect();
     Err(Unavailable::new(
-        format!("processor {missing} is not there or not allowed"),
-        format!("name processors of these: {}", numbers.join(", ")),
+        format!("CPU {missing} does not exist or is not allowed"),
+        format!("choose from these CPUs: {}", numbers.join(", ")),
     ))
 }
 
-/// The processors for initiator and responder, of a placement by role that pins them.
+/// Returns the CPUs for initiator and responder, for a placement by role that pins them.
 ///
 /// # Errors
-/// Why this machine, or what is left of it to this process, has no such pair.
+/// Returns the reason if this machine lacks such a pair, or this process may not use it.
 pub fn resolve(placement: Placement) -> Result<[usize; 2], Unavailable> {
     let allowed = allowed()?;
     let first = allowed[0];
@@ -92,8 +92,8 @@ pub fn resolve(placement: Placement) -> Result<[usize; 2], Unavailable> {
             let other = allowed.iter().copied().find(|processor| !siblings.contains(processor));
             other.map(|second| [first, second]).ok_or_else(|| {
                 Unavailable::new(
-                    "only one core is left to this process",
-                    "give it two (taskset, container limits), or measure with --place same-core",
+                    "this process may use only one core",
+                    "allow two cores (taskset, container limits), or use --place same-core",
                 )
             })
         }
@@ -103,7 +103,7 @@ pub fn resolve(placement: Placement) -> Result<[usize; 2], Unavailable> {
         | Placement::Spread
         | Placement::Packed
         | Placement::List(_) => {
-            Err(Unavailable::new("it names no processor for each role", "name two of them"))
+            Err(Unavailable::new("it does not name a CPU for each role", "name two of them"))
         }
     }
 }

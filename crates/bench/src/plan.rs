@@ -1,4 +1,4 @@
-//! What is to be measured, and in which order.
+//! The measurements of a run, and their order.
 
 use crate::parties;
 use crate::peer::Peer;
@@ -15,68 +15,69 @@ use furlong_model::{
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What a run is asked to do: nothing, unless it says more.
+/// The request for a run; the default requests nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     /// The cases, each once.
     pub cases: Vec<Case>,
     /// The handovers, each once.
     pub handovers: Vec<Handover>,
-    /// The ways to start a process that are timed.
+    /// The methods of starting a process that are timed.
     pub starts: Vec<StartMethod>,
-    /// How children of a subsystem of their own are started.
+    /// How children that belong to a separate subsystem are started.
     pub child: ChildStart,
-    /// Trials of each case and handover; the first ones, where there is a `precision`.
+    /// The number of trials of each case and handover; with a `precision`, the number of the first trials.
     pub trials: u32,
-    /// Cases whose medians are less certain than this have further trials, those with the widest intervals first: 0.05 is
-    /// ±5 %. `None` for no further trials.
+    /// The relative half-width of a median's confidence interval: 0.05 is ±5 %. Cases with a wider interval have
+    /// further trials, those with the widest intervals first. `None` for no further trials.
     pub precision: Option<f64>,
-    /// How long the trials may take in all: the one that is under way is finished, and no other begins. If not given,
-    /// further trials take no longer than the first ones.
+    /// The time limit for all trials. The current trial is finished, and no other begins. If it is `None`, further
+    /// trials take no longer than the first ones.
     pub within: Option<Duration>,
-    /// Trials of each case that are made even when that time is over.
+    /// The number of trials of each case that are made even after the time limit.
     pub fewest: u32,
-    /// The longest that a trial may take in all, and the one in progress when the time is over is ended. A case whose
+    /// The time limit of a trial. A trial that is running at the time limit of the run is ended as well. A case whose
     /// trial takes longer is refused. `None` lets each trial finish.
     pub longest_trial: Option<Duration>,
-    /// Whether trials go on until a signal ends them: then that is the end of the run as it was asked for.
+    /// Whether trials go on until a signal ends them, which is then the regular end of the run.
     pub until_interrupted: bool,
-    /// How often all trials are made, and with how much time in between: trials go on counting. `None` makes them once.
+    /// The repetitions of all trials, and the time between them. The trial numbers go on. `None` makes all trials once.
     pub across: Option<Across>,
-    /// How often every case is measured against itself, with so many trials of either copy each time; the copies'
-    /// trials take turns in their numbers. `None` measures each once, and under one name.
+    /// The number of times that every case is compared with itself, with `trials` trials of both copies each time. The
+    /// copies alternate in the trial numbers. `None` measures each case once, under one name.
     pub self_check: Option<u32>,
-    /// Time for the measured part of each trial.
+    /// The time for the measured part of each trial.
     pub budget: Duration,
-    /// A trial of several that were not measured at the same moment is made again with a longer measured part, up to this,
-    /// and so are the later ones of its case. `None` leaves them as they are.
+    /// The longest measured part of a trial with several pairs. If the pairs were not measured in parallel, the trial
+    /// is repeated with a longer measured part. Later trials of its case have it too. `None` does not repeat such
+    /// trials.
     pub longest_budget: Option<Duration>,
-    /// What each trial exchanges: then its time is what that takes, but no more than 5 s.
+    /// The amount that each trial exchanges. Then the trial takes as long as the exchange, but no more than 5 s.
     pub amount: Option<Amount>,
-    /// The least time to warm up; until the pace is steady if not given.
+    /// The least time of the warm-up; `None` warms up until the pace is steady.
     pub warm_up: Option<Duration>,
-    /// Whether to look at what the machine charges, once a round.
+    /// Whether to measure the costs of single steps, once per round.
     pub costs: bool,
-    /// Whether to leave noise readings out: they take longer than a short part of a run, if neighbours are busy.
+    /// Whether to leave noise readings out: if neighbours are busy, they take longer than a short part of a run.
     pub without_noise: bool,
-    /// Whether each case and handover is counted too, after its trials.
+    /// Whether to count the system calls of each case and handover, after its trials.
     pub count: bool,
-    /// How long nothing may happen in a trial before it is given up.
+    /// The time without progress after which a trial is given up.
     pub timeout: Duration,
-    /// Decides the order of trials.
+    /// The seed for the order of the trials.
     pub seed: u64,
 }
 
 /// Repetitions of all trials.
 #[derive(Debug, Clone, Copy)]
 pub struct Across {
-    /// How often they are made.
+    /// The number of repetitions.
     pub repetitions: u32,
-    /// From the end of one to the beginning of the next.
+    /// The time from the end of one repetition to the beginning of the next.
     pub apart: Duration,
 }
 
-/// A case that can be measured: its mechanism and its processors.
+/// A case that can be measured, with its mechanism and its CPUs.
 #[derive(Debug, Clone)]
 pub(crate) struct ResolvedCase<'a> {
     pub(crate) entry: &'a MechanismEntry,
@@ -84,7 +85,7 @@ pub(crate) struct ResolvedCase<'a> {
     pub(crate) processors: Option<Vec<usize>>,
 }
 
-/// Finds what cases need, and asks each driver once what this machine allows it: some find out by trying.
+/// Finds the mechanisms and CPUs of cases. It probes each mechanism only once, because some probes make system calls.
 #[derive(Debug)]
 pub(crate) struct CaseResolver<'a> {
     mechanisms: &'a [MechanismEntry],
@@ -100,15 +101,15 @@ fn rings() -> Option<Unavailable> {
 }
 
 impl<'a> CaseResolver<'a> {
-    /// Nothing is asked yet.
+    /// Creates a resolver that has probed nothing.
     pub(crate) fn new(mechanisms: &'a [MechanismEntry], has_peer: bool) -> Self {
         CaseResolver { mechanisms, has_peer, probed: BTreeMap::new() }
     }
 
-    /// Finds what a case needs.
+    /// Finds the mechanism and the CPUs of a case.
     ///
     /// # Errors
-    /// The outcome of a case that cannot be measured here.
+    /// Returns the outcome if the case cannot be measured on this machine.
     pub(crate) fn resolve(&mut self, case: &Case) -> Result<ResolvedCase<'a>, Box<Outcome>> {
         let entry = find(self.mechanisms, &case.mechanism, case.wait).ok_or_else(|| {
             let reason = format!("no row is called {}", case.row());
@@ -147,7 +148,7 @@ impl<'a> CaseResolver<'a> {
         Ok(ResolvedCase { entry, request_carrier, processors })
     }
 
-    /// Finds what carries requests beside another mechanism's answers.
+    /// Finds the mechanism that carries the requests, if another mechanism carries the answers.
     fn request_carrier(&mut self, by: &str, case: &Case) -> Result<&'a MechanismEntry, Box<Outcome>> {
         let refused =
             |reason: String, remedy: &str| Box::new(Outcome::Refused(Unavailable::new(reason, remedy)));
@@ -156,8 +157,8 @@ impl<'a> CaseResolver<'a> {
         })?;
         let capabilities = entry.capabilities;
         if capabilities.notifies_only() || capabilities.waits[0] != Wait::Block || entry.adapter().is_some() {
-            let reason = format!("requests cannot go by {by} while answers go by something else");
-            return Err(refused(reason, "send requests by a pipe, a socket or a queue"));
+            let reason = format!("requests cannot use {by} if responses use another mechanism");
+            return Err(refused(reason, "send requests over a pipe, a socket or a queue"));
         }
         if let Some(refusal) = entry.refuse_networks(case) {
             return Err(Box::new(Outcome::Refused(refusal)));
@@ -172,10 +173,10 @@ impl Plan {
         number >= self.fewest && self.within.is_some_and(|within| elapsed >= within)
     }
 
-    /// The order of trials of the cases of these blocks, by index, each with its number: in each round every case once (or
-    /// its two copies), the cases of a block one after the other; each round is shuffled anew, the blocks and the cases
-    /// in each. Drift of the machine then falls on all cases alike, those that are ranked together are measured next to
-    /// each other, and a run that is cut short has as many trials of one as of another.
+    /// Returns the order of the trials: numbers of trials with the indexes of their cases. Each round has every case
+    /// once, or both copies of it. The cases of a block follow each other. Each round shuffles the blocks, and the
+    /// cases in each block. So drift of the machine affects all cases equally, and cases that are ranked together are
+    /// measured close to each other. An interrupted run has an equal number of trials of each case.
     pub(crate) fn order(&self, blocks: &[Vec<usize>]) -> Vec<(u32, usize)> {
         let (rounds, copies) = self.self_check.map_or((self.trials, 1), |repeats| (self.trials * repeats, 2));
         let rounds = rounds * self.repetitions();
@@ -189,44 +190,44 @@ impl Plan {
         (0..rounds).flat_map(round).collect()
     }
 
-    /// The order of one further round of the cases of these blocks, of which each had so many trials `before`, by index:
-    /// shuffled in the same way, and each with its number.
+    /// Returns the order of one further round of the cases of these blocks, with the trial numbers. `before` has the
+    /// number of earlier trials of each case, by index.
     pub(crate) fn further_order(&self, blocks: &[Vec<usize>], before: &[u32]) -> Vec<(u32, usize)> {
         let trials: u32 = before.iter().sum();
         let mut random = fastrand::Rng::with_seed(self.seed.wrapping_add(u64::from(trials)));
         shuffled(blocks.iter().map(|block| numbered(block, |case| before[case])).collect(), &mut random)
     }
 
-    /// How often all trials are made.
+    /// Returns the number of times that all trials are made.
     pub fn repetitions(&self) -> u32 {
         self.across.map_or(1, |across| across.repetitions)
     }
 
-    /// What comes before the trial of this number, the first of its round: the time between two repetitions.
+    /// Returns the pause before the trial with this number, the first of its round: the time between two repetitions.
     pub(crate) fn pause_before(&self, number: u32) -> Option<Duration> {
         let begins = number > 0 && number.is_multiple_of(self.trials);
         self.across.filter(|_| begins).map(|across| across.apart)
     }
 
-    /// Trials in one round of so many cases.
+    /// Returns the number of trials in one round with this number of cases.
     pub(crate) fn round(&self, cases: usize) -> usize {
         cases * if self.self_check.is_some() { 2 } else { 1 }
     }
 }
 
-/// These cases, each with a number.
+/// Returns the cases, each with a trial number.
 fn numbered(cases: &[usize], number: impl Fn(usize) -> u32) -> Vec<(u32, usize)> {
     cases.iter().map(|case| (number(*case), *case)).collect()
 }
 
-/// The trials of all blocks, the blocks in any order and the trials of each in any order.
+/// Returns the trials of all blocks. The blocks are shuffled, and so are the trials of each block.
 fn shuffled(mut blocks: Vec<Vec<(u32, usize)>>, random: &mut fastrand::Rng) -> Vec<(u32, usize)> {
     random.shuffle(&mut blocks);
     blocks.iter_mut().for_each(|block| random.shuffle(block));
     blocks.concat()
 }
 
-/// The indexes of `cases` in blocks of those that are alike.
+/// Returns the indexes of `cases` in blocks of similar cases.
 pub(crate) fn blocks(cases: &[usize], are_alike: impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
     let mut blocks: Vec<Vec<usize>> = Vec::new();
     for case in cases {

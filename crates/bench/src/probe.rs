@@ -1,4 +1,4 @@
-//! Small measurements in processes of their own, each pinned to a processor, that report figures.
+//! Small measurements in separate processes, each of which is pinned to a CPU and reports figures.
 
 use crate::child_process::{ChildKind, ChildProgram, done};
 use crate::control::{Control, Report};
@@ -7,10 +7,10 @@ use furlong_os::{AsHandle, RawHandle, affinity, clock};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::io;
 
-/// The longest to wait for all processes, in nanoseconds.
+/// The time limit for all processes, in nanoseconds.
 const TIMEOUT_NS: u64 = 2_000_000_000;
 
-/// What one process measures; a figure that it could not measure is `None`.
+/// The figures of one process; a figure that it could not measure is `None`.
 pub(crate) type Figures = Vec<Option<f64>>;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -19,17 +19,17 @@ struct ProbeConfiguration<T> {
     task: T,
 }
 
-/// What a process reports.
+/// The report of a process.
 #[derive(Debug, Serialize, Deserialize)]
 struct Measured {
     figures: Figures,
 }
 
-/// Starts a process of this kind for each processor and its task, all at the same time, and gives their figures; none of
-/// one that does not report them in time, which is killed. All inherit the descriptors in `inherit`.
+/// Starts a process of this kind for each CPU and its task, all in parallel, and returns their figures. A process that
+/// does not report in time is killed and has no figures. All inherit the descriptors in `inherit`.
 ///
 /// # Errors
-/// If a process could not be started.
+/// Returns an error if a process could not be started.
 pub(crate) fn measure<T: Serialize>(
     program: &ChildProgram,
     kind: ChildKind,
@@ -45,7 +45,7 @@ pub(crate) fn measure<T: Serialize>(
         started.push((child, control));
     }
     let deadline_ns = clock::now_ns() + TIMEOUT_NS;
-    // All are waited for before the first of them is killed.
+    // The reports of all are awaited before the first of them is killed.
     let figures = started.iter_mut().map(|(_, control)| match done::<Measured>(control, deadline_ns) {
         Ok(measured) => measured.figures,
         Err(_) => Figures::new(),
@@ -53,7 +53,7 @@ pub(crate) fn measure<T: Serialize>(
     Ok(figures.collect())
 }
 
-/// The life of a process that measures: what `body` does with its task, on its processor.
+/// Runs a measuring process: calls `body` with its task, on its CPU.
 pub(crate) fn run<T: DeserializeOwned>(
     control: &mut Control,
     body: impl FnOnce(T) -> Figures,

@@ -1,5 +1,5 @@
-//! How long a new process takes to start: from just before the call that starts it to the moment at which the first
-//! bytes of its first line are read, which it writes before it does anything else.
+//! The start time of a new process: from the call that starts it until the first bytes of its first line are read. The
+//! process writes that line before it does anything else.
 
 #[cfg(target_os = "linux")]
 use crate::child_process::greet;
@@ -18,18 +18,18 @@ use furlong_os::wait::wait_any;
 use furlong_os::{AsHandle, BorrowedHandle, Context, Handle, clock, handle};
 use std::io;
 
-/// The ways that this system has to start furlong's own program.
+/// Returns the methods of this system for starting furlong's own program.
 pub fn here() -> impl Iterator<Item = StartMethod> {
     let is_here =
         |method: &StartMethod| cfg!(windows) == method.is_of_windows() && method.subsystem().is_none();
     StartMethod::ALL.into_iter().filter(is_here)
 }
 
-/// The longest that a process may take, in milliseconds.
+/// The time limit of a process, in milliseconds.
 const TIMEOUT_MS: u64 = 10_000;
 
-/// Starts `times` processes, one after the other: each has ended before the next begins. Those of a subsystem of their own
-/// are started as `child` says.
+/// Starts `times` processes one after the other: each has ended before the next begins. `child` says how processes of a
+/// separate subsystem are started.
 pub fn read(method: StartMethod, times: u32, session: &Session, child: ChildStart) -> StartReading {
     reading(method, times, || match method.subsystem() {
         Some(subsystem) => subsystem::to_start(subsystem, child, session),
@@ -37,7 +37,7 @@ pub fn read(method: StartMethod, times: u32, session: &Session, child: ChildStar
     })
 }
 
-/// Starts `times` processes of `program`.
+/// Starts `times` processes of `program`, one after the other.
 pub fn read_of(method: StartMethod, times: u32, program: &ChildProgram) -> StartReading {
     reading(method, times, || Ok((program.clone(), None)))
 }
@@ -58,15 +58,15 @@ fn reading(
     }
 }
 
-/// The time that one process takes, in nanoseconds.
+/// Returns the start time of one process, in nanoseconds.
 fn start_ns(method: StartMethod, program: &ChildProgram) -> io::Result<u64> {
     let null = handle::open_null()?;
     let (mut control, theirs) = Control::pair()?;
-    // Once it has started it finds that there is nothing to do.
+    // The process exits after its start.
     control.send(&ChildKind::Alive)?;
     let begin_ns = clock::now_ns();
     let mut child = start(method, program, &theirs, null.as_handle())?;
-    // Should it die without a word, the socket must end.
+    // The socket must end if the process dies before its first line.
     drop(theirs);
     let readable = wait_any(&[control.as_handle()], TIMEOUT_MS)?;
     let greeted = readable[0] && handle::read(control.as_handle(), &mut [0; 64])? > 0;
@@ -104,9 +104,10 @@ fn start(
             let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
             posix_spawn(&program.path, &arguments, number)
         }
-        elsewhere => {
-            Err(io::Error::new(io::ErrorKind::Unsupported, format!("{elsewhere} is not on this system")))
-        }
+        elsewhere => Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            format!("{elsewhere} does not exist on this system"),
+        )),
     }
     .context(|| "start a process")
 }

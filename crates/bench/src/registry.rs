@@ -1,4 +1,5 @@
-//! What can carry messages: the mechanisms that this program has, those of other programs, and two programs of a user.
+//! The registry of everything that can carry messages: built-in mechanisms, mechanisms of other programs, and own
+//! programs of the user.
 
 use crate::adapter::{Adapter, create_link};
 use crate::child_process::ChildProgram;
@@ -13,30 +14,30 @@ use furlong_mechanism::{Link, LinkSpecification, Mechanism};
 use furlong_model::{Capabilities, Case, Limits, Unavailable, Wait};
 use std::io;
 
-/// One mechanism, or one way of waiting of a mechanism that waits inside.
+/// One mechanism. A mechanism that implements its waits itself has one entry per wait strategy.
 #[derive(Debug, Clone, Copy)]
 pub struct MechanismEntry {
-    /// What it promises.
+    /// The capabilities of the mechanism.
     pub capabilities: &'static Capabilities,
-    /// Whether programs use it so often that whoever measures nothing in particular looks for it.
+    /// Whether the mechanism is common enough for a run without further choices.
     pub is_common: bool,
-    /// Where it comes from.
+    /// The origin of the mechanism.
     pub(crate) source: Source,
 }
 
-/// Where a mechanism comes from.
+/// The origin of a mechanism.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Source {
-    /// This program has it.
+    /// The mechanism is part of this program.
     BuiltIn(BuiltIn),
-    /// Another program carries it.
+    /// The mechanism is in a separate program.
     Adapter(&'static Adapter),
-    /// Two programs that know nothing of furlong.
+    /// The programs of a user, which do not use furlong.
     Programs(&'static OwnPrograms),
 }
 
 impl MechanismEntry {
-    /// The entry of one mechanism.
+    /// Returns the entry of one mechanism.
     pub fn of<M: Mechanism>() -> MechanismEntry {
         MechanismEntry::of_built_in(BuiltIn::of::<M>())
     }
@@ -46,15 +47,15 @@ impl MechanismEntry {
         MechanismEntry { capabilities, is_common, source: Source::BuiltIn(built_in) }
     }
 
-    /// The entry of one row of an adapter, whose program is started and asked what it claims. It lives as long as this
-    /// process, as built-in ones do.
+    /// Starts the program of one row of an adapter, asks it for its claims, and returns its entry. The entry lives as
+    /// long as this process, as built-in entries do.
     pub fn of_adapter(manifest: &Manifest, row: &Row, session: &Session) -> MechanismEntry {
         let (adapter, capabilities) = Adapter::ask(manifest, row, session);
         let source = Source::Adapter(Box::leak(Box::new(adapter)));
         MechanismEntry { capabilities: Box::leak(Box::new(capabilities)), is_common: true, source }
     }
 
-    /// The entry of two programs that know nothing of furlong, under this name. It lives as long as this process.
+    /// Returns the entry of own programs of the user, under this name. It lives as long as this process.
     pub fn of_programs(name: &str, programs: OwnPrograms) -> MechanismEntry {
         MechanismEntry {
             capabilities: Box::leak(Box::new(OwnPrograms::capabilities(name))),
@@ -63,10 +64,10 @@ impl MechanismEntry {
         }
     }
 
-    /// Whether this machine has it, and within which limits.
+    /// Returns the limits of the mechanism on this machine.
     ///
     /// # Errors
-    /// Why not, and what would help.
+    /// Returns the reason and a remedy if the mechanism is unavailable.
     pub fn probe(&self) -> Result<Limits, Unavailable> {
         match self.source {
             Source::BuiltIn(built_in) => {
@@ -77,7 +78,7 @@ impl MechanismEntry {
         }
     }
 
-    /// The adapter, for a row that one carries.
+    /// Returns the adapter; `None` for any other mechanism.
     pub fn adapter(&self) -> Option<&'static Adapter> {
         match self.source {
             Source::Adapter(adapter) => Some(adapter),
@@ -85,7 +86,7 @@ impl MechanismEntry {
         }
     }
 
-    /// The programs, for a row of two that know nothing of furlong.
+    /// Returns the own programs of the user; `None` for any other mechanism.
     pub(crate) fn programs(&self) -> Option<&'static OwnPrograms> {
         match self.source {
             Source::Programs(programs) => Some(programs),
@@ -93,7 +94,7 @@ impl MechanismEntry {
         }
     }
 
-    /// Why whoever carries its messages cannot be asked for this, if they cannot.
+    /// Returns why the program of the mechanism cannot run this case, or `None`.
     pub(crate) fn refusal(&self, case: &Case) -> Option<Unavailable> {
         match self.source {
             Source::BuiltIn(_) => None,
@@ -102,47 +103,47 @@ impl MechanismEntry {
         }
     }
 
-    /// Whether its two ends can be on two hosts.
+    /// Returns whether the two ends can be on two hosts.
     pub fn reaches_other_hosts(&self) -> bool {
         matches!(self.source, Source::BuiltIn(BuiltIn { between_hosts: Some(_), .. }))
     }
 
-    /// Whether its roles run furlong's own loop.
+    /// Returns whether the roles run furlong's own loop.
     pub fn runs_furlongs_loop(&self) -> bool {
         self.with_own_loop().is_none() && self.programs().is_none()
     }
 
-    /// The adapter, for a row whose programs have a loop of their own.
+    /// Returns the adapter if its programs have their own loop.
     pub fn with_own_loop(&self) -> Option<&'static Adapter> {
         self.adapter().filter(|adapter| adapter.role_program.is_none())
     }
 
-    /// Whether its programs compile while they run, so that each trial warms up for a second or more.
+    /// Returns whether the programs compile while they run. Then each trial needs a warm-up of at least a second.
     pub fn compiles_while_running(&self) -> bool {
         self.with_own_loop().is_some_and(|adapter| adapter.manifest.compiles_while_running)
     }
 
-    /// What roles are started from, where that is `usual` for built-in mechanisms.
+    /// Returns the program of the roles; `usual` for built-in mechanisms.
     pub(crate) fn role_program<'a>(&self, usual: &'a ChildProgram) -> &'a ChildProgram {
         self.adapter().and_then(|adapter| adapter.role_program.as_ref()).unwrap_or(usual)
     }
 
-    /// Why it cannot be measured between two network namespaces in this case, if it cannot.
+    /// Returns why the mechanism cannot be measured between two network namespaces in this case, or `None`.
     pub fn refuse_networks(&self, case: &Case) -> Option<Unavailable> {
         if self.reaches_other_hosts() || !case.crosses_networks(self.capabilities) {
             return None;
         }
         let name = self.capabilities.name;
         Some(Unavailable::new(
-            format!("{name} is measured over the loopback of one network namespace alone"),
+            format!("{name} can be measured only over the loopback of one network namespace"),
             "ask for tcp or udp, or leave the boundary out",
         ))
     }
 
-    /// Makes the link of a case, in the program that has the mechanism.
+    /// Creates the link of a case, in the program that has the mechanism.
     ///
     /// # Errors
-    /// What could not be made.
+    /// Returns an error if the link cannot be created.
     pub(crate) fn create(&self, specification: &LinkSpecification, case: &Case) -> io::Result<Link> {
         if case.crosses_networks(self.capabilities) {
             let ends = self.built_in()?.between_hosts.ok_or(io::ErrorKind::Unsupported)?;
@@ -155,16 +156,16 @@ impl MechanismEntry {
         }
     }
 
-    /// How its links are made and used.
+    /// Returns the functions that create and use links.
     ///
     /// # Errors
-    /// That another program carries it, which makes them by itself.
+    /// Returns an error if a separate program has the mechanism, because it creates its links itself.
     pub(crate) fn built_in(&self) -> io::Result<&BuiltIn> {
         match &self.source {
             Source::BuiltIn(built_in) => Ok(built_in),
             Source::Adapter(_) | Source::Programs(_) => {
                 let what = format!(
-                    "{} is another program's, and goes with no other mechanism",
+                    "{} belongs to another program and cannot be combined with another mechanism",
                     self.capabilities.name
                 );
                 Err(io::Error::other(what))
@@ -173,12 +174,12 @@ impl MechanismEntry {
     }
 }
 
-/// The entries of all mechanisms in the list.
+/// Returns the entries of all built-in mechanisms.
 pub fn registry() -> Vec<MechanismEntry> {
     all_built_in().into_iter().map(MechanismEntry::of_built_in).collect()
 }
 
-/// The entry for a row, if there is one.
+/// Returns the entry of a mechanism with this wait strategy.
 pub fn find<'a>(mechanisms: &'a [MechanismEntry], mechanism: &str, wait: Wait) -> Option<&'a MechanismEntry> {
     mechanisms
         .iter()

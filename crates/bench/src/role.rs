@@ -1,4 +1,4 @@
-//! A role's process: from its configuration to its tally.
+//! The process of a role, from its configuration to its tally.
 
 use crate::control::{
     Control, ControlPageEnd, End, Report, RequestConfiguration, RoleConfiguration, RoleResult,
@@ -21,7 +21,7 @@ use furlong_os::{AsHandle, RawHandle};
 use furlong_os::{affinity, available_memory, handle};
 use std::io;
 
-/// The life of a role that was started afresh: receives its configuration, and uses the descriptors that it names.
+/// Runs a role in a new process: receives its configuration, and uses the descriptors that it names.
 pub(crate) fn fresh(control: &mut Control, mechanisms: &[MechanismEntry]) -> io::Result<()> {
     let Some(configuration) = control.receive::<RoleConfiguration>()? else { return Ok(()) };
     let mut ends = Vec::new();
@@ -31,7 +31,7 @@ pub(crate) fn fresh(control: &mut Control, mechanisms: &[MechanismEntry]) -> io:
     perform(control, mechanisms, &configuration, ends)
 }
 
-/// Takes the descriptors that an end names.
+/// Takes ownership of the descriptors that an end names.
 fn inherit(end: &End) -> io::Result<Handles> {
     let mut handles = Handles { numbers: end.numbers.iter().copied().collect(), ..Handles::default() };
     for &number in &end.descriptors {
@@ -40,7 +40,7 @@ fn inherit(end: &End) -> io::Result<Handles> {
     Ok(handles)
 }
 
-/// The life of a role that was forked: receives its configuration, and uses what it has inherited. Gives the exit code.
+/// Runs a role in a fork: receives its configuration, and uses the inherited handles. Returns the exit status.
 pub(crate) fn forked(control: RawHandle, mechanisms: &[MechanismEntry], ends: Vec<Handles>) -> i32 {
     let result = handle::inherit(control).map(Control::from).and_then(|mut control| {
         let Some(configuration) = control.receive::<RoleConfiguration>()? else { return Ok(()) };
@@ -55,7 +55,8 @@ fn perform(
     configuration: &RoleConfiguration,
     ends: Vec<Handles>,
 ) -> io::Result<()> {
-    // Who watches is to tell of it. Where that cannot be asked for, the kernel chooses.
+    // If memory runs out, the kernel should kill a role, so that the supervisor survives and reports it. If this
+    // request fails, the kernel chooses.
     let _ = available_memory::be_killed_first();
     let setup = |(end, handles): (&End, _)| EndpointSetup { role: end.role, handles, peer: end.peer };
     let setups = configuration.ends.iter().zip(ends).map(setup).collect();
@@ -73,7 +74,7 @@ pub(crate) fn report_failure(control: &mut Control, result: Result<(), RoleError
     }
 }
 
-/// Opens this role's end of what carries requests.
+/// Opens this role's end of the mechanism that carries requests.
 fn open_request_carrier(
     mechanisms: &[MechanismEntry],
     request: &RequestConfiguration,
@@ -83,10 +84,10 @@ fn open_request_carrier(
         let setup = EndpointSetup { role: request.end.role, handles, peer: request.end.peer };
         entry.built_in()?.open(std::slice::from_ref(&request.specification), vec![setup], request.wait, None)
     });
-    step(Phase::Open, "open what carries requests", opened).map(MessageLoop::into_channel)
+    step(Phase::Open, "open the link for requests", opened).map(MessageLoop::into_channel)
 }
 
-/// The entry of a mechanism that the supervisor named.
+/// Returns the entry of a mechanism that the supervisor has named.
 fn known<'a>(
     mechanisms: &'a [MechanismEntry],
     mechanism: &str,
@@ -96,7 +97,7 @@ fn known<'a>(
         .ok_or_else(|| RoleError::new(Fault::Error, format!("no mechanism is called {mechanism}")))
 }
 
-/// How messages are sent again, where the network between two hosts may lose them.
+/// Returns the options for retransmission, if the network between two hosts may lose messages.
 fn send_again(
     entry: &MechanismEntry,
     configuration: &RoleConfiguration,
@@ -119,21 +120,21 @@ fn send_again(
     }))
 }
 
-/// Maps this party's control page.
+/// Maps the control page of this party.
 fn open_control_page(end: ControlPageEnd) -> io::Result<ControlPage> {
     let page = ControlPage::open(handle::inherit(end.descriptor)?.as_handle(), end.lines)?;
     let Some(own) = end.own else { return Ok(page) };
     Ok(page.of_one_host(own.carrier.map(handle::inherit).transpose()?))
 }
 
-/// Pins this process, if it is to be.
+/// Pins this process, if a CPU is given.
 pub(crate) fn pin(processor: Option<usize>) -> Result<(), RoleError> {
     processor.map_or(Ok(()), |processor| {
         step(Phase::Open, &format!("pin to processor {processor}"), affinity::pin(processor))
     })
 }
 
-/// Opens the ends and passes all phases, as one role or, where there is one process, as both.
+/// Opens the ends and runs all phases, as one role, or as both roles if there is only one process.
 fn run_role(
     control: &mut Control,
     mechanisms: &[MechanismEntry],
@@ -156,7 +157,7 @@ fn run_role(
     let opened = entry.built_in().and_then(|built_in| match pattern.facts().links {
         Links::Shared => shared_end::open(built_in, &specifications[0], setups, *wait),
         Links::Watched => {
-            let cannot = || io::Error::other("nothing of it can be waited for among several");
+            let cannot = || io::Error::other("it has no descriptor to wait for among several");
             let open = built_in.open_among_several.ok_or_else(cannot)?;
             open(specifications, setups, *wait, configuration.key)
         }
@@ -178,7 +179,7 @@ fn run_role(
         window: configuration.exchange.window().get(),
         alone: entry.capabilities.start == Start::Alone || one_process,
         may_lose,
-        // A newer message may replace it, or there may be no room for it.
+        // A newer message may replace the last one, or there may be no room for it. `DropsOldest` keeps the last one.
         last_may_be_lost: may_lose && entry.capabilities.when_full != WhenFull::DropsOldest,
     };
     let messages =
@@ -190,7 +191,7 @@ fn run_role(
     }
 
     enter_phase(control, Phase::Verify)?;
-    // Where there is one process, whatever is under way is the one message that is held.
+    // With one process, or with several links, only one message can be in flight.
     let waits_for_room = entry.capabilities.when_full == WhenFull::Waits;
     let one_at_a_time = one_process || pattern.waits_for_several();
     let burst = if waits_for_room && !one_at_a_time { 2 } else { 1 };
@@ -206,7 +207,7 @@ fn run_role(
     let (result, timing) = timed(&mut message_loop, &mut messages, configuration, batch)
         .map_err(|error| error.at(Phase::Timed))?;
 
-    // Where messages are read out of the sender's memory, it must stay until the last one is read.
+    // If messages are read from the sender's memory, the sender must live until the last one is read.
     enter_phase(control, Phase::Finish)?;
     knows_what_it_lost(message_loop.channel(), &messages)?;
     let access = message_loop.channel().access();
@@ -214,12 +215,12 @@ fn run_role(
     report_done(control, RoleResult { tally, verified_messages, timing, taken: None })
 }
 
-/// Whether an end that counts what it has lost has counted what is missing.
+/// Checks that an end that counts lost messages has counted those that are missing.
 fn knows_what_it_lost(channel: &dyn Channel, messages: &Messages<'_>) -> Result<(), RoleError> {
     match channel.lost().filter(|lost| *lost != messages.lost) {
         Some(lost) => {
             let missing = messages.lost;
-            let what = format!("{missing} messages are missing, and its end says that {lost} are lost");
+            let what = format!("{missing} messages are missing, but its end reports {lost} lost");
             Err(RoleError::new(Fault::Lost, what).at(Phase::Finish))
         }
         None => Ok(()),

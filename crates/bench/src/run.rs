@@ -1,4 +1,4 @@
-//! A whole run: all trials of all cases, interleaved, and a record of each as it ends.
+//! A whole run: all trials of all cases, interleaved, with a record of each.
 
 use crate::bare_pair;
 use crate::costs;
@@ -20,64 +20,66 @@ use std::fmt::Display;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// What happens in a run.
+/// An event of a run.
 pub enum Event<'a> {
-    /// Something to keep.
+    /// A record to save.
     Record(&'a Record),
     /// A trial begins.
     Begin {
-        /// Trials done so far.
+        /// The number of trials done so far.
         done: usize,
-        /// Trials in all, as far as is known.
+        /// The total number of trials, as far as it is known.
         total: usize,
-        /// What is tried.
+        /// The case of the trial.
         what: &'a dyn Display,
     },
 }
 
-/// Trials between two readings of what else the machine does, at most.
+/// The largest number of trials between two noise readings.
 const TRIALS_PER_NOISE_READING: usize = 40;
 
-/// Of fewer trials, a run has a reading in the middle: one hiccup of two readings would be half of all.
+/// The smallest number of trials between two noise readings. A run of fewer than 80 trials has a reading in the middle:
+/// with only two readings, one disturbance would be half of all.
 const FEWEST_TRIALS_PER_NOISE_READING: usize = 5;
 
-/// What the harness itself costs here.
+/// Measures the harness overhead on this machine.
 pub fn harness() -> Harness {
     let (clock_read_ns, clock_step_ns) = clock::cost_and_step_ns();
     Harness { clock_read_ns, clock_step_ns }
 }
 
-/// Is called as things happen.
+/// The callback for events.
 pub type OnEvent<'a> = dyn FnMut(Event<'_>) + 'a;
 
-/// What a case needs to be tried, or the record of why it cannot be.
+/// The context of a case and its settings, or the record of why it cannot be measured.
 type Resolved<'a, W> =
     Result<(TrialContext<'a, W>, Settings), Box<Trial<<W as Work>::Case, <W as Work>::Measurement>>>;
 
-/// A run about to begin.
+/// A run that is about to begin.
 #[derive(Debug)]
 pub struct Run<'a> {
-    /// The mechanisms there are.
+    /// The available mechanisms.
     pub mechanisms: &'a [MechanismEntry],
-    /// What to measure.
+    /// The measurements to make.
     pub plan: &'a Plan,
-    /// What the harness itself costs here.
+    /// The harness overhead on this machine.
     pub harness: Harness,
-    /// What surrounds the trials.
+    /// The session of the trials.
     pub session: &'a Session,
-    /// The host that responders run on, where that is another one.
+    /// The host of the responders, if it is another one.
     pub peer: Option<&'a Peer>,
 }
 
-/// How often a trial of several that were not measured at the same moment is made again.
+/// The number of repetitions, with a longer budget, of a trial whose pairs were not measured in parallel.
 const LONGER_TRIALS: u32 = 3;
 
-/// What is asked for by number takes no longer, or a row that spins on one core would take a quarter of an hour.
+/// The time limit of a trial with a given number of exchanges. Without it, a benchmark that busy-waits on one core
+/// would take 15 minutes.
 pub const LONGEST_TRIAL: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
-    /// Runs the plan and calls `on_event` as it happens. A case that goes wrong is not tried again. Gives the end
-    /// of the run, which is the last record.
+    /// Runs the plan and calls `on_event` for each event. A case that fails is not tried again. Returns the end of the
+    /// run, which is the last record.
     pub fn go(&self, on_event: &mut OnEvent<'_>) -> End {
         let start_ns = clock::now_ns();
         let interrupted = self.all_trials(start_ns, on_event).err();
@@ -101,7 +103,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// All trials of all cases of one kind, and the counted pass of every case that nothing went wrong with.
+    /// Runs all trials of all cases of one kind, and the counted pass of every case that has not failed.
     fn measure<W: Work>(
         &self,
         resolved: Vec<Resolved<'_, W>>,
@@ -120,7 +122,7 @@ impl Run<'_> {
         if self.plan.count { self.count(&trials.cases, on_event) } else { Ok(()) }
     }
 
-    /// The counted pass of these cases.
+    /// Runs the counted pass of these cases.
     fn count<W: Work>(
         &self,
         cases: &[Option<(TrialContext<'_, W>, Settings)>],
@@ -139,9 +141,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// How long processes take to start.
+    /// Measures the start times of processes.
     fn all_starts(&self, on_event: &mut OnEvent<'_>) -> Result<(), Interrupted> {
-        /// The first, and as many later ones as a median needs.
+        /// The first start, and as many later ones as a median needs.
         const TIMES: u32 = 31;
         for (done, &method) in self.plan.starts.iter().enumerate() {
             if let Some(signal) = self.session.shutdown_request() {
@@ -187,7 +189,7 @@ impl Run<'_> {
         }
     }
 
-    /// Records what else the machine is doing, unless the plan leaves that out.
+    /// Records the noise of the machine, unless the plan leaves that out.
     fn record_noise(&self, is_first: bool, start_ns: u64, on_event: &mut OnEvent<'_>) {
         if self.plan.without_noise {
             return;
@@ -224,19 +226,19 @@ impl Run<'_> {
     }
 }
 
-/// The trials of all cases of one kind, as far as they are done.
+/// The trials of all cases of one kind, and their progress.
 struct Trials<'a, W: Work> {
     run: &'a Run<'a>,
     start_ns: u64,
-    /// `None` for a case that cannot be tried, or went wrong.
+    /// `None` for a case that cannot be measured or has failed.
     cases: Vec<Option<(TrialContext<'a, W>, Settings)>>,
-    /// The median of each trial of each case, where they decide about further trials.
+    /// The median of each trial of each case, in nanoseconds; empty if they do not decide about further trials.
     medians_ns: Vec<Vec<f64>>,
     done: usize,
 }
 
 impl<W: Work> Trials<'_, W> {
-    /// As many of each case as the plan says, each round shuffled.
+    /// Runs the first trials of each case, in shuffled rounds.
     fn first(&mut self, costs: bool, on_event: &mut OnEvent<'_>) -> Result<(), Interrupted> {
         let plan = self.run.plan;
         let able: Vec<usize> = (0..self.cases.len()).filter(|index| self.cases[*index].is_some()).collect();
@@ -258,8 +260,8 @@ impl<W: Work> Trials<'_, W> {
         Ok(())
     }
 
-    /// Further rounds of the blocks with a case whose median is not certain enough after the first trials. All cases of a block
-    /// take part, because rows are compared by the rounds in which all of them ran.
+    /// Runs further rounds of the blocks that have a case whose median is not precise enough. All cases of a block take
+    /// part, because benchmarks are compared by the rounds in which all of them ran.
     fn further(&mut self, on_event: &mut OnEvent<'_>) -> Result<(), Interrupted> {
         let plan = self.run.plan;
         let Some(precision) = plan.precision else { return Ok(()) };
@@ -292,7 +294,7 @@ impl<W: Work> Trials<'_, W> {
         Ok(())
     }
 
-    /// One trial of a case, unless an earlier one went wrong.
+    /// Runs one trial of a case, unless an earlier one failed.
     fn one(
         &mut self,
         number: u32,
@@ -336,7 +338,7 @@ impl<W: Work> Trials<'_, W> {
         Ok(())
     }
 
-    /// Lets time pass, unless the run is to end.
+    /// Waits, unless the run is to end.
     fn wait(&self, time: Duration) -> Result<(), Interrupted> {
         const STEP: Duration = Duration::from_millis(50);
         let end = self.elapsed() + time;
@@ -349,7 +351,7 @@ impl<W: Work> Trials<'_, W> {
         Ok(())
     }
 
-    /// These cases in blocks that are ranked together.
+    /// Returns these cases in blocks that are ranked together.
     fn blocks(&self, cases: &[usize]) -> Vec<Vec<usize>> {
         let work = |index: usize| self.cases[index].as_ref().map(|(context, _)| &context.work);
         blocks(cases, |one, other| {
@@ -361,7 +363,7 @@ impl<W: Work> Trials<'_, W> {
         Duration::from_nanos(clock::now_ns() - self.start_ns)
     }
 
-    /// Records the cases that have no trial at all, of those that these trials would have been of.
+    /// Records the cases that have no trial at all, because only these trials were left.
     fn give_up(&mut self, left: &[(u32, usize)], on_event: &mut OnEvent<'_>) {
         for (number, index) in left.iter().filter(|(number, _)| *number == 0) {
             let Some((context, _)) = self.cases[*index].take() else { continue };
@@ -373,10 +375,11 @@ impl<W: Work> Trials<'_, W> {
 
 /// Returns the reason for a case that did not run because the time was over.
 fn time_over(before: &str) -> Unavailable {
-    Unavailable::new(format!("the time was over before {before}"), "give a longer --within, or fewer rows")
+    Unavailable::new(format!("time ran out before {before}"), "use a longer --within, or fewer rows")
 }
 
-/// What to measure for instead where several were not measured at the same moment, if that may be longer.
+/// Returns a longer budget if the pairs of a trial were not measured in parallel; `None` if they were, or if the budget
+/// may not be longer.
 fn longer_budget<W: Work>(
     outcome: &Outcome<W::Measurement>,
     budget: Duration,
@@ -387,7 +390,7 @@ fn longer_budget<W: Work>(
     Some(budget.mul_f64(times).min(longest))
 }
 
-/// What is recorded of one trial.
+/// Returns the record of one trial.
 fn trial_of<W: Work>(
     work: &W,
     number: u32,

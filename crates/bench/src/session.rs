@@ -1,4 +1,4 @@
-//! What surrounds all trials of a run: a namespace, a folder, names, a janitor, and a way to be asked to end.
+//! The environment of all trials of a run: a namespace, a directory, names, a cleanup process, and requests to end.
 
 use crate::child_process::ChildProgram;
 use crate::janitor::Janitor;
@@ -19,25 +19,25 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Where the processes of a run come from, and where it may put things.
+/// The program of a run's children, and the places for files.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The program of all children: furlong itself.
     pub program: ChildProgram,
-    /// Where memory backed by a file has its file; `None` for the run's own folder.
+    /// The directory of files that back memory; `None` for the run's own directory.
     pub file_folder: Option<PathBuf>,
-    /// Whether to take the signals that end a run as requests, to be asked for with [`Session::shutdown_request`].
+    /// Whether to record the signals that end a run as requests, which [`Session::shutdown_request`] returns.
     pub handle_signals: bool,
 }
 
-/// Moves the process into an IPC namespace of its own, if it may, and raises the limits there.
+/// Moves the process into a new IPC namespace, if it may, and raises the limits there.
 ///
 /// # Errors
-/// Why it may not. Trials run all the same, under the limits of the machine.
+/// Returns an error if the process lacks the rights. Trials can still run, under the limits of the machine.
 #[cfg(target_os = "linux")]
 pub fn enter_private_namespace() -> io::Result<()> {
     namespace::enter_private_ipc()?;
-    // What cannot be raised stays, and the mechanism's probe will say so.
+    // A limit that cannot be raised stays; the mechanism's probe reports it.
     const WANTED: [(&str, usize); 4] = [
         ("fs.mqueue.msgsize_max", 16 << 20),
         ("fs.mqueue.queues_max", 1024),
@@ -53,22 +53,22 @@ pub fn enter_private_namespace() -> io::Result<()> {
     Ok(())
 }
 
-/// The number of the IPC namespace, where there are such.
+/// Returns the number of the IPC namespace, if the kernel has them.
 #[cfg(target_os = "linux")]
 pub(crate) fn ipc_namespace() -> Option<u64> {
     namespace::ipc_number()
 }
 
-/// The same where there are none.
+/// Returns `None`, because this system has no namespaces.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn ipc_namespace() -> Option<u64> {
     None
 }
 
-/// Stays where it is.
+/// Changes nothing.
 ///
 /// # Errors
-/// Always: only Linux has namespaces.
+/// Returns `Unsupported` always: only Linux has namespaces.
 #[cfg(not(target_os = "linux"))]
 pub fn enter_private_namespace() -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "only Linux has namespaces"))
@@ -77,15 +77,15 @@ pub fn enter_private_namespace() -> io::Result<()> {
 /// Directories for the journal of a run if the directory for temporary files cannot be used.
 const OTHER_BASES: &[&str] = if cfg!(windows) { &[] } else { &["/tmp", "/var/tmp", "/dev/shm"] };
 
-/// Reason why the directory of a run was not created.
+/// The reason why the directory of a run was not created.
 enum Unmade {
     /// The base directory cannot be used. Another base directory may work.
     Folder(io::Error),
-    /// The janitor was not started, or a directory with this random name already exists.
+    /// The cleanup process was not started, or a directory with this random name already exists.
     Final(io::Error),
 }
 
-/// The directory of a run with its journal, and the janitor that will remove it.
+/// The directory of a run with its journal, and the cleanup process that will remove it.
 struct RunFolder {
     folder: PathBuf,
     names: Names,
@@ -109,8 +109,8 @@ impl RunFolder {
             ipc_namespace: ipc_namespace(),
             boot: identity::boot(),
         };
-        // The janitor starts before the directory exists, so that the directory is always removed.
-        let janitor = Janitor::start(&options.program, &folder).context(|| "start the janitor");
+        // The cleanup process starts before the directory exists, so that the directory is always removed.
+        let janitor = Janitor::start(&options.program, &folder).context(|| "start the cleanup process");
         let janitor = janitor.map_err(Unmade::Final)?;
         file_system::create_private_folder(&folder)
             .context(|| format!("create the directory {} (set by TMPDIR)", folder.display()))
@@ -119,7 +119,8 @@ impl RunFolder {
                 _ => Unmade::Folder(error),
             })?;
         let claim = leftovers::claim(&folder, &names).inspect_err(|_| {
-            // The janitor exits with this call. `furlong doctor` finds the directory if it cannot be removed here.
+            // The cleanup process exits with this call. `furlong doctor` finds the directory if it cannot be removed
+            // here.
             let _ = leftovers::remove(&folder, None);
         });
         let claim = claim.context(|| format!("write in {}", folder.display())).map_err(Unmade::Folder)?;
@@ -127,7 +128,7 @@ impl RunFolder {
     }
 }
 
-/// The surroundings of one run. Dropping it removes everything it made.
+/// The session of one run. Dropping it removes everything that the run created.
 #[derive(Debug)]
 pub struct Session {
     options: Options,
@@ -135,22 +136,22 @@ pub struct Session {
     folder: PathBuf,
     shutdown_requests: Option<ShutdownRequests>,
     claim: Claim,
-    /// Links for which there is a line in the journal, and a folder.
+    /// The number of links that have a line in the journal and a directory.
     links: Mutex<u32>,
     noted_programs: AtomicBool,
-    /// Whether it was tried to remove everything.
+    /// Set once cleanup has been attempted.
     removed: bool,
     folder_fault: Option<String>,
     _janitor: Janitor,
-    /// Where a file that is open keeps its name until it is closed, the folder goes after the journal is.
+    /// Removes the directory after the journal is closed: on some systems an open file keeps its name.
     _folder: CleanUp,
 }
 
 impl Session {
-    /// Makes folder and janitor. Call it while the process has one thread.
+    /// Creates the directory and starts the cleanup process. Call it while the process has only one thread.
     ///
     /// # Errors
-    /// What could not be made. Nothing is left then.
+    /// Returns an error if anything cannot be created. Nothing remains then.
     pub fn open(options: Options) -> io::Result<Session> {
         clock::check()?;
         let shutdown_requests = if options.handle_signals { Some(ShutdownRequests::new()?) } else { None };
@@ -182,17 +183,18 @@ impl Session {
         })
     }
 
-    /// Opens the surroundings of adapters that are asked what they claim before a run. [`release`](Session::release) ends them.
+    /// Opens a session for adapters that are asked for their claims before a run. [`release`](Session::release) ends
+    /// it.
     ///
     /// # Errors
-    /// Returns what could not be made.
+    /// Returns an error if anything cannot be created.
     pub fn for_hello(program: ChildProgram) -> io::Result<Session> {
         let session = Session::open(Options { program, file_folder: None, handle_signals: true })?;
         session.note_programs()?;
         Ok(session)
     }
 
-    /// Opens the surroundings of a command that reaches another host.
+    /// Opens a session for a command that connects to another host.
     pub(crate) fn for_peer(program: ChildProgram) -> io::Result<Session> {
         let session = Session::open(Options { program, file_folder: None, handle_signals: true })?;
         session.adopt_orphans();
@@ -200,46 +202,48 @@ impl Session {
         Ok(session)
     }
 
-    /// Removes everything, and lets signals act again: one that has come meanwhile ends this process.
+    /// Removes everything, and restores the default action of signals: a signal that arrived in between ends this
+    /// process.
     ///
     /// # Errors
-    /// Returns what could not be removed.
+    /// Returns an error if something cannot be removed.
     pub fn release(mut self) -> io::Result<()> {
         let removed = self.remove();
         self.shutdown_requests.iter().for_each(ShutdownRequests::release);
         removed
     }
 
-    /// Returns whether a signal asks this process to end. The request is not taken.
+    /// Returns whether a signal has requested the end of this process. Keeps the request.
     pub(crate) fn is_to_end(&self) -> bool {
         self.shutdown_handle().is_some_and(is_readable)
     }
 
-    /// Makes this process the parent of orphans, if it is furlong's own: in another one they may be those of other code.
+    /// Makes this process the parent of orphans, if it is furlong: in any other process the orphans may belong to other
+    /// code.
     fn adopt_orphans(&self) {
         #[cfg(target_os = "linux")]
         if self.options.handle_signals {
-            // Without it, processes of this run are found by their environment alone.
+            // If this fails, processes of this run are found by their environment only.
             let _ = furlong_os::orphans::adopt();
         }
     }
 
-    /// Returns the reason if the directory for temporary files cannot be used. The run's directory is then in another one, and mechanisms
-    /// that need the directory for temporary files are refused.
+    /// Returns the reason if the directory for temporary files cannot be used. The run's directory is then in another
+    /// one, and mechanisms that need the directory for temporary files are refused.
     pub fn folder_fault(&self) -> Option<&str> {
         self.folder_fault.as_deref()
     }
 
-    /// The program of all children.
+    /// Returns the program of all children.
     pub fn program(&self) -> &ChildProgram {
         &self.options.program
     }
 
-    /// What a link of this run is to be, for messages of up to these sizes, the initiator's first. Links that are there
-    /// at the same time have different numbers, from 0, and by them different names.
+    /// Returns the specification of a link for messages of up to these sizes, the initiator's first. Links that exist
+    /// at the same time have different numbers, from 0, and so different names.
     ///
     /// # Errors
-    /// If the names could not be written down.
+    /// Returns an error if the names cannot be written into the journal.
     pub fn specification(
         &self,
         link: u32,
@@ -276,15 +280,15 @@ impl Session {
         })
     }
 
-    /// The run's name, which nobody else has.
+    /// Returns the unique name of the run.
     pub(crate) fn name(&self) -> &str {
         &self.names.prefix
     }
 
-    /// Writes down that programs are about to be started that may start others in their turn.
+    /// Records in the journal that programs are about to be started that may start other programs.
     ///
     /// # Errors
-    /// If that could not be written down.
+    /// Returns an error if the journal cannot be written.
     pub(crate) fn note_programs(&self) -> io::Result<()> {
         if self.noted_programs.swap(true, Ordering::Relaxed) {
             return Ok(());
@@ -293,82 +297,82 @@ impl Session {
         self.claim.note(&Entry::Programs)
     }
 
-    /// The run's own folder, which goes with it.
+    /// Returns the run's own directory, which is removed with the run.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where the user wants files to be, if anywhere.
+    /// Returns the directory for files that the user has chosen, if any.
     pub(crate) fn file_folder(&self) -> Option<&Path> {
         self.options.file_folder.as_deref()
     }
 
-    /// Writes down what is about to be made and would outlive every process. It is removed when what this gives is
-    /// dropped, and if this process does not come to that, by the janitor.
+    /// Records a resource that is about to be created and would outlive every process. Dropping the returned guard
+    /// removes the resource. If this process dies first, the cleanup process removes it.
     pub(crate) fn making(&self, persistent: PersistentResource) -> io::Result<CleanupGuard<'_>> {
         self.claim.note(&Entry::Making(persistent.clone()))?;
         Ok(CleanupGuard { session: self, persistent: Some(persistent) })
     }
 
-    /// Readable when somebody wants the run to end.
+    /// Returns a handle that becomes readable when the run is requested to end.
     pub(crate) fn shutdown_handle(&self) -> Option<BorrowedHandle<'_>> {
         self.shutdown_requests.as_ref().map(AsHandle::as_handle)
     }
 
-    /// The signal by which somebody wants the run to end, if there is one.
+    /// Returns the signal that has requested the end of the run, if any.
     pub fn shutdown_request(&self) -> Option<i32> {
         self.shutdown_requests.as_ref()?.take()
     }
 }
 
 impl Session {
-    /// Removes everything that the run has made; dropping it does the same without a word.
+    /// Removes everything that the run has created. Dropping the session does so without reporting errors.
     ///
     /// # Errors
-    /// What could not be removed, at the second attempt either. `furlong doctor` names it.
+    /// Returns an error if something cannot be removed at the second attempt either. `furlong doctor` lists it.
     pub fn close(mut self) -> io::Result<()> {
         self.remove()
     }
 
-    /// What cannot be removed here is named by the next `furlong doctor`, which reads the journal; so it goes last, with
-    /// the folder. The janitor has nothing left to do.
+    /// Removes everything that the run has created. The journal goes last, with the directory, because `furlong doctor`
+    /// reads from it the names of the remaining objects. Afterwards the cleanup process has nothing to do.
     fn remove(&mut self) -> io::Result<()> {
         let remove = |_| leftovers::remove(&self.folder, Some(&self.names));
         let removed = if self.removed { Ok(()) } else { remove(()).or_else(|_| remove(())) };
         self.removed = true;
-        // Windows keeps the name of the journal, which is open here, until it is closed: the folder goes after it.
+        // The journal is open here. Windows keeps its name until it is closed, so the directory is removed later.
         let removed = removed.or_else(|error| match error.kind() {
             io::ErrorKind::DirectoryNotEmpty if cfg!(windows) => Ok(()),
             _ => Err(error),
         });
-        removed.context(|| format!("remove the run's folder {}", self.folder.display()))
+        removed.context(|| format!("remove the run's directory {}", self.folder.display()))
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Who wants to know closes it.
+        // Callers that need the error call `close`.
         let _ = self.remove();
     }
 }
 
-/// Something that outlives every process, unless it is removed.
+/// A guard of a resource that outlives every process unless it is removed.
 #[derive(Debug)]
 pub(crate) struct CleanupGuard<'a> {
     session: &'a Session,
-    /// `None` once it is struck off.
+    /// `None` once the resource is struck off.
     persistent: Option<PersistentResource>,
 }
 
 impl CleanupGuard<'_> {
-    /// Strikes it off without removing anything: it was not made, or another line of the journal stands for it.
+    /// Strikes the resource off without removing it: it was not created, or another line of the journal records it.
     pub(crate) fn strike_off(mut self) {
         self.note_gone();
     }
 
     fn note_gone(&mut self) {
         if let Some(persistent) = self.persistent.take() {
-            // What is not struck off is looked for in vain, or not taken for ours.
+            // A stale journal entry is harmless: cleanup finds nothing, or an object that is not ours.
             let _ = self.session.claim.note(&Entry::Gone(persistent));
         }
     }
@@ -376,7 +380,7 @@ impl CleanupGuard<'_> {
 
 impl Drop for CleanupGuard<'_> {
     fn drop(&mut self) {
-        // What is not struck off is tried once more when the session ends, and then named by `furlong doctor`.
+        // If the removal fails, the end of the session tries it again, and then `furlong doctor` lists the resource.
         if self.persistent.as_ref().is_some_and(|persistent| persistent.remove().is_ok()) {
             self.note_gone();
         }

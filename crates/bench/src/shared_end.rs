@@ -1,5 +1,4 @@
-//! The life of a role over a link of which several processes have an end: all phases with the loops of
-//! [`furlong_loops::shared_end`].
+//! A role over a link whose end several processes share: all phases with the loops of [`furlong_loops::shared_end`].
 
 use crate::control::{Control, RoleConfiguration, RoleResult};
 use crate::phases::{enter_phase, report_done, tally};
@@ -16,7 +15,7 @@ use furlong_mechanism::{EndpointSetup, LinkSpecification};
 use furlong_model::{Phase, Role, Wait};
 use std::io;
 
-/// Opens the end that the process has.
+/// Opens the end of this process.
 pub(crate) fn open(
     built_in: &BuiltIn,
     specification: &LinkSpecification,
@@ -29,7 +28,7 @@ pub(crate) fn open(
     open_shared(specification, setup, wait)
 }
 
-/// Passes all phases, with messages or notifications alone.
+/// Runs all phases, with messages or with notifications only.
 pub(crate) fn perform(
     control: &mut Control,
     message_loop: &mut MessageLoop,
@@ -43,7 +42,7 @@ pub(crate) fn perform(
 
     enter_phase(control, Phase::Verify)?;
     let size_bytes = configuration.specifications[0].sizes_bytes[0];
-    // So that each worker may have some.
+    // Multiplied by the number of workers, so that each worker can receive some.
     let workers = if pattern.is_to_one_of_several() { u64::from(parties.get()) } else { 1 };
     let of_each = verified_of_each(size_bytes) * workers;
     verify_shared(message_loop.channel(), messages, &mut place, of_each)

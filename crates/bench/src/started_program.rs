@@ -1,4 +1,4 @@
-//! A program of somebody else's that was started for a trial: it is listened to with bounds, line by line, and its death is
+//! A foreign program that was started for a trial. Its output is read line by line, with limits, and its death is
 //! noticed.
 
 use crate::not_measured::{Interrupted, NotMeasured, not_started};
@@ -14,68 +14,68 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
-/// How long after the end of its lines a program is taken for dying, in milliseconds.
+/// The time in which a program that has closed its output is expected to exit, in milliseconds.
 const DEATH_MS: u64 = 100;
 
-/// How much of what it prints beside its lines is kept, in bytes.
+/// The number of bytes of its other output that are kept.
 pub(crate) const PRINTED_BYTES: usize = 64 << 10;
 
-/// A program that was started for a row.
+/// A program that was started for a benchmark.
 #[derive(Debug)]
 pub(crate) struct StartedProgram {
-    /// Which party it is; the initiator for one that is both.
+    /// The party of the program; the initiator for a program that is both.
     pub(crate) party: Party,
     pub(crate) child: Child,
     pub(crate) exit: Option<Exit>,
     lines: File,
-    /// What has come of lines that were not taken yet.
+    /// The bytes of lines that were not returned yet.
     come: Vec<u8>,
-    /// Whether it can still say something.
+    /// Whether the program has closed its output.
     pub(crate) silent: bool,
     printed: Handle,
-    /// How many processes the kernel had killed before for lack of memory.
+    /// The number of processes that the kernel had killed for lack of memory before this one was started.
     kills_before: Option<u64>,
 }
 
-/// What a program did since it was last looked at.
+/// The activity of a program since the last look.
 #[derive(Debug)]
 pub(crate) enum Said {
-    /// Nothing.
+    /// No new line.
     Nothing,
-    /// This line, without its end.
+    /// A line, without its line feed.
     Line(Vec<u8>),
-    /// It has ended, and all that it said was taken.
+    /// The program has exited, and all its lines were returned.
     Ended(Exit),
-    /// It lives, and has closed the way of its lines.
+    /// The program is alive, and has closed its output.
     Closed,
 }
 
 impl StartedProgram {
-    /// One whose lines come from here, and that prints into the object `printed`.
+    /// Creates the state of a program that writes lines to the pipe `lines`, and other output to the object `printed`.
     pub(crate) fn new(party: Party, child: Child, lines: Handle, printed: Handle) -> StartedProgram {
         let (lines, come) = (File::from(lines), Vec::new());
         let kills_before = available_memory::kills();
         StartedProgram { party, child, exit: None, lines, come, silent: false, printed, kills_before }
     }
 
-    /// Where its lines come from.
+    /// Returns the pipe of its lines.
     pub(crate) fn lines(&self) -> BorrowedHandle<'_> {
         self.lines.as_handle()
     }
 
-    /// What becomes readable when it says something or dies.
+    /// Returns handles that become readable when the program writes a line or dies.
     pub(crate) fn handles(&self) -> Vec<BorrowedHandle<'_>> {
         let lines = (!self.silent).then(|| self.lines.as_handle());
         let death = if self.exit.is_none() { self.child.death() } else { None };
         lines.into_iter().chain(death).collect()
     }
 
-    /// Takes the next line, a `kind` of at most so many bytes, without waiting, and notices its death.
+    /// Returns the next line, a `kind` of at most `longest` bytes, without waiting. Notices the program's death.
     ///
     /// # Errors
-    /// A line that is longer.
+    /// Returns a failure if a line is longer, or if the pipe cannot be read.
     pub(crate) fn attend(&mut self, phase: Phase, kind: &str, longest: usize) -> Result<Said, Failure> {
-        // Its death is looked for first: then all that it has said before is there to be read.
+        // The death is checked first: then everything that the program wrote before it can be read.
         self.exit = self.exit.or_else(|| self.child.try_wait());
         loop {
             if let Some(line) = take_line(&mut self.come) {
@@ -93,33 +93,34 @@ impl StartedProgram {
             self.come.extend_from_slice(&part[..read]);
         }
         if self.silent {
-            // Its end is seen before its death.
+            // The end of the output is seen before the death.
             self.exit = self.exit.or_else(|| self.child.wait_at_most(DEATH_MS));
         }
         Ok(match self.exit {
-            // What else it started may hold its end open: nothing more comes from it.
+            // Other processes that it started may hold the pipe open, but the program itself writes nothing more.
             Some(exit) => Said::Ended(exit),
             None if self.silent => Said::Closed,
             None => Said::Nothing,
         })
     }
 
-    /// Whether it has said more than was taken.
+    /// Returns whether bytes were read that were not returned yet.
     pub(crate) fn has_more(&self) -> bool {
         !self.come.is_empty()
     }
 
-    /// Returns whether the line that it has begun starts with this word.
+    /// Returns whether the incomplete line starts with this word.
     pub(crate) fn has_begun(&self, word: &str) -> bool {
         self.come.trim_ascii_start().starts_with(word.as_bytes())
     }
 
-    /// Takes the last line of a program that has ended, which may lack its end.
+    /// Returns the last line of a program that has exited, which may lack its line feed.
     pub(crate) fn take_rest(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.come)
     }
 
-    /// Sends it `bytes` through the pipe `requests`, which it may never read. Its exit is noticed by the caller that waits for its answer.
+    /// Sends `bytes` through the pipe `requests`, which the program may never read. Its exit is noticed by the caller
+    /// that waits for its answer.
     ///
     /// # Errors
     /// Returns a failure if the pipe has no room for all of them within `limit`, or the request that the run ends.
@@ -131,7 +132,7 @@ impl StartedProgram {
         limit: Duration,
         session: &Session,
     ) -> Result<(), NotMeasured> {
-        /// `PIPE_BUF`: a pipe that poll reports as writable takes this much, and `write` does not wait.
+        /// `PIPE_BUF`: if poll reports a pipe as writable, it accepts this number of bytes, and `write` does not block.
         const ATOMIC_BYTES: usize = 4096;
         let deadline_ns = clock::now_ns() + limit.as_nanos() as u64;
         let failed = |error: io::Error| not_started(phase, &error);
@@ -158,17 +159,17 @@ impl StartedProgram {
         Ok(())
     }
 
-    /// The failure that it has not read what it was sent.
+    /// Returns the failure of a program that has not read its requests.
     fn unread(&self, phase: Phase, limit: Duration) -> Failure {
         let (fault, what) = if self.child.is_stopped() {
             (Fault::Stopped, "stopped by a signal (state T), it")
         } else {
             (Fault::Silent, "alive, but it")
         };
-        self.failure_by(phase, fault, format!("{what} has not read what it was sent for {limit:?}"))
+        self.failure_by(phase, fault, format!("{what} has not read its input for {limit:?}"))
     }
 
-    /// A failure of this program, with what it has printed.
+    /// Returns a failure of this program, with its last output.
     pub(crate) fn failure(&self, phase: Phase, what: String) -> Failure {
         self.failure_by(phase, Fault::Error, what)
     }
@@ -177,7 +178,7 @@ impl StartedProgram {
         Failure { phase, party: Some(self.party), fault, detail: self.with_printed(what) }
     }
 
-    /// How it died.
+    /// Returns the failure of a program that has died.
     pub(crate) fn exit_failure(&self, exit: Exit, phase: Phase) -> Failure {
         let (fault, detail) = match exit {
             Exit::Code(127) => (Fault::Exited, "it could not be started (exit code 127)".to_owned()),
@@ -186,13 +187,13 @@ impl StartedProgram {
         self.failure_by(phase, fault, detail)
     }
 
-    /// What it does now; `None` once it has ended.
+    /// Returns the current activity of the program; `None` once it has ended.
     pub(crate) fn activity(&self) -> Option<(i32, Activity)> {
         Some((self.child.pid(), self.child.activity()?))
     }
 
-    /// That nothing of what was `awaited` came from it for so long, and why, if a signal has stopped it or a process of the trial
-    /// has `lacked` something.
+    /// Returns the failure of a program that has not sent the `awaited` line within `limit`. The reason is a stop by a
+    /// signal, or a resource that a process of the trial has `lacked`, if one of these applies.
     pub(crate) fn silence(
         &self,
         phase: Phase,
@@ -213,18 +214,18 @@ impl StartedProgram {
         self.failure_by(phase, Fault::Silent, what)
     }
 
-    /// Waits until it has ended.
+    /// Waits until the program has ended.
     ///
     /// # Errors
-    /// That it has not, for so long after what it did before.
+    /// Returns a failure if the program has not ended within `limit` after the event named by `after`.
     pub(crate) fn end_within(&mut self, limit: Duration, after: &str) -> Result<Exit, Failure> {
         self.child
             .wait_at_most(limit.as_millis() as u64)
-            .ok_or_else(|| self.failure(Phase::Finish, format!("it has not ended {limit:?} after {after}")))
+            .ok_or_else(|| self.failure(Phase::Finish, format!("it has not exited {limit:?} after {after}")))
     }
 
     fn with_printed(&self, what: String) -> String {
-        /// The last lines say most: they have the message of a stack trace.
+        /// The last lines are the most useful: they have the message of a stack trace.
         const LINES: usize = 2;
         let printed = written_text(self.printed.as_handle(), PRINTED_BYTES as u64);
         let lines: Vec<&str> = printed.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -233,9 +234,9 @@ impl StartedProgram {
     }
 }
 
-/// Takes the first line out of what has come, without its end; `None` if there is no whole one.
+/// Removes the first line from the buffer and returns it without its line feed; `None` if there is no complete line.
 pub(crate) fn take_line(come: &mut Vec<u8>) -> Option<Vec<u8>> {
-    // This compiles to `memchr`: a long line comes in many parts, and all of them are searched each time.
+    // This compiles to `memchr`: a long line arrives in many parts, and all of them are searched each time.
     if !come.contains(&b'\n') {
         return None;
     }
@@ -246,7 +247,7 @@ pub(crate) fn take_line(come: &mut Vec<u8>) -> Option<Vec<u8>> {
     Some(line)
 }
 
-/// The beginning of what a program says, on one line.
+/// Returns the beginning of a program's output, on one line.
 pub(crate) fn shortened(text: &str) -> String {
     const MOST: usize = 300;
     let line: String = text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

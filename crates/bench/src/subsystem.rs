@@ -1,5 +1,5 @@
-//! Programs of a subsystem of their own, which Windows alone has: two small ones that lie beside furlong's and do what its
-//! children do.
+//! The programs of other subsystems, which only Windows has. They are two small programs next to furlong's, and do the
+//! work of its children.
 
 use crate::child_process::ChildProgram;
 use crate::leftovers::COPIES;
@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-/// The program of this subsystem.
+/// Returns the program of this subsystem.
 ///
 /// # Errors
-/// Why there is none.
+/// Returns the reason if it does not exist.
 pub(crate) fn program(subsystem: Subsystem) -> Result<ChildProgram, Unavailable> {
     if !cfg!(windows) {
         return Err(Unavailable::new("only Windows has subsystems", "ask for it on Windows"));
@@ -26,17 +26,17 @@ pub(crate) fn program(subsystem: Subsystem) -> Result<ChildProgram, Unavailable>
     match beside {
         Ok(path) if path.is_file() => Ok(ChildProgram::at(path)),
         _ => Err(Unavailable::new(
-            format!("{name} does not lie beside furlong.exe"),
+            format!("{name} is not in the directory of furlong.exe"),
             "build it: cargo build --release --package furlong-subsystems",
         )),
     }
 }
 
-/// The program of this subsystem as it is to be started: with the console that is asked for, and where it is to be a fresh
-/// copy, under a name that nobody has started before, with what removes the copy once its process has ended.
+/// Returns the program of this subsystem, ready to start, with the requested console. If a fresh copy is requested, the
+/// program is a copy with a new name. The returned guard removes the copy once its process has ended.
 ///
 /// # Errors
-/// That there is none, or that it cannot be copied.
+/// Returns an error if the program does not exist, or cannot be copied.
 pub(crate) fn to_start(
     subsystem: Subsystem,
     child: ChildStart,
@@ -53,7 +53,7 @@ pub(crate) fn to_start(
     Ok((ChildProgram { arguments, console: child.console, ..ChildProgram::at(path) }, removes))
 }
 
-/// A copy of the program at `path` in the run's folder.
+/// Copies the program at `path` into the run's directory.
 fn copy(path: &Path, folder: &Path) -> io::Result<PathBuf> {
     let copies = folder.join(COPIES);
     if !copies.is_dir() {
@@ -64,14 +64,14 @@ fn copy(path: &Path, folder: &Path) -> io::Result<PathBuf> {
     Ok(copy)
 }
 
-/// Removes a program that was started: Windows lets go of its file a moment after its process has ended.
+/// Removes a program that was started. Windows releases its file a moment after its process has ended.
 fn remove(program: &Path) -> io::Result<()> {
     const ATTEMPTS: u32 = 100;
     const PAUSE: Duration = Duration::from_millis(10);
     for _ in 0..ATTEMPTS {
         match fs::remove_file(program) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => thread::sleep(PAUSE),
-            // What was marked to be removed is there until the last who uses it is gone.
+            // A file that is marked for removal exists until its last user has closed it.
             _ if program.exists() => thread::sleep(PAUSE),
             _ => return Ok(()),
         }

@@ -7,7 +7,7 @@ use furlong_os::process::{Bond, Exit, fork};
 use furlong_os::{AsHandle, handle, linux};
 use std::io;
 
-/// SIGSYS, the signal of a filter that kills.
+/// SIGSYS, the signal of a seccomp filter that kills.
 #[cfg(target_os = "linux")]
 const SIGSYS: i32 = 31;
 

@@ -1,10 +1,11 @@
-//! What is recorded of a role's part in a trial, however its usage was read.
+//! The tally of a role in a trial, from any source of its resource usage.
 
 use furlong_loops::schedule::Idle;
 use furlong_model::{Access, Party, RoleTally};
 use furlong_os::usage::Usage;
 
-/// The tally of a party that used so much in so many round trips, some of it to wait for messages to be due.
+/// Returns the tally of a party with this usage in this number of round trips. `idle` is the part of the usage in which
+/// it waited for messages to be due.
 pub(crate) fn role_tally(
     party: Party,
     processor: usize,

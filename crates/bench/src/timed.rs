@@ -1,4 +1,4 @@
-//! The parts of a role's work that are on the clock: warming up, and what is measured.
+//! The timed parts of a role's work: the warm-up and the measurement.
 
 use crate::control::{RoleConfiguration, Timing};
 use furlong_loops::fan_out::{Reached, receive_in_turn, receive_with_a_stall, send_in_turn};
@@ -10,11 +10,11 @@ use furlong_loops::role_error::RoleError;
 use furlong_loops::round_trip::initiate_when_due;
 use furlong_loops::schedule::Schedule;
 use furlong_model::Role;
-/// The longest to wait for a steady pace.
+/// The longest warm-up, in nanoseconds, of a loop whose pace does not become steady.
 pub(crate) const LONGEST_WARM_UP_NS: u64 = 60_000_000;
 
-/// Runs the loop for the time asked, or else until its pace is steady, and says how many round trips, or messages one
-/// way, to time at once.
+/// Runs the loop for the requested time, or otherwise until its pace is steady. Returns the number of round trips or
+/// one-way messages to time at once.
 pub(crate) fn warm_up(
     message_loop: &mut MessageLoop,
     messages: &mut Messages<'_>,
@@ -35,14 +35,14 @@ pub(crate) fn warm_up(
             round_trips(message_loop, messages, configuration, budget_ns, 1, &mut recorder)?
         }
     };
-    // With several outstanding, each is timed.
+    // With several round trips in flight, each is timed.
     if configuration.exchange.window().get() > 1 {
         return Ok(1);
     }
     Ok(recorder.pace_ns().map_or(1, |pace_ns| batch_for(pace_ns, configuration.clock_read_ns)))
 }
 
-/// The measured part, and its times if this role stops the clock.
+/// Runs the measured part. Returns its times if this role stops the clock.
 pub(crate) fn timed(
     message_loop: &mut MessageLoop,
     messages: &mut Messages<'_>,
@@ -60,9 +60,9 @@ pub(crate) fn timed(
     let is_one_way = pattern.is_one_way();
     let mut recorder = match (is_one_way, role) {
         (true, Role::Responder) => Recorder::of_samples(0, None)?,
-        // The last one is sent once it is announced.
+        // The last message is sent after the recorder has ended the loop.
         (true, Role::Initiator) => Recorder::counting(1, most_round_trips),
-        // One batch is under way while the one before it is kept; in a window each is kept at once.
+        // One batch is in flight while the one before it is recorded. In a window, each message is recorded at once.
         (false, Role::Initiator) => {
             let under_way = if configuration.exchange.window().get() == 1 { batch } else { 0 };
             Recorder::of_samples(under_way, most_round_trips)?
@@ -96,7 +96,7 @@ pub(crate) fn timed(
     Ok((result, timing.map(|timing| Timing { sent_again: again, ..timing })))
 }
 
-/// Round trips that follow each other at once: one at a time, `batch` to a reading of the clock, or several outstanding.
+/// Makes round trips one after the other, with one clock reading per `batch`, or with several in flight.
 fn round_trips(
     message_loop: &mut MessageLoop,
     messages: &mut Messages<'_>,
@@ -111,9 +111,10 @@ fn round_trips(
     }
 }
 
-/// The measured part where each message goes to several: half of the time as fast as they are taken, and half with one
-/// message under way; all of it so where messages are due at fixed times. Where a receiver is to sleep, as long again as the first half. What a role used is of the first half, if there is
-/// one.
+/// Runs the measured part of a pattern in which each message goes to several receivers. In a closed loop, half of the
+/// time measures throughput, and half has one message in flight. If messages are due at fixed times, all of the time
+/// has one message in flight. If a receiver is to stall, a third part of the same length follows. The resource usage of
+/// a role is that of the throughput part, if it exists.
 fn timed_fan_out(
     message_loop: &mut MessageLoop,
     messages: &mut Messages<'_>,
@@ -168,11 +169,11 @@ fn timed_fan_out(
     }
 }
 
-/// How many round trips to time at once: 1 unless reading the clock would be more than a fiftieth of what is
-/// timed, else enough to make it less than a hundredth.
+/// Returns the number of round trips to time at once. It is 1 if reading the clock takes at most 2 % of the time of a
+/// round trip. Otherwise it is large enough that reading the clock takes at most 1 %.
 pub(crate) fn batch_for(pace_ns: f64, clock_read_ns: f64) -> u32 {
     const MOST: f64 = 65_536.0;
-    // What was measured one at a time has a reading of the clock in it.
+    // The pace was measured one at a time, so it contains one reading of the clock.
     let pace_ns = (pace_ns - clock_read_ns).max(1.0);
     if clock_read_ns <= pace_ns * 0.02 {
         1
@@ -181,8 +182,8 @@ pub(crate) fn batch_for(pace_ns: f64, clock_read_ns: f64) -> u32 {
     }
 }
 
-/// How many messages one way to time at once: what arrives comes in bursts, as large as the buffer in between, and one
-/// by one their times say nothing. A window lasts a millisecond or more.
+/// Returns the number of one-way messages to time at once, which last at least 1 ms. Messages arrive in bursts as large
+/// as the buffer, so the time of a single message means nothing.
 pub(crate) fn window_for(pace_ns: f64) -> u32 {
     const WINDOW_NS: f64 = 1_000_000.0;
     (WINDOW_NS / pace_ns.max(1.0)).ceil() as u32

@@ -1,5 +1,6 @@
-//! Links between two network namespaces of this machine. What goes by the network has a socket in each, and passes the virtual
-//! Ethernet pair between them; a socket stays where it was made, so that roles run where all roles run.
+//! Links between two network namespaces of this machine. A mechanism that uses TCP or UDP has a socket in each, and its
+//! data crosses the virtual Ethernet pair between them. A socket stays in the namespace where it was created, so all
+//! roles can run in this process's namespace.
 
 use furlong_mechanism::{BetweenHosts, Link, LinkSpecification, new_secret};
 use furlong_model::Unavailable;
@@ -11,39 +12,41 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long the two ends of a link may take to find each other.
+/// The time that the two ends of a link may take to connect.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Moves this process into one of two new network namespaces; all that it starts is there too. It comes before the second thread.
+/// Moves this process, and all processes that it starts, into one of two new network namespaces. Call it before the
+/// second thread starts.
 ///
 /// # Errors
-/// Why there can be none here. Nothing has changed then.
+/// Returns the reason if namespaces cannot be created. Nothing has changed then.
 pub fn enter() -> Result<(), Unavailable> {
     two_networks::enter().map_err(|error| {
         Unavailable::new(
-            format!("two network namespaces cannot be made: {error}"),
+            format!("cannot create two network namespaces: {error}"),
             "run it as root, or where user namespaces are allowed (sysctl user.max_user_namespaces, user.max_net_namespaces)",
         )
     })
 }
 
-/// Makes a link whose responder's end is in the other namespace.
+/// Creates a link whose responder's end is in the other namespace.
 ///
 /// # Errors
-/// That there is no other namespace, or what could not be made.
+/// Returns an error if there is no other namespace, or if the link cannot be created.
 pub(crate) fn link(ends: BetweenHosts, specification: &LinkSpecification) -> io::Result<Link> {
     let BetweenHosts { listen, enter, .. } = ends;
     let entrance = in_the_other(|| listen(FAR_ADDRESS.into()))?;
     let to = SocketAddr::new(FAR_ADDRESS.into(), entrance.address()?.port());
     let (secret, deadline) = (new_secret()?, Instant::now() + PATIENCE);
-    // Each waits for the other.
+    // Each end waits for the other, so they need two threads.
     thread::scope(|scope| {
         let responder = thread::Builder::new()
             .spawn_scoped(scope, || entrance.admit(&secret, deadline, specification))
             .map_err(|error| no_thread(&error))
-            .context(|| "start the thread that makes the responder's end")?;
+            .context(|| "start the thread that creates the responder's end")?;
         let initiator = enter(to, &secret, deadline, specification);
-        let responder = responder.join().map_err(|_| io::Error::other("the responder's end was not made"))?;
+        let responder =
+            responder.join().map_err(|_| io::Error::other("the responder's end was not created"))?;
         Ok(initiator?.joined(responder?))
     })
 }

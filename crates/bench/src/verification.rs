@@ -1,6 +1,6 @@
-//! The verified pass: every byte of some messages, before anything is timed.
+//! The verified pass: every byte of some messages is checked before anything is timed.
 //!
-//! It is the same code for all channels, called through one that hides its type.
+//! It is the same code for all channels, called through a trait object.
 
 use furlong_loops::channel::Channel;
 use furlong_loops::messages::Messages;
@@ -9,8 +9,9 @@ use furlong_loops::stamp::Discrepancy;
 use furlong_model::{Fault, Role};
 use furlong_os::cpu;
 
-/// Exchanges `bursts` of `burst` messages, each way that the pattern has, and checks every byte. Gives the number
-/// checked. What was sent last may still be unread when it returns; both roles must meet before either sends again.
+/// Exchanges `bursts` of `burst` messages in each direction of the pattern, and checks every byte. Returns the number
+/// of checked messages. The last messages may still be unread when it returns, so both roles must meet before either
+/// sends again.
 pub(crate) fn verify(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -24,7 +25,7 @@ pub(crate) fn verify(
             Role::Initiator => {
                 send_burst(channel, messages, burst)?;
                 if messages.may_lose {
-                    // Here none may be.
+                    // In this pass no message may be lost.
                     while messages.control_page.received_by_all() < messages.done + burst {
                         cpu::yield_now();
                     }
@@ -46,14 +47,14 @@ pub(crate) fn verify(
     Ok(if answers || messages.role == Role::Responder { bursts * burst } else { 0 })
 }
 
-/// Returns how many bursts are exchanged: as many as a few milliseconds allow. In a burst are two messages where they can be under
-/// way together, so that their order is verified too.
+/// Returns the number of bursts, which take a few milliseconds. A burst has two messages if both can be in flight, so
+/// that their order is verified too.
 pub fn verified_bursts(size_bytes: usize) -> u64 {
     const BYTES: usize = 16 << 20;
     (BYTES / size_bytes.max(1)).clamp(1, 8) as u64
 }
 
-/// Messages of each sender that are verified where several share an end: as many as of one.
+/// Returns the number of verified messages of each sender if several share an end: as many as with one sender.
 pub(crate) fn verified_of_each(size_bytes: usize) -> u64 {
     2 * verified_bursts(size_bytes)
 }
@@ -75,7 +76,7 @@ fn receive_burst(
     burst: u64,
 ) -> Result<(), RoleError> {
     let done = messages.done;
-    // A message that came too early: lost is the one before it, unless that comes now.
+    // A message that came too early. The one before it is lost, unless it comes now.
     let mut early: Option<Discrepancy> = None;
     for number in done + 1..=done + burst {
         let length = messages.receive(channel)?;

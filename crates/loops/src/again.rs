@@ -1,12 +1,13 @@
-//! Messages that are sent again until they are answered, where the network may lose them: datagrams between two hosts.
+//! Retransmission on networks that may lose messages: datagrams between two hosts.
 //!
-//! A thread looks now and then how far the role has come. What has stayed unanswered for longer than TCP would wait is sent again
-//! from there; whoever waits for a message passes over those that come twice, and those before which one is missing. So the loops
-//! above see each message once and in order, whatever their way of waiting, and a round trip of which a part was lost takes as
-//! long as it takes.
+//! A thread checks the progress of the role every 50 ms. If a message stays unanswered for longer than TCP would wait,
+//! the thread retransmits from that message on. The receiver skips duplicates and messages that arrive before a missing
+//! one. So the loops above see each message once and in order with any wait strategy. A round trip with a loss takes as
+//! long as its retransmission.
 //!
-//! A responder that hears a message again repeats its last answers at once. What comes when a phase is over is read in the next one
-//! alone, so its thread repeats them as well until it hears something new: one of them may be the one that ends the phase.
+//! A responder that receives a message again repeats its last answers at once. A message that arrives after the end of
+//! a phase is read only in the next phase, so the responder's thread also repeats the last answers until a new message
+//! arrives. One of these answers may be the message that ends the phase.
 
 use crate::channel::Channel;
 use crate::stamp::Stamp;
@@ -20,18 +21,19 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often the thread looks.
+/// Interval at which the thread checks the progress.
 const LOOK: Duration = Duration::from_millis(50);
-/// The least time without an answer after which a message is sent again: what TCP waits at least in Linux (`TCP_RTO_MIN`).
+/// Minimum time without an answer before a message is retransmitted: the minimum of TCP in Linux (`TCP_RTO_MIN`).
 const LEAST_PATIENCE: Duration = Duration::from_millis(200);
-/// The same for a responder's thread, which comes after the initiator's.
+/// Timeout of a responder's thread, longer than the initial timeout of an initiator, so that the initiator retransmits
+/// first.
 const PATIENCE_WITH_ANSWERS: Duration = Duration::from_millis(400);
-/// The most.
+/// Maximum timeout.
 const MOST_PATIENCE: Duration = Duration::from_millis(3200);
-/// How many times as long as the last round trip, where that is more.
+/// Timeout as a multiple of the last round trip, if that is longer than the minimum.
 const TRIPS: u32 = 3;
 
-/// How far a role has come, and what it may have to send again.
+/// Progress of a role, and the messages that it may have to retransmit.
 struct Shared {
     sent: AtomicU64,
     received: AtomicU64,
@@ -39,18 +41,19 @@ struct Shared {
     repeating: Mutex<Repeating>,
 }
 
-/// What is sent again, and how.
+/// State that is needed to retransmit messages.
 struct Repeating {
     role: Role,
     own: Stamp,
-    /// A message, as it was in its buffer or with every byte of it written: either is taken for it.
+    /// Buffer for a retransmitted message. Every byte is stamped, so it passes both kinds of check: of every byte, and
+    /// of the stamps alone.
     message: Vec<u8>,
     window: u64,
     socket: Handle,
     send: SendAgain,
 }
 
-/// A channel that loses messages, as one that loses none.
+/// A reliable channel over a channel that loses messages.
 pub struct Again {
     channel: Box<dyn Channel>,
     role: Role,
@@ -60,27 +63,27 @@ pub struct Again {
     received: u64,
 }
 
-/// How messages are sent again.
+/// Parameters of the retransmission.
 pub struct AgainOptions {
-    /// Whose they are.
+    /// Role that sends the messages.
     pub role: Role,
-    /// Makes them unlike those of any other trial.
+    /// Key that distinguishes the messages from those of any other trial.
     pub key: u64,
-    /// Bytes in those of this role; 8 or more.
+    /// Bytes in the messages of this role; 8 or more.
     pub size_bytes: usize,
-    /// Messages of the initiator that are outstanding at any time.
+    /// Messages of the initiator in flight at any time.
     pub window: u32,
-    /// What the channel sends by.
+    /// Socket through which the channel sends.
     pub socket: Handle,
-    /// How a message is sent by it.
+    /// Function that sends a message through the socket.
     pub send: SendAgain,
 }
 
 impl Again {
-    /// Sends again what gets lost of `channel`, of which nothing was sent yet.
+    /// Creates a channel that retransmits the lost messages of `channel`, through which nothing was sent yet.
     ///
     /// # Errors
-    /// If there can be no thread.
+    /// Returns an error if the thread cannot be created.
     pub fn new(channel: Box<dyn Channel>, options: AgainOptions) -> io::Result<Again> {
         let AgainOptions { role, key, size_bytes, window, socket, send } = options;
         let [own, other] = [role, role.peer()].map(|from| Stamp::of_direction(key, from));
@@ -128,7 +131,7 @@ impl Channel for Again {
     }
 }
 
-/// The life of the thread, which ends with the channel.
+/// Runs the thread, which exits with the channel.
 fn until_gone(role: Role, watched: &Weak<Shared>) {
     let mut patience = Patience::new(role);
     loop {
@@ -141,12 +144,12 @@ fn until_gone(role: Role, watched: &Weak<Shared>) {
 }
 
 impl Shared {
-    /// Messages sent, and received.
+    /// Returns the numbers of messages sent and received.
     fn come(&self) -> [u64; 2] {
         [&self.sent, &self.received].map(|number| number.load(Ordering::Relaxed))
     }
 
-    /// Sends again what may not have come.
+    /// Retransmits the messages that may be lost.
     fn repeat(&self) {
         let again = self.repeating.lock().unwrap_or_else(PoisonError::into_inner).repeat(self.come());
         self.sent_again.fetch_add(again, Ordering::Relaxed);
@@ -154,7 +157,7 @@ impl Shared {
 }
 
 impl Repeating {
-    /// Sends again what may not have come; how much that is.
+    /// Retransmits the messages that may be lost, and returns their number.
     fn repeat(&mut self, [sent, received]: [u64; 2]) -> u64 {
         let first = match self.role {
             Role::Initiator => received + 1,
@@ -162,16 +165,17 @@ impl Repeating {
         };
         for number in first..=sent {
             self.own.write_all(&mut self.message, number as u32);
-            // What is not sent now is sent the next time; that the other end is gone is noticed by who waits for it.
+            // A message that cannot be sent now is sent the next time. If the peer has exited, the waiting receiver
+            // notices it.
             let _ = (self.send)(self.socket.as_handle(), &self.message);
         }
         (sent + 1).saturating_sub(first)
     }
 }
 
-/// For how long nothing may change. An initiator's follows Karn and Partridge, "Improving round-trip time estimates in reliable
-/// transport protocols", SIGCOMM 1987: it doubles with each message that is sent again, and only what was not sent again says how
-/// long an answer takes.
+/// Time without progress after which messages are retransmitted. An initiator's follows Karn and Partridge, "Improving
+/// round-trip time estimates in reliable transport protocols", SIGCOMM 1987: it doubles with each retransmission, and
+/// only a message that was not retransmitted counts as a sample of the round-trip time.
 struct Patience {
     role: Role,
     now: Duration,
@@ -186,13 +190,14 @@ impl Patience {
         Patience { role, now, come: [0; 2], since: Instant::now(), repeated: false }
     }
 
-    /// Whether it has been so long since anything came or was sent.
+    /// Returns whether nothing arrived or was sent for longer than the timeout.
     fn is_over(&mut self, come: [u64; 2]) -> bool {
         let unchanged = self.since.elapsed();
         if come != self.come {
             let was_under_way = self.come[0] > self.come[1];
             if self.role == Role::Initiator && come[1] > self.come[1] + 1 {
-                // Of several since the last look, one at least was not sent again, and took less than that.
+                // Two or more answers arrived since the last change. At least one of their messages was not
+                // retransmitted, and took less than that time.
                 self.now = self.now.min(LEAST_PATIENCE);
             } else if self.role == Role::Initiator && was_under_way && !self.repeated {
                 self.now = (TRIPS * unchanged).clamp(LEAST_PATIENCE, MOST_PATIENCE);
@@ -200,7 +205,7 @@ impl Patience {
             (self.come, self.since, self.repeated) = (come, Instant::now(), false);
             return false;
         }
-        // An initiator that has its answer waits for nothing; whether a responder's has come it does not know.
+        // An initiator that has its answer waits for nothing. A responder does not know whether its answer has arrived.
         let waits = if self.role == Role::Initiator { come[0] > come[1] } else { come[0] > 0 };
         if !waits || unchanged < self.now {
             return false;
@@ -234,7 +239,7 @@ mod tests {
 
     const KEY: u64 = 77;
 
-    /// An end of a connected pair of sockets that loses every third message that is sent by it.
+    /// An end of a connected pair of sockets that drops every third message that it sends.
     struct Lossy {
         socket: UdpSocket,
         sent: u64,
@@ -286,7 +291,7 @@ mod tests {
                 answers.write_all(&mut outbox, number);
                 end.send(&mut outbox).unwrap();
             }
-            // As between two phases: the last answer may not have come.
+            // Keeps the thread alive as between two phases, because the last answer may be lost.
             thread::sleep(5 * LEAST_PATIENCE);
         });
         let mut end = again(Role::Initiator, one);
@@ -301,7 +306,7 @@ mod tests {
         assert!(end.sent_again() >= Some(u64::from(TRIPS) / 3), "{end:?}");
     }
 
-    /// Gives what it was made with, and takes nothing.
+    /// A channel that returns the given messages and sends nothing.
     struct Given(Mutex<VecDeque<Vec<u8>>>);
 
     impl Channel for Given {
@@ -329,7 +334,7 @@ mod tests {
             bytes[3] ^= damage;
             bytes
         };
-        // The first one again, one of which the one before is missing, and the second one, damaged.
+        // A duplicate of the first message, a message after a missing one, and the damaged second message.
         let given = [message(1, 0), message(1, 0), message(3, 0), message(2, 9)];
         let [socket, _other] = pair();
         let options = AgainOptions {
@@ -363,7 +368,8 @@ mod tests {
         assert!(!patience.is_over([3, 2]), "three times as long as that took");
         long_ago(&mut patience, 950);
         assert!(patience.is_over([3, 2]));
-        // A responder repeats its last answer until it hears again, and an initiator that has its answer nothing.
+        // A responder repeats its last answer until a message arrives. An initiator that has its answer repeats
+        // nothing.
         let mut responder = Patience::new(Role::Responder);
         assert!(!responder.is_over([4, 4]) && !patience.is_over([4, 4]));
         for _ in 0..2 {

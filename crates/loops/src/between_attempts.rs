@@ -1,4 +1,4 @@
-//! What a process does between two attempts, in each way of waiting: the same code for every mechanism.
+//! The code that a process runs between two attempts, for each wait strategy. It is the same for every mechanism.
 #![cfg_attr(not(target_os = "linux"), expect(unused_variables))]
 
 use furlong_mechanism::Interest;
@@ -10,10 +10,10 @@ use furlong_os::linux::readiness::{Epoll, poll, select};
 use furlong_os::{BorrowedHandle, cpu};
 use std::io;
 
-/// A way of waiting, and what it needs.
+/// A wait strategy and its kernel objects.
 #[derive(Debug)]
 pub struct BetweenAttempts {
-    /// The way.
+    /// Wait strategy.
     pub wait: Wait,
     #[cfg(target_os = "linux")]
     readable: Option<Epoll>,
@@ -24,7 +24,7 @@ pub struct BetweenAttempts {
 }
 
 impl BetweenAttempts {
-    /// Waits in the given way for what can be watched to know when it can be read and when it can be written.
+    /// Creates the objects with which this strategy waits until the descriptors are readable and writable.
     #[inline(never)]
     pub fn new(
         wait: Wait,
@@ -47,7 +47,7 @@ impl BetweenAttempts {
         })
     }
 
-    /// Waits once. It may return too early; the next attempt will tell.
+    /// Waits once. It may return too early, because the caller tries again.
     #[inline(never)]
     pub fn wait_once(&mut self, watched: Option<BorrowedHandle<'_>>, interest: Interest) -> io::Result<()> {
         match (self.wait, watched) {

@@ -1,10 +1,11 @@
-//! Both ends of a link in one process: the mechanism's calls, without a second process to wait for or to wake.
+//! Both ends of a link in one process: the system calls of the mechanism, without a second process to wait for or to
+//! wake.
 //!
-//! To send is to send and to receive at the other end, and to receive is to send the same message back. So one
-//! round trip of the loop makes the same calls as one between two processes, all of them in one. Where a message makes a
-//! system call, each way is one call through a pointer, and the loop is compiled once for all types of endpoints: the two
-//! calls took 1 to 3 % of a round trip of 570 to 1050 ns. Through memory alone a round trip takes 14 ns, and the loop is
-//! compiled for each type.
+//! `send` also receives the message at the other end, and `recv` sends that message back. So a round trip of the loop
+//! makes the same calls as a round trip between two processes, but in one process. If a message makes a system call,
+//! each direction is one call through a pointer, and the loop is compiled once for all types of endpoints: the two
+//! calls took 1 to 3 % of a round trip of 570 to 1050 ns. Through memory alone a round trip takes 14 ns, and the loop
+//! is compiled for each type.
 
 use crate::channel::Channel;
 use crate::waiting::{OpenEndpoint, Waiting, would_wait};
@@ -12,7 +13,7 @@ use furlong_mechanism::{Endpoint, EndpointSetup, LinkSpecification, Message};
 use furlong_model::{Access, Wait};
 use std::io;
 
-/// Both ends of a link, without the type of their endpoints.
+/// Both ends of a link, with the type of their endpoints erased.
 pub trait Ends {
     /// Carries one message to the responder's end, and returns the length of the message that arrived.
     fn forth(&mut self, message: &mut Message, room: &mut Message) -> io::Result<usize>;
@@ -20,11 +21,11 @@ pub trait Ends {
     /// Carries one message to the initiator's end, and returns the length of the message that arrived.
     fn back(&mut self, message: &mut Message, room: &mut Message) -> io::Result<usize>;
 
-    /// One of the ends.
+    /// Returns the initiator's end.
     fn initiator(&self) -> &dyn Channel;
 }
 
-/// The responder's end is closed first, as a server closes a connection that it has answered.
+/// A pair of ends. The responder's end is closed first, as a server closes a connection that it has answered.
 pub struct Pair<E> {
     responder: Waiting<E>,
     initiator: Waiting<E>,
@@ -74,8 +75,8 @@ pub fn open_ends<E: Endpoint + 'static>(
     Ok(Pair { responder: end(responder)?, initiator })
 }
 
-/// Carries one message from an end to the other. Where it does not fit in one piece, as much is taken out as was
-/// put in, in turns.
+/// Carries one message from one end to the other. If the message does not fit in one piece, sending and receiving
+/// alternate.
 #[inline(always)]
 fn carry<E: Endpoint>(
     (from, message): (&mut Waiting<E>, &mut Message),
@@ -92,7 +93,7 @@ fn carry<E: Endpoint>(
     }
 }
 
-/// What an attempt gave; nothing if it would have to wait.
+/// Returns the result of an attempt, or `None` if the attempt would have to wait.
 #[inline(always)]
 fn done<T>(attempt: io::Result<T>) -> io::Result<Option<T>> {
     match attempt {
@@ -108,10 +109,10 @@ pub struct BothEnds<P> {
 }
 
 impl<P: Ends> BothEnds<P> {
-    /// Two ends of one link, for messages of `size_bytes`.
+    /// Combines the two ends of one link, for messages of `size_bytes`.
     ///
     /// # Errors
-    /// If there is no memory.
+    /// Returns an error if there is not enough memory.
     pub fn new(ends: P, size_bytes: usize) -> io::Result<Self> {
         Ok(BothEnds { ends, held: Message::new(size_bytes)? })
     }

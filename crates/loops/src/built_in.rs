@@ -1,7 +1,7 @@
-//! From the list of mechanisms to functions that can be called without knowing their types.
+//! Turns the list of mechanisms into functions that can be called without knowing the mechanisms' types.
 //!
-//! The type is erased here, at the loop, and not at the call: what is opened is an end together with its measured
-//! loops, compiled for the type of its endpoint. They are compiled in this crate, and with its optimisation.
+//! The type is erased at the loop and not at the call: the functions open an end together with its measured loops,
+//! which are compiled for the type of its endpoint. They are compiled in this crate, at its optimisation level.
 
 use crate::both_ends::{BothEnds, Ends, open_ends};
 use crate::channel::Channel;
@@ -17,27 +17,27 @@ use furlong_mechanism::{BetweenHosts, Endpoint, EndpointSetup, Link, LinkSpecifi
 use furlong_model::{Capabilities, Limits, Role, Sharing, Start, Unavailable, Wait};
 use std::io;
 
-/// Opens one end of a link, with its own way of waiting.
+/// Opens one end of a link, with a wait strategy.
 pub type OpenOne = fn(&LinkSpecification, EndpointSetup, Wait) -> io::Result<Box<dyn OneWayLoop>>;
 
-/// Opens both ends of a link, the initiator's first, for a process that is alone.
+/// Opens both ends of a link, the initiator's first, for a process that runs alone.
 pub type OpenBoth = fn(&LinkSpecification, [EndpointSetup; 2], Wait) -> io::Result<Box<dyn Ends>>;
 
-/// The same, and the loop over them.
+/// Opens both ends of a link, with the loop over them.
 pub type OpenAlone = fn(&LinkSpecification, [EndpointSetup; 2], Wait) -> io::Result<Box<dyn Initiate>>;
 
 /// Opens the sender's ends of the links to several receivers.
 pub type OpenToSeveral =
     fn(&[LinkSpecification], Vec<EndpointSetup>, Wait) -> io::Result<Box<dyn SendStream>>;
 
-/// Opens an end that several processes have, or the one opposite.
+/// Opens a shared end of a link, or the end opposite to a shared one.
 pub type OpenShared = fn(&LinkSpecification, EndpointSetup, Wait) -> io::Result<MessageLoop>;
 
-/// Opens a role's ends of several links, by one of which each round trip goes; by which tells the key.
+/// Opens a role's ends of several links. Each round trip uses one of the links, drawn from the key.
 pub type OpenAmongSeveral =
     fn(&[LinkSpecification], Vec<EndpointSetup>, Wait, u64) -> io::Result<MessageLoop>;
 
-/// A mechanism that this program has, or one way of waiting of a mechanism that waits inside.
+/// A mechanism that this program contains, or one wait strategy of a mechanism that waits inside its calls.
 #[derive(Debug, Clone, Copy)]
 pub struct BuiltIn {
     /// [`Mechanism::CAPABILITIES`].
@@ -48,24 +48,25 @@ pub struct BuiltIn {
     pub probe: fn() -> Result<Limits, Unavailable>,
     /// [`Mechanism::create`].
     pub create: fn(&LinkSpecification) -> io::Result<Link>,
-    /// [`Mechanism::open`], and the loops over the end.
+    /// [`Mechanism::open`] with the loops over the end.
     pub open_one: OpenOne,
-    /// The same for both ends.
+    /// [`Mechanism::open`] for both ends.
     pub open_both: OpenBoth,
-    /// The same, and the loop for this type of endpoint; `None` where each message makes a system call.
+    /// [`Mechanism::open`] for both ends, with the loop for this type of endpoint; `None` if each message makes a
+    /// system call.
     pub open_alone: Option<OpenAlone>,
-    /// The same for the ends of one who sends to several.
+    /// [`Mechanism::open`] for the ends of a sender with several receivers.
     pub open_to_several: OpenToSeveral,
-    /// The same for an end that several processes may have; `None` where each end is for one.
+    /// [`Mechanism::open`] for an end that several processes may share; `None` if each end belongs to one process.
     pub open_shared: Option<OpenShared>,
-    /// The same for the ends of several links, for one of which a process can wait; `None` where it cannot.
+    /// [`Mechanism::open`] for the ends of several links among which a process can wait; `None` if it cannot.
     pub open_among_several: Option<OpenAmongSeveral>,
     /// [`Mechanism::BETWEEN_HOSTS`].
     pub between_hosts: Option<BetweenHosts>,
 }
 
 impl BuiltIn {
-    /// The mechanism of a type.
+    /// Returns the entry of a mechanism's type.
     pub fn of<M: Mechanism>() -> BuiltIn {
         BuiltIn {
             capabilities: const { &M::CAPABILITIES },
@@ -103,12 +104,12 @@ impl BuiltIn {
         }
     }
 
-    /// Opens the ends that a process holds, each of the link of its specification: its own, the initiator's and the
-    /// responder's where it is the only process, or those of one who sends to several. Requests go by the channel, if there
-    /// is one.
+    /// Opens the ends of a process, each with the specification of its link. These are the process's own end, both ends
+    /// if it is the only process, or the ends of a sender with several receivers. Requests use the channel `request`,
+    /// if there is one.
     ///
     /// # Errors
-    /// What could not be opened, or that these ends do not go together.
+    /// Returns an error if an end cannot be opened, or if these ends do not belong together.
     pub fn open(
         &self,
         specifications: &[LinkSpecification],
@@ -144,7 +145,7 @@ impl BuiltIn {
     }
 }
 
-/// All mechanisms of the list, in its order.
+/// Returns all mechanisms of the list, in its order.
 pub fn all_built_in() -> Vec<BuiltIn> {
     struct Collect(Vec<BuiltIn>);
     impl Visitor for Collect {
@@ -180,20 +181,20 @@ fn open_to_several<E: Endpoint + 'static, C: Channel + 'static>(
     Ok(Box::new(FanOut(ends)))
 }
 
-/// Takes the type off an end whose messages make system calls: next to one, a call through a pointer is short, and the loop
-/// over such ends is compiled once.
+/// Erases the type of an end whose messages make system calls. A call through a pointer is short compared with a system
+/// call, and the loop over such ends is compiled once.
 fn without_type<E: Endpoint + 'static>(end: Waiting<E>) -> Box<dyn Channel> {
     Box::new(end)
 }
 
-/// Whether messages of a mechanism go to several receivers over a link each. Notifications and a process alone have no
-/// receivers, and a link that broadcasts is the only one.
+/// Returns whether messages of a mechanism go to several receivers over a separate link each. Notifications and a
+/// process that runs alone have no receivers, and a link that broadcasts is the only one.
 const fn sends_over_several_links(capabilities: &Capabilities) -> bool {
     let broadcasts = matches!(capabilities.sharing, Sharing::EveryReceiver);
     capabilities.fixed_size_bytes.is_none() && !matches!(capabilities.start, Start::Alone) && !broadcasts
 }
 
-/// Opens one end for the loop over ends that are shared.
+/// Opens one end for the loop over shared ends.
 fn open_shared<M: Mechanism>(
     specification: &LinkSpecification,
     setup: EndpointSetup,
@@ -203,7 +204,7 @@ fn open_shared<M: Mechanism>(
     Ok(MessageLoop::Shared(SharedEnd { channel, notifies_only: M::CAPABILITIES.fixed_size_bytes.is_some() }))
 }
 
-/// How several ends are opened, where a process can wait for one of them.
+/// Returns the function that opens several ends, if a process can wait among them.
 #[cfg(target_os = "linux")]
 fn among_several<M: Mechanism>() -> Option<OpenAmongSeveral> {
     const {
@@ -215,7 +216,7 @@ fn among_several<M: Mechanism>() -> Option<OpenAmongSeveral> {
     }
 }
 
-/// The same where there is no such wait.
+/// Returns `None`: only Linux has such a wait.
 #[cfg(not(target_os = "linux"))]
 fn among_several<M: Mechanism>() -> Option<OpenAmongSeveral> {
     None

@@ -1,15 +1,15 @@
-//! What the loops send to and receive from.
+//! The interface between the loops and the ends of a link.
 
 use furlong_mechanism::Message;
 use furlong_model::Access;
 use std::io;
 
-/// An end, or what stands for one, that waits until it has done what it was asked.
+/// An end, or a substitute for one, whose calls wait until they are done.
 pub trait Channel {
     /// Sends the whole message.
     fn send(&mut self, message: &mut Message) -> io::Result<()>;
 
-    /// Sends the whole message, which others follow at once, the last of them through `send`.
+    /// Sends the whole message. Others follow at once, and the last of them is sent through `send`.
     #[inline(always)]
     fn send_more(&mut self, message: &mut Message) -> io::Result<()>
     where
@@ -18,23 +18,23 @@ pub trait Channel {
         self.send(message)
     }
 
-    /// Receives one message and gives its length.
+    /// Receives one message and returns its length.
     fn recv(&mut self, message: &mut Message) -> io::Result<usize>;
 
-    /// How many messages of this size may still be read out of the sender's buffers when `send` has returned.
+    /// Returns how many messages of this size may still be read out of the sender's buffers when `send` has returned.
     fn unread_buffers(&self, size_bytes: usize) -> usize;
 
-    /// Where it writes and reads the bytes of messages.
+    /// Returns how the bytes of messages are accessed.
     fn access(&self) -> Access {
         Access::Copy
     }
 
-    /// How many messages it knows to have lost; `None` if it does not count them.
+    /// Returns the number of messages that are known to be lost; `None` if they are not counted.
     fn lost(&self) -> Option<u64> {
         None
     }
 
-    /// How many messages it has sent again, since they were not answered; `None` if it does not do so.
+    /// Returns the number of retransmitted messages; `None` if the channel does not retransmit.
     fn sent_again(&self) -> Option<u64> {
         None
     }

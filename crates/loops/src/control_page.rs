@@ -1,12 +1,12 @@
-//! A page that supervisor and roles share beside the mechanism.
+//! A page that the supervisor and the roles share, in addition to the mechanism.
 //!
-//! The initiator writes on it which message is the last, so that the end of that part needs no system call and no
-//! word in a message. Each role notes how far it has come in a line that only it writes, so that the
-//! supervisor can tell a lost message from a slow one; in the measured loop only the responder does. Nobody
-//! waits for anything on it.
+//! The initiator writes the number of the last message on it, so that the end of the measured part needs no system call
+//! and no word in a message. Each role writes its progress to a separate line, so that the supervisor can distinguish a
+//! lost message from a slow one. In the measured loop of a pair only the responder does so. No process blocks on the
+//! page: a loop that needs the progress of another party polls the page and yields its CPU.
 //!
-//! Roles on two hosts share no memory: each has a page of its own. Then the number of the last message is carried to the other
-//! host, and it is not sent before it is known there.
+//! Roles on two hosts share no memory, so each host has a separate page. The number of the last message is then carried
+//! to the other host, and the message is not sent before its number is known there.
 
 use crate::schedule::LateSends;
 use furlong_model::TimerLateness;
@@ -24,53 +24,56 @@ const START: usize = 8;
 /// Offset of the number of messages in the measured part that were sent late.
 const LATE: usize = 16;
 
-/// Offset of what the sender's timer made late: their number, their lateness together, and the most of it, in nanoseconds.
+/// Offset of the sends that the sender's timer made late: their number, total lateness and maximum lateness, in
+/// nanoseconds.
 const TIMER_LATE: usize = 24;
 
-/// Offset of the last messages that it made late, each with its number and the time of its send.
+/// Offset of the last messages that the timer made late, each with its number and the time of its send.
 const SENT: usize = 48;
 
-/// Room for so many: a receiver that is further behind takes such a message for one that was sent when it was due.
+/// Number of such messages that the page holds. A receiver that is further behind treats such a message as sent when it
+/// was due.
 const SENT_ROOM: u64 = 4;
 
-/// Offset within a line of the number of the last message of its party, where several send.
+/// Offset within a line of the number of the last message of its party, if several parties send.
 const LAST_OF_LINE: usize = 24;
 
-/// Bytes of a line: two lines of the cache, of which processors fetch one with the other.
+/// Bytes of a line: two cache lines, because CPUs fetch one with the other.
 const LINE_BYTES: usize = 128;
 
-/// Offset of the line with this number, from 0 on: messages sent, then messages received.
+/// Returns the offset of the line with this index, from 0 on. A line holds the number of messages sent, the number of the last
+/// message received, the time of its arrival, and the number at `LAST_OF_LINE`.
 const fn offset(line: usize) -> usize {
     LINE_BYTES * (1 + line)
 }
 
-/// The page, mapped.
+/// The mapped page.
 #[derive(Debug)]
 pub struct ControlPage {
     region: Region,
     lines: usize,
-    /// Where it is this side's alone.
+    /// State of a page that only the roles of this host share; `None` if all roles share the page.
     own: Option<OwnPage>,
 }
 
-/// What stands for the page on the other host.
+/// Connection to the page on the other host.
 #[derive(Debug)]
 struct OwnPage {
-    /// Takes the number of the last message there, and answers when it is there; only the initiator has one.
+    /// Handle that carries the number of the last message there, and confirms its arrival; only the initiator has one.
     carrier: Option<Handle>,
 }
 
-/// How far a party has come: messages since the trial began.
+/// Progress of a party: messages since the trial began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Messages sent; one way, for a receiver, those that it got.
+    /// Messages sent; for a receiver of messages one way, the messages that it received.
     pub sent: u64,
-    /// The number of the message that was received last.
+    /// Number of the message that was received last.
     pub received: u64,
 }
 
 impl ControlPage {
-    /// A new page with so many lines, and the descriptor by which roles map it.
+    /// Creates a page with this number of lines, and the descriptor through which roles map it.
     pub fn create(lines: usize) -> io::Result<(ControlPage, Handle)> {
         let object = anonymous_object("furlong-control-page", size_bytes(lines))?;
         let control_page = ControlPage::open(object.as_handle(), lines)?;
@@ -82,18 +85,20 @@ impl ControlPage {
         Ok(ControlPage { region: Region::of_file(object, size_bytes(lines))?, lines, own: None })
     }
 
-    /// The same as one of two, of which the other is on another host; `carrier` takes there what is announced.
+    /// Turns the page into one of two, the other of which is on another host. Announcements are carried there through
+    /// `carrier`.
     pub fn of_one_host(self, carrier: Option<Handle>) -> ControlPage {
         ControlPage { own: Some(OwnPage { carrier }), ..self }
     }
 
-    /// Whether it is: then the last message waits until its number is known on the other host.
+    /// Returns whether the other role's page is on another host. If so, the last message is not sent before its number
+    /// is known there.
     pub fn is_of_one_host(&self) -> bool {
         self.own.is_some()
     }
 
-    /// Notes that the responder's first message has come, with which the time of a stream begins where the initiator's clock
-    /// is another host's.
+    /// Announces the start of a stream when the responder's first message has arrived, if the initiator is on another
+    /// host: its clock cannot be compared with the responder's.
     pub fn begin_here(&self, now_ns: u64) {
         if self.own.is_some() {
             self.announce_start(now_ns);
@@ -105,12 +110,12 @@ impl ControlPage {
         self.region.double_word(START).store(now_ns, Ordering::Release);
     }
 
-    /// When the measured part began, for whoever has received a message of it.
+    /// Returns when the measured part began, for a role that has received a message of it.
     pub fn start(&self) -> u64 {
         self.region.double_word(START).load(Ordering::Acquire)
     }
 
-    /// Announces which messages of it were sent later than they were due, before the last one is sent.
+    /// Announces which messages of the part were sent later than they were due, before the last one is sent.
     pub fn announce_late(&self, late: LateSends) {
         let TimerLateness { sends, total_ns, longest_ns } = late.by_timer;
         for (at, number) in [sends, total_ns, longest_ns].into_iter().enumerate() {
@@ -119,7 +124,8 @@ impl ControlPage {
         self.region.double_word(LATE).store(late.all, Ordering::Release);
     }
 
-    /// Which messages of it were sent late, for whoever has received the last one; `None` between hosts.
+    /// Returns which messages of the part were sent late, for a role that has received the last one; `None` between
+    /// hosts.
     pub fn late(&self) -> Option<LateSends> {
         let all = self.region.double_word(LATE).load(Ordering::Acquire);
         let [sends, total_ns, longest_ns] =
@@ -144,50 +150,52 @@ impl ControlPage {
         let number = || self.region.double_word(place).load(Ordering::Acquire);
         let before = number();
         let sent_ns = self.region.double_word(place + 8).load(Ordering::Acquire);
-        // The sender may be writing of another message there.
+        // The sender may be replacing the entry by that of another message.
         (before == sequence && number() == sequence).then_some(sent_ns)
     }
 
-    /// Announces the number of the last message of it, before it is sent.
+    /// Announces the number of the last message of the part, before that message is sent.
     pub fn announce_last(&self, sequence: u64) {
         self.region.double_word(LAST).store(sequence, Ordering::Release);
         if let Some(OwnPage { carrier: Some(carrier) }) = &self.own {
-            // Who carries it is watched: where it is gone, the trial ends, and says so.
+            // A failure is ignored, because the supervisor watches the carrier: if it has exited, the trial ends with
+            // that reason.
             let _ = carry(carrier.as_handle(), sequence);
         }
     }
 
-    /// Whether `sequence` is the last message of it. The announcement was made before it was sent.
+    /// Returns whether `sequence` is the last message of the part. The announcement was made before that message was
+    /// sent.
     #[inline]
     pub fn is_last(&self, sequence: u64) -> bool {
         self.region.double_word(LAST).load(Ordering::Acquire) == sequence
     }
 
-    /// The number of the last message of it; `u64::MAX` once somebody has said that there will be more.
+    /// Returns the number of the last message of the part; `u64::MAX` while more messages will follow.
     #[inline]
     pub fn last(&self) -> u64 {
         self.region.double_word(LAST).load(Ordering::Acquire)
     }
 
-    /// Announces the number of the last message of the sender with this line, of several, before it is sent.
+    /// Announces the number of the last message of one of several senders, the one with this line, before it is sent.
     pub fn announce_last_of(&self, line: usize, sequence: u64) {
         self.region.double_word(offset(line) + LAST_OF_LINE).store(sequence, Ordering::Release);
     }
 
-    /// The number of the last message of the sender with this line; `u64::MAX` where it has said that there will be more.
+    /// Returns the number of the last message of the sender with this line; `u64::MAX` while more messages will follow.
     #[inline]
     pub fn last_of(&self, line: usize) -> u64 {
         self.region.double_word(offset(line) + LAST_OF_LINE).load(Ordering::Acquire)
     }
 
-    /// Waits until another start is announced than that of the part before.
+    /// Waits until a start is announced that differs from the start of the previous part.
     pub fn wait_for_start(&self, start_before: u64) {
         while self.start() == start_before {
             cpu::yield_now();
         }
     }
 
-    /// Notes on its line how far a party has come.
+    /// Writes the progress of a party to its line.
     #[inline]
     pub fn note(&self, line: usize, progress: Progress) {
         let line = offset(line);
@@ -195,7 +203,7 @@ impl ControlPage {
         self.region.double_word(line + 8).store(progress.received, Ordering::Relaxed);
     }
 
-    /// How far the party with this line has come.
+    /// Returns the progress of the party with this line.
     pub fn progress(&self, line: usize) -> Progress {
         let line = offset(line);
         Progress {
@@ -204,22 +212,23 @@ impl ControlPage {
         }
     }
 
-    /// Notes on its line when a party has received a message, and how far it has come with it.
+    /// Writes to a party's line when it received a message, and its progress with that message.
     #[inline]
     pub fn note_arrival(&self, line: usize, Progress { sent, received }: Progress, now_ns: u64) {
         let line = offset(line);
         self.region.double_word(line + 16).store(now_ns, Ordering::Relaxed);
         self.region.double_word(line).store(sent, Ordering::Relaxed);
-        // Release: who sees the number sees the time.
+        // Release: a party that reads the number also reads the time.
         self.region.double_word(line + 8).store(received, Ordering::Release);
     }
 
-    /// Room for as many times as there are receivers.
+    /// Allocates room for one arrival time per receiver.
     pub fn room_for_arrivals(&self) -> Vec<u64> {
         Vec::with_capacity(self.lines)
     }
 
-    /// When all have received the message with this number who do, in order; `None` while one has not.
+    /// Writes the times at which the receivers got the message with this number to `arrivals_ns`, in order; returns
+    /// `None` until all have it.
     pub fn arrivals(&self, number: u64, arrivals_ns: &mut Vec<u64>) -> Option<()> {
         arrivals_ns.clear();
         for line in (1..self.lines).map(offset) {
@@ -232,28 +241,28 @@ impl ControlPage {
         Some(())
     }
 
-    /// How far each party has come.
+    /// Returns the progress of each party.
     pub fn all_progress(&self) -> impl Iterator<Item = Progress> {
         (0..self.lines).map(|line| self.progress(line))
     }
 
-    /// Messages that all have received who do: everyone but the party with the first line.
+    /// Returns the number of messages that all receivers have: all parties but that with the first line.
     pub fn received_by_all(&self) -> u64 {
         if self.own.is_some() {
-            // Nobody notes here what has come there.
+            // The receiver's progress is on the page of the other host.
             return u64::MAX;
         }
         (1..self.lines).map(|line| self.progress(line).received).min().unwrap_or_default()
     }
 }
 
-/// Hands over the number of the last message, and waits until it is known on the other host.
+/// Sends the number of the last message to the other host, and waits until it is known there.
 fn carry(carrier: BorrowedHandle<'_>, sequence: u64) -> io::Result<()> {
     handle::write(carrier, &sequence.to_le_bytes())?;
     handle::read(carrier, &mut [0]).map(drop)
 }
 
-/// Bytes of a page with so many lines.
+/// Returns the size of a page with this number of lines.
 fn size_bytes(lines: usize) -> usize {
     offset(lines).next_multiple_of(page_bytes())
 }
@@ -272,7 +281,7 @@ mod tests {
         let late = LateSends { all: 9, by_timer: TimerLateness { sends: 3, total_ns: 30, longest_ns: 20 } };
         page.announce_late(late);
         assert_eq!(page.late(), Some(late));
-        // Nothing of it is where parties note how far they are.
+        // The progress of the parties does not overlap this data.
         page.note(0, Progress { sent: 1, received: 2 });
         assert_eq!((page.late(), page.sent(7 + SENT_ROOM)), (Some(late), Some(1_100)));
     }

@@ -1,13 +1,13 @@
-//! Notifications over one link of which several processes have an end: from several senders to one receiver, or from one sender to
-//! several workers, each notification to one of them.
+//! Notifications over one link with several processes at one end: from several senders to one receiver, or from one
+//! sender to several workers, each notification to one of them.
 //!
-//! A notification carries nothing that tells which it is, so they are counted: each party notes on its line of the control page how
-//! many it has sent or taken. Nothing holds back who posts a semaphore, so senders look at what all have taken each time they have
-//! sent a share of what may be under way, and yield until there is room.
+//! A notification carries no identifier, so notifications are counted: each party writes the number that it sent or
+//! took to its line of the control page. A post to a semaphore never blocks. Senders therefore check how many
+//! notifications were taken each time they have sent a share of the maximum in flight, and yield until there is room.
 //!
-//! Nobody can tell which one is the last. So when every sender has ended and as many are taken as were sent, the first sender
-//! announces the end and sends one more to each of those who wait. One that came twice is seen by then, if it is taken
-//! within a moment; one that was lost is waited for, until the supervisor says so.
+//! No process can recognise the last notification. When every sender has ended and all notifications are taken, the
+//! first sender announces the end and sends one more notification to each receiver. A duplicate is detected if it is
+//! taken within 1 ms. A lost notification is detected by the supervisor's timeout.
 
 use crate::channel::Channel;
 use crate::control_page::ControlPage;
@@ -20,13 +20,13 @@ use furlong_model::{Fault, Pattern};
 use furlong_os::{clock, cpu};
 use std::time::Duration;
 
-/// Notifications of all senders that may be under way: fewer than any semaphore counts.
+/// Maximum number of notifications of all senders in flight: fewer than the maximum value of any semaphore.
 const MOST_UNDER_WAY: u64 = 1024;
 
-/// How long nothing may be taken after as many were taken as were sent.
+/// Time for which no further notification may be taken after all of them were taken.
 const SETTLING: Duration = Duration::from_millis(1);
 
-/// How many have an end of a link that carries notifications.
+/// Numbers of senders and receivers of a link that carries notifications.
 #[derive(Debug, Clone, Copy)]
 pub struct Counted {
     senders: usize,
@@ -41,25 +41,26 @@ impl Counted {
         Counted { senders, receivers }
     }
 
-    /// How many all have sent, as far as they have noted it, and how many all have taken.
+    /// Returns how many notifications all parties have sent, as far as they have noted it, and how many all have taken.
     pub fn sent_and_taken(self, page: &ControlPage) -> [u64; 2] {
         let sent = (0..self.senders).map(|line| page.progress(line).sent).sum();
         let receivers = self.senders..self.senders + self.receivers;
         [sent, receivers.map(|line| page.progress(line).received).sum()]
     }
 
-    /// What one sender sends between two looks at what all have taken: half of what may be under way, for all senders together.
+    /// Returns how many notifications one sender sends between two checks of the number taken: half of the maximum in
+    /// flight, divided among the senders.
     fn share(self) -> u64 {
         (MOST_UNDER_WAY / 2 / self.senders as u64).max(1)
     }
 
-    /// Yields until as many are taken as were sent.
+    /// Yields until as many notifications are taken as were sent.
     fn wait_until_taken(self, page: &ControlPage, sent: u64) -> Result<(), RoleError> {
         loop {
             match self.sent_and_taken(page)[1] {
                 taken if taken == sent => return Ok(()),
                 taken if taken > sent => {
-                    let detail = format!("{taken} notifications were taken, and {sent} were sent");
+                    let detail = format!("{taken} notifications were received, but {sent} were sent");
                     return Err(RoleError::new(Fault::Repeated, detail));
                 }
                 _ => cpu::yield_now(),
@@ -68,7 +69,7 @@ impl Counted {
     }
 }
 
-/// Sends for as long as `amount` says, and if it is the first of the senders ends the part for all.
+/// Sends for as long as `amount` says. The first of the senders also ends the part for all.
 pub(crate) fn notify(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -101,7 +102,7 @@ pub(crate) fn notify(
     Ok(result)
 }
 
-/// Takes part in a notification that is not timed, and gives the time at which all begin.
+/// Takes part in a notification that is not timed, and returns the common start time.
 fn begin_notifying(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -121,7 +122,7 @@ fn begin_notifying(
     Ok(start)
 }
 
-/// Yields until no more than half of what may be under way is, and gives what that used.
+/// Yields until at most half of the maximum is in flight, and returns the CPU time used for that.
 #[cold]
 #[inline(never)]
 fn wait_for_room(messages: &Messages<'_>, counted: Counted) -> Idle {
@@ -140,7 +141,7 @@ fn wait_for_room(messages: &Messages<'_>, counted: Counted) -> Idle {
     Idle { ns: clock::thread_processor_ns() - used_before_ns, switches: 0 }
 }
 
-/// Waits until all have ended and all that they sent is taken, and lets those at the other end go.
+/// Waits until all senders have ended and all their notifications are taken, and then releases the receivers.
 fn end_for_all(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -161,7 +162,7 @@ fn end_for_all(
     send_to_each(channel, messages, counted)
 }
 
-/// Takes what several send until the end is announced.
+/// Takes the notifications of several senders until the end is announced.
 pub(crate) fn take_from_several(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -193,14 +194,15 @@ fn begin_taking(
     for _ in 0..counted.senders {
         take_next(channel, messages)?;
     }
-    // One too many stands in for that of a sender which has not come so far, and would wait for the next start.
+    // A duplicate may replace the notification of a slower sender, which would then wait for the next start. So wait
+    // until all senders have sent.
     while counted.sent_and_taken(messages.control_page)[0] < messages.done {
         cpu::yield_now();
     }
     messages.baseline()
 }
 
-/// Takes as one of several workers until the end is announced.
+/// Takes notifications as one of several workers until the end is announced.
 pub(crate) fn take_as_worker(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -222,7 +224,7 @@ pub(crate) fn take_as_worker(
     worked(messages, before, in_time - taken_before, recorder)
 }
 
-/// Sends one to each of those at the other end, each of whom takes one.
+/// Sends one notification for each of the receivers.
 fn send_to_each(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,

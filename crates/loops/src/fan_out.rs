@@ -1,9 +1,11 @@
-//! Messages to every one of several receivers: over a link each, written in turn, or over one that broadcasts.
+//! Messages to every one of several receivers: over a separate link each, written in turn, or over one link that
+//! broadcasts.
 //!
-//! How many messages arrive in a second is measured as where there is one receiver: the sender is held back by the receiver that has
-//! the least room. How long a message takes until the first, the median and the last receiver has it is measured with one
-//! message under way: each receiver notes on its line of the control page when it had the message, and the sender sends the
-//! next one when all have it. While it waits for that it yields its processor, and what this uses is kept apart.
+//! The message rate is measured as with one receiver: the receiver with the least room holds the sender back. The times
+//! until the first, the median and the last receiver has a message are measured with one message in flight. Each
+//! receiver writes the time of the arrival to its line of the control page, and the sender sends the next message when
+//! all receivers have it. While it waits for that it yields its CPU, and the CPU time of the wait is reported
+//! separately.
 
 use crate::channel::Channel;
 use crate::messages::{LoopResult, Messages};
@@ -31,7 +33,7 @@ impl<C: Channel> Channel for FanOut<C> {
     }
 
     fn recv(&mut self, _message: &mut Message) -> io::Result<usize> {
-        Err(io::Error::other("nobody answers who sends to several"))
+        Err(io::Error::other("a sender to several receivers gets no answer"))
     }
 
     fn unread_buffers(&self, size_bytes: usize) -> usize {
@@ -43,19 +45,19 @@ impl<C: Channel> Channel for FanOut<C> {
     }
 }
 
-/// Times until the first, half of all, and the last receiver had a message.
+/// Times until the first, the median and the last receiver had a message.
 pub struct Reached {
     times: [Recorder; 3],
 }
 
 impl Reached {
-    /// None yet.
+    /// Creates empty histograms.
     pub fn new() -> Result<Reached, RoleError> {
         let recorder = || Recorder::of_samples(0, None);
         Ok(Reached { times: [recorder()?, recorder()?, recorder()?] })
     }
 
-    /// Keeps the times of a message that all have, in order.
+    /// Records the times of a message that all receivers have, in order.
     pub fn keep(&mut self, from_ns: u64, arrivals_ns: &[u64]) {
         let last = arrivals_ns.len() - 1;
         for (times, place) in self.times.iter_mut().zip([0, last / 2, last]) {
@@ -63,12 +65,13 @@ impl Reached {
         }
     }
 
-    /// The times of so many messages that another program's loop sent in this time.
+    /// Returns the times of this number of messages that another program's loop sent in this time.
     pub fn timing_of(self, messages: u64, elapsed_ns: u64) -> Result<Timing, RoleError> {
         self.timing(&LoopResult::seen_from_outside(messages, elapsed_ns))
     }
 
-    /// The times of a loop that took `result`: until the last had a message, and the others beside.
+    /// Returns the times of a loop that took `result`: until the last receiver had a message, and also until the first
+    /// and the median had it.
     pub fn timing(self, result: &LoopResult) -> Result<Timing, RoleError> {
         let none = || step::<Timing, _>(Phase::Finish, "keep times", Err("none were kept"));
         let timing = |times: Recorder| times.timing(result, 1)?.map_or_else(none, Ok);
@@ -78,8 +81,8 @@ impl Reached {
     }
 }
 
-/// Sends messages for at least `budget_ns`, each when it is due and all receivers have the one before it, and gives the
-/// times until they had it.
+/// Sends messages for at least `budget_ns`, each when it is due and all receivers have the one before it, and records
+/// the times until the receivers had it.
 pub fn send_in_turn(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -118,8 +121,9 @@ pub fn send_in_turn(
     }
 }
 
-/// Receives messages until the sender has announced the end, but sleeps through half of `budget_ns` once a quarter of it is over:
-/// what the others get meanwhile, who note on their lines of the control page how far they are.
+/// Receives messages until the sender has announced the end, but sleeps for half of `budget_ns` once a quarter of it is
+/// over. Returns how many messages the other receivers got in that time, as they note on their lines of the control
+/// page.
 pub fn receive_with_a_stall(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -151,7 +155,7 @@ pub fn receive_with_a_stall(
     }
 }
 
-/// Receives messages until the sender has announced the end, and notes when each came.
+/// Receives messages until the sender has announced the end, and notes when each message arrived.
 pub fn receive_in_turn(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,

@@ -1,12 +1,12 @@
-//! How messages over a link that several share are timed, whatever they carry: in batches, each of which ends with a reading of
-//! the clock.
+//! Timing of messages over a link that several processes share, for data and notifications: in batches, each of which
+//! ends with a reading of the clock.
 
 use crate::messages::{Baseline, LoopResult, Messages};
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
 use furlong_os::clock;
 
-/// How long a run of the loop takes.
+/// Length of a run of the loop.
 #[derive(Debug, Clone, Copy)]
 pub struct Amount {
     /// Time for which messages are sent, in nanoseconds.
@@ -15,7 +15,7 @@ pub struct Amount {
     pub batch: u32,
 }
 
-/// Sends from `start` on until the time is over, or the recorder has enough, and gives the time that it took.
+/// Sends from `start` on until the time is over or the recorder has enough, and returns the time that it took.
 #[inline(always)]
 pub(crate) fn send_for(
     start: u64,
@@ -35,8 +35,8 @@ pub(crate) fn send_for(
     Ok(last.saturating_sub(start))
 }
 
-/// What comes from several. What comes after the time is over is not timed: a sender that is given a processor late ends late,
-/// and the others have ended then.
+/// Timing of the messages of several senders. Messages that arrive after the time is over are not timed: a sender that
+/// gets a CPU late also ends late, when the other senders have ended.
 pub(crate) struct Arrivals<'a> {
     recorder: &'a mut Recorder,
     amount: Amount,
@@ -46,12 +46,12 @@ pub(crate) struct Arrivals<'a> {
 }
 
 impl<'a> Arrivals<'a> {
-    /// From `start` on.
+    /// Creates a timing that begins at `start`.
     pub(crate) fn new(start: u64, amount: Amount, recorder: &'a mut Recorder) -> Self {
         Arrivals { recorder, amount, start, last: start, in_batch: 0 }
     }
 
-    /// One has come, after which there are no more or there may be.
+    /// Counts one message; `ends` is set if no more follow.
     #[inline(always)]
     pub(crate) fn add(&mut self, ends: bool) {
         self.in_batch += 1;
@@ -66,14 +66,14 @@ impl<'a> Arrivals<'a> {
         }
     }
 
-    /// The time until the last one that is timed.
+    /// Returns the time until the last message that is timed.
     pub(crate) fn elapsed_ns(&self) -> u64 {
         self.last.saturating_sub(self.start)
     }
 }
 
-/// What one of several workers has done since the common start. The recorder is told how many it took while the time was not
-/// over.
+/// Returns the result of one of several workers since the common start. Passes the number of messages that it took
+/// while the time was not over to the recorder.
 pub(crate) fn worked(
     messages: &Messages<'_>,
     before: Baseline,

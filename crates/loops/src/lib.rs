@@ -1,7 +1,8 @@
-//! The measured loops, and all else that is on the clock.
+//! The measured loops, and all other code that runs during a measurement.
 //!
-//! Layer 3. What measures is optimised for speed, and it is compiled here for each mechanism; `furlong-bench`, which plans,
-//! starts and watches, is compiled for size.
+//! Layer 3. This crate compiles the loops for each mechanism at `opt-level` 3 in the profiles `release` and `dist`.
+//! `furlong-bench`, which plans, starts and supervises trials, is compiled at the level of the profile: 0 in `release`,
+//! `z` (size) in `dist`.
 #![forbid(unsafe_code)]
 
 pub mod again;

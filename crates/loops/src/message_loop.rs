@@ -1,10 +1,10 @@
-//! The measured loops of what a role has opened, without its type.
+//! The measured loops of a role's ends, with the type of the endpoint erased.
 //!
-//! Only the loops that run without a pause are compiled for each type of channel. Everything else is compiled once: buffers,
-//! stamps, verification, recording and reports. A role makes one virtual call for each run of a loop, and the loop itself
-//! makes none. A loop that pauses between two messages, until the next one is due or until another process has caught up,
-//! makes a virtual call per message instead, which takes about 2 ns. So do the loops over several, shared or both ends of
-//! mechanisms whose messages make system calls.
+//! Only the loops that run without a pause are compiled for each type of channel. Everything else is compiled once:
+//! buffers, stamps, verification, recording and reports. A role makes one virtual call for each run of a loop, and the
+//! loop itself makes none. Some loops pause between two messages, until the next one is due or until another process
+//! has caught up. They make a virtual call per message instead, which takes about 2 ns. So do the loops over several
+//! ends, shared ends or both ends of mechanisms whose messages make system calls.
 
 use crate::channel::Channel;
 use crate::one_way::{OneWayLoop, SendStream};
@@ -14,17 +14,18 @@ use crate::shared_end::SharedEnd;
 use furlong_model::Fault;
 use std::io;
 
-/// What a role has opened.
+/// The ends that a role has opened.
 pub enum MessageLoop {
     /// One end of a link, for every pattern.
     OneEnd(Box<dyn OneWayLoop>),
-    /// Ends that begin round trips and answer none: both ends of a link in one process, or the sender's ends of several links.
+    /// Ends that begin round trips and answer none: both ends of a link in one process, or the sender's ends of several
+    /// links.
     Initiator(Box<dyn Initiate>),
     /// The receiver's ends of several links.
     Responder(Box<dyn Respond>),
     /// The sender's ends of the links to several receivers.
     ToSeveral(Box<dyn SendStream>),
-    /// An end that several processes have, or the one opposite.
+    /// A shared end of a link, or the end opposite to a shared one.
     Shared(SharedEnd),
 }
 
@@ -40,7 +41,7 @@ impl MessageLoop {
         }
     }
 
-    /// Its calls alone.
+    /// Returns the channel alone, without its loops.
     pub fn into_channel(self) -> Box<dyn Channel> {
         match self {
             MessageLoop::OneEnd(channel) => channel,
@@ -51,7 +52,8 @@ impl MessageLoop {
         }
     }
 
-    /// All loops of one end. Who asks for a pattern of what has none was refused before.
+    /// Returns all loops of one end. The supervisor rejects a pattern that the mechanism does not have, so an error is
+    /// not expected.
     pub fn one_end(&mut self) -> Result<&mut dyn OneWayLoop, RoleError> {
         match self {
             MessageLoop::OneEnd(channel) => Ok(&mut **channel),
@@ -59,7 +61,7 @@ impl MessageLoop {
         }
     }
 
-    /// The loop of round trips that follow each other at once.
+    /// Returns the loop of round trips that follow each other at once.
     pub fn initiator(&mut self) -> Result<&mut dyn Initiate, RoleError> {
         match self {
             MessageLoop::OneEnd(channel) => Ok(&mut **channel),
@@ -68,7 +70,7 @@ impl MessageLoop {
         }
     }
 
-    /// The loop that answers.
+    /// Returns the loop that answers.
     pub fn responder(&mut self) -> Result<&mut dyn Respond, RoleError> {
         match self {
             MessageLoop::OneEnd(channel) => Ok(&mut **channel),
@@ -77,7 +79,7 @@ impl MessageLoop {
         }
     }
 
-    /// The loop over an end that several have.
+    /// Returns the loop over a shared end.
     pub fn shared_end(&mut self) -> Result<&mut SharedEnd, RoleError> {
         match self {
             MessageLoop::Shared(end) => Ok(end),
@@ -85,7 +87,7 @@ impl MessageLoop {
         }
     }
 
-    /// The loop that sends as fast as messages are taken, to all receivers.
+    /// Returns the loop that sends as fast as messages are taken, to all receivers.
     pub fn sender(&mut self) -> Result<&mut dyn SendStream, RoleError> {
         match self {
             MessageLoop::OneEnd(channel) => Ok(&mut **channel),
@@ -95,9 +97,9 @@ impl MessageLoop {
     }
 }
 
-/// That a role was handed no ends of which a channel can be made.
+/// Returns the error of a role whose ends cannot form a channel.
 pub(crate) fn no_end() -> io::Error {
-    io::Error::other("the supervisor handed over no ends that go together")
+    io::Error::other("the supervisor passed ends that do not belong together")
 }
 
 fn no_loop() -> RoleError {

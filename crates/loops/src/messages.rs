@@ -1,4 +1,4 @@
-//! The messages of one role: its buffers, their numbers and stamps, and how far it has come.
+//! The messages of one role: buffers, numbers, stamps and progress.
 
 use crate::channel::Channel;
 use crate::control_page::{ControlPage, Progress};
@@ -11,83 +11,85 @@ use furlong_os::clock;
 use furlong_os::usage::{self, Usage};
 use std::io;
 
-/// What a role sends and receives, apart from the channel.
+/// State of the messages that a role sends and receives, apart from the channel.
 #[derive(Debug)]
 pub struct Messages<'a> {
-    /// Whose they are.
+    /// Role that sends and receives the messages.
     pub role: Role,
-    /// How they go back and forth.
+    /// Exchange pattern.
     pub pattern: Pattern,
-    /// Where it reads and writes which is the last.
+    /// Page with the number of the last message.
     pub control_page: &'a ControlPage,
-    /// Where on it this party notes how far it has come.
+    /// Line of the page to which this party writes its progress.
     pub line: usize,
-    /// One buffer, or as many more as the other end may still read out of: a message stays untouched until it is known
-    /// to be read. A power of two.
+    /// One buffer, plus one for each message that the other end may still read: a message stays unchanged until it is
+    /// known to be read. The number of buffers is a power of two.
     outbox: Vec<Message>,
-    /// The buffer that messages are received into.
+    /// Buffer into which messages are received.
     pub inbox: Message,
-    /// What its own messages carry.
+    /// Stamp of the role's own messages.
     pub own: Stamp,
-    /// What the messages that come must carry.
+    /// Stamp that received messages must carry.
     pub other: Stamp,
-    /// Messages received so far, each way, and lost; one way, those sent for who sends. The next has this number plus 1.
+    /// Number of the last message: in round trips and at a receiver, the messages received or lost so far; at a one-way
+    /// sender, the messages sent. The next message has this number plus 1.
     pub done: u64,
-    /// Whether messages may be lost, and those that come are whole and in order.
+    /// Whether messages may be lost. Those that arrive are whole and in order.
     pub may_lose: bool,
-    /// Whether the last one of a part may be lost too, and is sent again until all have it.
+    /// Whether the last message of a part may be lost too. It is retransmitted until all receivers have it.
     pub last_may_be_lost: bool,
-    /// Messages that are missing between those that came.
+    /// Number of messages that are missing between received ones.
     pub lost: u64,
-    /// Length of a message that was received and not checked yet.
+    /// Length of a message that was received and is not checked yet.
     pub unchecked: Option<usize>,
 }
 
-/// What the messages of an exchange are like.
+/// Format of the messages of an exchange.
 #[derive(Debug, Clone, Copy)]
 pub struct MessageFormat {
-    /// How they go back and forth.
+    /// Exchange pattern.
     pub pattern: Pattern,
-    /// Bytes in those that each role sends, the initiator's first.
+    /// Bytes in the messages of each role, the initiator's first.
     pub sizes_bytes: [usize; 2],
-    /// Makes them unlike those of any other trial.
+    /// Key that distinguishes the messages from those of any other trial.
     pub key: u64,
-    /// Messages of the initiator that are outstanding at any time.
+    /// Messages of the initiator in flight at any time.
     pub window: u32,
-    /// There is no other process, and the messages that come are those that were sent.
+    /// Whether the process runs alone, so that it receives the messages that it sent.
     pub alone: bool,
-    /// Messages may be lost, and those that come are whole and in order.
+    /// Whether messages may be lost. Those that arrive are whole and in order.
     pub may_lose: bool,
-    /// Among them the last one of a part, which is sent again until all have it.
+    /// Whether the last message of a part may be lost too. It is retransmitted until all receivers have it.
     pub last_may_be_lost: bool,
 }
 
-/// What one run of a loop took.
+/// Result of one run of a loop.
 #[derive(Debug, Clone, Copy)]
 pub struct LoopResult {
     /// Round trips, or messages one way, between the two readings of the usage.
     pub round_trips: u64,
-    /// When they began, by the clock that all read, in nanoseconds.
+    /// Time at which they began, in nanoseconds of the clock that all processes read.
     pub began_ns: u64,
-    /// Time that they took, in nanoseconds; 0 for who holds no clock.
+    /// Duration in nanoseconds; 0 for a role that does not hold the clock.
     pub elapsed_ns: u64,
-    /// What this role used in that time.
+    /// Resources that this role used in that time.
     pub usage: Usage,
     /// Time between the two readings of the usage, in nanoseconds; `None` if it was not read.
     pub window_ns: Option<u64>,
-    /// How much of that went into waiting for a message to be due.
+    /// Part of the usage that went into waiting for a message to be due.
     pub idle: Idle,
-    /// Messages sent later than they were due, of the role that holds the clock; `None` where none is due at a set time, or where that is
-    /// not known.
+    /// Messages sent later than they were due, by the role that holds the clock; `None` if no message is due at a set
+    /// time, or if the number is not known.
     pub late: Option<LateSends>,
-    /// How long the messages of a window had been outstanding before and after that time.
+    /// Age of the messages in flight at the beginning and the end of that time, all of them together, in nanoseconds;
+    /// `None` if one message is in flight.
     pub outstanding_ns: Option<[u64; 2]>,
-    /// Messages that were lost meanwhile, which are not counted above; `None` where none can be.
+    /// Messages lost in that time, which `round_trips` does not include; `None` if none can be lost.
     pub lost: Option<u64>,
 }
 
 impl LoopResult {
-    /// That of a loop of which only this is known.
+    /// Creates the result of a loop of which only the duration is known.
     pub(crate) fn seen_from_outside(round_trips: u64, elapsed_ns: u64) -> LoopResult {
         LoopResult {
             round_trips,
@@ -103,7 +105,7 @@ impl LoopResult {
     }
 }
 
-/// Where a role stood when the clock began.
+/// State of a role when the clock started.
 #[derive(Debug, Clone, Copy)]
 pub struct Baseline {
     done: u64,
@@ -113,7 +115,7 @@ pub struct Baseline {
 }
 
 impl<'a> Messages<'a> {
-    /// Makes the buffers for a channel.
+    /// Allocates the buffers for a channel.
     pub fn new(
         channel: &dyn Channel,
         role: Role,
@@ -122,7 +124,7 @@ impl<'a> Messages<'a> {
     ) -> io::Result<Self> {
         let [sent_bytes, received_bytes] = [role, role.peer()].map(|role| format.sizes_bytes[role.index()]);
         let unread_buffers = channel.unread_buffers(sent_bytes);
-        // The answer says that the message of a window before was read.
+        // An answer implies that the message one window before it was read.
         let is_one_way = format.pattern.is_one_way();
         let unread = if is_one_way { unread_buffers } else { unread_buffers.min(format.window as usize) };
         let buffers = (unread + 1).next_power_of_two();
@@ -153,7 +155,7 @@ impl<'a> Messages<'a> {
         })
     }
 
-    /// Says whether every byte of the messages to come is checked, or their stamps alone.
+    /// Sets whether every byte of the following messages is checked, or their stamps alone.
     pub fn every_byte_counts(&mut self, counts: bool) {
         for message in self.outbox.iter_mut().chain([&mut self.inbox]) {
             message.every_byte_counts = counts;
@@ -184,13 +186,13 @@ impl<'a> Messages<'a> {
         channel.send(message).map_err(|error| RoleError::of_call("send", error))
     }
 
-    /// Receives a message and gives its length.
+    /// Receives a message and returns its length.
     #[inline(always)]
     pub fn receive<C: Channel + ?Sized>(&mut self, channel: &mut C) -> Result<usize, RoleError> {
         channel.recv(&mut self.inbox).map_err(|error| RoleError::of_call("receive", error))
     }
 
-    /// Counts and checks the next message, which has come with this length.
+    /// Counts and checks the next message, which was received with this length.
     #[inline(always)]
     pub fn took(&mut self, length: usize) -> Result<(), RoleError> {
         self.done += 1;
@@ -198,12 +200,12 @@ impl<'a> Messages<'a> {
         self.settle()
     }
 
-    /// Whether this is the message that came last, once more.
+    /// Returns whether this message is a duplicate of the last one.
     pub fn is_last_again(&self, length: usize) -> bool {
         self.other.holds(&self.inbox, length, self.done as u32)
     }
 
-    /// Checks the message that came last, if that was not done yet.
+    /// Checks the last message that was received, unless it is checked already.
     #[inline(always)]
     pub fn settle(&mut self) -> Result<(), RoleError> {
         match self.unchecked.take() {
@@ -214,7 +216,7 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// Takes a message that is not the next one, if those before it may be lost.
+    /// Accepts a message that is not the next one, if the messages before it may be lost.
     #[cold]
     #[inline(never)]
     fn take_another(&mut self, length: usize) -> Result<(), RoleError> {
@@ -233,7 +235,7 @@ impl<'a> Messages<'a> {
         self.other.explain(&self.inbox, length, self.done as u32).into()
     }
 
-    /// Stamps the message after the one that is under way.
+    /// Stamps the message after the one in flight.
     #[inline(always)]
     pub fn prepare_next(&mut self) {
         self.prepare(self.done + 1);
@@ -246,49 +248,49 @@ impl<'a> Messages<'a> {
         own.write(self.outgoing(number), number as u32);
     }
 
-    /// The buffer that a message is sent from.
+    /// Returns the buffer from which the message with this number is sent.
     #[inline(always)]
     pub fn outgoing(&mut self, number: u64) -> &mut Message {
         let place = number as usize & (self.outbox.len() - 1);
         &mut self.outbox[place]
     }
 
-    /// Lets the supervisor know how far this role has come.
+    /// Reports the progress of this role to the supervisor.
     #[inline(always)]
     pub fn note(&self, sent: u64, received: u64) {
         self.control_page.note(self.line, Progress { sent, received });
     }
 
-    /// Messages that all receivers but this one have received, together.
+    /// Returns how many messages all other receivers have received, in total.
     pub fn received_by_others(&self) -> u64 {
         let others = self.control_page.all_progress().enumerate().skip(1);
         others.filter(|(line, _)| *line != self.line).map(|(_, progress)| progress.sent).sum()
     }
 
-    /// How far a receiver has come, and how many messages it got.
+    /// Returns the progress of a receiver, with the number of messages that it got.
     #[inline(always)]
     fn taken(&self) -> Progress {
         Progress { sent: self.done - self.lost, received: self.done }
     }
 
-    /// Lets all know that this one has the message that came last, and how many it got.
+    /// Reports that this receiver has the last message, and how many messages it got.
     #[inline(always)]
     pub fn note_taken(&self) {
         self.control_page.note(self.line, self.taken());
     }
 
-    /// Lets whoever sends to several know when this one had the message that came last.
+    /// Reports when this receiver got the last message, for a sender with several receivers.
     #[inline(always)]
     pub fn note_arrival(&self, now_ns: u64) {
         self.control_page.note_arrival(self.line, self.taken(), now_ns);
     }
 
-    /// Where this role stands before it is measured.
+    /// Returns the state of this role before the measurement.
     pub fn baseline(&self) -> Result<Baseline, RoleError> {
         Ok(Baseline { done: self.done, lost: self.lost, began_ns: clock::now_ns(), usage: used()? })
     }
 
-    /// What was done and used since then, in `elapsed_ns`.
+    /// Returns the messages and the usage since `before`, with the duration `elapsed_ns`.
     pub fn since(&self, before: Baseline, elapsed_ns: u64) -> Result<LoopResult, RoleError> {
         let usage = used()? - before.usage;
         let window_ns = Some(clock::now_ns().saturating_sub(before.began_ns));
@@ -311,7 +313,7 @@ impl<'a> Messages<'a> {
     }
 }
 
-/// What this role has used so far.
+/// Returns the resources that this role has used so far.
 fn used() -> Result<Usage, RoleError> {
     usage::now().map_err(|error| RoleError::of_call("getrusage", error))
 }

@@ -1,9 +1,9 @@
-//! The measured loops of messages one way, none of which is answered: as fast as they are taken, or when they are due.
+//! The measured loops of messages one way, which are not answered: sent as fast as they are taken, or when they are due.
 //!
-//! The clock starts before the first message is sent and stops when the last one has arrived: the initiator writes
-//! the start on the control page, and the responder reads the clock. So a sender that runs ahead into a buffer gains
-//! nothing. Where messages are due at fixed times, each is timed from when it was due to when the responder has it:
-//! both read the same clock.
+//! The clock starts before the first message is sent and stops when the last one has arrived. The initiator writes the start
+//! time to the control page, and the responder reads the clock. So a sender gains nothing by running ahead into a buffer. If
+//! messages are due at fixed times, the time of each is measured from when it was due until the responder has it. Both roles
+//! read the same clock.
 
 use crate::channel::Channel;
 use crate::messages::{Baseline, LoopResult, Messages};
@@ -15,8 +15,8 @@ use furlong_os::{clock, cpu};
 
 /// The loop that sends as fast as messages are taken, compiled for each type of channel.
 pub trait SendStream: Channel {
-    /// Sends messages for at least `budget_ns`, and reads the clock after each `batch`. The recorder is given the time
-    /// of each, and may end it early.
+    /// Sends messages for at least `budget_ns`, and reads the clock after each `batch`. Passes the time of each batch to the
+    /// recorder, which may end the loop early.
     fn send_stream(
         &mut self,
         messages: &mut Messages<'_>,
@@ -28,9 +28,9 @@ pub trait SendStream: Channel {
 
 /// All loops of one end, compiled for each type of channel.
 pub trait OneWayLoop: WindowLoop + SendStream {
-    /// Receives messages until the initiator has announced the end, and gives the recorder the time of each `batch`
-    /// and the number of messages in it: fewer if the end comes before the first batch is full. What comes after the
-    /// last full batch is not timed, since so few messages say nothing.
+    /// Receives messages until the initiator has announced the end. Passes the time of each `batch` to the recorder, with the
+    /// number of its messages, which is smaller if the end comes before the first batch is full. Messages after the last full
+    /// batch are not timed, because their number is too small.
     fn receive_stream(
         &mut self,
         messages: &mut Messages<'_>,
@@ -82,7 +82,7 @@ impl<C: Channel> OneWayLoop for C {
             }
             in_batch += 1;
             let ended = messages.control_page.is_last(messages.done);
-            // Between hosts the last message has waited for its announcement.
+            // Between hosts the last message has waited for its announcement, so its batch is not timed.
             let full = in_batch == batch && !(ended && messages.control_page.is_of_one_host());
             if full || (ended && last == start) {
                 let now = clock::now_ns();
@@ -96,7 +96,7 @@ impl<C: Channel> OneWayLoop for C {
     }
 }
 
-/// Sends messages for at least `budget_ns`, each when it is due, whatever became of the one before it.
+/// Sends messages for at least `budget_ns`, each when it is due, regardless of the message before it.
 pub fn send_stream_when_due(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -158,7 +158,7 @@ pub fn receive_stream_when_due(
     }
 }
 
-/// Sends a message that is not timed, and waits until it was taken, so that both roles begin together.
+/// Sends a message that is not timed, and waits until it is received, so that both roles begin together.
 pub fn begin_sending(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> Result<Baseline, RoleError> {
     send_next(channel, messages)?;
     while messages.control_page.received_by_all() < messages.done {
@@ -167,7 +167,7 @@ pub fn begin_sending(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> 
     messages.baseline()
 }
 
-/// Announces the last message, and sends it.
+/// Announces and sends the last message.
 fn end_sending(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -182,7 +182,8 @@ fn end_sending(
     Ok(result)
 }
 
-/// Sends the last message again each time that some have not got it after a while. Who has got it twice knows it by its number.
+/// Sends the last message again after each millisecond in which not all receivers have got it. A receiver recognises a
+/// duplicate by its number.
 fn send_last_until_taken(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> Result<(), RoleError> {
     const WHILE_NS: u64 = 1_000_000;
     let is_taken = |messages: &Messages<'_>| messages.control_page.received_by_all() >= messages.done;
@@ -227,7 +228,7 @@ fn receive_next<C: Channel + ?Sized>(channel: &mut C, messages: &mut Messages<'_
     check_next(messages, length)
 }
 
-/// Checks the next message, which has come with this length.
+/// Checks the next message, which was received with this length.
 #[inline(always)]
 fn check_next(messages: &mut Messages<'_>, length: usize) -> Result<(), RoleError> {
     messages.took(length)?;

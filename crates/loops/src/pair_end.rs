@@ -1,4 +1,4 @@
-//! One end of a bare pair: a word that goes back and forth, and bytes with it.
+//! One end of a bare pair: two processes that pass a word back and forth in shared memory, and bytes with it.
 
 #[cfg(target_os = "linux")]
 use furlong_os::linux::futex;
@@ -11,24 +11,24 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// How the two wait for the word.
+/// Wait strategy of both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TransferMethod {
-    /// They read it again and again.
+    /// Busy-wait: read the word repeatedly.
     Spinning,
-    /// They sleep until they are woken.
+    /// Block until woken (futex).
     #[cfg(target_os = "linux")]
     Sleeping,
-    /// The same, for as long as it takes the host of a virtual machine to get used to it.
+    /// Block until woken, for so many round trips that the host of a virtual machine adapts to it.
     #[cfg(target_os = "linux")]
     SleepingLong,
 }
 
-/// Bytes that travel in the line of the word.
+/// Bytes of a message that fit into the cache line of the word.
 const INLINE_BYTES: usize = 16;
 
-/// The longest that one waits for the other to start.
+/// Maximum time to wait for the start of the other side, in nanoseconds.
 const LONGEST_START_NS: u64 = 1_000_000_000;
 
 /// Round trips of one size that are timed together.
@@ -36,32 +36,32 @@ const LONGEST_START_NS: u64 = 1_000_000_000;
 pub struct Block {
     /// Bytes of a message.
     pub size: usize,
-    /// How many.
+    /// Number of round trips.
     pub trips: u32,
 }
 
 /// One side of the pair.
 pub struct PairEnd {
     method: TransferMethod,
-    /// The line that both share: what each side has handed over, and the first bytes of its message.
+    /// This side's half of the shared cache line: the number of messages sent, and the first bytes of the message.
     own: HalfLine,
     other: HalfLine,
-    /// The other bytes.
+    /// The remaining bytes of a message.
     own_rest: Stretch,
     other_rest: Stretch,
     outbox: Pages,
     inbox: Pages,
     sent: u32,
     received: u32,
-    /// When it gives up, by the clock.
+    /// Time of the monotonic clock at which this side gives up, in nanoseconds.
     pub deadline_ns: u64,
 }
 
 impl PairEnd {
-    /// One side of two, 0 or 1, in memory that both map, for messages up to `largest`.
+    /// Creates side 0 or 1, in memory that both sides map, for messages of up to `largest` bytes.
     ///
     /// # Errors
-    /// If there is no memory.
+    /// Returns an error if there is not enough memory.
     pub fn new(
         region: &Arc<Region>,
         side: usize,
@@ -88,7 +88,7 @@ impl PairEnd {
         })
     }
 
-    /// The time of one round trip, in nanoseconds; `None` if it took too long.
+    /// Returns the mean time of one round trip, in nanoseconds; `None` if it took too long.
     pub fn initiate(&mut self, Block { size, trips }: Block) -> Option<f64> {
         let start = clock::now_ns();
         for _ in 0..trips {
@@ -98,7 +98,7 @@ impl PairEnd {
         Some((clock::now_ns() - start) as f64 / f64::from(trips))
     }
 
-    /// Answers as many; `None` if that took too long.
+    /// Answers this number of round trips; returns `None` if that took too long.
     pub fn respond(&mut self, Block { size, trips }: Block) -> Option<()> {
         for _ in 0..trips {
             self.receive(size)?;
@@ -107,7 +107,7 @@ impl PairEnd {
         Some(())
     }
 
-    /// Writes a message and hands it over.
+    /// Writes a message and publishes it.
     #[inline(always)]
     fn send(&mut self, size: usize) {
         if size > INLINE_BYTES {
@@ -121,12 +121,12 @@ impl PairEnd {
         self.own.published.store(self.sent, Ordering::Release);
         #[cfg(target_os = "linux")]
         if self.method != TransferMethod::Spinning {
-            // Whoever is not woken gives up, or is killed in the end.
+            // A side that is not woken exceeds its deadline or is killed by its supervisor.
             let _ = futex::wake(&self.own.published);
         }
     }
 
-    /// Waits for a message and reads it; `None` if that took too long.
+    /// Waits for a message and reads it; returns `None` if that took too long.
     #[inline(always)]
     fn receive(&mut self, size: usize) -> Option<()> {
         let mut attempts = 0_u32;

@@ -1,8 +1,8 @@
-//! Round trips by one of several links, for which the receiver waits among all of them.
+//! Round trips over one of several links, with a receiver that waits among all of them.
 //!
-//! Which link is next is drawn at random, and both roles draw the same: so the receiver knows by which link a message is due.
-//! It waits for any, finds the one that is ready, reads, and answers by the same. The sender waits for that link alone, by
-//! `poll` in every row, so that rows differ in how the receiver waits and in nothing else.
+//! The next link is drawn at random, and both roles draw the same one, so the receiver knows on which link a message is due. It
+//! waits for any link, finds the ready one, reads from it, and answers over it. The sender waits for that link alone, with
+//! `poll` in every benchmark, so that benchmarks differ only in the receiver's wait strategy.
 
 use crate::channel::Channel;
 use crate::message_loop::{MessageLoop, no_end};
@@ -16,7 +16,7 @@ use furlong_os::linux::readiness::Epoll;
 use furlong_os::linux::ready_set::{PollSet, RingSet, SelectSet, out_of_the_way};
 use std::io;
 
-/// The links by which messages go, one after the other.
+/// Random sequence of the links that are used.
 #[derive(Debug)]
 struct Order {
     key: u64,
@@ -25,7 +25,7 @@ struct Order {
 }
 
 impl Order {
-    /// The next link. Each is as likely as any other.
+    /// Returns the next link. Each link is equally likely.
     #[inline]
     fn next(&mut self) -> usize {
         self.drawn += 1;
@@ -33,13 +33,13 @@ impl Order {
     }
 }
 
-/// An end for which a process can wait among others. The loops call it through a pointer, which is short next to the system
-/// calls of a message and of the wait.
+/// An end that a process can wait for among others. The loops call it through a pointer, which is short compared with the
+/// system calls of a message and of the wait.
 trait Watchable: Channel {
-    /// As [`Waiting::try_recv`].
+    /// Receives a message like [`Waiting::try_recv`].
     fn try_recv(&mut self, message: &mut Message) -> io::Result<usize>;
 
-    /// As [`Waiting::readiness`].
+    /// Returns the descriptor to watch, like [`Waiting::readiness`].
     fn readable(&self) -> Option<BorrowedHandle<'_>>;
 }
 
@@ -53,23 +53,23 @@ impl<E: Endpoint> Watchable for Waiting<E> {
     }
 }
 
-/// Ends of all links, of which one was used last.
+/// The ends of all links, and the index of the last one used.
 struct Ends {
     all: Vec<Box<dyn Watchable>>,
     order: Order,
     last: usize,
 }
 
-/// Who sends first, each message by the link that is next.
+/// The sender, which sends each message over the next link.
 struct Sender(Ends);
 
-/// Who waits for all links.
+/// The receiver, which waits for all links.
 struct Receiver {
     ends: Ends,
     watched: Watched,
 }
 
-/// How it waits.
+/// Wait strategy of the receiver, with its kernel object.
 enum Watched {
     Select(SelectSet),
     Poll(PollSet),
@@ -87,7 +87,7 @@ impl Watched {
         })
     }
 
-    /// Sleeps until a message is there, or a part of one; its link.
+    /// Blocks until a message or a part of one is available, and returns its link.
     #[inline]
     fn wait(&mut self) -> io::Result<usize> {
         match self {
@@ -99,10 +99,10 @@ impl Watched {
     }
 }
 
-/// Opens a role's ends of all links, and gives its loops.
+/// Opens a role's ends of all links, and returns its loops.
 ///
 /// # Errors
-/// What could not be opened or watched.
+/// Returns an error if an end cannot be opened or watched.
 pub fn open<M: Mechanism>(
     specifications: &[LinkSpecification],
     setups: Vec<EndpointSetup>,
@@ -172,7 +172,7 @@ impl Channel for Sender {
 }
 
 impl Channel for Receiver {
-    /// By the link that the last message came by.
+    /// Sends over the link of the last received message.
     #[inline(always)]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
         self.ends.last().send(message)
@@ -186,7 +186,7 @@ impl Channel for Receiver {
             match self.ends.last().try_recv(message) {
                 Ok(length) if self.ends.last == due => return Ok(length),
                 Ok(_) => return Err(self.other_link(due)),
-                // A large one comes in parts.
+                // A large message arrives in parts.
                 Err(error) => would_wait(error)?,
             }
         }

@@ -1,5 +1,5 @@
-//! What becomes of the times that a loop takes. The loops give them away while a message is under way, so this is
-//! compiled once for all of them.
+//! Recording of the times of a loop. The loops pass times on while a message is in flight, so this code need not be inlined: it
+//! is compiled once for all of them.
 
 use crate::messages::LoopResult;
 use crate::role_error::{RoleError, step};
@@ -9,42 +9,42 @@ use furlong_stats::{Distribution, HistogramError, HistogramRange, HistogramRecor
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// From a nanosecond to a minute: a longer sample is not told from others that are longer.
+/// Range of the histograms: 1 ns to 1 minute. A longer sample counts as 1 minute.
 const RANGE: HistogramRange = HistogramRange { lowest: 1, highest: 60_000_000_000, digits: 3 };
 
-/// What the holder of the clock saw.
+/// Measurements of the role that holds the clock.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Timing {
     /// Round trips that were timed.
     pub round_trips: u64,
-    /// When they began, by the clock that all read, in nanoseconds.
+    /// Start of the timed part, in nanoseconds of the clock that all processes read.
     pub began_ns: u64,
-    /// Time that they took, in nanoseconds.
+    /// Duration of the timed part, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Round trips to one reading of the clock.
+    /// Round trips per reading of the clock.
     pub round_trips_per_sample: u32,
-    /// Messages sent later than they were due.
+    /// Messages that were sent later than they were due.
     pub late_sends: u64,
-    /// As in a measurement.
+    /// Lateness caused by the sender's timer; see [`Measurement::timer_late`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timer_late: Option<TimerLateness>,
-    /// As in a measurement.
+    /// Ages of the messages in flight; see [`Measurement::outstanding_ns`].
     pub outstanding_ns: Option<[u64; 2]>,
     /// Times of samples: HdrHistogram V2 with deflate, in base64.
     pub histogram: String,
-    /// As in a measurement.
+    /// Times until the first and the median receiver had a message; see [`Measurement::reached`].
     pub reached: Option<[String; 2]>,
-    /// Messages that were lost meanwhile; `None` where none can be.
+    /// Messages lost in the timed part; `None` if none can be lost.
     pub lost: Option<u64>,
-    /// Messages that were sent again, since they were not answered; `None` where none is.
+    /// Messages that were retransmitted because they were not answered; `None` if the channel does not retransmit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_again: Option<u64>,
-    /// As in a measurement, for the receiver that slept.
+    /// Throughput around the stall, for the receiver that slept; see [`Measurement::stall`].
     pub stall: Option<Stall>,
 }
 
 impl Timing {
-    /// Returns a measurement that has only these times.
+    /// Returns a measurement that contains only these times.
     pub fn measurement(self) -> Measurement {
         Measurement {
             round_trips: self.round_trips,
@@ -72,53 +72,54 @@ impl Timing {
     }
 }
 
-/// Where times go, and after how many messages a loop is to end.
+/// Destination of the times of a loop, and the number of messages after which the loop ends.
 pub struct Recorder {
     times: Times,
-    /// Round trips, or messages one way, that are done or under way.
+    /// Round trips, or messages one way, that are done or in flight.
     counted: u64,
     most: u64,
 }
 
-/// What is kept of the times.
+/// Representation of the recorded times.
 enum Times {
-    /// Nothing but their number.
+    /// Only the number of round trips.
     Number,
-    /// Whether the pace is steady; where that was asked, the loop ends then.
+    /// The pace. If `ends_when_steady` is set, the loop ends as soon as the pace is steady.
     Pace { steady: Steady, ends_when_steady: bool },
-    /// All of them.
+    /// All times.
     Histogram(Samples),
 }
 
-/// Times as they are kept.
+/// Recorded times.
 struct Samples {
     histogram: HistogramRecorder,
     round_trips: u64,
-    /// Times at whose end the clock showed less than at their beginning.
+    /// Samples with an end before their beginning, because the clock went back.
     went_back: u64,
 }
 
 impl Recorder {
-    /// Ends a loop after `most` messages, of which `under_way` are sent before the first time is given.
+    /// Creates a recorder that only counts. It ends a loop after `most` messages, `under_way` of which are sent before the
+    /// first time is recorded.
     pub fn counting(under_way: u32, most: Option<u64>) -> Recorder {
         Recorder { times: Times::Number, counted: under_way.into(), most: most.unwrap_or(u64::MAX) }
     }
 
-    /// Watches the pace of a loop, and ends it when that is steady, if this is asked.
+    /// Creates a recorder of the pace of a loop. If `ends_when_steady` is set, it ends the loop as soon as the pace is steady.
     pub fn of_pace(ends_when_steady: bool) -> Recorder {
         let times = Times::Pace { steady: Steady::default(), ends_when_steady };
         Recorder { times, ..Recorder::counting(0, None) }
     }
 
-    /// Keeps every time, until `most` messages as above.
+    /// Creates a recorder of all times, which ends a loop after `most` messages like [`Recorder::counting`].
     pub fn of_samples(under_way: u32, most: Option<u64>) -> Result<Recorder, RoleError> {
         let histogram = step(Phase::Timed, "make a histogram", HistogramRecorder::new(RANGE))?;
         let times = Times::Histogram(Samples { histogram, round_trips: 0, went_back: 0 });
         Ok(Recorder { times, ..Recorder::counting(under_way, most) })
     }
 
-    /// Takes the time of so many round trips, or messages one way, and says whether the loop goes on. A time below 0 has
-    /// wrapped around.
+    /// Records the time of this number of round trips, or messages one way, and returns whether the loop goes on. A negative
+    /// time has wrapped around.
     #[inline(never)]
     pub fn keep(&mut self, sample_ns: u64, round_trips: u32) -> bool {
         self.counted += u64::from(round_trips);
@@ -134,7 +135,7 @@ impl Recorder {
         self.counted < self.most
     }
 
-    /// The best pace of the last times, in nanoseconds a round trip; `None` if it was not watched for long enough.
+    /// Returns the best pace of the last windows, in nanoseconds per round trip; `None` if the observation was too short.
     pub fn pace_ns(&self) -> Option<f64> {
         match &self.times {
             Times::Pace { steady, .. } => steady.pace_ns(),
@@ -142,7 +143,7 @@ impl Recorder {
         }
     }
 
-    /// The times of a loop that took `result`, if they were kept.
+    /// Returns the times of a loop with the result `result`, if they were recorded.
     pub fn timing(self, result: &LoopResult, per_sample: u32) -> Result<Option<Timing>, RoleError> {
         let Times::Histogram(Samples { histogram, round_trips, went_back }) = self.times else {
             return Ok(None);
@@ -168,11 +169,11 @@ impl Recorder {
     }
 }
 
-/// One histogram of these, each beside the round trips that a sample of it is the mean of: where they differ in that, a sample
-/// counts once for each of its round trips.
+/// Merges histograms. Each comes with the number of round trips per sample. If these numbers differ, each sample is weighted
+/// with its number of round trips.
 ///
 /// # Errors
-/// One that was not written here.
+/// Returns a message if one of the histograms cannot be decoded.
 pub fn merged(histograms: &[(&str, u32)]) -> Result<String, String> {
     let each: Result<Vec<_>, _> =
         histograms.iter().map(|(text, batch)| Ok((Distribution::decode(text)?, u64::from(*batch)))).collect();
@@ -186,10 +187,11 @@ pub fn merged(histograms: &[(&str, u32)]) -> Result<String, String> {
 }
 
 impl Samples {
-    /// Keeps the mean of so many round trips.
+    /// Records the mean time of this number of round trips.
     #[inline]
     fn keep(&mut self, sample_ns: u64, round_trips: u32) {
-        // Rounded to the nearest; 0 is not in the histogram's range and cannot be seen with such batches.
+        // The mean is rounded to the nearest nanosecond. 0 is outside the range of the histogram, and batches are long enough
+        // to avoid it.
         let round_trips = u64::from(round_trips);
         if sample_ns > i64::MAX as u64 {
             self.went_back += 1;
@@ -199,7 +201,7 @@ impl Samples {
         self.histogram.record(((sample_ns + round_trips / 2) / round_trips).max(1));
     }
 }
-/// What is recorded of times that another clock took, each of so many messages.
+/// Returns the timing of samples that another clock took, each of `batch` messages.
 pub fn timing_of(times_ns: &[u64], batch: u32) -> Result<Timing, RoleError> {
     let mut recorder = Recorder::of_samples(0, None)?;
     for time_ns in times_ns {

@@ -1,30 +1,30 @@
-//! Writing and reading a stretch of the region one byte at a time, as the published programs do: the compiler makes no
-//! wide accesses of it.
+//! Writing and reading a stretch of the region one byte at a time, as published benchmark programs do. The compiler does not
+//! combine the accesses to wider ones.
 
 use furlong_model::Touch;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Bytes between two notes of how far a role has come. A multiple of each step.
+/// Bytes between two updates of a role's progress; a multiple of each step.
 pub const STRETCH: usize = 1 << 20;
 
-/// Odd, so that the values of neighbours differ in all their bits.
+/// Multiplier with the top byte 0x9e, so that neighbouring bytes have different values.
 const BY_OFFSET: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Odd in the byte that is used: in 256 repetitions that follow each other no two give a byte the same value, so that
-/// one which was not written again is always found.
+/// Multiplier with an odd top byte, so that a byte has a different value in each of 256 consecutive repetitions. A byte that
+/// was not written again is therefore always found.
 const BY_REPETITION: u64 = 0x4f << 56;
 
-/// The values of one repetition: a byte's is made of its offset, the repetition, and the trial's key.
+/// The values of one repetition. The value of a byte depends on its offset, the repetition, and the key of the trial.
 #[derive(Debug, Clone, Copy)]
 pub struct Values(u64);
 
 impl Values {
-    /// Those of one repetition of a trial with this key.
+    /// Returns the values of one repetition of a trial with this key.
     pub fn new(key: u64, repetition: u32) -> Values {
         Values(key.wrapping_add(BY_REPETITION.wrapping_mul(u64::from(repetition))))
     }
 
-    /// From which the value at `offset` and all behind it follow.
+    /// Returns the state from which the value at `offset` and all following values are computed.
     pub fn state(self, offset: usize) -> u64 {
         self.0.wrapping_add(BY_OFFSET.wrapping_mul(offset as u64))
     }
@@ -34,27 +34,27 @@ const fn value(state: u64) -> u8 {
     (state >> 56) as u8
 }
 
-/// Writes the bytes of a stretch, whose first one has the value of the state.
+/// Function that writes the bytes of a stretch, the first of which has the value of the state.
 pub type Write = fn(&[AtomicU8], u64);
 
-/// Reads and compares them.
+/// Function that reads the bytes of a stretch and compares them.
 pub type Read = fn(&[AtomicU8], u64) -> Result<(), Mismatch>;
 
-/// A byte that is not what it must be.
+/// A byte with an unexpected value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Where in the stretch.
+    /// Offset in the stretch.
     pub offset: usize,
-    /// What was written.
+    /// Value that was written.
     pub expected: u8,
-    /// What was read.
+    /// Value that was read.
     pub found: u8,
 }
 
-/// How a region is touched.
+/// Accesses to a region.
 #[derive(Debug, Clone, Copy)]
 pub struct Accessor {
-    /// From one byte that is touched to the next; the first lies so far behind the flag.
+    /// Distance in bytes from one accessed byte to the next, and from the flag to the first.
     pub step: usize,
     /// Writes a stretch.
     pub write: Write,
@@ -63,7 +63,7 @@ pub struct Accessor {
 }
 
 impl Accessor {
-    /// The way in which a case touches its region.
+    /// Returns the accesses of a case to its region.
     pub fn of(touch: Touch) -> Accessor {
         match touch {
             Touch::Byte => Accessor { step: 1, write: write::<1>, read: read::<1> },
@@ -71,7 +71,7 @@ impl Accessor {
         }
     }
 
-    /// How many bytes of a region of `size_bytes` are touched beside the flag.
+    /// Returns how many bytes of a region of `size_bytes` are accessed, without the flag.
     pub fn touched(self, size_bytes: usize) -> usize {
         size_bytes.saturating_sub(1) / self.step
     }
@@ -79,7 +79,7 @@ impl Accessor {
 
 fn write<const STEP: usize>(bytes: &[AtomicU8], mut state: u64) {
     let mut offset = 0;
-    // The end of the stretch is looked for and not the number of bytes: so no access is checked twice.
+    // The loop checks for the end of the stretch and not the number of bytes, so each access has one bounds check.
     while let Some(byte) = bytes.get(offset) {
         byte.store(value(state), Ordering::Relaxed);
         state = state.wrapping_add(BY_OFFSET.wrapping_mul(STEP as u64));
@@ -117,7 +117,7 @@ mod tests {
             assert_eq!((accessor.read)(&bytes, state), Ok(()));
             bytes[128].fetch_xor(4, Ordering::Relaxed);
             assert_eq!((accessor.read)(&bytes, state).unwrap_err().offset, 128);
-            // What the line does not touch it does not see.
+            // With one access per cache line, bytes in between are not checked.
             bytes[128].fetch_xor(4, Ordering::Relaxed);
             bytes[129].fetch_xor(4, Ordering::Relaxed);
             assert_eq!((accessor.read)(&bytes, state).is_ok(), touch == Touch::Line);

@@ -1,4 +1,4 @@
-//! Why a role cannot go on.
+//! The reason why a role cannot continue.
 
 use crate::stamp::Discrepancy;
 use furlong_mechanism::NotAsWritten;
@@ -6,44 +6,45 @@ use furlong_model::{Fault, Phase};
 use std::fmt::Display;
 use std::io;
 
-/// A message came by another link than it was sent by. Links have numbers from 1 on.
+/// A message that arrived over another link than the one on which it was due. Links are numbered from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OtherLink {
-    /// Which message was due.
+    /// Number of the message that was due.
     pub message: u64,
-    /// The link that it was due by.
+    /// Link on which it was due.
     pub due: usize,
-    /// The one that something came by.
+    /// Link on which a message arrived.
     pub came: usize,
 }
 
 impl Display for OtherLink {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let OtherLink { message, due, came } = self;
-        write!(f, "message {message} was due by link {due}, and a message came by link {came}")
+        write!(f, "message {message} was due over link {due}, but a message arrived over link {came}")
     }
 }
 
 impl std::error::Error for OtherLink {}
 
-/// Why a role cannot go on.
+/// The reason why a role cannot continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoleError {
-    /// What kind of thing went wrong.
+    /// Kind of fault.
     pub fault: Fault,
-    /// What exactly.
+    /// Details of the fault.
     pub detail: String,
-    /// Where, once the place is known.
+    /// Phase in which it occurred; `None` while it is unknown.
     pub phase: Option<Phase>,
 }
 
 impl RoleError {
-    /// At a place that is not known yet.
+    /// Creates an error of an unknown phase.
     pub fn new(fault: Fault, detail: impl Into<String>) -> RoleError {
         RoleError { fault, detail: detail.into(), phase: None }
     }
 
-    /// A call of the mechanism failed. Takes the error, so that a loop that calls this has nothing left to clean up.
+    /// Creates the error of a failed call of the mechanism. It takes ownership of the error, so that the calling loop has
+    /// nothing left to drop.
     #[cold]
     #[inline(never)]
     pub fn of_call(call: &str, error: io::Error) -> RoleError {
@@ -64,7 +65,7 @@ impl RoleError {
         }
     }
 
-    /// In this phase, unless it is known to be another.
+    /// Sets the phase, unless the error already has one.
     pub fn at(self, phase: Phase) -> RoleError {
         RoleError { phase: self.phase.or(Some(phase)), ..self }
     }
@@ -76,7 +77,7 @@ impl From<Discrepancy> for RoleError {
     }
 }
 
-/// Says what a step was for when it fails.
+/// Adds the purpose of a failed step to its error.
 pub fn step<T, E: Display>(phase: Phase, what: &str, result: Result<T, E>) -> Result<T, RoleError> {
     result.map_err(|error| RoleError::new(Fault::Error, format!("{what}: {error}")).at(phase))
 }

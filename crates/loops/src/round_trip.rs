@@ -1,8 +1,8 @@
-//! The measured loop of round trips: one message there, one back, one at a time.
+//! The measured loop of round trips: one message there and one back, with one message in flight.
 //!
-//! The initiator sends, and the responder answers with a message of its own. Whatever is not the mechanism's
-//! work (writing the next stamp, checking the last message, counting) is done while a message is under way, so
-//! that it does not lengthen the round trip. Between a receive and the next send there is the clock alone.
+//! The initiator sends, and the responder answers with another message. All work that is not the mechanism's (writing the next
+//! stamp, checking the last message, counting) is done while a message is in flight, so that it does not lengthen the round
+//! trip. Only the clock is read between a receive and the next send.
 
 use crate::channel::Channel;
 use crate::messages::{Baseline, LoopResult, Messages};
@@ -13,8 +13,8 @@ use furlong_os::clock;
 
 /// The loop of round trips that follow each other at once, compiled for each type of channel.
 pub trait Initiate: Channel {
-    /// Makes round trips for at least `budget_ns`, `batch` to a reading of the clock, and gives the recorder the time
-    /// of each batch, which may end it early.
+    /// Makes round trips for at least `budget_ns`, `batch` per reading of the clock. Passes the time of each batch to the
+    /// recorder, which may end the loop early.
     fn initiate(
         &mut self,
         messages: &mut Messages<'_>,
@@ -80,7 +80,7 @@ impl<C: Channel> Respond for C {
     }
 }
 
-/// Makes round trips for at least `budget_ns`, each begun when it is due, and passes the time of each to the recorder.
+/// Makes round trips for at least `budget_ns`, each started when it is due, and passes the time of each to the recorder.
 pub fn initiate_when_due(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -104,20 +104,20 @@ pub fn initiate_when_due(
     Ok(LoopResult { idle, late, ..end(channel, messages, before, last.wrapping_sub(start))? })
 }
 
-/// Begins a loop with both roles lined up.
+/// Begins a loop after an untimed round trip that synchronises both roles.
 #[inline(never)]
 fn begin(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> Result<Baseline, RoleError> {
     line_up(channel, messages)?;
     messages.baseline()
 }
 
-/// Lines both roles up with a round trip that is not timed. What came with it is not checked yet.
+/// Synchronises both roles with an untimed round trip. The message that it receives is not checked yet.
 pub fn line_up(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> Result<(), RoleError> {
     messages.prepare_next();
     trip(channel, messages, || {})
 }
 
-/// Ends a loop that took `elapsed_ns`: the last round trip tells the responder and is not timed.
+/// Ends a loop that took `elapsed_ns`. The last round trip tells the responder to stop and is not timed.
 fn end(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -131,7 +131,7 @@ fn end(
     Ok(result)
 }
 
-/// One round trip; `meanwhile` runs while the message is under way.
+/// Makes one round trip, and runs the closure while the message is in flight.
 #[inline(always)]
 fn trip<C: Channel + ?Sized>(
     channel: &mut C,

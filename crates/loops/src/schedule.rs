@@ -1,26 +1,26 @@
-//! When a message is due that is not sent as soon as it can be, and how a role waits for that moment.
+//! The schedule of messages that are not sent as soon as possible, and how a role waits until a message is due.
 
 use furlong_model::{Arrival, TimerLateness, Wait};
 use furlong_os::{clock, cpu};
 use std::ops::Add;
 
-/// A message that leaves no later than this after it was due is on time: a few readings of the clock.
+/// Maximum delay of a message that counts as punctual, in nanoseconds: a few readings of the clock.
 const PUNCTUAL_NS: u64 = 1_000;
 
-/// A timer may wake so much later than it was set to.
+/// Maximum delay with which a timer is expected to wake, in nanoseconds.
 const TIMER_SLACK_NS: u64 = 100_000;
 
-/// When messages are due.
+/// The times at which messages are due.
 #[derive(Debug, Clone, Copy)]
 pub struct Schedule {
-    /// How one follows the other.
+    /// Rule for the time of the next message.
     pub arrival: Arrival,
-    /// How the row waits, and so how a role waits for a message to be due.
+    /// Wait strategy of the benchmark, with which a role also waits until a message is due.
     pub wait: Wait,
 }
 
 impl Schedule {
-    /// When the next message is due: the last one was due at `due_ns`, and its answer was there at `last_ns`.
+    /// Returns when the next message is due, if the last one was due at `due_ns` and answered at `last_ns`.
     #[inline(always)]
     pub fn next_ns(self, due_ns: u64, last_ns: u64) -> u64 {
         match self.arrival {
@@ -30,11 +30,11 @@ impl Schedule {
         }
     }
 
-    /// Returns from when a message is timed that was due at `due_ns` and sent at `sent_ns`, by a sender that was free for it at
-    /// `free_ns`, and counts it in `late`.
+    /// Returns the time from which a message is timed that was due at `due_ns` and sent at `sent_ns`, by a sender that was free
+    /// for it at `free_ns`. Counts the message in `late` if it was late.
     ///
-    /// At an interval that is when it was due, so that a message that waited for the one before it counts for all of that time.
-    /// If none was in the way, the sender's timer woke it late, and the message is timed from its send.
+    /// At an interval, that is the time at which it was due, so that a message that waited for the one before it counts for all
+    /// of that time. If no message delayed it, the sender's timer woke it late, and the message is timed from its send.
     #[inline(always)]
     pub fn timed_from_ns(self, [due_ns, free_ns, sent_ns]: [u64; 3], late: &mut LateSends) -> u64 {
         if !matches!(self.arrival, Arrival::Interval(_)) {
@@ -52,15 +52,16 @@ impl Schedule {
         sent_ns
     }
 
-    /// What is reported of late sends, if messages were due at fixed times.
+    /// Returns the late sends to report, if messages were due at fixed times.
     pub fn reported(self, late: LateSends) -> Option<LateSends> {
         matches!(self.arrival, Arrival::Interval(_)).then_some(late)
     }
 
-    /// Waits for a message to be due, as the row waits, and gives what that took.
+    /// Waits until a message is due, with the wait strategy of the benchmark, and returns the resources that this used.
     pub fn idle_until(self, due_ns: u64) -> Idle {
         let mut idle = Idle::default();
-        // Sleeps until shortly before and spins for the rest: how late a timer wakes is no part of the mechanism.
+        // Sleeps until shortly before the message is due and busy-waits for the rest, because the delay of the timer is not a
+        // property of the mechanism.
         let wake_ns = due_ns.saturating_sub(TIMER_SLACK_NS);
         if self.wait.sleeps_in_the_end() && clock::now_ns() < wake_ns {
             let before = clock::thread_processor_ns();
@@ -71,12 +72,12 @@ impl Schedule {
     }
 }
 
-/// What a role used to wait for messages to be due, which is no part of the mechanism.
+/// Resources that a role used to wait for messages to be due, which are not part of the mechanism's cost.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Idle {
-    /// Processor time, in nanoseconds.
+    /// CPU time in nanoseconds.
     pub ns: u64,
-    /// Times that it gave up the processor.
+    /// Voluntary context switches.
     pub switches: u64,
 }
 
@@ -88,16 +89,16 @@ impl Add for Idle {
     }
 }
 
-/// Messages that were sent later than they were due.
+/// Numbers of messages that were sent later than they were due.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LateSends {
-    /// All of them.
+    /// All late messages.
     pub all: u64,
-    /// Those that waited for no other message.
+    /// Late messages that waited for no other message.
     pub by_timer: TimerLateness,
 }
 
-/// Keeps the processor busy until `due_ns`, and says for how long, in nanoseconds.
+/// Busy-waits until `due_ns`, and returns for how long, in nanoseconds.
 fn spin_until(due_ns: u64) -> u64 {
     let begin = clock::now_ns();
     let mut now = begin;
@@ -127,7 +128,7 @@ mod tests {
         };
         // Due at 1 ms. The sender was free before, and its timer woke it 90 us late.
         assert_eq!(timed_from(every, [1_000_000, 900_000, 1_090_000]), (1_090_000, late(1, 1, 90_000)));
-        // The message before was answered 5 ms after this one was due.
+        // The previous message was answered 5 ms after this one was due.
         assert_eq!(timed_from(every, [1_000_000, 6_000_000, 6_000_100]), (1_000_000, late(1, 0, 0)));
         assert_eq!(timed_from(every, [1_000_000, 900_000, 1_000_900]), (1_000_000, late(0, 0, 0)));
         let gap = Arrival::ThinkTime(100_000);
@@ -136,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_stall_is_in_the_time_of_every_message_that_it_delayed() {
-        // A message every 100 us, each of which takes 10 us, but the third takes 1 ms.
+        // A message every 100 us. Each takes 10 us, except the third, which takes 1 ms.
         let schedule = Schedule { arrival: Arrival::Interval(100_000), wait: Wait::Block };
         let (mut late, mut last, mut due, mut times) = (LateSends::default(), 0, 0, Vec::new());
         for message in 0..20 {

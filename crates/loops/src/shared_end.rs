@@ -1,12 +1,12 @@
-//! Messages over one link of which several processes have an end: from several senders to one receiver, or from one sender to
+//! Messages over one link with several processes at one end: from several senders to one receiver, or from one sender to
 //! several workers, each message to one of them.
 //!
-//! All begin together: everyone at the shared end takes part in one message that is not timed, and waits until the start is
-//! announced. Each sender's messages have numbers of their own, with the sender's own number in the low bits, so that the
-//! receiver knows whose message it has, and that none of this sender is lost, repeated or out of order. What each of several
-//! workers takes has rising numbers; that all have taken exactly what was sent is seen from sums of the numbers and of their
-//! squares, which take a moment and no memory. The end is said to senders by the clock, and to workers by a message each. What is
-//! counted is what arrives in the time during which messages are sent.
+//! All processes begin together: each process at the shared end takes part in one message that is not timed, and then waits for
+//! the start. Each sender numbers its messages separately, with its index in the low bits. So the receiver knows the sender of
+//! each message, and detects a message of that sender that is lost, duplicated or out of order. The messages of a worker have
+//! rising numbers. Sums of the numbers and of their squares show that the workers have taken exactly the messages that were
+//! sent; they are cheap and need no memory. Senders stop by the clock, and each worker stops at a final message. Messages count
+//! that arrive during the time in which messages are sent.
 
 use crate::channel::Channel;
 use crate::control_page::Progress;
@@ -20,25 +20,26 @@ use furlong_model::{Fault, Party, Pattern, Role};
 use furlong_os::{clock, cpu};
 use serde::{Deserialize, Serialize};
 
-/// Where a process is among those of a link, and what it has seen there.
+/// Part of a process in the exchange over a shared link, with its state.
 #[derive(Debug)]
 pub enum Place {
     /// One of several senders.
     Sender(Numbering),
-    /// The receiver of what several send.
+    /// The receiver of several senders.
     Receiver(Received),
-    /// The sender to so many workers.
+    /// The sender to this number of workers.
     ToWorkers(u32),
     /// One of several workers.
     Worker(Taken),
-    /// One who sends notifications, of whom there are so many.
+    /// A sender of notifications.
     Notifier(Counted),
-    /// One who takes them.
+    /// A receiver of notifications.
     Notified(Counted),
 }
 
 impl Place {
-    /// That of a party, of which there are `several` at the shared end of a link that carries messages, or notifications alone.
+    /// Returns the place of a party. There are `several` parties at the shared end of the link, which carries messages or only
+    /// notifications.
     pub fn of(pattern: Pattern, party: Party, several: u32, notifies_only: bool) -> Place {
         if notifies_only {
             let counted = Counted::of(pattern, several);
@@ -59,7 +60,7 @@ impl Place {
         }
     }
 
-    /// What it has taken, if it is a worker.
+    /// Returns the messages that a worker has taken, if this is a worker.
     pub fn taken(&self) -> Option<Taken> {
         match self {
             Place::Worker(taken) => Some(*taken),
@@ -68,12 +69,12 @@ impl Place {
     }
 }
 
-/// Bits that tell so many senders apart.
+/// Returns the number of bits that distinguish this number of senders.
 fn bits_for(senders: u32) -> u32 {
     u32::BITS - senders.saturating_sub(1).leading_zeros()
 }
 
-/// How one of several senders numbers its messages.
+/// Numbering of the messages of one of several senders.
 #[derive(Debug, Clone, Copy)]
 pub struct Numbering {
     sender: u32,
@@ -81,39 +82,40 @@ pub struct Numbering {
 }
 
 impl Numbering {
-    /// What is written into the message with this number.
+    /// Returns the sequence number that is written into the message with this number.
     #[inline(always)]
     fn sequence(self, number: u64) -> u32 {
         (number << self.bits) as u32 | self.sender
     }
 }
 
-/// What came from each of several senders.
+/// Messages received from several senders.
 #[derive(Debug)]
 pub struct Received {
-    /// The number of the last message of each.
+    /// Number of the last message of each sender.
     numbers: Vec<u64>,
-    /// A message that came one too early in the verified pass, by its sender: the one before it is lost, unless it comes now.
+    /// Sender of a message that arrived one too early in the verified pass. The message before it is lost unless it arrives
+    /// next.
     early: Option<usize>,
     bits: u32,
 }
 
-/// What one of several workers has taken.
+/// Messages that one of several workers has taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
-    /// How many messages.
+    /// Number of messages.
     pub count: u64,
-    /// The number of the last one; 0 where another program has taken them.
+    /// Number of the last message; 0 if another program has taken the messages.
     #[serde(default)]
     pub last: u64,
-    /// Of their numbers, without what is beyond 64 bits.
+    /// Sum of the message numbers, modulo 2^64.
     pub sum: u64,
-    /// Of the squares of their numbers, likewise.
+    /// Sum of the squares of the message numbers, modulo 2^64.
     pub squares: u64,
 }
 
 impl Taken {
-    /// Adds the message that is `ahead` of the last one.
+    /// Adds the message whose number is larger by `ahead` than that of the last one.
     #[inline(always)]
     fn add(&mut self, ahead: u32) {
         self.last += u64::from(ahead);
@@ -123,17 +125,17 @@ impl Taken {
     }
 }
 
-/// An end of a link that several processes share, or the opposite end. All mechanisms with such ends make system calls, next to
-/// which a call through a pointer is short.
+/// An end of a link that several processes share, or the opposite end. All mechanisms with shared ends make system calls,
+/// compared with which a call through a pointer is short.
 pub struct SharedEnd {
-    /// The calls.
+    /// The channel of the end.
     pub channel: Box<dyn Channel>,
     /// Whether the link carries notifications alone.
     pub notifies_only: bool,
 }
 
 impl SharedEnd {
-    /// Sends or receives for as long as `amount` says. The recorder is given the times, and may end a sender's loop early.
+    /// Sends or receives for as long as `amount` says. The recorder receives the times, and may end a sender's loop early.
     pub fn run_shared(
         &mut self,
         messages: &mut Messages<'_>,
@@ -149,7 +151,7 @@ impl SharedEnd {
     }
 }
 
-/// The verified pass, in which every byte of so many messages of each sender is checked.
+/// Runs the verified pass, which checks every byte of `of_each` messages of each sender.
 pub fn verify_shared(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -210,7 +212,7 @@ fn other_place() -> RoleError {
     RoleError::new(Fault::Error, "this end has no loop for messages of this kind")
 }
 
-/// Sends as one of several.
+/// Sends as one of several senders.
 fn send_beside_others<const WHOLE: bool>(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -230,7 +232,7 @@ fn send_beside_others<const WHOLE: bool>(
     messages.since(before, elapsed_ns)
 }
 
-/// Sends to several workers, and then a message more to each, which ends its part.
+/// Sends to several workers, and then one more message per worker, which ends its part.
 fn send_to_workers<const WHOLE: bool>(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -270,7 +272,7 @@ fn send_untimed<const WHOLE: bool>(
     Ok(())
 }
 
-/// Receives until the last message of each sender has come.
+/// Receives until the last message of each sender has arrived.
 fn receive_from_several<const WHOLE: bool>(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -304,7 +306,7 @@ fn receive_untimed<const WHOLE: bool>(
     Ok(())
 }
 
-/// Receives as one of several workers until a message comes that ends its part.
+/// Receives as one of several workers until a message arrives that ends its part.
 fn receive_as_worker<const WHOLE: bool>(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -359,8 +361,8 @@ fn send_next<const WHOLE: bool>(
     Ok(())
 }
 
-/// Receives and checks the next message of any sender, and gives whose it is; nobody's while one that is missing may still
-/// come.
+/// Receives and checks the next message of any sender, and returns its sender. Returns `None` while a missing message may still
+/// arrive.
 #[inline(always)]
 fn receive_next<const WHOLE: bool>(
     channel: &mut dyn Channel,
@@ -383,8 +385,8 @@ fn receive_next<const WHOLE: bool>(
     Ok(Some(sender))
 }
 
-/// What is wrong with a message that is not the next one of its sender; nothing yet if it is the one after, and the next may
-/// still come.
+/// Returns the fault of a message that is not the next one of its sender. In the verified pass, the message after the next one
+/// is not a fault yet, because the next one may still arrive.
 #[cold]
 #[inline(never)]
 fn out_of_turn<const WHOLE: bool>(
@@ -394,12 +396,12 @@ fn out_of_turn<const WHOLE: bool>(
 ) -> Result<(), RoleError> {
     let (bits, senders) = (received.bits, received.numbers.len());
     let Some(due) = received.numbers.get(sender).map(|number| number + 1) else {
-        let detail = format!("a message came of sender {}, and there are {senders}", sender + 1);
+        let detail = format!("a message of sender {} arrived, but there are only {senders}", sender + 1);
         return Err(RoleError::new(Fault::Flipped, detail));
     };
     let whose = Party::of(Role::Initiator, sender as u32, senders as u32);
     let numbering = Numbering { sender: sender as u32, bits };
-    // The low bits are the same, and so are not in the difference.
+    // The low bits are equal, so they are 0 in the difference.
     let ahead = i64::from(sequence.wrapping_sub(numbering.sequence(due)) as i32 >> bits);
     let found = due.saturating_add_signed(ahead);
     let (fault, detail) = match (received.early, ahead) {
@@ -407,7 +409,7 @@ fn out_of_turn<const WHOLE: bool>(
             received.early = Some(sender);
             return Ok(());
         }
-        // Others go on in between.
+        // Other senders continue in between.
         (Some(early), 0) if early != sender => {
             received.numbers[sender] = due;
             return Ok(());
@@ -423,7 +425,7 @@ fn out_of_turn<const WHOLE: bool>(
     Err(RoleError::new(fault, detail))
 }
 
-/// Receives and checks the next message that this worker is given.
+/// Receives and checks the next message of this worker.
 #[inline(always)]
 fn take_next<const WHOLE: bool>(
     channel: &mut dyn Channel,
@@ -442,7 +444,7 @@ fn take_next<const WHOLE: bool>(
     Ok(())
 }
 
-/// What is wrong with a message whose number does not rise.
+/// Returns the fault of a message whose number does not rise.
 #[cold]
 #[inline(never)]
 fn taken_before(taken: Taken, ahead: i32) -> RoleError {
@@ -453,7 +455,7 @@ fn taken_before(taken: Taken, ahead: i32) -> RoleError {
     RoleError::new(Fault::Reordered, format!("message {found} came to it after {}", taken.last))
 }
 
-/// Checks the message that has come with this length, and gives the sequence that it carries.
+/// Checks the message that was received with this length, and returns its sequence number.
 #[inline(always)]
 fn check_bytes<const WHOLE: bool>(
     messages: &Messages<'_>,
@@ -472,14 +474,14 @@ fn check_bytes<const WHOLE: bool>(
     }
 }
 
-/// What is wrong with a message that is not as it was sent.
+/// Returns the fault of a damaged message.
 #[cold]
 #[inline(never)]
 fn damaged(messages: &Messages<'_>, length: usize, claimed: Option<u32>, senders: u32) -> RoleError {
     let inbox = &messages.inbox;
     let Some(sequence) = claimed else {
         return match length == inbox.len() {
-            true => RoleError::new(Fault::Flipped, "a message came that carries no number of anybody's"),
+            true => RoleError::new(Fault::Flipped, "a message arrived without the number of a sender"),
             false => RoleError::new(
                 Fault::Truncated,
                 format!("a message has {length} bytes instead of {}", inbox.len()),

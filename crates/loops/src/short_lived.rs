@@ -1,8 +1,9 @@
-//! Links that live for one message: made, both ends opened, one message carried, both ends closed, and the link removed.
+//! Links that live for one message: created, both ends opened, one message carried, both ends closed, and the link removed.
 //!
-//! One process does all of it, so that nobody waits and nobody is started: what is timed is what a design pays that makes a
-//! link for each request, beside handing an end to the other process. A link has a name that the one before it has given
-//! up. The loop makes three calls through pointers for each link, which are short next to its many system calls.
+//! One process does all of this, so that no process waits or is started. The timed steps are the cost of a design that creates
+//! a link for each request, without the cost of passing an end to the other process. A link has the name of the previous one,
+//! which was removed. The loop makes three calls through pointers per link, which are short compared with its many system
+//! calls.
 
 use crate::built_in::{BuiltIn, OpenBoth};
 use crate::channel::Channel;
@@ -22,7 +23,7 @@ struct ShortLived {
 }
 
 impl ShortLived {
-    /// Links like this.
+    /// Creates a channel over links with this specification.
     fn new(built_in: &BuiltIn, specification: &LinkSpecification, wait: Wait) -> io::Result<ShortLived> {
         Ok(ShortLived {
             create: built_in.create,
@@ -35,10 +36,10 @@ impl ShortLived {
     }
 }
 
-/// The loops over links like this.
+/// Opens the loops over links with this specification.
 ///
 /// # Errors
-/// If there is no memory.
+/// Returns an error if there is not enough memory.
 pub fn open_short_lived(
     built_in: &BuiltIn,
     specification: &LinkSpecification,
@@ -64,7 +65,7 @@ impl Channel for ShortLived {
         Err(io::Error::other(format!("{length} bytes came instead of {}", self.received.len())))
     }
 
-    /// What the link has carried.
+    /// Returns the message that the link has carried.
     #[inline(always)]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         message.copy_from_slice(&self.received);

@@ -1,4 +1,4 @@
-//! What the steps of a round trip that one process can take alone cost, in a process that does nothing else.
+//! The cost of single steps of a round trip that one process can make alone, in a process that does nothing else.
 
 use furlong_model::Cost;
 #[cfg(target_os = "linux")]
@@ -14,17 +14,17 @@ use furlong_os::{clock, identity};
 use std::hint::black_box;
 use std::io;
 
-/// Batches of which a figure is the median.
+/// Number of batches of which a figure is the median.
 const BATCHES: usize = 7;
 
-/// The time that a batch is to take, roughly, in nanoseconds.
+/// Approximate duration of a batch, in nanoseconds.
 const BATCH_NS: u64 = 100_000;
 
-/// Sizes that are copied: from the first cache to memory.
+/// Sizes of the copies, in bytes: from the first-level cache to memory.
 const COPY_SIZES: [usize; 10] =
     [64, 128, 512, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 16 << 20];
 
-/// What has no size, in the order in which figures are reported; sizes that are copied follow.
+/// Costs without a size, in the order of the report. The costs of copies follow.
 const SINGLE: [Cost; 10] = [
     Cost::ClockRead,
     Cost::SystemCall,
@@ -38,19 +38,19 @@ const SINGLE: [Cost; 10] = [
     Cost::PageFault,
 ];
 
-/// What is measured, each cost with the size that it is of, if any.
+/// Returns the measured costs, each with its size, if any.
 pub fn list() -> impl Iterator<Item = (Cost, Option<usize>)> {
     let copies = COPY_SIZES.iter().map(|size| (Cost::Copy, Some(*size)));
     SINGLE.iter().map(|cost| (*cost, None)).chain(copies)
 }
 
-/// Nanoseconds of each of the [`list`], measured in this process with a set of System V semaphores if there is one;
-/// `None` where the kernel has no such thing.
+/// Measures each cost of the [`list`] in this process, in nanoseconds, with a set of System V semaphores if there is one. A
+/// cost is `None` if the kernel lacks the call.
 pub fn measure(semaphores: Option<i32>) -> Vec<Option<f64>> {
     list().map(|(cost, size)| size.map_or_else(|| single(cost, semaphores), |size| copy(size).ok())).collect()
 }
 
-/// The time of one `cost` in this process; `None` where the kernel has no such thing.
+/// Measures one `cost` in this process, in nanoseconds; `None` if the kernel lacks the call.
 fn single(cost: Cost, semaphores: Option<i32>) -> Option<f64> {
     match cost {
         Cost::ClockRead => Some(each(|| {
@@ -71,12 +71,12 @@ fn single(cost: Cost, semaphores: Option<i32>) -> Option<f64> {
     }
 }
 
-/// The same of what only Linux has.
+/// Measures a cost that exists only on Linux.
 #[cfg(target_os = "linux")]
 fn of_linux(cost: Cost, semaphores: Option<i32>) -> Option<f64> {
     match cost {
         Cost::FutexWake => with_page(|page| each_result(|| futex::wake(page.word(0))))?,
-        // The word is 0, so nobody sleeps while it is 1.
+        // The word is 0 and not 1, so the call returns at once.
         Cost::FutexWait => with_page(|page| each_result(|| futex::wait(page.word(0), 1)))?,
         Cost::PosixSemaphore => with_page(|page| {
             posix_semaphore::initialise(page, 0).ok()?;
@@ -97,13 +97,13 @@ fn of_linux(cost: Cost, semaphores: Option<i32>) -> Option<f64> {
     }
 }
 
-/// Nothing: only Linux has these.
+/// Returns `None`: only Linux has these costs.
 #[cfg(not(target_os = "linux"))]
 fn of_linux(_cost: Cost, _semaphores: Option<i32>) -> Option<f64> {
     None
 }
 
-/// Writing 8 bytes and reading them again.
+/// Measures writing 8 bytes and reading them again.
 #[cfg(target_os = "linux")]
 fn transfer((reader, writer): (Handle, Handle)) -> Option<f64> {
     let mut bytes = [0; 8];
@@ -118,7 +118,7 @@ fn with_page<T>(measure: impl FnOnce(&Region) -> T) -> Option<T> {
     Region::anonymous(page_bytes()).ok().map(|page| measure(&page))
 }
 
-/// The median time of one `step`, in nanoseconds.
+/// Returns the median time of one `step`, in nanoseconds.
 fn each(mut step: impl FnMut()) -> f64 {
     let time = |steps: u32, step: &mut dyn FnMut(u32)| {
         let start = clock::now_ns();
@@ -133,7 +133,7 @@ fn each(mut step: impl FnMut()) -> f64 {
     times[BATCHES / 2]
 }
 
-/// The same where a step can fail; then there is no figure.
+/// Returns the median time of one `step`, in nanoseconds; `None` if a step failed.
 #[cfg(target_os = "linux")]
 fn each_result(mut step: impl FnMut() -> io::Result<()>) -> Option<f64> {
     let mut failed = false;
@@ -141,7 +141,7 @@ fn each_result(mut step: impl FnMut() -> io::Result<()>) -> Option<f64> {
     (!failed).then_some(ns)
 }
 
-/// The first touch of a page, in nanoseconds.
+/// Measures the first access to a page, in nanoseconds.
 fn page_fault() -> io::Result<f64> {
     const PAGES: usize = 64;
     let mut times = Vec::new();
@@ -155,7 +155,7 @@ fn page_fault() -> io::Result<f64> {
     Ok(times[BATCHES / 2])
 }
 
-/// Copying `size` bytes from one place to another, over and over, in nanoseconds.
+/// Measures copying `size` bytes between the same two buffers repeatedly, in nanoseconds.
 fn copy(size: usize) -> io::Result<f64> {
     let (mut from, mut to) = (Pages::new(size)?, Pages::new(size)?);
     from.fill(1);

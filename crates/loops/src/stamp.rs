@@ -1,20 +1,20 @@
-//! What is written into a message, and what is checked when it arrives.
+//! The stamps of messages: bytes that are written into each message and checked when it arrives.
 //!
-//! Every message begins with its number and a check word made of number and key, and ends with a word made of
-//! both; the key belongs to the trial and the direction. So a message that is lost, repeated, reordered, cut or
-//! from elsewhere is caught at the price of a few instructions. In the verified pass the bytes in between are
-//! made of number and key as well, and each is compared. A message of fewer than 8 bytes carries what fits of
-//! its number, one of fewer than 16 no word at its end, and one of no bytes only the fact that it came.
+//! Every message begins with its number and a check word made of number and key, and ends with a word made of both. The key
+//! belongs to the trial and the direction. So a lost, duplicated, reordered, truncated or foreign message is detected for a few
+//! instructions. In the verified pass the bytes in between are also made of number and key, and each is compared. A message of
+//! fewer than 8 bytes carries only the first bytes of its number and check word. A message of fewer than 16 bytes has no word
+//! at its end. A message of no bytes carries no stamp.
 
 use furlong_model::{Fault, Role};
 
 /// Bytes of the number and the check word.
 const HEAD: usize = 8;
 
-/// From this size on there is a word at the end.
+/// Minimum size in bytes of a message with a word at its end.
 const WITH_TAIL: usize = 16;
 
-/// How far a number may be off and still count as another message's rather than as damage.
+/// Maximum distance of a wrong number that counts as another message's number. A larger distance counts as damage.
 const NEAR: u32 = 64;
 
 /// Mixes 64 bits thoroughly (the finalizer of SplitMix64, Steele, Lea and Flood 2014).
@@ -25,61 +25,61 @@ pub(crate) const fn mix(mut bits: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-/// What differs between the messages of one direction of one trial and all others.
+/// The stamp of one direction of one trial, which distinguishes its messages from all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
     key: u64,
 }
 
-/// How a message differs from what was sent.
+/// Difference between a received message and the one that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Discrepancy {
-    /// What kind of thing happened to it.
+    /// Kind of fault.
     pub fault: Fault,
-    /// What exactly.
+    /// Details of the fault.
     pub detail: String,
-    /// The number that the message carries, if it is another message than expected.
+    /// Number in the message, if it is another message than the expected one.
     pub found: Option<u32>,
 }
 
 impl Stamp {
-    /// That of a direction with this key.
+    /// Creates the stamp of a direction with this key.
     pub fn new(key: u64) -> Stamp {
         Stamp { key: mix(key) }
     }
 
-    /// That of the messages that this role sends in a trial with this key. Each direction has one of its own, so that a message
-    /// that comes back to its sender is caught.
+    /// Creates the stamp of the messages that this role sends in a trial with this key. The directions have different stamps,
+    /// so that a message that returns to its sender is detected.
     pub fn of_direction(key: u64, from: Role) -> Stamp {
         Stamp::new(if from == Role::Initiator { key } else { !key })
     }
 
-    /// The word that makes the messages of this direction unlike others, for programs that make stamps themselves.
+    /// Returns the word that distinguishes the messages of this direction, for programs that write stamps themselves.
     pub fn word_of_direction(self) -> u64 {
         self.key
     }
 
-    /// The first 8 bytes: the number, and the number under the key. No more than that: it is made and checked
-    /// for every message that is measured.
+    /// Returns the first 8 bytes: the number, and the number combined with the key. They are cheap to compute, because they are
+    /// written and checked for every measured message.
     #[inline]
     fn head(self, sequence: u32) -> u64 {
         let number = u64::from(sequence);
         (number << 32 ^ self.key) & 0xffff_ffff_0000_0000 | number
     }
 
-    /// The last 8 bytes.
+    /// Returns the last 8 bytes.
     #[inline]
     fn tail(self, sequence: u32) -> u64 {
         self.key.rotate_left(17) ^ u64::from(sequence)
     }
 
-    /// The word at `index` of the body.
+    /// Returns the word at `index` of the body.
     #[inline]
     fn word(self, sequence: u32, index: u64) -> u64 {
         mix(self.key.wrapping_add(u64::from(sequence) << 32) ^ index.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// Writes head and end.
+    /// Writes the first and the last word.
     #[inline]
     pub fn write(self, message: &mut [u8], sequence: u32) {
         let len = message.len();
@@ -105,7 +105,8 @@ impl Stamp {
         self.write(message, sequence);
     }
 
-    /// Whether length, head and end are those of the message with this number, of which `received` bytes came.
+    /// Returns whether the length and the first and last words are those of the message with this number. `received` is the
+    /// number of bytes that arrived.
     #[inline]
     pub fn holds(self, message: &[u8], received: usize, sequence: u32) -> bool {
         let len = message.len();
@@ -119,7 +120,7 @@ impl Stamp {
         received == len && head_holds && tail_holds
     }
 
-    /// The number that a message of 8 bytes or more says it has, if its check word is that of this direction.
+    /// Returns the number in a message of 8 bytes or more, if its check word is that of this direction.
     #[inline]
     pub fn claimed(self, message: &[u8]) -> Option<u32> {
         let head = u64::from_le_bytes(*message.first_chunk::<HEAD>()?);
@@ -143,7 +144,7 @@ impl Stamp {
         Ok(())
     }
 
-    /// Finds out what happened to a message that is not the expected one.
+    /// Determines the fault of a message that is not the expected one.
     #[cold]
     pub fn explain(self, message: &[u8], received: usize, sequence: u32) -> Discrepancy {
         let len = message.len();
@@ -168,7 +169,7 @@ impl Stamp {
         }
     }
 
-    /// The number that an undamaged message near `sequence` carries.
+    /// Returns the number of the message, if it is an undamaged message with a number near `sequence`.
     fn number_of(self, message: &[u8], sequence: u32) -> Option<u32> {
         let near = sequence.saturating_sub(NEAR)..=sequence.saturating_add(NEAR);
         let whole = |number: &u32| {
@@ -176,7 +177,7 @@ impl Stamp {
             let head_bytes = message.len().min(HEAD);
             message[..head_bytes] == head[..head_bytes]
         };
-        // The nearest first: the few bytes of a tiny message stand for many numbers.
+        // The nearest numbers come first, because the few bytes of a tiny message match many numbers.
         let mut numbers: Vec<u32> = near.collect();
         numbers.sort_by_key(|number| number.abs_diff(sequence));
         numbers.into_iter().find(whole)
@@ -217,7 +218,7 @@ mod tests {
             for at in 0..len {
                 let mut message = message(len, 1000);
                 message[at] ^= 0x80;
-                // In a tiny message a damaged number may be another message's number.
+                // In a tiny message a damaged number may equal another message's number.
                 assert!(fault(&message, len, 1000).is_some(), "byte {at} of {len}");
                 if len >= 8 {
                     assert_eq!(fault(&message, len, 1000), Some(Fault::Flipped), "byte {at} of {len}");
@@ -249,7 +250,7 @@ mod tests {
             assert!(fault(&message, len, 1000).is_some(), "{len} bytes");
         }
     }
-    /// What adapters in other languages are tested with, a vector a line.
+    /// Returns the test vectors of adapters in other languages, one per line.
     fn vectors() -> String {
         let mut lines = Vec::new();
         for (key, number) in [(42, 1), (42, 1000), (43, 0xffff_ffff), (43, (1_u64 << 32) + 2)] {
@@ -274,6 +275,6 @@ mod tests {
             std::fs::write(file, vectors()).unwrap();
         }
         let written = std::fs::read_to_string(file).unwrap_or_default();
-        assert!(written == vectors(), "FURLONG_WRITE_STAMPS=1 writes adapters/stamps.json anew");
+        assert!(written == vectors(), "FURLONG_WRITE_STAMPS=1 rewrites adapters/stamps.json");
     }
 }

@@ -1,12 +1,12 @@
-//! When the pace of a loop is steady.
+//! Detection of a steady pace of a loop.
 
 use furlong_stats::median;
 use std::collections::VecDeque;
 
-/// Windows in a row that are compared.
+/// Number of consecutive windows that are compared.
 const WINDOWS: usize = 3;
 
-/// Finds out when a pace is steady: when windows of 2 ms in a row differ by no more than a tenth.
+/// Detector of a steady pace: consecutive windows of 2 ms that differ by at most 10 %.
 #[derive(Debug, Default)]
 pub struct Steady {
     paces_ns: [f64; WINDOWS],
@@ -16,7 +16,7 @@ pub struct Steady {
 }
 
 impl Steady {
-    /// Whether the pace is steady after one more round trip, which took `sample_ns`.
+    /// Returns whether the pace is steady after one more round trip, which took `sample_ns`.
     pub fn after(&mut self, sample_ns: u64) -> bool {
         const WINDOW_NS: u64 = 2_000_000;
         self.elapsed_ns += sample_ns;
@@ -31,24 +31,24 @@ impl Steady {
         self.windows >= WINDOWS && most <= least * 1.1
     }
 
-    /// The best pace of the last windows, in nanoseconds a round trip; `None` before the first has ended.
+    /// Returns the best pace of the last windows, in nanoseconds per round trip; `None` before the first window has ended.
     pub fn pace_ns(&self) -> Option<f64> {
         self.paces_ns.iter().copied().filter(|pace_ns| *pace_ns > 0.0).reduce(f64::min)
     }
 }
 
-/// Detects that a program which compiles while it runs has become no faster in its last second. An interpreter has a steady pace
-/// too, so a short look would end the warm-up before anything is compiled.
+/// Detector for a program that compiles while it runs: it has become no faster in its last second. An interpreter has a steady
+/// pace too, so a shorter observation would end the warm-up before anything is compiled.
 #[derive(Debug, Default)]
 pub struct LastSecond {
-    /// Time and mean time of an exchange of each part, in nanoseconds, the oldest first.
+    /// Duration and mean time per exchange of each part, in nanoseconds, the oldest first.
     parts: VecDeque<(u64, f64)>,
     elapsed_ns: u64,
 }
 
 impl LastSecond {
-    /// Adds a part of `exchanges` that took `elapsed_ns`. Returns whether the parts reach back for a second, and the median pace of
-    /// the newer half is at most 5 % better than that of the older half.
+    /// Adds a part of `exchanges` that took `elapsed_ns`. Returns whether the parts cover a second, and the median pace of the
+    /// newer half is at most 5 % better than that of the older half.
     pub fn after(&mut self, elapsed_ns: u64, exchanges: u64) -> bool {
         const SECOND_NS: u64 = 1_000_000_000;
         const BETTER: f64 = 0.95;
@@ -71,7 +71,7 @@ impl LastSecond {
 mod tests {
     use super::*;
 
-    /// After how many parts of 50 ms the last second is steady, if a trip takes `pace_ns` of the part's number.
+    /// Returns the number of parts of 50 ms after which the last second is steady, if a trip in part `n` takes `pace_ns(n)`.
     fn last_second_after(pace_ns: impl Fn(u64) -> u64) -> Option<u64> {
         let mut last = LastSecond::default();
         (1..=100).find(|part| last.after(50_000_000, 50_000_000 / pace_ns(*part)))
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn program_compiled_after_a_steady_second_half_is_awaited() {
-        // As V8 does: 95 us, 32 us and then 19 us, after 0.2 s.
+        // V8 behaves like this: 95 us, 32 us and then 19 us, after 0.2 s.
         assert_eq!(last_second_after(|part| if part < 12 { 95_000 } else { 19_000 }), Some(27));
         assert_eq!(last_second_after(|part| 100_000 - 900 * part), None, "it becomes faster all the time");
     }
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(last_second_after(|part| if part == 5 { 500_000 } else { 20_000 }), Some(20));
     }
 
-    /// After how many round trips the pace is steady, where each takes what `time_ns` says of its number.
+    /// Returns the number of round trips after which the pace is steady, if round trip `n` takes `time_ns(n)`.
     fn steady_after(time_ns: impl Fn(u64) -> u64) -> Option<u64> {
         let mut steady = Steady::default();
         (1..=300).find(|number| steady.after(time_ns(*number)))

@@ -1,4 +1,4 @@
-//! A request that one mechanism carries, and a response that another does.
+//! A request over one mechanism, and its response over another.
 
 use crate::channel::Channel;
 use furlong_mechanism::Message;
@@ -6,16 +6,16 @@ use furlong_model::{Access, Role};
 use std::fmt;
 use std::io;
 
-/// One role's ends of both.
+/// One role's ends of both mechanisms.
 pub struct TwoMechanisms {
     role: Role,
-    /// Their types are not known here: two virtual calls are nothing beside the block of bytes that comes back.
+    /// The types are erased, because two virtual calls are negligible compared with the block of bytes in the response.
     request: Box<dyn Channel>,
     response: Box<dyn Channel>,
 }
 
 impl TwoMechanisms {
-    /// The initiator sends by `request`, and the responder by `response`.
+    /// Creates the ends of a role. The initiator sends through `request`, and the responder through `response`.
     pub fn new(role: Role, request: Box<dyn Channel>, response: Box<dyn Channel>) -> Self {
         TwoMechanisms { role, request, response }
     }
@@ -45,7 +45,7 @@ impl Channel for TwoMechanisms {
         }
     }
 
-    /// Of the mechanism that is measured.
+    /// Returns the access of the measured mechanism, which carries the response.
     fn access(&self) -> Access {
         self.response.access()
     }

@@ -1,8 +1,7 @@
-//! An end of the link that always waits until it has done what it was asked: the ways to wait around calls that
-//! never block.
+//! An end of a link whose calls wait until they are done: wait strategies around calls that never block.
 //!
-//! The way is an enum and matched in each call: a branch that always goes the same way costs nothing that can
-//! be measured, and there is one loop for all of them.
+//! The strategy is an enum that each call matches. A branch that always goes the same way has no measurable cost, and there is
+//! one loop for all strategies.
 
 use crate::between_attempts::BetweenAttempts;
 use crate::channel::Channel;
@@ -10,11 +9,11 @@ use furlong_mechanism::{Endpoint, EndpointSetup, Interest, LinkSpecification, Me
 use furlong_model::{Access, Wait};
 use std::io;
 
-/// [`Mechanism::open`](furlong_mechanism::Mechanism::open). Code that takes it is compiled for a type of endpoint, which many
-/// mechanisms share.
+/// [`Mechanism::open`](furlong_mechanism::Mechanism::open). Code with this parameter is compiled per type of endpoint, which
+/// many mechanisms share.
 pub type OpenEndpoint<E> = fn(&LinkSpecification, EndpointSetup) -> io::Result<E>;
 
-/// An endpoint with a way of waiting.
+/// An endpoint with a wait strategy.
 #[derive(Debug)]
 pub struct Waiting<E> {
     endpoint: E,
@@ -22,7 +21,7 @@ pub struct Waiting<E> {
 }
 
 impl<E: Endpoint> Waiting<E> {
-    /// Opens an endpoint that suits this way of waiting. Not inlined, because all patterns open their ends with it.
+    /// Opens an endpoint for this wait strategy. Not inlined, because all patterns open their ends with it.
     #[inline(never)]
     pub fn open(
         open: OpenEndpoint<E>,
@@ -36,20 +35,20 @@ impl<E: Endpoint> Waiting<E> {
         Ok(Waiting { endpoint, between })
     }
 
-    /// What can be watched to know when it can be read or written.
+    /// Returns the descriptor to watch for readability or writability.
     #[cfg(target_os = "linux")]
     pub fn readiness(&self, interest: Interest) -> Option<furlong_os::BorrowedHandle<'_>> {
         self.endpoint.readiness(interest)
     }
 
-    /// Sends as much of the message as goes without waiting; `WouldBlock` if that is not all of it.
+    /// Sends as much of the message as is possible without waiting; returns `WouldBlock` if a part is left.
     #[inline]
     pub fn try_send(&mut self, message: &mut Message) -> io::Result<()> {
         self.ask_first(Interest::Writable)?;
         self.endpoint.send(message)
     }
 
-    /// Receives as much of a message as is there; `WouldBlock` if that is not all of it.
+    /// Receives as much of a message as is available; returns `WouldBlock` if a part is missing.
     #[inline]
     pub fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
         self.ask_first(Interest::Readable)?;
@@ -62,8 +61,8 @@ impl<E: Endpoint> Waiting<E> {
         interest: Interest,
         mut attempt: impl FnMut(&mut E) -> io::Result<T>,
     ) -> io::Result<T> {
-        // One place for the attempt, also where it waits inside and never says WouldBlock: so it is compiled
-        // into the loop once, and not called.
+        // There is one place for the attempt, even if it waits inside and never returns WouldBlock. So it is inlined into the
+        // loop once, and not called.
         loop {
             self.ask_first(interest)?;
             match attempt(&mut self.endpoint) {
@@ -73,27 +72,27 @@ impl<E: Endpoint> Waiting<E> {
         }
     }
 
-    /// Waits once where a call has said that it would wait; any other error is given back.
+    /// Waits once if a call has returned `WouldBlock`; returns any other error.
     #[inline(never)]
     fn wait_after(&mut self, error: io::Error, interest: Interest) -> io::Result<()> {
         would_wait(error)?;
         if self.between.wait == Wait::SelectFirst { Ok(()) } else { self.pass_time(interest) }
     }
 
-    /// Asks whether a call would wait, before the call, where that is the way.
+    /// Waits before the call, if the wait strategy does so (`select-first`).
     #[inline(always)]
     fn ask_first(&mut self, interest: Interest) -> io::Result<()> {
         if self.between.wait == Wait::SelectFirst { self.pass_time(interest) } else { Ok(()) }
     }
 
-    /// Waits once. Not compiled into the loops: who comes here has just made a system call or is about to make one.
+    /// Waits once. Not inlined into the loops, because the caller has just made a system call or is about to make one.
     #[inline(never)]
     fn pass_time(&mut self, interest: Interest) -> io::Result<()> {
         self.between.wait_once(self.endpoint.readiness(interest), interest)
     }
 }
 
-/// Nothing if the error says that a call would wait, else the error.
+/// Returns `Ok` if the error is `WouldBlock`, otherwise the error.
 #[inline(never)]
 pub fn would_wait(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::WouldBlock { Ok(()) } else { Err(error) }

@@ -1,10 +1,10 @@
-//! The measured loop of round trips of which several are outstanding: a window of messages is sent, and then the next one
-//! for each response.
+//! The measured loop of round trips with several messages in flight: a window of messages is sent, and then one more for each
+//! response.
 //!
-//! Each message is timed from its send to its response. One reading of the clock ends the time of one message and begins
-//! that of the next. Everything else is done when the next message is sent, as where one message is outstanding. The
-//! responder's loop is the same: it receives a message, answers it, and receives the next. How many may be outstanding so
-//! that both sides never wait for room at once is worked out at `furlong_model::most_outstanding`.
+//! Each message is timed from its send to its response. One reading of the clock ends the time of one message and begins that
+//! of the next. All other work is done after the next message is sent, as in the loop with one message in flight. The
+//! responder's loop is the same: it receives a message, answers it, and receives the next. The maximum window with which the
+//! two sides never wait for room at once is computed in `furlong_model::most_outstanding`.
 
 use crate::channel::Channel;
 use crate::messages::{Baseline, LoopResult, Messages};
@@ -13,10 +13,10 @@ use crate::role_error::RoleError;
 use crate::round_trip::{Initiate, Respond, line_up};
 use furlong_os::clock;
 
-/// The loop with several messages outstanding, compiled for each type of channel.
+/// The loop with several messages in flight, compiled for each type of channel.
 pub trait WindowLoop: Initiate + Respond {
-    /// Makes round trips for at least `budget_ns`, `window` of them outstanding, and gives the recorder the time of each,
-    /// which may end it early.
+    /// Makes round trips for at least `budget_ns`, with `window` messages in flight. Passes the time of each to the recorder,
+    /// which may end the loop early.
     fn initiate_window(
         &mut self,
         messages: &mut Messages<'_>,
@@ -46,17 +46,17 @@ impl<C: Channel> WindowLoop for C {
     }
 }
 
-/// When the messages of a window were sent.
+/// Times at which the messages of a window were sent.
 struct Sends {
     window: u64,
-    /// By number; a power of two of them.
+    /// Ring buffer indexed by message number; its length is a power of two.
     sent_ns: Vec<u64>,
 }
 
 /// State of a loop when its clock started.
 struct Before {
     baseline: Baseline,
-    /// Sum of the times at which the outstanding messages were sent.
+    /// Sum of the send times of the messages in flight.
     sent_ns: u128,
 }
 
@@ -68,12 +68,12 @@ impl Sends {
         self.sent_ns[place] = now_ns;
     }
 
-    /// The sum of the times at which the messages were sent that are outstanding, after so many were answered.
+    /// Returns the sum of the send times of the messages in flight, after the message number `answered` was answered.
     fn sum_ns(&self, answered: u64) -> u128 {
         (answered + 1..=answered + self.window).map(|number| u128::from(self.sent_ns(number))).sum()
     }
 
-    /// When a message was sent that is outstanding.
+    /// Returns when a message in flight was sent.
     #[inline(always)]
     fn sent_ns(&self, number: u64) -> u64 {
         self.sent_ns[self.place(number)]
@@ -85,8 +85,8 @@ impl Sends {
     }
 }
 
-/// Lines both roles up with an untimed round trip, sends a window of messages and receives the responses to all of them. The
-/// time of a message includes the messages before it, and the first window has fewer of those.
+/// Synchronises both roles with an untimed round trip, sends a window of messages and receives the responses to all of them.
+/// The time of a message includes the messages before it, and the first window has fewer of those.
 fn begin(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -111,7 +111,7 @@ fn begin(
     Ok((sends, Before { baseline, sent_ns }))
 }
 
-/// Receives a response, sends the next message, and gives the time of the response and how long that message took.
+/// Receives a response and sends the next message. Returns the time of the response, and the duration of its round trip.
 #[inline(always)]
 fn turn<C: Channel + ?Sized>(
     channel: &mut C,
@@ -130,8 +130,8 @@ fn turn<C: Channel + ?Sized>(
     Ok((now_ns, sample_ns))
 }
 
-/// Ends a loop that ran from `start` to `end`. The last message is sent in place of an answered one and announced to the
-/// responder.
+/// Ends a loop that ran from `start` to `end`. The last message is announced to the responder, and sent in place of an answered
+/// one.
 fn end(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,

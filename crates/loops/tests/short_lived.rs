@@ -1,5 +1,5 @@
-//! Links that live for one message, of every mechanism. Not among the unit tests, which would compile the loops of every
-//! mechanism a second time.
+//! Tests of links that live for one message, with every mechanism. Unit tests would compile the loops of every mechanism a
+//! second time.
 
 use furlong_loops::built_in::{BuiltIn, all_built_in};
 use furlong_loops::short_lived::open_short_lived;
@@ -29,7 +29,7 @@ fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// Makes 20 links of a mechanism that carries data or 8 bytes.
+/// Makes 20 links of a mechanism, if it can carry 8 bytes.
 fn make_links(built_in: &BuiltIn, folder: &Path) {
     let promised = built_in.capabilities;
     let carries = promised.fixed_size_bytes.is_none_or(|size| size == 8);
@@ -60,13 +60,13 @@ fn make_links(built_in: &BuiltIn, folder: &Path) {
 #[test]
 fn each_link_carries_its_message_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    // A separate process has one thread, which gets all signals, and no other test opens descriptors there.
+    // A separate process has one thread, which receives all signals, and no other test opens descriptors there.
     let mut child = fork(&[], std::io::stderr().as_handle(), Bond::DiesWithParent, || {
         all_built_in().iter().for_each(|built_in| make_links(built_in, folder.path()));
         0
     })
     .unwrap();
     assert_eq!(child.wait(), Some(Exit::Code(0)));
-    // Fails if something is left in it.
+    // Fails if a link has left a file.
     std::fs::remove_dir(folder.path()).unwrap();
 }

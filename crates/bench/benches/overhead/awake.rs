@@ -1,11 +1,11 @@
-//! Keeps processors from halting: a wake-up of a halted virtual processor waits for the host, which takes
-//! longer than all else of a round trip and another time in each minute.
+//! Keeps CPUs from halting. The wake-up of a halted virtual CPU waits for the host. That wait is longer than the rest
+//! of a round trip, and it differs from minute to minute.
 
 use furlong_os::process::{Bond, Child, fork};
 use furlong_os::{AsHandle, affinity};
 use std::io;
 
-/// Processes of the idle class, one on each processor: everything else goes before them. They end when dropped.
+/// `SCHED_IDLE` processes, one on each CPU: every other process has priority over them. They end when this is dropped.
 pub struct Awake {
     _spinning: Vec<Child>,
 }

@@ -1,5 +1,5 @@
-//! Round trips as somebody writes them who wants nothing but the time: plain calls of the C library, two
-//! processes, no checks. This is the one place beside the `os` crate with `unsafe`: it stands for a C program.
+//! Round-trip loops written by hand for minimum latency: plain calls of the C library, two processes, no checks. They
+//! stand for a C program, so they call the C library directly, with `unsafe`.
 
 use furlong_os::affinity;
 use furlong_os::process::{Bond, fork};
@@ -7,7 +7,7 @@ use furlong_os::{AsHandle, Handle, RawHandle};
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What the loop goes over.
+/// The mechanism that the loop uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hand {
     Pipe,
@@ -17,17 +17,17 @@ pub enum Hand {
     SharedMemory { sleeping: bool },
 }
 
-/// The part of the round trips that is made before the clock starts: furlong warms up for about as long. A pair
-/// that sleeps has another pace after a hundred milliseconds than at first, so it must not be much more.
+/// The timed round trips divided by the warm-up round trips. furlong warms up for about as long. A longer warm-up would
+/// change the result: a pair that sleeps has a different pace after 100 ms than at first.
 const WARM_UP: u64 = 4;
 
-/// Where the leader's and the follower's halves lie, and their tails.
+/// Offsets of the leader's and the follower's halves in the region, and of their tails.
 const HALF: [usize; 2] = [0, 32];
 const INLINE: usize = 16;
 const TAIL: [usize; 2] = [384, 4096];
 const REGION_BYTES: usize = 8192;
 
-/// The mean of `round_trips` round trips, in nanoseconds.
+/// Returns the mean of `round_trips` round trips, in nanoseconds.
 pub fn round_trip_ns(hand: Hand, size: usize, round_trips: u64, processors: [usize; 2]) -> io::Result<f64> {
     match hand {
         Hand::Pipe => {
@@ -80,7 +80,7 @@ pub fn round_trip_ns(hand: Hand, size: usize, round_trips: u64, processors: [usi
     }
 }
 
-/// The mean time of one of `messages` that go one way, in nanoseconds, until the last has arrived.
+/// Returns the mean time per message of `messages` one-way messages, in nanoseconds, until the last has arrived.
 pub fn message_ns(hand: Hand, size: usize, messages: u64, processors: [usize; 2]) -> io::Result<f64> {
     let (reader, writer) = match hand {
         Hand::Pipe => furlong_os::pipe::pipe()?,
@@ -109,19 +109,19 @@ pub fn message_ns(hand: Hand, size: usize, messages: u64, processors: [usize; 2]
     })
 }
 
-/// Who reads the clock.
+/// The process that reads the clock.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Clock {
     Leader,
     Follower,
 }
 
-/// Forks leader and follower, pins them, and gives the leader's time for a round trip.
+/// Forks leader and follower, pins them, and returns the leader's mean time per round trip.
 fn both(round_trips: u64, processors: [usize; 2], run: impl Fn(bool, u64)) -> io::Result<f64> {
     timed_by(Clock::Leader, round_trips, processors, run)
 }
 
-/// Forks leader and follower, pins them, and gives the time that one of them takes for one of `round_trips`.
+/// Forks leader and follower, pins them, and returns the mean time of one of them per round trip.
 fn timed_by(
     clock: Clock,
     round_trips: u64,
@@ -131,7 +131,8 @@ fn timed_by(
     let result = furlong_os::memory::Region::anonymous(64)?;
     let start = |processor: usize, leads: bool| {
         let (run, result) = (&run, &result);
-        // Nothing is inherited by list here: closing what is not needed would close what the loop uses.
+        // This program does not list the descriptors that a child needs, so it keeps all of them: closing the rest
+        // could close one that the loop uses.
         let keep: Vec<RawHandle> = (3..256).collect();
         fork(&keep, io::stderr().as_handle(), Bond::DiesWithParent, move || {
             if affinity::pin(processor).is_err() {
@@ -159,7 +160,7 @@ fn sockets(a: Handle, b: Handle, size: usize, count: u64, processors: [usize; 2]
     descriptors([a.try_clone()?, b.try_clone()?], [a, b], size, count, processors)
 }
 
-/// `readers` and `writers`: the leader's, then the follower's.
+/// Runs the loop over descriptors. `readers` and `writers` hold the leader's descriptor, then the follower's.
 fn descriptors(
     readers: [Handle; 2],
     writers: [Handle; 2],
@@ -207,12 +208,13 @@ fn queues(leads: bool, send: RawHandle, receive: RawHandle, size: usize, count: 
     }
 }
 
-/// The layout is furlong's, so that the ratio shows the harness and not another arrangement of lines.
+/// Runs the loop over shared memory. The layout is furlong's, so that the ratio shows the harness overhead and not a
+/// different arrangement of cache lines.
 fn memory(leads: bool, start: *mut u8, size: usize, count: u64, sleeping: bool) {
     let (own, other) = if leads { (0, 1) } else { (1, 0) };
     let mut buffer = vec![0u8; size];
     let inline = size.min(INLINE);
-    // SAFETY: the words and both parts of both messages lie inside the region, apart from each other.
+    // SAFETY: the words and both parts of both messages are inside the region and do not overlap.
     let (own_word, other_word) = unsafe {
         (AtomicU32::from_ptr(start.add(HALF[own]).cast()), AtomicU32::from_ptr(start.add(HALF[other]).cast()))
     };

@@ -1,9 +1,9 @@
-//! What furlong's loop costs beside one written by hand.
+//! The overhead of furlong's loop, compared with a loop written by hand.
 //!
-//! For each row both run in turn, on the same processors, with messages of the same size, and the ratio is
-//! taken within each pair; a ratio of 1.00 means that the harness costs nothing. The last line compares
-//! shared memory with the bare transfer of a cache line. Two cores are kept from halting. Run it with
-//! `cargo bench -p furlong-bench --bench overhead`, with `-- pipe` behind it for the rows of one mechanism.
+//! For each benchmark, both loops run in turn on the same CPUs with messages of the same size. The ratio is computed
+//! within each pair: 1.00 means that the harness costs nothing. The last line compares shared memory with the bare
+//! transfer of a cache line. In cross-core comparisons, both CPUs are kept from halting. Run it with `cargo bench -p
+//! furlong-bench --bench overhead`, or add `-- pipe` for the benchmarks of one mechanism.
 
 mod awake;
 mod by_hand;
@@ -21,19 +21,19 @@ use furlong_stats::{median, median_interval};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Pairs of trials for each row.
+/// The number of pairs of trials per benchmark.
 const PAIRS: u32 = 21;
 
-/// Time for each trial of a pair.
+/// The time for each trial of a pair.
 const BUDGET: Duration = Duration::from_millis(30);
 
-/// The size of messages, in bytes.
+/// The message size, in bytes.
 const SIZE_BYTES: usize = 128;
 
-/// The size of messages that are compared with a line.
+/// The size of the messages that are compared with a cache line, in bytes.
 const LINE_BYTES: usize = 8;
 
-/// What is compared: a row, and the loop by hand that does the same.
+/// The benchmarks, each with the equivalent loop written by hand.
 const ROWS: [(&str, Wait, Hand); 6] = [
     ("pipe", Wait::Block, Hand::Pipe),
     ("unix-stream", Wait::Block, Hand::UnixStream),
@@ -70,13 +70,13 @@ fn compare_all() -> Result<()> {
         BUDGET.as_millis()
     );
     println!("{:<18} {:<10}  {:>9}  {:>9}  ratio", "row", "placement", "furlong", "by hand");
-    // Cargo adds --bench.
+    // The argument of the user is the first without dashes, because Cargo adds `--bench`.
     let asked = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
     let is_asked = |name: &str| asked.as_deref().is_none_or(|asked| asked == name);
     let rows = || ROWS.into_iter().filter(|(name, ..)| is_asked(name));
     for (mechanism, wait, hand) in rows() {
         for place in [Placement::SameCore, Placement::OtherCore] {
-            // On one core, a process that spins waits for the end of its own time slice.
+            // On one core, a process that busy-waits uses up its time slice before the other process can run.
             if wait == Wait::Spin && place == Placement::SameCore {
                 continue;
             }
@@ -99,7 +99,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// The mean round trip, or message one way, of one trial, in nanoseconds, and the number of them.
+    /// Returns the mean time of one trial per round trip or one-way message, in nanoseconds, and their number.
     fn furlong(&self, case: &Case) -> Result<(f64, u64)> {
         let entry = find(&self.mechanisms, &case.mechanism, case.wait).ok_or("no such row")?;
         let processors = placement::pinned(case.placement, &case.all_parties())?;
@@ -131,7 +131,7 @@ impl Bench {
         let processors = placement::resolve(place)?;
         let _awake = awake(place, processors)?;
         let case = Case::round_trip(mechanism, wait, size_bytes, place);
-        // As many round trips as furlong makes in its time.
+        // The loop by hand makes as many round trips as furlong makes in its time budget.
         let (_, round_trips) = self.furlong(&case)?;
         let by_hand = || by_hand::round_trip_ns(hand, size_bytes, round_trips, processors);
         print(&case.row(), place, &pairs(|| Ok(self.furlong(&case)?.0), || Ok(by_hand()?))?);
@@ -168,12 +168,13 @@ impl Bench {
     }
 }
 
-/// Between two cores neither halts; on one core the two never sleep at the same moment.
+/// Keeps both CPUs from halting if there are two. On one core the two processes never sleep at once, so it does not
+/// halt.
 fn awake(place: Placement, processors: [usize; 2]) -> Result<Option<Awake>> {
     Ok((place == Placement::OtherCore).then(|| Awake::on(processors)).transpose()?)
 }
 
-/// Times of both in turn, the order changing with every pair.
+/// Returns the times of both loops, which run in turn. The order changes with every pair.
 fn pairs(ours: impl Fn() -> Result<f64>, theirs: impl Fn() -> Result<f64>) -> Result<Vec<(f64, f64)>> {
     (0..PAIRS)
         .map(|pair| {

@@ -1,4 +1,4 @@
-//! A program under the adapter protocol: it is started, asked, and listened to.
+//! The conversation with a program that speaks the adapter protocol.
 
 use super::protocol::{Reply, Request};
 use super::traces::RUN_VARIABLE;
@@ -19,19 +19,20 @@ use std::time::Duration;
 /// The longest reply, in bytes.
 const LONGEST_REPLY: usize = 8 << 20;
 
-/// A program that was started for a row, and is asked.
+/// A program that was started for a row, and the pipe for its requests.
 #[derive(Debug)]
 pub(super) struct Conversation {
     pub(super) program: StartedProgram,
-    /// `None` once no more is asked.
+    /// The write end for requests; `None` after the last request.
     requests: Option<File>,
 }
 
 impl Conversation {
-    /// Starts the program of a row. What it starts in its turn is known by `run` in its environment.
+    /// Starts the program of a row. All processes that it starts are found by `run` in their environment.
     ///
     /// # Errors
-    /// `NotFound` where the manifest's command is not there; else what could not be made.
+    /// Returns `NotFound` if the manifest's command does not exist, and otherwise the error of the pipes, the memory
+    /// object or the start.
     pub(super) fn start(
         manifest: &Manifest,
         arguments: &[String],
@@ -67,7 +68,7 @@ impl Conversation {
         Ok(Conversation { program, requests: Some(File::from(requests)) })
     }
 
-    /// Sends a request. One that is dead is noticed by whoever waits for the reply.
+    /// Sends a request. If the program is dead, the caller that waits for the reply notices it.
     ///
     /// # Errors
     /// Returns a failure if the program reads no requests for `limit`, or the request that the run ends.
@@ -83,31 +84,32 @@ impl Conversation {
         self.program.send(requests, &[&line, &b"\n"[..]].concat(), phase, limit, session)
     }
 
-    /// Asks no more.
+    /// Ends the requests.
     pub(super) fn end_requests(&mut self) {
         self.requests = None;
     }
 
-    /// Takes what it has said since the last time, without waiting, and notices its death.
+    /// Returns the program's reply, if it has arrived, without waiting. Notices the program's death.
     ///
     /// # Errors
-    /// What it did instead of replying.
+    /// Returns a failure if the program has not replied but exited, closed its pipe, or sent more than one line.
     pub(super) fn attend(&mut self, phase: Phase) -> Result<Option<Reply>, Failure> {
         let said = self.program.attend(phase, "reply", LONGEST_REPLY)?;
         let failure = |what: &str| Err(self.program.failure(phase, what.to_owned()));
         match said {
             Said::Nothing => Ok(None),
-            Said::Line(_) if self.program.has_more() => failure("it said more than it was asked for"),
+            Said::Line(_) if self.program.has_more() => failure("it replied more than once to a request"),
             Said::Line(line) => self.reply(&line, phase).map(Some),
             Said::Ended(exit) => Err(self.program.exit_failure(exit, phase)),
-            Said::Closed => failure("it has closed the way of its replies"),
+            Said::Closed => failure("it has closed the output for its replies"),
         }
     }
 
     fn reply(&self, line: &[u8], phase: Phase) -> Result<Reply, Failure> {
         serde_json::from_slice::<Reply>(line).map_err(|error| {
             let said = shortened(&String::from_utf8_lossy(line));
-            self.program.failure(phase, format!("its reply is not of the adapter protocol ({error}): {said}"))
+            self.program
+                .failure(phase, format!("its reply is not valid in the adapter protocol ({error}): {said}"))
         })
     }
 }

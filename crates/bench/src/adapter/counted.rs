@@ -1,6 +1,6 @@
-//! A trial of an adapter: its programs are told how many messages to exchange, and say when they did.
+//! A trial of an adapter: its programs are asked to exchange a number of messages, and report their clock readings.
 //!
-//! The loop is the program's own. How many messages fill the time of a trial is found while it warms up.
+//! The program runs its own loop. The warm-up determines the number of messages for the budget of the trial.
 
 use super::conversation::Conversation;
 use super::hello::{Adapter, Shape, accept};
@@ -32,16 +32,17 @@ use furlong_os::{clock, identity};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The most clock readings that are asked for at once.
+/// The largest number of clock readings per request.
 pub(super) const MOST_READINGS: u64 = 100_000;
 
-/// The longest to wait until a program that compiles while it runs has become no faster for a second.
+/// The longest warm-up, in nanoseconds, of a program that compiles while it runs. It ends earlier if the program has
+/// become no faster for a second.
 const LONGEST_COMPILING_NS: u64 = 5_000_000_000;
 
-/// Runs one trial. Nothing is left of it when this returns.
+/// Runs one trial. It leaves nothing behind.
 ///
 /// # Errors
-/// Why there are no figures.
+/// Returns the reason if there are no figures.
 pub(crate) fn measure(
     adapter: &Adapter,
     case: &Case,
@@ -54,19 +55,19 @@ pub(crate) fn measure(
     surroundings.try_with(observer, |mut trial, specification| trial.run(specification, processors))
 }
 
-/// How a program is ended before it has done anything.
+/// How a program is asked to end before it has exchanged messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EarlyEnd {
-    /// The requests end.
+    /// Its requests end.
     EndOfRequests,
-    /// Each of its processes that furlong has started is asked to end (SIGTERM).
+    /// Each of its processes that furlong has started gets `SIGTERM`.
     Terminate,
 }
 
-/// Ends the programs of a row when they are set up: they have to end by themselves, and to leave nothing.
+/// Ends the programs of a row after they were set up. They must exit on request, and leave nothing behind.
 ///
 /// # Errors
-/// What they did instead.
+/// Returns a failure if a program does not exit, or leaves something behind.
 pub fn end_early(
     adapter: &Adapter,
     case: &Case,
@@ -87,7 +88,7 @@ pub fn end_early(
         }
         for conversation in &mut trial.programs.conversations {
             if conversation.program.child.wait_at_most(settings.timeout.as_millis() as u64).is_none() {
-                let what = format!("it has not ended for {:?}", settings.timeout);
+                let what = format!("it has not exited after {:?}", settings.timeout);
                 return Err(conversation.program.failure(Phase::Finish, what).into());
             }
         }
@@ -95,7 +96,7 @@ pub fn end_early(
     })
 }
 
-/// What a trial is about.
+/// The context of a trial.
 #[derive(Clone, Copy)]
 struct Surroundings<'a> {
     adapter: &'a Adapter,
@@ -105,7 +106,7 @@ struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// Starts the programs, does something with them, and sees to it that nothing is left.
+    /// Starts the programs, calls `work` with them, and makes sure that they leave nothing behind.
     fn try_with<T>(
         self,
         observer: &mut dyn Observer,
@@ -117,7 +118,7 @@ impl Surroundings<'_> {
         session.note_programs().map_err(creating)?;
         let mut parties = case.all_parties();
         if adapter.shape == Shape::Own {
-            // It starts its own peer.
+            // The program starts its own peer.
             parties.truncate(1);
         }
         let mut conversations = Vec::new();
@@ -136,8 +137,10 @@ impl Surroundings<'_> {
         let left: Vec<String> = processes.map_err(creating)?.into_iter().chain(removed).collect();
         match worked {
             Ok(_) if !left.is_empty() => {
-                let detail =
-                    format!("it has left behind what furlong has removed: {}", shortened(&left.join(", ")));
+                let detail = format!(
+                    "it left processes or objects behind, which furlong has removed: {}",
+                    shortened(&left.join(", "))
+                );
                 Err(Failure { phase: Phase::Finish, party: None, fault: Fault::Error, detail }.into())
             }
             worked => worked,
@@ -145,15 +148,15 @@ impl Surroundings<'_> {
     }
 }
 
-/// A trial under way.
+/// A running trial.
 pub(super) struct CountedTrial<'a> {
     adapter: &'a Adapter,
     pub(super) case: &'a Case,
     pub(super) settings: &'a Settings,
     pub(super) programs: Programs<'a>,
-    /// Messages exchanged so far, in one direction.
+    /// The number of messages exchanged so far, in one direction.
     pub(super) done: u64,
-    /// What each of several workers has taken of them.
+    /// The messages that each of several workers has received.
     pub(super) taken: Vec<Taken>,
 }
 
@@ -185,7 +188,7 @@ impl CountedTrial<'_> {
         })
     }
 
-    /// Asks each program who it is: it may be another than the one that was asked before the run.
+    /// Sends hello to each program again, because it may have been replaced since it was asked before the run.
     fn hello(&mut self) -> Result<(), NotMeasured> {
         let asked_ns = clock::now_ns();
         let replies = self
@@ -199,7 +202,7 @@ impl CountedTrial<'_> {
         Ok(())
     }
 
-    /// Sets all up, and gives the numbers in force.
+    /// Sets up all programs. Returns the values in effect, by name.
     fn set_up(&mut self, specification: &LinkSpecification) -> Result<BTreeMap<String, u64>, NotMeasured> {
         let (wait, pattern) = (self.case.wait, self.case.pattern());
         let sizes_bytes = specification.sizes_bytes;
@@ -230,7 +233,8 @@ impl CountedTrial<'_> {
                 effective;
             if (its_pattern, its_wait, its_sizes) != (pattern, wait, sizes_bytes) {
                 let what = format!(
-                    "asked for {pattern} by {wait} of {sizes_bytes:?} bytes, it does {its_pattern} by {its_wait} of {its_sizes:?}"
+                    "asked for {pattern} with {wait} and {sizes_bytes:?} bytes, it does {its_pattern} with \
+                     {its_wait} and {its_sizes:?}"
                 );
                 return Err(conversation.program.failure(Phase::Open, what).into());
             }
@@ -240,7 +244,7 @@ impl CountedTrial<'_> {
         Ok(numbers)
     }
 
-    /// Exchanges messages of which every byte is checked, and gives how many were.
+    /// Exchanges messages, checks every byte of them, and returns the number of checked messages.
     fn verify(&mut self) -> Result<u64, NotMeasured> {
         let messages = verified_bursts(self.case.sizes_bytes().into_iter().max().unwrap_or_default());
         self.programs.observer.before(Phase::Verify, &self.programs.participants.roles());
@@ -260,14 +264,16 @@ impl CountedTrial<'_> {
 
     /// Exchanges messages until the pace is steady or the time for that is over.
     fn warm_up(&mut self) -> Result<WarmUp, NotMeasured> {
-        /// How long one exchange is to take, so that a pace that becomes better is seen.
+        /// The length of one exchange. It is short enough to notice that the pace improves.
         const PART_NS: f64 = 5_000_000.0;
         const COMPILED_PART_NS: f64 = 50_000_000.0;
         const FIRST_NS: u64 = 50_000_000;
+        /// If an interruption of the first message uses up the time, that message alone must not decide the length of the measured part.
+        const FEWEST_PARTS: u32 = 3;
         let asked_ns = self.settings.warm_up.map(|time| time.as_nanos() as u64);
         let mut compiling =
             (asked_ns.is_none() && self.adapter.manifest.compiles_while_running).then(LastSecond::default);
-        // Writing many readings as text would take longer than the exchanges.
+        // A program that compiles writes fewer readings: writing many as text would take longer than the exchanges.
         let (longest_ns, part_ns, most_messages, most_readings) = match compiling {
             Some(_) => (LONGEST_COMPILING_NS, COMPILED_PART_NS, u64::from(u32::MAX), 1_000),
             None => (LONGEST_WARM_UP_NS, PART_NS, MOST_READINGS, MOST_READINGS),
@@ -277,14 +283,14 @@ impl CountedTrial<'_> {
         self.programs.observer.before(Phase::WarmUp, &self.programs.participants.roles());
         let mut warm_up =
             WarmUp { elapsed_ns: 0, exchanges: 0, first_ns: 0.0, last_ns: 0.0, is_steady: false };
-        let mut messages: u64 = 1;
+        let (mut messages, mut parts) = (1u64, 0);
         loop {
             let batch = messages.div_ceil(most_readings) as u32;
             messages = messages.next_multiple_of(batch.into());
             let part = Exchange { phase: Phase::WarmUp, messages, batch, verify: false, interval_ns: None };
             let exchanged = self.exchange(part)?;
             let readings = self.readings(part, &exchanged)?;
-            // The slowest of several holds the sender back.
+            // The slowest of several receivers delays the sender.
             let slowest = readings.iter().max_by_key(|readings| readings.last());
             let times_ns = slowest.map(|readings| times(readings)).unwrap_or_default();
             let elapsed_ns = times_ns.iter().sum::<u64>().max(1);
@@ -295,12 +301,13 @@ impl CountedTrial<'_> {
             }
             warm_up.is_steady = match &mut compiling {
                 Some(last) => last.after(elapsed_ns, messages),
-                // What is exchanged at once says more of the pace than its first messages do.
+                // The first exchange has one message, which does not represent the pace.
                 None => times_ns.iter().any(|time| !recorder.keep(*time, 1)) && messages > 1,
             };
             let pace_ns = elapsed_ns as f64 / messages as f64;
             warm_up.last_ns = pace_ns;
-            if warm_up.is_steady || warm_up.elapsed_ns >= budget_ns {
+            parts += 1;
+            if warm_up.is_steady || (warm_up.elapsed_ns >= budget_ns && parts >= FEWEST_PARTS) {
                 break;
             }
             let wanted = (part_ns / pace_ns) as u64;
@@ -312,8 +319,8 @@ impl CountedTrial<'_> {
         Ok(warm_up)
     }
 
-    /// Goes on until the time that was asked for is over, without readings: a pair that sleeps on two CPUs of a virtual machine may
-    /// be faster for a tenth of a second after an interruption, and the later pace is to be measured.
+    /// Continues the warm-up until the requested time is over, without readings. A pair that sleeps on two CPUs of a
+    /// virtual machine may be faster for 0.1 s after an interruption; the later pace is to be measured.
     fn go_on_warming_up(&mut self, warm_up: &mut WarmUp, asked_ns: u64) -> Result<(), NotMeasured> {
         /// Far below the timeout of an exchange.
         const LONGEST_NS: u64 = 1_000_000_000;
@@ -326,7 +333,7 @@ impl CountedTrial<'_> {
             let elapsed_ns = (ended_ns - began_ns).max(1);
             warm_up.elapsed_ns += elapsed_ns;
             warm_up.exchanges += messages;
-            // Requests and replies are most of the time of a short one.
+            // In a short exchange, most of the time is spent on requests and replies.
             if elapsed_ns >= asked_ns / 20 {
                 warm_up.last_ns = elapsed_ns as f64 / messages as f64;
             }
@@ -344,7 +351,7 @@ impl CountedTrial<'_> {
         let replies = self.programs.ask_all(phase, limit, &|_| Request::Exchange(asked))?;
         let replied_ns = clock::now_ns();
         self.done += messages;
-        // All are asked each time, since the answer is about the time since the last question.
+        // All programs are asked each time, because each answer covers the time since the previous question.
         let paused = self
             .programs
             .conversations
@@ -370,8 +377,9 @@ impl CountedTrial<'_> {
         Ok(Exchanged { span_ns: [asked_ns, replied_ns], ..exchanged })
     }
 
-    /// The clock readings of the last exchange: those of the one who holds the clock; or of each of several responders, behind the
-    /// sender's first, and before them all of the sender's where each message goes to one of them.
+    /// Returns the clock readings of the last exchange. For a pair, these are the readings of the program that reads
+    /// the clock. With several responders, each one's readings follow the sender's first reading. If each message goes
+    /// to one of several workers, all readings of the sender come first.
     pub(super) fn readings(
         &mut self,
         asked: Exchange,
@@ -400,7 +408,7 @@ impl CountedTrial<'_> {
         Ok(readings)
     }
 
-    /// Lets all programs end, and waits until they have.
+    /// Asks all programs to end, and waits until they have exited.
     fn finish(&mut self) -> Result<(), NotMeasured> {
         let timeout = self.settings.timeout;
         let replies = self.programs.ask_all(Phase::Finish, timeout, &|_| Request::Finish)?;
@@ -420,20 +428,20 @@ impl CountedTrial<'_> {
     }
 }
 
-/// What came of an exchange of messages.
+/// The result of an exchange.
 #[derive(Debug, Default)]
 pub(super) struct Exchanged {
-    /// How many each program says that it has exchanged.
+    /// The number of messages that each program reports to have exchanged.
     pub(super) messages: Vec<u64>,
-    /// Messages that were checked byte by byte.
+    /// The number of messages that were checked byte by byte.
     verified: u64,
-    /// From when to when it took place.
+    /// The times before the request and after the reply, in nanoseconds.
     span_ns: [u64; 2],
     pub(super) idle: IdleInitiator,
 }
 
-/// Returns the sum of the exchanges of several programs, and the messages that each of several workers has received since its start.
-/// `before` has the earlier numbers of the workers.
+/// Returns the sum of the exchanges of several programs, and the messages that each of several workers has received
+/// since its start. `before` has the earlier numbers of the workers.
 ///
 /// # Errors
 /// Returns the index of a program whose reply contradicts its request, and the contradiction.
@@ -451,12 +459,12 @@ pub(super) fn put_together(
             let before = before.get(all_taken.len()).map_or(0, |taken| taken.count);
             if taken.count.checked_sub(before) != Some(its) {
                 let all = taken.count;
-                let what = format!("it has exchanged {its} messages, and has taken {all} after {before}");
+                let what = format!("it has exchanged {its} messages, but its total is {all} after {before}");
                 return Err((index, what));
             }
             all_taken.push(taken);
         } else if its != messages {
-            let what = format!("it was asked for {messages} messages and has exchanged {its}");
+            let what = format!("it was asked for {messages} messages, but has exchanged {its}");
             return Err((index, what));
         }
         exchanged.verified = exchanged.verified.saturating_add(verified);
@@ -487,6 +495,6 @@ mod tests {
     fn program_that_exchanged_another_number_is_named() {
         let replies = vec![(Role::Initiator.into(), reply(7, 0)), (Role::Responder.into(), reply(8, 0))];
         let (index, what) = put_together(Pattern::RoundTrip, 7, &[], replies).unwrap_err();
-        assert_eq!((index, what.as_str()), (1, "it was asked for 7 messages and has exchanged 8"));
+        assert_eq!((index, what.as_str()), (1, "it was asked for 7 messages, but has exchanged 8"));
     }
 }

@@ -1,4 +1,5 @@
-//! Adapters on other systems than Linux: their programs are watched from outside, by what Linux tells of other processes.
+//! Replacements for systems other than Linux: adapters need Linux, because furlong watches their programs through
+//! /proc.
 
 use super::hello::{Adapter, missing};
 use crate::child_process::ChildProgram;
@@ -13,7 +14,7 @@ use std::io;
 /// Runs no trial.
 ///
 /// # Errors
-/// Why.
+/// Returns the reason always.
 pub(crate) fn measure(
     _adapter: &Adapter,
     _case: &Case,
@@ -25,10 +26,10 @@ pub(crate) fn measure(
     Err(NotMeasured::Unavailable(missing()))
 }
 
-/// Makes no link.
+/// Creates no link.
 ///
 /// # Errors
-/// Why.
+/// Returns the reason always.
 pub(crate) fn create_link(
     _program: &ChildProgram,
     _mechanism: &str,
@@ -38,10 +39,10 @@ pub(crate) fn create_link(
     Err(io::Error::new(io::ErrorKind::Unsupported, missing().reason))
 }
 
-/// How a program is ended before it has done anything.
+/// How a program is asked to end before it has exchanged messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EarlyEnd {
-    /// The requests end.
+    /// Its requests end.
     EndOfRequests,
     /// Each of its processes is asked to end.
     Terminate,
@@ -50,7 +51,7 @@ pub enum EarlyEnd {
 /// Ends no program.
 ///
 /// # Errors
-/// Why.
+/// Returns the reason always.
 pub fn end_early(
     _adapter: &Adapter,
     _case: &Case,

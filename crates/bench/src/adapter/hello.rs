@@ -1,4 +1,4 @@
-//! One row of an adapter: what its program says of itself, asked once before a run.
+//! One row of an adapter, with the reply of its program to hello, which is sent once before a run.
 
 #[cfg(target_os = "linux")]
 use super::conversation::Conversation;
@@ -26,34 +26,35 @@ use std::collections::BTreeMap;
 #[cfg(target_os = "linux")]
 use std::time::Duration;
 
-/// How long a program may take to start and say who it is, in milliseconds.
+/// The time that a program may take to start and reply to hello, in milliseconds.
 const HELLO_MS: u64 = 10_000;
 
-/// A mechanism that another program carries.
+/// A mechanism in a separate program.
 #[derive(Debug)]
 pub struct Adapter {
-    /// How the program is started.
+    /// The manifest, which describes how the program is started.
     pub manifest: Manifest,
-    /// Which of its rows this is.
+    /// The row of the manifest.
     pub row: Row,
-    /// How many processes furlong starts.
+    /// The number of processes that furlong starts.
     pub shape: Shape,
-    /// Whether there is no other process.
+    /// Whether the mechanism has no second process.
     pub(crate) alone: bool,
-    /// Whether its program sends messages when they are due.
+    /// Whether the program can send messages at fixed times.
     pub rates: bool,
-    /// The program as one that starts roles which run furlong's own loop; `None` for one with a loop of its own.
+    /// The program, if it starts roles that run furlong's own loop; `None` if it has its own loop.
     pub(crate) role_program: Option<ChildProgram>,
-    /// The patterns that it has.
+    /// The patterns that the program supports.
     pub patterns: Vec<Pattern>,
-    /// What is inside, by name.
+    /// The versions of the parts of the program, by name.
     pub versions: BTreeMap<String, String>,
-    /// Whether it can run here, and within which limits.
+    /// The limits of the mechanism on this machine, or why it is unavailable.
     pub here: Result<Limits, Unavailable>,
 }
 
 impl Adapter {
-    /// One row of a manifest, whose program is started and asked, and what it claims. One that cannot run says why.
+    /// Starts the program of one row of a manifest, and asks it for its claims. If it cannot run, the adapter has the
+    /// reason.
     pub(crate) fn ask(manifest: &Manifest, row: &Row, session: &Session) -> (Adapter, Capabilities) {
         let (adapter, claims) = match greet(manifest, row, session) {
             Ok(Hello { versions, furlong: Some(furlong), .. }) => {
@@ -67,7 +68,7 @@ impl Adapter {
                     max_in_place_bytes: None,
                 });
                 let (alone, rates) = (claims.alone, claims.rates);
-                // Where nobody receives there is nothing one way.
+                // Without a receiver, one-way messages are impossible.
                 let patterns = if alone { vec![Pattern::default()] } else { claims.patterns.clone() };
                 (
                     Adapter { shape, alone, rates, patterns, versions, ..Adapter::of(manifest, row, here) },
@@ -79,7 +80,7 @@ impl Adapter {
         (adapter, capabilities(&row.name, claims))
     }
 
-    /// One whose roles run furlong's own loop: its claims are those of a built-in mechanism.
+    /// Returns an adapter whose roles run furlong's own loop. Its claims have the form of a built-in mechanism's.
     pub(super) fn with_furlongs_loop(
         manifest: &Manifest,
         row: &Row,
@@ -89,11 +90,11 @@ impl Adapter {
         let FurlongLoop { version, mut capabilities, limits } = furlong;
         let own = env!("CARGO_PKG_VERSION");
         let fault = if version != own {
-            Some(format!("it is made with furlong {version}, and this is {own}"))
+            Some(format!("it was built with furlong {version}, but this is {own}"))
         } else if manifest.command.len() > 1 || !row.arguments.is_empty() {
-            Some("its manifest gives arguments to a program that takes none".to_owned())
+            Some("its manifest has arguments for a program without arguments".to_owned())
         } else if capabilities.start == Start::Forked {
-            Some("its memory is inherited by a fork, and its roles are started afresh".to_owned())
+            Some("its memory is inherited over fork, but its roles are started as new programs".to_owned())
         } else if capabilities.waits.is_empty() || capabilities.waits.contains(&Wait::Own) {
             Some("it announces no wait strategy that furlong supports".to_owned())
         } else {
@@ -111,7 +112,7 @@ impl Adapter {
         (adapter, OwnedCapabilities { name: row.name.clone(), ..capabilities }.leak())
     }
 
-    /// One that has said nothing yet.
+    /// Returns an adapter whose program has not replied yet.
     fn of(manifest: &Manifest, row: &Row, here: Result<Limits, Unavailable>) -> Adapter {
         Adapter {
             manifest: manifest.clone(),
@@ -126,7 +127,7 @@ impl Adapter {
         }
     }
 
-    /// What is recorded of it.
+    /// Returns the facts about the program that are saved with a run.
     pub(crate) fn facts(&self) -> AdapterFacts {
         AdapterFacts {
             versions: self.versions.clone(),
@@ -135,7 +136,7 @@ impl Adapter {
         }
     }
 
-    /// Why furlong cannot ask this of a program, if it cannot.
+    /// Returns why the program cannot run this case, or `None`.
     pub fn refusal(&self, case: &Case) -> Option<Unavailable> {
         if self.role_program.is_some() {
             return None;
@@ -157,14 +158,14 @@ impl Adapter {
         } else if !case.access.is_copy() {
             (
                 format!("no --access {}", case.access),
-                "leave it out: its program copies, or does as its row says",
+                "leave it out: its program copies, or accesses memory as described in furlong list",
             )
         } else if !is_one(&case.window()) {
-            ("no --window".to_owned(), "leave it out: one message is outstanding")
+            ("no --window".to_owned(), "leave it out: one message is in flight")
         } else if !is_one(&case.parties()) && !case.pattern().is_to_several() {
             ("no --pairs".to_owned(), "leave it out: one pair is measured")
         } else if case.exchange.stall().is_some() {
-            ("no --stall: its programs do not sleep when they are asked to".to_owned(), "leave it out")
+            ("no --stall: its programs do not support pauses".to_owned(), "leave it out")
         } else if case.exchange.request().is_some_and(|request| request.by.is_some()) {
             ("no --request-by".to_owned(), "leave it out: requests go the same way as responses")
         } else {
@@ -174,8 +175,8 @@ impl Adapter {
     }
 }
 
-/// What the rest of furlong needs to know of a row; `None` for a program that has not said. Its texts live as long as this
-/// process, as those of built-in mechanisms do.
+/// Returns the capabilities of a row; `None` stands for a program that has not replied. Their strings live as long as
+/// this process, as those of built-in mechanisms do.
 fn capabilities(name: &str, claims: Option<Claims>) -> Capabilities {
     let text = |text: &str| -> &'static str { shortened(text).leak() };
     let Claims { summary, waits, patterns, copies, when_full, peer_death, reach, alone, .. } =
@@ -199,7 +200,7 @@ fn capabilities(name: &str, claims: Option<Claims>) -> Capabilities {
     }
 }
 
-/// Starts the program, asks it which row it is, and ends it with all that it has started.
+/// Starts the program, sends hello, and ends it with all processes that it has started.
 #[cfg(target_os = "linux")]
 fn greet(manifest: &Manifest, row: &Row, session: &Session) -> Result<Hello, Unavailable> {
     let missing: Vec<_> = manifest.missing();
@@ -215,12 +216,12 @@ fn greet(manifest: &Manifest, row: &Row, session: &Session) -> Result<Hello, Una
         };
         Unavailable::new(why, remedy)
     };
-    // No other program has this name in its environment. The session's janitor knows its beginning.
+    // No other program has this name in its environment. The session's cleanup process knows its beginning.
     let run = furlong_os::identity::random().map(|number| format!("{}-{number:016x}", session.name()));
     let run = run.map_err(|error| unavailable(error.to_string()))?;
     let hello = converse(manifest, row, &run, session, &unavailable);
-    // The end of the conversation ended the program, but not the processes that it has started. Those that hide are ended with the
-    // session, since they may be of another row, which is asked at this time.
+    // The program has ended with the conversation, but not the processes that it has started. Orphans with another
+    // environment are ended with the session: they may belong to another row, whose program is asked at this time.
     kill_named_processes(&run).map_err(|error| unavailable(error.to_string()))?;
     hello
 }
@@ -235,7 +236,7 @@ fn converse(
     unavailable: &dyn Fn(String) -> Unavailable,
 ) -> Result<Hello, Unavailable> {
     let phase = furlong_model::Phase::Open;
-    let interrupted = || Err(unavailable("a signal came before it has replied to hello".to_owned()));
+    let interrupted = || Err(unavailable("a signal arrived before it replied to hello".to_owned()));
     if session.is_to_end() {
         return interrupted();
     }
@@ -243,7 +244,7 @@ fn converse(
     let mut conversation = started.map_err(|error| unavailable(error.to_string()))?;
     let before_ns = clock::now_ns();
     let request = Request::Hello { protocol: PROTOCOL };
-    // The pipe is empty, so that it takes the request at once.
+    // The pipe is empty, so it accepts the request at once.
     conversation.send(&request, phase, Duration::ZERO, session).map_err(|why| unavailable(why.reason()))?;
     let deadline_ns = before_ns + HELLO_MS * 1_000_000;
     loop {
@@ -263,22 +264,22 @@ fn converse(
     }
 }
 
-/// Why no adapter runs here.
+/// Returns why adapters cannot run on this system.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn missing() -> Unavailable {
     Unavailable::new(
-        "adapters run on Linux alone: furlong sees by /proc what their programs use",
+        "adapters run only on Linux: furlong reads the resource usage of their programs from /proc",
         "run this on Linux",
     )
 }
 
-/// Greets nobody, and says why.
+/// Returns the reason why no program is started.
 #[cfg(not(target_os = "linux"))]
 fn greet(_manifest: &Manifest, _row: &Row, _session: &Session) -> Result<Hello, Unavailable> {
     Err(missing())
 }
 
-/// Whether a reply to hello, which came between these two times, is one to go on with.
+/// Checks a reply to hello, which arrived between these two times in nanoseconds.
 pub(super) fn accept(reply: Reply, row: &Row, [before_ns, after_ns]: [u64; 2]) -> Result<Hello, String> {
     let hello = match reply {
         Reply::Hello(hello) => hello,
@@ -287,12 +288,16 @@ pub(super) fn accept(reply: Reply, row: &Row, [before_ns, after_ns]: [u64; 2]) -
     };
     if hello.protocol != PROTOCOL {
         return Err(format!(
-            "it speaks version {} of the adapter protocol, and furlong {PROTOCOL}",
+            "it uses version {} of the adapter protocol, but furlong uses {PROTOCOL}",
             hello.protocol
         ));
     }
     if hello.name != row.name {
-        return Err(format!("it calls itself '{}', and its manifest '{}'", shortened(&hello.name), row.name));
+        return Err(format!(
+            "it calls itself '{}', but its manifest names it '{}'",
+            shortened(&hello.name),
+            row.name
+        ));
     }
     if !(before_ns..=after_ns).contains(&hello.clock_ns) {
         return Err(format!(
@@ -303,15 +308,16 @@ pub(super) fn accept(reply: Reply, row: &Row, [before_ns, after_ns]: [u64; 2]) -
     let Claims { waits, patterns, rates, alone, .. } = &hello.claims;
     if waits.contains(&Wait::Own) {
         return Err(
-            "it claims to wait by own, which is said of programs that know nothing of furlong".to_owned()
+            "it claims the wait strategy own, which is reserved for programs that know nothing of furlong"
+                .to_owned(),
         );
     }
     if waits.is_empty() || patterns.is_empty() {
-        return Err("it claims no way of waiting or no pattern".to_owned());
+        return Err("it claims no wait strategy or no pattern".to_owned());
     }
     for pattern in patterns.iter().filter(|pattern| !pattern.is_of_pairs()) {
         if !pattern.is_to_several() {
-            return Err(format!("it claims {pattern}, which furlong does not ask of other programs"));
+            return Err(format!("it claims {pattern}, which furlong does not support for adapters"));
         }
         if hello.shape != Shape::Pair || *alone || (pattern.is_to_all() && !rates) {
             let needed = if pattern.is_to_all() { "the shape pair and rates" } else { "the shape pair" };
@@ -319,7 +325,7 @@ pub(super) fn accept(reply: Reply, row: &Row, [before_ns, after_ns]: [u64; 2]) -
         }
     }
     if patterns.iter().filter(|pattern| pattern.is_to_several()).count() > 1 {
-        return Err("it claims both fan-out and work: let each be a row of its own".to_owned());
+        return Err("it claims both fan-out and work: declare a separate row for each".to_owned());
     }
     Ok(hello)
 }

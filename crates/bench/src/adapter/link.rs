@@ -1,4 +1,5 @@
-//! A link that another program makes: in a child of it, which removes what is left of the link when it is asked for no more.
+//! A link that another program creates, in a child process of furlong's. The child removes the remains of the link when
+//! its control connection is closed.
 
 use crate::child_process::{ChildKind, ChildProgram, done};
 use crate::control::End;
@@ -11,37 +12,37 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
 
-/// How long it may take to make a link, and to remove what is left of it, in milliseconds.
+/// The time limit for creating a link, and for removing its remains, in milliseconds.
 const TIMEOUT_MS: u64 = 10_000;
 
-/// What such a child is told.
+/// The configuration of the child.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct LinkConfiguration {
-    /// The mechanism.
+    /// The name of the mechanism.
     pub(crate) mechanism: String,
-    /// How the roles wait.
+    /// The wait strategy of the roles.
     pub(crate) wait: Wait,
-    /// What the link is to be.
+    /// The specification of the link.
     pub(crate) specification: LinkSpecification,
-    /// The number of the socket by which it passes the handles of both ends.
+    /// The socket over which the child passes the handles of both ends.
     pub(crate) socket: RawHandle,
 }
 
-/// What it has made.
+/// The child's description of the link.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct MadeLink {
-    /// As [`Link::rooms`].
+    /// The value of [`Link::rooms`].
     pub(crate) rooms: [Room; 2],
-    /// As [`Link::effective`].
+    /// The value of [`Link::effective`].
     pub(crate) effective: BTreeMap<String, u64>,
-    /// Both ends; of their descriptors the number counts.
+    /// Both ends. Only the number of their descriptors is used, because the handles arrive over the socket.
     pub(crate) ends: [End; 2],
 }
 
-/// Lets a child of `program` make a link.
+/// Creates a link in a child of `program`.
 ///
 /// # Errors
-/// What it says, or that it says nothing.
+/// Returns the child's error, or an error if the child does not answer in time.
 pub(crate) fn create(
     program: &ChildProgram,
     mechanism: &str,
@@ -72,7 +73,7 @@ pub(crate) fn create(
     }
     link.removes(move || {
         drop(control);
-        // One that does not end by itself is killed; what it left has names that the run knows.
+        // A child that does not exit in time is killed. The run knows the names of the remains.
         child.wait_at_most(TIMEOUT_MS);
         Ok(())
     });

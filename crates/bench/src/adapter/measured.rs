@@ -1,4 +1,5 @@
-//! The measured part of a trial of an adapter: how many messages it has, and the figures that the programs' clock readings make.
+//! The measured part of a trial of an adapter: its number of messages, and the figures from the programs' clock
+//! readings.
 
 use super::counted::{CountedTrial, MOST_READINGS};
 use super::protocol::{Exchange, IdleInitiator};
@@ -13,19 +14,19 @@ use furlong_model::{Arrival, OtherProcess, Part, Phase, RoleTally, TimerLateness
 use std::io;
 use std::time::Duration;
 
-/// What came of the measured part.
+/// The result of the measured part.
 pub(super) struct Timed {
     pub(super) timing: Timing,
-    /// Of each receiver where there are several.
+    /// The parts of the receivers if there are several.
     pub(super) parts: Vec<Part>,
     pub(super) roles: Vec<RoleTally>,
     pub(super) others: Vec<OtherProcess>,
 }
 
-/// What came of an exchange that was watched.
+/// The result of an exchange during which resource usage was measured.
 struct Watched {
     readings: Vec<Vec<u64>>,
-    /// How many each program exchanged.
+    /// The number of messages that each program exchanged.
     messages: Vec<u64>,
     idle: IdleInitiator,
     roles: Vec<RoleTally>,
@@ -33,10 +34,10 @@ struct Watched {
 }
 
 impl CountedTrial<'_> {
-    /// The measured part, once the pace is known.
+    /// Runs the measured part, once the pace is known.
     ///
     /// # Errors
-    /// Why there are no figures.
+    /// Returns the reason if there are no figures.
     pub(super) fn timed(&mut self, pace_ns: f64) -> Result<Timed, NotMeasured> {
         match self.case.pattern() {
             pattern if pattern.is_to_all() => self.timed_to_several(pace_ns),
@@ -59,9 +60,10 @@ impl CountedTrial<'_> {
         Ok(Timed { timing, parts: Vec::new(), roles, others })
     }
 
-    /// The measured part where each message goes to several, as in furlong's own loop: half of the time as fast as they are
-    /// taken, and half with one message under way; all of it so where messages are due at fixed times. A program sends none
-    /// when all have the one before, since it does not know that: here each is due when they have had time for that.
+    /// Runs the measured part of a pattern in which each message goes to several receivers. As in furlong's own loop,
+    /// half of the time measures throughput, and half has one message in flight. If messages are due at fixed times,
+    /// all of the time has one message in flight. A program does not know when all receivers have a message. So the
+    /// messages of the second half are due at intervals that give the receivers enough time.
     fn timed_to_several(&mut self, pace_ns: f64) -> Result<Timed, NotMeasured> {
         let failure = |trial: &Self, what| NotMeasured::from(trial.programs.failure(Phase::Finish, what));
         if let Some(interval_ns) = self.interval_ns() {
@@ -84,11 +86,11 @@ impl CountedTrial<'_> {
         Ok(Timed { timing, parts, roles, others })
     }
 
-    /// The measured part where each message goes to one of several workers.
+    /// Runs the measured part of a pattern in which each message goes to one of several workers.
     fn timed_to_workers(&mut self, pace_ns: f64) -> Result<Timed, NotMeasured> {
         let (messages, batch) = self.amount(pace_ns, self.settings.budget);
         let Watched { readings, messages, mut roles, others, .. } = self.watched(messages, batch, None)?;
-        // The sender's stands before them.
+        // The sender's number comes first.
         for ((role, taken), own) in roles.iter_mut().skip(1).zip(&self.taken).zip(&messages[1..]) {
             (role.messages_received, role.round_trips) = (taken.count, *own);
         }
@@ -97,7 +99,8 @@ impl CountedTrial<'_> {
         Ok(Timed { timing, parts, roles, others })
     }
 
-    /// Sends messages that are due so far apart, and one before them that is not kept, and gives the readings by receiver.
+    /// Sends messages that are due at this interval, after one message that is not recorded. Returns the readings by
+    /// receiver.
     fn in_turn(
         &mut self,
         phase: Phase,
@@ -110,8 +113,8 @@ impl CountedTrial<'_> {
         self.readings(part, &exchanged)
     }
 
-    /// How far apart messages are to be due so that all receivers have one before the next: twice what nearly all messages take,
-    /// which is found with a few that are further apart.
+    /// Returns the interval of messages, in nanoseconds, that lets all receivers have one message before the next is
+    /// due. It is twice the time of nearly all messages, which a few messages with a longer interval determine.
     fn interval_in_turn(&mut self, pace_ns: f64) -> Result<u64, NotMeasured> {
         const FIRST_NS: u64 = 1_000_000;
         const FEW: u64 = 10;
@@ -122,8 +125,8 @@ impl CountedTrial<'_> {
         Ok(2 * usual_ns.max(pace_ns as u64).max(1))
     }
 
-    /// Exchanges what is measured, and one batch more before it, which is not timed: the other roles begin a moment later,
-    /// which is in the first reading. Sees what everyone uses meanwhile.
+    /// Exchanges the measured messages, after one batch that is not timed: the other roles begin a moment later, so the
+    /// first reading contains their delay. Measures the resource usage of all processes in this time.
     fn watched(
         &mut self,
         messages: u64,
@@ -157,14 +160,14 @@ impl CountedTrial<'_> {
         Ok(Watched { readings, messages: exchanged.messages, idle, roles, others })
     }
 
-    /// How many messages fill this time, and how many of them go to a reading of the clock.
+    /// Returns the number of messages that fill the budget, and the number of messages per clock reading.
     fn amount(&self, pace_ns: f64, budget: Duration) -> (u64, u32) {
         let Settings { clock_read_ns, most_round_trips, .. } = *self.settings;
         let interval_ns = self.interval_ns();
-        // What cannot keep up takes the same time with fewer messages.
+        // A mechanism that is slower than the interval fills the time with fewer messages.
         let each_ns = interval_ns.map_or(pace_ns, |interval_ns| pace_ns.max(interval_ns as f64));
         let fill = (budget.as_nanos() as f64 / each_ns).ceil() as u64;
-        // Each of several workers is to have some.
+        // Each of several workers needs some messages.
         let of_one = self.case.pattern().is_to_one_of_several();
         let least = if of_one { 4 * u64::from(self.case.parties().get()) } else { 1 };
         let wanted = fill.min(most_round_trips.unwrap_or(u64::MAX)).max(least);
@@ -177,7 +180,7 @@ impl CountedTrial<'_> {
         ((wanted / batch) * batch, batch as u32)
     }
 
-    /// How far apart messages are due, if they are.
+    /// Returns the interval at which messages are due, in nanoseconds; `None` in a closed loop.
     fn interval_ns(&self) -> Option<u64> {
         match self.case.arrival {
             Arrival::Interval(interval_ns) => Some(interval_ns),
@@ -185,7 +188,7 @@ impl CountedTrial<'_> {
         }
     }
 
-    /// The times that are kept of the measured part: of batches, or of messages since each was due.
+    /// Returns the recorded times of the measured part: of batches, or of messages since each was due.
     fn times(
         &self,
         readings: &[u64],

@@ -1,7 +1,7 @@
-//! Mechanisms that other programs carry: `adapters/protocol.md` says how furlong talks with them.
+//! Mechanisms in other programs. `adapters/protocol.md` describes how furlong communicates with them.
 //!
-//! Such a program measures nothing but its own clock readings. What it uses, where it runs, whether it lives and what it
-//! leaves behind is seen to from here.
+//! Such a program reads the clock and measures nothing else. furlong measures its resource usage, pins it, notices its
+//! death, and removes what it leaves behind.
 
 #[cfg(target_os = "linux")]
 mod conversation;

@@ -1,4 +1,4 @@
-//! The processes of a trial of an adapter: who they are, where they run, what they use, whether they live.
+//! The processes of a trial of an adapter: their PIDs, CPUs, resource usage and deaths.
 
 use super::conversation::Conversation;
 use super::protocol::NamedProcess;
@@ -12,29 +12,29 @@ use furlong_os::usage::Usage;
 use furlong_os::wait::is_readable;
 use std::io;
 
-/// One process that takes part.
+/// A process of the trial.
 #[derive(Debug)]
 struct Participant {
     pid: i32,
-    /// `None` for a server of the mechanism's own.
+    /// The role; `None` for a server of the mechanism.
     party: Option<Party>,
     name: String,
-    /// Of one that furlong has not started; whose death it sees by itself.
+    /// The death notification of a process that furlong has not started; `None` for furlong's children.
     death: Option<Death>,
 }
 
-/// All that take part.
+/// All processes of the trial.
 #[derive(Debug, Default)]
 pub(super) struct Participants(Vec<Participant>);
 
-/// What each of them has used so far.
+/// The resource usage of each process so far.
 pub(super) struct Used(Vec<other_process::Used>);
 
 impl Participants {
-    /// A program that furlong has started, and the processes that it names.
+    /// Adds a program that furlong has started, and the processes that it names.
     ///
     /// # Errors
-    /// A process that is not one that this program has started, in the run `run`.
+    /// Returns a failure if a named process is dead, or was not started by this program in the run `run`.
     pub(super) fn add(
         &mut self,
         conversation: &Conversation,
@@ -45,11 +45,10 @@ impl Participants {
         self.0.push(Participant { pid, party: Some(party), name: String::new(), death: None });
         for NamedProcess { pid, role, name } in named {
             if !other_process::has_variable(pid, &format!("{RUN_VARIABLE}={run}")) {
-                let what =
-                    format!("it names process {pid}, which is none that it has started and that lives");
+                let what = format!("it names process {pid}, which is not a live process that it has started");
                 return Err(conversation.program.failure(Phase::Open, what));
             }
-            // Where the kernel has no pidfd, its death shows as silence.
+            // If the kernel has no pidfd, the death shows as silence.
             let death = Death::of(pid);
             let name = if name.is_empty() { other_process::name(pid) } else { name };
             let party = role.role().map(|role| if role == party.role { party } else { role.into() });
@@ -58,8 +57,8 @@ impl Participants {
         Ok(())
     }
 
-    /// Pins all, with all their threads: those of a role to its processor, of which each of `all` has one, and servers to those
-    /// of all.
+    /// Pins all threads of all processes. A role gets its own CPU: `processors` has one for each of `all`. Servers may
+    /// use the CPUs of all roles.
     pub(super) fn pin(&self, all: &[Party], processors: Option<&[usize]>) -> io::Result<()> {
         let Some(processors) = processors else { return Ok(()) };
         self.0.iter().try_for_each(|Participant { pid, party, .. }| {
@@ -69,17 +68,17 @@ impl Participants {
         })
     }
 
-    /// The processes that are roles.
+    /// Returns the processes that are roles.
     pub(super) fn roles(&self) -> Vec<(Party, i32)> {
         self.0.iter().filter_map(|one| Some((one.party?, one.pid))).collect()
     }
 
-    /// What becomes readable when one dies that furlong has not started.
+    /// Returns handles that become readable when a process dies that furlong has not started.
     pub(super) fn deaths(&self) -> impl Iterator<Item = BorrowedHandle<'_>> {
         self.0.iter().filter_map(|one| one.death.as_ref()).map(Death::as_handle)
     }
 
-    /// The death of one that furlong has not started, if one has died.
+    /// Returns the failure of a dead process that furlong has not started; `None` if all live.
     pub(super) fn death(&self, phase: Phase) -> Option<Failure> {
         let dead =
             |one: &&Participant| one.death.as_ref().is_some_and(|death| is_readable(death.as_handle()));
@@ -89,13 +88,14 @@ impl Participants {
         })
     }
 
-    /// What each has used so far.
+    /// Returns the resource usage of each process so far.
     pub(super) fn used(&self) -> io::Result<Used> {
         self.0.iter().map(|one| other_process::used(one.pid)).collect::<io::Result<_>>().map(Used)
     }
 
-    /// What the processes of each of `all` have used between two readings, in so many round trips, and how many messages it has
-    /// received, or sent one way; and what all others have used.
+    /// Returns the tally of each of `all`, and the usage of all other processes, between two readings. `round_trips` is
+    /// the number of round trips in this time. `messages_received` is the number of messages that each role has
+    /// received, or sent one way.
     pub(super) fn tallies(
         &self,
         all: &[Party],

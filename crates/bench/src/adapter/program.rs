@@ -1,4 +1,4 @@
-//! The other side of `hello`: for programs whose roles run furlong's own loop, which are made with this crate.
+//! The reply to hello for programs whose roles run furlong's own loop. Such programs are built with this crate.
 
 use super::protocol::{FurlongLoop, PROTOCOL};
 use furlong_model::{Capabilities, Limits, Unavailable};
@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 
-/// Says hello for a mechanism, with the versions of what is inside, until furlong asks no more.
+/// Replies to hello for a mechanism, with the versions of its parts, until furlong sends no more requests.
 ///
 /// # Errors
-/// Where furlong has not started this program as an adapter, or is gone.
+/// Returns an error if furlong has not started this program as an adapter, or has exited.
 pub fn say_hello(
     capabilities: &Capabilities,
     here: &Result<Limits, Unavailable>,

@@ -1,4 +1,4 @@
-//! The lines of the adapter protocol (`adapters/protocol.md`): one JSON object each.
+//! The messages of the adapter protocol (`adapters/protocol.md`): one JSON object per line.
 
 use furlong_loops::shared_end::Taken;
 use furlong_model::{
@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The version that is spoken here.
+/// The protocol version of this furlong.
 pub const PROTOCOL: u32 = 1;
 
-/// What furlong asks for.
+/// A request of furlong.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "op", rename_all = "kebab-case")]
 pub(super) enum Request<'a> {
-    /// Who are you?
+    /// Introduce yourself.
     Hello { protocol: u32 },
-    /// Be this role.
+    /// Set up this role.
     SetUp {
         role: &'a str,
         pattern: Pattern,
@@ -31,13 +31,13 @@ pub(super) enum Request<'a> {
     },
     /// Exchange messages.
     Exchange(Exchange),
-    /// Say when.
+    /// Send the clock readings of the last exchange.
     Readings,
-    /// End.
+    /// Exit.
     Finish,
 }
 
-/// How many responders there are, and which of them one is, from 1 on.
+/// The number of responders, and the number of one of them, counted from 1.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct Several {
     pub(super) responders: u32,
@@ -45,39 +45,39 @@ pub(super) struct Several {
     pub(super) number: Option<u32>,
 }
 
-/// Which messages to exchange.
+/// The messages to exchange.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct Exchange {
     pub(super) phase: Phase,
     pub(super) messages: u64,
-    /// How many go to a reading of the clock.
+    /// The number of messages per clock reading.
     pub(super) batch: u32,
     pub(super) verify: bool,
-    /// How far apart messages are due, in nanoseconds; each follows the one before at once if it is not said.
+    /// The interval at which messages are due, in nanoseconds; `None` in a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) interval_ns: Option<u64>,
 }
 
-/// What a program replies.
+/// A reply of a program.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "op", rename_all = "kebab-case")]
 pub(super) enum Reply {
-    /// To [`Request::Hello`].
+    /// The reply to [`Request::Hello`].
     Hello(Hello),
-    /// To [`Request::SetUp`].
+    /// The reply to [`Request::SetUp`].
     Ready(Ready),
-    /// To [`Request::Exchange`].
+    /// The reply to [`Request::Exchange`].
     Exchanged(ExchangeReply),
-    /// To [`Request::Readings`].
+    /// The reply to [`Request::Readings`].
     Readings { clock_ns: Vec<u64> },
-    /// To [`Request::Finish`].
+    /// The reply to [`Request::Finish`].
     Finished,
-    /// To any.
+    /// The reply to any request that failed.
     Error { fault: AdapterFault, detail: String },
 }
 
 impl Reply {
-    /// Its name on the line.
+    /// Returns the name of the reply in the protocol.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Reply::Hello(_) => "hello",
@@ -101,21 +101,21 @@ pub(super) struct ExchangeReply {
     pub(super) taken: Option<Taken>,
 }
 
-/// What became of messages that are due at fixed times, beside their times.
+/// Statistics of messages that are due at fixed times, in addition to their times.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(super) struct IdleInitiator {
-    /// Messages that were sent later than they were due.
+    /// The number of messages that were sent later than they were due.
     pub(super) late: u64,
-    /// Numbers of late messages, each followed by how many nanoseconds it was late; `None` of a program that does not report it.
+    /// Numbers of late messages, each followed by its delay in nanoseconds; `None` if the program does not report them.
     pub(super) late_by_ns: Option<Vec<u64>>,
-    /// Processor time that the initiator used to wait for messages to be due.
+    /// The CPU time, in nanoseconds, that the initiator used while it waited for messages to be due.
     pub(super) idle_ns: u64,
-    /// Times that it slept for that.
+    /// The number of sleeps in these waits.
     pub(super) idle_switches: u64,
 }
 
-/// Who a program is.
+/// The introduction of a program.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Hello {
     pub(super) protocol: u32,
@@ -125,32 +125,32 @@ pub(super) struct Hello {
     pub(super) clock_ns: u64,
     pub(super) shape: Shape,
     pub(super) claims: Claims,
-    /// Of a program whose roles run furlong's own loop.
+    /// The description of a program whose roles run furlong's own loop.
     #[serde(default)]
     pub(super) furlong: Option<Box<FurlongLoop>>,
 }
 
-/// What a program says of a mechanism that it has by furlong's own contract.
+/// The description of a mechanism that implements furlong's own traits.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct FurlongLoop {
-    /// The version of furlong that it is made with.
+    /// The version of furlong that the program is built with.
     pub(super) version: String,
     pub(super) capabilities: OwnedCapabilities,
     pub(super) limits: Limits,
 }
 
-/// How many processes furlong starts.
+/// The number of processes that furlong starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
-    /// One for each role.
+    /// One process per role.
     Pair,
-    /// One, which starts its own peer.
+    /// One process, which starts its own peer.
     #[serde(rename = "self")]
     Own,
 }
 
-/// What a program says of its mechanism; what it leaves out is as on the page.
+/// A program's claims about its mechanism. Omitted claims have the defaults of the protocol's page.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default)]
 pub(super) struct Claims {
@@ -185,7 +185,7 @@ impl Default for Claims {
     }
 }
 
-/// What will be, and who takes part.
+/// The confirmed set-up, and the processes that take part.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Ready {
     pub(super) effective: Effective,
@@ -193,13 +193,13 @@ pub(super) struct Ready {
     pub(super) processes: Vec<NamedProcess>,
 }
 
-/// What a program will do.
+/// The set-up that a program confirms.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(super) struct Effective {
     pub(super) pattern: Pattern,
     pub(super) wait: Wait,
     pub(super) sizes_bytes: [usize; 2],
-    /// Numbers in force, by name.
+    /// The values in effect, by name.
     #[serde(flatten)]
     pub(super) numbers: BTreeMap<String, u64>,
 }
@@ -213,20 +213,20 @@ pub(super) struct NamedProcess {
     pub(super) name: String,
 }
 
-/// Which part a process has.
+/// The part that a process has in a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Part {
-    /// As the role.
+    /// The initiator.
     Initiator,
-    /// As the role.
+    /// The responder.
     Responder,
-    /// Neither: a server of the mechanism's own.
+    /// A server of the mechanism.
     Other,
 }
 
 impl Part {
-    /// The role, if it is one.
+    /// Returns the role, if the process has one.
     pub(super) fn role(self) -> Option<Role> {
         match self {
             Part::Initiator => Some(Role::Initiator),
@@ -236,7 +236,7 @@ impl Part {
     }
 }
 
-/// What goes wrong in a program.
+/// A fault that a program reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum AdapterFault {
@@ -245,14 +245,14 @@ pub(super) enum AdapterFault {
     Reordered,
     Truncated,
     Flipped,
-    /// It cannot be done here, which is no failure.
+    /// The request is not possible on this machine, which is not a failure.
     Unsupported,
     #[serde(other)]
     Error,
 }
 
 impl AdapterFault {
-    /// Furlong's name for it; `None` for what is no failure.
+    /// Returns furlong's name for the fault; `None` if it is not a failure.
     pub(super) fn fault(self) -> Option<Fault> {
         Some(match self {
             AdapterFault::Lost => Fault::Lost,
@@ -270,7 +270,7 @@ impl AdapterFault {
 mod tests {
     use super::*;
 
-    /// The examples of the protocol's page: each block of JSON, with its lines joined.
+    /// Returns the examples of the protocol's page: each block of JSON, with its lines joined.
     fn examples() -> Vec<String> {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../adapters/protocol.md");
         let page = std::fs::read_to_string(page).unwrap();
@@ -286,7 +286,7 @@ mod tests {
             let value: serde_json::Value = serde_json::from_str(&example).unwrap();
             let op = value["op"].as_str().unwrap();
             match serde_json::from_str::<Reply>(&example) {
-                // A request and a reply of one name differ in what else they have.
+                // A request and a reply with the same name have different fields.
                 Err(_) if requests.contains(&op) => {}
                 Err(error) => panic!("{example}: {error}"),
                 Ok(reply) => replies.push(reply.name()),

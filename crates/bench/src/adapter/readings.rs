@@ -1,4 +1,4 @@
-//! The clock readings of a program: whether they can be, and the times that they make.
+//! Checks of the clock readings of a program, and the times between them.
 
 use furlong_loops::schedule::{LateSends, Schedule};
 use furlong_model::{Arrival, TimerLateness, Wait};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// Checks readings that a program took between `asked_ns` and `replied_ns`.
 ///
 /// # Errors
-/// What cannot be about them.
+/// Returns the contradiction if the readings are impossible.
 pub(super) fn check(
     readings: &[u64],
     messages: u64,
@@ -17,7 +17,7 @@ pub(super) fn check(
     let expected = messages / u64::from(batch) + 1;
     if readings.len() as u64 != expected {
         return Err(format!(
-            "it read the clock {} times, and {expected} times were asked for",
+            "it read the clock {} times, but {expected} times were requested",
             readings.len()
         ));
     }
@@ -30,13 +30,13 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The times of batches that follow each other at once.
+/// Returns the times of batches in a closed loop, in nanoseconds.
 pub(super) fn times(readings: &[u64]) -> Vec<u64> {
     readings.windows(2).map(|pair| pair[1] - pair[0]).collect()
 }
 
-/// How long all took together but the first batch, before which the other role may not have begun; where messages are due, from
-/// when the first one was.
+/// Returns the time of all messages except the first batch, in nanoseconds: the other role may begin during that batch.
+/// If messages are due at fixed times, the time begins when the first message was due.
 pub(super) fn elapsed_ns(readings: &[u64], interval_ns: Option<u64>) -> u64 {
     let first = match interval_ns {
         Some(interval_ns) => readings.first().map(|start| start + interval_ns),
@@ -45,11 +45,12 @@ pub(super) fn elapsed_ns(readings: &[u64], interval_ns: Option<u64>) -> u64 {
     readings.last().zip(first).map_or(0, |(last, first)| last.saturating_sub(first))
 }
 
-/// Returns the times of messages that were due so far apart, by the rule of furlong's own loops: from when a message was due, and
-/// from its send if the program reports that it was late and no message was in flight when it was due.
+/// Returns the times of messages that were due at this interval, by the rule of furlong's own loops. A time begins when
+/// the message was due. It begins with the send if the program reports that the send was late, and no message was in
+/// flight when this one was due.
 ///
 /// # Errors
-/// Which message came before it was due or sent.
+/// Returns the number of a message that arrived before it was due or sent.
 pub(super) fn times_since_due(
     readings: &[u64],
     interval_ns: u64,
@@ -79,7 +80,7 @@ mod tests {
 
     #[test]
     fn times_of_messages_that_were_due_count_from_then() {
-        // The second one took as long as three intervals, so the third could only be sent late.
+        // The second message took longer than two intervals, so the third was sent late.
         assert_eq!(times_since_due(&[100, 205, 510, 515], 100, None), Ok((vec![5, 210, 115], None)));
         let early = times_since_due(&[100, 205, 299], 100, None).unwrap_err();
         assert_eq!(early, "message 2 came before it was due or sent");

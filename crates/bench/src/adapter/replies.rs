@@ -1,4 +1,4 @@
-//! Asking all programs of a trial, and waiting for what they reply, whatever happens.
+//! Requests to all programs of a trial, and the wait for their replies.
 
 use super::conversation::Conversation;
 use super::participants::Participants;
@@ -18,15 +18,15 @@ pub(super) struct Programs<'a> {
     pub(super) observer: &'a mut dyn Observer,
     pub(super) conversations: Vec<Conversation>,
     pub(super) participants: Participants,
-    /// When the trial is ended; `None` for one that may take as long as its programs reply.
+    /// The end of the trial; `None` if it may take as long as its programs reply.
     pub(super) end: Option<LatestEnd>,
 }
 
 impl Programs<'_> {
-    /// Asks all programs and waits for all replies, whatever happens.
+    /// Sends a request to all programs and waits for all replies.
     ///
     /// # Errors
-    /// What one of them did instead.
+    /// Returns a failure if a program does something else than reply.
     pub(super) fn ask_all<'r>(
         &mut self,
         phase: Phase,
@@ -44,7 +44,7 @@ impl Programs<'_> {
         supervise(&mut asked, session, *observer)
     }
 
-    /// A failure that is no single program's.
+    /// Returns a failure that does not belong to a single program.
     pub(super) fn failure(&self, phase: Phase, detail: String) -> Failure {
         let party = (self.conversations.len() == 1).then_some(Role::Initiator.into());
         Failure { phase, party, fault: Fault::Error, detail }
@@ -62,7 +62,7 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Programs that have not replied.
+    /// Returns the programs that have not replied.
     fn awaited(&self) -> impl Iterator<Item = &Conversation> {
         let awaited = self.conversations.iter().zip(&self.heard).filter(|(_, heard)| heard.is_nothing());
         awaited.map(|(conversation, _)| conversation)
@@ -81,7 +81,7 @@ impl Asked<'_> {
             }
             let failure = match (conversation.attend(phase), &heard) {
                 (Ok(None), _) => continue,
-                // Who has finished may end.
+                // A program that has finished may exit.
                 (Err(_), Heard::Reply(Reply::Finished)) => continue,
                 (Ok(Some(Reply::Error { fault, detail })), _) => {
                     let detail = shortened(&detail);
@@ -168,11 +168,11 @@ impl Carrier for Asked<'_> {
     }
 }
 
-/// What a program has said since it was asked.
+/// The answer of a program since the request.
 enum Heard {
     Nothing,
     Reply(Reply),
-    /// It will not reply, and why is noted.
+    /// The program will not reply; its failure is recorded.
     Failure,
 }
 
@@ -193,7 +193,7 @@ impl Heard {
     }
 }
 
-/// A reply to something else.
+/// Returns the failure for a reply that does not match its request.
 pub(super) fn unexpected(conversation: &Conversation, phase: Phase, wanted: &str, reply: &Reply) -> Failure {
-    conversation.program.failure(phase, format!("it replied '{}' where '{wanted}' was due", reply.name()))
+    conversation.program.failure(phase, format!("it replied '{}', expected '{wanted}'", reply.name()))
 }

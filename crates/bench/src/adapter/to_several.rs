@@ -1,5 +1,5 @@
-//! Messages to several receivers by programs: what their clock readings say. Those of each receiver stand behind the sender's, and
-//! its first one ends what is not timed.
+//! Figures of messages to several receivers, from the clock readings of programs. The readings of each receiver follow
+//! the sender's first reading. The first reading of the receiver ends the part that is not timed.
 
 use super::readings::{elapsed_ns, times, times_since_due};
 use crate::trial::together;
@@ -8,7 +8,8 @@ use furlong_loops::recorder::{Timing, timing_of};
 use furlong_loops::role_error::RoleError;
 use furlong_model::{Part, Party, Pattern, Role};
 
-/// The readings of each responder behind the first of the sender, which stand alone where the sender reads the clock no more.
+/// Returns the readings of each responder after the sender's first reading. If each message goes to one of several
+/// workers, all readings of the sender come first.
 pub(super) fn behind_the_first(of_each: Vec<Vec<u64>>, pattern: Pattern) -> Vec<Vec<u64>> {
     let mut of_each = of_each.into_iter();
     let sender = of_each.next().unwrap_or_default();
@@ -17,10 +18,11 @@ pub(super) fn behind_the_first(of_each: Vec<Vec<u64>>, pattern: Pattern) -> Vec<
     pattern.is_to_one_of_several().then(|| sender.clone()).into_iter().chain(responders).collect()
 }
 
-/// What nearly all messages that were due so far apart take until the last receiver has them: all but one of ten.
+/// Returns the 90th percentile of the time, in nanoseconds, until the last receiver has a message. The messages are due
+/// at this interval.
 ///
 /// # Errors
-/// Which message came before it was due.
+/// Returns the number of a message that arrived before it was due.
 pub(super) fn nearly_all_take_ns(readings: &[Vec<u64>], interval_ns: u64) -> Result<u64, String> {
     let mut last: Vec<u64> =
         taken_ns(readings, interval_ns)?.iter().filter_map(|taken| taken.last().copied()).collect();
@@ -28,10 +30,10 @@ pub(super) fn nearly_all_take_ns(readings: &[Vec<u64>], interval_ns: u64) -> Res
     Ok(last.get(last.len() * 9 / 10).or(last.last()).copied().unwrap_or_default())
 }
 
-/// The figures of messages that were due at fixed times, of which `late` were sent later.
+/// Returns the figures of messages that were due at fixed times; `late` of them were sent later.
 ///
 /// # Errors
-/// What cannot be about the readings.
+/// Returns the contradiction if the readings are impossible.
 pub(super) fn when_due(
     readings: &[Vec<u64>],
     interval_ns: u64,
@@ -46,10 +48,11 @@ pub(super) fn when_due(
     both(sent, readings.iter().map(receiver))
 }
 
-/// The figures of messages as fast as they were taken, `batch` to a reading, and of those that were due one after the other.
+/// Returns the figures of a throughput part with `batch` messages per reading, and of a part with one message in
+/// flight.
 ///
 /// # Errors
-/// What cannot be about the readings.
+/// Returns the contradiction if the readings are impossible.
 pub(super) fn streamed_and_in_turn(
     streamed: &[Vec<u64>],
     batch: u32,
@@ -63,11 +66,12 @@ pub(super) fn streamed_and_in_turn(
     both(reached(in_turn, interval_ns)?, streamed.iter().map(receiver))
 }
 
-/// The figures of messages that went to one of several each, `batch` of them to a reading, of the sender and then of each worker,
-/// who exchanged so many. What the sender sends may wait for a worker, so the time is that until the last worker had its last.
+/// Returns the figures of a pattern in which each message goes to one of several workers, with `batch` messages per
+/// reading. The readings and the numbers `exchanged` are those of the sender and then of each worker. Sent messages may
+/// wait for a worker, so the time ends when the last worker has its last message.
 ///
 /// # Errors
-/// What cannot be about the readings.
+/// Returns the contradiction if the readings are impossible.
 pub(super) fn taken_by_one_of(
     readings: &[Vec<u64>],
     exchanged: &[u64],
@@ -93,15 +97,16 @@ pub(super) fn taken_by_one_of(
     together(Pattern::Work, timings.collect())
 }
 
-/// When a worker had the last of its messages, of which the last ones fill no batch: those came at the pace of all before them.
+/// Returns the time at which a worker had its last message. The last messages may not fill a batch; they are assumed to
+/// have arrived at the mean pace of all before them.
 fn had_last_ns(readings: &[u64], batch: u32, count: u64) -> u64 {
     let [first, .., last] = readings else { return 0 };
     let read = (readings.len() as u64 - 1) * u64::from(batch);
     last + ((last - first) as f64 / read as f64 * count.saturating_sub(read) as f64) as u64
 }
 
-/// How many messages a worker had taken at some time, between readings of which there are `batch` to each: those at the same pace
-/// as around them.
+/// Returns the number of messages that a worker had received at a time. Between two readings, which are `batch`
+/// messages apart, the pace is assumed to be constant.
 fn taken_until(readings: &[u64], batch: u32, at_ns: u64) -> f64 {
     let whole = readings.partition_point(|reading| *reading <= at_ns).saturating_sub(1);
     let part = match readings[whole.min(readings.len() - 1)..] {
@@ -111,7 +116,7 @@ fn taken_until(readings: &[u64], batch: u32, at_ns: u64) -> f64 {
     (whole as f64 + part) * f64::from(batch)
 }
 
-/// Puts together what the sender and the receivers saw.
+/// Combines the measurements of the sender and of the receivers.
 fn both(
     sent: Timing,
     received: impl Iterator<Item = Result<Timing, String>>,
@@ -123,7 +128,8 @@ fn both(
     together(Pattern::FanOut, timings.collect())
 }
 
-/// The times until the first, half of all, and the last receiver had each message but the first.
+/// Returns the times at which the first, half of all, and the last receiver had each message. The first message is left
+/// out.
 fn reached(readings: &[Vec<u64>], interval_ns: u64) -> Result<Timing, String> {
     let mut reached = Reached::new().map_err(detail)?;
     let taken_ns = taken_ns(readings, interval_ns)?;
@@ -132,7 +138,7 @@ fn reached(readings: &[Vec<u64>], interval_ns: u64) -> Result<Timing, String> {
     reached.timing_of(taken_ns.len() as u64 - 1, elapsed_ns.unwrap_or_default()).map_err(detail)
 }
 
-/// How long each message took to each receiver since it was due, in order.
+/// Returns the time that each message took to each receiver since it was due, sorted by time.
 fn taken_ns(readings: &[Vec<u64>], interval_ns: u64) -> Result<Vec<Vec<u64>>, String> {
     let of_each =
         readings.iter().map(|readings| times_since_due(readings, interval_ns, None).map(|(times, _)| times));
@@ -157,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_message_has_arrived_when_the_last_receiver_has_it() {
-        // Due at 1100, 1200 and 1300, of which the first is not timed.
+        // The messages are due at 1100, 1200 and 1300; the first is not timed.
         let readings = [vec![1000, 1190, 1230, 1310], vec![1000, 1195, 1215, 1350]];
         assert_eq!(taken_ns(&readings, 100), Ok(vec![vec![90, 95], vec![15, 30], vec![10, 50]]));
         assert_eq!(nearly_all_take_ns(&readings, 100), Ok(95));
@@ -174,10 +180,12 @@ mod tests {
     fn the_time_of_several_workers_ends_with_the_last_message() {
         let taken = [50, 100, 150, 200, 900].map(|at| taken_until(&[100, 200, 400], 8, at));
         assert_eq!(taken, [0.0, 0.0, 4.0, 8.0, 16.0]);
-        // Sent until 400. The first batch is not timed, and the last two messages of the first worker fill none.
+        // Messages are sent until 400. The first batch is not timed, and the last two messages of the first worker fill
+        // no batch.
         let readings = [vec![100, 200, 300, 400], vec![100, 300, 500], vec![100, 200]];
         let (timing, parts) = taken_by_one_of(&readings, &[30, 22, 8], 10).unwrap();
-        // 20 in 400 ns, and 2 more; less 5 and 10 before the time begins.
+        // The first worker has received 20 messages in 400 ns, and 2 more. Before the time begins, the workers have received
+        // 5 and 10 messages.
         assert_eq!((timing.elapsed_ns, timing.round_trips), (340, 17));
         assert_eq!(parts.iter().map(|part| part.round_trips).collect::<Vec<_>>(), [17, 0]);
         let nothing = taken_by_one_of(&[vec![100, 200], vec![100], vec![100]], &[1, 0, 0], 1).unwrap();

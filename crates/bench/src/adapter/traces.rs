@@ -1,4 +1,4 @@
-//! What programs leave behind: processes of theirs, files, and objects with the link's name.
+//! The remains of programs: processes, files, and objects with the name of the link.
 
 use furlong_mechanism::LinkSpecification;
 use furlong_os::linux::signal;
@@ -11,18 +11,19 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// In the environment of every program, and by that of all that they start: which run they belong to.
+/// The environment variable that names the run. Every program has it, and so have all processes that they start.
 pub(crate) const RUN_VARIABLE: &str = "FURLONG_RUN";
 
-/// Kills every process that programs of this run have started and that still lives, and gives their names.
+/// Kills all live processes that programs of this run have started, and returns their names.
 ///
 /// # Errors
-/// Where one may not be killed, or does not end.
+/// Returns an error if a process may not be killed, or does not end.
 pub(crate) fn kill_processes(run: &str) -> io::Result<Vec<String>> {
     kill_all(|| processes_of(run))
 }
 
-/// Kills every process with this run in its environment, and no other one: programs of other rows may run at this time.
+/// Kills all processes that have this run in their environment, and no others: programs of other rows may run at this
+/// time.
 ///
 /// # Errors
 /// Returns an error if a process may not be killed, or does not end.
@@ -32,7 +33,7 @@ pub(super) fn kill_named_processes(run: &str) -> io::Result<Vec<String>> {
 
 fn kill_all(find: impl Fn() -> Vec<i32>) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
-    // One that is killed may have started another in between.
+    // A killed process may have started another one in between.
     let ended = within(TIMEOUT, || {
         let found = find();
         for pid in &found {
@@ -44,19 +45,19 @@ fn kill_all(find: impl Fn() -> Vec<i32>) -> io::Result<Vec<String>> {
         }
         Ok(found.is_empty())
     })?;
-    if ended { Ok(names) } else { Err(io::Error::other(format!("{} cannot be ended", names.join(", ")))) }
+    if ended { Ok(names) } else { Err(io::Error::other(format!("cannot kill {}", names.join(", ")))) }
 }
 
-/// The same, for processes that were asked to end and have a moment to do so.
+/// Waits a moment for processes that were asked to end, kills those that remain, and returns their names.
 ///
 /// # Errors
-/// As above.
+/// Returns an error if a process may not be killed, or does not end.
 pub(crate) fn remaining_processes(run: &str) -> io::Result<Vec<String>> {
     if within(MOMENT, || Ok(processes_of(run).is_empty()))? { Ok(Vec::new()) } else { kill_processes(run) }
 }
 
-/// Ends the command of this run that reaches another host, and its descendants. The other side may be on this host and removes its
-/// directory, so it is asked first.
+/// Ends the command of this run that connects to another host, and its descendants. The agent may be on this host and
+/// removes its directory, so it is asked first.
 ///
 /// # Errors
 /// Returns an error if a process may not be killed, or does not end.
@@ -73,30 +74,30 @@ pub(crate) fn end_processes(run: &str) -> io::Result<()> {
     if within(LONGER, have_ended)? { Ok(()) } else { kill_processes(run).map(drop) }
 }
 
-/// How long processes that are killed may take to end.
+/// The time that killed processes may take to end.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long those may take that end by themselves.
+/// The time that processes may take to end without a signal.
 const MOMENT: Duration = Duration::from_millis(500);
 
-/// How long those may take that are asked to.
+/// The time that processes may take to end after a signal.
 const LONGER: Duration = Duration::from_secs(2);
 
-/// The processes that programs of this run have started: those with the run in their environment, and those that this process
-/// has adopted, which may have another environment.
+/// Returns the processes that programs of this run have started. They have the run in their environment, or this
+/// process has adopted them: adopted processes may have another environment.
 fn processes_of(run: &str) -> Vec<i32> {
     let mut found = named_processes(run);
     found.extend(orphans::adopted());
     distinct(found)
 }
 
-/// The processes with this run in their environment; not this one, which a program may have started too.
+/// Returns the processes with this run in their environment, except this one, which a program may have started too.
 fn named_processes(run: &str) -> Vec<i32> {
     let found = other_process::find_by_variable(&format!("{RUN_VARIABLE}={run}"));
     found.into_iter().filter(|pid| *pid != std::process::id() as i32).collect()
 }
 
-/// Whether it is so within this time; asks every millisecond.
+/// Returns whether the condition becomes true within this time. Checks it every millisecond.
 fn within(time: Duration, mut is_so: impl FnMut() -> io::Result<bool>) -> io::Result<bool> {
     let begin = Instant::now();
     loop {
@@ -110,19 +111,19 @@ fn within(time: Duration, mut is_so: impl FnMut() -> io::Result<bool>) -> io::Re
     }
 }
 
-/// Removes all files and named objects of a link that are still there, and gives their names.
+/// Removes all remaining files and named objects of a link, and returns their names.
 pub(super) fn remove_files(specification: &LinkSpecification) -> Vec<String> {
     let in_folder = remove_from(&specification.folder, |_| true);
     in_folder.into_iter().chain(remove_named(&specification.name)).collect()
 }
 
-/// Removes everything in memory whose name begins like this, and gives the names: shared memory, semaphores and queues.
+/// Removes all shared memory, semaphores and queues whose names have this prefix, and returns their names.
 pub(crate) fn remove_named(prefix: &str) -> Vec<String> {
     let is_ours = |name: &str| name.trim_start_matches("sem.").starts_with(prefix);
     ["/dev/shm", "/dev/mqueue"].iter().flat_map(|folder| remove_from(Path::new(folder), is_ours)).collect()
 }
 
-/// Removes these entries of a folder, and gives their names.
+/// Removes matching entries of a directory, and returns their paths.
 fn remove_from(folder: &Path, is_ours: impl Fn(&str) -> bool) -> Vec<String> {
     let mut removed = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -1,4 +1,4 @@
-//! The log of system calls of a trial's roles, kept while it takes place.
+//! The log of the system calls of a trial's roles, kept during the trial.
 
 use crate::trial::Span;
 use crate::watch::Observer;
@@ -12,28 +12,28 @@ use furlong_stats::sort_by_key;
 use std::collections::BTreeMap;
 use std::io;
 
-/// What one role called within the span.
+/// The calls of one role within the span.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
-    /// Times that the usage was asked for so far.
+    /// The number of `getrusage` calls so far.
     marks: u32,
     calls: BTreeMap<i64, u64>,
-    /// Those of each thread, of a role all of whose threads are traced.
+    /// The calls of each thread, if all threads of the role are traced.
     threads: BTreeMap<i32, ThreadLog>,
 }
 
-/// What one thread called.
+/// The calls of one thread.
 #[derive(Debug, Default)]
 struct ThreadLog {
     name: String,
-    /// Whether that is another name than its process has, which each thread begins with.
+    /// Whether the name differs from the name of its process, which each thread begins with.
     has_own_name: bool,
     calls: BTreeMap<i64, u64>,
     count: u64,
 }
 
 impl Log {
-    /// One that furlong's own loop makes, which asks for its usage by the call `mark`.
+    /// Records a call of furlong's own loop, which marks the span with the call `mark`.
     fn enter(&mut self, number: i64, mark: i64) {
         if number == mark {
             self.marks += 1;
@@ -42,13 +42,13 @@ impl Log {
         }
     }
 
-    /// One of any thread.
+    /// Records a call of any thread.
     fn enter_from(&mut self, caller: Caller, number: i64) {
         *self.calls.entry(number).or_default() += 1;
         let thread = self.threads.entry(caller.thread).or_default();
         *thread.calls.entry(number).or_default() += 1;
         thread.count += 1;
-        // A thread may take its name after it has begun.
+        // A thread may set its name after it has begun.
         if thread.count.is_power_of_two() {
             let now = other_process::thread_name(caller.process, caller.thread);
             if !now.is_empty() {
@@ -58,12 +58,12 @@ impl Log {
         }
     }
 
-    /// How often this call was made.
+    /// Returns the number of times that this call was made.
     fn calls_by_name(&self, name: &str) -> u64 {
         system_call::number(name).and_then(|number| self.calls.get(&number)).copied().unwrap_or_default()
     }
 
-    /// How many calls threads of each name made, where several did.
+    /// Returns the number of calls by threads of each name; empty if only one thread made calls.
     pub(crate) fn by_thread(&self) -> BTreeMap<String, u64> {
         let mut named: BTreeMap<String, u64> = BTreeMap::new();
         for thread in self.threads.values() {
@@ -72,7 +72,7 @@ impl Log {
         if self.threads.len() > 1 { named } else { BTreeMap::new() }
     }
 
-    /// How often threads with a name of their own made each call, by both names.
+    /// Returns the calls of threads that have set their names, by the names of thread and call.
     pub(crate) fn of_library_threads(&self) -> BTreeMap<String, BTreeMap<String, u64>> {
         let mut named: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
         for thread in self.threads.values().filter(|thread| thread.has_own_name) {
@@ -81,7 +81,7 @@ impl Log {
         named
     }
 
-    /// How often each call was made, by name.
+    /// Returns the number of times that each call was made, by name.
     pub(crate) fn by_name(&self) -> BTreeMap<String, u64> {
         let mut named = BTreeMap::new();
         add_by_name(&self.calls, &mut named);
@@ -89,49 +89,50 @@ impl Log {
     }
 }
 
-/// Adds calls by number to those by name.
+/// Adds the numbers of calls to those by name.
 fn add_by_name(calls: &BTreeMap<i64, u64>, named: &mut BTreeMap<String, u64>) {
     for (number, count) in calls {
         *named.entry(system_call::name(*number)).or_default() += count;
     }
 }
 
-/// Traces the system calls of all roles.
+/// An observer that traces the system calls of all roles.
 pub(super) struct Calls {
     span: Span,
     source: Source,
     /// Each process, with the index of its role's log.
     processes: Vec<(i32, usize)>,
-    /// One for each role, in the order of their tallies.
+    /// The log of each role, in the order of their tallies.
     pub(super) logs: Vec<Log>,
-    /// The number of the call that marks beginning and end.
+    /// The number of the system call that marks the start and the end.
     mark: i64,
-    /// Why the counts cannot be trusted.
+    /// The reason why the counts cannot be trusted.
     pub(super) error: Option<io::Error>,
 }
 
-/// Where system calls are learnt of.
+/// The source of the system calls.
 enum Source {
-    /// The kernel's event of this number, a log for each thread.
+    /// A kernel event with this number, with one log per thread.
     Event(u64, Vec<(Caller, SystemCallLog)>),
-    /// Stops at each call.
+    /// The tracer, which stops the roles at each call.
     Stops(Option<Tracer>),
 }
 
 impl Calls {
     pub(super) fn new(event: Option<u64>, span: Span) -> Calls {
         let source = event.map_or(Source::Stops(None), |event| Source::Event(event, Vec::new()));
-        // Every kernel has it; without, nothing would be found between the marks, and the counts be missing.
+        // Every kernel has this call. Without it, no call would be counted between the marks, and the check of the
+        // marks would report that.
         let mark = system_call::number("getrusage").unwrap_or(-1);
         Calls { span, source, processes: Vec::new(), logs: Vec::new(), mark, error: None }
     }
 
-    /// Whether all threads are traced: those of a program that furlong knows nothing of.
+    /// Returns whether all threads are traced, as for a program that does not run furlong's loop.
     fn of_all_threads(&self) -> bool {
         self.span.marks == 0
     }
 
-    /// Begins with the roles waiting for the first phase.
+    /// Begins the logs while the roles wait for the first phase.
     fn begin(&mut self, roles: &[(Party, i32)]) -> io::Result<()> {
         let mut parties: Vec<Party> = Vec::new();
         for (party, _) in roles {
@@ -141,7 +142,7 @@ impl Calls {
         }
         let all_threads = self.of_all_threads();
         if all_threads {
-            // Their tallies are made in this order, whoever was started first.
+            // The tallies of own programs have this order, independent of the order in which they were started.
             sort_by_key(&mut parties, |party| party.role);
         }
         let log_of = |party| parties.iter().position(|known| known == party).unwrap_or_default();
@@ -167,7 +168,7 @@ impl Calls {
         Ok(())
     }
 
-    /// Notes what was called since the last time.
+    /// Records the calls since the last time.
     fn take(&mut self) -> io::Result<()> {
         let all_threads = self.of_all_threads();
         let Calls { source, processes, logs, mark, .. } = self;
@@ -193,31 +194,31 @@ impl Calls {
         }
     }
 
-    /// Ends with the roles waiting for the phase after the last one.
+    /// Ends the logs while the roles wait for the phase after the last one.
     fn end(&mut self) -> io::Result<()> {
         if let Source::Event(_, events) = &mut self.source {
             events.iter_mut().try_for_each(|(_, log)| log.disable())?;
         }
         self.take()?;
-        // The kernel's log is of the threads that there were.
+        // The kernel's log has only the threads that existed at the start.
         let begins_threads = |log: &Log| ["clone", "clone3"].iter().any(|name| log.calls_by_name(name) > 0);
         if matches!(self.source, Source::Event(..))
             && self.of_all_threads()
             && self.logs.iter().any(begins_threads)
         {
-            return Err(io::Error::other("a thread has begun that was not traced"));
+            return Err(io::Error::other("a thread started that was not traced"));
         }
         let marks = self.span.marks;
         match self.logs.iter().find(|log| log.marks != marks) {
             None => Ok(()),
             Some(log) => Err(io::Error::other(format!(
-                "the ends of what is counted were seen {} times, not {marks}",
+                "the start and end marks of the count were seen {} times, not {marks}",
                 log.marks
             ))),
         }
     }
 
-    /// Gives up tracing after the first trouble. The trial itself goes on.
+    /// Ends tracing after the first error. The trial itself goes on.
     fn keep(&mut self, result: io::Result<()>) {
         if let Err(error) = result {
             self.error.get_or_insert(error);
@@ -242,7 +243,7 @@ impl Observer for Calls {
     }
 
     fn observes_stopped_programs(&self) -> bool {
-        // The kernel needs milliseconds to begin its log, and programs would go on while it does.
+        // The kernel takes milliseconds to begin its log, and running programs would make calls in that time.
         self.of_all_threads() && matches!(self.source, Source::Event(..))
     }
 

@@ -1,11 +1,11 @@
-//! The counted pass: which system calls a round trip makes, and what else it costs beside time.
+//! The counted pass: the system calls of a round trip, and its costs other than time.
 //!
-//! Two more trials of a case. In one the system calls of both roles are traced, which slows them down and makes
-//! them switch; in the other nothing is traced but what is free. The times of neither are kept.
+//! It makes two more trials of a case. In one, the system calls of both roles are traced, which slows the roles down
+//! and makes them switch. In the other, only counters are read that cost nothing. The times of both are discarded.
 //!
-//! The calls of the measured part are told from those around it by `getrusage`, which each role calls as that part
-//! begins and as it ends. Of programs with a loop of their own all threads are traced from before they are asked for the
-//! measured part until they have replied, so reading the request and writing the reply are among their calls.
+//! Each role calls `getrusage` at the start and at the end of the measured part. These calls separate the calls of the
+//! measured part from those around it. For programs with their own loop, all threads are traced from before the request
+//! for the measured part until after the reply. So reading the request and writing the reply count as well.
 
 mod calls;
 
@@ -20,19 +20,19 @@ use furlong_os::linux::tracefs;
 use std::collections::BTreeMap;
 use std::io;
 
-/// How system calls are counted in this run.
+/// The method by which this run counts system calls.
 #[derive(Debug, Clone)]
 pub struct Counting {
     method: CountMethod,
-    /// The number of the kernel's event, if that is the method.
+    /// The number of the kernel's event, if the method is a tracepoint.
     event: Option<u64>,
     why_not_better: Vec<String>,
 }
 
 impl Counting {
-    /// Finds the best method that is to be had here.
+    /// Finds the best method that is available.
     pub fn find() -> Counting {
-        // The log of this process is opened to see whether it may be.
+        // Opens a log of this process to test whether that is allowed.
         let event = tracefs::event_id("raw_syscalls", "sys_enter");
         let tried = event.and_then(|event| {
             survived(|| SystemCallLog::open(event, 0).map(drop))??;
@@ -48,31 +48,31 @@ impl Counting {
         }
     }
 
-    /// How system calls are going to be counted.
+    /// Returns the method by which system calls are counted.
     pub fn method(&self) -> CountMethod {
         self.method
     }
 
-    /// Why each better method cannot be had.
+    /// Returns why each better method is unavailable.
     pub fn why_not_better(&self) -> &[String] {
         &self.why_not_better
     }
 
-    /// By stopping the roles at each call, whatever else may be had.
+    /// Returns the method that stops the roles at each call, even if a better one is available.
     pub fn by_ptrace() -> Counting {
         let why_not_better = vec!["no tracepoint: it was not asked for".to_owned()];
         Counting { method: CountMethod::Ptrace, event: None, why_not_better }
     }
 
-    /// None, but what a process is charged for, since nothing better can be had for this reason.
+    /// Returns the method that only reads the resource usage, for this reason.
     fn of_usage(why: &str) -> Counting {
         Counting { method: CountMethod::Rusage, event: None, why_not_better: vec![why.to_owned()] }
     }
 
-    /// Counts what a case costs.
+    /// Counts the costs of a case.
     ///
     /// # Errors
-    /// Why one of the two trials has no figures.
+    /// Returns the reason if one of the two trials has no figures.
     pub fn count<W: Work>(
         &self,
         context: &TrialContext<'_, W>,
@@ -88,13 +88,13 @@ impl Counting {
         Ok(record(&context.work, &used, &traced, hardware))
     }
 
-    /// Lets `run` take place under the best method that works, and gives what it has measured beside what was called.
+    /// Calls `run` with the best method that works. Returns its measurement and the calls.
     fn trace<M>(
         &self,
         span: Span,
         mut run: impl FnMut(&mut dyn Observer) -> Result<M, NotMeasured>,
     ) -> Result<Traced<M>, NotMeasured> {
-        // What goes wrong with one case says nothing of the next: each begins with the best method.
+        // The failure of one case does not affect the next: each case begins with the best method.
         let mut counting = self.clone();
         while counting.method != CountMethod::Rusage {
             let mut calls = Calls::new(counting.event, span);
@@ -105,14 +105,14 @@ impl Counting {
                     return Ok(Traced { counting: Counting::of_usage(why), calls: None });
                 }
                 None => return Ok(Traced { counting, calls: Some((measured, calls.logs)) }),
-                // What could not be traced is measured all the same; only the next method can tell more.
+                // The trial succeeded without complete counts, so the next method repeats it.
                 Some(error) => counting.fall_back(&error),
             }
         }
         Ok(Traced { counting, calls: None })
     }
 
-    /// Goes on with the next method.
+    /// Changes to the next method.
     fn fall_back(&mut self, error: &io::Error) {
         self.why_not_better.push(format!("no {}: {error}", self.method));
         self.event = None;
@@ -123,11 +123,11 @@ impl Counting {
     }
 }
 
-/// What came of tracing.
+/// The result of tracing.
 struct Traced<M> {
     /// The method that worked in the end.
     counting: Counting,
-    /// What was measured, and what each role called; `None` where no method works.
+    /// The measurement, and the log of each role; `None` if no method works.
     calls: Option<(M, Vec<Log>)>,
 }
 
@@ -155,7 +155,7 @@ fn record<W: Work>(
     let Claims { family, has_own_loop, copies, calls: declared } = work.claims();
     Count {
         case: work.case().clone(),
-        // The calls of a loop that furlong does not know are not declared, also those of one that sends nothing.
+        // The calls of a foreign loop are not declared, not even those of one that sends nothing.
         family: if has_own_loop { Some(Family::Adapter) } else { family },
         copies,
         method: counting.method,
@@ -166,14 +166,14 @@ fn record<W: Work>(
     }
 }
 
-/// Reads the processor's own counters, where it has any.
+/// An observer that reads the hardware counters of the CPU, if it has any.
 #[derive(Debug, Default)]
 struct HardwareCounters {
-    /// For each role the counters of its processes that could be opened.
+    /// The opened counters of the processes of each role.
     open: Vec<(Party, Vec<(&'static str, HardwareCounter)>)>,
-    /// For each role their values.
+    /// The values of each role.
     read: Vec<BTreeMap<String, u64>>,
-    /// Why there are none.
+    /// The reason if there are none.
     absent: Option<String>,
 }
 
@@ -200,7 +200,7 @@ impl Observer for HardwareCounters {
             }
             Phase::Finish => {
                 let read = |(name, counter): &(&'static str, HardwareCounter)| {
-                    // One that never got its turn is left out.
+                    // A counter that never ran is left out.
                     counter
                         .disable()
                         .and_then(|()| counter.read())

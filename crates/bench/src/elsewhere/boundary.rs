@@ -1,4 +1,4 @@
-//! Namespaces, which only Linux has.
+//! Replacement for namespaces, which only Linux has.
 
 use furlong_model::{Boundary, Tried};
 use std::io;
@@ -6,7 +6,7 @@ use std::io;
 /// Tries nothing.
 ///
 /// # Errors
-/// Where a namespace is asked for.
+/// Returns `Unsupported` if a boundary is a namespace.
 pub fn try_across(boundaries: &[Boundary]) -> io::Result<Vec<Tried>> {
     let is_namespace = |boundary: &Boundary| {
         matches!(

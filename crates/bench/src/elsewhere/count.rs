@@ -1,28 +1,29 @@
-//! Counted system calls, which a process without rights can have on Linux alone.
+//! Replacement for counted system calls: only on Linux an unprivileged process can count them.
 
 use crate::not_measured::NotMeasured;
 use crate::trial::{Settings, TrialContext, Work};
 use furlong_model::{Count, CountMethod, Unavailable};
 
-/// No way to count.
+/// The absence of a counting method.
 #[derive(Debug, Clone)]
 pub struct Counting {
     why_not_better: Vec<String>,
 }
 
 impl Counting {
-    /// Finds none.
+    /// Returns the absence of a method.
     pub fn find() -> Counting {
-        let why = "Windows tells of system calls only by its event tracing (ETW), to an administrator; furlong does not read it";
+        let why = "Windows reports system calls only through event tracing (ETW), to an administrator; furlong does \
+                   not read ETW";
         Counting { why_not_better: vec![why.to_owned()] }
     }
 
-    /// What a process is charged for is all that there is.
+    /// Returns the only method of this system: the resource usage.
     pub fn method(&self) -> CountMethod {
         CountMethod::Rusage
     }
 
-    /// Why each better method cannot be had.
+    /// Returns why each better method is unavailable.
     pub fn why_not_better(&self) -> &[String] {
         &self.why_not_better
     }
@@ -30,7 +31,7 @@ impl Counting {
     /// Counts nothing.
     ///
     /// # Errors
-    /// Why.
+    /// Returns the reason always.
     pub fn count<W: Work>(
         &self,
         _context: &TrialContext<'_, W>,

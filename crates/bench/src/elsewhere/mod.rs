@@ -1,4 +1,4 @@
-//! What only Linux has, on other systems: each says why it is missing there.
+//! Replacements for Linux-only modules on other systems. Each reports why the feature is missing.
 
 pub mod boundary;
 pub mod count;

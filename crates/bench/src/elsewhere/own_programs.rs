@@ -1,4 +1,4 @@
-//! Two programs of a user's own, which are watched from outside by what Linux tells of other processes.
+//! Replacement for own programs of the user: furlong watches them through /proc, which only Linux has.
 
 use crate::not_measured::NotMeasured;
 use crate::session::Session;
@@ -6,17 +6,17 @@ use crate::trial::context::Settings;
 use crate::watch::Observer;
 use furlong_model::{Capabilities, Case, Family, Measurement, Start, Unavailable, Wait};
 
-/// What is started for a row: lines for the shell.
+/// The commands of a benchmark, as lines for the shell.
 #[derive(Debug)]
 pub struct OwnPrograms {
-    /// Server, which is started first; `None` if the other is the whole system.
+    /// The server, which is started first; `None` if the client is the whole system.
     pub serve: Option<String>,
-    /// Client, which is timed.
+    /// The client, which is timed.
     pub ask: String,
 }
 
 impl OwnPrograms {
-    /// What the rest of furlong needs to know of such a row.
+    /// Returns the capabilities of a benchmark of own programs.
     pub(crate) fn capabilities(name: &str) -> Capabilities {
         Capabilities {
             name: name.to_owned().leak(),
@@ -28,7 +28,7 @@ impl OwnPrograms {
         }
     }
 
-    /// Why they cannot be tried.
+    /// Returns why the programs cannot run.
     pub(crate) fn refusal(_case: &Case) -> Option<Unavailable> {
         Some(missing())
     }
@@ -36,7 +36,7 @@ impl OwnPrograms {
 
 fn missing() -> Unavailable {
     Unavailable::new(
-        "programs of your own run on Linux alone: furlong sees by /proc what they use",
+        "your own programs can be measured only on Linux: furlong reads their resource usage from /proc",
         "run this on Linux",
     )
 }
@@ -44,7 +44,7 @@ fn missing() -> Unavailable {
 /// Runs no trial.
 ///
 /// # Errors
-/// Why.
+/// Returns the reason always.
 pub(crate) fn measure(
     _programs: &OwnPrograms,
     _processors: Option<&[usize]>,

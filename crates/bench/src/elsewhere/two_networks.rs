@@ -1,18 +1,18 @@
-//! Network namespaces, which only Linux has.
+//! Replacement for network namespaces, which only Linux has.
 
 use furlong_mechanism::{BetweenHosts, Link, LinkSpecification};
 use furlong_model::Unavailable;
 use std::io;
 
-/// Refuses.
+/// Changes nothing.
 ///
 /// # Errors
-/// Always.
+/// Returns the reason always.
 pub fn enter() -> Result<(), Unavailable> {
     Err(Unavailable::new("only Linux has network namespaces", "measure without them"))
 }
 
-/// Refuses as well.
+/// Returns `Unsupported`.
 pub(crate) fn link(_ends: BetweenHosts, _specification: &LinkSpecification) -> io::Result<Link> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -1,8 +1,8 @@
-//! Handovers: one process writes a region of shared memory, byte by byte, and hands it to another, which reads it. Only
-//! what backs the region differs.
+//! Handovers: one process writes a region of shared memory, byte by byte, and hands it to another process, which reads
+//! it. Handovers differ only in what backs the region.
 //!
-//! Byte 0 is a flag on which both spin: nobody sleeps, and no system call is made between the first byte and the last.
-//! Every byte that is read is compared with what it must be.
+//! Byte 0 is a flag on which both processes busy-wait. They do not sleep, and they make no system call between the
+//! first byte and the last. The reader compares every byte with its expected value.
 
 mod backing;
 pub(crate) mod role;
@@ -26,11 +26,11 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The work of a role that writes a region and one that reads it.
+/// The work of two roles: one writes a region and the other reads it.
 #[derive(Debug, Clone, Copy)]
 pub struct RegionHandover<'a> {
     handover: &'a Handover,
-    /// How roles that are forked touch the region; those that are started afresh do as the handover says.
+    /// How forked roles access the region; roles in new processes choose their accessor by the handover.
     accessor: Accessor,
 }
 
@@ -41,9 +41,9 @@ impl Work for RegionHandover<'_> {
         self.handover
     }
 
-    /// Opening the region, which the role has inherited as a descriptor, writing or reading it, and giving it back. What
-    /// the harness sends in between is not counted. A region without a descriptor is inherited with its mapping, so that
-    /// neither shows.
+    /// Covers opening the region, which the role has inherited as a descriptor, writing or reading it, and releasing
+    /// it. The messages of the harness in between are not counted. A region without a descriptor is inherited as a
+    /// mapping, so neither the opening nor the release shows.
     fn counted(&self) -> Result<Span, &'static str> {
         Ok(Span { begin: Phase::Open, end: Phase::Finish, marks: 6 })
     }
@@ -73,7 +73,7 @@ impl Work for RegionHandover<'_> {
         Ok(measured(reported, backed_region.in_effect.clone())?)
     }
 
-    /// A handover takes as long as it takes.
+    /// A handover has no time budget, so counting needs no other settings.
     fn counted_settings(&self, settings: &Settings) -> (Settings, Settings) {
         (*settings, *settings)
     }
@@ -100,28 +100,28 @@ impl Work for RegionHandover<'_> {
 }
 
 impl RegionHandover<'_> {
-    /// The work that `handover` asks for.
+    /// Returns the work of `handover`.
     pub fn new(handover: &Handover) -> RegionHandover<'_> {
         RegionHandover { handover, accessor: Accessor::of(handover.touch) }
     }
 
-    /// Why this makes no sense, if it makes none.
+    /// Returns why this handover cannot be measured, or `None`.
     fn refusal(&self) -> Option<Unavailable> {
         let Handover { size_bytes, repetitions, placement, .. } = *self.handover;
         if placement == Placement::OneProcess {
             return Some(Unavailable::new("a handover is between two processes", "choose another placement"));
         }
         if repetitions == 0 {
-            return Some(Unavailable::new("no repetition was asked for", "ask for one or more"));
+            return Some(Unavailable::new("no repetition was requested", "ask for one or more"));
         }
         (self.accessor.touched(size_bytes) == 0).then(|| {
-            let reason = format!("a region of {size_bytes} bytes has none to hand over beside its flag");
-            Unavailable::new(reason, format!("take at least {} bytes", self.accessor.step + 1))
+            let reason = format!("a region of {size_bytes} bytes has no room for data next to its flag");
+            Unavailable::new(reason, format!("use at least {} bytes", self.accessor.step + 1))
         })
     }
 }
 
-/// Starts both roles: afresh, or as forks where the region must be inherited with its mapping.
+/// Starts both roles: in new processes, or as forks if the region must be inherited as a mapping.
 fn start(
     context: &TrialContext<'_, RegionHandover<'_>>,
     backed_region: &BackedRegion<'_>,
@@ -151,7 +151,7 @@ fn start(
             Memory::Object(..) => {
                 let program = context.session.program();
                 let mut process = RoleProcess::fresh(role.into(), program, ChildKind::Handover, inherit)?;
-                // A role that is dead already is noticed by the watch, with its cause.
+                // If the role is dead already, the watch reports it with its cause.
                 let _ = process.control.send(&configuration);
                 process
             }
@@ -161,18 +161,18 @@ fn start(
     Ok(Watch { processes, control_pages, timeout, budget: Duration::ZERO, end: None, explain })
 }
 
-/// Blames a silence in the work on the role whose turn it is: the other one waits for it.
+/// Attributes a silence during the work to the role whose turn it is, because the other role waits for it.
 fn whose_turn(watch: &Watch<Done>) -> Option<Failure> {
     (watch.phase() == Phase::Timed).then(|| watch.silence_failure(role::turn(&watch.control_pages[0]).into()))
 }
 
-/// Puts together what both roles have reported.
+/// Combines the reports of both roles.
 fn measured(reported: Vec<Done>, in_effect: String) -> Result<HandoverMeasurement, Failure> {
     let incomplete = || Failure {
         phase: Phase::Finish,
         party: None,
         fault: Fault::Error,
-        detail: "a role has not reported of all repetitions".to_owned(),
+        detail: "a role has not reported all repetitions".to_owned(),
     };
     let [writer, reader] = <[Done; 2]>::try_from(reported).map_err(|_| incomplete())?;
     let (Some(first), Some(last)) = (writer.passes.first(), reader.passes.last()) else {
@@ -181,7 +181,7 @@ fn measured(reported: Vec<Done>, in_effect: String) -> Result<HandoverMeasuremen
     if writer.passes.len() != reader.passes.len() {
         return Err(incomplete());
     }
-    // Both have read the same clock.
+    // Both roles have read the same clock.
     let elapsed_ns = last.end_ns.saturating_sub(first.begin_ns);
     let times = |(write, read): (&role::Pass, &role::Pass)| HandoverTimes {
         write_ns: write.end_ns - write.begin_ns,

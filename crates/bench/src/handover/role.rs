@@ -1,4 +1,4 @@
-//! A role of a handover, in a process of its own.
+//! A role of a handover, in a separate process.
 
 use super::backing::InheritedMemory;
 use crate::control::Control;
@@ -17,49 +17,49 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// The flag, as whose turn it is.
+/// The values of the flag: they name the role whose turn it is.
 const WRITERS: u8 = 0;
 const READERS: u8 = 1;
 
-/// When one pass over the region began and ended, by a clock that both roles read, in nanoseconds.
+/// The start and the end times of one pass over the region, in nanoseconds of a clock that both roles read.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Pass {
     pub(super) begin_ns: u64,
     pub(super) end_ns: u64,
 }
 
-/// What a role reports when it is done.
+/// The final report of a role.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Done {
     pub(super) tally: RoleTally,
     pub(super) passes: Vec<Pass>,
-    /// Bytes that it compared.
+    /// The number of bytes that the role has compared.
     pub(super) verified_bytes: u64,
 }
 
-/// All that a role needs to know.
+/// The configuration of a role.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct RegionConfiguration {
     pub(super) role: Role,
     pub(super) processor: Option<usize>,
-    /// The number of the region's descriptor and the length to be mapped; `None` where it is mapped already.
+    /// The descriptor of the region and the length to map; `None` if the region is already mapped.
     pub(super) region: Option<(RawHandle, usize)>,
     pub(super) size_bytes: usize,
     pub(super) touch: Touch,
     pub(super) repetitions: u32,
     pub(super) key: u64,
-    /// The number of the control page's descriptor.
+    /// The descriptor of the control page.
     pub(super) control_page: RawHandle,
 }
 
-/// The life of a role that was started afresh.
+/// Runs a role in a new process.
 pub(crate) fn fresh(control: &mut Control) -> io::Result<()> {
     let Some(configuration) = control.receive::<RegionConfiguration>()? else { return Ok(()) };
     let accessor = Accessor::of(configuration.touch);
     run(control, configuration, accessor, None)
 }
 
-/// The life of a role that was forked, with the region that it has inherited. Gives the exit code.
+/// Runs a role in a fork, on the region that it has inherited. Returns the exit status.
 pub(super) fn forked(
     control: RawHandle,
     configuration: RegionConfiguration,
@@ -85,7 +85,7 @@ fn run(
     report_failure(control, result)
 }
 
-/// A role with all that it uses but the region.
+/// A role with everything that it uses except the region.
 struct RegionRole {
     configuration: RegionConfiguration,
     accessor: Accessor,
@@ -99,7 +99,7 @@ impl RegionRole {
         let inherited = step(Phase::Open, "inherit the region", self.inherit(mapped))?;
         let mut passes = Vec::with_capacity(repetitions as usize);
         enter_phase(control, Phase::Open)?;
-        // Each question for the usage begins or ends a part of what is counted.
+        // Each query of the usage begins or ends a counted part.
         let usage_in = |phase| step(phase, "ask for the usage", usage::now());
         usage_in(Phase::Open)?;
         let region = step(Phase::Open, "map the region", inherited.map())?;
@@ -107,7 +107,7 @@ impl RegionRole {
 
         enter_phase(control, Phase::Timed)?;
         let before = usage_in(Phase::Timed)?;
-        // Huge pages may make the mapping longer than the region.
+        // The region is the start of the mapping, which huge pages may make longer.
         let verified_bytes = self.hand_over(&region.bytes()[..size_bytes], &mut passes)?;
         let usage = usage_in(Phase::Timed)? - before;
         usage_in(Phase::Timed)?;
@@ -140,11 +140,11 @@ impl RegionRole {
             (None, Some((number, len))) => {
                 handle::inherit(number).map(|object| InheritedMemory::Object(object, len))
             }
-            (None, None) => Err(io::Error::other("the supervisor handed over no region")),
+            (None, None) => Err(io::Error::other("the supervisor passed no region")),
         }
     }
 
-    /// All repetitions. Gives the number of bytes that were compared.
+    /// Makes all repetitions. Returns the number of bytes that were compared.
     fn hand_over(&self, bytes: &[AtomicU8], passes: &mut Vec<Pass>) -> Result<u64, RoleError> {
         let flag = &bytes[0];
         let (own, other) = match self.configuration.role {
@@ -153,7 +153,7 @@ impl RegionRole {
         };
         let mut stretches = 0;
         for repetition in 0..self.configuration.repetitions {
-            // Acquire: what the other did before it handed over is seen after this.
+            // Acquire: makes the other role's accesses before the handover visible after this load.
             while flag.load(Ordering::Acquire) != own {
                 cpu::pause();
             }
@@ -186,13 +186,13 @@ impl RegionRole {
         }
     }
 
-    /// What it notes on the control page of how far it has come: stretches done, and stretches in a pass.
+    /// Returns the progress to note on the control page: the stretches that are done, and the stretches per pass.
     fn progress(&self, stretches: u64) -> Progress {
         Progress { sent: self.configuration.size_bytes.div_ceil(STRETCH) as u64, received: stretches }
     }
 }
 
-/// The role whose turn it is by what both have noted.
+/// Returns the role whose turn it is according to the progress of both.
 pub(super) fn turn(control_page: &ControlPage) -> Role {
     let [written, read] = Role::ALL.map(|role| control_page.progress(role.index()));
     let passes = |progress: Progress| progress.received / progress.sent.max(1);

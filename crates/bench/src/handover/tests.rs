@@ -1,4 +1,4 @@
-//! Handovers from end to end, over every backing that this machine has, and with accessors that do wrong.
+//! End-to-end tests of handovers, over every backing that this machine has, and with accessors that make mistakes.
 
 use super::*;
 use crate::child_process::tests::program;
@@ -10,7 +10,7 @@ use furlong_os::process::send_signal;
 use furlong_testing::skipped;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
-/// Larger than a stretch, and no multiple of a page or line.
+/// Larger than a stretch, and not a multiple of a page or of a cache line.
 const SIZE: usize = (1 << 20) + 4_097;
 
 const REPETITIONS: u32 = 3;
@@ -24,7 +24,7 @@ fn handover(backing: Backing, touch: Touch, size_bytes: usize) -> Handover {
     Handover { backing, touch, size_bytes, repetitions: REPETITIONS, placement }
 }
 
-/// Two cores where there are two.
+/// Two cores if this process may use two.
 fn processors() -> [usize; 2] {
     placement::resolve(Placement::OtherCore).or_else(|_| placement::resolve(Placement::SameCore)).unwrap()
 }
@@ -148,10 +148,10 @@ fn no_room_in_a_file_system_is_an_error_in_words() {
     assert!(refused("/no/such/folder").contains("No such file"));
 }
 
-/// How often the accessor of this process was used.
+/// The number of calls of the accessor in this process.
 static USED: AtomicU32 = AtomicU32::new(0);
 
-/// Whether it is time to do wrong: in the second repetition, which has two stretches as the first.
+/// Returns whether to make the mistake now: in the second repetition. Each repetition has two stretches.
 fn now() -> bool {
     USED.fetch_add(1, Ordering::Relaxed) == 3
 }
@@ -202,9 +202,9 @@ fn hangs(bytes: &[AtomicU8], state: u64) -> Result<(), Mismatch> {
     (honest().read)(bytes, state)
 }
 
-/// What becomes of a trial in which one role has another accessor.
+/// Returns the failure of a trial in which one role has a different accessor.
 fn sabotaged(write: Option<Write>, read: Option<Read>) -> Failure {
-    // Only forks can be given other functions.
+    // Only forks can use other functions, because a new process chooses its accessor by the handover.
     let handover = handover(Backing::Anonymous, Touch::Byte, SIZE);
     let accessor =
         Accessor { write: write.unwrap_or(honest().write), read: read.unwrap_or(honest().read), ..honest() };

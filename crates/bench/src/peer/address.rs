@@ -1,10 +1,10 @@
-//! How another host is named: by what ssh takes, or by a command that gives a pipe to a shell there.
+//! The address of another host: an ssh destination, or a command that provides a pipe to a shell on that host.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Where responders run, as it was typed.
+/// The host of the responders, as the user has typed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PeerAddress {
     typed: String,
@@ -13,19 +13,20 @@ pub struct PeerAddress {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Way {
-    /// What ssh is given: `host` or `user@host`, and a port.
+    /// The destination for ssh, `host` or `user@host`, and a port.
     Ssh(String, Option<u16>),
-    /// A line for the shell.
+    /// A command line for the shell.
     Command(String),
 }
 
-/// What is no such name.
+/// The error for text that is not the address of a peer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a peer is ssh://[USER@]HOST[:PORT] or command:'COMMAND': {0}")]
 pub struct InvalidPeer(String);
 
 impl PeerAddress {
-    /// The line for the shell on this host that gives a pipe to a shell on the other one. ssh asks nobody for anything.
+    /// Returns the command line for the shell on this host. It provides a pipe to a shell on the other host. ssh never
+    /// asks for a password, because of `BatchMode`.
     pub(super) fn command(&self, patience: Duration) -> String {
         match &self.way {
             Way::Command(command) => command.clone(),
@@ -51,7 +52,7 @@ impl FromStr for PeerAddress {
         let invalid = |why: String| Err(InvalidPeer(why));
         let way = if let Some(command) = text.strip_prefix("command:") {
             if command.trim().is_empty() || command.contains('\0') {
-                return invalid("the command is empty, or has a zero in it".to_owned());
+                return invalid("the command is empty, or contains a zero byte".to_owned());
             }
             Way::Command(command.to_owned())
         } else if let Some(whom) = text.strip_prefix("ssh://") {
@@ -63,14 +64,14 @@ impl FromStr for PeerAddress {
     }
 }
 
-/// What stands behind `ssh://`. Only what cannot mean anything else to ssh or to a shell.
+/// Parses the part after `ssh://`. Accepts only text that has no other meaning to ssh or to a shell.
 fn ssh(whom: &str) -> Result<Way, String> {
     let (user, place) = match whom.split_once('@') {
         Some((user, place)) => (Some(user), place),
         None => (None, whom),
     };
     let (host, port) = match place.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        // An address of IPv6 has colons of its own.
+        // An IPv6 address contains colons.
         Some((host, rest)) => (host, (!rest.is_empty()).then_some(rest.strip_prefix(':').unwrap_or("?"))),
         None => match place.split_once(':') {
             Some((host, port)) => (host, Some(port)),
@@ -81,13 +82,13 @@ fn ssh(whom: &str) -> Result<Way, String> {
         let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c) || (c == ':' && name == host);
         if name.is_empty() || name.starts_with('-') || !name.chars().all(allowed) {
             return Err(format!(
-                "names '{name}', and a name has letters, digits, '.', '_' and '-', and does not begin with '-'"
+                "'{name}' is not a valid name: use letters, digits, '.', '_' and '-', and do not begin with '-'"
             ));
         }
     }
     let number = |port: &str| match port.parse::<u16>() {
         Ok(port) if port > 0 => Ok(port),
-        _ => Err(format!("has '{port}' for a port")),
+        _ => Err(format!("'{port}' is not a valid port")),
     };
     let port = port.map(number).transpose()?;
     Ok(Way::Ssh(user.map_or_else(|| host.to_owned(), |user| format!("{user}@{host}")), port))

@@ -1,5 +1,5 @@
-//! The side of a connection on the other host: makes responders' ends, starts their roles, passes on what they say, and ends
-//! with its input.
+//! The agent: furlong on the other host. It creates the responders' ends, starts their roles, forwards their reports,
+//! and exits when its input ends.
 
 use super::lines::{Lines, Taken};
 use super::protocol::{Reply, Request};
@@ -20,10 +20,10 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// How long a role may take to end once it has closed its control connection, in milliseconds.
+/// The time that a role may take to end after it has closed its control connection, in milliseconds.
 const ENDING_MS: u64 = 2_000;
 
-/// What a process was asked that was started so; `None` if its arguments say anything else.
+/// Returns the directory and the lease of a process that was started as an agent; `None` for any other arguments.
 pub fn requested() -> Option<(PathBuf, Duration)> {
     let mut arguments = std::env::args_os().skip(1);
     arguments.next().filter(|verb| verb == OsStr::new(PEER_VERB))?;
@@ -32,14 +32,14 @@ pub fn requested() -> Option<(PathBuf, Duration)> {
     arguments.next().is_none().then_some((folder, Duration::from_secs(seconds)))
 }
 
-/// The life of such a process, which is of this version. Gives its exit code.
+/// Runs the agent. `version` is the version of this furlong. Returns the exit status.
 pub fn main(
     mechanisms: fn() -> Vec<MechanismEntry>,
     version: &str,
     (folder, lease): (PathBuf, Duration),
 ) -> i32 {
     let result = beginning::settle().and_then(|()| converse(&mechanisms(), version, lease));
-    // The shell does so as well; but it may have been killed.
+    // The shell removes the directory as well, but it may have been killed.
     let removed = match std::fs::remove_dir_all(&folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
@@ -76,19 +76,19 @@ fn converse(mechanisms: &[MechanismEntry], version: &str, lease: Duration) -> io
                 }
                 None => side.out_of_turn()?,
             },
-            // Of a role that has just ended: who asked finds that out.
+            // The role of this request has just ended. The other host learns that from [`Reply::Ended`].
             Request::Enter { .. } | Request::Last { .. } => {}
         }
     }
     Ok(())
 }
 
-/// The address by which whoever came by ssh has reached this host: the third word of what sshd says.
+/// Returns the address of this host that the ssh client has connected to: the third word of `SSH_CONNECTION`.
 fn reached_at() -> Option<IpAddr> {
     std::env::var("SSH_CONNECTION").ok()?.split_whitespace().nth(2)?.parse().ok()
 }
 
-/// The conversation, as this side has it.
+/// The conversation, as the agent sees it.
 struct Side {
     requests: Lines,
     replies: Control,
@@ -101,10 +101,10 @@ impl Side {
     }
 
     fn out_of_turn(&mut self) -> io::Result<()> {
-        self.reply(&Reply::Cannot { detail: "something was asked out of turn".to_owned() })
+        self.reply(&Reply::Cannot { detail: "an unexpected request arrived".to_owned() })
     }
 
-    /// The next request; `None` at the end, or when none has come for so long.
+    /// Returns the next request; `None` if the input has ended, or if no request has arrived within the lease.
     fn next(&mut self) -> io::Result<Option<Request>> {
         let deadline = Instant::now() + self.lease;
         let mut line = self.requests.buffered();
@@ -122,10 +122,10 @@ impl Side {
         Ok(serde_json::from_slice(&line.unwrap_or_default())?)
     }
 
-    /// Makes the responder's end of a link.
+    /// Creates the responder's end of a link.
     fn listen(&mut self, mechanisms: &[MechanismEntry], request: Request) -> io::Result<Link> {
         let Request::Listen { mechanism, wait, specification, address, secret, patience_ms } = request else {
-            return Err(io::Error::other("something else was asked"));
+            return Err(io::Error::other("another request was expected"));
         };
         let none = || io::Error::other(format!("{mechanism} does not reach another host"));
         let between = find(mechanisms, &mechanism, wait)
@@ -134,10 +134,7 @@ impl Side {
             .between_hosts
             .ok_or_else(none)?;
         let entrance = (between.listen)(address).map_err(|error| {
-            io::Error::new(
-                error.kind(),
-                format!("a port at {address} cannot be had (--peer-address): {error}"),
-            )
+            io::Error::new(error.kind(), format!("cannot open a port at {address} (--peer-address): {error}"))
         })?;
         self.reply(&Reply::Listening { address: entrance.address()? })?;
         let deadline = Instant::now() + Duration::from_millis(patience_ms);
@@ -146,8 +143,8 @@ impl Side {
         Ok(link)
     }
 
-    /// Starts a role with its end of the link, and passes on what it says until it has ended. Gives whether anybody is still
-    /// interested.
+    /// Starts a role with its end of the link, and forwards its reports until it has ended. Returns whether the
+    /// conversation goes on: it ends with the input, or if nothing happens within the lease.
     fn role(&mut self, configuration: RoleConfiguration, mut link: Link) -> io::Result<bool> {
         let (page, object) = ControlPage::create(2)?;
         let configuration = RoleConfiguration {
@@ -165,7 +162,7 @@ impl Side {
         let mut role =
             RoleProcess::<RoleResult>::fresh(configuration.party, &program, ChildKind::Role, inherit)?;
         drop(link.take_end(Role::Responder).descriptors);
-        // One that is dead already is noticed by its end.
+        // If the role is dead already, the loop below notices its end.
         let _ = role.control.send(&configuration);
         loop {
             let handles = [self.requests.as_handle(), role.control.as_handle()];
@@ -182,7 +179,7 @@ impl Side {
         }
     }
 
-    /// Takes what is asked of a role under way. Gives whether anybody is still interested.
+    /// Handles requests for a running role. Returns whether the conversation goes on.
     fn heard(&mut self, role: &mut RoleProcess<RoleResult>, page: &ControlPage) -> io::Result<bool> {
         let mut line = match self.requests.read()? {
             Taken::Line(line) => Some(line),
@@ -191,7 +188,7 @@ impl Side {
         };
         while let Some(asked) = line {
             match serde_json::from_slice(&asked)? {
-                // One that is dead is noticed by its end.
+                // If the role is dead, the caller notices its end.
                 Request::Enter { phase } => drop(role.control.send(&phase)),
                 Request::Last { number } => {
                     page.announce_last(number);
@@ -204,7 +201,7 @@ impl Side {
         Ok(true)
     }
 
-    /// Passes on what a role reports. Gives whether more may come.
+    /// Forwards the reports of a role. Returns whether more may arrive.
     fn reported(&mut self, role: &mut RoleProcess<RoleResult>) -> io::Result<bool> {
         while role.control.has_buffered() || is_readable(role.control.as_handle()) {
             match role.control.receive::<Report<RoleResult>>()? {
@@ -216,14 +213,14 @@ impl Side {
         Ok(true)
     }
 
-    /// Says how a role has ended.
+    /// Reports how a role has ended.
     fn ended(&mut self, role: &mut RoleProcess<RoleResult>) -> io::Result<()> {
         let exit = match role.child.wait_at_most(ENDING_MS) {
             Some(Exit::Code(code)) => Ok(code),
             Some(Exit::Signal(signal)) => Err(signal),
             Some(Exit::Unknown) => Ok(1),
             None => {
-                return self.reply(&Reply::Cannot { detail: "the responder does not end".to_owned() });
+                return self.reply(&Reply::Cannot { detail: "the responder does not exit".to_owned() });
             }
         };
         let words = role.captured_stderr();

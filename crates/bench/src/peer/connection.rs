@@ -1,4 +1,5 @@
-//! The connection to the other host: its other side is furlong, of the same version, and makes the responders' ends there.
+//! The connection to the agent on the other host: furlong of the same version, which creates the responders' ends
+//! there.
 
 use super::options::PeerOptions;
 use super::pipe::Pipe;
@@ -17,26 +18,27 @@ use std::io::Read;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
-/// What shells and their start-up files may say before they do what they are told.
+/// The number of lines that shells and their start-up files may print before the answer to the script.
 const LINES_BEFORE: usize = 100;
 
-/// A connection on which furlong answers.
+/// A connection with an agent that has answered.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pipe: Pipe,
     patience: Duration,
-    /// What the other host says of itself.
+    /// The description of the other host.
     pub(super) machine: Machine,
-    /// The address by which ssh has reached it.
+    /// The address of the other host that ssh has connected to.
     pub(super) reached_at: Option<IpAddr>,
 }
 
 impl Connection {
-    /// Starts the command, and furlong on the other side of it: that which is there, if it is of the same version, else a copy
-    /// of this one for as long as it is needed. What the command starts has the name `run` in its environment.
+    /// Starts the command, and an agent on the other host. The agent is the furlong that is installed there, if it has
+    /// the same version, and otherwise a temporary copy of this program. All processes of the command have the name
+    /// `run` in their environment.
     ///
     /// # Errors
-    /// What did not answer, or answered something else.
+    /// Returns a failure if the other host does not answer, or answers something unexpected.
     pub(super) fn open(
         options: &PeerOptions,
         run: &str,
@@ -61,18 +63,20 @@ impl Connection {
                 Ok(Connection { pipe, patience: *patience, machine: *machine, reached_at })
             }
             Reply::Hello { version: theirs, .. } => {
-                let what =
-                    format!("furlong there is of version {}, and this is {version}", shortened(&theirs));
+                let what = format!(
+                    "furlong there has version {}, but this furlong has version {version}",
+                    shortened(&theirs)
+                );
                 Err(pipe.failure(what))
             }
             other => Err(out_of_turn(&pipe, &other)),
         }
     }
 
-    /// Makes a link whose responder's end is on the other host, at this address of it.
+    /// Creates a link whose responder's end is on the other host, at this address of it.
     ///
     /// # Errors
-    /// What could not be made, there or here.
+    /// Returns a failure if an end of the link cannot be created on either host.
     pub(crate) fn link(
         &mut self,
         entry: &MechanismEntry,
@@ -83,7 +87,7 @@ impl Connection {
     ) -> Result<Link, NotMeasured> {
         let creating = |error| not_started(Phase::Create, &error);
         let between = entry.built_in().map_err(creating)?.between_hosts;
-        let between = between.ok_or_else(|| self.pipe.failure("its ends are made on one host"))?;
+        let between = between.ok_or_else(|| self.pipe.failure("both of its ends are created on one host"))?;
         let secret = new_secret().map_err(creating)?;
         let request = Request::Listen {
             mechanism: entry.capabilities.name.to_owned(),
@@ -95,13 +99,13 @@ impl Connection {
         };
         self.ask(&request, session)?;
         let to = match reply(&mut self.pipe, self.patience, session)? {
-            // The port is theirs to say, and the address was said to them.
+            // Only the port of the reply is used, because this host has chosen the address.
             Reply::Listening { address: port } => SocketAddr::new(address, port.port()),
             other => return Err(out_of_turn(&self.pipe, &other)),
         };
         let entered = (between.enter)(to, &secret, Instant::now() + self.patience, specification);
         let link = entered.map_err(|error| {
-            let what = format!("the responder listens at {to}, and from here it is not reached: {error}");
+            let what = format!("the responder listens at {to}, but cannot be reached from here: {error}");
             self.pipe.failure(what)
         })?;
         match reply(&mut self.pipe, self.patience, session)? {
@@ -121,17 +125,17 @@ impl Connection {
         self.pipe.send(&line, self.patience, session)
     }
 
-    /// Whether the command that gives it has ended, though nothing was asked meanwhile.
+    /// Returns whether the command of the connection has ended between two trials.
     pub(super) fn has_ended(&mut self) -> bool {
         self.pipe.program.child.wait_at_most(0).is_some()
     }
 
-    /// Where requests go in and replies come out, for a process that inherits both.
+    /// Returns the handles for requests and for replies, which another process inherits.
     pub(crate) fn raw_handles(&self) -> Option<[RawHandle; 2]> {
         Some([self.pipe.requests.as_ref()?.raw_handle(), self.pipe.program.lines().raw_handle()])
     }
 
-    /// The same failure, with what the command has said if it has ended.
+    /// Adds the output of the command to a failure, if the command has ended.
     pub(crate) fn explained(&mut self, failure: Failure) -> Failure {
         const MOMENT_MS: u64 = 100;
         match self.pipe.program.child.wait_at_most(MOMENT_MS) {
@@ -145,15 +149,15 @@ impl Connection {
     }
 }
 
-/// What the shell there has said.
+/// The answer of the shell on the other host.
 struct There {
-    /// System and instruction set, as `uname` names them.
+    /// The operating system and the instruction set, as `uname` names them.
     platform: [String; 2],
-    /// The version of furlong there; empty if there is none.
+    /// The version of furlong on that host; empty if it is not installed.
     furlong: String,
 }
 
-/// The answer to the script, behind what start-up files may have said.
+/// Returns the answer to the script. Skips the output of start-up files before it.
 fn first_answer(pipe: &mut Pipe, patience: Duration, session: &Session) -> Result<There, NotMeasured> {
     let mut first = None;
     for _ in 0..LINES_BEFORE {
@@ -162,24 +166,24 @@ fn first_answer(pipe: &mut Pipe, patience: Duration, session: &Session) -> Resul
         let mut words = line.split_whitespace().map(str::to_owned);
         if words.next().as_deref() == Some(MARK) {
             let platform = [words.next().unwrap_or_default(), words.next().unwrap_or_default()];
-            // Behind its name.
+            // The version follows the program name.
             let furlong = words.nth(1).unwrap_or_default();
             return Ok(There { platform, furlong });
         }
         first.get_or_insert(line);
     }
     let said = shortened(&first.unwrap_or_default());
-    Err(pipe.failure(format!("no shell answers there, but something that says: {said}")))
+    Err(pipe.failure(format!("expected an answer of a shell there, got: {said}")))
 }
 
-/// Copies this program there, in parts that the pipe takes at once.
+/// Copies this program to the other host, in parts that fit into the pipe.
 fn copy(pipe: &mut Pipe, there: &There, patience: Duration, session: &Session) -> Result<(), NotMeasured> {
     let here = furlong_os::facts::machine(false);
     if there.platform != [here.system.clone(), here.architecture.clone()] {
         let [system, architecture] = &there.platform;
         let what = format!(
-            "furlong of this version is not there ({}), and a copy of this one does not run there: it is for {} {}, and \
-             that host is {} {}; install furlong there",
+            "the other host does not have this version of furlong ({}), and cannot run a copy of this one, which is \
+             for {} {}: that host is {} {}; install furlong there",
             if there.furlong.is_empty() { "none in its PATH" } else { &there.furlong },
             here.system,
             here.architecture,
@@ -191,7 +195,7 @@ fn copy(pipe: &mut Pipe, there: &There, patience: Duration, session: &Session) -
     let reading = |error| not_started(Phase::Create, &error);
     let mut program =
         process::own_program().and_then(|path| File::open(process::running_file(&path))).map_err(reading)?;
-    // A part has a line before it.
+    // A line precedes each part.
     let mut part = vec![0; pipe.part_bytes.saturating_sub(64).max(1)];
     loop {
         let mut length = 0;
@@ -209,17 +213,17 @@ fn copy(pipe: &mut Pipe, there: &There, patience: Duration, session: &Session) -
         let line = pipe.line("answer to a part of the program", patience, session)?;
         if line != b"taken" {
             let said = shortened(&String::from_utf8_lossy(&line));
-            return Err(pipe.failure(format!("the shell there was sent the program, and says: {said}")));
+            return Err(pipe.failure(format!("the shell there did not accept the program: {said}")));
         }
     }
 }
 
-/// The next reply.
+/// Returns the next reply.
 fn reply(pipe: &mut Pipe, patience: Duration, session: &Session) -> Result<Reply, NotMeasured> {
     let line = pipe.line("reply", patience, session)?;
     let reply = serde_json::from_slice(&line).map_err(|error| {
         let said = shortened(&String::from_utf8_lossy(&line));
-        pipe.failure(format!("what the other host says cannot be understood ({error}): {said}"))
+        pipe.failure(format!("cannot parse the reply of the other host ({error}): {said}"))
     })?;
     match reply {
         Reply::Cannot { detail } => Err(pipe.failure(format!("on the other host: {}", shortened(&detail)))),
@@ -229,5 +233,5 @@ fn reply(pipe: &mut Pipe, patience: Duration, session: &Session) -> Result<Reply
 
 fn out_of_turn(pipe: &Pipe, reply: &Reply) -> NotMeasured {
     let said = serde_json::to_string(reply).unwrap_or_default();
-    pipe.failure(format!("the other host says something out of turn: {}", shortened(&said)))
+    pipe.failure(format!("the other host sent an unexpected reply: {}", shortened(&said)))
 }

@@ -1,9 +1,9 @@
-//! The other host, on systems from which none is reached yet.
+//! Replacements for systems from which other hosts cannot be reached yet.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How a command that gives a pipe is started.
+/// The start of the command that provides a pipe.
 pub(super) mod start {
     use super::super::options::PeerOptions;
     use super::super::pipe::Pipe;
@@ -12,19 +12,19 @@ pub(super) mod start {
     /// Starts nothing.
     ///
     /// # Errors
-    /// Why.
+    /// Returns the reason always: benchmarks between hosts need Linux.
     pub(crate) fn start(_options: &PeerOptions, _run: &str) -> Result<Pipe, Failure> {
-        let detail = "rows between hosts are measured from Linux alone".to_owned();
+        let detail = "benchmarks between hosts can be started only from Linux".to_owned();
         Err(Failure { phase: Phase::Create, party: None, fault: Fault::Error, detail })
     }
 }
 
-/// Nobody is asked to be the other side here.
+/// Returns `None`, because no process is started as an agent on this system.
 pub fn requested() -> Option<(PathBuf, Duration)> {
     None
 }
 
-/// Does nothing.
+/// Does nothing. Returns an exit status of failure.
 pub fn main(
     _mechanisms: fn() -> Vec<crate::MechanismEntry>,
     _version: &str,

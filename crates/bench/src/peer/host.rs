@@ -1,4 +1,4 @@
-//! The other host of a run, from its name to the connection that trials take turns with.
+//! The other host of a run, from its address to the connection that the trials use in turn.
 
 use super::connection::Connection;
 use super::options::PeerOptions;
@@ -10,39 +10,42 @@ use furlong_model::{PeerHost, Unavailable};
 use std::cell::RefCell;
 use std::net::IpAddr;
 
-/// Another host, which answers.
+/// Another host, which has answered.
 #[derive(Debug)]
 pub struct Peer {
     options: PeerOptions,
     listen_at: IpAddr,
     host: PeerHost,
-    /// `None` while a trial has it, and after one that did not end well.
+    /// The connection; `None` while a trial uses it, and after a trial that did not end well.
     connection: RefCell<Option<Connection>>,
-    /// The surroundings of the command. Its janitor ends the command if this process dies. It is dropped after the connection.
+    /// The session of the command. Its cleanup process ends the command if this process dies. The field is dropped
+    /// after the connection.
     surroundings: Session,
 }
 
-/// Why there is no such host.
+/// The reason why a host cannot be used.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NoPeer {
-    /// It does not answer as it should.
+    /// The host does not answer as expected.
     Unreachable(Unavailable),
-    /// Nothing says at which address its responders are to listen.
+    /// The address at which its responders listen is unknown.
     NoAddress,
-    /// A signal asked this process to end before the host had answered.
+    /// A signal requested the end of this process before the host had answered.
     Interrupted(Interrupted),
 }
 
 impl Peer {
-    /// Goes there, and asks what it is. Signals that ask this process to end are requests from now on; the session of the run takes
-    /// those that come later.
+    /// Connects to the host and reads its description. From now on, signals that ask this process to end are recorded
+    /// as requests; the session of the run handles later signals.
     ///
     /// # Errors
-    /// Why that is not possible.
+    /// Returns `Unreachable` if the host does not answer as expected, and `NoAddress` if the address of its responders
+    /// is unknown. Returns `Interrupted` if a signal requested the end of this process.
     pub fn connect(options: PeerOptions, program: ChildProgram) -> Result<Peer, NoPeer> {
         let unreachable = |detail: String| {
-            let remedy = "a shell there must be had without a question: see that the command does what it should by hand";
-            let reason = format!("{} is not reached: {detail}", options.address);
+            let remedy = "check by hand that the command opens a shell there without a prompt, as in ssh -o \
+                          BatchMode=yes HOST sh";
+            let reason = format!("cannot reach {}: {detail}", options.address);
             NoPeer::Unreachable(Unavailable::new(reason, remedy))
         };
         let surroundings = Session::for_peer(program).map_err(|error| unreachable(error.to_string()))?;
@@ -60,20 +63,21 @@ impl Peer {
         Ok(Peer { options, listen_at, host, connection: RefCell::new(Some(connection)), surroundings })
     }
 
-    /// What is recorded of it.
+    /// Returns the description of the host that is saved with the run.
     pub fn host(&self) -> &PeerHost {
         &self.host
     }
 
-    /// At which address responders listen there.
+    /// Returns the address at which its responders listen.
     pub(crate) fn listen_at(&self) -> IpAddr {
         self.listen_at
     }
 
-    /// The connection, made again after a trial that has taken it and did not end well, and where its command has ended since.
+    /// Returns the connection. Connects again if a trial that used the connection did not end well, or if its command
+    /// has ended.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Returns a failure if the host does not answer as expected.
     pub(crate) fn take(&self, session: &Session) -> Result<Connection, NotMeasured> {
         let mut kept = self.connection.take();
         if kept.as_mut().is_some_and(Connection::has_ended) {
@@ -85,16 +89,17 @@ impl Peer {
         }
     }
 
-    /// Takes it back from a trial after which nothing is under way on it.
+    /// Puts the connection back after a trial that has no request in flight.
     pub(crate) fn give_back(&self, connection: Connection) {
         self.connection.replace(Some(connection));
     }
 
-    /// Why this cannot be measured with the responder on another host, of which there may be none, if it cannot.
+    /// Returns why the benchmark cannot run with its responder on another host, or `None`. `has_peer` is whether the
+    /// user has named another host.
     pub(crate) fn refusal(entry: &MechanismEntry, has_peer: bool) -> Option<Unavailable> {
         if !has_peer {
             return Some(Unavailable::new(
-                "the place 'host' is another host, and none was named",
+                "the place 'host' is another host, but none was named",
                 "furlong run --peer ssh://HOST",
             ));
         }

@@ -1,43 +1,43 @@
-//! Lines from a pipe, of which no more is read than is there: half a line holds nobody up.
+//! A reader of lines that never waits for the rest of an incomplete line.
 
 use super::protocol::LONGEST_LINE;
 use crate::started_program::take_line;
 use furlong_os::{AsHandle, BorrowedHandle, Handle, handle};
 use std::io;
 
-/// The reading end of a pipe, with what has come of the next line.
+/// The read end of a pipe, with the bytes of an incomplete line.
 #[derive(Debug)]
 pub(super) struct Lines {
     from: Handle,
     come: Vec<u8>,
 }
 
-/// What there was to take.
+/// The result of a read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// A line, without its end.
+    /// A line, without its line feed.
     Line(Vec<u8>),
-    /// No whole line yet.
+    /// No complete line yet.
     Nothing,
-    /// Every writer is gone.
+    /// Every write end is closed.
     End,
 }
 
 impl Lines {
-    /// Nothing was read yet.
+    /// Creates a reader with an empty buffer.
     pub(super) fn new(from: Handle) -> Lines {
         Lines { from, come: Vec::new() }
     }
 
-    /// A line that was read already.
+    /// Returns a line that was read before.
     pub(super) fn buffered(&mut self) -> Option<Vec<u8>> {
         take_line(&mut self.come)
     }
 
-    /// The next line. Reads once; call it when there is something to read.
+    /// Reads once, and returns the next line if it is complete. The caller makes sure that the pipe is readable.
     ///
     /// # Errors
-    /// A line that is too long, or a failed read.
+    /// Returns an error if a line is too long, or if the read fails.
     pub(super) fn read(&mut self) -> io::Result<Taken> {
         let mut part = vec![0; 64 << 10];
         match handle::read(self.from.as_handle(), &mut part)? {

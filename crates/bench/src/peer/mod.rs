@@ -1,9 +1,10 @@
-//! Rows between two hosts: the initiator runs here, and the responder on another host, by the same role protocol over the
-//! standard input and output of a command that gives a shell there, such as ssh.
+//! Benchmarks between two hosts. The initiator runs on this host, and the responder on another. The role protocol
+//! runs over the standard input and output of a command that starts a shell on the other host, such as ssh.
 //!
-//! The `connection` is made once in a run. On the other host `agent` makes the responder's end of each link and starts its
-//! role. Here a stand-in (`stand_in`) is the responder's process for the supervisor: it passes on what both say, and ends as the
-//! responder did. Whatever goes wrong in a trial, its connection is given up with it, and the other side ends with the pipe.
+//! The `connection` is made once in a run. On the other host, the `agent` creates the responder's end of each link and
+//! starts its role. On this host, a proxy (`stand_in`) is the responder's process for the supervisor: it forwards the
+//! messages of both sides, and ends as the responder did. If anything fails in a trial, its connection is closed, and
+//! the agent ends with the pipe.
 
 mod address;
 #[cfg(target_os = "linux")]

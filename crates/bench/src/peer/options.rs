@@ -1,20 +1,21 @@
-//! What is asked of another host before anything is known of it.
+//! The options for another host, before anything is known about it.
 
 use super::address::PeerAddress;
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// How another host is reached.
+/// The options of a connection to another host.
 #[derive(Debug, Clone)]
 pub struct PeerOptions {
-    /// Where it is.
+    /// The address of the host.
     pub address: PeerAddress,
-    /// Where its responders listen; `None` for the address by which ssh has reached it.
+    /// The address at which its responders listen; `None` for the address that ssh has connected to.
     pub listen_at: Option<IpAddr>,
-    /// The version that furlong has to have there.
+    /// The version of furlong that the host must have.
     pub version: String,
-    /// How long it may take to answer.
+    /// The longest time to wait for an answer.
     pub patience: Duration,
-    /// How long it may hear nothing before its side ends by itself: that is how a cut cable ends there.
+    /// The longest time without input before the agent exits automatically. This is how it ends if the network cable is
+    /// cut.
     pub lease: Duration,
 }

@@ -1,4 +1,4 @@
-//! The pipe that a command gives to another host: what is said there is waited for no longer than said.
+//! The pipe of a command to another host. All waits on it have a timeout.
 
 use super::protocol::LONGEST_LINE;
 #[cfg(target_os = "linux")]
@@ -12,25 +12,25 @@ use furlong_os::wait::wait_any;
 use std::fs::File;
 use std::time::Duration;
 
-/// How long the other side may take to end by itself once nothing more is asked, in milliseconds.
+/// The time that the agent may take to exit after the requests have ended, in milliseconds.
 const ENDING_MS: u64 = 2_000;
 
-/// The pipe that the command gives.
+/// The pipe of a command to another host.
 #[derive(Debug)]
 pub(crate) struct Pipe {
     pub(super) program: StartedProgram,
-    /// `None` once nothing more is asked.
+    /// The write end for requests; `None` after the last request.
     pub(super) requests: Option<File>,
-    /// What it takes without a wait, when it is empty.
+    /// The capacity of the empty pipe in bytes: a write of that size does not block.
     pub(super) part_bytes: usize,
-    /// Asks the command with this process number to end, and all that it has started.
+    /// Asks the process with this PID and all processes that it has started to end.
     ask_to_end: fn(i32),
-    /// The run in the environment of the command, and by that of all that it starts.
+    /// The name of the run in the environment of the command and of all processes that it starts.
     run: String,
 }
 
 impl Pipe {
-    /// That of a command which has just been started.
+    /// Creates the pipe of a command that has just been started.
     pub(super) fn new(
         program: StartedProgram,
         requests: File,
@@ -41,7 +41,7 @@ impl Pipe {
         Pipe { program, requests: Some(requests), part_bytes, ask_to_end, run: run.to_owned() }
     }
 
-    /// That this went wrong while a link was to be made.
+    /// Returns a failure that occurred while a link was created.
     pub(super) fn failure(&self, what: impl Into<String>) -> NotMeasured {
         self.program.failure(Phase::Create, what.into()).into()
     }
@@ -62,10 +62,10 @@ impl Pipe {
         }
     }
 
-    /// The next line from the other side, which may take so long.
+    /// Returns the next line from the other host, which must arrive within `patience`.
     ///
     /// # Errors
-    /// That none came, or that the run is to end.
+    /// Returns a failure if no line arrives in time, or the request that the run ends.
     pub(super) fn line(
         &mut self,
         awaited: &str,
@@ -97,12 +97,14 @@ impl Pipe {
 
 impl Drop for Pipe {
     fn drop(&mut self) {
-        // The other side ends with its input, and removes what it has made; a command that stays is killed behind this.
+        // The agent exits when its input ends, and removes its directory. A command that does not exit is killed
+        // afterwards.
         self.requests = None;
         if self.program.child.wait_at_most(ENDING_MS).is_none() {
             (self.ask_to_end)(self.program.child.pid());
         }
-        // A process that the command has started in another session, or that is stopped, has not heard of any of that.
+        // Ends processes that the command has started in another session, and processes that are stopped: they have not
+        // reacted to the signal.
         #[cfg(target_os = "linux")]
         let _ = end_processes(&self.run);
     }

@@ -1,4 +1,4 @@
-//! What is said between the hosts: one line of JSON each, over the pipe that the command gives.
+//! The protocol between the hosts: one line of JSON per message, over the pipe of the command.
 
 use crate::control::{Report, RoleConfiguration, RoleResult};
 use furlong_mechanism::{LinkSpecification, Secret};
@@ -7,59 +7,60 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-/// The longest line.
+/// The longest line, in bytes.
 pub(super) const LONGEST_LINE: usize = 16 << 20;
 
-/// What is asked of the other host.
+/// A request to the agent on the other host.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Request {
-    /// Make the responder's end of a link: [`Reply::Listening`], and [`Reply::Connected`] once the initiator has come.
+    /// Create the responder's end of a link. The replies are [`Reply::Listening`], and [`Reply::Connected`] after the
+    /// initiator has connected.
     Listen {
         mechanism: String,
         wait: Wait,
         specification: Box<LinkSpecification>,
-        /// Where to listen.
+        /// The address to listen at.
         address: IpAddr,
-        /// What the initiator shows.
+        /// The secret that the initiator presents.
         secret: Secret,
-        /// How long it may take to come, in milliseconds.
+        /// The time that the initiator may take to connect, in milliseconds.
         patience_ms: u64,
     },
-    /// Start the role that uses it. Its reports come as [`Reply::Said`], and its end as [`Reply::Ended`].
+    /// Start the role that uses the link. Its reports arrive as [`Reply::Said`], and its end as [`Reply::Ended`].
     Begin { configuration: Box<RoleConfiguration> },
-    /// Let the role into the phase.
+    /// Let the role enter the phase.
     Enter { phase: Phase },
-    /// This message will be the last one: [`Reply::Known`] once the role can see that.
+    /// Announce the number of the last message. The reply is [`Reply::Known`] once the role can see it.
     Last { number: u64 },
 }
 
-/// What the other host says.
+/// A reply of the agent.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Reply {
-    /// The first word.
+    /// The first message.
     Hello {
         version: String,
         machine: Box<Machine>,
-        /// The address of that host by which ssh has reached it, if ssh says so.
+        /// The address of that host that ssh has connected to, if ssh reports it.
         reached_at: Option<IpAddr>,
     },
-    /// There is a port.
+    /// The responder's end listens at this address.
     Listening { address: SocketAddr },
-    /// The initiator has come.
+    /// The initiator has connected.
     Connected { rooms: [Room; 2], effective: BTreeMap<String, u64> },
-    /// What was asked could not be done.
+    /// The request failed.
     Cannot { detail: String },
-    /// The role reports this.
+    /// The role has sent this report.
     Said { report: Box<Report<RoleResult>> },
-    /// The number of the last message is where the role reads it.
+    /// The role can read the number of the last message.
     Known,
     /// The role's process has ended.
     Ended {
-        /// Its exit code, or else the signal.
+        /// The exit status, or otherwise the signal.
         exit: Result<i32, i32>,
-        /// What it wrote to its standard error.
+        /// The start of its standard error.
         words: String,
     },
 }

@@ -1,30 +1,35 @@
-//! What the shell on the other host is told: to start furlong there, of this version, from there or from here.
+//! The script for the shell on the other host. It starts furlong of this version: the installed one, or a copy of this
+//! program.
 //!
-//! A shell may read ahead on its input, so that it is sent nothing more before it has answered. What is copied comes in parts,
-//! each of which is answered, so that a pipe holds it and nobody waits who cannot be woken.
+//! A shell may read ahead on its input, so nothing more is sent before it has answered. The copy is sent in parts, and
+//! each part is acknowledged. A part fits into the pipe, so no write blocks without a timeout.
 
 use std::time::Duration;
 
-/// The hidden verb: `furlong peer FOLDER SECONDS`, with a folder that goes when it ends, and how long it may hear nothing.
+/// The hidden verb, `furlong peer FOLDER SECONDS`: a directory that is removed when it ends, and the longest time
+/// without input.
 pub(super) const PEER_VERB: &str = "peer";
 
-/// What the first answer begins with; behind it stand the system, the instruction set, and what furlong there says of itself.
+/// The first word of the first answer. The operating system, the instruction set and the output of `furlong --version`
+/// follow.
 pub(super) const MARK: &str = "furlong-peer";
 
-/// Bytes in what it is told next: as many as are read, so that nothing of what follows is taken for it.
+/// The length of each further command, in bytes. The script reads exactly this number, so that it does not read the
+/// data that follows.
 const TOLD_BYTES: usize = 32;
 
-/// What the script is told next: `use`, or `part BYTES`.
+/// Returns a further command to the script: `use`, or `part BYTES`.
 pub(super) fn told(what: &str) -> Vec<u8> {
     format!("{what:<width$}\n", width = TOLD_BYTES - 1).into_bytes()
 }
 
-/// The line that makes a shell do this: a private folder, which goes when it ends; the answer; furlong from there (`use`) or in
-/// parts from here (`part BYTES`, then `use`); and its other side. All of it ends with the input or when nothing has come for so
-/// long, if `timeout` is there for what the shell does itself: of a cable that is cut it hears nothing.
+/// Returns the line for the shell. The script creates a private directory, which is removed when the script ends, and
+/// prints its answer. It starts the agent with the installed furlong (`use`), or with a copy that arrives in parts
+/// (`part BYTES`, then `use`). It ends with its input, or after `lease` without input. The reads of the shell have this
+/// timeout only if the command `timeout` is installed. Without a timeout, the shell would not notice a cut cable.
 pub(super) fn script(lease: Duration) -> String {
     let lease_s = lease.as_secs().max(1);
-    // No apostrophe may stand in it.
+    // The body must not contain an apostrophe, because apostrophes enclose it.
     let body = format!(
         r#"umask 077
 d=$(mktemp -d "${{TMPDIR:-/tmp}}/furlong-peer-XXXXXXXX") || exit 1
@@ -56,7 +61,7 @@ mod tests {
         let script = script(Duration::from_secs(90));
         assert_eq!(script.matches('\'').count(), 2, "{script}");
         assert!(script.contains("peer \"$d\" 90;") && script.ends_with("'\n"), "{script}");
-        // What a pipe takes at once on every system.
+        // Every system accepts that number of bytes in a pipe at once.
         assert!(script.len() < 4096);
         assert_eq!(told("part 1048576").len(), TOLD_BYTES);
     }

@@ -1,5 +1,5 @@
-//! A process that stands for the responder on another host: to the supervisor it reports what that one reports, and it ends as
-//! that one did.
+//! The proxy of a responder on another host. It sends the responder's reports to the supervisor, and ends as the
+//! responder did.
 
 use super::lines::{Lines, Taken};
 use super::protocol::{Reply, Request};
@@ -12,18 +12,19 @@ use furlong_os::{AsHandle, Handle, RawHandle, handle};
 use serde::{Deserialize, Serialize};
 use std::io;
 
-/// What it is told first; the configuration of the role follows.
+/// The first message to the proxy; the configuration of the role follows.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StandIn {
-    /// Where requests to the other host go in.
+    /// The write end for requests to the other host.
     pub(crate) requests: RawHandle,
-    /// Where its replies come out.
+    /// The read end for its replies.
     pub(crate) replies: RawHandle,
-    /// The initiator's numbers of last messages, 8 bytes each; a byte back says that it is known there.
+    /// The socket on which the initiator announces its last messages: 8 bytes per number. The proxy replies with one
+    /// byte once the responder's host knows the number.
     pub(crate) announcements: RawHandle,
 }
 
-/// The life of such a process.
+/// Runs the proxy.
 pub(crate) fn run(control: &mut Control) -> io::Result<()> {
     let Some(StandIn { requests, replies, announcements }) = control.receive()? else { return Ok(()) };
     let Some(configuration) = control.receive::<RoleConfiguration>()? else { return Ok(()) };
@@ -49,16 +50,16 @@ pub(crate) fn run(control: &mut Control) -> io::Result<()> {
         Ok(code) => std::process::exit(code),
         Err(signal) => {
             send_signal(std::process::id() as i32, signal)?;
-            // One that is not deadly here either.
+            // The signal does not end this process either.
             std::process::exit(128 + signal)
         }
     }
 }
 
-/// What came of one look at all sides.
+/// The result of one look at all sources.
 enum Turn {
     GoOn,
-    /// Nothing more is to be passed on.
+    /// Nothing more needs to be forwarded.
     Done,
     /// The responder has ended.
     Ended {
@@ -67,22 +68,22 @@ enum Turn {
     },
 }
 
-/// What it stands between.
+/// The connections that the proxy forwards between.
 struct Relay {
     requests: Control,
     replies: Lines,
-    /// `None` once the initiator has ended.
+    /// The socket of announcements; `None` once the initiator has ended.
     announcements: Option<Handle>,
     phase: Phase,
 }
 
 impl Relay {
-    /// A connection that is gone is noticed where its replies are read.
+    /// Sends a request. A closed connection is noticed when its replies are read.
     fn ask(&mut self, request: &Request) {
         let _ = self.requests.send(request);
     }
 
-    /// Waits until somebody says something, and passes it on.
+    /// Waits for a message from any side, and forwards it.
     fn turn(&mut self, control: &mut Control) -> io::Result<Turn> {
         let mut ready = [control.has_buffered(), false, false];
         if !ready[0] {
@@ -97,7 +98,7 @@ impl Relay {
         if ready[0] {
             match control.receive::<Phase>()? {
                 Some(phase) => self.ask(&Request::Enter { phase }),
-                // Nobody is interested any more.
+                // The supervisor has closed its end.
                 None => return Ok(Turn::Done),
             }
         }
@@ -151,16 +152,16 @@ impl Relay {
             Ok(Reply::Cannot { detail }) => {
                 self.give_up(control, format!("on the other host: {}", shortened(&detail)))
             }
-            Ok(_) => self.give_up(control, "the other host says something out of turn".to_owned()),
+            Ok(_) => self.give_up(control, "the other host sent an unexpected reply".to_owned()),
             Err(error) => {
                 let said = shortened(&String::from_utf8_lossy(line));
-                let what = format!("what the other host says cannot be understood ({error}): {said}");
+                let what = format!("cannot parse the reply of the other host ({error}): {said}");
                 self.give_up(control, what)
             }
         }
     }
 
-    /// Reports that nothing more comes of the responder.
+    /// Reports that the responder's reports have ended early.
     fn give_up(&self, control: &mut Control, detail: String) -> io::Result<Turn> {
         control.send(&Report::<()>::Failed { phase: self.phase, fault: Fault::Error, detail })?;
         Ok(Turn::Done)

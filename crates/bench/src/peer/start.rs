@@ -1,4 +1,4 @@
-//! How the command is started that gives a pipe to the other host.
+//! The start of the command that provides a pipe to the other host.
 
 use super::options::PeerOptions;
 use super::pipe::Pipe;
@@ -15,14 +15,16 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// What the pipe to the other host is to hold, so that much goes into it at once.
+/// The requested capacity of the pipe to the other host, in bytes. A larger pipe accepts larger parts of the program at
+/// once.
 const PIPE_BYTES: usize = 1 << 20;
 
-/// Starts the command, in a session of its own: nothing that is typed at this terminal comes to it, and it can ask nobody for a
-/// password there. It ends with its pipe, or is ended: by the pipe's destructor, or by the janitor of `run` if this process dies.
+/// Starts the command in a new session: it receives no input from this terminal, and cannot ask for a password there.
+/// It ends with its pipe. Otherwise the pipe's destructor ends it, or the cleanup process of `run` if this process
+/// dies.
 ///
 /// # Errors
-/// What could not be made.
+/// Returns a failure if a pipe, the memory object for the output, or the process cannot be created.
 pub(super) fn start(options: &PeerOptions, run: &str) -> Result<Pipe, Failure> {
     let command = options.address.command(options.patience);
     started(&command, run).map_err(|error| Failure {
@@ -35,7 +37,7 @@ pub(super) fn start(options: &PeerOptions, run: &str) -> Result<Pipe, Failure> {
 
 fn started(command: &str, run: &str) -> io::Result<Pipe> {
     let ((their_requests, requests), (replies, their_replies)) = (pipe()?, pipe()?);
-    // What it holds as it comes will do, too.
+    // The default capacity is sufficient, too.
     let _ = set_size(requests.as_handle(), PIPE_BYTES);
     let part_bytes = size_bytes(requests.as_handle())? as usize;
     let printed = bounded_object("furlong-peer-output", PRINTED_BYTES)?;
@@ -49,7 +51,8 @@ fn started(command: &str, run: &str) -> io::Result<Pipe> {
     };
     let child = spawn(&program, &[], printed.as_handle(), Bond::Outlives)?;
     let program = StartedProgram::new(Role::Responder.into(), child, replies, printed);
-    // A command that is gone already needs no word. The number of its group is its own, with a minus.
+    // The minus addresses the process group, whose number is the PID of the command. An error means that every
+    // process of the group has exited.
     let ask_to_end = |pid: i32| drop(send_signal(-pid, signal::TERMINATE));
     Ok(Pipe::new(program, File::from(requests), part_bytes, ask_to_end, run))
 }

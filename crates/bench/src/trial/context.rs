@@ -1,4 +1,4 @@
-//! What all trials have in common, whatever their roles do.
+//! The common parts of all trials, whatever their roles do.
 
 use crate::not_measured::{Interrupted, NotMeasured};
 use crate::session::Session;
@@ -13,20 +13,21 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::time::Duration;
 
-/// How one trial is to be run.
+/// The settings of one trial.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// Time for the measured part.
+    /// The time for the measured part.
     pub budget: Duration,
-    /// The least time to warm up; until the pace is steady if not given.
+    /// The least time of the warm-up; `None` warms up until the pace is steady.
     pub warm_up: Option<Duration>,
-    /// How long nothing may happen before the trial is given up.
+    /// The time without progress after which the trial is given up.
     pub timeout: Duration,
-    /// What a reading of the clock costs, in nanoseconds.
+    /// The cost of reading the clock, in nanoseconds.
     pub clock_read_ns: f64,
-    /// Round trips, or messages one way, after which the measured part ends, if its time has not run out before.
+    /// The number of round trips or one-way messages after which the measured part ends, if its time is not over
+    /// before.
     pub most_round_trips: Option<u64>,
-    /// The longest that an exchange may take in all, from its start to its end; a longer one is ended and refused.
+    /// The longest time of a trial from start to end; a longer trial is ended and refused.
     pub limit: Option<Duration>,
 }
 
@@ -43,100 +44,100 @@ impl Default for Settings {
     }
 }
 
-/// Which calls of a role are counted: those between its first question for its usage and the second, between the third
-/// and the fourth, and so on; or all, of all its threads and processes, where it is not furlong that asks in them.
+/// The system calls of a role that are counted: those between its first and second query of its usage, between the
+/// third and the fourth, and so on. If the role does not run furlong's loop, all calls of all its threads and processes
+/// are counted.
 #[derive(Debug, Clone, Copy)]
 pub struct Span {
-    /// The log begins with the roles waiting for this phase.
+    /// The phase before which the log begins, while the roles wait.
     pub begin: Phase,
-    /// It ends with the roles waiting for this one.
+    /// The phase before which the log ends, while the roles wait.
     pub end: Phase,
-    /// How often each role asks for its usage in between; 0 if all calls in between are counted.
+    /// The number of queries of each role in between; 0 if all calls in between are counted.
     pub marks: u32,
 }
 
-/// What a mechanism says of itself that is recorded beside what is counted; nothing where no mechanism is tried.
+/// The claims of a mechanism that are recorded with the counts; empty for work without a mechanism.
 #[derive(Debug, Clone, Default)]
 pub struct Claims {
-    /// The kind of mechanism.
+    /// The family of the mechanism.
     pub family: Option<Family>,
-    /// Whether a program of an adapter runs a loop that furlong does not know, so that its calls are not declared.
+    /// Whether the program of an adapter runs its own loop, whose calls are not declared.
     pub has_own_loop: bool,
-    /// How often it copies a message.
+    /// The number of copies of a message.
     pub copies: Option<Copies>,
-    /// What one role calls in a round trip, by name.
+    /// The bounds of one role's calls per round trip, by name.
     pub calls: BTreeMap<String, Bounds>,
 }
 
-/// What the roles of a trial do.
+/// The work of the roles of a trial.
 pub trait Work: Sized {
-    /// What identifies it in records.
+    /// The type that identifies the work in records.
     type Case: Clone + Display;
-    /// Its figures.
+    /// The type of its figures.
     type Measurement: Serialize;
-    /// Which system calls are counted; or why none can be.
+    /// Returns the span of the counted system calls, or why none can be counted.
     fn counted(&self) -> Result<Span, &'static str>;
 
-    /// What is tried.
+    /// Returns the case.
     fn case(&self) -> &Self::Case;
 
-    /// Whether both are ranked in one group, and so measured next to each other.
+    /// Returns whether both are ranked in one group, and so measured next to each other.
     fn is_ranked_with(&self, other: &Self) -> bool;
 
-    /// What is claimed of it.
+    /// Returns the claims of its mechanism.
     fn claims(&self) -> Claims;
 
-    /// Runs one trial. Nothing is left of it when this returns.
+    /// Runs one trial. It leaves nothing behind.
     ///
     /// # Errors
-    /// Why there are no figures.
+    /// Returns the reason if there are no figures.
     fn measure(
         context: &TrialContext<'_, Self>,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Self::Measurement, NotMeasured>;
 
-    /// The settings of the two trials of a counted pass: one in which nothing is traced, and one in which system calls
-    /// are.
+    /// Returns the settings of the two trials of a counted pass: without tracing, and with traced system calls.
     fn counted_settings(&self, settings: &Settings) -> (Settings, Settings);
 
-    /// The median time in it, in nanoseconds, of which the interval over trials is printed; `None` for work that is tried
-    /// so many times and no more.
+    /// Returns the median time in nanoseconds. The interval of this median over the trials is printed. `None` for work
+    /// with a fixed number of trials.
     fn median_ns(measurement: &Self::Measurement) -> Option<f64>;
 
-    /// How many times as long the measured part must be, where it was too short for several to be measured at the same
-    /// moment; `None` if it was long enough.
+    /// Returns the factor by which the measured part must be longer, if it was too short to measure all pairs in
+    /// parallel; `None` if it was long enough.
     fn lengthened(measurement: &Self::Measurement) -> Option<f64>;
 
-    /// What each role used.
+    /// Returns the tally of each role.
     fn tallies(measurement: &Self::Measurement) -> &[RoleTally];
 
-    /// The line for a trial in the run's file.
+    /// Returns the line for a trial in the run's file.
     fn trial_record(trial: Trial<Self::Case, Self::Measurement>) -> Record;
 
-    /// The line for a counted pass.
+    /// Returns the line for a counted pass.
     fn count_record(count: Count<Self::Case>) -> Record;
 }
 
-/// How often a trial is tried again in which a role was stopped for a moment.
+/// The number of further attempts if a signal stopped a role for a moment.
 const FURTHER_ATTEMPTS: u32 = 2;
 
-/// What a trial is about and where it takes place.
+/// The work of a trial, its CPUs and its session.
 #[derive(Debug, Clone)]
 pub struct TrialContext<'a, W> {
-    /// What the roles do.
+    /// The work of the roles.
     pub work: W,
-    /// That each party is pinned to, in their order; `None` leaves them to the scheduler.
+    /// The CPU of each party, in their order; `None` if the scheduler chooses.
     pub processors: Option<Vec<usize>>,
-    /// What surrounds it.
+    /// The session of the trial.
     pub session: &'a Session,
 }
 
 impl<W: Work> TrialContext<'_, W> {
-    /// Runs one trial and gives what is to be recorded of it.
+    /// Runs one trial and returns the outcome to record.
     ///
     /// # Errors
-    /// [`Interrupted`], after everything that was started has ended.
+    /// Returns [`Interrupted`] if the run is to end, after everything that was started has ended.
     pub fn run(&self, settings: &Settings) -> Result<Outcome<W::Measurement>, Interrupted> {
         let mut measured = self.measure(settings, &mut NoObserver);
         for _ in 0..FURTHER_ATTEMPTS {
@@ -160,8 +161,8 @@ impl<W: Work> TrialContext<'_, W> {
     }
 }
 
-/// Returns the figures of a trial if none of them is impossible. The check is needed because other programs and hosts report some figures,
-/// and a reader rejects a whole run for one impossible figure.
+/// Returns the figures of a trial if none of them is impossible. The check is needed because other programs and hosts
+/// report some figures, and a reader rejects a whole run for one impossible figure.
 fn possible<M: Serialize>(found: M) -> Result<M, Failure> {
     match impossible_figure(&found) {
         None => Ok(found),

@@ -1,4 +1,4 @@
-//! An exchange of messages: a link, two roles with their configurations, and the figures that they report.
+//! An exchange of messages: links, roles with their configurations, and their combined figures.
 
 use super::context::{Claims, Settings, Span, TrialContext, Work};
 use super::over_one_link::{exactly_once, lost_of_several};
@@ -39,19 +39,19 @@ use std::time::Duration;
 pub struct MessageExchange<'a> {
     /// All mechanisms, for roles that are forked.
     pub mechanisms: &'a [MechanismEntry],
-    /// The one that is tried.
+    /// The mechanism to measure.
     pub entry: &'a MechanismEntry,
-    /// What carries requests, where that is another mechanism.
+    /// The mechanism that carries requests, if it is another one.
     pub request_carrier: Option<&'a MechanismEntry>,
-    /// In which way.
+    /// The case.
     pub case: &'a Case,
-    /// How a responder of a subsystem of its own is started.
+    /// The way to start a responder of another subsystem.
     pub child: ChildStart,
-    /// The host that the responder runs on, where that is another one.
+    /// The host of the responder, if it is another one.
     pub peer: Option<&'a Peer>,
 }
 
-/// Round trips whose system calls are counted.
+/// The number of round trips whose system calls are counted.
 const TRACED_ROUND_TRIPS: u64 = 500;
 
 impl Work for MessageExchange<'_> {
@@ -61,7 +61,7 @@ impl Work for MessageExchange<'_> {
         self.case
     }
 
-    /// The measured leg, at both ends of which a role asks for its usage if its loop is furlong's.
+    /// Covers the measured part. A role with furlong's loop queries its usage at the start and at the end.
     fn counted(&self) -> Result<Span, &'static str> {
         let marks = if self.entry.runs_furlongs_loop() { 2 } else { 0 };
         Ok(Span { begin: Phase::Timed, end: Phase::Finish, marks })
@@ -74,7 +74,7 @@ impl Work for MessageExchange<'_> {
             return false;
         }
         match (notifies(self), notifies(other)) {
-            // Notifications carry what they carry.
+            // The size of notifications does not matter, because their payload is fixed.
             (true, true) => {
                 let case = Case { size_bytes: other.case.size_bytes, ..self.case.clone() };
                 case.is_ranked_with(other.case)
@@ -87,7 +87,7 @@ impl Work for MessageExchange<'_> {
     fn claims(&self) -> Claims {
         let capabilities = self.entry.capabilities;
         let has_own_loop = self.entry.with_own_loop().is_some();
-        // The harness overhead of a language is no mechanism, and is not ranked as one.
+        // The harness overhead of a language is not a mechanism, and is not ranked as one.
         let is_mechanism = capabilities.family != Family::Floor;
         Claims {
             family: Some(if has_own_loop && is_mechanism { Family::Adapter } else { capabilities.family }),
@@ -119,9 +119,9 @@ impl Work for MessageExchange<'_> {
         Ok(running.measured(reported)?)
     }
 
-    /// As many round trips as are traced take longer than others, by how much nobody knows.
+    /// Traced round trips take longer by an unknown factor, so their number ends the traced trial.
     fn counted_settings(&self, settings: &Settings) -> (Settings, Settings) {
-        // What is not compiled yet makes other calls and uses more CPU time.
+        // Code that is not compiled yet makes other calls and uses more CPU time.
         let warm_up = |time| if self.entry.compiles_while_running() { settings.warm_up } else { Some(time) };
         let untraced = Settings {
             budget: Duration::from_millis(20),
@@ -132,7 +132,7 @@ impl Work for MessageExchange<'_> {
             budget: Duration::from_millis(250),
             warm_up: warm_up(Duration::from_micros(100)),
             most_round_trips: Some(TRACED_ROUND_TRIPS),
-            // Own programs do as much as ever, and stop at each call.
+            // Own programs do their full work, and stop at each call.
             timeout: settings.timeout * if self.entry.programs().is_some() { 5 } else { 1 },
             ..untraced
         };
@@ -160,27 +160,28 @@ impl Work for MessageExchange<'_> {
     }
 }
 
-/// A trial under way.
+/// A running trial.
 struct RunningTrial {
     watch: Watch<RoleResult>,
     effective: BTreeMap<String, u64>,
     depth: [Depth; 2],
     pattern: Pattern,
     adapter: Option<AdapterFacts>,
-    /// Where the responder is on another host. Behind the processes, which have to end first.
+    /// The connection if the responder is on another host. It is dropped after the processes, which must end first.
     far: Option<FarSide>,
-    /// Dropped last: they remove what the processes use.
+    /// Dropped last, because dropping a link removes objects that the processes use.
     _links: Vec<TrialLink>,
 }
 
-/// Messages that may be under way where they go one way, as far as a mechanism has a say: what a POSIX queue holds
-/// unless it is told otherwise (fs.mqueue.msg_default).
+/// The number of one-way messages that may be in flight, if the mechanism can choose it. It is the default capacity of
+/// a POSIX queue (fs.mqueue.msg_default).
 const STREAM_DEPTH: usize = 10;
 
-/// Messages for which a ring in shared memory has room one way, if its usual size is less. Adapters of libraries do the same.
+/// The least number of one-way messages that fit into a ring in shared memory, if its default size is smaller. Adapters
+/// of libraries use the same number.
 const RING_DEPTH: usize = 4;
 
-/// One of the links of a trial.
+/// One link of a trial.
 struct TrialLink {
     specification: LinkSpecification,
     link: Link,
@@ -188,7 +189,7 @@ struct TrialLink {
 }
 
 impl TrialLink {
-    /// Makes the one with this number, of so many.
+    /// Creates the link with this number; the pair has the number and the total number of links.
     fn create(
         MessageExchange { entry, request_carrier, case, .. }: MessageExchange<'_>,
         (number, links): (usize, usize),
@@ -212,7 +213,7 @@ impl TrialLink {
         };
         let mut link = make(&specification)?;
         if case.pattern().makes_links() {
-            // Each of the role's links takes its name.
+            // The links that the role creates use this name.
             link = link.without_objects();
         }
         let request = request_carrier
@@ -222,9 +223,10 @@ impl TrialLink {
         Ok(TrialLink { specification, link, request })
     }
 
-    /// How many messages are held on the way there, which another mechanism may carry, and on the way back.
+    /// Returns the number of messages that are buffered in each direction: to the responder, for which another
+    /// mechanism may carry the requests, and back.
     fn rooms(&self, wait: Wait) -> [Room; 2] {
-        // Who asks first whether it may send waits already where others go on.
+        // An end that first asks whether it may send blocks earlier than other ends.
         let asks_first = |room: Room| match wait {
             Wait::SelectFirst => room.while_waiting.into(),
             _ => room,
@@ -233,15 +235,15 @@ impl TrialLink {
         [self.request.as_ref().map_or(there, |request| request.link.rooms()[0]), back]
     }
 
-    /// The values in force.
+    /// Returns the values in effect.
     fn effective(&self) -> BTreeMap<String, u64> {
         let requests = self.request.iter().flat_map(|request| &request.link.effective);
         let requests = requests.map(|(name, value)| (format!("request-{name}"), *value));
         self.link.effective.clone().into_iter().chain(requests).collect()
     }
 
-    /// Drops the descriptors that the roles have. As long as the supervisor had them too, no end could notice that the
-    /// other is gone.
+    /// Drops the descriptors that the roles have. While the supervisor has them too, neither end can notice that the
+    /// other is closed.
     fn let_go(&mut self) {
         for role in Role::ALL {
             drop(self.link.take_end(role).descriptors);
@@ -250,7 +252,7 @@ impl TrialLink {
     }
 }
 
-/// What carries requests, where that is another mechanism than the one that carries answers.
+/// The link for requests, if another mechanism carries the answers.
 struct RequestLink {
     mechanism: String,
     wait: Wait,
@@ -285,7 +287,7 @@ impl RequestLink {
 }
 
 impl RunningTrial {
-    /// Makes the links and starts the roles.
+    /// Creates the links and starts the roles.
     fn start(
         context: &TrialContext<'_, MessageExchange<'_>>,
         settings: &Settings,
@@ -306,7 +308,7 @@ impl RunningTrial {
                 }
                 entry.create(specification, case).map_err(|error| {
                     match (case.pattern().waits_for_several(), number) {
-                        // Others like it were made: it is the number that a limit is against.
+                        // Similar links were created before, so the number of links exceeds a limit.
                         (true, 1..) => NotMeasured::Refused(too_many(case, number, &error)),
                         _ => creating(error),
                     }
@@ -373,7 +375,7 @@ impl RunningTrial {
             processes.push(process.map_err(opening)?);
             configurations.push(configuration);
         }
-        // As long as this process had it too, neither end could notice that the other is gone.
+        // While this process has the descriptors too, neither end can notice that the other is closed.
         far.iter_mut().for_each(|far| far.announcements = None);
         let pids: Vec<i32> = processes.iter().map(|process| process.child.pid()).collect();
         for (place, mut configuration) in configurations.into_iter().enumerate() {
@@ -382,12 +384,12 @@ impl RunningTrial {
             let ends = &parties.setups[place].ends;
             configuration.ends.iter_mut().zip(ends).for_each(|(end, held)| end.peer = peer(*held));
             configuration.request.iter_mut().for_each(|request| request.end.peer = peer(ends[0]));
-            // A role that is dead already is noticed by the watch, with its cause.
+            // If the role is dead already, the watch reports it with its cause.
             let _ = processes[place].control.send(&configuration);
         }
         links.iter_mut().for_each(TrialLink::let_go);
         let timeout = settings.timeout + Duration::from_nanos(case.arrival.pause_ns());
-        // Where a number of messages ends the measured part, nobody knows how long it takes: its progress is what counts.
+        // If a number of messages ends the measured part, its time is unknown, and only progress counts.
         let budget = if settings.most_round_trips.is_some() { Duration::ZERO } else { settings.budget };
         let budget = budget.max(settings.warm_up.unwrap_or_default());
         let unit = Unit::of(case.pattern()).word();
@@ -413,7 +415,7 @@ impl RunningTrial {
         })
     }
 
-    /// The same, with what the command has said that reaches the other host, if it has ended.
+    /// Adds the output of the command that connects to the other host, if the command has ended.
     fn explained(&mut self, why: NotMeasured) -> NotMeasured {
         match (why, &mut self.far) {
             (NotMeasured::Failed(failure), Some(far)) => far.connection.explained(failure).into(),
@@ -421,7 +423,7 @@ impl RunningTrial {
         }
     }
 
-    /// The figures of both roles, once they are done and gone.
+    /// Returns the figures of both roles, once they have reported and ended.
     fn measured(self, reported: Vec<RoleResult>) -> Result<Measurement, Failure> {
         let TrialFigures { timing, parts, roles, verified_messages } =
             TrialFigures::of(self.pattern, reported)?;
@@ -440,7 +442,7 @@ impl RunningTrial {
 /// The combined figures of all roles of a trial.
 pub(crate) struct TrialFigures {
     pub(crate) timing: Timing,
-    /// Figures of each of several parties.
+    /// The figures of each party, if there are several.
     pub(crate) parts: Vec<Part>,
     pub(crate) roles: Vec<RoleTally>,
     verified_messages: u64,
@@ -471,10 +473,10 @@ impl TrialFigures {
     }
 }
 
-/// What a trial has where its responder is on another host.
+/// The additional state of a trial whose responder is on another host.
 struct FarSide {
     connection: Connection,
-    /// By which the initiator hands over numbers of last messages, and the stand-in takes them.
+    /// The socket pair over which the initiator announces its last messages to the proxy.
     announcements: Option<[Handle; 2]>,
 }
 
@@ -484,13 +486,13 @@ impl FarSide {
         Ok(FarSide { connection: peer.take(session)?, announcements: Some(pair.into()) })
     }
 
-    /// What a role has beside its page, which no other maps.
+    /// Returns the additional state of a role whose page no other process maps.
     fn page_end(&self, role: Role) -> OwnPageEnd {
         let carrier = self.announcements.as_ref().filter(|_| role == Role::Initiator);
         OwnPageEnd { carrier: carrier.map(|[initiator, _]| initiator.raw_handle()) }
     }
 
-    /// The process that stands for the responder here.
+    /// Starts the proxy of the responder.
     #[cfg(target_os = "linux")]
     fn stand_in(&self, party: Party, session: &Session) -> io::Result<RoleProcess<RoleResult>> {
         let gone = || io::Error::other("the connection to the other host has ended");
@@ -508,28 +510,26 @@ impl FarSide {
     }
 }
 
-/// Why nothing has happened between two hosts. How far the responder has come is not seen from here, and what is lost is sent
-/// again.
+/// Returns the failure for a silence between two hosts. The progress of the responder is not visible here, and lost
+/// messages are sent again.
 fn lost_between_hosts(watch: &Watch<RoleResult>) -> Failure {
     let timeout = watch.timeout;
-    let detail = format!(
-        "nothing has happened for {timeout:?}: the other host stands still, or the network to it is cut"
-    );
+    let detail = format!("no progress for {timeout:?}: the other host hangs, or the network to it is down");
     watch.failure(None, Fault::Silent, detail)
 }
 
-/// That no more links than so many can be made here.
+/// Returns the reason if only `made` links can be created.
 fn too_many(case: &Case, made: usize, error: &io::Error) -> Unavailable {
     Unavailable::new(
-        format!("of {} links {made} could be made: {error}", case.parties()),
+        format!("of {} links, only {made} could be created: {error}", case.parties()),
         format!("ask for up to {made} links, or raise the limit"),
     )
 }
 
-/// The message that was lost, if one was: found by what the parties have noted.
+/// Returns the failure of a lost message, found from the progress of the parties; `None` if no message is lost.
 fn lost_message(watch: &Watch<RoleResult>, parties: &Parties, unit: &str) -> Option<Failure> {
     let Watch { processes, control_pages, timeout, .. } = watch;
-    // Whoever has come to the end has received all.
+    // A party at the end of the phase has received all messages.
     let under_way = |process: &RoleProcess<RoleResult>| process.phase < Phase::Finish && !process.ready;
     let setups = parties.setups.iter().zip(processes);
     let mut unfinished = setups.filter(|(_, process)| under_way(process)).map(|(setup, _)| setup);
@@ -537,7 +537,7 @@ fn lost_message(watch: &Watch<RoleResult>, parties: &Parties, unit: &str) -> Opt
         return None;
     }
     if matches!(watch.phase(), Phase::WarmUp | Phase::Timed) {
-        // Here only responders keep count: for an initiator that would be work in the measured loop.
+        // In these phases only responders note their progress: an initiator would have to do it in the measured loop.
         let page = unfinished.next()?.control_page;
         let counts = |setup: &&PartySetup| setup.control_page == page && setup.party.role == Role::Responder;
         let done = |setup: &&PartySetup| control_pages[page].progress(setup.line).sent;
@@ -545,7 +545,7 @@ fn lost_message(watch: &Watch<RoleResult>, parties: &Parties, unit: &str) -> Opt
         let done = control_pages[responder.control_page].progress(responder.line).sent;
         let whose = if parties.setups.len() > 2 { format!(" of {}", responder.party) } else { String::new() };
         let detail = format!(
-            "nothing has happened for {timeout:?} after {unit} {done}{whose}: a message was lost or a role hangs"
+            "no progress for {timeout:?} after {unit} {done}{whose}: a message was lost or a role hangs"
         );
         return Some(watch.failure(None, Fault::Lost, detail));
     }
@@ -566,14 +566,15 @@ fn lost_message(watch: &Watch<RoleResult>, parties: &Parties, unit: &str) -> Opt
     })
 }
 
-/// Whether endpoints wait inside their calls. Two in one process must not, where they can do without.
+/// Returns whether endpoints block inside their calls. Two ends in one process must not block if the mechanism supports
+/// that.
 fn waits_inside(entry: &MechanismEntry, case: &Case) -> bool {
     let can_do_without = || entry.capabilities.waits.iter().any(|wait| wait.needs_non_blocking());
     let must_not_wait = case.placement == Placement::OneProcess && can_do_without();
     !(case.wait.needs_non_blocking() || must_not_wait)
 }
 
-/// Starts the process of a party: afresh from furlong's own binary, or forked where memory must be inherited.
+/// Starts the process of a party: a new process, or a fork if memory must be inherited.
 fn start_process(
     MessageExchange { mechanisms, entry, case, child, .. }: MessageExchange<'_>,
     setup: &PartySetup,

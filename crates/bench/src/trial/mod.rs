@@ -1,6 +1,6 @@
-//! One trial: make what the roles share, start them, watch them, and say what came of it.
+//! A trial: creates the shared objects, starts and watches the roles, and reports the outcome.
 //!
-//! There are two kinds of work: an exchange of messages, here, and a [handover](crate::handover) of a region.
+//! There are two kinds of work: an exchange of messages, in this module, and a [handover](crate::handover) of a region.
 
 pub(crate) mod context;
 mod exchange;

@@ -1,5 +1,5 @@
-//! What only the supervisor sees of a link of which several have an end: whether all workers together have taken exactly what
-//! was sent, and whose message is missing.
+//! Checks of a link that several processes share at one end. Only the supervisor can make them: whether all workers
+//! together have received exactly the sent messages, and whose message is missing.
 
 use crate::control::RoleResult;
 use crate::watch::{RoleProcess, Watch};
@@ -7,8 +7,8 @@ use furlong_loops::counted::Counted;
 use furlong_loops::shared_end::Taken;
 use furlong_model::{Failure, Fault, Pattern, Phase, Role};
 
-/// Whether the workers have taken each of so many messages that were sent, and none twice: by how many
-/// they are, the sum of their numbers, and the sum of the squares. One message too many or too few is named by its number.
+/// Checks that the workers have received each of the `sent` messages exactly once. It compares the number of messages,
+/// the sum of their numbers, and the sum of the squares. A single extra or missing message is reported by its number.
 pub(crate) fn exactly_once(sent: u64, workers: &[Taken]) -> Result<(), Failure> {
     let total = |figure: fn(&Taken) -> u64| workers.iter().map(figure).fold(0, u64::wrapping_add);
     let (count, sum, squares) =
@@ -45,8 +45,9 @@ fn sums_up_to(last: u64) -> [u64; 2] {
     [sum, squares].map(|sum| sum as u64)
 }
 
-/// The message for which all wait, if one does: of a sender that has sent more than came from it, or of the worker that has
-/// taken the least. Of notifications, which are `counted`, nobody knows which is missing.
+/// Returns the failure of the message that all wait for, if there is one. The message belongs to a sender that has sent
+/// more than was received from it, or to the worker that has received the least. A missing notification, which is
+/// `counted`, cannot be identified.
 pub(super) fn lost_of_several(
     watch: &Watch<RoleResult>,
     pattern: Pattern,
@@ -56,12 +57,13 @@ pub(super) fn lost_of_several(
     let page = control_pages.first()?;
     if let Some(counted) = counted {
         let [sent, taken] = counted.sent_and_taken(page);
-        let nothing = format!("nothing has happened for {timeout:?}");
+        let nothing = format!("no progress for {timeout:?}");
         let (fault, detail) = if taken > sent {
-            (Fault::Repeated, format!("{taken} notifications were taken, and {sent} were sent: {nothing}"))
+            (Fault::Repeated, format!("{taken} notifications were received, but {sent} were sent: {nothing}"))
         } else {
             let why = "one was lost or a role hangs";
-            let detail = format!("{nothing} after {sent} notifications were sent and {taken} taken: {why}");
+            let detail =
+                format!("{nothing} after {sent} notifications were sent and {taken} received: {why}");
             (Fault::Lost, detail)
         };
         return Some(watch.failure(None, fault, detail));
@@ -90,7 +92,7 @@ pub(super) fn lost_of_several(
     let worker = waiting.into_iter().min_by_key(|process| taken(process).received)?;
     let (count, party) = (taken(worker).sent, worker.party);
     let detail = format!(
-        "nothing has happened for {timeout:?} after {party} took {count} messages: one was lost or a role hangs"
+        "no progress for {timeout:?} after {party} took {count} messages: one was lost or a role hangs"
     );
     Some(watch.failure(Some(party), Fault::Lost, detail))
 }
@@ -99,7 +101,7 @@ pub(super) fn lost_of_several(
 mod tests {
     use super::*;
 
-    /// What is said where a sender has sent so many, and workers have taken these.
+    /// Returns the failure if a sender has sent this number of messages, and the workers have received these.
     fn said(sent: u64, workers: &[&[u64]]) -> Option<String> {
         let worker = |numbers: &&[u64]| {
             let mut taken = Taken { count: numbers.len() as u64, ..Taken::default() };
@@ -137,7 +139,7 @@ mod tests {
         assert_eq!(said([&[1, 4], &[2, 3, 4, 5]]), "Repeated: message 4 came to two workers");
         assert_eq!(said([&[1], &[2, 3, 5]]), "Lost: message 4 came to no worker");
         let mixed = "the workers took 5 messages together, and not each of the 5 that were sent";
-        // One twice and one never; and two of each with the same sum.
+        // One message came twice and one never; and two messages each, with the same sum.
         assert_eq!(said([&[1, 4], &[2, 4, 5]]), format!("Lost: {mixed}"));
         assert_eq!(said([&[1, 3, 3], &[3, 5]]), format!("Lost: {mixed}"));
         assert!(said([&[1, 2, 3], &[1, 2, 3, 4, 5]]).starts_with("Repeated: the workers took 8"));

@@ -1,14 +1,14 @@
-//! The times of several pairs at once as the times of one trial.
+//! The combination of the times of several pairs into the times of one trial.
 
 use crate::control::Timing;
 use furlong_loops::recorder::merged;
 use furlong_model::{Part, Party, Pattern, Role, TimerLateness};
 
-/// Puts together what those who held clocks have seen, and gives what each of several did. The rate of all is the sum of
-/// their rates, and each round trip counts alike.
+/// Combines the measurements of all parties that read clocks, and returns the part of each of several parties. The
+/// total rate is the sum of their rates, and each round trip has the same weight.
 ///
 /// # Errors
-/// Nobody has seen anything, or a histogram that cannot be read.
+/// Returns a description if no party has reported times, or if a histogram is invalid.
 pub(crate) fn together(
     pattern: Pattern,
     mut timings: Vec<(Party, Timing)>,
@@ -19,7 +19,7 @@ pub(crate) fn together(
         None => {}
     }
     if timings.len() < 2 {
-        let only = timings.pop().ok_or("no role has reported of its times")?;
+        let only = timings.pop().ok_or("no role has reported its times")?;
         return Ok((only.1, Vec::new()));
     }
     let all = || timings.iter().map(|(_, timing)| timing);
@@ -56,16 +56,17 @@ pub(crate) fn together(
     Ok((whole, timings.iter().map(part).collect()))
 }
 
-/// Returns the sum of the figures of several processes. If it overflows, the result is an impossible figure, which is rejected later.
+/// Returns the sum of the figures of several processes. If it overflows, the result is an impossible figure, which is
+/// rejected later.
 fn total(figures: impl IntoIterator<Item = u64>) -> u64 {
     figures.into_iter().fold(0, u64::saturating_add)
 }
 
-/// The same over one link of which several have an end. What arrived is what receivers counted in the time in which it was
-/// sent, which the one who is alone has taken, and is the same for all.
+/// Combines the measurements over one link that several parties share at one end. The receivers have counted the
+/// arrived messages. The party alone at its end has measured the time, which is valid for all.
 fn over_one_link(one: Role, timings: Vec<(Party, Timing)>) -> Result<(Timing, Vec<Part>), String> {
     let (alone, several): (Vec<_>, Vec<_>) = timings.into_iter().partition(|(party, _)| party.role == one);
-    let clock = alone.into_iter().next().ok_or("the one who holds the clock has not reported")?.1;
+    let clock = alone.into_iter().next().ok_or("the role that reads the clock has not reported")?.1;
     let arrived = match one {
         Role::Responder => clock.round_trips,
         Role::Initiator => total(several.iter().map(|(_, timing)| timing.round_trips)),
@@ -80,11 +81,12 @@ fn over_one_link(one: Role, timings: Vec<(Party, Timing)>) -> Result<(Timing, Ve
     Ok((Timing { round_trips: arrived, ..clock }, parts))
 }
 
-/// The same where each message went to several: what arrived is what the receivers counted, and the sender held the clock.
+/// Combines the measurements of a pattern in which each message goes to several receivers. The receivers have counted
+/// the arrived messages, and the sender has measured the times until they arrived.
 fn to_several(timings: Vec<(Party, Timing)>) -> Result<(Timing, Vec<Part>), String> {
     let (senders, receivers): (Vec<_>, Vec<_>) =
         timings.into_iter().partition(|(party, _)| party.role == Role::Initiator);
-    let sent = senders.into_iter().next().ok_or("the sender has not reported of its times")?.1;
+    let sent = senders.into_iter().next().ok_or("the sender has not reported its times")?.1;
     let count = receivers.len() as u64;
     let (arrived, parts) = together(Pattern::OneWay, receivers)?;
     let whole = Timing {

@@ -1,38 +1,75 @@
 //! The loop in which the supervisor waits for the processes of a trial: roles, adapters, or own programs.
 
-use super::{LatestEnd, OTHER_REPORT, ObservedProcesses, Observer, Quiet, Silence, cause, in_ms};
+use super::observer::Observer;
+use super::quiet::{ObservedProcesses, Quiet, Silence};
 use crate::not_measured::{Interrupted, NotMeasured};
 use crate::session::Session;
-use furlong_model::{Failure, Fault, Phase};
+use furlong_model::{Failure, Fault, Phase, Unavailable, format_ns};
 use furlong_os::wait::wait_any;
 use furlong_os::{BorrowedHandle, clock};
+use furlong_stats::sort_by_key;
 use std::time::Duration;
+
+/// The time to wait for the report of the other role: a role whose peer was killed often reports first that its call
+/// failed.
+pub(crate) const OTHER_REPORT: Duration = Duration::from_millis(100);
+
+/// The time to wait for the death of a process whose peer reports that the other end is gone: the kernel closes the descriptors of a
+/// dying process first, and on a busy machine it reports the death much later.
+const DEATH_REPORT: Duration = Duration::from_secs(1);
+
+/// Returns the time in whole milliseconds, rounded up so that no wait ends too early.
+pub(crate) fn in_ms(time: Duration) -> u64 {
+    time.as_nanos().div_ceil(1_000_000) as u64
+}
+
+/// The time at which a trial is ended, whatever its roles do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LatestEnd {
+    /// The time of the end on the clock of the watch, in nanoseconds.
+    pub(crate) at_ns: u64,
+    /// The time from the start of the trial to its end.
+    pub(crate) limit: Duration,
+}
+
+impl LatestEnd {
+    /// Returns the end of a trial that began at this time and may take up to `limit`.
+    pub(crate) fn after(began_ns: u64, limit: Duration) -> LatestEnd {
+        LatestEnd { at_ns: began_ns + limit.as_nanos() as u64, limit }
+    }
+
+    pub(crate) fn refusal(self) -> NotMeasured {
+        let reason = format!("one trial takes longer than {}", format_ns(self.limit.as_nanos() as f64));
+        NotMeasured::Refused(Unavailable::new(reason, "use a longer --within"))
+    }
+}
 
 /// The processes that carry a trial.
 pub(crate) trait Carrier: ObservedProcesses {
-    /// The answer of the processes.
+    /// The combined answer of the processes.
     type Answer;
 
-    /// The phase of the slowest process.
+    /// Returns the phase of the slowest process.
     fn phase(&self) -> Phase;
 
-    /// When the trial is ended, whatever the processes do; `None` if there is no limit.
+    /// Returns the time at which the trial is ended, whatever the processes do; `None` if there is no limit.
     fn latest_end(&self) -> Option<LatestEnd> {
         None
     }
 
-    /// How long the processes may be silent from now on.
+    /// Returns the longest time without a report from now on.
     fn longest_silence(&self) -> Duration;
 
-    /// How long to wait at most before [`attend`](Carrier::attend) is called again, although no handle is readable.
+    /// Returns the longest time until [`attend`](Carrier::attend) is called again, even if no handle is readable.
     fn next_look(&self, _now_ns: u64) -> Duration {
         Duration::MAX
     }
 
-    /// Handles that become readable when a process reports or dies.
+    /// Returns handles that become readable when a process reports or dies.
     fn handles(&self) -> Vec<BorrowedHandle<'_>>;
 
-    /// Reads reports and notices deaths, without waiting. `was_woken` is whether a handle was readable. Adds failures to `incidents`.
+    /// Reads reports and notices deaths, without waiting. `was_woken` is whether a handle was readable. Adds failures
+    /// to `incidents`.
     ///
     /// # Errors
     /// Returns the reason if the trial must end at once.
@@ -44,23 +81,23 @@ pub(crate) trait Carrier: ObservedProcesses {
         incidents: &mut Vec<Failure>,
     ) -> Result<Noticed<Self::Answer>, NotMeasured>;
 
-    /// Whether no process can report anything that would explain the incidents.
+    /// Returns whether no further report can explain the incidents.
     fn is_settled(&self, incidents: &[Failure]) -> bool;
 
-    /// Returns a failure of each process that is silent.
+    /// Returns the failures of silent processes.
     fn why_silent(&self, observer: &dyn Observer, silence: &Silence) -> Vec<Failure>;
 
-    /// Gives the trial up: ends processes that would not end otherwise, and adds failures that show only then. Returns a remark on
-    /// processes that have not ended.
+    /// Gives the trial up: ends processes that would not end otherwise, and adds failures that show only then. Returns
+    /// a remark on processes that have not ended.
     fn give_up(&mut self, _incidents: &mut Vec<Failure>) -> String {
         String::new()
     }
 }
 
-/// What a look at the processes has found.
+/// The result of a look at the processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Noticed<A> {
-    /// Nothing that ends a silence.
+    /// Nothing that ends the silence.
     Nothing,
     /// A report.
     Report,
@@ -68,10 +105,11 @@ pub(crate) enum Noticed<A> {
     Answer(A),
 }
 
-/// Waits for the answer of the processes, and watches the observer, the request that the run ends, and the limits of time.
+/// Waits for the answer of the processes. Also watches the observer, requests that the run ends, and time limits.
 ///
 /// # Errors
-/// Returns the cause if a process fails or is silent for too long; that the trial takes too long; or that the run is to end.
+/// Returns the cause if a process fails or is silent for too long. Returns a refusal if the trial takes too long, and
+/// `Interrupted` if the run is to end.
 pub(crate) fn supervise<C: Carrier>(
     carrier: &mut C,
     session: &Session,
@@ -103,8 +141,10 @@ pub(crate) fn supervise<C: Carrier>(
             }
             _ => {}
         }
-        // The other process's side of the story may explain an incident.
-        let other_report = OTHER_REPORT.saturating_sub(quiet.lasted(now_ns));
+        // A report of the other process may explain an incident.
+        let is_bereft = incidents.iter().all(|incident| incident.fault == Fault::PeerGone);
+        let longest = if is_bereft { DEATH_REPORT } else { OTHER_REPORT };
+        let other_report = longest.saturating_sub(quiet.lasted(now_ns));
         if !incidents.is_empty() && (other_report.is_zero() || carrier.is_settled(&incidents)) {
             return Err(failure(carrier, incidents));
         }
@@ -113,7 +153,7 @@ pub(crate) fn supervise<C: Carrier>(
         let of_carrier = handles.len();
         let mut left = carrier.next_look(now_ns);
         if incidents.is_empty() {
-            // An observed system call is not a report: a role that hangs may well make calls.
+            // An observed system call is not a report: a role that hangs may still make calls.
             handles.extend(observer.handles());
             let until_end = carrier.latest_end().map(|end| end.at_ns.saturating_sub(now_ns));
             left = left.min(until_end.map_or(Duration::MAX, Duration::from_nanos));
@@ -142,7 +182,50 @@ fn failure(carrier: &mut impl Carrier, mut incidents: Vec<Failure>) -> NotMeasur
         phase: carrier.phase(),
         party: None,
         fault: Fault::Silent,
-        detail: "nothing happened, and no process reports why".to_owned(),
+        detail: "no progress, and no process reports a reason".to_owned(),
     });
     NotMeasured::from(Failure { detail: cause.detail + &alive, ..cause })
+}
+
+/// Returns the failure that caused the others. A death explains an error, but an error does not explain a death. An
+/// error of one role explains that the other one lost its peer.
+fn cause(mut incidents: Vec<Failure>) -> Option<Failure> {
+    sort_by_key(&mut incidents, |incident| match incident.fault {
+        Fault::Killed => 0,
+        Fault::Exited => 1,
+        Fault::Stopped => 2,
+        fault if fault.is_corruption() => 3,
+        Fault::Error => 4,
+        Fault::PeerGone => 5,
+        _ => 6,
+    });
+    incidents.into_iter().next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_model::Role;
+
+    #[test]
+    fn the_cause_is_told_and_not_what_followed_from_it() {
+        let failure = |fault: Fault| Failure {
+            phase: Phase::WarmUp,
+            party: Some(Role::Responder.into()),
+            fault,
+            detail: String::new(),
+        };
+        for (cause, consequence) in [
+            (Fault::Killed, Fault::Error),
+            (Fault::Exited, Fault::PeerGone),
+            (Fault::Error, Fault::PeerGone),
+            (Fault::Lost, Fault::PeerGone),
+            (Fault::PeerGone, Fault::Silent),
+        ] {
+            for incidents in [[cause, consequence], [consequence, cause]] {
+                let found = super::cause(incidents.map(failure).to_vec());
+                assert_eq!(found.map(|failure| failure.fault), Some(cause), "{incidents:?}");
+            }
+        }
+    }
 }

@@ -4,30 +4,30 @@ use furlong_loops::control_page::Progress;
 use furlong_os::activity::{Activity, Lack};
 use std::time::Duration;
 
-/// How long to look again before nothing is taken for silence, in nanoseconds: where the whole machine stood still, time has run
-/// out for all, and the processes need a moment to show that they are alive.
+/// The time in nanoseconds between the end of the timeout and a second look, which decides. If the whole machine was
+/// suspended, the timeout is over for all processes, and they need a moment to make progress.
 const CONFIRM_NS: u64 = 300_000_000;
 
-/// How many times as long as others a process may be silent that lacks a processor, or a page that its disk is to bring.
+/// The factor on the timeout of a process that waits for a CPU, or for its disk to read a page.
 const PATIENCE: u64 = 5;
 
-/// The processes of a trial whose silence is judged.
+/// The processes of a trial that may be silent.
 pub(crate) trait ObservedProcesses {
-    /// The PID and the activity of each process that has not reported yet.
+    /// Returns the PID and the activity of each process that has not reported yet.
     fn activities(&self) -> Vec<(i32, Activity)>;
 
-    /// The progress of the processes; empty if they do not note it.
+    /// Returns the progress of the processes; empty if they do not note it.
     fn progress(&self) -> Vec<Progress> {
         Vec::new()
     }
 }
 
-/// Why silence is a failure.
+/// The reason why a silence is a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Silence {
-    /// The process that would have gone on, had it been given what no other process of the trial can give it.
+    /// The process that would have made progress if it had got a resource that no process of the trial can provide.
     pub(crate) lack: Option<(i32, Lack)>,
-    /// How long it was.
+    /// The length of the silence.
     pub(crate) quiet: Duration,
 }
 
@@ -37,20 +37,20 @@ pub(crate) struct Quiet {
     since_ns: u64,
     progress: Vec<Progress>,
     state: State,
-    /// How many times the limit the processes may be silent.
+    /// The factor on the time for which the processes may be silent.
     patience: u64,
 }
 
 #[derive(Debug)]
 enum State {
-    /// The time in which something must come is not over.
+    /// The time within which a report must arrive is not over.
     Heard,
-    /// It is over, and the processes are looked at again after [`CONFIRM_NS`].
+    /// The time is over, and the processes are looked at again after [`CONFIRM_NS`].
     Silent { noticed_ns: u64, activities: Vec<(i32, Activity)> },
 }
 
 impl Quiet {
-    /// Returns the state of processes that have just been asked.
+    /// Returns the state of processes whose silence begins now.
     pub(crate) fn since(now_ns: u64, processes: &impl ObservedProcesses) -> Quiet {
         Quiet { since_ns: now_ns, progress: processes.progress(), state: State::Heard, patience: 1 }
     }
@@ -65,7 +65,7 @@ impl Quiet {
         Duration::from_nanos(now_ns.saturating_sub(self.since_ns))
     }
 
-    /// How long to wait until the processes must be looked at, where something must come in `limit`.
+    /// Returns the time until the processes must be looked at, if a report must arrive within `limit`.
     pub(crate) fn left(&self, now_ns: u64, limit: Duration) -> Duration {
         let at_ns = match self.state {
             State::Heard => self.since_ns + self.patience * limit.as_nanos() as u64,
@@ -108,13 +108,13 @@ impl Quiet {
 }
 
 impl Silence {
-    /// Returns the process that lacks something, and a sentence on it.
+    /// Returns the process that lacks a resource, and a sentence that explains it.
     pub(crate) fn lacked(&self) -> Option<(i32, String)> {
         let (pid, lack) = self.lack?;
         let lacked = match lack {
-            Lack::Processor => "ready to run, but other processes kept the processors",
+            Lack::Processor => "ready to run, but other processes occupied the CPUs",
             Lack::Device => {
-                "in a wait that no signal ends (state D: the disk, another device, a frozen control group)"
+                "in an uninterruptible wait (state D: the disk, another device, a frozen control group)"
             }
         };
         let quiet = Duration::from_millis(self.quiet.as_millis() as u64);
@@ -134,7 +134,7 @@ mod tests {
     const LIMIT: Duration = Duration::from_secs(1);
     const SECOND: u64 = 1_000_000_000;
 
-    /// One process, without a process.
+    /// A simulated process.
     struct Fake {
         doing: Cell<Option<Doing>>,
         ran_ns: Cell<u64>,
@@ -146,7 +146,7 @@ mod tests {
             Fake { doing: Cell::new(Some(doing)), ran_ns: Cell::new(0), at_ns: Cell::new(0) }
         }
 
-        /// Looks whenever it is time, until the end. Returns when and why silence is a failure.
+        /// Looks at each time that is due, until the end. Returns when and why the silence is a failure.
         fn until(&self, quiet: &mut Quiet, mut now_ns: u64, end_ns: u64) -> Option<(u64, Silence)> {
             while now_ns < end_ns {
                 now_ns += quiet.left(now_ns, LIMIT).as_nanos() as u64;

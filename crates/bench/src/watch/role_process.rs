@@ -1,4 +1,4 @@
-//! One role's process, as the supervisor sees it.
+//! The process of one role, as the supervisor sees it.
 
 use crate::child_process::{ChildKind, ChildProgram};
 use crate::control::{Control, Report};
@@ -11,57 +11,60 @@ use furlong_os::{AsHandle, Handle, RawHandle, available_memory};
 use serde::de::DeserializeOwned;
 use std::io;
 
-/// What a role writes to its standard error is kept in memory, under a name by which /proc shows which processes are roles.
+/// Returns a memory object for the standard error of a role. Its name in /proc shows which processes are roles.
 fn own_stderr() -> io::Result<Handle> {
     text_object("furlong-stderr")
 }
 
-/// How a process ended that had not done yet. Before it was started the kernel had killed so many for lack of memory.
+/// Returns how a process ended before it was done. `kills_before` is the number of processes that the kernel had killed
+/// for lack of memory before this process was started.
 pub(crate) fn early_end(exit: Exit, kills_before: Option<u64>) -> (Fault, String) {
     match (exit, exit.killer()) {
         (_, Some(killer)) => {
             let memory = short_of_memory(&killer, kills_before, available_memory::kills());
             (Fault::Killed, format!("killed by {killer}{memory}"))
         }
-        (Exit::Code(code), _) => (Fault::Exited, format!("left too early with exit code {code}")),
-        (_, None) => (Fault::Exited, "left too early, and the system does not say how".to_owned()),
+        (Exit::Code(code), _) => (Fault::Exited, format!("exited too early with exit code {code}")),
+        (_, None) => {
+            (Fault::Exited, "exited too early, and the system does not report its exit code".to_owned())
+        }
     }
 }
 
-/// What to say beside the name of a signal where it may have come from the kernel, for lack of memory: it has killed so many
-/// before and now.
+/// Returns a note for a `SIGKILL` that may come from the kernel for lack of memory. `before` and `now` are the numbers
+/// of such kills.
 fn short_of_memory(killer: &str, before: Option<u64>, now: Option<u64>) -> &'static str {
     match (killer, before, now) {
         ("SIGKILL", Some(before), Some(now)) if now > before => {
-            "; memory was short: the kernel has killed for that meanwhile (oom_kill in /proc/vmstat)"
+            "; memory was short: the kernel's OOM killer has run since (oom_kill in /proc/vmstat)"
         }
         _ => "",
     }
 }
 
-/// A role's process; `D` is what it reports when it is done.
+/// The process of a role; `D` is the type of its final report.
 pub(crate) struct RoleProcess<D> {
     pub(crate) party: Party,
     pub(crate) child: Child,
     pub(crate) control: Control,
     pub(crate) stderr: Handle,
     pub(crate) phase: Phase,
-    /// It waits for the others before the phase begins.
+    /// Whether the role waits for the others before the phase begins.
     pub(crate) ready: bool,
-    /// It has reported that it cannot go on.
+    /// Whether the role has reported that it cannot go on.
     pub(crate) failed: bool,
-    /// It will report nothing any more.
+    /// Whether the role will report nothing more.
     pub(crate) silent: bool,
     pub(crate) exit: Option<Exit>,
     pub(crate) done: Option<D>,
-    /// How many processes the kernel had killed before for lack of memory.
+    /// The number of processes that the kernel had killed for lack of memory before this one was started.
     kills_before: Option<u64>,
-    /// Removes the program that it was started from, where that was a copy; behind `child`, which has to end first.
+    /// Removes the program file of the process, if that is a copy. The field comes after `child`, which must end first.
     pub(crate) copy: Option<CleanUp>,
 }
 
 impl<D: DeserializeOwned> RoleProcess<D> {
-    /// A role in a process that is started afresh and inherits the descriptors in `inherit`.
+    /// Starts a role in a new process, which inherits the descriptors in `inherit`.
     pub(crate) fn fresh(
         party: Party,
         program: &ChildProgram,
@@ -73,8 +76,8 @@ impl<D: DeserializeOwned> RoleProcess<D> {
         Ok(RoleProcess::of(party, child, control, stderr))
     }
 
-    /// A role in a fork of this process, for mappings that only a fork inherits: `body` is given the number of its end of
-    /// the socket.
+    /// Starts a role in a fork of this process, because only a fork inherits mappings. `body` gets the descriptor of
+    /// its end of the control socket.
     pub(crate) fn forked(
         party: Party,
         mut inherit: Vec<RawHandle>,
@@ -105,9 +108,9 @@ impl<D: DeserializeOwned> RoleProcess<D> {
         }
     }
 
-    /// Receives what it reports and notices its death.
+    /// Receives the reports of the role, and notices its death.
     pub(crate) fn attend(&mut self) -> Option<Failure> {
-        // Its death is looked for first: then all that it has sent before is there to be received.
+        // The death is checked first: then everything that the role sent before it can be received.
         let died = if self.exit.is_none() { self.child.try_wait() } else { None };
         self.exit = self.exit.or(died);
         while self.can_receive() {
@@ -125,7 +128,7 @@ impl<D: DeserializeOwned> RoleProcess<D> {
                 Ok(None) => self.silent = true,
                 Err(error) => {
                     (self.silent, self.failed) = (true, true);
-                    let detail = format!("what it says cannot be understood: {error}");
+                    let detail = format!("cannot parse its report: {error}");
                     return Some(Failure {
                         phase: self.phase,
                         party: Some(self.party),
@@ -138,12 +141,12 @@ impl<D: DeserializeOwned> RoleProcess<D> {
         died.filter(|_| self.done.is_none() && !self.failed).map(|exit| self.exit_failure(exit))
     }
 
-    /// Whether something it sent can be received without waiting.
+    /// Returns whether a report can be received without waiting.
     fn can_receive(&self) -> bool {
         !self.silent && (self.control.has_buffered() || is_readable(self.control.as_handle()))
     }
 
-    /// How it died, with what it wrote to its standard error.
+    /// Returns how the role died, with the start of its standard error.
     fn exit_failure(&mut self, exit: Exit) -> Failure {
         let (fault, mut detail) = early_end(exit, self.kills_before);
         let words = self.captured_stderr();
@@ -153,7 +156,7 @@ impl<D: DeserializeOwned> RoleProcess<D> {
         Failure { phase: self.phase, party: Some(self.party), fault, detail }
     }
 
-    /// The first two lines that it wrote to its standard error: where and why a panic was.
+    /// Returns the first two lines of the role's standard error: the place and message of a panic.
     pub(crate) fn captured_stderr(&self) -> String {
         const MOST: u64 = 4096;
         written_text(self.stderr.as_handle(), MOST).lines().take(2).collect::<Vec<_>>().join(" ")

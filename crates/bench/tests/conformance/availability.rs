@@ -1,5 +1,5 @@
-//! Whether this machine has every mechanism and io_uring. Tests of those that it lacks are ignored, which must not happen unnoticed where all
-//! of them are expected.
+//! Tests that this machine has every mechanism and io_uring. Tests of missing ones are ignored, which must not happen
+//! unnoticed on machines that are expected to have all of them.
 
 use crate::workers::Trial;
 use furlong_bench::{MechanismEntry, registry};
@@ -8,7 +8,7 @@ use furlong_model::Unavailable;
 use furlong_testing::skipped;
 use libtest_mimic::{Completion, Failed};
 
-/// One test for each mechanism, and one for the wait strategy that needs more than its mechanism.
+/// Returns one test per mechanism, and one for the wait strategy that needs more than its mechanism.
 pub fn tests() -> Vec<Trial> {
     let of_entry = |entry: MechanismEntry| {
         let name = entry.capabilities.name;
@@ -18,7 +18,7 @@ pub fn tests() -> Vec<Trial> {
     registry().into_iter().map(of_entry).chain([of_wait]).collect()
 }
 
-/// The test of a subject that needs a facility, which `lacks` looks for.
+/// Returns the test of a subject that needs a facility. `lacks` checks for the facility.
 fn test(
     subject: String,
     facility: &'static str,

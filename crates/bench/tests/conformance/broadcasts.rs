@@ -1,5 +1,5 @@
-//! Links that carry each message to every receiver: that each of three has all of them by one link, as claimed; and a receiver
-//! that does wrong, to see it caught.
+//! Links that carry each message to every receiver. With three receivers, all must get every message over one link, as
+//! claimed. A deliberately broken receiver must be detected.
 
 use crate::pair::WATCHDOG;
 use crate::rows::{case, persistent, quick};
@@ -18,27 +18,28 @@ use std::io;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// Sizes around the edges of stamps, slots and a ring that holds few.
+/// Message sizes around the limits of stamps and slots, and of a ring that holds few messages.
 const SIZES: [usize; 5] = [1, 120, 121, 4097, 300_000];
 
-/// What one of the receivers does wrong.
+/// The faults of one of the receivers.
 const SKIP: u8 = 0;
 const TWICE: u8 = 1;
 const SWAP: u8 = 2;
 const TEAR: u8 = 3;
 
-/// A message of the verified pass, the first of two that are sent together, and one of the measured part.
+/// The numbers of a message of the verified pass, the first of two that are sent together, and of one of the measured
+/// part.
 const EARLY: u64 = 5;
 const LATE: u64 = 20;
 
-/// Of the ring whose writer overtakes, one of the measured part, where messages may be missing.
+/// The number of a message of the measured part, for the ring whose writer overtakes: messages may be missing there.
 const OVERTAKEN: u64 = 22;
 
-/// How long one that does wrong is measured. Some wait for the message behind the one that they break, which follows only in
-/// the half of this time in which messages are not sent in turn: a moment without a processor must not use it up.
+/// The measured time of a broken receiver. Some faults are detected by the message after the broken one, which follows
+/// only in the first half of this time. A moment without a CPU must not use up that half.
 const BUDGET: Duration = Duration::from_millis(400);
 
-/// The mechanisms that do wrong, for the roles.
+/// Returns the broken mechanisms, for the roles.
 pub fn mechanisms() -> Vec<MechanismEntry> {
     vec![
         MechanismEntry::of::<Spoiled<SKIP, EARLY>>(),
@@ -53,7 +54,7 @@ pub fn mechanisms() -> Vec<MechanismEntry> {
     ]
 }
 
-/// Each row that claims it, and what does wrong.
+/// Returns the tests of each mechanism that claims to broadcast, and of the broken ones.
 pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
     for entry in registry().into_iter().filter(|entry| entry.capabilities.sharing == Sharing::EveryReceiver) {
@@ -68,7 +69,7 @@ pub fn tests() -> Vec<Trial> {
         (Fault::Repeated, "message 4 came again where 5 was due"),
         (Fault::Reordered, "message 5 came after 6"),
         (Fault::Flipped, "message 5 differs from what was sent, first at byte 64"),
-        (Fault::Lost, "messages are missing, and its end says that"),
+        (Fault::Lost, "messages are missing, but its end reports"),
         (Fault::Repeated, "came again where"),
         (Fault::Repeated, "came again where"),
         (Fault::Flipped, "differs from what was sent"),
@@ -79,7 +80,7 @@ pub fn tests() -> Vec<Trial> {
     tests
 }
 
-/// The case with so many receivers, on all processors.
+/// Returns the case with this number of receivers, on all CPUs.
 fn to(receivers: u32, case: Case) -> Case {
     let receivers = NonZeroU32::new(receivers).unwrap_or(NonZeroU32::MIN);
     Case { placement: Placement::Spread, ..case.of_pattern(Pattern::FanOut).of_several(receivers) }
@@ -98,7 +99,7 @@ fn comes_to_every_receiver(entry: &MechanismEntry, wait: Wait) -> Result<Complet
         let case = to(receivers, case(entry, wait, size_bytes));
         let may_lose = case.may_lose(entry.capabilities);
         match case.refusal(entry.capabilities, &limits) {
-            // There is no room for what tells which were lost.
+            // The message has no space for the number by which lost messages are detected.
             Some(_) if may_lose && size_bytes < 8 => continue,
             Some(refusal) => return Err(format!("{case}: {}", refusal.reason).into()),
             None if may_lose && size_bytes < 8 => return Err(format!("{case} ought to be refused").into()),
@@ -134,7 +135,7 @@ fn is_caught(entry: &MechanismEntry, fault: Fault, told: &str) -> Result<(), Fai
     }
 }
 
-/// A ring of which the receiver that comes first does wrong once, with message `AT`.
+/// A ring whose first receiver makes one fault, with message `AT`.
 pub struct Spoiled<const HOW: u8, const AT: u64>;
 
 impl<const HOW: u8, const AT: u64> Mechanism for Spoiled<HOW, AT> {
@@ -171,12 +172,12 @@ impl<const HOW: u8, const AT: u64> Mechanism for Spoiled<HOW, AT> {
     }
 }
 
-/// An end that may do wrong.
+/// An end that may be broken.
 pub struct Spoiler<const HOW: u8, const AT: u64> {
     end: <BroadcastRing as Mechanism>::Endpoint,
     spoils: bool,
     received: u64,
-    /// What it gives at the next call, if anything.
+    /// The message to return from the next call, if any.
     held: Vec<u8>,
 }
 
@@ -199,7 +200,7 @@ impl<const HOW: u8, const AT: u64> Endpoint for Spoiler<HOW, AT> {
             message.copy_from_slice(&held);
             return Ok(held.len());
         }
-        // What came last still lies in the buffer.
+        // The previous message is still in the buffer.
         if (HOW, self.received) == (TWICE, AT) {
             return Ok(message.len());
         }
@@ -213,7 +214,8 @@ impl<const HOW: u8, const AT: u64> Endpoint for Spoiler<HOW, AT> {
                     self.held = message.to_vec();
                     let half = length / 2;
                     message[..half].copy_from_slice(&first[..half]);
-                    // In the verified pass the end, where there is a word that is always checked, is the first one's too.
+                    // In the verified pass, the tail has a word that is always checked. It also comes from the first
+                    // message.
                     if AT == EARLY {
                         let tail = length - 8;
                         message[tail..].copy_from_slice(&first[tail..]);

@@ -1,4 +1,4 @@
-//! The claims in a mechanism's capabilities, one test for each.
+//! The claims in a mechanism's capabilities, one test per claim.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -24,19 +24,19 @@ use libtest_mimic::{Completion, Failed};
 use std::io::ErrorKind;
 use std::time::Duration;
 
-/// What a claim's test finds: it holds, or it does not apply because.
+/// The result of a claim's test: the claim holds, or it does not apply for a reason.
 pub type Finding = Result<Option<&'static str>, String>;
 
-/// The claim whose test counts what the whole machine has.
+/// The claim whose test counts objects of the whole machine.
 const LIFETIME: &str = "lifetime-as-claimed";
 
-/// A claim's name and its test.
+/// The name of a claim and its test.
 type Claim = (&'static str, fn() -> Finding);
 
-/// Why a claim about two ends is not tested for a mechanism that has one.
+/// The reason why a claim about two ends does not apply to a mechanism with one end.
 pub const ALONE: &str = "there is no other end";
 
-/// Every claim of every mechanism that can run here.
+/// Returns the tests of every claim of every mechanism that is available.
 pub fn tests() -> Vec<Trial> {
     struct Collect(Vec<Trial>);
     impl Visitor for Collect {
@@ -77,14 +77,14 @@ fn skipped(reason: &str) -> Completion {
     Completion::ignored_with(format!("skipped, because {reason}"))
 }
 
-/// A message of `len` bytes that all hold `byte`.
+/// Returns a message of `len` bytes with the value `byte`.
 fn message(len: usize, byte: u8) -> Result<Message, String> {
     let mut message = step("make a message", Message::new(len))?;
     message.fill(byte);
     Ok(message)
 }
 
-/// The size at which a mechanism's claims are tested.
+/// Returns the message size for the tests of a mechanism's claims.
 fn size(capabilities: &Capabilities) -> usize {
     capabilities.fixed_size_bytes.unwrap_or(4096)
 }
@@ -93,7 +93,7 @@ fn run_role<M: Mechanism>(sender: Part<M>, receiver: Part<M>) -> Finding {
     Pair::start::<M>(size(&M::CAPABILITIES), true, sender, receiver)?.finish().map(|()| None)
 }
 
-/// Two messages of different lengths arrive as two, or as one stretch of bytes.
+/// Checks that two messages of different lengths arrive as two messages, or as one sequence of bytes.
 fn boundaries<M: Mechanism>() -> Finding {
     let capabilities = &M::CAPABILITIES;
     if capabilities.start == Start::Alone {
@@ -110,7 +110,7 @@ fn boundaries<M: Mechanism>() -> Finding {
                 stage.pass(Gate::HalfReceived);
             }
             step("send", end.send(&mut five))?;
-            // Where messages are read out of the sender's memory, it must stay.
+            // If messages are read from the sender's memory, the sender must live.
             stage.pass(Gate::Received);
             Ok(())
         },
@@ -130,7 +130,8 @@ fn boundaries<M: Mechanism>() -> Finding {
     )
 }
 
-/// A message that is a byte longer than the receiver has room for is an error or has its true length: never a shorter one.
+/// Checks that receiving a message that is one byte too long returns an error or the true length, but never a shorter
+/// one.
 fn room<M: Mechanism>() -> Finding {
     let capabilities = &M::CAPABILITIES;
     if capabilities.start == Start::Alone {
@@ -156,7 +157,7 @@ fn room<M: Mechanism>() -> Finding {
     )
 }
 
-/// What a receiver sees of a message that its sender has overwritten in the meantime.
+/// Checks the content of a received message that its sender has overwritten in between.
 fn copies<M: Mechanism>() -> Finding {
     let capabilities = &M::CAPABILITIES;
     if capabilities.start == Start::Alone {
@@ -169,7 +170,7 @@ fn copies<M: Mechanism>() -> Finding {
     if step("create", M::create(&specification))?.rooms()[0].depth == Depth::of(0) {
         return Ok(Some("its sender waits until a message is taken"));
     }
-    // A role ends with its part.
+    // The process of a role exits after its part.
     drop(folder);
     run_role::<M>(
         |end, stage| {
@@ -195,10 +196,10 @@ fn copies<M: Mechanism>() -> Finding {
     )
 }
 
-/// Messages that are sent to fill a mechanism, and their number.
+/// The number of messages that are sent to fill a mechanism.
 const MANY: u32 = 64;
 
-/// A sender that is faster than its receiver waits, loses, merges or overwrites, as claimed.
+/// Checks that a mechanism whose sender is faster than its receiver waits, loses, merges or overwrites, as claimed.
 fn when_full<M: Mechanism>() -> Finding {
     let capabilities = &M::CAPABILITIES;
     if capabilities.start == Start::Alone {
@@ -206,7 +207,7 @@ fn when_full<M: Mechanism>() -> Finding {
     }
     match capabilities.when_full {
         WhenFull::Waits => run_role::<M>(send_many_and_stay::<M>, |end, stage| {
-            // Late, so that the sender meets a full mechanism.
+            // The receiver starts late, so that the sender meets a full mechanism.
             std::thread::sleep(Duration::from_millis(30));
             let mut bytes = message(size(&M::CAPABILITIES), 0)?;
             for number in 1..=MANY {
@@ -241,7 +242,7 @@ fn when_full<M: Mechanism>() -> Finding {
                 let mut bytes = message(size(&M::CAPABILITIES), 0)?;
                 step("receive", end.recv(&mut bytes))?;
                 let mut received = 1;
-                // The last of each 64 has that number.
+                // The last message of each 64 has that number.
                 let (mut last, all) = (number_of(&bytes), u64::from(MANY) * 16);
                 let lost = end.lost().ok_or("it does not say what was lost")?;
                 ensure(lost > 0, || "nothing was thrown away".to_owned())?;
@@ -274,7 +275,7 @@ fn when_full<M: Mechanism>() -> Finding {
     }
 }
 
-/// Of two that carry nothing one comes.
+/// Checks that two empty messages arrive as one.
 fn merges_what_carries_nothing<M: Mechanism>() -> Finding {
     let send: Part<M> = |end, stage| {
         let mut nothing = message(0, 0)?;
@@ -294,7 +295,8 @@ fn merges_what_carries_nothing<M: Mechanism>() -> Finding {
     Pair::start::<M>(0, false, send, receive)?.finish().map(|()| None)
 }
 
-/// Where messages are read out of the sender's memory, it must stay until all are read.
+/// Sends messages and keeps their buffers until all are received, because a mechanism may read from the sender's
+/// memory.
 fn send_many_and_stay<M: Mechanism>(end: &mut M::Endpoint, stage: &RunningTrial) -> Result<(), String> {
     let sent = send_many::<M>(end)?;
     stage.pass(Gate::Received);
@@ -302,7 +304,7 @@ fn send_many_and_stay<M: Mechanism>(end: &mut M::Endpoint, stage: &RunningTrial)
     Ok(())
 }
 
-/// Sends numbered messages, each from a buffer of its own, and gives the buffers.
+/// Sends numbered messages, each from a separate buffer, and returns the buffers.
 fn send_many<M: Mechanism>(end: &mut M::Endpoint) -> Result<Vec<Message>, String> {
     let mut sent = step("make messages", Message::several(MANY as usize, size(&M::CAPABILITIES)))?;
     for (number, bytes) in (1..=MANY).zip(&mut sent) {
@@ -330,9 +332,9 @@ pub fn number_of(bytes: &[u8]) -> u32 {
     u32::from_le_bytes(number)
 }
 
-/// A receiver notices that its peer is gone, or waits for ever.
+/// Checks that a receiver notices the death of its peer, or waits for ever.
 fn peer_death<M: Mechanism>() -> Finding {
-    /// Long enough for a process to be told that its peer is gone.
+    /// Long enough for the kernel to notify a process of the death of its peer.
     const QUIET: Duration = Duration::from_millis(100);
     let capabilities = &M::CAPABILITIES;
     if capabilities.start == Start::Alone {
@@ -361,7 +363,7 @@ fn peer_death<M: Mechanism>() -> Finding {
     }
 }
 
-/// Sends one message and stays until it is received.
+/// Sends one message and waits until it is received.
 fn send_one<M: Mechanism>(end: &mut M::Endpoint, stage: &RunningTrial) -> Result<(), String> {
     let mut bytes = message(size(&M::CAPABILITIES), 9)?;
     step("send", end.send(&mut bytes))?;
@@ -376,7 +378,8 @@ fn receive_one<M: Mechanism>(end: &mut M::Endpoint, stage: &RunningTrial) -> Res
     result
 }
 
-/// Only what must be forked hands over memory itself.
+/// Checks that only a mechanism whose roles must be forked passes memory regions, and that creating a link leaves no
+/// files.
 fn start<M: Mechanism>() -> Finding {
     let capabilities = &M::CAPABILITIES;
     let (folder, specification) = scratch_spec(size(&M::CAPABILITIES), true)?;
@@ -387,14 +390,15 @@ fn start<M: Mechanism>() -> Finding {
     })?;
     let listens = capabilities.calls.receive.contains(&Call::Once("accept4"));
     if cfg!(windows) || listens {
-        // A socket that listens has a name for as long as somebody is to connect, and on Windows every file that is open has one.
+        // A listening socket has a name until its peer has connected, and on Windows every open file has one.
         drop(link);
     }
     let names: Vec<_> = step("look", std::fs::read_dir(folder.path()))?.flatten().collect();
     ensure(names.is_empty(), || format!("create left {names:?} in the folder")).map(|()| None)
 }
 
-/// Where it waits outside the call, the call says at once that it would block, and a descriptor can be watched.
+/// Checks that a mechanism that can wait outside the call returns `WouldBlock` at once, and that a descriptor can be
+/// watched.
 fn waits<M: Mechanism>() -> Finding {
     let capabilities = &M::CAPABILITIES;
     if capabilities.start == Start::Alone {

@@ -1,4 +1,4 @@
-//! Whether every row makes the system calls that it declares, by every method of counting that is to be had.
+//! Tests that every benchmark makes the system calls that it declares, with every available counting method.
 
 use crate::own_session::session;
 use crate::rows::{case, is_combined_elsewhere, is_first_with, is_usual};
@@ -11,7 +11,7 @@ use furlong_bench::{MechanismEntry, placement, registry};
 use furlong_model::{ChildStart, Count, CountMethod, Wait};
 use libtest_mimic::{Completion, Failed};
 
-/// One test for each row, and one by ptrace for each mechanism and each wait strategy.
+/// Returns one test per benchmark, and one by ptrace for each mechanism and each wait strategy.
 pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
     for entry in registry() {

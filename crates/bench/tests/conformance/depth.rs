@@ -1,4 +1,4 @@
-//! How many messages a link holds: so many are sent while nobody receives, and no send waits.
+//! Tests of the number of messages that a link holds: that number can be sent without a receiver, and no send blocks.
 
 use crate::claims::{ALONE, Finding, number_of};
 use crate::pair::{Gate, Pair, Part, RunningTrial, ensure, step};
@@ -8,14 +8,16 @@ use furlong_mechanism::{Endpoint, Mechanism, Message};
 use furlong_model::Start;
 use std::io::{self, ErrorKind};
 
-/// Sizes around the edges of lines, pages and buffers; fewer where processes take long to start, as under Wine.
+/// Message sizes around the limits of cache lines, pages and buffers; fewer sizes under Wine, where processes start
+/// slowly.
 const SIZES: &[usize] =
     if cfg!(windows) { &[1, 128, 5000, 300_000] } else { &[1, 17, 128, 3000, 4096, 5000, 65_536, 300_000] };
 
-/// The most messages that are sent, since some links hold millions. Under Wine every call is a request to its server.
+/// The largest number of messages that are sent, because some links hold millions. Under Wine every call is a request
+/// to the Wine server.
 const MOST: u64 = if cfg!(windows) { 1_000 } else { 10_000 };
 
-/// A mechanism that claims more than it holds is caught.
+/// Returns the test that a mechanism that overstates its depth is detected.
 pub fn tests() -> Vec<Trial> {
     vec![Trial::test("saboteur/overstate: does not hold as many as it claims", || {
         match fill::<Saboteur<OVERSTATE, LATE>>(128, false) {
@@ -25,7 +27,7 @@ pub fn tests() -> Vec<Trial> {
     })]
 }
 
-/// Whether a mechanism holds as many messages as its links claim: at each size, and whether a call waits or not.
+/// Checks that a mechanism holds as many messages as its links claim, for each size, and for blocking and other calls.
 pub fn of<M: Mechanism>() -> Finding {
     let capabilities = &M::CAPABILITIES;
     if capabilities.start == Start::Alone {
@@ -43,11 +45,11 @@ pub fn of<M: Mechanism>() -> Finding {
     Ok(None)
 }
 
-/// Fills a link, empties half of it, fills it again, and receives everything.
+/// Fills a link, empties half of it, fills it again, and receives all messages.
 fn fill<M: Mechanism>(size_bytes: usize, blocking: bool) -> Result<(), String> {
     let send: Part<M> = |end, stage| {
         let (many, half) = amounts(stage);
-        // Where messages are read out of the sender's buffers, each needs one of its own.
+        // If messages are read from the sender's buffers, each message needs a separate buffer.
         let buffers = if end.unread_buffers(stage.size_bytes) == 0 { 1 } else { many + half };
         let mut messages = step("make messages", Message::several(buffers, stage.size_bytes))?;
         let mut send = |number: usize| {
@@ -86,21 +88,21 @@ fn fill<M: Mechanism>(size_bytes: usize, blocking: bool) -> Result<(), String> {
     Pair::start::<M>(size_bytes, blocking, send, receive)?.finish()
 }
 
-/// Messages that are sent at once, and how many of them are received before so many are sent again: an odd number, since
-/// a part of a page that is free may be of no use. One alone is not sent again: who receives may say with its next call
-/// that there is room.
+/// Returns the number of messages that fill the link, and the number that are received before as many are sent again.
+/// The second number is odd, because a partly free page may be useless. A single message is not sent again: a receiver
+/// may report free space only with its next call.
 fn amounts(stage: &RunningTrial) -> (usize, usize) {
     let many = stage.depth.messages().unwrap_or(MOST).min(MOST) as usize;
     (many, if many > 1 { (many / 2) | 1 } else { 0 })
 }
 
-/// Writes as much of a number as fits.
+/// Writes as many bytes of the number as fit.
 fn write_number(message: &mut [u8], number: u32) {
     let len = message.len().min(4);
     message[..len].copy_from_slice(&number.to_le_bytes()[..len]);
 }
 
-/// Tries again where a call says that it would wait.
+/// Repeats a call while it returns `WouldBlock`.
 fn until_done<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match attempt() {

@@ -1,4 +1,4 @@
-//! What goes wrong is caught, named, and shown without a speed.
+//! Tests that faults are detected, attributed, and reported without a time.
 
 use crate::rows::{persistent, placed};
 use crate::saboteur::{self, *};
@@ -7,10 +7,10 @@ use furlong_model::{Case, Fault, Outcome, Party, Pattern, Phase, Role, Wait};
 use libtest_mimic::Failed;
 use std::num::NonZeroU32;
 
-/// What must be found: the fault, whom it happened to where that can be told, and in which phase at the earliest.
+/// The expected failure: the mechanism, the fault, the role if it can be determined, and the earliest phase.
 type Expected = (&'static str, Fault, Option<Role>, Phase);
 
-/// Whatever the pattern.
+/// The failures that do not depend on the pattern.
 const EXPECTED: [Expected; 13] = [
     (name(LOSE, EARLY), Fault::Lost, Some(Role::Responder), Phase::Verify),
     (name(REPEAT, EARLY), Fault::Repeated, Some(Role::Responder), Phase::Verify),
@@ -27,18 +27,18 @@ const EXPECTED: [Expected; 13] = [
     (name(HANG, LATE), Fault::Lost, None, Phase::WarmUp),
 ];
 
-/// In a round trip nobody sends while a lost message is waited for; one way, and with several messages outstanding, the
-/// next one tells at once.
+/// The role to which a late loss is attributed. In a round trip no message follows while the lost one is awaited. One
+/// way, and with several messages in flight, the next message reveals the loss at once.
 const LOST_LATE: [(Manner, Option<Role>); 3] = [
     ((Pattern::RoundTrip, 1), None),
     ((Pattern::OneWay, 1), Some(Role::Responder)),
     ((Pattern::RoundTrip, 3), Some(Role::Responder)),
 ];
 
-/// A pattern, and how many messages are outstanding in it.
+/// A pattern, and the number of messages in flight.
 type Manner = (Pattern, u32);
 
-/// Each saboteur in each pattern that it spoils, and the same mechanism without sabotage.
+/// Returns the tests of each broken mechanism in each pattern that it breaks, and of the mechanism without a fault.
 pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
     for (manner, role) in LOST_LATE {

@@ -1,4 +1,4 @@
-//! After a run is killed at any moment of a handover nothing of it is there: no device, mount, changed limit, file or
+//! Tests that a run that is killed at any moment of a handover leaves nothing: no device, mount, changed limit, file or
 //! process.
 use crate::workers::Trial;
 use furlong_bench::handover::RegionHandover;
@@ -14,20 +14,20 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Tells a helper which backing to use, and marks its processes.
+/// The variable that selects the backing of a helper run, and marks its processes.
 const BACKING: &str = "FURLONG_TEST_BACKING";
 
-/// How long dying processes and the kernel may hold things.
+/// The time that dying processes and the kernel may hold resources.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Backings that make something which a killed process could leave.
+/// The backings with resources that a killed process could leave behind.
 const MAKERS: [Backing; 5] =
     [Backing::RamDisk, Backing::Loop, Backing::HugePages, Backing::Tmpfs, Backing::Disk];
 
-/// The test that runs where slow ones are asked for.
+/// The name of the slow test.
 const SLOW: &str = "a run that is killed at more moments leaves nothing";
 
-/// One test at a time looks at what the whole machine has.
+/// Returns the tests. One test runs at a time, because each looks at the resources of the whole machine.
 pub fn tests() -> Vec<Trial> {
     let tests: [(&str, fn()); 4] = [
         ("a killed run leaves nothing", || a_killed_run_leaves_nothing(&[6, 15, 30, 80, 200])),
@@ -49,7 +49,7 @@ pub fn tests() -> Vec<Trial> {
     tests.into_iter().map(trial).collect()
 }
 
-/// If this process is a run that the tests kill: hands over until that happens.
+/// Runs handovers until this process is killed, if it is a helper run. Returns whether it was one.
 pub fn is_run() -> bool {
     let backing = std::env::var(BACKING);
     if let Ok(backing) = &backing {
@@ -58,7 +58,7 @@ pub fn is_run() -> bool {
     backing.is_ok()
 }
 
-/// Hands over until it is killed.
+/// Runs handovers until this process is killed.
 fn hand_over(backing: Backing) {
     let program = ChildProgram::own().unwrap();
     let session = Session::open(Options { program, file_folder: None, handle_signals: false }).unwrap();
@@ -80,7 +80,7 @@ fn hand_over(backing: Backing) {
     }
 }
 
-/// A run under way, which ends with this: its folder must not go before it.
+/// A helper run, which is killed when this is dropped: its directory must outlive it.
 struct Running(Child);
 
 impl Drop for Running {
@@ -101,7 +101,7 @@ fn start(backing: Backing, folder: &Path) -> Running {
     Running(run.unwrap())
 }
 
-/// What the machine has that a run could leave.
+/// Returns the resources of the machine that a run could leave behind.
 fn things(folder: &Path) -> BTreeSet<String> {
     let mut things = BTreeSet::new();
     for entry in fs::read_dir("/sys/block").into_iter().flatten().flatten() {
@@ -132,7 +132,7 @@ fn things(folder: &Path) -> BTreeSet<String> {
     things
 }
 
-/// Fails if anything stays that was not there before.
+/// Waits until the resources are the same as before. Fails after a timeout.
 #[track_caller]
 fn expect(before: &BTreeSet<String>, folder: &Path, when: &str) {
     let start = Instant::now();
@@ -147,8 +147,8 @@ fn expect(before: &BTreeSet<String>, folder: &Path, when: &str) {
     }
 }
 
-/// Kills runs with one backing, each after so many milliseconds; with `all` its janitor and roles too, so that only
-/// `furlong doctor --clean` is left to clean up.
+/// Kills runs with one backing, each after a number of milliseconds. With `all`, it kills their cleanup processes and
+/// roles too, so that only `furlong doctor --clean` can clean up.
 fn kill_at_moments(backing: Backing, moments_ms: &[u64], all: bool) {
     let folder = tempfile::tempdir().unwrap();
     let said = folder.path().join("said");
@@ -158,7 +158,8 @@ fn kill_at_moments(backing: Backing, moments_ms: &[u64], all: bool) {
         let mut running = start(backing, folder.path());
         std::thread::sleep(Duration::from_millis(*moment));
         if all {
-            // The run first, or it would clean up; then whoever is left, the janitor among them.
+            // The run is killed first, because it would clean up; then the remaining processes, including the cleanup
+            // process.
             running.0.kill().unwrap();
             for process in things(folder.path()).iter().filter_map(|thing| thing.strip_prefix("process ")) {
                 let number: i32 = process.trim_matches('"').parse().unwrap();
@@ -211,7 +212,7 @@ fn runs_at_once_do_not_disturb_each_other() {
             }
         };
         wait_for(2);
-        // One is killed while the others go on.
+        // One run is killed while the others go on.
         runs[0].0.kill().unwrap();
         let most = folders.iter().map(|folder| said(folder).lines().count()).max().unwrap_or_default();
         wait_for(most + 2);

@@ -1,4 +1,5 @@
-//! The system calls of handovers, which by ptrace can be counted only where there is one thread.
+//! Tests of the system calls of handovers. They run in workers, because ptrace can count only in a process with one
+//! thread.
 
 use crate::own_session::session;
 use crate::pair::ensure;
@@ -14,7 +15,7 @@ use furlong_os::identity::is_administrator;
 use furlong_testing::skipped;
 use libtest_mimic::{Completion, Failed};
 
-/// One test for each backing and way of counting.
+/// Returns one test per backing and counting method.
 pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
     for backing in Backing::ALL {
@@ -50,16 +51,16 @@ fn calls(backing: Backing, counting: &Counting) -> Result<Completion, Failed> {
 
 fn check(count: &HandoverCount) -> Result<(), Failed> {
     ensure(count.method != CountMethod::Rusage, || format!("not counted: {:?}", count.why_not_better))?;
-    // A region that is inherited as it is mapped is neither mapped nor unmapped by the roles.
+    // A region that is inherited as a mapping is neither mapped nor unmapped by the roles.
     let expected: &[&str] = match count.case.backing {
         Backing::Anonymous => &[],
         _ => &["close", "fstat", "mmap", "munmap"],
     };
     for role in &count.roles {
         let calls = role.system_calls.as_ref().ok_or("no calls")?;
-        // A standard library with assertions looks whether a descriptor is open before it closes it.
+        // A standard library with debug assertions checks a descriptor before it closes it.
         let calls: Vec<_> = calls.iter().filter(|(name, _)| *name != "fcntl").collect();
-        // Some C libraries ask for a file's status by the newer call.
+        // Some C libraries use the newer call for a file's status.
         let known = |name: &str| if name == "newfstatat" { "fstat" } else { name }.to_owned();
         let mut names: Vec<_> = calls.iter().map(|(name, _)| known(name)).collect();
         names.sort();

@@ -1,5 +1,5 @@
-//! Messages that are written and read where they lie: that each row which claims to lend memory carries them so, that all others
-//! refuse; and ends that leave bytes out, to see them caught.
+//! Tests of zero-copy access. A mechanism that claims it must write and read messages in place, and all others must
+//! refuse. Ends that leave bytes out must be detected.
 
 #[cfg(target_os = "linux")]
 pub mod leaves_out;
@@ -11,13 +11,14 @@ use furlong_bench::{MechanismEntry, registry};
 use furlong_model::{Access, Case, Copies, Limits, Outcome, Pattern, Placement, Wait};
 use libtest_mimic::{Completion, Failed};
 
-/// Sizes around the edges of stamps, of what is short enough to be copied and of slots; `lends` sends more than a page.
+/// Message sizes around the limits of stamps, of messages that are copied because they are short, and of slots. `lends`
+/// sends more than a page.
 const SIZES: [usize; 5] = [1, 23, 24, 25, 65_537];
 
-/// The accesses that are not copies.
+/// The zero-copy accesses.
 const IN_PLACE: [Access; 2] = [Access::InPlace, Access::StampsInPlace];
 
-/// Each row that claims it, and ends that do wrong.
+/// Returns the tests of each benchmark, and of ends that leave bytes out.
 pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
     for entry in registry() {
@@ -51,14 +52,15 @@ fn refuses(entry: &MechanismEntry) -> Result<(), Failed> {
     for access in IN_PLACE {
         let case = in_place(entry, capabilities.waits[0], size_bytes, access);
         match case.refusal(capabilities, &Limits::none()) {
-            Some(refusal) if refusal.reason.contains("lends no memory") && !refusal.remedy.is_empty() => {}
+            Some(refusal)
+                if refusal.reason.contains("has no zero-copy access") && !refusal.remedy.is_empty() => {}
             other => return Err(format!("{case}: {other:?}").into()),
         }
     }
     Ok(())
 }
 
-/// A trial that must succeed, in which both roles accessed messages as was asked.
+/// Runs a trial that must succeed, and checks that both roles accessed messages as requested.
 fn carries(entry: &MechanismEntry, case: &Case) -> Result<(), Failed> {
     match quick(&registry(), entry, case, WATCHDOG)? {
         Outcome::Measured(measured)
@@ -101,7 +103,7 @@ fn limit(entry: &MechanismEntry) -> Result<Completion, Failed> {
     let at = |size_bytes| in_place(entry, entry.capabilities.waits[0], size_bytes, Access::InPlace);
     carries(entry, &at(most))?;
     match at(most + 1).refusal(entry.capabilities, &limits) {
-        Some(refusal) if refusal.reason.contains("lends in one piece") => Ok(Completion::Completed),
+        Some(refusal) if refusal.reason.contains("loans in one piece") => Ok(Completion::Completed),
         other => Err(format!("beyond the limit: {other:?}").into()),
     }
 }

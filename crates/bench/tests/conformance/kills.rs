@@ -1,8 +1,8 @@
-//! Processes that somebody terminates or suspends, on Windows: a role that is gone or stopped is told of, and the children of a
-//! supervisor that is gone end with it.
+//! Tests of terminated and suspended processes on Windows. A role that is dead or suspended must be reported, and the
+//! children of a dead supervisor must end.
 //!
-//! The supervisor is this program again. Its roles connect to the test and say who they are; when one ends, so does its
-//! connection.
+//! The supervisor is another process of this program. Its roles connect to the test and send their names. When a role
+//! ends, its connection closes.
 
 use crate::pair::{WATCHDOG, ensure};
 use crate::rows::{placed, quick};
@@ -20,23 +20,23 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-/// Holds the port of the test in the supervisor and its children.
+/// The variable with the port of the test, for the supervisor and its children.
 const PORT: &str = "FURLONG_CONFORMANCE_PORT";
 
-/// Makes a process the supervisor: how long it waits for its roles, in seconds.
+/// The variable that makes a process the supervisor: its timeout for roles, in seconds.
 const TIMEOUT: &str = "FURLONG_CONFORMANCE_TIMEOUT";
 
-/// Long enough for a role to come back from the call by which it told of itself: of a process that is ended in the middle of it, Wine's
-/// server may keep the socket open.
+/// Long enough for a role to return from the call that sent its name. If a process is killed during that call, the Wine
+/// server may keep its socket open.
 const SETTLED: Duration = Duration::from_millis(300);
 
-/// Long enough for nobody to wait for it.
+/// A supervisor timeout that no test reaches, in seconds.
 const LONG: u64 = 180;
 
-/// Long enough for both roles to begin.
+/// A supervisor timeout that is long enough for both roles to begin, in seconds.
 const SHORT: u64 = 5;
 
-/// A test for each process that may be terminated or suspended.
+/// Returns a test for each process that may be terminated or suspended.
 pub fn tests() -> Vec<Trial> {
     let mut tests = vec![Trial::test("kill/supervisor: its children end with it", children_end_with_it)];
     for role in Role::ALL {
@@ -47,12 +47,12 @@ pub fn tests() -> Vec<Trial> {
     tests
 }
 
-/// The mechanism, for the roles.
+/// Returns the mechanism, for the roles.
 pub fn mechanism() -> MechanismEntry {
     MechanismEntry::of::<Silent>()
 }
 
-/// Measures the mechanism and prints what came of it, if this process is the supervisor.
+/// Measures the mechanism and prints the outcome, if this process is the supervisor.
 pub fn supervise_if_requested() -> Option<ExitCode> {
     let seconds = std::env::var(TIMEOUT).ok()?.parse().ok()?;
     let entry = mechanism();
@@ -64,7 +64,7 @@ pub fn supervise_if_requested() -> Option<ExitCode> {
     Some(ExitCode::SUCCESS)
 }
 
-/// A supervisor, its roles' connections by [`Role::index`], and their process numbers.
+/// A supervisor, the connections of its roles by [`Role::index`], and their PIDs.
 struct Run {
     supervisor: Child,
     connections: [TcpStream; 2],
@@ -85,14 +85,14 @@ impl Run {
         Ok(Run { supervisor, connections: roles.map(|(_, connection)| connection), pids })
     }
 
-    /// What the supervisor says when it ends.
+    /// Returns the output of the supervisor, after it has ended.
     fn said(&mut self) -> Result<String, Failed> {
         let mut said = String::new();
         self.supervisor.stdout.take().ok_or("no pipe")?.read_to_string(&mut said)?;
         Ok(said)
     }
 
-    /// Both roles must be gone, or be gone soon.
+    /// Checks that both roles end.
     fn expect_no_roles(&mut self) -> Result<(), Failed> {
         for (role, connection) in Role::ALL.iter().zip(&mut self.connections) {
             match connection.read(&mut [0]) {
@@ -112,7 +112,7 @@ impl Drop for Run {
     }
 }
 
-/// The next role: which it is and its process number, and its connection.
+/// Accepts the next role. Returns its index and PID, and its connection.
 fn connected(listener: &TcpListener) -> Result<([u32; 2], TcpStream), Failed> {
     let start = Instant::now();
     loop {
@@ -139,7 +139,7 @@ fn a_terminated_role_is_told_of(role: Role) -> Result<(), Failed> {
     let killed = Command::new("taskkill").args(["/f", "/pid", &pid]).stdout(Stdio::null()).status()?;
     ensure(killed.success(), || format!("taskkill: {killed}"))?;
     let said = run.said()?;
-    // Windows does not tell a process that was ended from one that left.
+    // Windows does not distinguish a terminated process from one that has exited.
     let told = said.contains("fault: Exited") && said.contains(&format!("role: {role:?}"));
     Ok(ensure(told, || format!("after the {role} was ended: {said}"))?)
 }
@@ -204,7 +204,7 @@ struct SilentEnd {
 }
 
 impl SilentEnd {
-    /// Tells the test that this process is in the middle of a message, where it hears of nothing else, and stays there.
+    /// Reports to the test that this process is in the middle of a message, and stays there.
     fn stay(&mut self) -> io::Result<()> {
         let word = [self.role.index() as u32, std::process::id()].map(u32::to_le_bytes).concat();
         self.test.write_all(&word)?;

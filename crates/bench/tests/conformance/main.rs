@@ -1,8 +1,8 @@
-//! Every claim of every mechanism, tested from the one list; and mechanisms that do wrong, to see them caught.
+//! Tests of every claim of every mechanism in the list, and of deliberately broken mechanisms, which must be detected.
 //!
-//! The tests are made at run time, so a mechanism that joins the list is tested without another line here. Each
-//! runs in processes of its own under a watchdog. Where a claim does not apply, the test says `skipped,
-//! because`. This binary is also the program of all children, as furlong's own is.
+//! The tests are created at run time, so a mechanism that joins the list is tested without further code here. Each test
+//! runs in separate processes under a watchdog. If a claim does not apply, the test reports `skipped, because`. This
+//! binary is also the program of all children, as furlong's own is.
 
 #[cfg(target_os = "linux")]
 mod availability;
@@ -68,7 +68,7 @@ fn main() -> ExitCode {
     if handover_leftovers::is_run() {
         return ExitCode::SUCCESS;
     }
-    // Where that is not allowed, the limits of the machine hold, and larger messages are skipped.
+    // If this fails, the limits of the machine apply, and larger messages are skipped.
     let _ = session::enter_private_namespace();
     let busy = [
         #[cfg(target_os = "linux")]
@@ -102,7 +102,7 @@ fn main() -> ExitCode {
     workers::run(spread(waiting.into_iter().flatten(), busy.into_iter().flatten().collect()))
 }
 
-/// Those that mostly wait for a time limit among those that use the processors meanwhile, as far apart as can be.
+/// Mixes tests that mostly wait for a timeout evenly among tests that use the CPUs.
 fn spread(waiting: impl Iterator<Item = Trial>, busy: Vec<Trial>) -> Vec<Trial> {
     let mut waiting: Vec<_> = waiting.collect();
     let mut tests = Vec::new();

@@ -1,4 +1,4 @@
-//! Semaphores that several post or wait for, of which one notification is lost or comes twice, to see it caught.
+//! Semaphores that several processes post or wait for. A lost or a duplicate notification must be detected.
 
 use crate::rows::persistent;
 use crate::saboteur::{SABOTEUR_BUDGET, SABOTEUR_TIMEOUT};
@@ -15,17 +15,17 @@ use std::fs::File;
 use std::io;
 use std::num::NonZeroU32;
 
-/// What the sender that comes first does wrong.
+/// The faults of the first sender.
 const LOSE: u8 = 0;
 const TWICE: u8 = 1;
 
-/// A notification of the verified pass; and the first one that any sender sends while it warms up, with three senders and with
-/// three workers.
+/// The numbers of a notification of the verified pass, and of the first one that any sender sends during the warm-up:
+/// with three senders, and with three workers.
 const EARLY: u64 = 7;
 const LATE_OF_THREE: u64 = 20;
 const LATE_TO_THREE: u64 = 58;
 
-/// The mechanisms that do wrong, for the roles.
+/// Returns the broken mechanisms, for the roles.
 pub fn mechanisms() -> Vec<MechanismEntry> {
     vec![
         MechanismEntry::of::<Spoiled<LOSE, EARLY>>(),
@@ -37,10 +37,11 @@ pub fn mechanisms() -> Vec<MechanismEntry> {
     ]
 }
 
-/// Each of them, with several at the end at which it matters.
+/// Returns one test per broken mechanism, with several processes at the end that matters.
 pub fn tests() -> Vec<Trial> {
     use Pattern::{FanIn, Work};
-    let (lost, twice) = ((Fault::Lost, "one was lost"), (Fault::Repeated, " notifications were taken, and "));
+    let (lost, twice) =
+        ((Fault::Lost, "one was lost"), (Fault::Repeated, " notifications were received, but "));
     let all = [(Work, lost), (FanIn, twice), (FanIn, lost), (FanIn, twice), (Work, lost), (Work, twice)];
     let test = |(entry, (pattern, (fault, told))): (MechanismEntry, (Pattern, (Fault, &'static str)))| {
         let name =
@@ -60,7 +61,7 @@ fn is_caught(entry: &MechanismEntry, pattern: Pattern, fault: Fault, told: &str)
     }
 }
 
-/// A semaphore that the sender which comes first posts wrongly once, with notification `AT`.
+/// A semaphore that the first sender posts incorrectly once, at notification `AT`.
 pub struct Spoiled<const HOW: u8, const AT: u64>;
 
 impl<const HOW: u8, const AT: u64> Mechanism for Spoiled<HOW, AT> {
@@ -92,7 +93,7 @@ impl<const HOW: u8, const AT: u64> Mechanism for Spoiled<HOW, AT> {
     }
 }
 
-/// An end that may do wrong.
+/// An end that may be broken.
 pub struct Spoiler<const HOW: u8, const AT: u64> {
     end: <EventfdSemaphore as Mechanism>::Endpoint,
     spoils: bool,

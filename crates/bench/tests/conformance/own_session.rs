@@ -1,4 +1,5 @@
-//! What surrounds the trials of one test. They share it: under Wine, a janitor for each takes as long as the trial does.
+//! The session of the trials of one test. They share it because under Wine the start of a cleanup process takes as long
+//! as a trial.
 
 use furlong_bench::ChildProgram;
 use furlong_bench::session::{Options, Session};
@@ -10,7 +11,7 @@ thread_local! {
     static OPEN: RefCell<Option<Rc<Session>>> = const { RefCell::new(None) };
 }
 
-/// The session of the test that runs, in which this binary plays all roles; it is opened for the first trial.
+/// Returns the session of the current test, in which this binary runs all roles. The first trial opens it.
 pub fn session() -> Result<Rc<Session>, Failed> {
     if let Some(session) = OPEN.with_borrow(Clone::clone) {
         return Ok(session);
@@ -21,7 +22,7 @@ pub fn session() -> Result<Rc<Session>, Failed> {
     Ok(session)
 }
 
-/// Closes it, if there is one: what a test leaves in its folder is not for the next one.
+/// Closes the session, if it is open: the next test must not see the files in its directory.
 pub fn close() {
     OPEN.set(None);
 }

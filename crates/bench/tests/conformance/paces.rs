@@ -1,4 +1,4 @@
-//! Messages that are sent when they are due, and what becomes of those that are not.
+//! Tests of messages that are sent at fixed times, and of late messages.
 
 use crate::pair::WATCHDOG;
 use crate::rows::{case, warmed_up};
@@ -10,7 +10,7 @@ use furlong_stats::{Distribution, Mixture};
 use libtest_mimic::Failed;
 use std::time::Duration;
 
-/// The paces, each with a row that sleeps and one that spins.
+/// Returns the tests of the paces, each for a benchmark that sleeps and one that busy-waits.
 pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
     for wait in [Wait::Block, Wait::Spin] {
@@ -76,25 +76,28 @@ fn a_rate_is_kept(wait: Wait, pattern: Pattern) -> Result<(), Failed> {
     let manner = (pattern, Arrival::Interval(INTERVAL_NS));
     let measured = paced(&registry(), None, wait, manner, Duration::from_millis(40))?;
     holds(measured.elapsed_ns >= measured.round_trips * INTERVAL_NS, &measured)?;
-    // What the timer alone made late is known, and is timed from its send: no such message waited for another.
+    // Messages that only the timer delayed are counted, and timed from their send: such a message waited for no other
+    // message.
     let by_timer = measured.timer_late.ok_or("no lateness of a timer")?;
     holds(by_timer.sends <= measured.late_sends, &measured)?;
-    // Two wait for each other in a round trip, and one of them for a message to be due as well, which does not count.
+    // In a round trip two processes wait for each other. One of them also waits for a message to be due, which does not
+    // count.
     let switches: u64 = measured.roles.iter().map(RoleTally::switches_to_wait).sum();
     holds(switches * 2 <= measured.round_trips * 5, &measured)
 }
 
-/// Nothing comes in 20 ns, so nearly every message behind the first is late, and its time grows with each.
+/// Checks that late sends are counted. No message arrives within 20 ns, so nearly every message after the first is
+/// late.
 fn late_sends_are_told(wait: Wait, pattern: Pattern) -> Result<(), Failed> {
     let manner = (pattern, Arrival::Interval(20));
     let measured = paced(&registry(), None, wait, manner, Duration::from_millis(20))?;
     let in_time = measured.round_trips.saturating_sub(measured.late_sends);
     holds(in_time <= 1 + measured.round_trips / 10, &measured)?;
-    // They wait for the messages before them, and not for a timer.
+    // The messages wait for the messages before them, and not for a timer.
     holds(measured.timer_late.is_some_and(|late| late.sends <= 1 + measured.round_trips / 10), &measured)
 }
 
-/// Two messages are slow where the next waits for them, and a tenth of all at a fixed rate.
+/// Checks that stalls show at a fixed rate: two messages are slow in a closed loop, but a tenth of all at a fixed rate.
 fn a_stall_shows_at_a_fixed_rate() -> Result<(), Failed> {
     let mechanisms = saboteur::mechanisms();
     let p99_ns = |arrival: Arrival| -> Result<f64, Failed> {

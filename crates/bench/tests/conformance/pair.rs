@@ -1,4 +1,4 @@
-//! Two processes with one end each, to look at a mechanism without the measured loop around it.
+//! Two processes with one end each, for tests of a mechanism without the measured loop.
 
 #[cfg(target_os = "linux")]
 mod forked;
@@ -23,20 +23,21 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// How long a test may take before its processes are killed and it fails.
+/// The time limit of a test. After it, the processes are killed and the test fails.
 pub const WATCHDOG: Duration = Duration::from_secs(if cfg!(windows) { 60 } else { 20 });
 
-/// What both processes know of the link, and a page that both see: their numbers, and gates that one opens for the other.
+/// The shared state of both processes: facts about the link, and a page with their PIDs and with gates that one process
+/// opens for the other.
 #[derive(Debug, Clone)]
 pub struct RunningTrial {
     page: Arc<Region>,
-    /// Bytes in the largest message.
+    /// The size of the largest message, in bytes.
     pub size_bytes: usize,
-    /// Messages that the link claims to hold on the way from the sender.
+    /// The number of messages that the link claims to hold in the sender's direction.
     pub depth: Depth,
 }
 
-/// A gate for each direction, by the word that holds its state.
+/// The gates; the value is the offset of the word with its state.
 #[derive(Debug, Clone, Copy)]
 pub enum Gate {
     Sent = 128,
@@ -51,20 +52,20 @@ impl RunningTrial {
         Ok(RunningTrial { page: Arc::new(page), size_bytes, depth })
     }
 
-    /// Lets the other process pass.
+    /// Opens a gate for the other process.
     pub fn open(&self, gate: Gate) {
         self.page.word(gate as usize).store(1, Ordering::Release);
     }
 
-    /// Waits for the other process to open the gate; the watchdog ends a wait in vain.
+    /// Waits until the other process opens the gate. The watchdog ends a wait that would be endless.
     pub fn pass(&self, gate: Gate) {
         while self.page.word(gate as usize).load(Ordering::Acquire) == 0 {
             cpu::yield_now();
         }
     }
 
-    /// Says that this end is open, and waits for the other: a signal to a process that does not expect it yet
-    /// would end it. In a trial the roles meet for the same reason.
+    /// Reports that this end is open, and waits for the other end: a signal to a process that does not expect it yet
+    /// would kill it. In a trial the roles meet for the same reason.
     fn enter_phase(&self, role: Role) {
         let word = |role: Role| self.page.word(64 + role.index() * 4);
         word(role).store(1, Ordering::Release);
@@ -73,7 +74,7 @@ impl RunningTrial {
         }
     }
 
-    /// Says this process's number, and waits for the other's.
+    /// Publishes the PID of this process, and waits for the other one's.
     fn exchange_numbers(&self, role: Role) -> i32 {
         let word = |role: Role| self.page.word(role.index() * 4);
         word(role).store(std::process::id(), Ordering::Release);
@@ -86,7 +87,7 @@ impl RunningTrial {
     }
 }
 
-/// What a link is to be, in a folder of its own.
+/// Returns the specification of a link in a new directory.
 pub fn scratch_spec(
     size_bytes: usize,
     blocking: bool,
@@ -109,10 +110,10 @@ pub fn scratch_spec(
     Ok((folder, specification))
 }
 
-/// What one process does with its end.
+/// The work of one process with its end.
 pub type Part<M> = fn(&mut <M as Mechanism>::Endpoint, &RunningTrial) -> Result<(), String>;
 
-/// A sender, which sits in the initiator's seat, and a receiver in the responder's.
+/// A sender in the role of the initiator, and a receiver in the role of the responder.
 pub struct Pair {
     pub sender: Child,
     pub receiver: Child,
@@ -121,18 +122,18 @@ pub struct Pair {
     _folder: tempfile::TempDir,
 }
 
-/// What a role's process begins with.
+/// The resources of a role's process at its start.
 struct Seat<'a> {
     role: Role,
     link: &'a mut Link,
     specification: &'a LinkSpecification,
-    /// The object behind the page of [`RunningTrial`].
+    /// The object of the page of [`RunningTrial`].
     page: &'a Handle,
-    /// Its standard error.
+    /// The standard error of the process.
     words: &'a Handle,
 }
 
-/// Opens an end and does its part, in the process of a role. Gives its exit code.
+/// Opens an end and runs its part, in the process of a role. Returns the exit status.
 fn play<M: Mechanism>(
     role: Role,
     handles: Handles,
@@ -154,7 +155,7 @@ fn play<M: Mechanism>(
 }
 
 impl Pair {
-    /// Makes a link for messages of `size_bytes` and starts both processes.
+    /// Creates a link for messages of `size_bytes` and starts both processes.
     pub fn start<M: Mechanism>(
         size_bytes: usize,
         blocking: bool,
@@ -179,10 +180,10 @@ impl Pair {
         Ok(Pair { sender, receiver, words, _link: link, _folder: folder })
     }
 
-    /// Both must end well before the watchdog bites.
+    /// Waits until both processes end. Fails if one of them fails or exceeds its timeout.
     pub fn finish(mut self) -> Result<(), String> {
         let sent = ended(&mut self.sender, WATCHDOG);
-        // What nobody sends need not be waited for.
+        // If the sender has failed, its messages need not be awaited.
         let patience = if sent == Some(Exit::Code(0)) { WATCHDOG } else { Duration::from_millis(300) };
         let received = ended(&mut self.receiver, patience);
         match (sent, received) {
@@ -193,13 +194,13 @@ impl Pair {
         }
     }
 
-    /// What the processes have written to their standard errors.
+    /// Returns the standard errors of the processes.
     fn words(&self) -> String {
         written_text(self.words.as_handle(), 64 << 10)
     }
 }
 
-/// How a process ended, if it does within `patience`.
+/// Returns how a process ended, if it ends within the timeout.
 pub fn ended(child: &mut Child, timeout: Duration) -> Option<Exit> {
     let start = Instant::now();
     loop {
@@ -210,12 +211,12 @@ pub fn ended(child: &mut Child, timeout: Duration) -> Option<Exit> {
     }
 }
 
-/// One call and its error in words.
+/// Adds the name of a call to its error.
 pub fn step<T>(what: &str, result: std::io::Result<T>) -> Result<T, String> {
     result.map_err(|error| format!("{what}: {error}"))
 }
 
-/// What must hold.
+/// Returns an error unless the condition holds.
 pub fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(otherwise()) }
 }

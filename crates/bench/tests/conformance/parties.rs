@@ -1,5 +1,5 @@
-//! Several pairs at once, several receivers of each message, and several at one end of a link: each mechanism with three, and
-//! who is named when one of them breaks.
+//! Tests of several pairs in parallel, several receivers of each message, and several processes at one end of a link.
+//! Each mechanism runs with three, and a fault of one of them must be attributed correctly.
 
 use crate::pair::WATCHDOG;
 use crate::rows::{
@@ -16,7 +16,8 @@ use libtest_mimic::{Completion, Failed};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// Each mechanism with its usual wait, and mechanisms that do wrong in one pair alone.
+/// Returns the tests of each mechanism with its default wait strategy, and of mechanisms that are broken in one pair
+/// only.
 pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
     for entry in registry() {
@@ -34,7 +35,7 @@ pub fn tests() -> Vec<Trial> {
             let test = Trial::ignorable_test(format!("{name}, at a rate and while one sleeps"), move || {
                 three_receivers(&entry, &[(paced, None), (Arrival::ClosedLoop, second)])
             });
-            // Both are of the harness where each receiver has its own link.
+            // If each receiver has its own link, both tests check only the harness.
             let shares = entry.capabilities.sharing == Sharing::EveryReceiver;
             tests.push(test.slow_if(!shares && !is_first_of_family(&entry)));
         }
@@ -48,7 +49,7 @@ pub fn tests() -> Vec<Trial> {
         }
     }
     for entry in registry().into_iter().filter(|entry| entry.capabilities.can_be_watched()) {
-        // What limits it is counted for all processes of a user, or of the machine: queues, and the driver's channels.
+        // The limits of queues and of the driver's channels count for all processes of a user, or of the machine.
         let is_limited = move || entry.probe().is_ok_and(|limits| limits.max_size_bytes.is_some());
         for wait in Wait::FOR_SEVERAL {
             let name = format!("{}/{wait}: finds-the-ready-one-of-several", entry.capabilities.name);
@@ -57,7 +58,7 @@ pub fn tests() -> Vec<Trial> {
         }
     }
     for (how, fault, told) in [
-        (DIVERT, Fault::OtherLink, "was due by link 2, and a message came by link 1"),
+        (DIVERT, Fault::OtherLink, "was due over link 2, but a message arrived over link 1"),
         (LOSE, Fault::Lost, "message"),
     ] {
         if cfg!(windows) {
@@ -71,7 +72,7 @@ pub fn tests() -> Vec<Trial> {
     use Pattern::{FanOut, RoundTrip};
     for (pattern, how, fault, party) in [
         (RoundTrip, LEAVE, Fault::Exited, second(Role::Initiator)),
-        // Nobody sends while it is waited for.
+        // No message follows while the lost one is awaited.
         (RoundTrip, LOSE, Fault::Lost, None),
         (FanOut, LEAVE, Fault::Exited, Some(Role::Initiator.into())),
         (FanOut, LOSE, Fault::Lost, second(Role::Responder)),
@@ -96,7 +97,7 @@ pub fn tests() -> Vec<Trial> {
     ] {
         let mechanism = saboteur::name(how, at);
         let name = format!("saboteur/{mechanism}: is caught among {parties} {}", pattern.several());
-        // Windows has no mechanism whose ends are shared.
+        // Windows has no mechanism with shared ends.
         if cfg!(windows) {
             continue;
         }
@@ -109,7 +110,8 @@ pub fn tests() -> Vec<Trial> {
     tests
 }
 
-/// Sixteen processes on few processors do not begin within the fifth of a millisecond.
+/// Checks that trials that did not overlap are measured for longer. 16 processes on few CPUs do not begin within 0.2
+/// ms.
 fn measured_for_longer() -> Result<Completion, Failed> {
     const LONGEST: Duration = Duration::from_millis(300);
     let pair = Case::round_trip("pipe", Wait::Block, 128, Placement::Spread);
@@ -135,7 +137,7 @@ fn measured_for_longer() -> Result<Completion, Failed> {
     }
 }
 
-/// A case of three, on as few processors as two pairs need.
+/// Returns a case with three parties, spread over the CPUs.
 fn of_three(mechanism: &str, wait: Wait, size_bytes: usize) -> Case {
     let parties = NonZeroU32::MIN.saturating_add(2);
     Case::round_trip(mechanism, wait, size_bytes, Placement::Spread).of_several(parties)
@@ -178,7 +180,7 @@ fn three_receivers(
     if let Some(refusal) = case.refusal(entry.capabilities, &limits) {
         return Ok(Completion::ignored_with(format!("skipped, because {}", refusal.reason)));
     }
-    /// In a short trial on a busy machine nothing may have come before one sleeps.
+    /// The number of attempts: in a short trial on a busy machine, no message may arrive before the receiver stalls.
     const TRIES: u32 = 5;
     let measure = |case: &Case| -> Result<Measurement, Failed> {
         match quick(&registry(), entry, case, WATCHDOG)? {
@@ -186,7 +188,7 @@ fn three_receivers(
             outcome => Err(format!("{case}: {outcome:?}").into()),
         }
     };
-    // Of four that spin on two processors, the others may not have had their turn before one sleeps.
+    // If four processes busy-wait on two CPUs, the other receivers may not have run before one stalls.
     let spins = !case.wait.sleeps_in_the_end();
     for &(arrival, stall) in kinds {
         let case = Case {
@@ -220,8 +222,8 @@ fn three_receivers(
     Ok(Completion::Completed)
 }
 
-/// Whether the receiver finds the link by which each message comes, also where one comes in parts; what has no descriptor or
-/// carries nothing is refused.
+/// Checks that the receiver finds the link of each message, even if a message arrives in parts. Mechanisms without a
+/// descriptor or a payload must be refused.
 fn one_of_several(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     let limits = match entry.probe() {
         Ok(limits) => limits,
@@ -229,7 +231,7 @@ fn one_of_several(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Fail
             return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
         }
     };
-    // More than a pipe holds.
+    // Larger than the capacity of a pipe.
     let in_parts = if entry.capabilities.boundaries { 4096 } else { 256 << 10 };
     for (links, size_bytes) in [(1, 128), (33, 8), (5, in_parts)] {
         let parties = NonZeroU32::new(links).ok_or("no link")?;
@@ -243,7 +245,7 @@ fn one_of_several(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Fail
         }
         let measured = match quick(&registry(), entry, &case, WATCHDOG)? {
             Outcome::Measured(measured) => measured,
-            // There are no more channels of the driver than it was loaded with.
+            // The number of channels is fixed when the driver is loaded.
             Outcome::Refused(refusal)
                 if links > 1 && refusal.reason.starts_with(&format!("of {links} links")) =>
             {
@@ -265,7 +267,8 @@ fn one_of_several(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Fail
     Ok(Completion::Completed)
 }
 
-/// Long enough for many messages by the second of three links, also on a busy machine: whoever is caught ends it.
+/// Long enough for many messages on the second of three links, even on a busy machine. The detection of the fault ends
+/// the trial earlier.
 const LINKS_BUDGET: Duration = Duration::from_secs(1);
 
 fn caught_among_links(mechanism: &'static str, fault: Fault, told: &str) -> Result<(), Failed> {
@@ -279,8 +282,8 @@ fn caught_among_links(mechanism: &'static str, fault: Fault, told: &str) -> Resu
     }
 }
 
-/// Three send to one, and three share what one sends, at the edges of stamps and of what is written in one piece; what cannot
-/// be shared is refused.
+/// Checks three senders to one receiver, and three workers that share the messages of one sender. The sizes are around
+/// the limits of stamps and of atomic writes. Mechanisms whose ends cannot be shared must be refused.
 fn three_at_one_end(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     let limits = match entry.probe() {
         Ok(limits) => limits,
@@ -352,7 +355,7 @@ fn caught_at_shared_end(
     let Outcome::Failed(failure) = &outcome else {
         return Err(format!("expected {fault:?}: {outcome:?}").into());
     };
-    // One of three is named by its number, in words or as whom it happened to.
+    // The faulty one of three is identified by its number, in the text or as the party.
     let named = match (pattern, &failure.party) {
         (Pattern::FanIn, _) if !told.is_empty() => failure.detail.contains(" of initiator "),
         (_, Some(party)) if told.is_empty() => {

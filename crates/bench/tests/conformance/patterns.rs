@@ -1,4 +1,4 @@
-//! Every row one way and as an answer to requests, and the buffers that can be asked for.
+//! Tests of every benchmark with one-way messages and with requests and answers, and of configured buffer sizes.
 
 use crate::pair::WATCHDOG;
 use crate::rows::{carried_out, case, is_combined_elsewhere, is_usual, quick, short_plan};
@@ -12,24 +12,25 @@ use furlong_model::{
 use libtest_mimic::{Completion, Failed};
 use std::slice;
 
-/// Sizes around the edges of stamps and pages, and more than a pipe's buffer.
+/// Message sizes around the limits of stamps and pages, and larger than a pipe's buffer.
 const SIZES: &[usize] = &[1, 128, 4097, 300_000];
 
-/// Those of them that a wait which is not the usual one, or requests of another mechanism, are tried with: answers take
-/// the same way.
+/// The message sizes for wait strategies other than the default, and for requests over another mechanism: the answers
+/// take the same path.
 const FEW_SIZES: &[usize] = &[128, 65_537];
 
-/// A row that carries the requests of all others.
+/// The mechanism that carries the requests of all others.
 const PIPE: &str = if cfg!(windows) { "anonymous-pipe" } else { "pipe" };
 
-/// Rows whose objects have names that others could have.
+/// Mechanisms whose objects have names that could collide.
 const NAMED: &[&str] = if cfg!(windows) {
     &["named-pipe", "named-pipe-message"]
 } else {
     &["fifo", "posix-mq", "sysv-mq", "unix-dgram"]
 };
 
-/// What carries no requests: it has one end, carries nothing, never waits in its calls, or is not there.
+/// Mechanisms that cannot carry requests: one with a single end, one without a payload, one that never blocks in its
+/// calls, and one that does not exist.
 const NO_CARRIERS: [&str; 4] = if cfg!(windows) {
     ["null", "event", "section", "nothing"]
 } else {
@@ -40,7 +41,7 @@ fn sizes(entry: &MechanismEntry, wait: Wait) -> impl Iterator<Item = usize> {
     (if is_usual(entry, wait) { SIZES } else { FEW_SIZES }).iter().copied()
 }
 
-/// Each row in each pattern, and each mechanism with a buffer.
+/// Returns the tests of each benchmark in each pattern, and of each mechanism with a buffer.
 pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
     for entry in registry() {
@@ -53,7 +54,7 @@ pub fn tests() -> Vec<Trial> {
             let requests = Trial::ignorable_test(format!("{name}/{wait}: answers requests"), move || {
                 answers(&entry, wait, None)
             });
-            // Two streams of large messages at the same time exceed RLIMIT_MSGQUEUE.
+            // Two streams of large messages in parallel exceed `RLIMIT_MSGQUEUE`.
             let is_queue = move || entry.capabilities.family == Family::Queue;
             let slow = !is_usual(&entry, wait) || combined;
             tests.extend([one_way, requests].map(|test| test.alone_if(is_queue).slow_if(slow)));
@@ -79,7 +80,7 @@ pub fn tests() -> Vec<Trial> {
     tests
 }
 
-/// A link for each message, and what is refused of such.
+/// Checks that a new link per message works in one process, and is refused between two processes.
 fn connects(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     let limits = match entry.probe() {
         Ok(limits) => limits,
@@ -115,7 +116,7 @@ fn connects(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     Ok(Completion::Completed)
 }
 
-/// What comes of a short run of these cases, in their order.
+/// Returns the outcomes of a short run of these cases, in their order.
 fn outcomes(cases: &[Case], amount: Option<Amount>) -> Result<Vec<Outcome>, Failed> {
     carried_out(&Plan { cases: cases.to_vec(), amount, ..short_plan() })
 }
@@ -135,7 +136,7 @@ fn sound(case: &Case, outcome: Outcome) -> Result<Measurement, Failed> {
     }
 }
 
-/// The cases of these sizes that the mechanism takes, or why it takes none.
+/// Returns the cases that the mechanism accepts, or the reason why it accepts none.
 fn taken(entry: &MechanismEntry, cases: impl Iterator<Item = Case>) -> Result<Vec<Case>, String> {
     let limits = entry.probe().map_err(|unavailable| unavailable.reason)?;
     let mut refusal = "it takes none".to_owned();
@@ -184,14 +185,14 @@ fn answers(entry: &MechanismEntry, wait: Wait, by: Option<&str>) -> Result<Compl
     measure_all(entry, sizes.into_iter().map(request))
 }
 
-/// Requests go by one link and answers by another, both of the same mechanism and there at the same time.
+/// Checks that requests use one link and answers another, if both links of the mechanism exist in parallel.
 fn two_links(name: &str) -> Result<Completion, Failed> {
     let mechanisms = registry();
     let entry = mechanisms.iter().find(|entry| entry.capabilities.name == name).ok_or("no such row")?;
     answers(entry, Wait::Block, Some(name))
 }
 
-/// A mechanism that waits carries messages both ways through a buffer of the size asked for, and says how large it is.
+/// Checks that a blocking mechanism uses a buffer of the requested size, and reports this size.
 fn has_its_buffer(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     if let Err(unavailable) = entry.probe() {
         return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
@@ -202,7 +203,7 @@ fn has_its_buffer(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Fail
     let noted: Vec<u64> = match entry.capabilities.buffer {
         KernelBuffer::None => Vec::new(),
         KernelBuffer::Pipe => vec![measured.effective["pipe-size-bytes"]],
-        // Linux counts its own bookkeeping.
+        // Linux counts its own bookkeeping, which doubles the size.
         KernelBuffer::Socket => ["send-buffer-bytes", "receive-buffer-bytes"]
             .iter()
             .map(|name| measured.effective[*name] / if cfg!(windows) { 1 } else { 2 })
@@ -215,8 +216,9 @@ fn has_its_buffer(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Fail
     Err(format!("{case}: {:?}", measured.effective).into())
 }
 
-/// Spinning rows are timed many at a time, and still do as many as they are told, unless the longest time of a trial ends
-/// them: where two spin on the processors that a third needs for every call, as under Wine, a message may take a millisecond.
+/// Checks that a benchmark makes the requested number of exchanges, even if it times many at once. Only the time limit
+/// of a trial may end it earlier. If two processes busy-wait on the CPUs that a third needs for every call, as under
+/// Wine, a message may take 1 ms.
 fn a_number_is_kept() -> Result<(), Failed> {
     const WANTED: u64 = 2_000;
     let mechanisms = registry();
@@ -232,7 +234,7 @@ fn a_number_is_kept() -> Result<(), Failed> {
         for (case, outcome) in cases.iter().zip(outcomes(&cases, Some(Amount::Exchanges(WANTED)))?) {
             let measured = sound(case, outcome)?;
             let done = measured.roles[0].round_trips;
-            // What comes after the last full batch is not timed.
+            // Messages after the last full batch are not timed.
             let cut = measured.elapsed_ns >= LONGEST_TRIAL.as_nanos() as u64 / 10 * 9;
             let least = if cut { 1 } else { WANTED };
             if !(least..WANTED + WANTED / 10).contains(&done) {

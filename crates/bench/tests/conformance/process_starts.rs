@@ -1,4 +1,4 @@
-//! Processes come to life in every way, and one that does not is told of.
+//! Tests that processes start with every method, and that a failed start is reported.
 
 use crate::pair::ensure;
 use crate::workers::Trial;
@@ -7,14 +7,14 @@ use furlong_bench::process_start::{here, read_of};
 use furlong_model::StartMethod;
 use libtest_mimic::Failed;
 
-/// A program that is not there, and one that does not say its word.
+/// A program that does not exist, and one that does not send the first line.
 const PROGRAMS: [&str; 2] = if cfg!(windows) {
     [r"C:\no\such\program.exe", r"C:\windows\system32\hostname.exe"]
 } else {
     ["/no/such/program", "/bin/true"]
 };
 
-/// Two tests for each way.
+/// Returns two tests per method.
 pub fn tests() -> Vec<Trial> {
     here()
         .flat_map(|method| {
@@ -37,7 +37,7 @@ fn lives(method: StartMethod) -> Result<(), Failed> {
 fn error(method: StartMethod) -> Result<(), Failed> {
     for program in PROGRAMS {
         let reading = read_of(method, 3, &ChildProgram::at(program));
-        // A fork alone needs no program.
+        // A fork is the only method that needs no program.
         let expected = method != StartMethod::Fork;
         let reported = reading.trouble.as_ref().is_some_and(|error| error.contains(method.name()));
         ensure(reported == expected && reading.starts_ns.is_empty() == expected, || format!("{reading:?}"))?;

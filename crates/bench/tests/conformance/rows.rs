@@ -1,4 +1,4 @@
-//! Every row through the whole harness, at sizes around every edge.
+//! Tests of every benchmark through the whole harness, with message sizes around every limit.
 
 use crate::own_session::session;
 use crate::pair::WATCHDOG;
@@ -13,29 +13,30 @@ use furlong_model::{
 use libtest_mimic::{Completion, Failed};
 use std::time::Duration;
 
-/// Sizes around the edges of stamps, lines, pages and a pipe's buffer.
+/// Message sizes around the limits of stamps, cache lines, pages and a pipe's buffer.
 const SIZES: [usize; 6] = [1, 8, 9, 17, 4097, 65_537];
 
-/// The other sides of these edges.
+/// Message sizes on the other sides of these limits.
 const MORE_SIZES: [usize; 4] = [7, 16, 128, 4096];
 
-/// Sizes for the other waits of a mechanism: stamps do not depend on the wait. On Linux `counts` sends 128 bytes with each wait.
+/// Message sizes for wait strategies other than the default: stamps do not depend on the wait strategy. On Linux
+/// `counts` sends 128 bytes with each wait strategy.
 const FEW_SIZES: &[usize] = if cfg!(windows) { &[1, 128, 65_537] } else { &[65_537] };
 
-/// Sizes in one process: also those that do not fit into a mechanism in one piece.
+/// Message sizes in one process, including those that do not fit into a mechanism at once.
 const SIZES_IN_ONE_PROCESS: [usize; 4] = [1, 128, 4097, 300_000];
 
-/// Those that the other waits are tried with.
+/// Message sizes in one process for wait strategies other than the default.
 const FEW_SIZES_IN_ONE_PROCESS: [usize; 2] = [128, 300_000];
 
-/// The largest size that is tried where only memory limits it: four times what a pipe holds, and a byte.
+/// The largest size for a mechanism that only memory limits: four times the capacity of a pipe, plus one byte.
 const LARGEST: usize = (256 << 10) + 1;
 
-/// Each row at all sizes it takes, and each mechanism at its limit and beyond.
+/// Returns the tests of each benchmark with all sizes that it accepts, and of each mechanism at its limit and beyond.
 pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
     for entry in registry() {
-        // What limits it may be counted for the user, and so for all processes.
+        // The limit may count for the user, and so for all processes.
         let is_limited = move || entry.probe().is_ok_and(|limits| limits.max_size_bytes.is_some());
         for &wait in entry.capabilities.waits {
             let name = format!("{}/{wait}: carries what it is given", entry.capabilities.name);
@@ -71,7 +72,7 @@ pub fn tests() -> Vec<Trial> {
     tests
 }
 
-/// A quick trial with this binary as both roles.
+/// Runs a quick trial with this binary as both roles.
 pub fn quick(
     mechanisms: &[MechanismEntry],
     entry: &MechanismEntry,
@@ -81,8 +82,8 @@ pub fn quick(
     persistent(mechanisms, entry, case, timeout, Duration::from_millis(2))
 }
 
-/// The same, warmed up for as long as `budget`, and measured for as long. What breaks the last message before all meet is not told
-/// by a message that follows.
+/// Runs a trial whose warm-up and measured part both last `budget`. If a fault affects the last message before the
+/// roles meet, no later message reveals it. So a trial of a broken mechanism must last longer.
 pub fn persistent(
     mechanisms: &[MechanismEntry],
     entry: &MechanismEntry,
@@ -93,7 +94,7 @@ pub fn persistent(
     warmed_up(mechanisms, entry, case, timeout, [budget; 2])
 }
 
-/// A trial with these times of warm-up and measurement.
+/// Runs a trial with these durations of warm-up and measured part.
 pub fn warmed_up(
     mechanisms: &[MechanismEntry],
     entry: &MechanismEntry,
@@ -125,7 +126,7 @@ pub fn warmed_up(
     context.run(&settings).map_err(|_| "interrupted".into())
 }
 
-/// One short trial of each case.
+/// Returns a plan with one short trial of each case.
 pub fn short_plan() -> Plan {
     Plan {
         trials: 1,
@@ -137,7 +138,7 @@ pub fn short_plan() -> Plan {
     }
 }
 
-/// What comes of the last trial of each case, in their order.
+/// Returns the outcome of the last trial of each case, in their order.
 pub fn carried_out(plan: &Plan) -> Result<Vec<Outcome>, Failed> {
     let mechanisms = registry();
     let mut found = vec![None; plan.cases.len()];
@@ -153,7 +154,7 @@ pub fn carried_out(plan: &Plan) -> Result<Vec<Outcome>, Failed> {
     found.into_iter().collect::<Option<_>>().ok_or_else(|| "a case was not tried".into())
 }
 
-/// Two cores where there are two: a spinning pair on one takes a time slice for each message.
+/// Returns two cores if there are two: a pair that busy-waits on one core needs a time slice per message.
 pub fn placed() -> Placement {
     match placement::resolve(Placement::OtherCore) {
         Ok(_) => Placement::OtherCore,
@@ -161,12 +162,12 @@ pub fn placed() -> Placement {
     }
 }
 
-/// The row as a case.
+/// Returns the case of a benchmark.
 pub fn case(entry: &MechanismEntry, wait: Wait, size_bytes: usize) -> Case {
     Case::round_trip(entry.capabilities.name, wait, size_bytes, placed())
 }
 
-/// The measurement of a trial that must succeed, after looking at what must hold in it.
+/// Runs a trial that must succeed, checks its figures, and returns them.
 fn measured(entry: &MechanismEntry, wait: Wait, size_bytes: usize) -> Result<Measurement, Failed> {
     let case = case(entry, wait, size_bytes);
     match quick(&registry(), entry, &case, WATCHDOG)? {
@@ -183,24 +184,25 @@ fn measured(entry: &MechanismEntry, wait: Wait, size_bytes: usize) -> Result<Mea
     }
 }
 
-/// Returns whether it is the first mechanism of its family. It stands for the others where a test is about the harness.
+/// Returns whether it is the first mechanism of its family, which represents the others in tests of the harness.
 pub fn is_first_of_family(entry: &MechanismEntry) -> bool {
     let first = registry().into_iter().find(|other| other.capabilities.family == entry.capabilities.family);
     first.is_some_and(|first| first.capabilities.name == entry.capabilities.name)
 }
 
-/// Returns whether it is the first mechanism between two processes with this wait strategy. It stands for the others if the default
-/// wait strategy of each mechanism is tested too.
+/// Returns whether it is the first mechanism between two processes with this wait strategy. It represents the others if
+/// the default wait strategy of each mechanism is tested too.
 pub fn is_first_with(entry: &MechanismEntry, wait: Wait) -> bool {
     let can = |other: &Capabilities| other.waits.contains(&wait) && other.start != Start::Alone;
     let first = registry().into_iter().find(|other| can(other.capabilities));
     first.is_some_and(|first| first.capabilities.name == entry.capabilities.name)
 }
 
-/// Returns whether its memory is tested with another doorbell and its doorbell with other memory, as every kind of memory goes with
-/// each of these doorbells: the first doorbell of a kind of memory stands for the others, and the last kind for other kinds.
+/// Returns whether its memory is tested with another doorbell, and its doorbell with other memory. Every kind of memory
+/// works with each of these doorbells. So the first doorbell of a kind of memory represents the others, and the last
+/// kind of memory represents the other kinds.
 pub fn is_combined_elsewhere(entry: &MechanismEntry) -> bool {
-    /// Other mechanisms with several doorbells have three at most.
+    /// The number of doorbells per kind of memory; other mechanisms with several doorbells have at most three.
     const DOORBELLS: usize = 4;
     let all: Vec<_> = registry().into_iter().map(|entry| entry.capabilities).collect();
     let of_name = |name| all.iter().filter(move |other| other.name == name);
@@ -211,12 +213,12 @@ pub fn is_combined_elsewhere(entry: &MechanismEntry) -> bool {
         && combined.rfind(|other| other.waits[0] == own.waits[0]).is_some_and(|last| last.name != own.name)
 }
 
-/// Whether rows of the mechanism wait so if nothing else is said.
+/// Returns whether this is the default wait strategy of the mechanism.
 pub fn is_usual(entry: &MechanismEntry, wait: Wait) -> bool {
     entry.capabilities.waits[0] == wait
 }
 
-/// Larger sizes than the mechanism takes are tried at its limit.
+/// Checks all sizes. A size beyond the limit of the mechanism is replaced by the limit.
 fn carries(entry: &MechanismEntry, wait: Wait, sizes: &[usize]) -> Result<Completion, Failed> {
     let limits = match entry.probe() {
         Ok(limits) => limits,
@@ -234,7 +236,7 @@ fn carries(entry: &MechanismEntry, wait: Wait, sizes: &[usize]) -> Result<Comple
     Ok(Completion::Completed)
 }
 
-/// With both ends in one process.
+/// Checks the mechanism with both ends in one process.
 fn carries_in_one_process(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     let limits = match entry.probe() {
         Ok(limits) => limits,

@@ -1,5 +1,5 @@
-//! Mechanisms that do wrong, each in one way, once: a connection that keeps messages apart, whose initiator breaks one
-//! message or its own process.
+//! Deliberately broken mechanisms, each with one fault: a connection that keeps message boundaries, whose initiator
+//! breaks one message or its own process.
 
 #[cfg(target_os = "linux")]
 mod packets;
@@ -26,59 +26,60 @@ use std::io;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// What is done to the message.
+/// The faults of the message.
 pub const LOSE: u8 = 0;
 pub const REPEAT: u8 = 1;
 pub const REORDER: u8 = 2;
 pub const CUT: u8 = 3;
 pub const FLIP_HEAD: u8 = 4;
 pub const FLIP_BODY: u8 = 5;
-/// What the process does instead.
+/// The faults of the process.
 pub const PANIC: u8 = 6;
 pub const LEAVE: u8 = 7;
 pub const FAIL: u8 = 8;
 pub const HANG: u8 = 9;
 pub const NOTHING: u8 = 10;
-/// What is done to every message from there on: a system call that is not declared, or a stall of [`STALL`] after each
+/// The faults of every message from there on: an undeclared system call, or a stall of [`STALL`] after each
 /// [`STALLS_EVERY`].
 pub const CALL: u8 = 11;
 pub const DAWDLE: u8 = 12;
-/// It claims to hold more messages than it does.
+/// The fault of a link that claims to hold more messages than it does.
 pub const OVERSTATE: u8 = 13;
 
-/// The receiver's process leaves.
+/// The receiver's process exits.
 pub const LEAVE_RECEIVING: u8 = 14;
 
-/// The message goes by the first link that the process has.
+/// The message uses the first link of the process.
 pub const DIVERT: u8 = 15;
 
-/// How long the one that stalls does so.
+/// The length of a stall.
 pub const STALL: Duration = Duration::from_millis(50);
 
-/// How long it does not stall.
+/// The time between two stalls.
 pub const STALLS_EVERY: Duration = Duration::from_millis(400);
 
-/// How long a trial waits that a saboteur holds up. Under Wine starting alone takes longer than a saboteur elsewhere.
+/// The timeout of a trial that a fault blocks. Under Wine, the start alone takes longer than the whole trial on other
+/// systems.
 pub const SABOTEUR_TIMEOUT: Duration = Duration::from_millis(if cfg!(windows) { 5_000 } else { 500 });
 
-/// How long a saboteur warms up and is measured: so that messages follow the one that it breaks.
+/// The lengths of the warm-up and of the measured part: long enough that messages follow the broken one.
 pub const SABOTEUR_BUDGET: Duration = Duration::from_millis(if cfg!(windows) { 200 } else { 2 });
 
-/// A message of the verified pass, which sends 16, and one that even the shortest measured loop sends: three to
-/// warm up and three in time are the least.
+/// The numbers of a message of the verified pass, which sends 16, and of one that even the shortest measured loop
+/// sends: it has at least three messages in the warm-up and three in the timed part.
 pub const EARLY: u64 = 5;
 pub const LATE: u64 = 20;
 
-/// The same, in the second of several links alone.
+/// The number of a late message, in the second of several links only.
 pub const SECOND: u64 = 21;
 
-/// A message of the verified pass of one process alone, of several that share the end.
+/// The number of a message of the verified pass, in one of several processes that share the end.
 pub const ONE: u64 = 7;
 
-/// Breaks message `AT` in the way `HOW`.
+/// Breaks message `AT` with the fault `HOW`.
 pub struct Saboteur<const HOW: u8, const AT: u64>;
 
-/// The names by which tests find them.
+/// Returns the name by which tests find the mechanism.
 pub const fn name(how: u8, at: u64) -> &'static str {
     match (how, at) {
         (LOSE, ONE) => "lose-one",
@@ -112,7 +113,7 @@ pub const fn name(how: u8, at: u64) -> &'static str {
     }
 }
 
-/// All of them.
+/// Returns all broken mechanisms.
 pub fn mechanisms() -> Vec<MechanismEntry> {
     vec![
         MechanismEntry::of::<Saboteur<LOSE, EARLY>>(),
@@ -179,7 +180,7 @@ impl<const HOW: u8, const AT: u64> Mechanism for Saboteur<HOW, AT> {
         let role = if HOW == LEAVE_RECEIVING { Role::Responder } else { Role::Initiator };
         let spoils = || match AT {
             SECOND => specification.name.ends_with("-1"),
-            // The first that comes.
+            // The first process that opens its end is broken.
             ONE => File::create_new(specification.folder.join("saboteur")).is_ok(),
             _ => true,
         };
@@ -192,7 +193,7 @@ impl<const HOW: u8, const AT: u64> Mechanism for Saboteur<HOW, AT> {
     }
 }
 
-/// The ends that this process has opened, of one that sends by another.
+/// The ends that this process has opened, for the fault that sends over another link.
 static OPENED: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
 
 pub struct End<const HOW: u8, const AT: u64> {
@@ -201,7 +202,7 @@ pub struct End<const HOW: u8, const AT: u64> {
     sent: u64,
     received: u64,
     held: Option<Vec<u8>>,
-    /// When it stalled last.
+    /// The time of the last stall.
     stalled: Instant,
 }
 
@@ -210,7 +211,7 @@ impl<const HOW: u8, const AT: u64> End<HOW, AT> {
         connection::send(&self.socket, bytes)
     }
 
-    /// Delivers what it is given, but not as it should.
+    /// Delays a message before it is sent.
     fn delay(&mut self) {
         match HOW {
             CALL => {
@@ -277,7 +278,7 @@ impl<const HOW: u8, const AT: u64> Endpoint for End<HOW, AT> {
 
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         self.received += 1;
-        // Even a worker that is given no other takes one message as a part begins, and one as it ends.
+        // Even a worker that gets no other message receives one at the start of a part, and one at its end.
         if self.saboteur && HOW == LEAVE_RECEIVING && self.received == 2 {
             std::process::exit(0);
         }

@@ -1,5 +1,5 @@
-//! Messages that are read out of the sender's own buffers, as late as they may be: a sender with too few buffers would overwrite
-//! what was not read yet.
+//! Tests of messages that are read from the sender's buffers as late as possible: a sender with too few buffers would
+//! overwrite unread messages.
 
 use crate::rows::{placed, quick};
 use crate::workers::Trial;
@@ -17,21 +17,21 @@ use std::io;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// Messages that a link holds, all of which may be unread.
+/// The number of messages that a link holds, all of which may be unread.
 const DEPTH: usize = 8;
 
-/// What passes before a message is read: long enough for a sender that does not wait to send all that it may.
+/// The delay before a message is read: long enough for a sender that does not wait to send all that it may.
 const LATE: Duration = Duration::from_micros(300);
 
-/// Messages outstanding: those of a small window, of one that is no power of two, and as many as a link holds.
+/// The numbers of messages in flight: a small window, one that is not a power of two, and as many as a link holds.
 const WINDOWS: [u32; 4] = [2, 3, 5, DEPTH as u32];
 
-/// The mechanism, for the roles.
+/// Returns the mechanism, for the roles.
 pub fn mechanism() -> MechanismEntry {
     MechanismEntry::of::<ReadsLate>()
 }
 
-/// The mechanism with each window.
+/// Returns one test per window.
 pub fn tests() -> Vec<Trial> {
     let test = |window| {
         let name = format!("unread/late: no message of a window of {window} is overwritten");
@@ -53,7 +53,7 @@ fn is_not_overwritten(window: u32) -> Result<Completion, Failed> {
     }
 }
 
-/// A socket that carries where messages lie, and a receiver that takes its time.
+/// A socket that carries the addresses of messages, and a receiver that reads them late.
 pub struct ReadsLate;
 
 impl Mechanism for ReadsLate {
@@ -96,7 +96,7 @@ impl Mechanism for ReadsLate {
     }
 }
 
-/// Publishes addresses, and reads from the peer's.
+/// An end that publishes addresses, and reads from the peer's memory.
 pub struct LateReader {
     socket: Handle,
     peer: i32,

@@ -1,4 +1,4 @@
-//! Every row with several messages outstanding: two, and as many as can be.
+//! Tests of every benchmark with several messages in flight: with two, and with the largest number.
 
 use crate::pair::WATCHDOG;
 use crate::rows::{case, is_combined_elsewhere, is_usual, quick};
@@ -10,13 +10,13 @@ use furlong_model::{
 use libtest_mimic::{Completion, Failed};
 use std::num::NonZeroU32;
 
-/// Many of which fit into a buffer. A request has a byte more than a page.
+/// A message size of which many fit into a buffer. A request is one byte larger than a page.
 const SIZE: usize = 128;
-/// Few of which fit into a buffer.
+/// A message size of which few fit into a buffer.
 const LARGE_SIZE: usize = 65_536;
 
-/// Returns more than most links hold, and few enough to be sent in a test if one holds more. The limit of a link does not depend
-/// on the wait strategy. Under Wine each notification is a request to its server.
+/// Returns a number of messages that most links cannot hold, and that a test can send if a link holds more. The limit
+/// of a link does not depend on the wait strategy. Under Wine each notification is a request to the Wine server.
 fn many(entry: &MechanismEntry, wait: Wait) -> u32 {
     match entry.capabilities.family {
         Family::Notification if cfg!(windows) => 1_000,
@@ -25,15 +25,15 @@ fn many(entry: &MechanismEntry, wait: Wait) -> u32 {
     }
 }
 
-/// Bytes that are outstanding at most: a queue in the kernel may be allowed more than the machine has.
+/// The largest number of bytes in flight: a kernel queue may be allowed more than the machine has.
 const MOST_BYTES: usize = 16 << 20;
 
-/// Each row with two messages outstanding and at its limit, in round trips and as an answer to requests.
+/// Returns the tests of each benchmark with two messages in flight and at its limit, in round trips and with requests.
 pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
     for entry in registry() {
         let capabilities = entry.capabilities;
-        // What limits it may be counted for the user, and so for all processes: bytes of queues, and queued signals.
+        // Byte limits of queues and limits of queued signals may count for the user, and so for all processes.
         let signals =
             capabilities.family == Family::Notification && capabilities.reach == Reach::PidNamespace;
         let is_limited = move || signals || entry.probe().is_ok_and(|limits| limits.max_size_bytes.is_some());
@@ -79,7 +79,7 @@ fn keeps_windows(entry: &MechanismEntry, wait: Wait, size_bytes: usize) -> Resul
     Ok(Completion::Completed)
 }
 
-/// The case with so many messages outstanding.
+/// Returns the case with this number of messages in flight.
 fn with(case: &Case, window: u32) -> Case {
     case.clone().of_window(NonZeroU32::new(window).unwrap_or(NonZeroU32::MIN))
 }
@@ -88,7 +88,8 @@ fn outcome(entry: &MechanismEntry, case: &Case) -> Result<Outcome, Failed> {
     quick(&registry(), entry, case, WATCHDOG)
 }
 
-/// What is measured at the limit, and refused above it: found by asking for far more.
+/// Checks that the case is measured at its limit and refused above it. Finds the limit by a request for far more
+/// messages.
 fn keeps_up_to_its_limit(entry: &MechanismEntry, case: &Case) -> Result<(), Failed> {
     let many = with(case, many(entry, case.wait));
     let most = match outcome(entry, &many)? {
@@ -99,7 +100,8 @@ fn keeps_up_to_its_limit(entry: &MechanismEntry, case: &Case) -> Result<(), Fail
         }
         other => return Err(format!("{many}: {other:?}").into()),
     };
-    // One is what every mechanism can, and one that holds a message each way can have three, unless it would lose them.
+    // Every mechanism supports one message in flight. One that holds a message in each direction supports three, unless
+    // it would lose them.
     let waits = entry.capabilities.when_full == WhenFull::Waits;
     if most < 3 && waits && holds_one_each_way(entry, case)? {
         return Err(format!("{case}: only {most} can be outstanding").into());
@@ -109,24 +111,26 @@ fn keeps_up_to_its_limit(entry: &MechanismEntry, case: &Case) -> Result<(), Fail
         let case = with(case, window);
         sound(&case, &outcome(entry, &case)?)?;
     }
-    // What is left to a user may change from one link to the next, and what waits in a TCP socket counts for more or less
-    // memory as it came in parts: what holds more may have more outstanding.
+    // The limit of a user may change from one link to the next. Messages in a TCP socket use more or less memory,
+    // depending on the parts in which they arrived. So a link that holds more messages may have more in flight.
     let more = most + 1 + most / 1000;
     match outcome(entry, &with(case, more))? {
-        Outcome::Refused(refusal) if refusal.reason.contains("cannot be outstanding") => Ok(()),
+        Outcome::Refused(refusal) if refusal.reason.contains("cannot be in flight") => Ok(()),
         Outcome::Measured(measured) if holds(&measured, more) => Ok(()),
         other => Err(format!("{case}: more than {most} outstanding gave {other:?}").into()),
     }
 }
 
-/// Whether both directions of the link that was measured held so many, one being answered among them.
+/// Returns whether both directions of the measured link held this number of messages, including one that is being
+/// answered.
 fn holds(measured: &Measurement, messages: u32) -> bool {
     let ways = measured.depth.map(|ways| ways.map(Depth::messages));
     matches!(ways, Some([Some(there), Some(back)]) if there + back + 1 >= u64::from(messages))
 }
 
-/// Whether a link holds a message each way while nobody receives: one of a page and a byte, unless it is a pipe that says that it
-/// holds less, or its sender waits for each message to be taken.
+/// Returns whether a link holds a message in each direction without a receiver. A link must hold a message of a page
+/// and a byte. Exceptions are a pipe that reports a smaller capacity, and a sender that waits for each message to be
+/// received.
 fn holds_one_each_way(entry: &MechanismEntry, case: &Case) -> Result<bool, Failed> {
     if case.size_bytes > 4097 {
         return Ok(false);
@@ -140,7 +144,7 @@ fn holds_one_each_way(entry: &MechanismEntry, case: &Case) -> Result<bool, Faile
     }
 }
 
-/// Every message was verified and counted by both roles.
+/// Checks that every message was verified and that both roles counted it.
 fn sound(case: &Case, outcome: &Outcome) -> Result<(), Failed> {
     match outcome {
         Outcome::Measured(measured)

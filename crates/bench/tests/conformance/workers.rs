@@ -1,5 +1,5 @@
-//! Tests side by side, each in one of a few processes that run one test at a time: children die with the thread that
-//! started them, and a fork takes along one thread only.
+//! Parallel tests, each in one of a few worker processes that run one test at a time: children die with the thread that
+//! started them, and a fork copies one thread only.
 //!
 //! The harness sends a worker the name of a test, and the worker answers with a line of JSON.
 
@@ -13,10 +13,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// Is set for the processes that run tests.
+/// The variable that is set in worker processes.
 const WORKER: &str = "FURLONG_CONFORMANCE_WORKER";
 
-/// What an answer begins with, among what a test may print.
+/// The prefix of an answer, which distinguishes it from the output of a test.
 const ANSWER: &str = "conformance: ";
 
 /// A trial is placed on two CPUs and often sleeps or waits for a timeout, so two trials per CPU keep both busy.
@@ -31,7 +31,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// A test that passes or fails.
+    /// Creates a test that passes or fails.
     pub fn test(
         name: impl Into<String>,
         test: impl FnOnce() -> Result<(), Failed> + Send + 'static,
@@ -39,7 +39,7 @@ impl Trial {
         Trial::ignorable_test(name, || test().map(|()| Completion::Completed))
     }
 
-    /// A test that may find that it does not apply.
+    /// Creates a test that may not apply.
     pub fn ignorable_test(
         name: impl Into<String>,
         test: impl FnOnce() -> Result<Completion, Failed> + Send + 'static,
@@ -55,21 +55,21 @@ impl Trial {
         Trial { name, test: Box::new(test), alone: Box::new(|| false), slow: false }
     }
 
-    /// The test, with no other beside it where that is said: it looks at the whole machine, or at times. The harness alone
-    /// asks.
+    /// Runs the test without parallel tests if `alone` returns true: it looks at the whole machine, or at times. Only
+    /// the harness calls `alone`.
     pub fn alone_if(self, alone: impl Fn() -> bool + Send + 'static) -> Trial {
         Trial { alone: Box::new(alone), ..self }
     }
 
-    /// The test, with those that run only where slow ones are asked for, if that is said: what it tests is tested in another
-    /// way already, as for the usual wait of the mechanism.
+    /// Marks the test as slow: it runs only if slow tests are requested. Another test covers the same code, for example
+    /// with the default wait strategy of the mechanism.
     pub fn slow_if(self, slow: bool) -> Trial {
         let name = if slow { format!("slow::{}", self.name) } else { self.name };
         Trial { name, slow, ..self }
     }
 }
 
-/// What became of a test.
+/// The result of a test.
 #[derive(Serialize, Deserialize)]
 enum Answer {
     Passed,
@@ -77,11 +77,11 @@ enum Answer {
     Failed(Option<String>),
 }
 
-/// The test that this process runs.
+/// The name of the test that this process runs.
 #[cfg(windows)]
 static CURRENT: Mutex<String> = Mutex::new(String::new());
 
-/// The name of the test that this process runs.
+/// Returns the name of the test that this process runs.
 #[cfg(windows)]
 pub fn current_test() -> String {
     CURRENT.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -92,7 +92,7 @@ pub fn run(tests: Vec<Trial>) -> ExitCode {
     #[cfg(windows)]
     if let Some(name) = crate::pair::requested_test() {
         let test = tests.into_iter().find(|test| test.name == name);
-        // Its pair ends this process.
+        // The pair of the test ends this process.
         return test.map_or(ExitCode::FAILURE, |test| {
             let _ = (test.test)();
             ExitCode::FAILURE
@@ -105,7 +105,7 @@ pub fn run(tests: Vec<Trial>) -> ExitCode {
     let workers = arguments.test_threads.unwrap_or(MOST_WORKERS).clamp(1, MOST_WORKERS);
     arguments.test_threads = Some(workers);
     let harness = Arc::new(Harness { idle: Mutex::new(Vec::new()), alone: RwLock::new(()) });
-    // Those that run alone come last: each of them waits for the longest of those beside which it cannot run.
+    // Tests that run alone come last: each of them waits for the longest of the parallel tests.
     let (alone, beside): (Vec<_>, Vec<_>) = tests.into_iter().partition(|test| (test.alone)());
     let beside = beside.into_iter().map(|test| (test, false));
     let trials = beside.chain(alone.into_iter().map(|test| (test, true))).map(|(test, alone)| {
@@ -116,7 +116,7 @@ pub fn run(tests: Vec<Trial>) -> ExitCode {
     libtest_mimic::run(&arguments, trials.collect()).exit_code()
 }
 
-/// The workers that run no test, and who may run beside others.
+/// The idle workers, and a lock that parallel tests share.
 struct Harness {
     idle: Mutex<Vec<Worker>>,
     alone: RwLock<()>,
@@ -131,7 +131,7 @@ impl Harness {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let worker = idle().pop();
         let mut worker = worker.map_or_else(Worker::start, Ok)?;
-        // A worker that has not answered is dropped, and the next test starts another.
+        // A worker that has not answered is dropped, and the next test starts another one.
         let answer = worker.ask(name)?;
         idle().push(worker);
         match answer {
@@ -158,7 +158,7 @@ impl Worker {
         Ok(Worker { process, names, answers: BufReader::new(answers).lines() })
     }
 
-    /// Has a test run, and passes on what it prints.
+    /// Sends the name of a test, forwards its output, and returns the answer.
     fn ask(&mut self, name: &str) -> Result<Answer, Failed> {
         writeln!(self.names, "{name}")?;
         for line in &mut self.answers {

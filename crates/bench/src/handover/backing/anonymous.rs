@@ -1,4 +1,4 @@
-//! No file: a mapping that both roles inherit. It is there before they begin, and none of its pages is.
+//! No file: a mapping that both roles inherit. It exists before they begin, but none of its pages is allocated then.
 
 use super::{BackedRegion, Memory, because};
 use furlong_model::Unavailable;

@@ -1,4 +1,4 @@
-//! A file system of one's own on a block device of one's own: made, mounted nowhere, and with one nameless file in it.
+//! A new file system on a block device of the run. It is not mounted anywhere and holds one unnamed file.
 
 use super::{BackedRegion, Memory, because};
 use crate::session::CleanupGuard;
@@ -9,12 +9,12 @@ use furlong_os::process::{Bond, Exit, Program, spawn};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// What is made on the device.
+/// The kind of the file system, and the program that creates it.
 const KIND: &str = "ext4";
 const MAKER: &str = "mkfs.ext4";
 
-/// Without a journal of its own, and with what can wait left undone: nothing of it outlives the trial. Its blocks are
-/// those of a large disk, for a small one would get smaller.
+/// The options of [`MAKER`]. The file system has no journal and postpones all work that can wait, because nothing of it
+/// outlives the trial. Its block size is that of a large disk; the default for a small disk is smaller.
 const OPTIONS: [&str; 13] = [
     "-q",
     "-F",
@@ -31,19 +31,20 @@ const OPTIONS: [&str; 13] = [
     "--",
 ];
 
-/// The longest that making it may take, in milliseconds.
+/// The time limit for creating the file system, in milliseconds.
 const TIMEOUT_MS: u64 = 30_000;
 
-/// Bytes of what it says that are read.
+/// The number of bytes of the program's output that are read.
 const MOST_WORDS: u64 = 4096;
 
-/// How large a device must be for a file of `size_bytes`: the file system keeps some for itself.
+/// Returns the size of the device for a file of `size_bytes`, in bytes. The file system needs some space for itself.
 pub(super) fn size_for(size_bytes: usize) -> u64 {
     let size = size_bytes as u64;
     size.saturating_add(size / 32).saturating_add(16 << 20).next_multiple_of(1 << 20)
 }
 
-/// Makes the file system on the device at `path`, and the file in it. `device` is dropped before `made`, which it holds.
+/// Creates the file system on the device at `path`, and the file in it. `device` is dropped before `made`, because an
+/// open device cannot be removed.
 pub(super) fn furnish<'a>(
     path: &Path,
     made: Option<CleanupGuard<'a>>,
@@ -68,7 +69,7 @@ pub(super) fn furnish<'a>(
 
 fn make_file_system(device: &Path) -> Result<(), Unavailable> {
     let program = find_maker().ok_or_else(|| {
-        Unavailable::new(format!("{MAKER} is not there"), "install it (Debian: the package e2fsprogs)")
+        Unavailable::new(format!("{MAKER} is not installed"), "install it (Debian: the package e2fsprogs)")
     })?;
     let cannot = |error| because(format_args!("cannot run {MAKER}"), &error);
     let words = segment::memfd("furlong-mkfs", 1).map_err(cannot)?;
@@ -87,11 +88,11 @@ fn make_file_system(device: &Path) -> Result<(), Unavailable> {
     }
     let said = segment::written_text(words.as_handle(), MOST_WORDS);
     let how =
-        exit.map_or_else(|| format!("did not end within {} s", TIMEOUT_MS / 1_000), |exit| exit.to_string());
-    Err(Unavailable::new(format!("{MAKER} {target} {how}: {said}"), "see whether it works by hand"))
+        exit.map_or_else(|| format!("did not exit within {} s", TIMEOUT_MS / 1_000), |exit| exit.to_string());
+    Err(Unavailable::new(format!("{MAKER} {target} {how}: {said}"), "try it by hand"))
 }
 
-/// The program, which for an ordinary user may lie beside the path.
+/// Returns the path of the program. An ordinary user's `PATH` may lack its directory.
 fn find_maker() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));

@@ -1,5 +1,5 @@
-//! A nameless file in the file system of a disk: in the folder that the user has named, or else in the first that does
-//! not lie in memory.
+//! An unnamed file in the file system of a disk: in the directory that the user has named, or by default in the first
+//! candidate that is not in memory.
 
 use super::{BackedRegion, Memory, because};
 use crate::session::Session;
@@ -8,7 +8,7 @@ use furlong_os::file_system;
 use furlong_os::linux::segment;
 use std::path::{Path, PathBuf};
 
-const REMEDY: &str = "name a folder on a disk: --file-folder";
+const REMEDY: &str = "name a directory on a disk with --file-folder";
 
 pub(super) fn make<'a>(size_bytes: usize, session: &Session) -> Result<BackedRegion<'a>, Unavailable> {
     if let Some(folder) = session.file_folder() {
@@ -22,10 +22,10 @@ pub(super) fn make<'a>(size_bytes: usize, session: &Session) -> Result<BackedReg
             made => return made,
         }
     }
-    Err(Unavailable::new(format!("no folder on a disk: {}", refused.join("; ")), REMEDY))
+    Err(Unavailable::new(format!("no directory on a disk: {}", refused.join("; ")), REMEDY))
 }
 
-/// Where files may be, the best first.
+/// Returns the candidate directories, the best first.
 fn candidates() -> Vec<PathBuf> {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let here = std::env::current_dir().ok();
@@ -35,7 +35,7 @@ fn candidates() -> Vec<PathBuf> {
 fn in_folder<'a>(folder: &Path, size_bytes: usize) -> Result<BackedRegion<'a>, Unavailable> {
     let kind = file_system::kind(folder).map_err(|error| because(folder.display(), &error))?;
     if file_system::is_memory(&kind) {
-        let reason = format!("{} lies in memory ({kind})", folder.display());
+        let reason = format!("{} is in memory ({kind})", folder.display());
         return Err(Unavailable::new(reason, REMEDY));
     }
     let file = segment::nameless_file(None, folder, size_bytes)

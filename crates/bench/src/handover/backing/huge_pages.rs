@@ -1,8 +1,8 @@
-//! Huge pages, in an object without a name. They are all reserved before the roles begin, and cleared by who touches them
-//! first.
+//! Huge pages in an unnamed object. All pages are reserved before the roles begin. The first access clears each page.
 //!
-//! Where the machine's pool has too few, root lets the kernel make more of ordinary memory. That limit of the machine is
-//! raised only while the pages are reserved, and put back before the trial begins; the pages go with their object.
+//! If the machine's pool is too small, root lets the kernel make more huge pages of ordinary memory. This limit of the
+//! machine is raised only while the pages are reserved, and restored before the trial begins. The pages are freed with
+//! their object.
 
 use super::{BackedRegion, Memory};
 use crate::persistent::{OVERCOMMIT, PersistentResource, lock_overcommit};
@@ -38,23 +38,23 @@ pub(super) fn make<'a>(size_bytes: usize, session: &Session) -> Result<BackedReg
     Ok(BackedRegion::plain(Memory::Object(object, len), in_effect))
 }
 
-/// An object whose pages are all reserved: the kernel keeps them for as long as it is open.
+/// Returns an object whose pages are all reserved: the kernel keeps them while the object is open.
 fn reserve(len: usize) -> io::Result<Handle> {
     let object = segment::huge_memfd("furlong-region", len)?;
     Region::of_file(object.as_handle(), len).context(|| "reserve them")?;
     Ok(object)
 }
 
-/// Does something while the kernel may make so many huge pages more.
+/// Calls `reserve` while the kernel may make that many additional huge pages.
 fn raised<T>(pages: usize, session: &Session, reserve: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     let lock = lock_overcommit()?;
     let from = sysctl_number(OVERCOMMIT)
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{OVERCOMMIT} cannot be read")))?;
-    // The limit counts those that other runs hold too.
+    // The limit also counts the pages that other runs hold.
     let held =
         of_machine("HugePages_Surp:").and_then(|pages| usize::try_from(pages).ok()).unwrap_or_default();
     let to = from.max(held).saturating_add(pages);
-    // Dropped behind the lock, which it takes itself.
+    // Dropped after `lock`, because restoring the limit takes this lock.
     let _made = session.making(PersistentResource::Overcommit { from, to })?;
     let result = set_sysctl(OVERCOMMIT, &to.to_string())
         .context(|| format!("{OVERCOMMIT} cannot be raised"))
@@ -63,7 +63,7 @@ fn raised<T>(pages: usize, session: &Session, reserve: impl FnOnce() -> io::Resu
     result
 }
 
-/// The size of a huge page, as the kernel makes them where no other is asked for.
+/// Returns the default size of huge pages, in bytes.
 fn page_bytes() -> Option<usize> {
     usize::try_from(of_machine("Hugepagesize:")?).ok()?.checked_mul(1024)
 }

@@ -1,4 +1,4 @@
-//! A file in a file system on a loop device, whose own file lies in a tmpfs that is mounted nowhere.
+//! A file in a file system on a loop device. The file behind the device is in a tmpfs that is not mounted anywhere.
 
 use super::{BackedRegion, because, device, tmpfs};
 use crate::persistent::PersistentResource;
@@ -9,12 +9,12 @@ use furlong_os::{AsHandle, BorrowedHandle};
 use std::fs::File;
 use std::io;
 
-/// Others may take a device between finding and binding it; so many are tried.
+/// The number of devices to try: another process may bind a device between the check and the bind.
 const ATTEMPTS: usize = 16;
 
 pub(super) fn make(size_bytes: usize, session: &Session) -> Result<BackedRegion<'_>, Unavailable> {
     let size = usize::try_from(device::size_for(size_bytes)).unwrap_or(usize::MAX);
-    // The device holds its file, and the file its file system.
+    // The device keeps its file open, and the file keeps its file system.
     let (_top, file) =
         tmpfs::own_file(size).map_err(|error| because("no tmpfs for a loop device's file", &error))?;
     let (number, device, made) = bind(file.as_handle(), session).map_err(|error| match error.kind() {
@@ -27,7 +27,7 @@ pub(super) fn make(size_bytes: usize, session: &Session) -> Result<BackedRegion<
     device::furnish(&loop_device::path(number), made, Some(device), size_bytes, &named)
 }
 
-/// Binds the first device that is free to the file. One that has to be made goes into the journal.
+/// Binds the first free device to the file. A device that must be added goes into the journal.
 fn bind<'a>(
     file: BorrowedHandle<'_>,
     session: &'a Session,
@@ -47,7 +47,7 @@ fn bind<'a>(
     }
 }
 
-/// Makes the device of this number; nothing if somebody else was faster.
+/// Adds the device with this number. Returns `None` if another process has added it first.
 fn add(number: u32, session: &Session) -> io::Result<Option<CleanupGuard<'_>>> {
     let made = session.making(PersistentResource::Loop { number })?;
     match loop_device::add(number) {

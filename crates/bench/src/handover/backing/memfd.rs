@@ -1,4 +1,4 @@
-//! An object in memory with a descriptor and no name. Its pages are taken before the roles begin, but not cleared.
+//! An unnamed memory object with a descriptor. Its pages are allocated before the roles begin, but not cleared.
 
 use super::{BackedRegion, Memory, because};
 use furlong_model::Unavailable;

@@ -1,7 +1,7 @@
-//! What holds the bytes of a region: one kind, one file.
+//! The backing of a region: each kind has its own file.
 //!
-//! Whatever a kind makes has no name, or is mounted nowhere, or is in the run's journal: however a run ends, nothing is
-//! left of it.
+//! Everything that a backing creates has no name, or is not mounted anywhere, or is in the run's journal. So nothing is
+//! left of it, however the run ends.
 
 #[cfg(target_os = "linux")]
 mod anonymous;
@@ -32,16 +32,16 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-/// The region, as the supervisor has it.
+/// The region in the supervisor.
 pub(super) enum Memory {
-    /// Mapped, for forks to inherit.
+    /// A mapping that forks inherit.
     Mapped(Arc<Region>),
-    /// To be mapped by each role, at this length.
+    /// An object that each role maps, and the length to map.
     Object(Handle, usize),
 }
 
 impl Memory {
-    /// The descriptor that roles inherit, and the length that they map.
+    /// Returns the descriptor that roles inherit and the length that they map; `None` for a mapping.
     pub(super) fn object(&self) -> Option<(RawHandle, usize)> {
         match self {
             Memory::Mapped(_) => None,
@@ -50,16 +50,16 @@ impl Memory {
     }
 }
 
-/// A region and what it stands on. Its parts are given back in their order.
+/// A region and its backing. The fields are dropped in their order.
 pub(super) struct BackedRegion<'a> {
     pub(super) memory: Memory,
-    /// The file system and device in effect, in words.
+    /// A description of the file system and device in effect.
     pub(super) in_effect: String,
-    /// The file system, where it is mounted for this trial alone.
+    /// The file system, if it is mounted for this trial only.
     _file_system: Option<Handle>,
-    /// The device under it.
+    /// The device under the file system.
     _device: Option<File>,
-    /// What outlives all processes.
+    /// The entry of a resource that outlives all processes.
     _made: Option<CleanupGuard<'a>>,
 }
 
@@ -72,14 +72,14 @@ impl<'a> BackedRegion<'a> {
 
 /// The memory as a role inherits it, before it is mapped.
 pub(super) enum InheritedMemory {
-    /// It is mapped already.
+    /// A mapping.
     Mapped(Arc<Region>),
-    /// To be mapped at this length.
+    /// An object, and the length to map.
     Object(Handle, usize),
 }
 
 impl InheritedMemory {
-    /// Maps it.
+    /// Maps the memory.
     pub(super) fn map(self) -> io::Result<Arc<Region>> {
         match self {
             InheritedMemory::Mapped(region) => Ok(region),
@@ -88,10 +88,10 @@ impl InheritedMemory {
     }
 }
 
-/// Makes a region of `size_bytes`.
+/// Creates a region of `size_bytes`.
 ///
 /// # Errors
-/// Why this machine, or the rights of this process, have no such backing.
+/// Returns the reason if this machine lacks the backing, or if this process lacks the rights.
 #[cfg(target_os = "linux")]
 pub(super) fn make(
     backing: Backing,
@@ -110,10 +110,10 @@ pub(super) fn make(
     }
 }
 
-/// Makes none.
+/// Creates nothing.
 ///
 /// # Errors
-/// Why.
+/// Returns the reason always: only Linux has backings to compare.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn make(
     _backing: Backing,
@@ -124,34 +124,36 @@ pub(super) fn make(
     Err(Unavailable::new(reason, "run this on Linux"))
 }
 
-/// Refuses what the machine has no memory for: where it ends, the kernel kills processes, furlong or others.
+/// Rejects a size for which the machine lacks memory: if memory runs out, the kernel kills furlong or other processes.
 #[cfg(target_os = "linux")]
 fn ensure_memory(backing: Backing, size_bytes: usize) -> Result<(), Unavailable> {
     let times = match backing {
-        // What is cached of a disk can be dropped.
+        // The kernel can drop the cached pages of a disk.
         Backing::Disk => return Ok(()),
-        // These have what the cache has once more, on the device.
+        // The data exists twice: in the page cache and on the device.
         Backing::RamDisk | Backing::Loop => 2,
         Backing::Anonymous | Backing::Tmpfs | Backing::Memfd | Backing::HugePages => 1,
     };
-    // File systems, page tables and the roles need some too.
+    // File systems, page tables and the roles also need memory.
     let needed = (size_bytes as u64).saturating_mul(times).saturating_add(32 << 20);
     match available_bytes() {
         Some(available) if needed > available => {
             let reason = format!("{needed} bytes of memory are needed and {available} are available");
-            Err(Unavailable::new(reason, "make room, or take a smaller region"))
+            Err(Unavailable::new(reason, "free memory or disk space, or use a smaller region"))
         }
         _ => Ok(()),
     }
 }
 
-/// The reason of an error that came of `what`, with what helps against its kind where the caller knows nothing better.
+/// Converts an error of `what` to its reason, with a remedy for its kind. The caller may know a better remedy.
 #[cfg(target_os = "linux")]
 fn because(what: impl Display, error: &io::Error) -> Unavailable {
     let remedy = match error.kind() {
         io::ErrorKind::PermissionDenied => "run as root (CAP_SYS_ADMIN), in a container with its devices",
-        io::ErrorKind::StorageFull | io::ErrorKind::OutOfMemory => "make room, or take a smaller region",
-        io::ErrorKind::Unsupported => "a newer kernel, or a filter (seccomp) that lets the call pass",
+        io::ErrorKind::StorageFull | io::ErrorKind::OutOfMemory => {
+            "free memory or disk space, or use a smaller region"
+        }
+        io::ErrorKind::Unsupported => "use a newer kernel, or allow the call in the seccomp filter",
         _ => "",
     };
     Unavailable::new(format!("{what}: {error}"), remedy)

@@ -1,7 +1,7 @@
-//! A file in a file system on a block device that is memory: zram, which compresses what is written to it. Reading and
-//! writing the mapping touches the page cache alone; the kernel writes to the device in the background.
+//! A file in a file system on a block device in memory: zram, which compresses the data. Reading and writing the
+//! mapping accesses only the page cache; the kernel writes to the device in the background.
 //!
-//! Not brd: its devices are there for all to use, so that none is known to be free, and what is written to them stays.
+//! brd is not used: its devices exist for all processes, so none is known to be free, and its data stays.
 
 use super::{BackedRegion, because, device};
 use crate::persistent::{PersistentResource, lock};
@@ -14,10 +14,10 @@ pub(super) fn make(size_bytes: usize, session: &Session) -> Result<BackedRegion<
     let size = device::size_for(size_bytes);
     let (number, made) = add(size, session).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Unavailable::new(
-            "there is no zram to make a RAM disk of (/sys/class/zram-control)",
+            "there is no zram device for a RAM disk (/sys/class/zram-control)",
             "as root: modprobe zram (CONFIG_ZRAM)",
         ),
-        io::ErrorKind::PermissionDenied => because("only root may make a RAM disk", &error),
+        io::ErrorKind::PermissionDenied => because("only root may create a RAM disk", &error),
         _ => because("no RAM disk", &error),
     })?;
     let algorithm = zram::algorithm(number).map_or_else(String::new, |algorithm| format!(" ({algorithm})"));
@@ -25,8 +25,9 @@ pub(super) fn make(size_bytes: usize, session: &Session) -> Result<BackedRegion<
     device::furnish(&zram::path(number), Some(made), None, size_bytes, &named)
 }
 
-/// Makes a device of this size. Its number is known only then, so the journal first has the numbers that it does not get.
-/// No other run makes or removes one in between, or sees this one without its size and takes it for its own.
+/// Creates a device of this size. Its number is known only afterwards, so the journal first lists the existing numbers.
+/// The lock keeps other runs from creating or removing a device in between, and from taking this device without a size
+/// for theirs.
 fn add(size_bytes: u64, session: &Session) -> io::Result<(u32, CleanupGuard<'_>)> {
     let lock = lock(zram::CONTROL)?;
     let next = session.making(PersistentResource::NextZram { others: zram::numbers()? })?;
@@ -34,7 +35,7 @@ fn add(size_bytes: u64, session: &Session) -> io::Result<(u32, CleanupGuard<'_>)
         let made = session.making(PersistentResource::Zram { number, size_bytes })?;
         Ok((number, made, zram::set_size(number, size_bytes)))
     });
-    // What is removed again takes the lock itself.
+    // Dropping a guard below removes a device, which takes this lock.
     drop(lock);
     let (number, made, sized) = added?;
     next.strike_off();

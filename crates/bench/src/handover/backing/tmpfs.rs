@@ -1,4 +1,4 @@
-//! A nameless file in a tmpfs: one that is mounted nowhere and for this trial alone, else that of the machine.
+//! An unnamed file in a tmpfs: in a separate tmpfs that is not mounted anywhere, or otherwise in the machine's tmpfs.
 
 use super::{BackedRegion, Memory, because};
 use furlong_model::Unavailable;
@@ -8,7 +8,7 @@ use furlong_os::{AsHandle, Handle};
 use std::io;
 use std::path::Path;
 
-/// Where every machine has one.
+/// The directory in which machines usually mount a tmpfs.
 const SHARED: &str = "/dev/shm";
 
 pub(super) fn make<'a>(size_bytes: usize) -> Result<BackedRegion<'a>, Unavailable> {
@@ -17,14 +17,14 @@ pub(super) fn make<'a>(size_bytes: usize) -> Result<BackedRegion<'a>, Unavailabl
             _file_system: Some(top),
             ..BackedRegion::plain(Memory::Object(file, size_bytes), "a tmpfs of its own")
         }),
-        // The machine's may have room, and asks for no right.
+        // The machine's tmpfs may have space, and needs no privilege.
         Err(_) => shared_file(size_bytes),
     }
 }
 
-/// A file of `size_bytes` in a new tmpfs, of which the descriptor comes first.
+/// Creates a tmpfs and a file of `size_bytes` in it. Returns the descriptor of the tmpfs, then that of the file.
 pub(super) fn own_file(size_bytes: usize) -> io::Result<(Handle, Handle)> {
-    // Its own folder takes a page.
+    // The root directory of the tmpfs needs a page.
     let limit = (size_bytes as u64).saturating_add(1 << 20);
     let top = mount::detached("tmpfs", &[("size", &limit.to_string()), ("mode", "0700")])?;
     let file = segment::nameless_file(Some(top.as_handle()), ".".as_ref(), size_bytes)?;
@@ -35,7 +35,7 @@ fn shared_file<'a>(size_bytes: usize) -> Result<BackedRegion<'a>, Unavailable> {
     let folder = Path::new(SHARED);
     let kind = file_system::kind(folder).map_err(|error| because(SHARED, &error))?;
     if !file_system::is_memory(&kind) {
-        return Err(Unavailable::new(format!("{SHARED} is {kind} and no tmpfs"), "mount a tmpfs there"));
+        return Err(Unavailable::new(format!("{SHARED} is {kind}, not a tmpfs"), "mount a tmpfs there"));
     }
     let file = segment::nameless_file(None, folder, size_bytes)
         .map_err(|error| because(format_args!("the tmpfs in {SHARED} cannot be used"), &error))?;

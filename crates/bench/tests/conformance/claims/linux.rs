@@ -1,4 +1,4 @@
-//! Claims that Linux's namespaces and tables of objects show: who reaches a mechanism, and what is left of it.
+//! Claims about namespaces and kernel objects, which only Linux shows: the reach and the lifetime of a mechanism.
 
 use super::{ALONE, Finding, message, receive_one, run_role, send_one, size};
 use crate::pair::{Gate, Pair, Part, ensure, scratch_spec, step};
@@ -9,7 +9,7 @@ use furlong_os::memory::page_bytes;
 use furlong_os::{AsHandle, BorrowedHandle};
 use std::path::PathBuf;
 
-/// A process in another IPC namespace reaches it, or does not.
+/// Checks whether a process in another IPC namespace can reach the mechanism.
 pub fn reach<M: Mechanism>() -> Finding {
     let capabilities = &M::CAPABILITIES;
     if capabilities.start == Start::Alone {
@@ -27,11 +27,11 @@ pub fn reach<M: Mechanism>() -> Finding {
     if capabilities.reach == Reach::IpcNamespace {
         return across_namespaces::<M>();
     }
-    // All else must work although the namespace has just changed: nothing hangs on one.
+    // All other mechanisms must work even though the namespace has just changed, because they do not depend on it.
     run_role::<M>(send_one::<M>, receive_one::<M>)
 }
 
-/// The link is made in one namespace and opened in another, where its number means nothing.
+/// Creates the link in one namespace and opens it in another, in which its identifier is not valid.
 fn across_namespaces<M: Mechanism>() -> Finding {
     let (_folder, specification) = scratch_spec(size(&M::CAPABILITIES), false)?;
     let mut link = step("create", M::create(&specification))?;
@@ -40,12 +40,12 @@ fn across_namespaces<M: Mechanism>() -> Finding {
     let setup = EndpointSetup { role: Role::Initiator, handles, peer: std::process::id() as i32 };
     let opened = M::open(&specification, setup);
     let used = opened.and_then(|mut end| end.send(&mut Message::new(specification.largest_bytes())?));
-    // The doorbell or the data is behind a number of the namespace that was left.
+    // The doorbell or the data has an identifier of the namespace that was left.
     ensure(used.is_err(), || "it was reached from another namespace".to_owned()).map(|()| None)
 }
 
-/// What a mechanism leaves in the kernel until it is removed is removed with its link, also with a message in it that
-/// nobody has received.
+/// Checks that kernel objects with a lifetime until removal are removed with the link, even if they hold an unread
+/// message.
 pub fn lifetime<M: Mechanism>() -> Finding {
     let before = objects();
     let capabilities = &M::CAPABILITIES;
@@ -79,12 +79,12 @@ pub fn lifetime<M: Mechanism>() -> Finding {
     Ok(None)
 }
 
-/// How many objects there are that could be left.
+/// Returns the number of objects that a mechanism could leave behind.
 fn objects() -> usize {
     system_v_objects() + used_channels()
 }
 
-/// How many channels of furlong's own kernel module are not as they are when nobody uses them.
+/// Returns the number of used channels of furlong's kernel module: those that differ from their initial state.
 fn used_channels() -> usize {
     let queue = |device: BorrowedHandle<'_>| {
         let is_at_first = |name, value| driver::parameter(name) == Some(value as usize);
@@ -109,8 +109,8 @@ fn used_channels() -> usize {
     used(driver::message::path, &queue) + used(driver::shm::path, &region)
 }
 
-/// How many System V queues and semaphore sets there are in this namespace. A segment that is marked for
-/// removal goes by itself.
+/// Returns the number of System V queues and semaphore sets in this namespace. Segments are not counted, because a
+/// segment that is marked for removal disappears automatically.
 fn system_v_objects() -> usize {
     ["msg", "sem"]
         .iter()

@@ -1,4 +1,4 @@
-//! Ends that say that they write messages in place, and leave bytes out: what lies there then is of another message.
+//! Broken ends that claim to write messages in place, but leave bytes out. Those bytes then belong to another message.
 
 use crate::rows::{case, persistent};
 use crate::saboteur::{SABOTEUR_BUDGET, SABOTEUR_TIMEOUT};
@@ -12,11 +12,11 @@ use libtest_mimic::Failed;
 use std::io;
 use std::marker::PhantomData;
 
-/// What the initiator's end does in place of what it was asked for.
+/// The accesses of the initiator's end in place of the requested one.
 const STAMPS_ALONE: u8 = 0;
 const COPIES: u8 = 1;
 
-/// The mechanisms that do wrong, for the roles.
+/// Returns the broken mechanisms, for the roles.
 pub fn mechanisms() -> Vec<MechanismEntry> {
     vec![
         MechanismEntry::of::<LeavesOut<MemfdMailbox, STAMPS_ALONE>>(),
@@ -26,7 +26,7 @@ pub fn mechanisms() -> Vec<MechanismEntry> {
     ]
 }
 
-/// Each of them.
+/// Returns one test per broken mechanism.
 pub fn tests() -> Vec<Trial> {
     let test = |entry: MechanismEntry| {
         let name = format!("saboteur/{}: is caught in place", entry.capabilities.name);
@@ -35,14 +35,14 @@ pub fn tests() -> Vec<Trial> {
     mechanisms().into_iter().map(test).collect()
 }
 
-/// The bytes between the stamps are those of the verified pass, or of another message: the responder sees it, once not every
-/// byte is compared with what was sent.
+/// Checks that the fault is detected. The bytes between the stamps are those of the verified pass, or of another
+/// message. The responder detects that in the phases that do not compare every byte with its expected value.
 fn is_caught(entry: &MechanismEntry) -> Result<(), Failed> {
     let case = Case { access: Access::InPlace, ..case(entry, entry.capabilities.waits[0], 4096) };
     match persistent(&mechanisms(), entry, &case, SABOTEUR_TIMEOUT, SABOTEUR_BUDGET)? {
         Outcome::Failed(failure)
             if failure.fault == Fault::Flipped
-                && failure.detail.contains("not those that were written for it")
+                && failure.detail.contains("differs from the message that was written")
                 && failure.party == Some(Role::Responder.into())
                 && failure.phase >= Phase::WarmUp =>
         {
@@ -52,7 +52,7 @@ fn is_caught(entry: &MechanismEntry) -> Result<(), Failed> {
     }
 }
 
-/// A mechanism whose initiator says that it works in place, and leaves bytes out.
+/// A mechanism whose initiator claims zero-copy access, but leaves bytes out.
 pub struct LeavesOut<M, const HOW: u8>(PhantomData<M>);
 
 impl<M: Mechanism, const HOW: u8> Mechanism for LeavesOut<M, HOW> {
@@ -85,7 +85,7 @@ impl<M: Mechanism, const HOW: u8> Mechanism for LeavesOut<M, HOW> {
     }
 }
 
-/// Says that it works in place.
+/// An end that claims zero-copy access.
 pub struct Pretends<E>(E);
 
 impl<E: Endpoint> Endpoint for Pretends<E> {

@@ -1,4 +1,4 @@
-//! A role as a copy of the process that runs the test.
+//! Starts a role as a fork of the process that runs the test.
 
 use super::{Part, RunningTrial, Seat, play};
 use furlong_mechanism::Mechanism;
@@ -6,7 +6,7 @@ use furlong_os::process::{Bond, Child, fork};
 use furlong_os::{AsHandle, RawHandle};
 use std::io;
 
-/// Starts the role, which has its end of the link and no other.
+/// Starts the role, which has only its own end of the link.
 pub fn start<M: Mechanism>(seat: Seat<'_>, part: Part<M>) -> io::Result<Child> {
     let Seat { role, link, specification, page, words } = seat;
     let stage = RunningTrial::new(page, specification.largest_bytes(), link.rooms()[0].depth)?;

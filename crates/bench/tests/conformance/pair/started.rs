@@ -1,4 +1,5 @@
-//! A role as this program again, where there is no fork: it runs the same test as far as its pair, and is the role from there on.
+//! Starts a role as a new process of this program, on systems without fork. It runs the same test up to the start of
+//! the pair, and then becomes the role.
 
 use super::{Part, RunningTrial, Seat, play};
 use crate::workers::current_test;
@@ -9,10 +10,10 @@ use furlong_os::{AsHandle, RawHandle, handle};
 use serde::{Deserialize, Serialize};
 use std::io;
 
-/// Holds a [`Seating`] in the process of a role.
+/// The variable with a [`Seating`] in the process of a role.
 const SEATING: &str = "FURLONG_CONFORMANCE_ROLE";
 
-/// What the process of a role is told.
+/// The configuration of a role's process.
 #[derive(Serialize, Deserialize)]
 struct Seating {
     test: String,
@@ -30,12 +31,12 @@ impl Seating {
     }
 }
 
-/// The test that this process has a part in, if it is a role.
+/// Returns the test of this process, if it is a role.
 pub fn requested_test() -> Option<String> {
     Seating::of_this_process().map(|seating| seating.test)
 }
 
-/// Starts the role, which has its end of the link and no other.
+/// Starts the role, which has only its own end of the link.
 pub fn start<M: Mechanism>(seat: Seat<'_>, _part: Part<M>) -> io::Result<Child> {
     let Seat { role, link, specification, page, words } = seat;
     let end = link.end(role);
@@ -56,7 +57,7 @@ pub fn start<M: Mechanism>(seat: Seat<'_>, _part: Part<M>) -> io::Result<Child> 
     spawn(&program, &inherit, words.as_handle(), Bond::DiesWithParent)
 }
 
-/// Does the part of a role and ends the process, if it is one.
+/// Runs the part of a role and exits, if this process is one.
 pub fn play_if_requested<M: Mechanism>(sender: Part<M>, receiver: Part<M>) {
     let Some(seating) = Seating::of_this_process() else { return };
     let part = if seating.role == Role::Initiator { sender } else { receiver };

@@ -1,4 +1,4 @@
-//! A pair of sequential-packet sockets.
+//! The connection of broken mechanisms on Linux: a pair of sequential-packet sockets.
 
 use furlong_os::handle::set_non_blocking;
 use furlong_os::socket::{self, Kind};
@@ -8,7 +8,7 @@ use std::io;
 /// The system calls that send and receive a message.
 pub const CALLS: [&str; 2] = ["sendto", "recvfrom"];
 
-/// What a send to a full connection is told that may not wait.
+/// The error of a non-blocking send to a full connection.
 pub const FULL: &str = "os error 11";
 
 pub fn pair(_name: &str) -> io::Result<(Handle, Handle)> {
@@ -23,7 +23,7 @@ pub fn send(end: &Handle, bytes: &[u8]) -> io::Result<()> {
     socket::send(end.as_handle(), bytes).map(drop)
 }
 
-/// 0 is the end.
+/// Receives a message. Returns 0 at the end of the connection.
 pub fn receive(end: &Handle, buffer: &mut [u8]) -> io::Result<usize> {
     socket::receive_message(end.as_handle(), buffer)
 }

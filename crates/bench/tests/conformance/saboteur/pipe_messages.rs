@@ -1,4 +1,4 @@
-//! A named pipe that keeps messages apart.
+//! The connection of broken mechanisms on Windows: a named pipe in message mode.
 
 use furlong_os::windows::pipe::{Calls, Mode, named, read_message, write_without_waiting};
 use furlong_os::{AsHandle, Handle, handle};
@@ -7,10 +7,10 @@ use std::io;
 /// The system calls that send and receive a message.
 pub const CALLS: [&str; 2] = ["WriteFile", "ReadFile"];
 
-/// What a send to a full connection is told that may not wait.
+/// The error of a non-blocking send to a full connection.
 pub const FULL: &str = "operation would block";
 
-/// Bytes that are held each way.
+/// The buffer size in each direction, in bytes.
 const HELD_BYTES: usize = 64 << 10;
 
 pub fn pair(name: &str) -> io::Result<(Handle, Handle)> {
@@ -28,7 +28,7 @@ pub fn send(end: &Handle, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// 0 is the end.
+/// Receives a message. Returns 0 at the end of the connection.
 pub fn receive(end: &Handle, buffer: &mut [u8]) -> io::Result<usize> {
     read_message(end.as_handle(), buffer)
 }
