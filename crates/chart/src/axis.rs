@@ -1,66 +1,67 @@
-//! An axis: what it measures, where its values lie, and how its figures read.
+//! An axis: its quantity, the positions of its values and the text of its figures.
 
 use furlong_model::{format_bytes, format_digits, format_ns, three_digits};
 
-/// What a figure is of.
+/// Quantity of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// Nanoseconds.
     Time,
     /// Bytes in a message.
     Bytes,
-    /// Bytes a second.
+    /// Bytes per second.
     Throughput,
-    /// How many times as long.
+    /// Ratio of two times.
     Times,
-    /// The share of samples that take longer, 0 to 1.
+    /// Share of samples that take longer, 0 to 1.
     Beyond,
-    /// A number without a unit, or with one in the axis' name.
+    /// Number without a unit, or with the unit in the label of the axis.
     Number,
 }
 
 /// One axis of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What stands beside it.
+    /// Title next to the axis.
     pub label: String,
-    /// What its figures are of.
+    /// Quantity of its figures.
     pub measure: Measure,
-    /// Whether equal steps are equal factors.
+    /// Whether the axis is logarithmic.
     pub log: bool,
-    /// Names of its places, where it has no figures.
+    /// Names of the places of a categorical axis; empty for an axis with figures.
     pub categories: Vec<String>,
 }
 
 impl Axis {
-    /// Equal steps are equal factors.
+    /// Creates a logarithmic axis.
     pub fn log(label: impl Into<String>, measure: Measure) -> Axis {
         Axis { label: label.into(), measure, log: true, categories: Vec::new() }
     }
 
-    /// Equal steps are equal differences.
+    /// Creates a linear axis.
     pub fn linear(label: impl Into<String>, measure: Measure) -> Axis {
         Axis { log: false, ..Axis::log(label, measure) }
     }
 
-    /// Places with names.
+    /// Creates a categorical axis.
     pub fn named(categories: Vec<String>) -> Axis {
         Axis { categories, ..Axis::linear("", Measure::Number) }
     }
 
-    /// Whether there is a place for this value.
+    /// Returns whether the axis can show this value.
     pub fn has(&self, value: f64) -> bool {
-        // Beyond these, sums and ratios of two would leave the numbers there are.
+        // Beyond these bounds, sums and ratios of two values would overflow or underflow.
         let bounds = if self.log { 1e-12..1e18 } else { -1e18..1e18 };
         bounds.contains(&value)
     }
 
-    /// Where a value lies: its logarithm on a logarithmic axis.
+    /// Returns the position of a value: its logarithm on a logarithmic axis.
     pub fn place(&self, value: f64) -> f64 {
         if self.log { value.max(f64::MIN_POSITIVE).log10() } else { value }
     }
 
-    /// How far intervals may stretch an axis with these values, so that one wide interval leaves room for the rest.
+    /// Returns how far intervals may stretch an axis with these values, so that one wide interval leaves room for the
+    /// rest.
     pub fn room_for_intervals(&self, values: &[f64]) -> [f64; 2] {
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -74,7 +75,7 @@ impl Axis {
         }
     }
 
-    /// From the least to the most of `values` with some room on both sides; never empty.
+    /// Returns the range from the minimum to the maximum of `values`, with some room on both sides. It is never empty.
     pub fn padded(&self, values: &[f64]) -> [f64; 2] {
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -85,13 +86,13 @@ impl Axis {
             let room = ((high / low).log10() * 0.05).max(0.05);
             return [low / 10_f64.powf(room), high * 10_f64.powf(room)];
         }
-        // Figures that cannot be negative begin at nothing.
+        // An axis without negative figures begins at zero.
         let low = if low >= 0.0 { 0.0 } else { low };
         let room = ((high - low) * 0.05).max(high.abs() * 1e-6).max(1e-9);
         [if low < 0.0 { low - room } else { low }, high + room]
     }
 
-    /// A figure as it stands in tables.
+    /// Formats a figure as tables do.
     pub fn text(&self, value: f64) -> String {
         match self.measure {
             Measure::Time => format_ns(value),
@@ -104,10 +105,10 @@ impl Axis {
     }
 }
 
-/// The percentile beyond which this share lies: `p99.9`.
+/// Returns the percentile that this share of the samples exceeds: `p99.9`.
 pub fn percentile(beyond: f64) -> String {
     let percent = 100.0 * (1.0 - beyond);
-    // Two digits more than there are nines.
+    // The percentile has two digits more than it has nines.
     let decimals =
         if beyond > 0.095 { 0 } else { (-beyond.max(1e-9).log10() - 1e-6).floor().clamp(0.0, 6.0) as usize };
     let nines = if beyond > 0.0 { beyond.log10() } else { 0.0 };

@@ -1,122 +1,123 @@
-//! A chart: its axes, its series with their points and intervals, and what a reader must know.
+//! A chart: its axes, its series with their points and intervals, and its notes for the reader.
 
 use crate::axis::Axis;
 use crate::looks::{Look, look_of};
 
-/// Most series that stand out in one chart: more cannot be told apart.
+/// Maximum number of emphasized series in one chart: a reader cannot distinguish more.
 pub const MOST_BRIGHT: usize = 8;
 
-/// A chart, described.
+/// Description of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    /// Unique in a report, of letters, digits and hyphens.
+    /// Identifier that is unique in a report, of letters, digits and hyphens.
     pub id: String,
-    /// What is drawn.
+    /// Heading of the chart.
     pub title: String,
-    /// What it says, in a sentence computed from what is drawn.
+    /// Summary in one sentence, computed from the data of the chart.
     pub says: String,
-    /// What a reader must know to read it.
+    /// Remarks that a reader needs to understand the chart.
     pub notes: Vec<String>,
-    /// From left to right.
+    /// Horizontal axis, left to right.
     pub x: Axis,
-    /// From bottom to top; categories from top to bottom.
+    /// Vertical axis, bottom to top; categories run from top to bottom.
     pub y: Axis,
-    /// How points become marks.
+    /// Form in which points are drawn.
     pub kind: Kind,
-    /// What is drawn, the most important first.
+    /// Series of the chart, the most important first.
     pub series: Vec<Series>,
-    /// Lines to read others by.
+    /// Reference lines and areas.
     pub guides: Vec<Guide>,
 }
 
-/// How points become marks.
+/// Form in which points are drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     /// A line through the points of each series. In the table, a series is a line, and each of `columns` is the label
-    /// of points whose figure on the axis `value` stands below it.
+    /// of the points whose figure on the axis `value` it heads.
     Lines {
-        /// Whether points are marked.
+        /// Whether points have marks.
         marks: bool,
-        /// The axis that has the figures.
+        /// Axis whose figures the table shows.
         value: Side,
         /// Labels of points, in the order of the table.
         columns: Vec<String>,
     },
     /// A mark for each point.
     Scatter,
-    /// Bars from the left, on top of each other: y is the number of a category.
+    /// Stacked horizontal bars: y is the index of a category.
     Bars,
-    /// Marks with their intervals in rows: y is the number of a category.
+    /// Marks with their intervals, one category per line: y is the index of a category.
     Intervals,
 }
 
-/// One of the axes.
+/// One of the two axes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// From left to right.
+    /// Horizontal axis, left to right.
     X,
-    /// From bottom to top.
+    /// Vertical axis, bottom to top.
     Y,
 }
 
 /// Points that belong together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Its name in legend and table.
+    /// Name in the legend and the table.
     pub name: String,
-    /// How it looks.
+    /// Look of its points and its line.
     pub look: Look,
-    /// Where it is.
+    /// Points of the series.
     pub points: Vec<Point>,
 }
 
 /// One point of a series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
-    /// What it is called in tables, and when it is pointed at.
+    /// Name in tables and in the tooltip.
     pub label: String,
-    /// Its place.
+    /// Position on the x axis.
     pub x: f64,
-    /// Its place, or the number of its category.
+    /// Position on the y axis, or the index of its category.
     pub y: f64,
-    /// The interval along x, where there is one.
+    /// Interval along x, if there is one.
     pub x_ends: Option<[f64; 2]>,
-    /// The interval along y, where there is one.
+    /// Interval along y, if there is one.
     pub y_ends: Option<[f64; 2]>,
-    /// Its own colour and mark, where the points of a series differ in them.
+    /// Colour and mark of this point, if the points of its series differ in them.
     pub look: Option<Look>,
 }
 
-/// A line to read others by.
+/// Reference line or area.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Guide {
-    /// Upright, with what it means.
+    /// Vertical line at this x, with its meaning.
     Upright(f64, String),
-    /// All between two values of x, with what it means.
+    /// Area between two values of x, with its meaning.
     Band([f64; 2], String),
-    /// y is so many times x, with what it means. Both axes have the same scale.
+    /// Line on which y is this factor times x, with its meaning. Both axes have the same scale.
     Times(f64, String),
-    /// A place that the axes hold although nothing is drawn there, so that two charts can be compared.
+    /// Point that the axes cover although nothing is drawn there, so that two charts can be compared.
     Room(f64, f64),
 }
 
 impl Point {
-    /// A point without intervals.
+    /// Creates a point without intervals.
     pub fn new(label: impl Into<String>, x: f64, y: f64) -> Point {
         Point { label: label.into(), x, y, x_ends: None, y_ends: None, look: None }
     }
 }
 
 impl Series {
-    /// The look of the curve of `row` with this number: the first ones stand out, each as its mechanism looks.
+    /// Returns the look of the curve of `row` at this index: the first curves have the look of their mechanism, the
+    /// rest are muted.
     pub fn look(number: usize, row: &str) -> Look {
         if number < MOST_BRIGHT { look_of(row) } else { Look::Muted }
     }
 }
 
 impl Chart {
-    /// The chart with what can be drawn: records may come from anywhere, and no axis has a place for infinity, nor a
-    /// logarithmic one for zero. `None` if nothing is left.
+    /// Returns the chart with the points that can be drawn, or `None` if none is left. Records may contain any number,
+    /// but no axis can show infinity, and a logarithmic axis cannot show zero.
     pub fn drawable(mut self) -> Option<Chart> {
         let (x, y) = (&self.x, &self.y);
         let fits = |point: &Point| x.has(point.x) && y.has(point.y);
@@ -153,13 +154,13 @@ impl Chart {
         Some(self)
     }
 
-    /// All points.
+    /// Returns all points of all series.
     pub fn points(&self) -> impl Iterator<Item = &Point> {
         self.series.iter().flat_map(|series| &series.points)
     }
 
-    /// From the least to the most along an axis, with guides, the zero that bars stand on, and intervals as far as they
-    /// leave room for the rest; never empty.
+    /// Returns the range of an axis: its points, its guides, the base line of bars, and intervals as far as they leave
+    /// room for the rest. It is never empty.
     pub fn extent(&self, side: Side) -> [f64; 2] {
         let axis = self.axis(side);
         if !axis.categories.is_empty() {
@@ -189,7 +190,7 @@ impl Chart {
         axis.padded(&values)
     }
 
-    /// Where stacked bars end, and the zero that they stand on.
+    /// Returns the ends of stacked bars, and the zero at their base.
     fn bar_ends(&self) -> Vec<f64> {
         if self.kind != Kind::Bars {
             return Vec::new();
@@ -204,7 +205,7 @@ impl Chart {
         ends
     }
 
-    /// The axis on this side.
+    /// Returns the axis on this side.
     pub fn axis(&self, side: Side) -> &Axis {
         match side {
             Side::X => &self.x,

@@ -1,6 +1,6 @@
-//! What a chart shows, as plain values. The terminal, a picture (SVG), a page and a table are all drawn from these.
+//! The contents of charts as plain values. Terminal output, SVG pictures, HTML pages and tables are drawn from them.
 //!
-//! Layer 1: it knows units, and neither colours nor pixels.
+//! Layer 1: this crate knows units, but neither colours nor pixels.
 #![forbid(unsafe_code)]
 
 mod axis;

@@ -1,52 +1,53 @@
-//! Which look a row has: the same in all charts, of all runs.
+//! The look of a benchmark, which is the same in all charts of all runs.
 
 use furlong_model::Wait;
 
-/// As many mechanisms look different: the colours there are, each with every dash.
+/// Number of different looks of mechanisms: six colours, each with four dash patterns.
 pub const MECHANISMS: usize = 24;
 
-/// Where the hash begins. With this one the mechanisms that programs commonly use all look different, and the most common of
-/// them have colours of their own.
+/// Initial value of the hash. It was chosen so that the mechanisms that programs commonly use have 17 different looks,
+/// and the six most common ones have six different colours.
 const BEGINNING: u32 = 59_322;
 
-/// How a series looks.
+/// Look of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
-    /// The colour, mark and dash of this number.
+    /// Colour, mark and dash of this number.
     Bright(usize),
-    /// As the number before, with a dashed line and a hollow mark: what is compared with.
+    /// Colour and mark of this number, with a dashed line and hollow marks, for a series that others are compared with.
     Hollow(usize),
-    /// The colour of this number, with another mark and dash for each variant.
+    /// Colour of this number, with a different mark and dash for each variant.
     Variant(usize, usize),
-    /// A sample for points that have looks of their own, filled or hollow.
+    /// Look of a series whose points have individual looks; its marks are filled or hollow.
     Sample {
-        /// The number of the mark that they have in common, whatever their looks say; their own marks if not given.
+        /// Number of the mark that all its points have; `None` if each point keeps its individual mark.
         mark: Option<usize>,
         /// Whether marks are outlines.
         hollow: bool,
     },
-    /// In the background.
+    /// Background look.
     Muted,
 }
 
-/// The look of a row (`mechanism/wait`): a number by the mechanism's name alone, and a variant by the wait. There are more
-/// mechanisms than looks, so two that are rarely met side by side may share one; marks and names tell them apart.
+/// Returns the look of a benchmark (`mechanism/wait`): the number depends on the name of the mechanism alone, the
+/// variant on the wait strategy. There are more mechanisms than looks, so two mechanisms that rarely appear together
+/// may share a number; their marks and names differ.
 pub fn look_of(row: &str) -> Look {
     let (mechanism, wait) = row.rsplit_once('/').unwrap_or((row, ""));
     Look::Variant(number(mechanism), variant(wait))
 }
 
-/// The same as a point that is compared with others of its mechanism: whatever the wait.
+/// Returns the look of a point that is compared with others of its mechanism. It does not depend on the wait strategy.
 pub fn hollow_look_of(row: &str) -> Look {
     let (mechanism, _) = row.rsplit_once('/').unwrap_or((row, ""));
     Look::Hollow(number(mechanism))
 }
 
-/// FNV-1a.
+/// Hashes a name with FNV-1a.
 fn number(mechanism: &str) -> usize {
     let hash =
         mechanism.bytes().fold(BEGINNING, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(16_777_619));
-    // The higher bits: the lower ones of names that differ in a letter are alike.
+    // The lower bits of the hash are similar for names that differ in one letter, so the higher bits are used.
     ((u64::from(hash) * MECHANISMS as u64) >> 32) as usize
 }
 
@@ -59,7 +60,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Those of the quick set, the most common ones first.
+    /// Mechanisms of the quick set, the most common ones first.
     const COMMON: [&str; 17] = [
         "pipe",
         "unix-stream",
@@ -96,7 +97,7 @@ mod tests {
         };
         assert_eq!(one, other);
         assert_eq!(hollow_look_of("pipe/spin"), Look::Hollow(one));
-        // What nobody knows has a look too.
+        // An unknown wait strategy has a look too.
         assert_eq!(look_of("an-adapter"), look_of("an-adapter/own-wait"));
     }
 }

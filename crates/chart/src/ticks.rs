@@ -1,36 +1,37 @@
-//! The ticks of an axis: round values in the unit of what it has, as many as there is room for.
+//! The ticks of an axis: round values in the unit of the axis, as many as there is room for.
 //!
-//! An axis has several sets of ticks, from dense to sparse. Each form of a chart knows its own room, and takes the first
+//! An axis has several sets of ticks, from dense to sparse. Each form of a chart knows its own room, and uses the first
 //! set that fits.
 
 use crate::axis::{Axis, Measure, percentile};
 use furlong_model::format_bytes;
 
-/// A value with what is written beside it.
+/// A value with its label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tick {
-    /// Where it stands.
+    /// Position on the axis.
     pub value: f64,
-    /// What is written there.
+    /// Text next to the tick.
     pub label: String,
 }
 
-/// A span of a logarithmic axis, in powers of ten, below which equal differences read better than equal factors.
+/// Span of a logarithmic axis, in powers of ten, below which a linear scale is easier to read.
 const SHORT: f64 = 0.7;
-/// A span in powers of ten beyond which tenths of a power would be too many.
+/// Span in powers of ten above which tenths of a power would be too many ticks.
 const LONG: f64 = 4.0;
-/// Steps into which a linear axis is divided at most.
+/// Maximum number of steps of a linear axis.
 const STEPS: f64 = 7.0;
-/// How many times as many steps there are for a reader who looks closer.
+/// Factors by which a magnified axis has more steps.
 const CLOSER: [f64; 2] = [25.0, 5.0];
-/// Sets of ticks for a reader who looks closer.
+/// Maximum number of sets of ticks of a magnified axis.
 const SETS: usize = 7;
-/// Factors between powers of ten, and fewer of them.
+/// Factors between powers of ten: the usual ones, and a sparser set.
 const FACTORS: [f64; 3] = [1.0, 2.0, 5.0];
 const FEWER: [f64; 2] = [1.0, 3.0];
 
 impl Axis {
-    /// The densest ticks from `low` to `high` that `fit`. An axis too short for two round values says its ends.
+    /// Returns the densest ticks from `low` to `high` that `fit`. If an axis is too short for two round values, its
+    /// ends are labelled.
     pub fn ticks(&self, ends: [f64; 2], fit: impl Fn(&[Tick]) -> bool) -> Vec<Tick> {
         if !self.categories.is_empty() {
             let named = (0..).map(f64::from).zip(self.categories.iter().cloned());
@@ -45,8 +46,8 @@ impl Axis {
         if fit(&said) { said.into() } else { round }
     }
 
-    /// All ticks for a page in which one may look closer, by their values, each with the sets that it is in: bit 0 is
-    /// the densest.
+    /// Returns all ticks of a page that can be magnified, in the order of their values, each with the sets that contain
+    /// it: bit 0 is the densest set.
     pub fn ticks_to_zoom(&self, ends: [f64; 2]) -> Vec<(Tick, u32)> {
         let mut all: Vec<(Tick, u32)> = Vec::new();
         let sets = self.closer_sets(ends).into_iter().chain(self.sets(ends));
@@ -67,7 +68,7 @@ impl Axis {
         inside.map(|value| self.tick(value)).collect()
     }
 
-    /// Values of ticks, the densest set first.
+    /// Returns the values of the ticks, the densest set first.
     fn sets(&self, [low, high]: [f64; 2]) -> Vec<Vec<f64>> {
         let linear = || steps(low, high, STEPS);
         if !self.log {
@@ -86,7 +87,7 @@ impl Axis {
         sets
     }
 
-    /// Denser sets than those that a whole axis has room for.
+    /// Returns sets that are denser than a whole axis has room for.
     fn closer_sets(&self, [low, high]: [f64; 2]) -> Vec<Vec<f64>> {
         let span = (high / low).log10();
         if !self.log || (self.has_factors() && span < SHORT) {
@@ -107,7 +108,8 @@ impl Axis {
         }
     }
 
-    /// Whether values between powers of ten are round: of sizes only powers of two are, and of shares only whole nines.
+    /// Returns whether values between powers of ten are round. Sizes are round only at powers of two, and shares only
+    /// at whole numbers of nines.
     fn has_factors(&self) -> bool {
         !matches!(self.measure, Measure::Bytes | Measure::Beyond)
     }
@@ -127,20 +129,21 @@ impl Axis {
     }
 }
 
-/// How many powers lie between two ticks. The last ones are for figures that are not of this world.
+/// Numbers of powers between two ticks. The last ones keep the number of ticks low on axes of absurd figures.
 const DENSITIES: [i32; 19] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 20, 50, 100, 200, 500, 1000, 2000];
 
-/// Every so many-th power of `base`, times each of `factors`.
+/// Returns each `density`-th power of `base`, multiplied by each of `factors`.
 fn powers(low: f64, high: f64, base: f64, density: i32, factors: &[f64]) -> Vec<f64> {
     let power = |value: f64| value.log(base);
-    // One more to each side than can be there: rounding may have moved the ends.
+    // One power more on each side, because rounding may have moved the ends.
     let (from, to) = (power(low).floor() as i32 - 1, power(high).ceil() as i32 + 1);
     let counts = from.div_euclid(density)..=to.div_euclid(density);
     let powers = counts.map(|count| base.powi(count.saturating_mul(density)));
     powers.flat_map(|power| factors.iter().map(move |factor| factor * power)).collect()
 }
 
-/// Round numbers at equal distances: `most` of them, and fewer and fewer.
+/// Returns sets of round numbers at equal distances: at most about `most` in the first set, and fewer in each further
+/// set.
 fn steps(low: f64, high: f64, most: f64) -> Vec<Vec<f64>> {
     let finest = (high - low) / most;
     if !(finest.is_finite() && finest > 0.0) {
@@ -161,9 +164,9 @@ fn steps(low: f64, high: f64, most: f64) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// A value in the largest of some units that it has one of, else in the smallest.
+/// Formats a value in the largest unit of which it has at least one, otherwise in the smallest unit.
 fn with_unit(value: f64, units: [(f64, &str); 3], smallest: &str) -> String {
-    // A power of ten may fall short of itself.
+    // Rounding may make a power of ten slightly smaller than the unit.
     let unit = units.into_iter().find(|(factor, _)| value >= factor * (1.0 - 1e-9));
     let (factor, unit) = unit.unwrap_or((1.0, smallest));
     format!("{} {unit}", digits(value / factor))
@@ -173,8 +176,7 @@ fn three_figures(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
-/// A round number without what the machine's arithmetic adds to it; one that is too large or small to be read, with a
-/// power of ten.
+/// Formats a round number without its rounding error. Very large and very small numbers have a power of ten.
 fn digits(value: f64) -> String {
     if value == 0.0 || (1e-4..1e7).contains(&value.abs()) {
         return without_zeros(format!("{value:.6}"));
@@ -184,7 +186,7 @@ fn digits(value: f64) -> String {
     format!("{}e{power}", without_zeros(number.to_owned()))
 }
 
-/// A number without zeros at the end of its fraction.
+/// Removes the zeros at the end of a fraction.
 pub fn without_zeros(number: String) -> String {
     if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.').to_owned() } else { number }
 }

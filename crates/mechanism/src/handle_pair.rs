@@ -1,4 +1,4 @@
-//! A descriptor to send by and one to receive by: what all that has one for each direction shares.
+//! A descriptor to send through and one to receive from, shared by the mechanisms with one descriptor per direction.
 
 use crate::EndpointSetup;
 #[cfg(target_os = "linux")]
@@ -11,32 +11,32 @@ use furlong_os::{AsHandle, BorrowedHandle};
 use std::io;
 
 #[cfg(target_os = "linux")]
-/// Both, from one role's side.
+/// Both descriptors of one role.
 #[derive(Debug)]
 pub struct HandlePair {
-    /// To send by.
+    /// Descriptor to send through.
     pub send: Handle,
-    /// To receive by.
+    /// Descriptor to receive from.
     pub receive: Handle,
 }
 
 #[cfg(target_os = "linux")]
 impl HandlePair {
-    /// Has both wait inside their calls, or not. Where both roles share an open object they share that flag too, and
-    /// want the same.
+    /// Makes both descriptors blocking or non-blocking. If the roles share an open object, they also share this flag, and both
+    /// need the same value.
     pub fn new(send: Handle, receive: Handle, blocking: bool) -> io::Result<Self> {
         set_non_blocking(send.as_handle(), !blocking)?;
         set_non_blocking(receive.as_handle(), !blocking)?;
         Ok(HandlePair { send, receive })
     }
 
-    /// Takes two objects that both roles have from the set-up: the one for the way there, and the one for the way back.
+    /// Takes two shared objects from the set-up: the one for messages to the responder, and the one for messages back.
     pub fn of_shared(specification: &LinkSpecification, setup: &mut EndpointSetup) -> io::Result<Self> {
         let (send, receive) = shared(setup)?;
         HandlePair::new(send, receive, specification.blocking)
     }
 
-    /// What to watch.
+    /// Returns the descriptor to watch.
     pub fn readiness(&self, interest: Interest) -> BorrowedHandle<'_> {
         match interest {
             Interest::Readable => self.receive.as_handle(),
@@ -45,7 +45,7 @@ impl HandlePair {
     }
 }
 
-/// Takes from the set-up an object to send by and one to receive by, of two that both roles have.
+/// Takes an object to send through and one to receive from out of the set-up. Both roles have both objects.
 pub(crate) fn shared(setup: &mut EndpointSetup) -> io::Result<(Handle, Handle)> {
     let (there, back) = (setup.descriptor()?, setup.descriptor()?);
     Ok(setup.send_and_receive(there, back))

@@ -1,7 +1,7 @@
-//! Every way two processes can exchange messages: one mechanism, one file, and one list of them all.
+//! The mechanisms through which two processes can exchange messages: one file per mechanism, and one list of them all.
 //!
-//! Layer 2. A mechanism knows nothing of patterns, clocks or statistics. It never spawns, pins, times, prints
-//! or sleeps by itself: it sends one message, receives one, and says which descriptor tells that it can.
+//! Layer 2. A mechanism knows nothing of patterns, clocks or statistics. It never starts or pins processes, and never measures
+//! times, prints or sleeps on its own. It sends a message, receives a message, and returns the descriptor to watch.
 #![forbid(unsafe_code)]
 
 mod contract;
@@ -16,7 +16,7 @@ mod null;
 mod queues;
 mod socket_link;
 mod streams;
-/// What `cargo xtask new-mechanism` begins with: here so that it is compiled.
+/// The template of `cargo xtask new-mechanism`, compiled here so that it stays valid.
 #[cfg(all(test, target_os = "linux"))]
 #[path = "../../xtask/templates/mechanism.rs"]
 mod template;
@@ -27,24 +27,24 @@ pub use contract::{
 };
 pub use furlong_os::wait::Interest;
 pub use memory::in_place::NotAsWritten;
-/// Mechanisms by their types, for what spoils their messages in a test.
+/// The broadcast ring whose writer waits for its readers, for tests that corrupt its messages.
 #[cfg(target_os = "linux")]
 pub type BroadcastRing =
     memory::layout::broadcast::Broadcast<memory::layout::broadcast::HeldBack, memory::doorbell::Futex>;
-/// The one whose writer overtakes.
+/// The broadcast ring whose writer overtakes slow readers, for the same tests.
 #[cfg(target_os = "linux")]
 pub type OvertakingRing =
     memory::layout::broadcast::Broadcast<memory::layout::broadcast::Overtaking, memory::doorbell::Futex>;
-/// One that carries nothing.
+/// A notification without payload, for tests that lose or duplicate it.
 #[cfg(target_os = "linux")]
 pub use notifications::linux::eventfd_semaphore::EventfdSemaphore;
-/// Two that lend memory, for ends that leave bytes out.
+/// A mechanism with zero-copy access, for tests of ends that leave bytes out.
 #[cfg(target_os = "linux")]
 pub type MemfdMailbox = memory::layout::mailbox::Mailbox<memory::segment::MemfdShm, memory::doorbell::Futex>;
-/// The other one.
+/// A second mechanism with zero-copy access, for the same tests.
 #[cfg(target_os = "linux")]
 pub type ChannelThatSleeps = memory::channel::LibraryChannel<memory::channel::Sleeping>;
-/// One mechanism by its type: with it can be measured what a program beside furlong loses.
+/// The pipe, for an adapter that measures the overhead of a program outside furlong.
 #[cfg(target_os = "linux")]
 pub use streams::linux::pipe::Pipe;
 #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! The one list of mechanisms. Registry, conformance tests and documentation all come from it.
+//! The list of mechanisms. The registry, the conformance tests and the documentation are derived from it.
 
 use crate::Mechanism;
 #[cfg(target_os = "linux")]
@@ -38,16 +38,16 @@ use crate::streams::linux::{
 use crate::streams::windows::{anonymous_pipe, named_pipe};
 use crate::streams::{tcp, unix_stream};
 
-/// Does one thing for every mechanism, each with its own type.
+/// An operation on every mechanism, generic over its type.
 pub trait Visitor {
-    /// Called once for each mechanism, in the order of the list. Those that wait inside the mechanism come
-    /// once for each way of waiting, under one name.
+    /// Called once for each mechanism, in the order of the list. A mechanism that waits inside its calls comes once for each
+    /// wait strategy, under one name.
     fn visit<M: Mechanism>(&mut self);
 }
 
 macro_rules! mechanisms {
     ($($mechanism:ty),* $(,)?; in memory: $($segment:ty),* $(,)?; and: $($last:ty),* $(,)?) => {
-        /// Visits every mechanism there is.
+        /// Visits every mechanism.
         pub fn visit_all(visitor: &mut impl Visitor) {
             $(visitor.visit::<$mechanism>();)*
             $(visit_doorbells::<$segment>(visitor);)*
@@ -151,7 +151,7 @@ mechanisms! {
     Mailbox<segment::Section, doorbell::Locks<doorbell::Mutex>>,
 }
 
-/// Every doorbell that goes with any memory, for one kind of it; the usual one first.
+/// Visits every doorbell that works with any memory, for one kind of memory, the default first.
 #[cfg(target_os = "linux")]
 fn visit_doorbells<S: segment::Segment>(visitor: &mut impl Visitor) {
     visitor.visit::<Mailbox<S, doorbell::Futex>>();
@@ -164,7 +164,7 @@ fn visit_doorbells<S: segment::Segment>(visitor: &mut impl Visitor) {
     visitor.visit::<Mailbox<S, doorbell::Signal>>();
 }
 
-/// The same on Windows, where nothing sleeps on a word that two processes share: `WaitOnAddress` is for one process.
+/// Visits the doorbells of Windows, which cannot block on a shared word: `WaitOnAddress` works within one process.
 #[cfg(windows)]
 fn visit_doorbells<S: segment::Segment>(visitor: &mut impl Visitor) {
     visitor.visit::<Mailbox<S, doorbell::Event>>();

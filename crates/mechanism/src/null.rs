@@ -1,7 +1,7 @@
-//! The loop without a mechanism: the floor under every other row.
+//! The loop without a mechanism: the harness overhead of every other benchmark.
 //!
-//! There is no other process and no system call. The message is copied into private memory and out again, so
-//! a row that is not well above this one at the same size measures furlong and not the kernel.
+//! There is no other process and no system call. The message is copied into private memory and out again. If a benchmark is not
+//! well above this one at the same size, it measures furlong and not the kernel.
 
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
@@ -11,7 +11,7 @@ use furlong_model::{
 use std::hint::black_box;
 use std::io;
 
-/// No mechanism at all.
+/// No mechanism.
 #[derive(Debug)]
 pub struct Null;
 
@@ -48,7 +48,7 @@ impl Mechanism for Null {
     }
 }
 
-/// Gives back what it was given.
+/// An end that receives the message that was sent.
 #[derive(Debug)]
 pub struct Loop {
     held: Message,
@@ -57,7 +57,7 @@ pub struct Loop {
 impl Endpoint for Loop {
     #[inline]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        // Without the black boxes the optimiser sees that nothing leaves the process, and removes the loop.
+        // Without the black boxes the optimiser would detect that no data leaves the process, and would remove the loop.
         black_box(&mut self.held[..]).copy_from_slice(black_box(message));
         Ok(())
     }

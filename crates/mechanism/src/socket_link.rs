@@ -1,10 +1,9 @@
-//! Handing over a pair of connected sockets, with buffers of the size that was asked for, and how many messages those
-//! hold.
+//! Links of two connected sockets, with buffers of the requested size, and the number of messages that these hold.
 //!
-//! The kernel counts more against a buffer than the bytes of a message: the memory that it took for them, and for each
-//! block of them a `struct sk_buff` and a `struct skb_shared_info`. How much that is differs between kernels, so what is
-//! counted here is the most; Linux 6.18 counts 768 to 1280 bytes beside a small message. Windows
-//! counts the bytes of messages alone, and holds more.
+//! The kernel counts more against a buffer than the bytes of a message: the memory that it allocated for them, and for each
+//! block of them a `struct sk_buff` and a `struct skb_shared_info`. The overhead differs between kernels, so the maximum is
+//! assumed here. Linux 6.18 counts 768 to 1280 bytes in addition to a small message. Windows counts only the bytes of messages,
+//! and holds more.
 
 use crate::{Link, LinkSpecification};
 #[cfg(windows)]
@@ -17,33 +16,33 @@ use std::io;
 
 #[cfg(target_os = "linux")]
 pub(crate) use crate::streams::byte_stream::DESCRIPTOR_WAITS as SOCKET_WAITS;
-/// The ways to wait for a socket.
+/// Wait strategies of a socket.
 #[cfg(windows)]
 pub(crate) const SOCKET_WAITS: &[Wait] = &[Wait::Block, Wait::Spin, Wait::Yield];
 
-/// Bytes that a block takes beside its payload, where the payload is in pages of its own.
+/// Bytes of a block in addition to its payload, if the payload is in separate pages.
 const BLOCK_BYTES: usize = 1280;
 
-/// The most bytes of one block of a UNIX stream (`unix_stream_sendmsg` takes up to 32 KiB in pages at once).
+/// Maximum bytes of one block of a UNIX stream (`unix_stream_sendmsg` allocates up to 32 KiB in pages at once).
 const UNIX_BLOCK_BYTES: usize = 32 << 10;
 
-/// What holds the messages of a socket.
+/// Buffers that hold the messages of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(windows, expect(dead_code, reason = "Windows has no UNIX datagrams"))]
 pub(crate) enum Holds {
-    /// The sender's buffer, message by message in blocks of up to 32 KiB: UNIX streams.
+    /// The sender's buffer, with each message in blocks of up to 32 KiB: UNIX streams.
     Blocks,
-    /// The sender's buffer, each message in memory of one piece: UNIX datagrams.
+    /// The sender's buffer, with each message in contiguous memory: UNIX datagrams.
     Datagrams,
-    /// The sender's buffer until the receiver has acknowledged, and the receiver's beside it: TCP.
+    /// The sender's buffer until the receiver has acknowledged, and also the receiver's buffer: TCP.
     Segments,
-    /// The receiver's buffer, of which up to a quarter may be counted as full after it was read; what does not fit is
-    /// lost: UDP.
+    /// The receiver's buffer. Up to a quarter of it may count as full after it was read. Messages that do not fit are lost:
+    /// UDP.
     Arrived,
 }
 
 impl Holds {
-    /// Messages of `size_bytes` that are held at least when `sender` waits, or when `receiver` loses one.
+    /// Returns the minimum number of messages of `size_bytes` that are held when `sender` waits, or when `receiver` loses one.
     pub(crate) fn room(
         self,
         sender: BorrowedHandle<'_>,
@@ -57,7 +56,7 @@ impl Holds {
                 (sent, charged_in_blocks(size_bytes, block_bytes), 0)
             }
             Holds::Segments => (sent, size_bytes + (1 + size_bytes / UNIX_BLOCK_BYTES) * 2 * BLOCK_BYTES, 0),
-            // The first is taken whatever its size.
+            // The first message is accepted whatever its size.
             Holds::Datagrams => (sent, charged_in_one_piece(size_bytes), 1),
             Holds::Arrived => {
                 let arrived = buffer_bytes(receiver, Buffer::Receive)?;
@@ -68,8 +67,8 @@ impl Holds {
         Ok(Room { depth: held(buffer), while_waiting: held(self.kept_while_waiting(buffer)) })
     }
 
-    /// Bytes of a buffer that may be full while its sender waits: it is woken, and `select` calls the socket writable, when
-    /// no more than a quarter is (`unix_writable`), or two thirds (`sk_stream_min_wspace`).
+    /// Returns the bytes of a buffer that may be full while its sender waits. The sender is woken, and `select` reports the
+    /// socket as writable, when at most a quarter is full (`unix_writable`), or two thirds (`sk_stream_min_wspace`).
     fn kept_while_waiting(self, buffer_bytes: usize) -> usize {
         match self {
             Holds::Blocks | Holds::Datagrams => buffer_bytes / 4,
@@ -79,12 +78,12 @@ impl Holds {
     }
 }
 
-/// Bytes that are counted for a message in memory of one piece, which the kernel rounds up to a power of two.
+/// Returns the bytes counted for a message in contiguous memory, which the kernel rounds up to a power of two.
 fn charged_in_one_piece(size_bytes: usize) -> usize {
     const HEAD_BYTES: usize = 512;
     const ROUNDED_UP_TO: usize = 16 << 10;
     let bytes = size_bytes.saturating_add(HEAD_BYTES);
-    // Above that a part of it may be in pages, and the rest is rounded up.
+    // Above that limit a part of it may be in pages, and the rest is rounded up.
     let rounded = if bytes <= ROUNDED_UP_TO {
         bytes.next_power_of_two()
     } else {
@@ -93,8 +92,8 @@ fn charged_in_one_piece(size_bytes: usize) -> usize {
     rounded.max(1024) + 256
 }
 
-/// Bytes that are counted for a message in blocks of up to `block_bytes`, each in pages and at most one page in one
-/// piece.
+/// Returns the bytes counted for a message in blocks of up to `block_bytes`, each in pages with at most one page of contiguous
+/// memory.
 fn charged_in_blocks(size_bytes: usize, block_bytes: usize) -> usize {
     if size_bytes <= block_bytes {
         return charged_in_one_piece(size_bytes).min(size_bytes.next_multiple_of(page_bytes()) + BLOCK_BYTES);
@@ -102,8 +101,8 @@ fn charged_in_blocks(size_bytes: usize, block_bytes: usize) -> usize {
     size_bytes.saturating_add(size_bytes.div_ceil(block_bytes).saturating_mul(page_bytes() + BLOCK_BYTES))
 }
 
-/// Gives each role its socket, the initiator's first, and notes the buffers in force: of the initiator's socket, and
-/// as the kernel counts, which doubles what it is asked for to have room for its bookkeeping.
+/// Makes a link of two sockets, the initiator's first, and records the buffers in force: those of the initiator's socket, as
+/// the kernel counts them. The kernel doubles the requested size to have room for its bookkeeping.
 pub(crate) fn link(
     pair: (Handle, Handle),
     holds: Holds,
@@ -114,7 +113,7 @@ pub(crate) fn link(
     Ok(link)
 }
 
-/// The same with the socket of one role, whose other end is on another host: its own buffers stand for those there.
+/// Makes a link of one role's socket, whose peer is on another host. The buffers of this socket substitute for the remote ones.
 pub(crate) fn one_end(
     socket: Handle,
     role: Role,
@@ -126,7 +125,7 @@ pub(crate) fn one_end(
     Ok(link)
 }
 
-/// What is known of a link over these sockets, the initiator's first, once their buffers are as they were asked for.
+/// Makes a link without ends over these sockets, the initiator's first, after setting the requested buffer sizes.
 fn empty_link(
     ends: [BorrowedHandle<'_>; 2],
     holds: Holds,
@@ -141,14 +140,14 @@ fn empty_link(
     Ok(link)
 }
 
-/// Gives both buffers of a socket the size that was asked for, if one was.
+/// Sets both buffers of a socket to the requested size, if there is one.
 pub(crate) fn set_buffers(end: BorrowedHandle<'_>, specification: &LinkSpecification) -> io::Result<()> {
     let Some(bytes) = specification.buffer_bytes else { return Ok(()) };
     set_buffer(end, Buffer::Send, bytes)?;
     set_buffer(end, Buffer::Receive, bytes)
 }
 
-/// Notes the buffers in force: of a socket that sends, and of one that receives.
+/// Records the buffers in force of a sending and of a receiving socket.
 pub(crate) fn note_buffers(
     link: &mut Link,
     sender: BorrowedHandle<'_>,
@@ -163,7 +162,7 @@ pub(crate) fn note_buffers(
 mod tests {
     use super::*;
 
-    /// What Linux 6.18 counts against the send buffer of a UNIX stream, for messages of these sizes.
+    /// Compares with the bytes that Linux 6.18 counts against the send buffer of a UNIX stream, for messages of these sizes.
     #[test]
     fn no_less_is_counted_than_the_kernel_counts() {
         for (size_bytes, counted) in [(1, 768), (128, 768), (1000, 2304), (4096, 4864), (8192, 8960)] {

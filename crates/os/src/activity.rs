@@ -1,39 +1,39 @@
-//! Whether a process from which nothing comes lacks something that nobody it works with can give it.
+//! Whether a silent process lacks a resource that its peers cannot give it, such as a CPU.
 
-/// What the first thread of a process does at one moment.
+/// State of a process's first thread at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It runs, or waits for a processor.
+    /// It runs, or waits for a CPU.
     Runnable,
-    /// It waits for the disk or another device, and no signal ends that.
+    /// It waits for the disk or another device, in a sleep that no signal interrupts.
     WaitsForDevice,
-    /// Anything else: it waits for somebody, is stopped, or has ended.
+    /// Any other state: it waits for another process, is stopped, or has exited.
     Other,
 }
 
-/// What a process does at one moment, and how far it has come.
+/// State of a process at one moment, and its CPU time until then.
 #[derive(Debug, Clone, Copy)]
 pub struct Activity {
-    /// What it does.
+    /// State of its first thread.
     pub state: State,
-    /// How long it has run since it began, in nanoseconds.
+    /// CPU time that the thread has used since it began, in nanoseconds.
     pub ran_ns: u64,
-    /// The moment.
+    /// Time of the reading, in nanoseconds of the monotonic clock.
     pub at_ns: u64,
 }
 
-/// What a process lacks that would go on if it had it.
+/// Resource without which a process cannot go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lack {
-    /// A processor.
+    /// A CPU.
     Processor,
-    /// The answer of a device: the disk, for a page that was taken from it.
+    /// The answer of a device, for example the disk that holds a page.
     Device,
 }
 
 impl Activity {
-    /// What it has lacked since `earlier`: it was in the same state at both moments and has run for less than a hundredth of the
-    /// time in between.
+    /// Returns the resource that the process has lacked since `earlier`: it was in the same state at both moments, and ran for
+    /// less than a hundredth of the time in between.
     pub fn lack_since(self, earlier: Activity) -> Option<Lack> {
         const HARDLY: u64 = 100;
         let elapsed_ns = self.at_ns.saturating_sub(earlier.at_ns);

@@ -1,13 +1,13 @@
-//! What is to be done in the end, whichever way the end comes about in this process.
+//! Cleanup that runs however this process leaves a scope.
 
 use std::fmt;
 use std::io;
 
-/// Removes something when it is dropped. Gone already is as good as removed, so its errors are not told.
+/// A cleanup step that runs when this is dropped. Its errors are ignored: an object that no longer exists is as good as removed.
 pub struct CleanUp(Option<Box<dyn FnOnce() -> io::Result<()> + Send + Sync>>);
 
 impl CleanUp {
-    /// `remove` runs when this is dropped.
+    /// Creates a guard that calls `remove` when it is dropped.
     pub fn new(remove: impl FnOnce() -> io::Result<()> + Send + Sync + 'static) -> CleanUp {
         CleanUp(Some(Box::new(remove)))
     }

@@ -4,18 +4,20 @@ pub use crate::platform::clock::{now_ns, sleep_until, thread_processor_ns};
 
 use std::io;
 
-/// Reads the clock many times.
+/// Checks with 20,000 readings that the clock never goes back.
 ///
 /// # Errors
-/// That it goes back, so that nothing can be timed with it.
+/// Returns an error if a reading is smaller than the one before, because then the clock cannot time anything.
 pub fn check() -> io::Result<()> {
     const READINGS: usize = 20_000;
     let mut last = now_ns();
     for _ in 0..READINGS {
         let now = now_ns();
         if now < last {
-            let what =
-                format!("the monotonic clock went back by {} ns: nothing can be timed with it", last - now);
+            let what = format!(
+                "the monotonic clock went back by {} ns: it cannot be used for measurements",
+                last - now
+            );
             return Err(io::Error::other(what));
         }
         last = now;
@@ -23,7 +25,7 @@ pub fn check() -> io::Result<()> {
     Ok(())
 }
 
-/// What one reading costs, and the smallest step seen between two different readings, both in nanoseconds.
+/// Returns the median cost of one reading and the smallest step between two different readings, both in nanoseconds.
 pub fn cost_and_step_ns() -> (f64, f64) {
     const READINGS: u64 = 2_000;
     const ROUNDS: usize = 9;

@@ -1,12 +1,12 @@
-//! Hints to the processor.
+//! Hints to the CPU.
 
-/// Tells the processor that this is a waiting loop.
+/// Tells the CPU that this is a busy-wait loop.
 #[inline(always)]
 pub fn pause() {
     std::hint::spin_loop();
 }
 
-/// Gives the processor to another process that is ready to run on it.
+/// Gives the CPU to another process that is ready to run on it.
 #[inline]
 pub fn yield_now() {
     std::thread::yield_now();

@@ -1,16 +1,16 @@
-//! From return values to errors that say what was tried.
+//! Errors that name the failed action, made from return values.
 
 use std::{fmt::Display, io};
 
 #[cfg(target_os = "linux")]
 pub(crate) use crate::linux::return_value::{check, check_number, retry};
 
-/// Words between an exceeded limit and the way to raise it.
+/// Text between an exceeded limit and the way to raise it.
 pub const REMEDY: &str = "; to raise it: ";
 
-/// Says what was being tried when an error came.
+/// Adds the failed action to an error.
 pub trait Context<T> {
-    /// Puts `what` before the error's own words and keeps its kind.
+    /// Puts `what` before the text of the error and keeps its kind.
     fn context<D: Display>(self, what: impl FnOnce() -> D) -> io::Result<T>;
 }
 

@@ -1,17 +1,16 @@
-//! Handles of objects that the kernel keeps open for a process: owned, lent, and as the numbers under which a child
-//! inherits them.
+//! Handles of objects that the kernel keeps open for a process: owned, borrowed, and as numbers that a child inherits.
 
 pub use crate::platform::handle::{BorrowedHandle, Handle, RawHandle, inherit, open_null, read, write};
 
 #[cfg(target_os = "linux")]
 pub use crate::platform::handle::{close, set_non_blocking};
 
-/// What has a handle to lend.
+/// A value with a handle that can be borrowed.
 pub trait AsHandle {
-    /// The handle, for as long as its owner lives.
+    /// Returns the handle, for as long as its owner lives.
     fn as_handle(&self) -> BorrowedHandle<'_>;
 
-    /// Its number in this process, under which a child may inherit it.
+    /// Returns the number of the handle in this process, under which a child may inherit it.
     fn raw_handle(&self) -> RawHandle {
         crate::platform::handle::number(self.as_handle())
     }

@@ -1,16 +1,15 @@
-//! The operating system behind a portable face, and what only one platform has beside it; one facility a file.
+//! The operating system behind a portable interface, and the facilities of single platforms; each file holds one facility.
 //!
-//! Layer 1. Of the crates that furlong is built of, this crate and `furlong-channel` have `unsafe`. A wrapper adds no
-//! policy: it makes one call, retries it when a signal interrupts it, and turns its failure into an
-//! [`std::io::Error`]. What runs inside the measured loop is `#[inline]`, allocates nothing and makes exactly the call
-//! that its name says.
+//! Layer 1. Of the crates that furlong is built of, only this crate and `furlong-channel` have `unsafe`. A wrapper adds no
+//! policy: it makes one call, retries it when a signal interrupts it, and turns its failure into an [`std::io::Error`]. A
+//! function for the measured loop is `#[inline]`, allocates nothing and makes exactly the call in its name.
 //!
-//! The modules here are the face: whoever uses them alone runs wherever furlong runs. What they list by name is what each
-//! platform's folder provides; what else is in such a folder belongs to that platform.
+//! The modules here are the portable interface: code that uses no others runs on every platform of furlong. The names in their
+//! lists come from the directory of each platform. Every other item of such a directory belongs to that platform alone.
 
 #[cfg(not(any(target_os = "linux", windows)))]
 compile_error!(
-    "furlong has no folder for this platform yet: it belongs beside crates/os/src/linux and crates/os/src/windows"
+    "furlong does not support this platform yet: add a directory next to crates/os/src/linux and crates/os/src/windows"
 );
 
 pub mod activity;
@@ -41,22 +40,22 @@ use windows as platform;
 pub use error::Context;
 pub use handle::{AsHandle, BorrowedHandle, Handle, RawHandle};
 
-/// Which processors a process may run on.
+/// CPUs on which a process may run.
 pub mod affinity {
     pub use crate::platform::affinity::{allowed, core_siblings, current, pin, try_pinning};
 }
 
-/// How much memory may still be taken.
+/// Memory that processes may still allocate.
 pub mod available_memory {
     pub use crate::platform::available_memory::{available_bytes, be_killed_first, kills};
 }
 
-/// How a program begins, whatever it has inherited.
+/// Start of a program, independent of what it has inherited.
 pub mod beginning {
     pub use crate::platform::beginning::{settle, with_enough_stack};
 }
 
-/// The facts about this machine that a figure depends on.
+/// Facts about this machine that affect results.
 pub mod facts {
     pub use crate::platform::facts::{host_name, kernel_version, machine};
 
@@ -67,7 +66,7 @@ pub mod facts {
     }
 }
 
-/// Which file system a folder lies in, and files and folders that are one user's own.
+/// File systems of directories, and files and directories that belong to one user.
 pub mod file_system {
     pub use crate::platform::file_system::{
         create_private_file, create_private_folder, is_memory, is_own, kind, names, open_own_file,
@@ -77,7 +76,7 @@ pub mod file_system {
     pub use crate::text_file::read_text;
 }
 
-/// Who this process is, and names nobody else has.
+/// Identity of this process, and unique names.
 pub mod identity {
     pub use crate::platform::identity::{boot, is_administrator, parent_process, random};
 }
@@ -92,7 +91,7 @@ pub mod memory {
     pub use crate::platform::segment::{anonymous_object, has_anonymous_objects, text_object, written_text};
 }
 
-/// Results and messages, written to a reader that may take nothing.
+/// Output of results and messages to a reader that may read nothing.
 pub mod output {
     pub use crate::platform::output::write_all;
     pub use crate::write_error::WriteError;
@@ -104,12 +103,12 @@ pub mod passing {
     pub use crate::platform::passing::{MOST_HANDLES, receive_handle, receive_handles, send_handles};
 }
 
-/// Connections between processes that have no name.
+/// Connections without a name between processes.
 pub mod pipe {
     pub use crate::platform::pipe::{duplex, pipe};
 }
 
-/// Child processes that die with their parent and inherit just what they are given.
+/// Child processes that die with their parent and inherit only the given handles.
 pub mod process {
     #[cfg(target_os = "linux")]
     pub use crate::platform::process::send_signal;
@@ -119,7 +118,7 @@ pub mod process {
     };
 }
 
-/// What other processes of this user do, seen from outside.
+/// Other processes of this user, observed from outside.
 #[cfg(target_os = "linux")]
 pub mod other_process {
     pub use crate::platform::other_process::{

@@ -1,12 +1,12 @@
-//! What else the machine is doing.
+//! Other activity on the machine.
 
 use crate::{clock, cpu};
 
 pub use crate::platform::load::reading;
 
-/// Spins for `duration_ns` and gives the share of it that the processor did other things.
+/// Busy-waits for `duration_ns` nanoseconds and returns the share of that time in which the CPU ran other work.
 pub fn spin_lost(duration_ns: u64) -> f64 {
-    // Longer than the timer's interrupt takes, also on a virtual machine: what is left is other work.
+    // Longer than the timer interrupt takes, also on a virtual machine: a longer gap is other work.
     const GAP_NS: u64 = 50_000;
     let start = clock::now_ns();
     let (mut last, mut lost) = (start, 0);

@@ -1,9 +1,8 @@
-//! Places in shared memory that are found once and then used without looking for them again: half of a cache
-//! line, and a stretch of bytes.
+//! Places in shared memory that are located once and then used without another look-up: half of a cache line, and a range of
+//! bytes.
 //!
-//! Between two cores that pass a line back and forth, every instruction between receiving and sending counts:
-//! ten nanoseconds there lengthen a round trip of sixty by half. So a place is checked when it is taken, and not
-//! at each access.
+//! Between two cores that exchange a cache line, every instruction between receiving and sending counts: ten nanoseconds there
+//! lengthen a round trip of 60 ns by half. So a place is checked when it is created, and not at each access.
 
 use crate::memory::Region;
 use std::ops::{Deref, Range};
@@ -12,15 +11,15 @@ use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// What one side writes and the other reads. Zeroes are its first state.
+/// State that one side writes and the other side reads. All zeroes is the initial state.
 #[derive(Debug)]
 #[repr(C, align(32))]
 pub struct Half {
-    /// Messages published so far. Stored last, with release; also the word to sleep on.
+    /// Number of messages published so far. Stored last, with release; also the word to sleep on.
     pub published: AtomicU32,
-    /// Bytes in the latest message.
+    /// Length of the latest message, in bytes.
     pub length: AtomicU32,
-    /// Messages taken from the other side so far.
+    /// Number of messages received from the other side so far.
     pub taken: AtomicU32,
     unused: AtomicU32,
     /// The first 16 bytes of the latest message.
@@ -35,10 +34,10 @@ pub struct HalfLine {
 }
 
 impl HalfLine {
-    /// The half at `offset`, a multiple of 32.
+    /// Creates the half at `offset`, a multiple of 32.
     ///
     /// # Panics
-    /// If it is not inside the region: offsets are computed by us and never come from the other process.
+    /// Panics if it is not inside the region: this process computes the offsets, and they never come from the other process.
     pub fn new(region: &Arc<Region>, offset: usize) -> HalfLine {
         let half =
             NonNull::new(region.place::<Half>(offset)).unwrap_or_else(|| unreachable!("mapped memory"));
@@ -51,13 +50,13 @@ impl Deref for HalfLine {
 
     #[inline(always)]
     fn deref(&self) -> &Half {
-        // SAFETY: inside the region and aligned, as was checked; alive as long as self; every process touches its
-        // fields through atomics alone, and for those any bit pattern is valid.
+        // SAFETY: the half is inside the region and aligned, as `new` has checked. The region lives as long as self. Every
+        // process accesses the fields only through atomics, and for those any bit pattern is valid.
         unsafe { self.half.as_ref() }
     }
 }
 
-/// A stretch of bytes in a region, which stays mapped as long as this lives.
+/// A range of bytes in a region, which stays mapped as long as this lives.
 #[derive(Debug)]
 pub struct Stretch {
     start: NonNull<u8>,
@@ -66,10 +65,11 @@ pub struct Stretch {
 }
 
 impl Stretch {
-    /// `len` bytes at `offset`.
+    /// Creates the range of `len` bytes at `offset`.
     ///
     /// # Panics
-    /// If they are not inside the region, as above.
+    /// Panics if the range is not inside the region. This process computes the offsets, and they never come from the other
+    /// process.
     pub fn new(region: &Arc<Region>, offset: usize, len: usize) -> Stretch {
         Stretch { start: region.start_of(offset, len), len, _region: Arc::clone(region) }
     }
@@ -77,86 +77,88 @@ impl Stretch {
     /// Copies `bytes` to the beginning. Publish them with a release store afterwards.
     ///
     /// # Panics
-    /// If there is no room for them.
+    /// Panics if the range is shorter than `bytes`.
     #[inline(always)]
     pub fn write(&self, bytes: &[u8]) {
         self.write_at(0, bytes);
     }
 
-    /// Copies `bytes` to the place `at`. Publish them with a release store afterwards.
+    /// Copies `bytes` to offset `at`. Publish them with a release store afterwards.
     ///
     /// # Panics
-    /// If there is no room for them.
+    /// Panics if the range has no room for them there.
     #[inline(always)]
     pub fn write_at(&self, at: usize, bytes: &[u8]) {
         assert!(at <= self.len && bytes.len() <= self.len - at);
-        // SAFETY: inside, and apart from `bytes`, which is private. By the protocol of the caller the other
-        // process does not look before the bytes are published; one that does sees bytes, not memory of ours.
+        // SAFETY: the target is inside the range, and disjoint from `bytes`, which is private. By the protocol of the caller, the
+        // other process does not read before the bytes are published. A process that does so anyway reads bytes of the region,
+        // and no other memory of ours.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.as_ptr().add(at), bytes.len()) }
     }
 
-    /// Copies bytes from the beginning into `buffer`, after an acquire load of what publishes them.
+    /// Copies bytes from the beginning into `buffer`. Call it after an acquire load of the word that publishes them.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// Panics if the range is shorter than `buffer`.
     #[inline(always)]
     pub fn read(&self, buffer: &mut [u8]) {
         self.read_at(0, buffer);
     }
 
-    /// Copies the bytes from `at` on into `buffer`, after an acquire load of what publishes them.
+    /// Copies the bytes from offset `at` into `buffer`. Call it after an acquire load of the word that publishes them.
     ///
     /// # Panics
-    /// If the stretch has fewer bytes.
+    /// Panics if the range has fewer bytes.
     #[inline(always)]
     pub fn read_at(&self, at: usize, buffer: &mut [u8]) {
         assert!(at <= self.len && buffer.len() <= self.len - at);
-        // SAFETY: inside, and apart from `buffer`, which is private; every bit pattern is a valid byte.
+        // SAFETY: the source is inside the range, and disjoint from `buffer`, which is private; every bit pattern is a valid
+        // byte.
         unsafe {
             std::ptr::copy_nonoverlapping(self.start.as_ptr().add(at), buffer.as_mut_ptr(), buffer.len())
         }
     }
 
-    /// Writes `word`, its least byte first, again and again over these bytes. Publish them as those of [`write`](Self::write).
+    /// Fills `range` with copies of `word`, its least significant byte first. Publish them like those of [`write`](Self::write).
     ///
     /// # Panics
-    /// If they are not inside.
+    /// Panics if `range` is not inside.
     #[inline(always)]
     pub fn fill(&self, range: Range<usize>, word: u64) {
         assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: inside. By the protocol of the caller the other process, which is furlong too, leaves the bytes alone until
-        // they are published; the reference ends before that.
+        // SAFETY: the bytes are inside the range. By the protocol of the caller, the other process, which is furlong too, does
+        // not access the bytes until they are published; the reference ends before that.
         let bytes = unsafe { slice::from_raw_parts_mut(self.start.as_ptr().add(range.start), range.len()) };
         fill(bytes, word);
     }
 
-    /// Reads these bytes, all of them, and says whether they are `word` again and again, after an acquire load of what
+    /// Reads every byte of `range` and returns whether they are copies of `word`. Call it after an acquire load of the word that
     /// publishes them.
     ///
     /// # Panics
-    /// If they are not inside.
+    /// Panics if `range` is not inside.
     #[inline(always)]
     pub fn is_filled(&self, range: Range<usize>, word: u64) -> bool {
         assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: inside. By the protocol of the caller the other process, which is furlong too, leaves the bytes alone until
-        // they are given back; the reference ends before that.
+        // SAFETY: the bytes are inside the range. By the protocol of the caller, the other process, which is furlong too, does
+        // not access the bytes until they are given back; the reference ends before that.
         let bytes = unsafe { slice::from_raw_parts(self.start.as_ptr().add(range.start), range.len()) };
         is_filled(bytes, word)
     }
 
-    /// The bytes from `at` on.
+    /// Returns `N` bytes from offset `at`.
     ///
     /// # Panics
-    /// If they are not inside.
+    /// Panics if they are not inside.
     #[inline(always)]
     pub fn bytes_at<const N: usize>(&self, at: usize) -> [u8; N] {
         assert!(at <= self.len && N <= self.len - at);
-        // SAFETY: inside; every bit pattern is a valid byte.
+        // SAFETY: the bytes are inside the range; every bit pattern is a valid byte.
         unsafe { self.start.as_ptr().add(at).cast::<[u8; N]>().read() }
     }
 }
 
-/// Writes `word`, its least byte first, again and again over all bytes.
+/// Fills all bytes with copies of `word`, its least significant byte first.
 #[inline(always)]
 pub fn fill(bytes: &mut [u8], word: u64) {
     let word = word.to_le_bytes();
@@ -165,7 +167,7 @@ pub fn fill(bytes: &mut [u8], word: u64) {
     rest.copy_from_slice(&word[..rest.len()]);
 }
 
-/// Reads all bytes, and says whether they are `word` again and again. It looks at each, also behind one that is not.
+/// Returns whether the bytes are copies of `word`. It reads every byte, also after one that differs.
 #[inline(always)]
 pub fn is_filled(bytes: &[u8], word: u64) -> bool {
     let (words, rest) = bytes.as_chunks::<8>();

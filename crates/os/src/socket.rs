@@ -1,5 +1,5 @@
-//! Connected sockets, and messages through them. Those over the loopback interface are always made as a pair by the
-//! supervisor: no start-up race.
+//! Connected sockets, and messages through them. The supervisor always creates sockets of the loopback interface as a pair, which
+//! avoids a start-up race.
 
 use crate::error::Context;
 use crate::handle::{BorrowedHandle, Handle};
@@ -14,16 +14,16 @@ pub use crate::platform::socket::{
 };
 pub use crate::socket_buffer::Buffer;
 
-/// A TCP connection over loopback that sends small messages at once (`TCP_NODELAY`).
+/// Returns a TCP connection over loopback that sends small messages immediately (`TCP_NODELAY`).
 ///
 /// # Errors
-/// If there is no loopback interface.
+/// Returns an error if there is no loopback interface.
 pub fn tcp_pair() -> io::Result<(Handle, Handle)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context(|| "bind a TCP port of 127.0.0.1")?;
     let initiator = TcpStream::connect(listener.local_addr()?).context(|| "connect over loopback")?;
     loop {
         let (responder, from) = listener.accept()?;
-        // Any process on this machine may have connected in between: only our own counts.
+        // Any process on this machine may have connected in between: only our own connection is accepted.
         if from == initiator.local_addr()? {
             initiator.set_nodelay(true)?;
             responder.set_nodelay(true)?;
@@ -32,34 +32,34 @@ pub fn tcp_pair() -> io::Result<(Handle, Handle)> {
     }
 }
 
-/// Two UDP sockets on loopback, each connected to the other, so that nobody else's datagrams come in.
+/// Returns two UDP sockets on loopback, each connected to the other, so that neither receives datagrams of other processes.
 ///
 /// # Errors
-/// If there is no loopback interface.
+/// Returns an error if there is no loopback interface.
 pub fn udp_pair() -> io::Result<(Handle, Handle)> {
     let bound = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).context(|| "bind a UDP port of 127.0.0.1");
     let (initiator, responder) = (bound()?, bound()?);
     initiator.connect(responder.local_addr()?)?;
     responder.connect(initiator.local_addr()?)?;
-    // What others sent to them before that is there still.
+    // Datagrams that arrived before `connect` are still queued.
     drop_received(&initiator)?;
     drop_received(&responder)?;
     Ok((owned(initiator), owned(responder)))
 }
 
-/// Takes all datagrams that have arrived, and drops them.
+/// Receives all datagrams that have arrived, and drops them.
 ///
 /// # Errors
-/// If it cannot receive.
+/// Returns an error if a receive fails.
 pub fn drop_received(socket: &UdpSocket) -> io::Result<()> {
-    // Room for the longest: of one that is longer than its buffer Windows makes an error.
+    // Room for the longest datagram, because Windows reports an error if one is longer than the buffer.
     let mut buffer = vec![0; 1 << 16];
     socket.set_nonblocking(true)?;
     drop_all(|| socket.recv(&mut buffer))?;
     socket.set_nonblocking(false)
 }
 
-/// Receives until it would have to wait.
+/// Receives until a receive would block.
 pub(crate) fn drop_all(mut receive: impl FnMut() -> io::Result<usize>) -> io::Result<()> {
     loop {
         match receive() {
@@ -71,10 +71,10 @@ pub(crate) fn drop_all(mut receive: impl FnMut() -> io::Result<usize>) -> io::Re
     }
 }
 
-/// Asks for a buffer of at least `bytes`, as far as this process may.
+/// Requests a buffer of at least `bytes`, up to the limit of this process.
 ///
 /// # Errors
-/// If it is no socket.
+/// Returns an error if the handle is not a socket.
 pub fn grow_buffer(socket: BorrowedHandle<'_>, buffer: Buffer, bytes: usize) -> io::Result<()> {
     if buffer_bytes(socket, buffer)? < bytes { ask_for_buffer(socket, buffer, bytes) } else { Ok(()) }
 }

@@ -1,10 +1,10 @@
 //! The two buffers of a socket, by name.
 
-/// Which of a socket's two buffers.
+/// One of the two buffers of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Buffer {
-    /// What was sent and not yet taken by the other end.
+    /// Data that was sent, and that the other end has not received yet.
     Send,
-    /// What has arrived and was not yet read.
+    /// Data that has arrived and was not read yet.
     Receive,
 }

@@ -1,9 +1,10 @@
-//! An end of furlong's own library between two of furlong's own processes: messages are written and read where they lie.
+//! An end of furlong's own library between two of furlong's own processes: messages are accessed in place.
 
 use furlong_channel::{Channel, Trusted};
 
-/// Takes the other process at its word. It is another role of the same run, which goes by the library as this one does.
+/// Returns the channel as one that trusts the other process. That process is another role of the same run, which follows the
+/// protocol of the library as this one does.
 pub fn trust(channel: Channel) -> Channel<Trusted> {
-    // SAFETY: both ends are made by furlong's supervisor and handed to processes that are furlong and use this library.
+    // SAFETY: furlong's supervisor creates both ends and passes them to processes that are furlong and use this library.
     unsafe { channel.trust() }
 }

@@ -1,4 +1,4 @@
-//! What a process has used so far.
+//! Resources that a process has used so far.
 
 use std::ops::{Add, Sub};
 
@@ -9,24 +9,24 @@ pub use crate::platform::usage::of_ended_children;
 /// Counters of the calling process since it began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Processor time in user mode, in nanoseconds.
+    /// CPU time in user mode, in nanoseconds.
     pub user_ns: u64,
-    /// Processor time in the kernel, in nanoseconds.
+    /// CPU time in the kernel, in nanoseconds.
     pub system_ns: u64,
-    /// Times that it gave up the processor to wait.
+    /// Number of times that it gave up the CPU to wait.
     pub voluntary_switches: u64,
-    /// Times that the processor was taken from it.
+    /// Number of times that it was preempted.
     pub involuntary_switches: u64,
-    /// Page faults served without reading a disk.
+    /// Page faults served without reading from a disk.
     pub minor_faults: u64,
-    /// Page faults that had to read.
+    /// Page faults that had to read from a disk.
     pub major_faults: u64,
 }
 
 impl Sub for Usage {
     type Output = Usage;
 
-    /// Saturates: the kernel scales the split into user and system time, and a part may step back a little.
+    /// Saturates, because the kernel scales the split into user and system time, and a part may decrease a little.
     fn sub(self, earlier: Usage) -> Usage {
         Usage {
             user_ns: self.user_ns.saturating_sub(earlier.user_ns),

@@ -1,11 +1,11 @@
-//! Why output was not written.
+//! Reasons why output was not written.
 
 use std::io;
 
-/// Why not all bytes were written.
+/// Reason why some bytes were not written.
 #[derive(Debug)]
 pub enum WriteError {
-    /// This process is asked to end by this signal, and the reader takes nothing.
+    /// This signal has asked the process to end, and the reader reads nothing.
     Ended(i32),
     /// The call failed.
     Failed(io::Error),

@@ -1,19 +1,20 @@
-//! The terminal's size for clap, which wraps its help to it. The crate of this name asks rustix, which takes 3 % of the time that
-//! furlong takes to compile; `furlong-os` has the same call.
+//! The terminal's size for clap, which wraps its help to it. The crate of this name on crates.io calls rustix, which takes 3 % of
+//! furlong's compile time; `furlong-os` has the same call.
 #![forbid(unsafe_code)]
 
 use furlong_os::{AsHandle, terminal};
 use std::io::{stderr, stdin, stdout};
 
-/// Columns.
+/// Width in columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Width(pub u16);
 
-/// Lines.
+/// Height in lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Height(pub u16);
 
-/// Gives the size of the terminal behind the first standard stream that is one, as the crate of this name does.
+/// Returns the size of the terminal of the first standard stream that is one (output, error, input), as the crate of this name
+/// does.
 pub fn terminal_size() -> Option<(Width, Height)> {
     let (output, error, input) = (stdout(), stderr(), stdin());
     let streams = [output.as_handle(), error.as_handle(), input.as_handle()];

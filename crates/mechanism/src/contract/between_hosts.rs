@@ -1,4 +1,4 @@
-//! How the two ends of a link come to be on two hosts, each made where it is used.
+//! Links between two hosts, each end of which is made on its own host.
 
 use super::{Link, LinkSpecification};
 use furlong_os::{BorrowedHandle, identity};
@@ -6,13 +6,13 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
-/// What the initiator shows, so that the responder takes nobody else for it: any host may come to its port.
+/// Secret that the initiator presents, so that the responder accepts no other client: any host can connect to its port.
 pub type Secret = [u8; 16];
 
-/// One that nobody else has.
+/// Returns a new random secret.
 ///
 /// # Errors
-/// If the system has no random numbers.
+/// Returns an error if the system has no random numbers.
 pub fn new_secret() -> io::Result<Secret> {
     let mut secret = Secret::default();
     for half in secret.chunks_mut(8) {
@@ -21,33 +21,34 @@ pub fn new_secret() -> io::Result<Secret> {
     Ok(secret)
 }
 
-/// Sends a whole message by a descriptor.
+/// Function that sends a whole message through a descriptor.
 pub type SendAgain = fn(BorrowedHandle<'_>, &[u8]) -> io::Result<usize>;
 
-/// How the two ends of a link come to be on two hosts. It happens before anything is measured, and ends at a time that the
-/// caller says.
+/// The steps that make the two ends of a link on two hosts. They run before the measurement and end by a deadline of the
+/// caller.
 #[derive(Debug, Clone, Copy)]
 pub struct BetweenHosts {
-    /// On the responder's host: opens a port at this address.
+    /// Opens a port at this address on the responder's host.
     pub listen: fn(IpAddr) -> io::Result<Box<dyn Entrance>>,
-    /// On the initiator's host: goes to that port, and makes the link with the initiator's end alone.
+    /// Connects to that port from the initiator's host, and makes the link with the initiator's end alone.
     pub enter: fn(SocketAddr, &Secret, Instant, &LinkSpecification) -> io::Result<Link>,
-    /// How a message is sent again by the descriptor of an end, where the network may lose it; `None` where it loses none.
+    /// Function that retransmits a message through the descriptor of an end, if the network may lose messages; otherwise
+    /// `None`.
     pub send_again: Option<SendAgain>,
 }
 
 /// A port at which a responder waits for its initiator.
 pub trait Entrance: Send {
-    /// Where it is.
+    /// Returns the address of the port.
     ///
     /// # Errors
-    /// If the system does not say.
+    /// Returns an error if the system does not report the address.
     fn address(&self) -> io::Result<SocketAddr>;
 
-    /// Waits for who has the secret, closes the port, and makes the link with the responder's end alone.
+    /// Waits for a client with the secret, closes the port, and makes the link with the responder's end alone.
     ///
     /// # Errors
-    /// `TimedOut` if nobody came in time.
+    /// Returns `TimedOut` if no such client arrived before the deadline.
     fn admit(
         self: Box<Self>,
         secret: &Secret,

@@ -1,4 +1,4 @@
-//! What passes between the supervisor that makes a link and the roles that use it.
+//! Data that the supervisor, which makes a link, passes to the roles, which use it.
 
 use furlong_model::{Access, Role, Room};
 use furlong_os::Handle;
@@ -10,34 +10,34 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The two ways of a link, as parts of names: from the initiator to the responder, and back.
+/// The two directions of a link, as parts of names: from the initiator to the responder, and back.
 pub const DIRECTIONS: [&str; 2] = ["there", "back"];
 
-/// What a link is to be.
+/// Requirements of a link.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LinkSpecification {
-    /// A name that nobody else has: for everything in a space of names that is shared.
+    /// Unique name, for all objects in a shared namespace.
     pub name: String,
-    /// A System V key that nobody else has; the one after it is ours too.
+    /// Unique System V key; the next key is reserved too.
     pub key: i32,
     /// Bytes in the largest message that each role sends, the initiator's first.
     pub sizes_bytes: [usize; 2],
-    /// Messages that may be under way in one direction, where the mechanism has a say and the limits allow it.
+    /// Maximum number of messages in flight in one direction, if the mechanism can set it and the limits allow it.
     pub depth: usize,
-    /// Processes that receive each message of the initiator, where a link can have several.
+    /// Processes that receive each message of the initiator, if a link can have several.
     pub receivers: usize,
-    /// Bytes that a buffer between the roles is to hold; `None` leaves it as it comes.
+    /// Size of a buffer between the roles in bytes; `None` keeps the default.
     pub buffer_bytes: Option<usize>,
-    /// Where ends write and read the bytes of messages, if they can do it so.
+    /// Access of the ends to the bytes of messages, if they support it.
     #[serde(default)]
     pub access: Access,
     /// Whether endpoints wait inside their calls.
     pub blocking: bool,
-    /// A private folder for sockets and FIFOs.
+    /// Private directory for sockets and FIFOs.
     pub folder: PathBuf,
-    /// Where memory backed by a file has its file.
+    /// Directory of the files that back shared memory.
     pub file_folder: PathBuf,
-    /// Reason why the directory for temporary files cannot be used, if any. `folder` is then in another directory.
+    /// Reason why the directory for temporary files cannot be used, if any. The private directory is then elsewhere.
     #[serde(default)]
     pub folder_fault: Option<String>,
 }
@@ -46,7 +46,7 @@ pub struct LinkSpecification {
 pub const NEEDS_FOLDER: &str = "the mechanism needs the directory for temporary files";
 
 impl LinkSpecification {
-    /// Bytes in the largest message of either role.
+    /// Returns the bytes in the largest message of either role.
     pub fn largest_bytes(&self) -> usize {
         self.sizes_bytes[0].max(self.sizes_bytes[1])
     }
@@ -77,35 +77,35 @@ fn needs_folder(fault: &str) -> io::Error {
     io::Error::other(format!("{NEEDS_FOLDER}: {fault}"))
 }
 
-/// What the supervisor hands to the two roles. Dropping it removes what is left of it.
+/// A link with the two roles' ends. Dropping it removes the remaining objects.
 #[derive(Debug)]
 pub struct Link {
-    /// By [`Role::index`].
+    /// Ends by [`Role::index`].
     ends: [Handles; 2],
-    /// How many messages of the largest size it holds in each direction, in the order of [`DIRECTIONS`]: a claim.
+    /// Number of messages of the largest size that each direction holds, in the order of [`DIRECTIONS`]: a claim.
     rooms: [Room; 2],
-    /// Values in force where the kernel has a say, by name.
+    /// Values in force that the kernel may have changed, by name.
     pub effective: BTreeMap<String, u64>,
     clean_ups: Vec<CleanUp>,
     kept: Vec<Arc<Region>>,
 }
 
-/// One role's part of a link, in the order in which it was given.
+/// One role's end of a link, in the order in which its parts were added.
 #[derive(Debug, Default)]
 pub struct Handles {
     /// Descriptors to inherit.
     pub descriptors: VecDeque<Handle>,
-    /// Numbers that the kernel knows in every process.
+    /// Numbers that are valid in every process, such as System V identifiers.
     pub numbers: VecDeque<i32>,
-    /// Memory that only a fork can inherit.
+    /// Memory that only a forked process can inherit.
     pub regions: VecDeque<Arc<Region>>,
 }
 
 impl Link {
-    /// A link to which nothing was given yet.
+    /// Creates a link without parts.
     ///
-    /// `rooms` says how many messages of the largest size each direction holds at least when a sender waits; where senders
-    /// never wait, how many it holds before one is lost.
+    /// `rooms` is the minimum number of messages of the largest size in each direction when a sender waits. If senders never
+    /// wait, it is the number of messages that fit before one is lost.
     pub fn new(rooms: [impl Into<Room>; 2]) -> Link {
         let [initiator, responder] = Default::default();
         Link {
@@ -117,13 +117,13 @@ impl Link {
         }
     }
 
-    /// What is known of it, when all that it is made of is gone.
+    /// Returns the description of the link after its objects are removed.
     pub fn without_objects(self) -> Link {
         let rooms = self.rooms;
         Link { effective: self.effective, ..Link::new(rooms) }
     }
 
-    /// Where each end was made by itself and knows its own side alone: the same with what is held for certain.
+    /// Returns the link with the smaller rooms of both ends, if each end was made separately and knows only its own side.
     pub fn with_rooms_of_other_end(mut self, others: [Room; 2]) -> Link {
         for (room, other) in self.rooms.iter_mut().zip(others) {
             room.depth = room.depth.min(other.depth);
@@ -132,7 +132,7 @@ impl Link {
         self
     }
 
-    /// Where each end was made by itself, both in this process: the same with the responder's.
+    /// Joins two ends that were made separately in this process into one link.
     pub fn joined(self, mut responder: Link) -> Link {
         let mut link = self.with_rooms_of_other_end(responder.rooms);
         link.ends[Role::Responder.index()] = responder.take_end(Role::Responder);
@@ -142,107 +142,107 @@ impl Link {
         link
     }
 
-    /// How many messages each direction holds, there and back.
+    /// Returns how many messages each direction holds, there and back.
     pub fn rooms(&self) -> [Room; 2] {
         self.rooms
     }
 
-    /// Gives a descriptor to one role.
+    /// Adds a descriptor to one role's end.
     pub fn give(&mut self, role: Role, descriptor: Handle) {
         self.ends[role.index()].descriptors.push_back(descriptor);
     }
 
-    /// Gives descriptors to one role, one after the other.
+    /// Adds descriptors to one role's end, in this order.
     pub fn give_all(&mut self, role: Role, descriptors: Vec<Handle>) {
         self.ends[role.index()].descriptors.extend(descriptors);
     }
 
-    /// Gives each role its end of a pair, the initiator's first.
+    /// Adds one descriptor of a pair to each role's end, the initiator's first.
     pub fn give_pair(&mut self, (initiator, responder): (Handle, Handle)) {
         self.give(Role::Initiator, initiator);
         self.give(Role::Responder, responder);
     }
 
-    /// Gives the same open object to both roles.
+    /// Adds the same open object to both roles' ends.
     pub fn give_both(&mut self, descriptor: Handle) -> io::Result<()> {
         self.give_pair((descriptor.try_clone()?, descriptor));
         Ok(())
     }
 
-    /// Gives the same number to both roles.
+    /// Adds the same number to both roles' ends.
     pub fn give_number(&mut self, number: i32) {
         for end in &mut self.ends {
             end.numbers.push_back(number);
         }
     }
 
-    /// Gives a number to one role.
+    /// Adds a number to one role's end.
     pub fn give_number_to(&mut self, role: Role, number: i32) {
         self.ends[role.index()].numbers.push_back(number);
     }
 
-    /// Lets both roles inherit a region.
+    /// Adds a region to both roles' ends, to be inherited.
     pub fn give_region(&mut self, region: &Arc<Region>) {
         for end in &mut self.ends {
             end.regions.push_back(Arc::clone(region));
         }
     }
 
-    /// Removes something with the link that the kernel would keep.
+    /// Adds a function that removes a kernel object when the link is dropped.
     pub fn removes(&mut self, remove: impl FnOnce() -> io::Result<()> + Send + Sync + 'static) {
         self.clean_ups.push(CleanUp::new(remove));
     }
 
-    /// Keeps the supervisor's own view of a region for as long as the link.
+    /// Keeps the supervisor's mapping of a region until the link is dropped.
     pub fn keep(&mut self, region: &Arc<Region>) {
         self.kept.push(Arc::clone(region));
     }
 
-    /// Notes a value that is in force.
+    /// Records a value that is in force.
     pub fn note(&mut self, name: &str, value: usize) {
         self.effective.insert(name.to_owned(), value as u64);
     }
 
-    /// One role's part, to look at.
+    /// Returns one role's end.
     pub fn end(&self, role: Role) -> &Handles {
         &self.ends[role.index()]
     }
 
-    /// One role's part, to take away.
+    /// Takes one role's end out of the link.
     pub fn take_end(&mut self, role: Role) -> Handles {
         std::mem::take(&mut self.ends[role.index()])
     }
 }
 
-/// The values in force at the responder's end, where they may be others than at the initiator's.
+/// Returns the values in force at the responder's end, with a prefix because the initiator's values may differ.
 pub fn noted_by_responder(effective: BTreeMap<String, u64>) -> impl Iterator<Item = (String, u64)> {
     effective.into_iter().map(|(name, value)| (format!("responder-{name}"), value))
 }
 
-/// Where a role sits: which end it is, what it was handed, and who sits opposite.
+/// The parameters of an endpoint: its role, its handles and its peer.
 #[derive(Debug)]
 pub struct EndpointSetup {
-    /// Which end.
+    /// Role of the endpoint.
     pub role: Role,
-    /// What it was handed and has not taken yet.
+    /// Handles that the endpoint has not taken yet.
     pub handles: Handles,
-    /// The process number of the other role.
+    /// PID of the other role.
     pub peer: i32,
 }
 
 impl EndpointSetup {
-    /// The next descriptor.
+    /// Takes the next descriptor.
     pub fn descriptor(&mut self) -> io::Result<Handle> {
         self.handles.descriptors.pop_front().ok_or_else(|| missing("descriptor"))
     }
 
-    /// So many descriptors.
+    /// Takes the next `count` descriptors.
     pub fn descriptors(&mut self, count: usize) -> io::Result<Vec<Handle>> {
         (0..count).map(|_| self.descriptor()).collect()
     }
 
-    /// Of two things, one for the way there and one for the way back, first the one that this role sends by and
-    /// then the one that it receives by.
+    /// Orders two objects, one for each direction: first the one through which this role sends, then the one through which it
+    /// receives.
     pub fn send_and_receive<T>(&self, there: T, back: T) -> (T, T) {
         match self.role {
             Role::Initiator => (there, back),
@@ -250,17 +250,17 @@ impl EndpointSetup {
         }
     }
 
-    /// The next number.
+    /// Takes the next number.
     pub fn number(&mut self) -> io::Result<i32> {
         self.handles.numbers.pop_front().ok_or_else(|| missing("number"))
     }
 
-    /// The next region.
+    /// Takes the next region.
     pub fn region(&mut self) -> io::Result<Arc<Region>> {
         self.handles.regions.pop_front().ok_or_else(|| missing("region"))
     }
 }
 
 fn missing(what: &str) -> io::Error {
-    io::Error::other(format!("the supervisor handed over one {what} too few"))
+    io::Error::other(format!("the supervisor passed one {what} too few"))
 }

@@ -1,4 +1,4 @@
-//! What a mechanism is: what it claims, how its link is made, and what each end of it does.
+//! The interface of a mechanism: its capabilities, how its link is made, and how each end sends and receives.
 
 use super::{BetweenHosts, EndpointSetup, Link, LinkSpecification, Message};
 use furlong_model::{Access, Capabilities, Limits, Unavailable};
@@ -6,50 +6,50 @@ use furlong_os::BorrowedHandle;
 use furlong_os::wait::Interest;
 use std::io;
 
-/// One way for two processes to exchange messages.
+/// A mechanism through which two processes exchange messages.
 pub trait Mechanism: 'static {
-    /// What it is and promises, everywhere. Every field is a claim, and every claim is a conformance test.
+    /// Properties of the mechanism on all systems. Every field is a claim, and a conformance test checks every claim.
     const CAPABILITIES: Capabilities;
-    /// Whether programs use it so often that whoever measures nothing in particular looks for it.
+    /// Whether programs use the mechanism so often that a run without a selection includes it.
     const IS_COMMON: bool = true;
-    /// How its ends are made on two hosts; `None` where both are made on one.
+    /// Steps that make its ends on two hosts; `None` if both ends must be on one host.
     const BETWEEN_HOSTS: Option<BetweenHosts> = None;
     /// One process's end.
     type Endpoint: Endpoint;
 
-    /// Whether this machine has it, and within which limits.
+    /// Returns the limits of the mechanism on this machine.
     ///
     /// # Errors
-    /// Why not, and what would help.
+    /// Returns the reason and a remedy if the machine does not have the mechanism.
     fn probe() -> Result<Limits, Unavailable>;
 
-    /// Makes what both ends need. Runs once, in the supervisor, before either role exists; every name it uses
-    /// comes from `spec` and is gone before this returns where the kernel lets it go.
+    /// Makes the objects of both ends. Runs once, in the supervisor, before either role exists. Every name is derived from
+    /// `specification`, and is removed before this function returns if the kernel permits that.
     ///
     /// # Errors
-    /// What could not be made, in words that name the limit where there is one.
+    /// Returns an error if an object cannot be made. The error names the limit, if there is one.
     fn create(specification: &LinkSpecification) -> io::Result<Link>;
 
-    /// Takes this role's handles in the order in which `create` gave them. Runs once in each role's process.
+    /// Opens this role's end from its handles, in the order in which `create` added them. Runs once in each role's process.
     ///
     /// # Errors
-    /// What could not be opened.
+    /// Returns an error if an object cannot be opened.
     fn open(specification: &LinkSpecification, setup: EndpointSetup) -> io::Result<Self::Endpoint>;
 }
 
 /// One process's end of a link.
 ///
-/// Opened blocking it never says `WouldBlock`. Opened non-blocking it says so at once, keeps what it has done
-/// so far of this message, and goes on from there when it is called again with the same message.
+/// A blocking end never returns `WouldBlock`. A non-blocking end returns it at once, keeps the finished part of the message,
+/// and continues from there when it is called again with the same message.
 pub trait Endpoint {
     /// Sends the whole message.
     ///
     /// # Errors
-    /// `WouldBlock` as said above; anything else ends the trial.
+    /// Returns `WouldBlock` as described above. Any other error ends the trial.
     fn send(&mut self, message: &mut Message) -> io::Result<()>;
 
-    /// Sends the whole message, which others follow at once, the last of them through [`send`](Self::send): it may become
-    /// visible together with them.
+    /// Sends the whole message. Others follow at once, and the last of them is sent through [`send`](Self::send). The message
+    /// may become visible together with them.
     ///
     /// # Errors
     /// The errors of [`send`](Self::send).
@@ -58,30 +58,30 @@ pub trait Endpoint {
         self.send(message)
     }
 
-    /// Receives one message into `message` and gives its true length, even if that is more than the room.
-    /// A byte stream has no lengths of its own: it fills the room.
+    /// Receives one message into `message` and returns its true length, even if that is larger than the buffer. A byte stream
+    /// has no message lengths and fills the buffer.
     ///
     /// # Errors
-    /// `WouldBlock` as said above, `UnexpectedEof` if the other end is gone; anything else ends the trial.
+    /// Returns `WouldBlock` as described above, and `UnexpectedEof` if the peer has exited. Any other error ends the trial.
     fn recv(&mut self, message: &mut Message) -> io::Result<usize>;
 
-    /// How many messages of this size may still be read out of the sender's own buffers when `send` has returned:
-    /// none where it copies.
+    /// Returns how many messages of this size may still be read out of the sender's own buffers when `send` has returned: 0 for
+    /// a mechanism that copies.
     fn unread_buffers(&self, _size_bytes: usize) -> usize {
         0
     }
 
-    /// Where it writes and reads the bytes of messages.
+    /// Returns how the end accesses the bytes of messages.
     fn access(&self) -> Access {
         Access::Copy
     }
 
-    /// How many messages it knows to have lost since it was opened; `None` if it does not count them.
+    /// Returns the number of messages that are known to be lost since the end was opened; `None` if it does not count them.
     fn lost(&self) -> Option<u64> {
         None
     }
 
-    /// The descriptor that `select` and its kin may watch; `None` if there is none.
+    /// Returns the descriptor that `select`, `poll` and `epoll` may watch; `None` if there is none.
     fn readiness(&self, _interest: Interest) -> Option<BorrowedHandle<'_>> {
         None
     }

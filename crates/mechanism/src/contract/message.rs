@@ -1,34 +1,34 @@
-//! The buffer that a message is written into and received into.
+//! The buffer of a message that is sent or received.
 
 use furlong_os::memory::{Pages, page_bytes};
 use std::io;
 use std::ops::{Deref, DerefMut};
 
-/// Room in front of a small message: a cache line.
+/// Bytes in front of a small message: a cache line.
 const HEADROOM_BYTES: usize = 64;
 
-/// Up to this size messages share a page.
+/// Maximum size of messages that share a page, in bytes.
 const SMALL_BYTES: usize = 1024;
 
-/// The bytes of a message, with room in front of them, so that a mechanism whose calls want a prefix need not
-/// copy. A large one begins at a page boundary, so that its pages can be moved.
+/// The bytes of a message, with room in front of them, so that a mechanism whose calls need a prefix does not have to copy. A
+/// large message begins at a page boundary, so that its pages can be moved.
 #[derive(Debug)]
 pub struct Message {
     pages: Pages,
     start: usize,
-    /// Whether each of its bytes is checked, and not its stamps alone: then an end that makes messages where they lie copies it.
+    /// Whether each byte is checked, and not only the stamps. If so, an end with zero-copy access copies the message.
     pub every_byte_counts: bool,
 }
 
 impl Message {
-    /// `len` bytes, zeroed.
+    /// Allocates a zeroed message of `len` bytes.
     pub fn new(len: usize) -> io::Result<Message> {
         let start = page_bytes();
         Ok(Message { pages: Pages::new(start.saturating_add(len))?, start, every_byte_counts: false })
     }
 
-    /// `count` messages of `len` bytes. Small ones lie together in one page: every page that a process touches
-    /// costs it a walk through the page tables after each switch to it.
+    /// Allocates `count` messages of `len` bytes. Small messages share a page, because each page that a process touches costs a
+    /// walk through the page tables after each context switch.
     pub fn several(count: usize, len: usize) -> io::Result<Vec<Message>> {
         if len > SMALL_BYTES {
             return (0..count).map(|_| Message::new(len)).collect();
@@ -44,14 +44,14 @@ impl Message {
         Ok((0..count).map(|_| part()).collect())
     }
 
-    /// The most pages that a message of `len` bytes lies in.
+    /// Returns the maximum number of pages that a message of `len` bytes occupies.
     #[cfg(target_os = "linux")]
     pub(crate) fn pages_at_most(len: usize) -> usize {
-        // A small one may begin near the end of a page.
+        // A small message may cross the end of a page.
         if (2..=SMALL_BYTES).contains(&len) { 2 } else { len.div_ceil(page_bytes()).max(1) }
     }
 
-    /// The message with `prefix_bytes` in front of it, at most a cache line.
+    /// Returns the message with `prefix_bytes` in front of it, at most a cache line.
     #[inline]
     pub fn with_prefix(&mut self, prefix_bytes: usize) -> &mut [u8] {
         &mut self.pages[self.start - prefix_bytes..]

@@ -1,4 +1,4 @@
-//! What every mechanism is made of, and what it is handed.
+//! The interface that every mechanism implements, and the types in it.
 
 mod between_hosts;
 mod link;

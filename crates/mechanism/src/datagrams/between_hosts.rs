@@ -1,7 +1,7 @@
-//! A datagram socket between two hosts: each is connected to the other, once both have seen the secret from there.
+//! A datagram socket between two hosts: each socket is connected to the other, once both hosts have received the secret.
 //!
-//! Any of these datagrams may be lost. So the initiator shows the secret again and again until it is answered, and then says
-//! that it was. What else comes of that is waited for and dropped: as a message it would be damage.
+//! Any of these datagrams may be lost. So the initiator sends the secret repeatedly until it is answered, and then confirms the
+//! answer. Remaining datagrams of this exchange are awaited and dropped, because they would count as damaged messages.
 
 use crate::datagrams::datagram::one_end;
 use crate::socket_link::Holds;
@@ -12,17 +12,17 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
-/// How datagrams with an address do that.
+/// The steps for datagrams with a network address.
 pub(super) const DATAGRAMS_BETWEEN_HOSTS: BetweenHosts =
     BetweenHosts { listen, enter, send_again: Some(send) };
 
-/// How long an answer is waited for before the secret is shown again.
+/// Time to wait for an answer before the secret is sent again.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// How long a responder that has answered waits for the word that its answer came.
+/// Time for which a responder that has answered waits for the confirmation.
 const LAST_WORD: Duration = Duration::from_secs(1);
 
-/// What a datagram says behind the secret.
+/// Type of a datagram, sent after the secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Word {
     Here = 1,
@@ -36,14 +36,15 @@ fn datagram(secret: &Secret, word: Word) -> [u8; 17] {
     bytes
 }
 
-/// Whether this datagram came before the time was over, and from whom. Others are passed over.
+/// Returns the type and the sender of the next datagram with the secret and one of these types; `None` if none arrives in time.
+/// Ignores other datagrams.
 fn comes(
     socket: &UdpSocket,
     secret: &Secret,
     words: &[Word],
     until: Instant,
 ) -> io::Result<Option<(Word, SocketAddr)>> {
-    // Room for more than it has: one that is longer is not it.
+    // The buffer is larger than a valid datagram, so that a longer datagram is recognised.
     let mut buffer = [0; 64];
     loop {
         let left = until.saturating_duration_since(Instant::now());
@@ -58,7 +59,7 @@ fn comes(
                     return Ok(Some((*word, from)));
                 }
             }
-            // The time is over, or a host on the way has said that nobody is there yet.
+            // The time is over, or a host on the way has reported that the port is not open yet.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 std::thread::sleep(PATIENCE / 10)
             }
@@ -89,10 +90,7 @@ fn enter(
     let mut unanswered = 0;
     loop {
         if Instant::now() >= deadline {
-            return Err(io::Error::new(
-                io::ErrorKind::TimedOut,
-                format!("nothing came back from the port at {to}"),
-            ));
+            return Err(io::Error::new(io::ErrorKind::TimedOut, format!("no reply from the port at {to}")));
         }
         socket.send(&datagram(secret, Word::Here))?;
         unanswered += 1;
@@ -102,7 +100,7 @@ fn enter(
     }
     unanswered -= 1;
     socket.send(&datagram(secret, Word::Done))?;
-    // Those that were shown in vain may be answered yet.
+    // Secrets that were sent without an answer may still be answered.
     let until = Instant::now() + (2 * began.elapsed()).min(LAST_WORD);
     while unanswered > 0 && comes(&socket, secret, &[Word::Seen], until)?.is_some() {
         unanswered -= 1;
@@ -110,7 +108,7 @@ fn enter(
     finished(socket, Role::Initiator, specification)
 }
 
-/// A socket that nobody is connected to yet.
+/// A socket that is not connected yet.
 struct DatagramEntrance(UdpSocket);
 
 impl Entrance for DatagramEntrance {
@@ -126,7 +124,10 @@ impl Entrance for DatagramEntrance {
     ) -> io::Result<Link> {
         let socket = self.0;
         let Some((_, from)) = comes(&socket, secret, &[Word::Here], deadline)? else {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "the initiator has not come to the port"));
+            return Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "the initiator has not connected to the port",
+            ));
         };
         socket.connect(from)?;
         let mut word = Some(Word::Here);
@@ -139,7 +140,7 @@ impl Entrance for DatagramEntrance {
     }
 }
 
-/// The link with the end of this role, at which nothing has come yet.
+/// Makes the link with the end of this role, after dropping all datagrams received so far.
 fn finished(socket: UdpSocket, role: Role, specification: &LinkSpecification) -> io::Result<Link> {
     socket.set_read_timeout(None)?;
     drop_received(&socket)?;

@@ -1,4 +1,4 @@
-//! What sockets that keep messages apart share.
+//! Code shared by sockets that keep message boundaries.
 
 use crate::socket_link::{self, Holds};
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Message};
@@ -10,10 +10,10 @@ use furlong_os::wait::Interest;
 use furlong_os::{AsHandle, Handle};
 use std::io;
 
-/// One call carries one message.
+/// One call per message.
 #[cfg(target_os = "linux")]
 pub(crate) const DATAGRAM_CALLS: Calls = Calls::of(&[Call::Once("sendto")], &[Call::Once("recvfrom")]);
-/// One call carries one message.
+/// One call per message.
 #[cfg(windows)]
 pub(crate) const DATAGRAM_CALLS: Calls = Calls::of(&[Call::Once("send")], &[Call::Once("recv")]);
 
@@ -26,24 +26,24 @@ pub(crate) fn send_one(socket: BorrowedHandle<'_>, message: &Message) -> io::Res
     }
 }
 
-/// Receives a message with one call, and gives its length.
+/// Receives a message with one call, and returns its length.
 #[inline]
 pub(crate) fn receive_one(socket: BorrowedHandle<'_>, message: &mut Message) -> io::Result<usize> {
     match socket::receive_message(socket, message)? {
-        // No message here is empty, so this is how a connected socket says that its peer is gone.
+        // No message here is empty, so a length of 0 means that the peer of a connected socket has closed it.
         0 => Err(io::ErrorKind::UnexpectedEof.into()),
         count => Ok(count),
     }
 }
 
-/// An end of a socket on which one call carries one message.
+/// An end of a socket that carries one message per call.
 #[derive(Debug)]
 pub struct Datagram {
     socket: Handle,
 }
 
 impl Datagram {
-    /// Takes a socket from the set-up.
+    /// Opens an end with a socket from the set-up.
     pub(crate) fn open(setup: &mut EndpointSetup, blocking: bool) -> io::Result<Datagram> {
         Ok(Datagram { socket: socket::settle(setup.descriptor()?, blocking)? })
     }
@@ -66,10 +66,10 @@ impl Endpoint for Datagram {
     }
 }
 
-/// Room that the kernel takes of a buffer beside the message itself, generously.
+/// Upper bound of the buffer bytes that the kernel uses in addition to the message itself.
 pub(super) const BOOKKEEPING_BYTES: usize = 4096;
 
-/// Makes room for the largest message in both sockets, unless their buffers were asked for, and hands them over.
+/// Makes a link of both sockets, with room for the largest message unless a buffer size was requested.
 pub(crate) fn link(
     pair: (Handle, Handle),
     holds: Holds,
@@ -81,7 +81,7 @@ pub(crate) fn link(
     socket_link::link(pair, holds, specification)
 }
 
-/// The same with the socket of one role, whose other end is on another host.
+/// Makes a link of one role's socket, whose peer is on another host.
 pub(crate) fn one_end(
     socket: Handle,
     role: Role,
@@ -92,7 +92,7 @@ pub(crate) fn one_end(
     socket_link::one_end(socket, role, holds, specification)
 }
 
-/// Makes room in both buffers of a socket for the largest message, unless their size was asked for: then they get that.
+/// Makes room in both buffers of a socket for the largest message, or sets the requested buffer size, if there is one.
 pub(crate) fn make_room(end: &Handle, specification: &LinkSpecification) -> io::Result<()> {
     if specification.buffer_bytes.is_some() {
         return socket_link::set_buffers(end.as_handle(), specification);

@@ -1,4 +1,4 @@
-//! Sockets that keep messages apart.
+//! Sockets that keep message boundaries.
 
 mod between_hosts;
 pub(crate) mod datagram;

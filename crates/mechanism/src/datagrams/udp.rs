@@ -1,8 +1,7 @@
 //! UDP over the loopback interface.
 //!
-//! A datagram passes through the protocol and the loopback device, without a connection's state and without
-//! acknowledgements. Expect less than TCP and more than a UNIX socket. A datagram for which the receiver has no
-//! room is thrown away.
+//! A datagram passes through the protocol and the loopback device, without connection state and without acknowledgements.
+//! Expect less than TCP and more than a UNIX socket. A datagram for which the receiver has no room is dropped.
 
 use crate::datagrams::between_hosts::DATAGRAMS_BETWEEN_HOSTS;
 use crate::datagrams::datagram::DATAGRAM_CALLS;
@@ -16,10 +15,10 @@ use furlong_model::{
 use furlong_os::socket;
 use std::io;
 
-/// 65,535 bytes less the headers of IP and UDP.
+/// 65,535 bytes minus the headers of IP and UDP.
 const LARGEST_BYTES: usize = 65_507;
 
-/// What a datagram may hold.
+/// Returns the limits of a UDP datagram.
 pub(super) fn limits() -> Limits {
     Limits::at(LARGEST_BYTES, "the largest UDP datagram over IPv4", "")
 }

@@ -1,8 +1,7 @@
-//! What the devices of furlong's own kernel module have in common: whether they are there, and which channel nobody
-//! uses.
+//! The channels of furlong's own kernel module: whether the devices exist, and which channels are free.
 //!
-//! A channel is claimed with a lock on its device, so that two runs never take the same one. Nothing is written down:
-//! what a run changes of a channel the module itself takes back after the last user, however that one ends.
+//! A channel is claimed with a lock on its device, so that two runs never use the same channel. There is no journal: the module
+//! itself resets a channel after its last user has exited, no matter how.
 
 use furlong_model::Unavailable;
 use furlong_os::cpu;
@@ -12,33 +11,33 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How often all channels are looked at until enough are free: while another run looks at one, it has it open.
+/// Maximum number of sweeps over all channels. While another run examines a channel, it has the channel open.
 const LOOKS: usize = 100;
 
 /// One of the two kinds of devices.
 pub(crate) struct Kind {
-    /// Where the device of a channel is.
+    /// Returns the path of a channel's device.
     pub path: fn(u32) -> PathBuf,
-    /// The state of an open device.
+    /// Returns the state of an open device.
     pub look: fn(BorrowedHandle<'_>) -> io::Result<State>,
 }
 
-/// What one look at a channel told.
+/// State of a channel.
 pub(crate) struct State {
-    /// The version of the contract that the module speaks.
+    /// Version of the module's interface.
     pub abi: u32,
-    /// Whether nobody else has it open, and nobody's things are in it.
+    /// Whether no other process has the channel open, and it holds no data and no changed limits.
     pub free: bool,
 }
 
-/// A channel that is ours until its device is closed.
+/// A channel that this process owns until its device is closed.
 #[derive(Debug)]
 pub(crate) struct Claimed {
     pub path: PathBuf,
     pub device: File,
 }
 
-/// Claims so many free channels.
+/// Claims `WANTED` free channels.
 pub(crate) fn claim<const WANTED: usize>(kind: &Kind) -> Result<[Claimed; WANTED], Unavailable> {
     let mut seen = (0, 0);
     for _ in 0..LOOKS {
@@ -52,13 +51,14 @@ pub(crate) fn claim<const WANTED: usize>(kind: &Kind) -> Result<[Claimed; WANTED
     let (free, channels) = seen;
     Err(Unavailable::new(
         format!(
-            "{WANTED} free channels are needed, and {free} of the kernel module furlong's {channels} (its parameter channels) are free"
+            "{WANTED} free channels are needed, but only {free} of the {channels} of the kernel module furlong (its \
+             parameter channels) are free"
         ),
-        "end what uses the others, or load the module with more: modprobe furlong channels=16",
+        "end the processes that use the others, or load the module with more: modprobe furlong channels=16",
     ))
 }
 
-/// The first free channels, up to so many, and how many were looked at.
+/// Returns the first free channels, up to `wanted`, and the number of channels that were examined.
 fn sweep(kind: &Kind, wanted: usize) -> Result<(Vec<Claimed>, u32), Unavailable> {
     let mut claimed = Vec::new();
     let mut number = 0;
@@ -88,7 +88,7 @@ fn sweep(kind: &Kind, wanted: usize) -> Result<(Vec<Claimed>, u32), Unavailable>
 fn absent() -> Unavailable {
     Unavailable::new(
         "the kernel module furlong is not loaded",
-        "as root: furlong driver install; furlong driver status says what that needs",
+        "as root: furlong driver install; furlong driver status lists what it needs",
     )
 }
 
@@ -97,15 +97,15 @@ fn refused(error: &io::Error) -> Unavailable {
         io::ErrorKind::PermissionDenied => {
             "join the group furlong, to which its devices belong, or run as root"
         }
-        _ => "furlong driver status says more",
+        _ => "run furlong driver status for details",
     };
     Unavailable::new(format!("the kernel module furlong cannot be used: {error}"), remedy)
 }
 
-/// A shell that writes to a device before there is one makes a plain file of that name.
+/// Returns the error for a file that is not a device: a shell that writes to a missing device creates a plain file.
 fn stranger(path: &Path, error: &io::Error) -> Unavailable {
     Unavailable::new(
-        format!("{} is no device of the kernel module furlong: {error}", path.display()),
+        format!("{} is not a device of the kernel module furlong: {error}", path.display()),
         "remove it, then load the module, as root: furlong driver install",
     )
 }
@@ -113,21 +113,21 @@ fn stranger(path: &Path, error: &io::Error) -> Unavailable {
 fn other_version(abi: u32) -> Unavailable {
     Unavailable::new(
         format!(
-            "the kernel module furlong that is loaded speaks version {abi} of its contract, and this program version {}",
+            "the loaded kernel module furlong has ABI version {abi}, but this program needs version {}",
             driver::ABI
         ),
-        "load the one that belongs to it, as root: furlong driver install",
+        "load the matching module, as root: furlong driver install",
     )
 }
 
-/// Bytes that a module with these parameters has left for channels that are made larger: what each of them holds at
-/// first stays set aside for it.
+/// Returns the bytes that the module's parameters leave for channels that are enlarged. The initial capacity of each channel
+/// stays reserved for it.
 pub(crate) fn spare_bytes() -> Option<usize> {
     let each = queue_bytes()?.saturating_add(driver::parameter("shm_size")?);
     Some(driver::parameter("memory_max")?.saturating_sub(each.saturating_mul(driver::parameter("channels")?)))
 }
 
-/// Bytes of the messages that a queue holds at first.
+/// Returns the initial capacity of a queue in bytes of messages.
 pub(crate) fn queue_bytes() -> Option<usize> {
     Some(driver::parameter("message_depth")?.saturating_mul(driver::parameter("message_size")?))
 }
@@ -139,7 +139,7 @@ mod tests {
     const NOWHERE: Kind =
         Kind { path: |_| "/dev/null/furlong".into(), look: |_| Err(io::ErrorKind::Unsupported.into()) };
 
-    /// A device that answers whatever it is asked, as far as opening goes.
+    /// Paths of devices that open but answer no request.
     fn nulls(number: u32) -> PathBuf {
         PathBuf::from(if number < 3 { "/dev/null" } else { "/dev/furlong-nothing" })
     }
@@ -156,12 +156,12 @@ mod tests {
             reason(&absent).contains("not loaded: as root: furlong driver install; furlong driver status")
         );
         let stranger = Kind { path: nulls, ..NOWHERE };
-        assert!(reason(&stranger).contains("/dev/null is no device"));
+        assert!(reason(&stranger).contains("/dev/null is not a device"));
         assert!(reason(&NOWHERE).contains("cannot be used"));
         let older = Kind { path: nulls, look: |_| Ok(State { abi: driver::ABI + 1, free: true }) };
         assert!(reason(&older).contains("version 2"));
         let busy = Kind { path: nulls, look: |_| Ok(State { abi: driver::ABI, free: false }) };
-        assert!(reason(&busy).contains("furlong's 3 ("), "{}", reason(&busy));
+        assert!(reason(&busy).contains("of the 3 of the kernel module furlong ("), "{}", reason(&busy));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What several of Linux's mechanisms share.
+//! Code that several Linux mechanisms share.
 
 pub(crate) mod driver_channel;
 pub(crate) mod one_to_all;

@@ -1,7 +1,7 @@
-//! Links over which one call, or one set of calls, hands a message to every receiver: what those share that have an end for each
-//! receiver.
+//! Links over which one call, or one set of calls, sends a message to every receiver: the parts shared by mechanisms with an
+//! end for each receiver.
 //!
-//! All receivers inherit the ends of all. Each takes the next place as it opens its own, and closes the others.
+//! All receivers inherit the ends of all receivers. Each takes the next index as it opens its own end, and closes the others.
 
 use crate::streams::byte_stream::ByteStream;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Message};
@@ -11,10 +11,10 @@ use furlong_os::linux::pipe;
 use furlong_os::{AsHandle, BorrowedHandle, Handle};
 use std::io;
 
-/// Bytes of a place in the pipe that hands places out.
+/// Bytes of an index in the pipe that distributes the indexes.
 const PLACE_BYTES: usize = 2;
 
-/// Gives each receiver one of these ends.
+/// Distributes these ends among the receivers.
 pub(crate) fn give_each(link: &mut Link, ends: Vec<Handle>) -> io::Result<()> {
     let (places, to_fill) = pipe::pipe()?;
     for place in 0..ends.len() as u16 {
@@ -28,27 +28,27 @@ pub(crate) fn give_each(link: &mut Link, ends: Vec<Handle>) -> io::Result<()> {
 /// Takes the end of the next receiver.
 pub(crate) fn take_own(specification: &LinkSpecification, setup: &mut EndpointSetup) -> io::Result<Handle> {
     let (places, mut place) = (setup.descriptor()?, [0; PLACE_BYTES]);
-    // Small enough that a reader takes a whole one.
+    // An index is small enough for an atomic read from the pipe.
     if read(places.as_handle(), &mut place)? != PLACE_BYTES {
         let receivers = specification.receivers;
         return Err(io::Error::other(format!(
-            "the link was made for {receivers} receivers, and all have come"
+            "the link is for {receivers} receivers, and all are connected"
         )));
     }
     let mut ends = setup.descriptors(specification.receivers)?;
     Ok(ends.swap_remove(u16::from_le_bytes(place) as usize))
 }
 
-/// What hands a message to every receiver.
+/// The sending side of a link to every receiver.
 pub trait ToAll {
-    /// Sends the whole message to all.
+    /// Sends the whole message to all receivers.
     ///
     /// # Errors
-    /// As [`Endpoint::send`].
+    /// Returns the errors of [`Endpoint::send`].
     fn send(&mut self, message: &mut Message) -> io::Result<()>;
 }
 
-/// Opens an end of a link with a stream to each receiver, and a pipe back: what hands messages to all is made of the ends of those
+/// Opens an end of a link with a stream to each receiver, and a pipe back. `to_all` makes the sending side from the ends of the
 /// streams.
 pub(crate) fn open_streams<A>(
     specification: &LinkSpecification,
@@ -68,12 +68,12 @@ pub(crate) fn open_streams<A>(
     }
 }
 
-/// An end of a link from one to all, and back from whoever answers.
+/// An end of a link from one sender to all receivers, and back from the receiver that answers.
 #[derive(Debug)]
 pub enum OneToAll<A, E> {
-    /// Who sends to all, and the end by which answers come.
+    /// The sending side, and the end from which answers are read.
     Sender(A, E),
-    /// One of those who receive.
+    /// The end of one receiver.
     Receiver(E),
 }
 

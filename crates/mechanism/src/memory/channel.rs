@@ -1,11 +1,12 @@
-//! furlong's own library for other programs, `furlong-channel`: a ring each way in memory that both map, a sealed memfd or a
-//! section.
+//! furlong's own library for other programs, `furlong-channel`: a ring in each direction in memory that both processes map, a
+//! sealed memfd or a section.
 //!
-//! The sender copies a message in with its length in front of it, and the receiver copies it out, or each does its work where
-//! the message lies; no index travels with a message. It makes system calls to sleep, to wake who sleeps, and to look whether the other end lives. Expect a spinning
-//! row to be as fast as a mailbox in a round trip and many times faster one way, where a mailbox has room for one message; an
-//! adaptive row to be like a spinning one while messages come, and a sleeping one of it to take what a futex takes, or an event of Windows. Each
-//! end treats the other one as hostile: what it reads from the memory it checks.
+//! The sender copies a message into the ring with its length in front of it, and the receiver copies it out. With zero-copy
+//! access both work on the message in place. No index travels with a message. System calls are made only to sleep, to wake a
+//! sleeping process, and to check whether the peer is alive. Expect busy-waiting to be as fast as a mailbox in a round trip and
+//! many times faster one way, because a mailbox has room for one message. Expect the adaptive strategy to match busy-waiting
+//! while messages arrive, and a sleeping end to take the time of a futex, or of an event on Windows. Each end treats the other
+//! one as hostile and validates all that it reads from the memory.
 
 use crate::memory::channel_end::{self, SLEEPERS_CALLS, SLEEPERS_WAIT, SPINNERS_CALLS};
 use crate::memory::in_place::{self, STAMP_BYTES, Stamps, ToRead, ToWrite};
@@ -20,28 +21,28 @@ use furlong_os::trusted_channel::trust;
 use std::io;
 use std::marker::PhantomData;
 
-/// The largest message for which rings are made that hold it at once.
+/// Maximum size in bytes of a message for which rings are made that hold it at once.
 const MOST_BYTES: usize = 1 << 30;
 
-/// A way in which the library waits.
+/// A wait strategy of the library.
 pub trait Way: 'static {
-    /// As rows name it.
+    /// Wait strategy in the benchmark's name.
     const WAIT: &'static [Wait];
-    /// As the library does.
+    /// Wait strategy of the library's options.
     const WAITING: Waiting;
-    /// What it calls.
+    /// System calls of the strategy.
     const CALLS: Calls;
 }
 
-/// Looks again and again.
+/// Busy-waits.
 #[derive(Debug)]
 pub struct Spinning;
 
-/// Sleeps at once.
+/// Blocks at once.
 #[derive(Debug)]
 pub struct Sleeping;
 
-/// Looks for as long as a wake-up takes, then sleeps.
+/// Busy-waits for the duration of a wake-up, then blocks.
 #[derive(Debug)]
 pub struct Adapting;
 
@@ -63,18 +64,18 @@ impl Way for Adapting {
     const CALLS: Calls = SLEEPERS_CALLS;
 }
 
-/// The library with one of its ways of waiting.
+/// The library with one of its wait strategies.
 #[derive(Debug)]
 pub struct LibraryChannel<W>(PhantomData<W>);
 
-/// Rings are made larger than this for a single message, and not for more.
+/// Capacity in bytes above which rings are only enlarged to hold a single message.
 const LARGE_BYTES: usize = 64 << 20;
 
-/// Bytes in the longest message that the library lends in one piece, however large the ring is.
+/// Maximum bytes of a message with zero-copy access, regardless of the size of the ring.
 const MOST_IN_PLACE_BYTES: usize = (16 << 20) - 8;
 
-/// What both roles make their ends with: rings as large as is asked, or else so that they hold as many messages as are asked
-/// for; and always such that they hold, or lend, one while nobody receives.
+/// Returns the options with which both roles make their ends. The rings have the requested size, or otherwise a size for the
+/// requested number of messages. They always hold one message while no process receives, with zero-copy access if it is used.
 fn options<W: Way>(specification: &LinkSpecification) -> Options {
     let largest = specification.largest_bytes();
     let asked = specification.buffer_bytes;
@@ -154,9 +155,9 @@ impl<W: Way> Mechanism for LibraryChannel<W> {
 /// One end of the channel, which waits inside its calls.
 #[derive(Debug)]
 pub enum End {
-    /// Which believes nothing of what the other end writes.
+    /// An end that copies messages and does not trust the data of the other end.
     Copies(Channel),
-    /// Which writes and reads messages where they lie.
+    /// An end with zero-copy access, which writes and reads messages in place.
     Lends(Channel<Trusted>, Access),
 }
 
@@ -188,7 +189,7 @@ impl Endpoint for End {
     }
 }
 
-/// A message that has no room: its beginning, and how long it is.
+/// Receives a message that is larger than the buffer: copies its beginning and returns its length.
 #[cold]
 fn recv_too_long(channel: &mut Channel, message: &mut Message) -> io::Result<usize> {
     let whole = channel.recv_vec()?;

@@ -1,9 +1,8 @@
-//! Messages that are written and read where they lie, in memory that both processes map.
+//! Messages that are written and read in place, in memory that both processes map.
 //!
-//! The loop prepares the stamps of a message in a buffer and checks them in another one: its first and its last 8 bytes. The
-//! bytes between them are made here, out of the first ones, which no other message has: each word is the first one
-//! again. Whoever reads them finds whatever was left there by another message. In the verified pass every byte comes out of
-//! the buffer and goes into the other one.
+//! The loop prepares the stamps of a message (its first and last 8 bytes) in a buffer and checks them in another one. The bytes
+//! between them are made here: each word repeats the first one, which no other message has. So a receiver that reads the bytes
+//! detects remains of another message. In the verified pass every byte is copied out of the first buffer and into the second.
 
 use crate::Message;
 use furlong_model::Access;
@@ -13,44 +12,45 @@ use std::io;
 /// Bytes of a stamp.
 pub(crate) const STAMP_BYTES: usize = 8;
 
-/// Shorter messages are stamps and little else: they are copied, in registers.
+/// Minimum size of a message that is accessed in place. Shorter messages are stamps and little else, and are copied in
+/// registers.
 const SHORTEST_BYTES: usize = 3 * STAMP_BYTES;
 
 /// The first and the last bytes of a message.
 pub(crate) type Stamps = [[u8; STAMP_BYTES]; 2];
 
-/// Where a message is to lie.
+/// The destination of a message.
 pub(crate) trait ToWrite {
     /// Copies a message in.
     fn write(self, message: &[u8]);
 
-    /// Writes the stamps of a message of `len` bytes and, if they are asked for, the bytes between them.
+    /// Writes the stamps of a message of `len` bytes and, if `and_between` is set, the bytes between them.
     fn make(self, len: usize, stamps: Stamps, and_between: bool);
 }
 
-/// Where a message lies.
+/// The location of a message.
 pub(crate) trait ToRead {
     /// Copies the beginning of the message out.
     fn read(self, buffer: &mut [u8]);
 
-    /// Reads the stamps of a message of `len` bytes, and says whether the bytes between them, if they are asked for, are what
-    /// [`make`](ToWrite::make) has written.
+    /// Reads the stamps of a message of `len` bytes. Returns them, and whether the bytes between them are those that
+    /// [`make`](ToWrite::make) wrote, if `and_between` is set.
     fn look(self, len: usize, and_between: bool) -> (Stamps, bool);
 }
 
-/// The bytes between the stamps of a message are not those that were written for it.
+/// Error of a message whose bytes between the stamps are not those that were written for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotAsWritten;
 
 impl fmt::Display for NotAsWritten {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("bytes of a message that was read in place are not those that were written for it")
+        f.write_str("a message that was read in place differs from the message that was written")
     }
 }
 
 impl std::error::Error for NotAsWritten {}
 
-/// Writes a message where it is to lie.
+/// Writes a message to its destination.
 #[inline(never)]
 pub(crate) fn put(place: impl ToWrite, message: &Message, access: Access) {
     match stamps(message) {
@@ -61,8 +61,8 @@ pub(crate) fn put(place: impl ToWrite, message: &Message, access: Access) {
     }
 }
 
-/// Reads a message of `len` bytes where it lies, and leaves its stamps in `message`; of one that has another length than
-/// expected, its beginning.
+/// Reads a message of `len` bytes in place, and writes its stamps to `message`. If the message has another length than
+/// expected, its beginning is copied.
 #[inline(never)]
 pub(crate) fn take(
     place: impl ToRead,
@@ -81,7 +81,7 @@ pub(crate) fn take(
     if is_as_written { Ok(len) } else { Err(io::Error::other(NotAsWritten)) }
 }
 
-/// The stamps of a message that is not too short for both and something between them.
+/// Returns the stamps of a message that is long enough for both and some bytes between them.
 fn stamps(message: &[u8]) -> Option<Stamps> {
     let ends = message.first_chunk().zip(message.last_chunk());
     ends.filter(|_| message.len() >= SHORTEST_BYTES).map(|(first, last)| [*first, *last])
@@ -105,7 +105,7 @@ mod tests {
         message
     }
 
-    /// Puts a message of each length into a place and takes it out again, whole and with each byte changed.
+    /// Writes a message of each length to a place and reads it again, unchanged and with each byte changed.
     fn goes_through<P: ToWrite + ToRead>(mut place: impl FnMut() -> P) {
         for len in 1..=LONGEST {
             let (sent, mut received) = (message(len, len as u8), Message::new(len).unwrap());

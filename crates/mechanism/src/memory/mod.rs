@@ -1,7 +1,7 @@
-//! Memory that both processes map: what backs it, how messages lie in it, and how the other end is woken.
+//! Memory that both processes map: its backing, the layout of messages in it, and how the other end is woken.
 //!
-//! The three are apart, so that two rows differ in one thing only: a segment (what backs the memory) times a
-//! layout (how messages lie) times a doorbell (how to wait and wake).
+//! The three are separate, so that two benchmarks can differ in one property only: a segment (the backing) times a layout (of
+//! messages) times a doorbell (to wait and wake).
 
 pub(crate) mod channel;
 pub mod doorbell;
@@ -20,7 +20,7 @@ use linux::channel_end;
 use windows::channel_end;
 
 #[cfg(target_os = "linux")]
-/// Where the semaphore lies that each role posts, in lines of their own behind that of the slots.
+/// Offset of the semaphore that each role posts, each on separate cache lines behind the line of the slots.
 pub(crate) const SEMAPHORE_OFFSETS: [usize; 2] = [128, 256];
 
 /// Bytes at the start of a region that are not for payload: the line of the slots and two semaphores.

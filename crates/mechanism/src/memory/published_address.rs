@@ -1,6 +1,6 @@
-//! Messages that stay in their sender's memory: it publishes where one lies, and the receiver fetches it by system call.
+//! Messages that stay in their sender's memory: the sender publishes the address, and the receiver reads it with a system call.
 //!
-//! The sender must leave the message alone until it is fetched, and the receiver needs the right to trace the sender.
+//! The sender must not change the message until it is read, and the receiver needs the right to trace the sender.
 
 use crate::memory::doorbell::Doorbell;
 use crate::memory::layout::lending::Lending;
@@ -15,36 +15,36 @@ use furlong_os::BorrowedHandle;
 use std::io;
 use std::marker::PhantomData;
 
-/// What is published is where a message lies, not the message.
+/// Bytes of the published value: the address of a message.
 const ADDRESS_BYTES: usize = 8;
 
 /// A way to read the memory of another process.
 pub trait Reader: Sized + 'static {
-    /// The mechanism's name.
+    /// Name of the mechanism.
     const NAME: &'static str;
-    /// One line that says what it is.
+    /// Summary of the mechanism in one line.
     const SUMMARY: &'static str;
-    /// Whether programs use it so often that whoever measures nothing in particular looks for it.
+    /// Whether programs use it so often that a run without a selection includes it.
     const IS_COMMON: bool;
-    /// The system call of one message.
+    /// System call per message.
     const CALLS: &'static [Call];
-    /// How the call is named, and what may allow it where it is refused.
+    /// Name of the call, and the remedy if it is refused.
     const REFUSED: (&'static str, &'static str);
 
-    /// Lets the other role read this process's memory, where that is not so already.
+    /// Permits the other role to read this process's memory, if that is not permitted already.
     fn allow_peers() {}
 
-    /// Of this process, which may not have come so far that it allows it.
+    /// Creates a reader of the peer's memory. The peer may not have permitted the access yet.
     fn new(peer: i32) -> Self;
 
-    /// Copies what lies at an address there, at least a byte of it.
+    /// Copies bytes from this address of the peer's memory, at least one byte.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// Returns the error of the kernel.
     fn read(&mut self, address: u64, buffer: &mut [u8]) -> io::Result<usize>;
 }
 
-/// Reads straight from the peer's memory in one way; a doorbell says when.
+/// The mechanism with a way to read the peer's memory, and a doorbell that reports published addresses.
 #[derive(Debug)]
 pub struct PublishedAddress<R, D>(PhantomData<(R, D)>);
 
@@ -96,7 +96,7 @@ impl<R: Reader, D: Doorbell> Mechanism for PublishedAddress<R, D> {
     }
 }
 
-/// Publishes addresses and reads from the peer's.
+/// An end that publishes addresses and reads from the peer's addresses.
 #[derive(Debug)]
 pub struct Window<R, D> {
     slots: SlotPair<D>,

@@ -1,4 +1,4 @@
-//! What wakes another process and carries next to nothing.
+//! Mechanisms that wake another process and carry at most a few bytes.
 
 #[cfg(target_os = "linux")]
 pub(crate) mod linux;

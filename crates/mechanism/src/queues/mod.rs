@@ -1,4 +1,4 @@
-//! Queues of messages in the kernel.
+//! Message queues in the kernel.
 
 #[cfg(target_os = "linux")]
 pub(crate) mod linux;

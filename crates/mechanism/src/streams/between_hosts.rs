@@ -1,4 +1,4 @@
-//! A stream socket between two hosts: the responder listens, and takes for its initiator who shows the secret.
+//! A stream socket between two hosts: the responder listens, and accepts the client with the secret as its initiator.
 
 use crate::socket_link::{Holds, one_end};
 use crate::{BetweenHosts, Entrance, Link, LinkSpecification, Secret};
@@ -8,13 +8,13 @@ use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-/// How streams with an address do that.
+/// The steps for streams with a network address.
 pub(super) const STREAM_BETWEEN_HOSTS: BetweenHosts = BetweenHosts { listen, enter, send_again: None };
 
-/// Between two looks for who has come.
+/// Interval between two attempts to accept a connection.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// How long somebody who has come may take to show the secret.
+/// Maximum time that a client may take to send the secret.
 const LONGEST_SILENCE: Duration = Duration::from_secs(1);
 
 fn listen(at: IpAddr) -> io::Result<Box<dyn Entrance>> {
@@ -58,16 +58,16 @@ impl Entrance for StreamEntrance {
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(LOOK),
-                // Who has come is gone again.
+                // The client has closed its connection already.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(error) => return Err(error),
             }
         }
-        Err(io::Error::new(io::ErrorKind::TimedOut, "the initiator has not come to the port"))
+        Err(io::Error::new(io::ErrorKind::TimedOut, "the initiator has not connected to the port"))
     }
 }
 
-/// The connection, if who has made it shows the secret in time.
+/// Returns the connection if its client sends the secret in time.
 fn shown(mut stream: TcpStream, secret: &Secret) -> io::Result<Option<TcpStream>> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(LONGEST_SILENCE))?;

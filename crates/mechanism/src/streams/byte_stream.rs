@@ -1,4 +1,4 @@
-//! What pipes, FIFOs and stream sockets of Linux share: a descriptor to write to and one to read from.
+//! Code shared by pipes, FIFOs and stream sockets of Linux: a descriptor to write to and one to read from.
 
 pub(crate) use super::stream::limits;
 use super::stream::{Stream, Ways};
@@ -13,7 +13,7 @@ use std::io;
 /// A stream is written to and read from like a file.
 pub(crate) const STREAM_CALLS: Calls = Calls::of(&[Call::Once("write")], &[Call::Once("read")]);
 
-/// The ways to wait for a descriptor.
+/// Wait strategies of a descriptor.
 pub(crate) const DESCRIPTOR_WAITS: &[Wait] = &[
     Wait::Block,
     Wait::Spin,
@@ -45,30 +45,30 @@ impl Ways for HandlePair {
 }
 
 impl ByteStream {
-    /// Takes a reading and a writing end from the set-up.
+    /// Opens an end with a reading and a writing descriptor from the set-up.
     pub(crate) fn of_two(setup: &mut EndpointSetup, blocking: bool) -> io::Result<ByteStream> {
         ByteStream::new(setup.descriptor()?, setup.descriptor()?, blocking)
     }
 
-    /// Takes a socket from the set-up.
+    /// Opens an end with a socket from the set-up.
     pub(crate) fn of_socket(setup: &mut EndpointSetup, blocking: bool) -> io::Result<ByteStream> {
         let socket = setup.descriptor()?;
         ByteStream::new(socket.try_clone()?, socket, blocking)
     }
 
-    /// The end that is written to.
+    /// Returns the descriptor to write to.
     #[inline]
     pub(crate) fn writer(&self) -> BorrowedHandle<'_> {
         self.ways.send.as_handle()
     }
 
-    /// One that is only read from.
+    /// Opens an end that is only read from.
     #[cfg(target_os = "linux")]
     pub(crate) fn of_reader(reader: Handle) -> io::Result<ByteStream> {
         ByteStream::new(reader.try_clone()?, reader, true)
     }
 
-    /// Reads from one and writes to the other.
+    /// Opens an end that reads from `reader` and writes to `writer`.
     pub(crate) fn new(reader: Handle, writer: Handle, blocking: bool) -> io::Result<ByteStream> {
         Ok(Stream::over(HandlePair::new(writer, reader, blocking)?))
     }

@@ -1,4 +1,4 @@
-//! Streams of bytes: order is kept, boundaries between messages are not.
+//! Byte streams, which keep the order of messages but not the boundaries between them.
 
 mod between_hosts;
 #[cfg(target_os = "linux")]

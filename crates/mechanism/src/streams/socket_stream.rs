@@ -1,4 +1,4 @@
-//! An end of a stream socket. Linux reads and writes one like a file; Windows has calls of its own for sockets.
+//! An end of a stream socket. Linux reads and writes a socket like a file; Windows has separate calls for sockets.
 
 #[cfg(target_os = "linux")]
 pub(crate) use super::byte_stream::{ByteStream as SocketStream, STREAM_CALLS};

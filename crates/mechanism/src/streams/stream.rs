@@ -1,4 +1,4 @@
-//! What pipes and stream sockets share on every system: bytes in order, without boundaries.
+//! Code shared by pipes and stream sockets on every system: bytes in order, without boundaries.
 
 use crate::{Endpoint, Message};
 use furlong_model::Limits;
@@ -6,42 +6,42 @@ use furlong_os::BorrowedHandle;
 use furlong_os::wait::Interest;
 use std::io;
 
-/// A stream takes messages of any size, in as many parts as it likes.
+/// Returns no limits: a stream accepts messages of any size, in any number of parts.
 pub(crate) fn limits() -> Limits {
     Limits::none()
 }
 
-/// What a stream is written to and read from by, a call each. A call that finds nothing to do waits or says so.
+/// The calls that write and read a stream, one call each. If a call has nothing to do, it waits or returns `WouldBlock`.
 pub trait Ways {
     /// Writes some of the bytes.
     ///
     /// # Errors
-    /// `WouldBlock` if it does not wait and there is no room.
+    /// Returns `WouldBlock` if it does not wait and there is no room.
     fn write(&self, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Reads some bytes; 0 is the end.
+    /// Reads some bytes; 0 is the end of the stream.
     ///
     /// # Errors
-    /// `WouldBlock` if it does not wait and there is nothing.
+    /// Returns `WouldBlock` if it does not wait and there are no bytes.
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// What tells that it can be written to or read from, if something does.
+    /// Returns the descriptor to watch for readability or writability, if there is one.
     fn readiness(&self, _interest: Interest) -> Option<BorrowedHandle<'_>> {
         None
     }
 }
 
-/// An end of a byte stream: messages are told apart by their agreed length.
+/// An end of a byte stream. Messages are separated by their agreed length.
 #[derive(Debug)]
 pub struct Stream<W> {
     pub(super) ways: W,
-    /// Bytes of the message under way that are done, where a non-blocking call gave up in the middle.
+    /// Finished bytes of a partly transferred message, if a non-blocking call returned before its end.
     received: usize,
     sent: usize,
 }
 
 impl<W: Ways> Stream<W> {
-    /// An end at which no message is under way.
+    /// Creates an end without a partly transferred message.
     pub(super) fn over(ways: W) -> Stream<W> {
         Stream { ways, received: 0, sent: 0 }
     }

@@ -1,8 +1,7 @@
-//! UNIX stream sockets, connected by a path.
+//! UNIX stream sockets, connected through a path.
 //!
-//! A send copies the bytes into a buffer of its own and puts it on the other socket's queue, and a receive
-//! copies them out and frees it. Expect a pipe's wake-ups and a little more for the buffer and the socket's
-//! locks.
+//! A send copies the bytes into a new buffer and puts it on the other socket's queue. A receive copies them out and frees the
+//! buffer. Expect a pipe's wake-ups and a little more for the buffer and the socket's locks.
 
 use crate::socket_link::{Holds, SOCKET_WAITS, link};
 use crate::streams::socket_stream::{STREAM_CALLS, SocketStream};
@@ -44,7 +43,7 @@ impl Mechanism for UnixStream {
             Ok(()) => Ok(limits()),
             Err(error) => Err(Unavailable::new(
                 format!("this system has no UNIX stream sockets: {error}"),
-                "Windows has them from version 1803 on, and Wine 8 has none",
+                "use Windows 1803 or later; Wine 8 does not have them",
             )),
         }
     }

@@ -1,4 +1,4 @@
-//! Whose a file is and what this process may do with it, without opening it: opening a device can change it.
+//! Owner of a file and rights of this process, without opening the file: opening a device can change it.
 
 use crate::error::check;
 use std::ffi::CString;
@@ -8,23 +8,23 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-/// Whose a file is, as its file system has it.
+/// Owner and mode of a file, as its file system reports them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ownership {
     /// Permission bits, as in `0o660`.
     pub mode: u32,
-    /// The user's number.
+    /// UID of the owner.
     pub user: u32,
-    /// The group's number.
+    /// GID of the group.
     pub group: u32,
     /// Whether it is a character device.
     pub is_character_device: bool,
 }
 
-/// Whose the file is that a path leads to.
+/// Returns the ownership of the file at `path`; follows links.
 ///
 /// # Errors
-/// There is none, or a folder on the way may not be searched.
+/// Returns an error if the file does not exist, or if a directory of the path may not be searched.
 pub fn ownership(path: &Path) -> io::Result<Ownership> {
     let file = fs::metadata(path)?;
     Ok(Ownership {
@@ -35,12 +35,12 @@ pub fn ownership(path: &Path) -> io::Result<Ownership> {
     })
 }
 
-/// Whether its mode lets the effective user read and write the file; `false` also where there is none.
+/// Returns whether the effective user may read and write the file; `false` also if it does not exist.
 pub fn may_read_and_write(path: &Path) -> bool {
     may(path, libc::R_OK | libc::W_OK)
 }
 
-/// Whether its mode lets the effective user run the file; `false` also for a folder, and where there is none.
+/// Returns whether the effective user may execute the file; `false` also if it is a directory or does not exist.
 pub fn may_execute(path: &Path) -> bool {
     path.is_file() && may(path, libc::X_OK)
 }
@@ -62,7 +62,7 @@ mod tests {
         for none in ["/dev/no such device", "", "/dev/null\0"] {
             assert!(!may_read_and_write(none.as_ref()), "{none}");
         }
-        // Root may read and write what nobody else may.
+        // Root may read and write files that no other user may.
         assert_eq!(may_read_and_write("/etc/passwd".as_ref()), identity::user() == 0);
         assert!(may_execute("/bin/sh".as_ref()) && !may_execute("/etc/passwd".as_ref()));
         assert!(!may_execute("/".as_ref()) && !may_execute("/bin/no such program".as_ref()));

@@ -1,42 +1,42 @@
-//! Which processors a process may run on.
+//! CPUs on which a process may run.
 
 use crate::error::{Context, check};
 use crate::linux::proc_files::Status;
 use std::io;
 
-/// Size of the kernel's mask that we pass: 8192 processors, its largest configuration.
+/// Size of the kernel's mask, in 64-bit words: 8192 CPUs, its largest configuration.
 const WORDS: usize = 128;
 
-/// The processors that this process may use, by the kernel's numbers, ascending.
+/// Returns the CPUs that this process may use, by the kernel's numbers, ascending.
 pub fn allowed() -> io::Result<Vec<usize>> {
     let mut mask = [0u64; WORDS];
     // SAFETY: the kernel writes at most the size passed into the mask.
     let asked = check(unsafe { libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) });
     if let Err(error) = asked.context(|| "sched_getaffinity") {
-        // /proc says the same where a filter forbids the call.
+        // /proc has the same list if a filter forbids the call.
         return Status::read().field("Cpus_allowed_list").map(parse_list).ok_or(error);
     }
     Ok((0..WORDS * 64).filter(|number| mask[number / 64] >> (number % 64) & 1 == 1).collect())
 }
 
-/// Binds this process to one processor.
+/// Binds this process to one CPU.
 pub fn pin(processor: usize) -> io::Result<()> {
     let mask = mask_of(&[processor])?;
     // SAFETY: the kernel only reads the mask.
     check(unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) }).map(drop)
 }
 
-/// Tries whether a process may be bound to processors here, which changes nothing: these are the ones it may use.
+/// Checks whether this process may bind itself to CPUs, without a change: `allowed` are the CPUs that it may use.
 ///
 /// # Errors
-/// Why it may not.
+/// Returns the reason why it may not.
 pub fn try_pinning(allowed: &[usize]) -> io::Result<()> {
     let mask = mask_of(allowed)?;
     // SAFETY: the kernel only reads the mask.
     check(unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) }).map(drop)
 }
 
-/// The kernel's mask of processors.
+/// Returns the kernel's mask of these CPUs.
 pub(crate) fn mask_of(processors: &[usize]) -> io::Result<[u64; WORDS]> {
     let mut mask = [0u64; WORDS];
     for processor in processors {
@@ -47,13 +47,13 @@ pub(crate) fn mask_of(processors: &[usize]) -> io::Result<[u64; WORDS]> {
     Ok(mask)
 }
 
-/// The processor that this process is on.
+/// Returns the CPU that this process runs on.
 pub fn current() -> io::Result<usize> {
     // SAFETY: no memory is involved.
     check(unsafe { libc::sched_getcpu() }).map(|number| number as usize)
 }
 
-/// The processors that share a core with `processor`, itself included; just itself where that is unknown.
+/// Returns the CPUs that share a core with `processor`, including itself; only itself if the kernel does not list them.
 pub fn core_siblings(processor: usize) -> Vec<usize> {
     let path = format!("/sys/devices/system/cpu/cpu{processor}/topology/thread_siblings_list");
     match std::fs::read_to_string(path) {
@@ -62,7 +62,7 @@ pub fn core_siblings(processor: usize) -> Vec<usize> {
     }
 }
 
-/// Reads the kernel's lists of numbers, as in `0-2,5`.
+/// Parses the kernel's lists of numbers, for example `0-2,5`.
 fn parse_list(list: &str) -> Vec<usize> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn a_pinned_process_stays() {
         let processor = *allowed().unwrap().last().unwrap();
-        // A thread of its own: the mask belongs to the thread, and other tests share this process.
+        // In a separate thread, because the mask belongs to the thread, and other tests share this process.
         std::thread::spawn(move || {
             pin(processor).unwrap();
             assert_eq!(allowed().unwrap(), [processor]);

@@ -1,51 +1,52 @@
-//! How much memory may still be taken before the kernel starts to kill.
+//! Memory that processes may still allocate before the kernel starts to kill.
 //!
-//! The kernel gives out memory that it has not got: whoever reserves more than there is brings processes to death, and
-//! not only its own.
+//! The kernel overcommits memory: if a process reserves more than the machine has, the kernel kills processes, and not only those
+//! that have reserved it.
 
 use crate::linux::control_group;
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// The memory in bytes that can be had without swapping, by the machine and by each control group that this process is
-/// in; `None` where the kernel does not say.
+/// Returns the memory in bytes that the machine, and each control group that this process is in, can provide without swapping:
+/// the smallest of these values. `None` if the kernel reports none.
 pub fn available_bytes() -> Option<u64> {
     let machine = of_machine("MemAvailable:").map(|kib| kib * 1024);
     control_group::around("memory").iter().filter_map(|group| room_in(group)).chain(machine).min()
 }
 
-/// A number of the machine's account of its memory, as in `of_machine("MemTotal:")`, in the account's own unit: KiB, or
-/// pages for numbers of pages.
+/// Returns a number of /proc/meminfo, for example `of_machine("MemTotal:")`, in the unit of its line: KiB, or pages for numbers
+/// of pages.
 pub fn of_machine(name: &str) -> Option<u64> {
     field(&fs::read_to_string("/proc/meminfo").ok()?, name)
 }
 
-/// How many processes the kernel has killed since it started because memory was short, on the machine and in its groups;
-/// `None` where it does not say.
+/// Returns the number of processes that the kernel has killed since it started because memory was short, on the machine and in
+/// control groups; `None` if the kernel does not report it.
 pub fn kills() -> Option<u64> {
     field(&fs::read_to_string("/proc/vmstat").ok()?, "oom_kill ")
 }
 
-/// Where memory is short, the kernel kills this process rather than one that has not asked for that.
+/// Makes the kernel kill this process first if memory is short, before processes that have not asked for that.
 ///
 /// # Errors
-/// That the kernel cannot be told: there is no /proc.
+/// Returns an error if there is no /proc.
 pub fn be_killed_first() -> io::Result<()> {
-    /// As much as if half of all memory were this process's.
+    /// Counts as much as if this process used half of all memory.
     const BADNESS: i32 = 500;
     const FILE: &str = "/proc/self/oom_score_adj";
     let now = fs::read_to_string(FILE)?.trim().parse().unwrap_or(0);
-    // To make it less takes a right.
+    // Lowering the value requires a privilege.
     if now < BADNESS { fs::write(FILE, BADNESS.to_string()) } else { Ok(()) }
 }
 
-/// What a group may still take: its limit less what it has, without the pages of files, which the kernel drops.
+/// Returns the memory that a group may still allocate: its limit minus its usage, without the pages of files, which the kernel
+/// can drop.
 fn room_in(group: &Path) -> Option<u64> {
     let read = |name: &str| fs::read_to_string(group.join(name)).ok();
     let (limit, current, files) = match read("memory.max") {
         Some(limit) => (limit, read("memory.current")?, ["inactive_file ", "active_file "]),
-        // Version 1, which counts the groups inside apart.
+        // Version 1, which counts the groups inside separately.
         None => {
             let files = ["total_inactive_file ", "total_active_file "];
             (read("memory.limit_in_bytes")?, read("memory.usage_in_bytes")?, files)
@@ -57,7 +58,7 @@ fn room_in(group: &Path) -> Option<u64> {
     Some(limit.saturating_sub(current.saturating_sub(files)))
 }
 
-/// The first number behind `name` at the beginning of a line.
+/// Returns the first number after `name` at the beginning of a line.
 fn field(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
 }

@@ -1,7 +1,7 @@
-//! How a program begins: the same whatever it has inherited from who started it.
+//! Start of a program, independent of what it inherits from its parent.
 //!
-//! A shell, a service manager or a test may hand down ignored and blocked signals, closed descriptors and any umask. What
-//! the rest relies on is put in order here, in one place.
+//! A shell, a service manager or a test may pass on ignored and blocked signals, closed descriptors and any umask. This module
+//! resets in one place what the rest of the program relies on.
 
 use crate::error::check;
 use crate::linux::handle::{keep_on_exec, open_null};
@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use crate::linux::stack::with_enough as with_enough_stack;
 
-/// Signals that are left as they were: who started the program may want them ignored (`nohup`, jobs of a shell in the
-/// background), two cannot be changed, and the standard library has set SIGPIPE.
+/// Signals that are left unchanged: a parent may want them ignored (`nohup`, background jobs of a shell), two cannot be changed,
+/// and the standard library has set SIGPIPE.
 const LEFT: [i32; 9] = [
     libc::SIGHUP,
     libc::SIGINT,
@@ -30,7 +30,7 @@ const LEFT: [i32; 9] = [
 /// Whether standard output was closed when this process began.
 static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Called by the C library before `main`: before that as well, Rust's library opens /dev/null in the place of what is closed.
+/// Called by the C library before `main`: Rust's library opens /dev/null in place of a closed descriptor, also before `main`.
 extern "C" fn note_closed_stdout() {
     // SAFETY: F_GETFD takes nothing and gives a plain integer.
     let is_closed = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) } < 0;
@@ -42,15 +42,15 @@ extern "C" fn note_closed_stdout() {
 #[used]
 static BEFORE_MAIN: extern "C" fn() = note_closed_stdout;
 
-/// Puts in order what this process has inherited. Call it first, while the process has one thread.
+/// Resets the inherited state of this process. Call it first, while the process has one thread.
 ///
-/// Descriptors 0 to 2 are open, so that none of ours takes their place. To a standard output that was closed nothing can be written,
-/// so that a lost result is an error. No signal is blocked, and none is ignored but
-/// those that a user ignores on purpose; one that says that a file has grown too large is, so that the write fails instead.
-/// No file is made that all others may write to, or that its owner may not.
+/// Opens descriptors 0 to 2, so that no descriptor of ours gets one of these numbers. A standard output that was closed cannot be
+/// written, so that a lost result is an error. Unblocks all signals. Ignores only those that a user ignores on purpose, and
+/// SIGXFSZ, so that a write to a file that is too large fails instead. Sets a umask with which no new file is writable for all
+/// others, or not accessible for its owner.
 ///
 /// # Errors
-/// If /dev/null is needed and cannot be opened.
+/// Returns an error if /dev/null is needed and cannot be opened.
 pub fn settle() -> io::Result<()> {
     reserve_standard()?;
     let none = set_of(&[]);
@@ -68,7 +68,7 @@ pub fn settle() -> io::Result<()> {
     Ok(())
 }
 
-/// Makes sure that descriptors 0, 1 and 2 are open, so that nothing of ours can take their place.
+/// Makes sure that descriptors 0, 1 and 2 are open, so that no descriptor of ours gets one of these numbers.
 fn reserve_standard() -> io::Result<()> {
     for number in 0..=2 {
         // SAFETY: F_GETFD takes nothing and gives a plain integer.
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn a_program_begins_the_same_whatever_it_has_inherited() {
         let mut child = fork(&[], io::stderr().as_fd(), Bond::DiesWithParent, || {
-            // SAFETY: dispositions and descriptors of this process alone, which ends when this does.
+            // SAFETY: this changes dispositions and descriptors of this process alone, which ends when the closure does.
             unsafe {
                 for signal in [libc::SIGCHLD, libc::SIGALRM, libc::SIGHUP] {
                     libc::signal(signal, libc::SIG_IGN);

@@ -1,6 +1,6 @@
 //! `CLOCK_MONOTONIC`, read without a system call.
 
-/// Nanoseconds of `CLOCK_MONOTONIC`.
+/// Returns the nanoseconds of `CLOCK_MONOTONIC`.
 #[inline]
 pub fn now_ns() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -9,7 +9,7 @@ pub fn now_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Nanoseconds of processor time that the calling thread has used (`CLOCK_THREAD_CPUTIME_ID`), which takes a system call.
+/// Returns the CPU time of the calling thread in nanoseconds (`CLOCK_THREAD_CPUTIME_ID`), which costs a system call.
 pub fn thread_processor_ns() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the kernel writes one timespec. It cannot fail: the clock exists and the address is ours.
@@ -17,14 +17,13 @@ pub fn thread_processor_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Sleeps until the clock shows `due_ns`, or not at all if it has passed. A timer may wake some time later.
+/// Sleeps until the clock shows `due_ns`, or not at all if that time has passed. The timer may wake the thread some time later.
 pub fn sleep_until(due_ns: u64) {
     let due = libc::timespec {
         tv_sec: (due_ns / 1_000_000_000) as libc::time_t,
         tv_nsec: (due_ns % 1_000_000_000) as libc::c_long,
     };
-    // SAFETY: the kernel only reads the timespec. One that a signal ends early has ended early: callers look at the
-    // clock.
+    // SAFETY: the kernel only reads the timespec. A signal may end the sleep early, and callers check the clock.
     unsafe {
         libc::clock_nanosleep(
             libc::CLOCK_MONOTONIC,

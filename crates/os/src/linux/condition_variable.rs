@@ -4,19 +4,19 @@ use crate::error::check_number;
 use crate::linux::memory::Region;
 use std::io;
 
-/// Bytes between the mutex and the condition variable behind it.
+/// Bytes from the beginning of the mutex to the condition variable.
 const CONDITION_OFFSET: usize = 64;
 
-/// Bytes that both take together, and their alignment at most.
+/// Size in bytes of both together, and an upper bound of their alignment.
 pub const BYTES: usize = 128;
 
-/// Makes both at `offset` of the region, shared between processes.
+/// Initialises both at `offset` of the region, shared between processes.
 pub fn initialise(region: &Region, offset: usize) -> io::Result<()> {
     const { assert!(size_of::<libc::pthread_mutex_t>() <= CONDITION_OFFSET) };
     const { assert!(size_of::<libc::pthread_cond_t>() <= BYTES - CONDITION_OFFSET) };
     let (mutex, condition) = (mutex(region, offset), condition(region, offset));
-    // SAFETY: both places are inside the region and aligned, nobody uses them before this returns, and the attributes
-    // are made before they are used.
+    // SAFETY: both places are inside the region and aligned, no process uses them before this returns, and the attributes are
+    // initialised before they are used.
     unsafe {
         let mut mutex_kind = std::mem::MaybeUninit::<libc::pthread_mutexattr_t>::uninit();
         check_number(libc::pthread_mutexattr_init(mutex_kind.as_mut_ptr()))?;
@@ -32,21 +32,21 @@ pub fn initialise(region: &Region, offset: usize) -> io::Result<()> {
     }
 }
 
-/// Locks and unlocks the mutex, so that nobody is between looking and sleeping, then wakes who sleeps.
+/// Locks and unlocks the mutex, so that no process is between its check and its sleep, then wakes one that sleeps.
 #[inline]
 pub fn signal(region: &Region, offset: usize) -> io::Result<()> {
     lock(region, offset)?;
     unlock(region, offset)?;
-    // SAFETY: a condition variable was made there, and the region outlives the call.
+    // SAFETY: a condition variable was initialised there, and the region outlives the call.
     check_number(unsafe { libc::pthread_cond_signal(condition(region, offset)) })
 }
 
-/// Sleeps until `done`, which is asked with the mutex held.
+/// Sleeps until `done` returns `true`. It is called with the mutex held.
 #[inline]
 pub fn wait(region: &Region, offset: usize, done: impl Fn() -> bool) -> io::Result<()> {
     lock(region, offset)?;
     while !done() {
-        // SAFETY: both were made there, the mutex is ours, and the region outlives the call.
+        // SAFETY: both were initialised there, this thread holds the mutex, and the region outlives the call.
         let slept = unsafe { libc::pthread_cond_wait(condition(region, offset), mutex(region, offset)) };
         after(slept, region, offset)?;
     }
@@ -55,16 +55,16 @@ pub fn wait(region: &Region, offset: usize, done: impl Fn() -> bool) -> io::Resu
 
 #[inline]
 fn lock(region: &Region, offset: usize) -> io::Result<()> {
-    // SAFETY: a mutex was made there, and the region outlives the call.
+    // SAFETY: a mutex was initialised there, and the region outlives the call.
     let locked = unsafe { libc::pthread_mutex_lock(mutex(region, offset)) };
     after(locked, region, offset)
 }
 
-/// A mutex whose owner died is ours, and guards nothing that could be half done.
+/// Makes a mutex consistent whose owner died. This thread holds it then, and it guards no data that could be half written.
 #[inline]
 fn after(locked: libc::c_int, region: &Region, offset: usize) -> io::Result<()> {
     if locked == libc::EOWNERDEAD {
-        // SAFETY: the mutex was made there, and is ours.
+        // SAFETY: the mutex was initialised there, and this thread holds it.
         return check_number(unsafe { libc::pthread_mutex_consistent(mutex(region, offset)) });
     }
     check_number(locked)
@@ -72,7 +72,7 @@ fn after(locked: libc::c_int, region: &Region, offset: usize) -> io::Result<()> 
 
 #[inline]
 fn unlock(region: &Region, offset: usize) -> io::Result<()> {
-    // SAFETY: the mutex was made there, and is ours.
+    // SAFETY: the mutex was initialised there, and this thread holds it.
     check_number(unsafe { libc::pthread_mutex_unlock(mutex(region, offset)) })
 }
 

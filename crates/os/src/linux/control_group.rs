@@ -1,16 +1,16 @@
-//! Control groups that this process is in, of version 1 or 2.
+//! Control groups of this process, of version 1 or 2.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders of the groups of a controller that this process is in, the innermost first.
+/// Returns the directories of the groups of a controller that this process is in, the innermost first.
 pub(crate) fn around(controller: &str) -> Vec<PathBuf> {
     let text = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     text.lines().filter_map(|line| group_of(line, controller)).flatten().collect()
 }
 
-/// The group of a line of /proc/self/cgroup and those around it, if its hierarchy has the controller: the one of version 2, or
-/// the one of version 1 that is for it.
+/// Returns the group of a line of /proc/self/cgroup and the groups around it, if its hierarchy has the controller: that of
+/// version 2, or a hierarchy of version 1 with this controller.
 fn group_of(line: &str, controller: &str) -> Option<Vec<PathBuf>> {
     let (_, named) = line.split_once(':')?;
     let (controllers, path) = named.split_once(":/")?;

@@ -1,4 +1,4 @@
-//! UNIX datagram sockets to several of which one call sends.
+//! UNIX datagram sockets that receive one message through one call.
 
 use crate::error::{Context, check, retry};
 use crate::linux::socket::open;
@@ -8,10 +8,11 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
 
-/// A socket that sends, and so many that receive from it and from nobody else. The kernel names them, by names that end with them.
+/// Returns a socket that sends, and `receivers` sockets that receive from it alone. The kernel chooses their names, which
+/// disappear with the sockets.
 ///
 /// # Errors
-/// If the kernel gives no socket.
+/// Returns an error if the kernel creates no socket.
 pub fn sockets(receivers: usize) -> io::Result<(OwnedFd, Vec<OwnedFd>)> {
     let sender = named()?;
     let (address, length) = name(&sender)?;
@@ -25,7 +26,7 @@ pub fn sockets(receivers: usize) -> io::Result<(OwnedFd, Vec<OwnedFd>)> {
     Ok((sender, receivers))
 }
 
-/// The socket without what others sent to it before it was connected.
+/// Returns the socket without the datagrams that others sent before it was connected.
 fn without_received(socket: OwnedFd) -> io::Result<OwnedFd> {
     let socket = UnixDatagram::from(socket);
     socket.set_nonblocking(true)?;
@@ -34,7 +35,7 @@ fn without_received(socket: OwnedFd) -> io::Result<OwnedFd> {
     Ok(socket.into())
 }
 
-/// A socket with a name of the kernel's choice.
+/// Returns a socket with a name of the kernel's choice.
 fn named() -> io::Result<OwnedFd> {
     let socket = open(libc::AF_UNIX, libc::SOCK_DGRAM, 0)?;
     // SAFETY: zeroes are a valid sockaddr_un.
@@ -51,12 +52,12 @@ fn name(socket: &OwnedFd) -> io::Result<(libc::sockaddr_un, libc::socklen_t)> {
     // SAFETY: zeroes are a valid sockaddr_un.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
     let mut length = size_of::<libc::sockaddr_un>() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes of the address, and how many it has.
+    // SAFETY: the kernel writes at most `length` bytes of the address, and the length of the address.
     check(unsafe { libc::getsockname(socket.as_raw_fd(), (&raw mut address).cast(), &raw mut length) })?;
     Ok((address, length))
 }
 
-/// Those to whom one call sends.
+/// The sockets to which one call sends.
 pub struct Addressees {
     names: Vec<(libc::sockaddr_un, libc::socklen_t)>,
     headers: Vec<libc::mmsghdr>,
@@ -69,20 +70,21 @@ impl fmt::Debug for Addressees {
 }
 
 impl Addressees {
-    /// These sockets.
+    /// Creates the list of these sockets.
     ///
     /// # Errors
-    /// If one has no name.
+    /// Returns an error if the name of a socket cannot be read.
     pub fn of(sockets: &[OwnedFd]) -> io::Result<Addressees> {
         let names = sockets.iter().map(name).collect::<io::Result<Vec<_>>>()?;
         let headers = Vec::with_capacity(names.len());
         Ok(Addressees { names, headers })
     }
 
-    /// Sends the bytes to all: one `sendmmsg`, and another one for each time that it ends early. Waits for those that have no room.
+    /// Sends the bytes to all sockets: one `sendmmsg`, and another one each time that it ends early. Waits for sockets without
+    /// room.
     ///
     /// # Errors
-    /// As a `send` to one of them.
+    /// Returns the error of a `send` to one of them.
     #[inline]
     pub fn send(&mut self, socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
         let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
@@ -99,8 +101,8 @@ impl Addressees {
         let mut sent = 0;
         while sent < self.headers.len() {
             let left = &mut self.headers[sent..];
-            // SAFETY: the headers name addresses, and a part that describes `bytes`, all of which outlive the call; the kernel
-            // writes nothing but the lengths in the headers.
+            // SAFETY: the headers point to addresses, and to a part that describes `bytes`, all of which outlive the call; the
+            // kernel writes only the lengths in the headers.
             sent += retry(|| unsafe {
                 libc::sendmmsg(
                     socket.as_raw_fd(),

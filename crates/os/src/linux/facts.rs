@@ -1,10 +1,10 @@
-//! The facts about this machine that a figure depends on.
+//! Facts about this machine that affect results.
 
 use crate::linux::{affinity, conditions, identity, limits};
 use furlong_model::{Cache, Machine, Runtime};
 use std::fs::read_to_string;
 
-/// Reads what can be read. `private_ipc_namespace` is the caller's to say.
+/// Collects the available facts. The caller determines `private_ipc_namespace`.
 pub fn machine(private_ipc_namespace: bool) -> Machine {
     let processors = affinity::allowed().unwrap_or_default();
     let first = processors.first().copied().unwrap_or(0);
@@ -37,20 +37,20 @@ pub fn machine(private_ipc_namespace: bool) -> Machine {
     }
 }
 
-/// The first line of a small file.
+/// Returns the first line of a small file.
 fn line(path: &str) -> Option<String> {
     let text = read_to_string(path).ok()?;
     text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
 }
 
-/// The one in brackets, of a file that lists what could be chosen.
+/// Returns the word in brackets, in a file that lists possible values.
 fn chosen(path: &str) -> Option<String> {
     let list = line(path)?;
     let (_, behind) = list.split_once('[')?;
     behind.split_once(']').map(|(chosen, _)| chosen.to_owned())
 }
 
-/// The value behind `name` and `separator` in a file of such lines.
+/// Returns the value after `name` and `separator` in a file of such lines.
 fn assignment(path: &str, name: &str, separator: char) -> Option<String> {
     let text = read_to_string(path).ok()?;
     text.lines().find_map(|line| {
@@ -64,13 +64,13 @@ pub fn kernel_version() -> Option<(u32, u32)> {
     crate::facts::version_in(&names()[1])
 }
 
-/// What this host is called.
+/// Returns the name of this host.
 pub fn host_name() -> Option<String> {
     let [.., name] = names();
     Some(name).filter(|name| !name.is_empty())
 }
 
-/// System, kernel release, instruction set and the name of the host, from `uname`.
+/// Returns the system, the kernel release, the instruction set and the name of the host, from `uname`.
 fn names() -> [String; 4] {
     let mut names = std::mem::MaybeUninit::<libc::utsname>::zeroed();
     // SAFETY: the kernel fills one utsname, for which zeroes are a valid value.
@@ -101,7 +101,7 @@ fn caches(processor: usize) -> Vec<Cache> {
     (0..).map_while(cache).collect()
 }
 
-/// What the kernel does about each processor fault that concerns this machine.
+/// Returns the kernel's mitigation of each CPU vulnerability that affects this machine.
 fn mitigations() -> Vec<(String, String)> {
     let Ok(folder) = std::fs::read_dir("/sys/devices/system/cpu/vulnerabilities") else { return Vec::new() };
     let mut found: Vec<_> = folder
@@ -119,7 +119,7 @@ fn deepest_idle_state(processor: usize) -> Option<String> {
     (0..).map_while(name).last()
 }
 
-/// The hypervisor's name: as it tells the processor's identification instruction, else as the kernel knows it.
+/// Returns the hypervisor's name, from the CPUID instruction or otherwise from the kernel.
 fn hypervisor() -> Option<String> {
     let flags = assignment("/proc/cpuinfo", "flags", ':')?;
     flags.split_whitespace().any(|flag| flag == "hypervisor").then(|| {
@@ -129,7 +129,7 @@ fn hypervisor() -> Option<String> {
     })
 }
 
-/// The name in leaf 0x4000_0000, which hypervisors fill by convention.
+/// Returns the name in leaf 0x4000_0000, which hypervisors fill by convention.
 #[cfg(target_arch = "x86_64")]
 fn identified_hypervisor() -> Option<String> {
     let leaf = std::arch::x86_64::__cpuid(0x4000_0000);
@@ -149,7 +149,7 @@ fn identified_hypervisor() -> Option<String> {
     None
 }
 
-/// The limits that decide which messages a mechanism takes.
+/// Returns the limits that determine which messages a mechanism accepts.
 fn kernel_limits() -> Vec<(String, String)> {
     const NAMES: [&str; 9] = [
         "fs.mqueue.msg_max",

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Makes a FIFO at `path`, opens both ends and removes the name again.
+/// Creates a FIFO at `path`, opens both ends and removes the name again.
 pub fn fifo(path: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
     let name = CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: `name` is NUL-terminated.
@@ -18,10 +18,10 @@ pub fn fifo(path: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
     ends
 }
 
-/// The reading end first and without blocking: no writer can exist yet, and none is waited for.
+/// Opens the reading end first and without blocking, because no writer can exist yet to wait for.
 fn open_ends(name: &CString) -> io::Result<(OwnedFd, OwnedFd)> {
     let open = |flags| {
-        // SAFETY: `name` is NUL-terminated, and the new number is owned by nobody.
+        // SAFETY: `name` is NUL-terminated, and the new descriptor has no other owner.
         check(unsafe { libc::open(name.as_ptr(), flags | libc::O_CLOEXEC | libc::O_NOFOLLOW) })
             .map(|number| unsafe { own(number) })
     };

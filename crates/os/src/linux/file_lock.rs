@@ -6,39 +6,39 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
-/// Opens the file behind a descriptor once more, so that each has locks of its own.
+/// Opens the file of a descriptor again, so that each open file has separate locks.
 pub fn open_again(file: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
-    // SAFETY: `path` is NUL-terminated, and the new number is owned by nobody.
+    // SAFETY: `path` is NUL-terminated, and the new descriptor has no other owner.
     check(unsafe { libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) })
         .map(|number| unsafe { own(number) })
         .context(|| "open a file again through /proc")
 }
 
-/// Locks the file for its open file alone; waits for that.
+/// Locks the file exclusively for its open file; waits for the lock.
 #[inline]
 pub fn flock(file: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: no memory is involved.
     retry(|| unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) }).map(drop)
 }
 
-/// Gives up the lock of the open file.
+/// Releases the lock of the open file.
 #[inline]
 pub fn flock_release(file: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: no memory is involved.
     check(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) }).map(drop)
 }
 
-/// Locks one byte of the file for this process alone; waits for that.
+/// Locks one byte of the file exclusively for this process; waits for the lock.
 ///
 /// # Errors
-/// `Deadlock` where this process would wait for one that waits for it.
+/// Returns `Deadlock` if this process would wait for one that waits for it.
 #[inline]
 pub fn lock_byte(file: BorrowedFd<'_>, at: i64) -> io::Result<()> {
     byte(file, at, libc::F_WRLCK)
 }
 
-/// Gives up the lock of one byte.
+/// Releases the lock of one byte.
 #[inline]
 pub fn unlock_byte(file: BorrowedFd<'_>, at: i64) -> io::Result<()> {
     byte(file, at, libc::F_UNLCK)
@@ -64,12 +64,12 @@ mod tests {
     use std::os::fd::AsFd;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// A child that takes a lock which we hold gets it once we give it up, and not before.
+    /// Checks that a child that requests a lock of this process gets it once it is released, and not before.
     fn is_handed_over(inherit: &[i32], take: impl Fn(), release: impl Fn()) {
         let child = TestChild::new(inherit, take);
         let released = AtomicBool::new(false);
         child.play(|| {
-            // Given up in the second millisecond, and never again: a child that did not wait is done before.
+            // Released in the second millisecond, and only once: a child that did not wait is done before that.
             if !released.swap(true, Ordering::Relaxed) {
                 release();
             }

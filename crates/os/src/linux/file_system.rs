@@ -1,4 +1,4 @@
-//! Which file system a folder lies in, and files and folders that are one user's own.
+//! File systems of directories, and files and directories that belong to one user.
 
 use crate::error::check;
 use crate::linux::handle::{own, set_non_blocking};
@@ -11,37 +11,37 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Makes a folder into which nobody else may look.
+/// Creates a directory that only this user can access.
 ///
 /// # Errors
-/// `AlreadyExists` if there is one.
+/// Returns `AlreadyExists` if the path exists.
 pub fn create_private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(path)
 }
 
-/// Makes a file that nobody else may read, to be written.
+/// Creates a file for writing that only this user can access.
 ///
 /// # Errors
-/// `AlreadyExists` if there is one.
+/// Returns `AlreadyExists` if the path exists.
 pub fn create_private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Opens what a user names, to be read. A FIFO that nobody writes to is at its end, instead of being waited for.
+/// Opens a file that a user names, for reading. A FIFO without a writer is empty, instead of blocking.
 ///
 /// # Errors
-/// That it cannot be opened.
+/// Returns an error if it cannot be opened.
 pub fn open_to_read(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
     set_non_blocking(file.as_fd(), false)?;
     Ok(file)
 }
 
-/// Opens a plain file of this user's in a folder that others may have written to: no link is followed, and nothing is
-/// waited for.
+/// Opens a plain file of this user for reading, in a directory that others may have written to: it follows no link and never
+/// blocks.
 ///
 /// # Errors
-/// That there is none: `InvalidInput` if something else has its name.
+/// Returns an error if there is no such file: `InvalidInput` if the path names another kind of object, or a file of another user.
 pub fn open_own_file(path: &Path) -> io::Result<File> {
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_NOFOLLOW;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
@@ -49,10 +49,10 @@ pub fn open_own_file(path: &Path) -> io::Result<File> {
     if described.is_file() && is_own(&described) {
         return Ok(file);
     }
-    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file of this user"))
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file of this user"))
 }
 
-/// Returns a duplicate of the descriptor of this process that a path without links stands for, such as `/proc/7/fd/1`. It shares the
+/// Returns a duplicate of the descriptor of this process that a path without links names, such as `/proc/7/fd/1`. It shares the
 /// position in the file, which a second open of the file does not. `None` for any other path.
 pub fn own_descriptor(path: &Path) -> Option<io::Result<File>> {
     let folder = std::fs::canonicalize("/proc/self").ok()?.join("fd");
@@ -63,10 +63,10 @@ pub fn own_descriptor(path: &Path) -> Option<io::Result<File>> {
     Some(duplicate.map(|number| File::from(unsafe { own(number) })))
 }
 
-/// Makes sure that names that were made, changed or removed in this folder survive a loss of power.
+/// Makes sure that created, changed or removed names in this directory survive a loss of power.
 ///
 /// # Errors
-/// Where the folder cannot be opened or its disk does not take it.
+/// Returns an error if the directory cannot be opened or its disk fails to write.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
@@ -77,13 +77,13 @@ pub fn names(path: &Path, file: &File) -> bool {
     matches!((path.symlink_metadata(), file.metadata()), (Ok(there), Ok(open)) if number(&there) == number(&open))
 }
 
-/// Whether what is described belongs to the user of this process.
+/// Returns whether the described file belongs to the user of this process.
 pub fn is_own(described: &Metadata) -> bool {
     described.uid() == identity::user()
 }
 
-/// The kernel's numbers of file systems, with the names under which they are mounted. ext2 and ext3 have the number of
-/// ext4, whose driver serves them too.
+/// The kernel's numbers of file systems, with the names under which they are mounted. ext2 and ext3 have the number of ext4,
+/// because its driver also serves them.
 const KINDS: [(u32, &str); 16] = [
     (0x0102_1994, "tmpfs"),
     (0x8584_58f6, "ramfs"),
@@ -103,10 +103,11 @@ const KINDS: [(u32, &str); 16] = [
     (0xfe53_4d42, "cifs"),
 ];
 
-/// The name of the file system that `folder` lies in, as in `ext4`; its number in hexadecimal if it has no name here.
+/// Returns the name of the directory's file system, for example `ext4`; its number in hexadecimal if this module has no name for
+/// it.
 ///
 /// # Errors
-/// If there is no such folder, or it may not be looked up.
+/// Returns an error if the directory does not exist or may not be looked up.
 pub fn kind(folder: &Path) -> io::Result<String> {
     let path = CString::new(folder.as_os_str().as_bytes())?;
     let mut status = std::mem::MaybeUninit::<libc::statfs>::zeroed();
@@ -125,10 +126,10 @@ fn kind_named(status: &libc::statfs) -> String {
     known.map_or_else(|| format!("file system {number:#x}"), |(_, name)| (*name).to_owned())
 }
 
-/// The name of the file system that an open file lies in, as [`kind`] gives it.
+/// Returns the name of the file system of an open file, like [`kind`].
 ///
 /// # Errors
-/// If it may not be looked up.
+/// Returns an error if it may not be looked up.
 pub fn kind_of_open(file: BorrowedFd<'_>) -> io::Result<String> {
     let mut status = std::mem::MaybeUninit::<libc::statfs>::zeroed();
     // SAFETY: the kernel fills one statfs, for which zeroes are a valid value.
@@ -139,7 +140,7 @@ pub fn kind_of_open(file: BorrowedFd<'_>) -> io::Result<String> {
     Ok(kind_named(&status))
 }
 
-/// Whether what lies in such a file system lies in memory and nowhere else.
+/// Returns whether a file system of this kind keeps its files only in memory.
 pub fn is_memory(kind: &str) -> bool {
     matches!(kind, "tmpfs" | "ramfs")
 }

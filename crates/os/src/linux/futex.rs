@@ -5,10 +5,10 @@
 use std::io;
 use std::sync::atomic::AtomicU32;
 
-/// Sleeps while `word` holds `seen`. Returns at once if it does not, and may return for no reason.
+/// Sleeps while `word` contains `seen`. Returns immediately if it does not, and may return for no reason.
 #[inline]
 pub fn wait(word: &AtomicU32, seen: u32) -> io::Result<()> {
-    // SAFETY: the word lives for the whole call, and no time-out is passed.
+    // SAFETY: the word lives for the whole call, and no timeout is passed.
     let result = unsafe {
         libc::syscall(
             libc::SYS_futex,

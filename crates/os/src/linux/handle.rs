@@ -1,4 +1,4 @@
-//! Handles are descriptors here: reading, writing, handing on.
+//! Handles, which are file descriptors on Linux: reading, writing, passing on.
 
 use crate::error::{Context, check, retry};
 use crate::handle::AsHandle;
@@ -15,13 +15,13 @@ impl<T: AsFd + ?Sized> AsHandle for T {
     }
 }
 
-/// The number of a handle.
+/// Returns the number of a handle.
 #[inline]
 pub(crate) fn number(handle: BorrowedHandle<'_>) -> RawHandle {
     handle.as_raw_fd()
 }
 
-/// One `read`. 0 is the end: every writer is gone.
+/// Makes one `read` call. 0 is the end: all writers have closed their end.
 #[inline]
 pub fn read(fd: BorrowedHandle<'_>, buffer: &mut [u8]) -> io::Result<usize> {
     // SAFETY: the kernel writes at most `buffer.len()` bytes into a buffer that we hold exclusively.
@@ -29,7 +29,7 @@ pub fn read(fd: BorrowedHandle<'_>, buffer: &mut [u8]) -> io::Result<usize> {
         .map(|count| count as usize)
 }
 
-/// One `write`, which may take less than all.
+/// Makes one `write` call, which may write fewer bytes.
 #[inline]
 pub fn write(fd: BorrowedHandle<'_>, bytes: &[u8]) -> io::Result<usize> {
     // SAFETY: the kernel only reads `bytes`.
@@ -37,14 +37,15 @@ pub fn write(fd: BorrowedHandle<'_>, bytes: &[u8]) -> io::Result<usize> {
         .map(|count| count as usize)
 }
 
-/// One `close`. To drop a handle is more than that where the standard library looks whether it is open.
+/// Makes one `close` call. Dropping a handle may make another call, because the standard library can check whether the handle is
+/// open.
 #[inline]
 pub fn close(handle: Handle) {
     // SAFETY: the number was owned by the handle, which is given up.
     unsafe { libc::close(handle.into_raw_fd()) };
 }
 
-/// Whether calls answer `WouldBlock` instead of waiting.
+/// Sets whether calls return `WouldBlock` instead of waiting.
 pub fn set_non_blocking(fd: BorrowedHandle<'_>, non_blocking: bool) -> io::Result<()> {
     // SAFETY: F_GETFL and F_SETFL take and give plain integers.
     let flags = check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) })?;
@@ -53,21 +54,21 @@ pub fn set_non_blocking(fd: BorrowedHandle<'_>, non_blocking: bool) -> io::Resul
     check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, wanted) }).map(drop)
 }
 
-/// Takes over the descriptor with this number, which this process inherited; it closes on exec from now on.
+/// Returns the inherited descriptor with this number as a handle, which is closed on exec from now on.
 ///
 /// # Errors
-/// `InvalidInput` if no such descriptor is open.
+/// Returns `InvalidInput` if no such descriptor is open.
 pub fn inherit(number: RawHandle) -> io::Result<Handle> {
     // SAFETY: F_SETFD takes a plain integer; on a closed number it fails with EBADF.
     check(unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) }).map_err(|_| {
         io::Error::new(io::ErrorKind::InvalidInput, format!("descriptor {number} is not open"))
     })?;
-    // SAFETY: it is open, and the order that named it gives it to us alone.
+    // SAFETY: the descriptor is open, and the order that named it gives it to us alone.
     Ok(unsafe { Handle::from_raw_fd(number) })
 }
 
-/// Opens /dev/null. If it does not exist, for example in a bare chroot, opens an empty memory object instead. A reader of the object
-/// gets the end of the file, and the object stores written data until it is closed.
+/// Opens /dev/null. If it does not exist, for example in a bare chroot, opens an empty memory object instead. A reader of the
+/// object gets the end of the file, and the object stores written data until it is closed.
 pub fn open_null() -> io::Result<File> {
     let opened = OpenOptions::new().read(true).write(true).open("/dev/null").context(|| "open /dev/null");
     opened.or_else(|error| {
@@ -78,7 +79,8 @@ pub fn open_null() -> io::Result<File> {
     })
 }
 
-/// Closes every descriptor above 2 except those in `keep`. For a fresh child only: owners are not asked.
+/// Closes every descriptor above 2 except those in `keep`. For a fresh child only, because it ignores the owners of the
+/// descriptors.
 pub(crate) fn close_all_but(keep: &mut [RawHandle]) {
     keep.sort_unstable();
     let mut from: libc::c_uint = 3;
@@ -92,7 +94,7 @@ pub(crate) fn close_all_but(keep: &mut [RawHandle]) {
     close_range(from, libc::c_uint::MAX);
 }
 
-/// Closes descriptors `first..=last`, also on kernels (before 5.9) or filters that lack `close_range`.
+/// Closes the descriptors `first..=last`, also if the kernel (before 5.9) or a filter does not provide `close_range`.
 fn close_range(first: libc::c_uint, last: libc::c_uint) {
     // SAFETY: only numbers are passed; called in a fresh child, whose owners of these descriptors never run.
     if unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } == 0 {
@@ -106,16 +108,16 @@ fn close_range(first: libc::c_uint, last: libc::c_uint) {
     }
 }
 
-/// Lets the descriptor survive exec. For a fresh child only.
+/// Keeps the descriptor open on exec. For a fresh child only.
 pub(crate) fn keep_on_exec(number: RawHandle) {
     // SAFETY: F_SETFD takes a plain integer.
     unsafe { libc::fcntl(number, libc::F_SETFD, 0) };
 }
 
-/// Owns a number that a successful system call has just given out.
+/// Returns the owner of a descriptor that a system call has just created.
 ///
 /// # Safety
-/// `number` must be open and owned by nobody else.
+/// `number` must be open and have no other owner.
 pub(crate) unsafe fn own(number: RawHandle) -> Handle {
     // SAFETY: the caller's promise.
     unsafe { Handle::from_raw_fd(number) }

@@ -1,4 +1,4 @@
-//! Being told that a file was written to.
+//! Notification of writes to a file.
 
 use crate::error::{check, retry};
 use crate::linux::handle::own;
@@ -7,13 +7,13 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
-/// A queue of events about writes to `file`.
+/// Creates a queue of events about writes to `file`.
 pub fn watch_writes(file: BorrowedFd<'_>) -> io::Result<OwnedFd> {
-    // SAFETY: plain integers in and out; the new number is owned by nobody.
+    // SAFETY: plain integers in and out; the new descriptor has no other owner.
     let queue = check(unsafe { libc::inotify_init1(libc::IN_CLOEXEC) })
         .map(|number| unsafe { own(number) })
         .limited("inotify_init1")?;
-    // The file may have no name any more.
+    // The path goes through /proc, because the file may no longer have a name.
     let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
     // SAFETY: `path` is NUL-terminated.
     check(unsafe { libc::inotify_add_watch(queue.as_raw_fd(), path.as_ptr(), libc::IN_MODIFY) })
@@ -31,7 +31,7 @@ pub fn touch(file: BorrowedFd<'_>) -> io::Result<()> {
 /// Takes one event, and waits for it.
 ///
 /// # Errors
-/// `UnexpectedEof` where there will be none any more: the file had no name, and nobody has it open.
+/// Returns `UnexpectedEof` if no event can follow, because the file has no name and no process has it open.
 #[inline]
 pub fn take(queue: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: zeroes are a valid event.
@@ -62,7 +62,7 @@ mod tests {
         take(queue.as_fd()).unwrap();
         assert_eq!(take(queue.as_fd()).unwrap_err().kind(), io::ErrorKind::WouldBlock);
         drop(file);
-        // A child of a test beside may have it open for a moment.
+        // A child of a concurrent test may have it open for a moment.
         let ends = std::iter::repeat_with(|| {
             std::thread::sleep(Duration::from_millis(1));
             take(queue.as_fd()).unwrap_err().kind()

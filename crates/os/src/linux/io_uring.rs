@@ -1,8 +1,8 @@
 //! Rings of requests and completions that a process shares with the kernel.
 //!
-//! A piece of our own, since the crate for it cannot map a ring that another process has made, and six kinds of requests
-//! are all that is needed. A request that names memory of ours is never left under way: whoever makes one waits for its
-//! end, so a borrow is enough.
+//! Implemented here because the existing crate cannot map a ring that another process has created, and because six kinds of
+//! requests are enough. A request for memory of this process is never left in flight: its function waits for the completion, so a
+//! borrow is enough.
 
 use crate::cpu;
 use crate::error::{Context, check};
@@ -15,22 +15,22 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::atomic::{Ordering, fence};
 
-/// Who submits what is in the ring, and how its user waits.
+/// Submitter of the requests in the ring, which determines how its user waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Submission {
-    /// Its user, with the system call that waits for the completion.
+    /// The user of the ring, with the system call that waits for the completion.
     Own,
-    /// A thread of the kernel, which polls the ring for `IDLE_MS` after the last request.
+    /// A kernel thread, which polls the ring for `IDLE_MS` after the last request.
     KernelThread,
 }
 
-/// Milliseconds for which the thread of the kernel polls before it sleeps.
+/// Milliseconds for which the kernel thread polls before it sleeps.
 const IDLE_MS: u32 = 50;
 
-/// Requests that a ring has room for, and half of the completions.
+/// Number of requests in a ring, and half of the completions.
 const ENTRIES: u32 = 64;
 
-/// Completions that a ring holds at least.
+/// Minimum number of completions in a ring.
 pub const COMPLETIONS: usize = 2 * ENTRIES as usize;
 
 const SETUP_SQPOLL: u32 = 1 << 1;
@@ -119,7 +119,8 @@ struct Completion {
     flags: u32,
 }
 
-/// Where in its memory a ring has what, to be handed to whoever maps it: the kernel tells only who makes it.
+/// Offsets in the memory of a ring, to be passed to the process that maps it, because the kernel reports them only to the
+/// creator.
 #[derive(Debug, Clone, Copy)]
 pub struct Layout {
     request_head: u32,
@@ -132,7 +133,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// As plain numbers.
+    /// Returns the offsets as plain numbers.
     pub fn numbers(self) -> [i32; 7] {
         let Layout {
             request_head,
@@ -155,7 +156,7 @@ impl Layout {
         .map(|number| number as i32)
     }
 
-    /// From [`numbers`](Layout::numbers).
+    /// Creates a layout from [`numbers`](Layout::numbers).
     pub fn of(numbers: [i32; 7]) -> Layout {
         let [
             request_head,
@@ -178,10 +179,10 @@ impl Layout {
     }
 }
 
-/// Makes a ring for whoever maps it.
+/// Creates a ring for the process that maps it.
 ///
 /// # Errors
-/// What the kernel says, with the limit that may be the reason.
+/// Returns the kernel's error, or `Unsupported` before Linux 5.4.
 pub fn create(submission: Submission) -> io::Result<(OwnedFd, Layout)> {
     match submission {
         Submission::KernelThread => set_up(SETUP_SQPOLL),
@@ -191,7 +192,7 @@ pub fn create(submission: Submission) -> io::Result<(OwnedFd, Layout)> {
 
 fn set_up(flags: u32) -> io::Result<(OwnedFd, Layout)> {
     let mut parameters = Parameters { flags, sq_thread_idle: IDLE_MS, ..Parameters::default() };
-    // SAFETY: the kernel reads and writes one structure; the new number is owned by nobody.
+    // SAFETY: the kernel reads and writes one structure; the new descriptor has no other owner.
     let handle = unsafe {
         check(libc::syscall(libc::SYS_io_uring_setup, ENTRIES, &raw mut parameters))
             .map(|number| own(number as libc::c_int))
@@ -224,18 +225,18 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// A new ring of this thread.
+    /// Creates a ring of this thread.
     pub fn new(submission: Submission) -> io::Result<Ring> {
         let plainest = || create(submission);
         let (handle, layout) = match submission {
-            // What one thread alone uses is cheaper, from Linux 6.1 on.
+            // A ring that only one thread uses is cheaper, from Linux 6.1 on.
             Submission::Own => set_up(SETUP_SINGLE_ISSUER | SETUP_DEFER_TASKRUN).or_else(|_| plainest())?,
             Submission::KernelThread => plainest()?,
         };
         Ring::of(handle, layout, submission)
     }
 
-    /// The ring behind a handle, with the layout that its maker was told.
+    /// Maps the ring of a handle, with the layout that its creator received.
     pub fn of(handle: OwnedFd, layout: Layout, submission: Submission) -> io::Result<Ring> {
         let ring_bytes = (layout.request_array as usize + ENTRIES as usize * size_of::<u32>())
             .max(layout.completions as usize + COMPLETIONS * size_of::<Completion>());
@@ -254,7 +255,7 @@ impl Ring {
         self.transfer(OPERATION_READ, fd, buffer.as_mut_ptr() as u64, buffer.len())
     }
 
-    /// Writes once, which may take less than all.
+    /// Writes once, which may write fewer bytes.
     #[inline]
     pub fn write(&mut self, fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
         self.transfer(OPERATION_WRITE, fd, bytes.as_ptr() as u64, bytes.len())
@@ -266,16 +267,17 @@ impl Ring {
         self.transfer(OPERATION_RECEIVE, socket, buffer.as_mut_ptr() as u64, buffer.len())
     }
 
-    /// Sends once by a socket, which may take less than all.
+    /// Sends once through a socket, which may send fewer bytes.
     #[inline]
     pub fn send(&mut self, socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
         self.transfer(OPERATION_SEND, socket, bytes.as_ptr() as u64, bytes.len())
     }
 
-    /// Sends by each of these sockets, with one call for as many as the ring has room for, and waits until all have taken all.
+    /// Sends `bytes` through each of these sockets, with one call for as many sockets as fit in the ring. Waits until all bytes
+    /// are sent.
     ///
     /// # Errors
-    /// As [`send`](Ring::send), by one of them; then some may have got it.
+    /// Returns the error of a [`send`](Ring::send) through one of them; some of the others may have sent the bytes.
     #[inline]
     pub fn send_to_all(&mut self, sockets: &[OwnedFd], bytes: &[u8]) -> io::Result<()> {
         for some in sockets.chunks(ENTRIES as usize) {
@@ -301,7 +303,7 @@ impl Ring {
         Ok(())
     }
 
-    /// One request about memory that the caller has borrowed for as long as this runs, and its result.
+    /// Makes one request for memory that the caller has borrowed for the whole call, and returns its result.
     #[inline]
     fn transfer(&mut self, operation: u8, fd: BorrowedFd<'_>, address: u64, len: usize) -> io::Result<usize> {
         let no_signal = if operation == OPERATION_SEND { libc::MSG_NOSIGNAL as u32 } else { 0 };
@@ -309,7 +311,7 @@ impl Ring {
             let request = Request {
                 operation,
                 fd: fd.as_raw_fd(),
-                // Where the file is, which a pipe has not.
+                // Minus one is the current position of the file; a pipe has none.
                 offset: if matches!(operation, OPERATION_READ | OPERATION_WRITE) { u64::MAX } else { 0 },
                 address,
                 length: u32::try_from(len).unwrap_or(1 << 30),
@@ -325,7 +327,7 @@ impl Ring {
         }
     }
 
-    /// The completion of a request about memory that is borrowed: the kernel has it until then, whatever a call says.
+    /// Waits for the completion of a request for borrowed memory. Until then the kernel uses the memory, even if a call fails.
     #[inline]
     fn completed(&mut self) -> Completion {
         loop {
@@ -336,15 +338,16 @@ impl Ring {
         }
     }
 
-    /// Begins to poll a descriptor until it can be read: [`next_polled`](Ring::next_polled) gives `value` then.
+    /// Starts a poll until a descriptor can be read: then [`next_polled`](Ring::next_polled) returns `value`.
     pub fn begin_poll(&mut self, fd: RawFd, value: u64) -> io::Result<()> {
         self.submit(poll_request(fd, Interest::Readable, value), 0)
     }
 
-    /// Waits for the next poll that ends, and gives its value; before that, and by the same call, begins to poll `again`.
+    /// Waits for the next completed poll and returns its value. Before that, and in the same system call, starts the poll of
+    /// `again`.
     ///
     /// # Errors
-    /// Why a descriptor cannot be polled.
+    /// Returns the reason why a descriptor cannot be polled.
     #[inline]
     pub fn next_polled(&mut self, again: Option<(RawFd, u64)>) -> io::Result<u64> {
         if let Some((fd, value)) = again {
@@ -366,7 +369,7 @@ impl Ring {
         self.next_polled(None).map(drop)
     }
 
-    /// Puts a completion with this value into another ring, whose user wakes if it waits.
+    /// Puts a completion with this value into another ring, and wakes its user if it waits.
     #[inline]
     pub fn message(&mut self, other: BorrowedFd<'_>, value: u64) -> io::Result<()> {
         let request = Request {
@@ -379,18 +382,18 @@ impl Ring {
         self.submit(request, 0)
     }
 
-    /// The value of the next message in this ring.
+    /// Returns the value of the next message in this ring.
     ///
     /// # Errors
-    /// `WouldBlock` if there is none and the caller does not want to wait; why a message of ours could not be put into
-    /// the other ring.
+    /// Returns `WouldBlock` if there is none and `wait` is false. Returns another error if a message of this process could not be
+    /// put into the other ring.
     #[inline]
     pub fn next_message(&mut self, wait: bool) -> io::Result<u64> {
         loop {
             match self.take() {
                 Some(Completion { result: 0, user_data, .. }) => return Ok(user_data),
                 Some(failed) => return Err(io::Error::from_raw_os_error(-failed.result)),
-                // What did not fit in the ring is put there by a call alone.
+                // The kernel puts completions that did not fit into the ring only during a call.
                 None if self.flag(SQ_COMPLETIONS_OVERFLOW) => self.enter(0, 0, ENTER_GETEVENTS)?,
                 None if !wait => return Err(io::ErrorKind::WouldBlock.into()),
                 None => self.enter(0, 1, ENTER_GETEVENTS).or_else(again)?,
@@ -398,36 +401,37 @@ impl Ring {
         }
     }
 
-    /// Puts a request into the ring and has it taken out, and waits for `completions` at the same time.
+    /// Puts a request into the ring and submits it, and waits for `completions` in the same call.
     ///
     /// # Errors
-    /// Why the kernel has not taken it: then nothing is under way.
+    /// Returns the kernel's error if the request was not accepted; then no request is in flight.
     #[inline]
     fn submit(&mut self, request: Request, completions: u32) -> io::Result<()> {
         self.put(0, request);
         self.hand_over(1, completions)
     }
 
-    /// Writes a request into the entry that is so far ahead of the next one.
+    /// Writes a request into the entry that is `ahead` entries after the next one.
     #[inline]
     fn put(&mut self, ahead: u32, request: Request) {
         let next = self.rings.word(self.layout.request_tail as usize).load(Ordering::Relaxed);
         let slot = (next.wrapping_add(ahead) % ENTRIES) as usize * size_of::<Request>();
-        // SAFETY: the place is inside, aligned, and the kernel reads it once the tail is beyond it.
+        // SAFETY: the place is inside the map and aligned, and the kernel reads it only once the tail is beyond it.
         unsafe { self.entries.place::<Request>(slot).write(request) };
     }
 
-    /// Has the next `count` entries taken out, and waits for `completions` at the same time.
+    /// Submits the next `count` entries, and waits for `completions` in the same call.
     ///
     /// # Errors
-    /// Why the kernel has not taken all: then nothing is under way.
+    /// Returns the kernel's error if it did not accept all of them; then no request is in flight.
     #[inline]
     fn hand_over(&mut self, count: u32, completions: u32) -> io::Result<()> {
         let tail = self.rings.word(self.layout.request_tail as usize);
         let next = tail.load(Ordering::Relaxed);
         tail.store(next.wrapping_add(count), Ordering::Release);
         if self.submission == Submission::KernelThread {
-            // What was written before is seen by the thread before it is seen to sleep.
+            // Orders the store of the tail before the load of the wake-up flag: otherwise the kernel thread could sleep without
+            // having seen the entries.
             fence(Ordering::SeqCst);
             if self.flag(SQ_NEED_WAKEUP) {
                 self.enter(0, 0, ENTER_SQ_WAKEUP).or_else(again)?;
@@ -441,7 +445,7 @@ impl Ring {
             let head = self.rings.word(self.layout.request_head as usize).load(Ordering::Acquire);
             taken = head.wrapping_sub(next);
             if taken == count {
-                // If there is an error, the wait was interrupted.
+                // An error here is an interrupted wait: the kernel has accepted all entries.
                 return Ok(());
             }
             if let Err(error) = entered.or_else(again) {
@@ -456,13 +460,13 @@ impl Ring {
         }
     }
 
-    /// Whether the kernel has set a flag.
+    /// Returns whether the kernel has set a flag.
     #[inline]
     fn flag(&self, flag: u32) -> bool {
         self.rings.word(self.layout.request_flags as usize).load(Ordering::Relaxed) & flag != 0
     }
 
-    /// The oldest completion, if there is one.
+    /// Takes the oldest completion, if there is one.
     #[inline]
     fn take(&mut self) -> Option<Completion> {
         let head = self.rings.word(self.layout.completion_head as usize);
@@ -471,17 +475,17 @@ impl Ring {
             return None;
         }
         let slot = self.layout.completions as usize + first as usize % COMPLETIONS * size_of::<Completion>();
-        // SAFETY: the place is inside and aligned, and the kernel leaves it alone until the head is beyond it.
+        // SAFETY: the place is inside the map and aligned, and the kernel does not write it until the head is beyond it.
         let completion = unsafe { self.rings.place::<Completion>(slot).read() };
         head.store(first.wrapping_add(1), Ordering::Release);
         Some(completion)
     }
 
-    /// One `io_uring_enter`.
+    /// Makes one `io_uring_enter` call.
     #[inline]
     fn enter(&self, submit: u32, wait_for: u32, flags: u32) -> io::Result<()> {
         let none = std::ptr::null::<libc::sigset_t>();
-        // SAFETY: no memory but the ring's own is involved.
+        // SAFETY: only the ring's own memory is involved.
         check(unsafe {
             libc::syscall(
                 libc::SYS_io_uring_enter,
@@ -503,7 +507,7 @@ impl AsFd for Ring {
     }
 }
 
-/// A send by a socket of all bytes, which the caller has borrowed until its completion has come.
+/// Returns a request to send all bytes through a socket. The caller borrows the bytes until its completion.
 #[inline]
 fn send_request(socket: &OwnedFd, bytes: &[u8], value: u64) -> Request {
     Request {
@@ -517,7 +521,7 @@ fn send_request(socket: &OwnedFd, bytes: &[u8], value: u64) -> Request {
     }
 }
 
-/// Sends what a request has left, as kernels before 5.19 may.
+/// Sends the remaining bytes of a request, because kernels before 5.19 may complete it early.
 #[cold]
 fn send_rest(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
     let mut sent = 0;
@@ -527,16 +531,16 @@ fn send_rest(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// A poll that ends once a descriptor can be read or written.
+/// Returns a poll request that completes once a descriptor can be read or written.
 #[inline]
 fn poll_request(fd: RawFd, interest: Interest, value: u64) -> Request {
     let events = events(interest) as u32;
-    // The kernel swaps the halves of this word where it is big-endian.
+    // The kernel swaps the halves of this word on big-endian machines.
     let events = if cfg!(target_endian = "big") { events << 16 } else { events };
     Request { operation: OPERATION_POLL, fd, operation_flags: events, user_data: value, ..Request::default() }
 }
 
-/// Nothing if the kernel wants to be called again, else the error.
+/// Returns `Ok` if the kernel asks for another call, and otherwise the error.
 #[cold]
 fn again(error: io::Error) -> io::Result<()> {
     match error.raw_os_error() {
@@ -558,7 +562,7 @@ mod tests {
     use std::net::Shutdown;
     use std::os::unix::net::UnixStream;
 
-    /// Ends a socket, also where a process that another test has forked meanwhile holds a copy of it.
+    /// Shuts a socket down, even if a process that another test has forked holds a copy of it.
     fn shut(socket: OwnedFd) {
         UnixStream::from(socket).shutdown(Shutdown::Both).unwrap();
     }
@@ -570,7 +574,7 @@ mod tests {
             let (reader, writer) = pipe().unwrap();
             let (ours, theirs) = socketpair(Kind::Stream).unwrap();
             let mut buffer = [0; 5];
-            // More often than there are entries.
+            // More operations than the ring has entries.
             for _ in 0..3 * ENTRIES {
                 assert_eq!(ring.write(writer.as_fd(), b"hello").unwrap(), 5);
                 assert_eq!(ring.read(reader.as_fd(), &mut buffer).unwrap(), 5);
@@ -599,7 +603,7 @@ mod tests {
         }
         theirs.into_iter().for_each(shut);
         assert_eq!(ring.send_to_all(&ours, b"x").unwrap_err().kind(), io::ErrorKind::BrokenPipe);
-        // All that was under way has ended.
+        // No request is left in flight.
         assert!(ring.take().is_none());
     }
 
@@ -611,7 +615,7 @@ mod tests {
         let mut theirs = Ring::of(handle, layout, Submission::Own).unwrap();
         let mut ours = Ring::new(Submission::Own).unwrap();
         assert_eq!(theirs.next_message(false).unwrap_err().kind(), io::ErrorKind::WouldBlock);
-        // More than the ring has room for: the kernel keeps the others.
+        // More than fit in the ring: the kernel keeps the others.
         for value in 0..3 * COMPLETIONS as u64 {
             ours.message(to.as_fd(), value).unwrap();
         }

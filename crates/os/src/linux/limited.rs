@@ -106,7 +106,8 @@ const LIMITS: [Limit; 16] = [
 
 /// Adds the exceeded limit to the error of a call.
 pub(crate) trait Limited<T> {
-    /// Prefixes the error with the limit of `call`, and sets its kind to `QuotaExceeded`. Without such a limit, prefixes the call's name.
+    /// Prefixes the error with the limit of `call`, and sets its kind to `QuotaExceeded`. Without such a limit, prefixes the
+    /// call's name.
     fn limited(self, call: &str) -> io::Result<T>
     where
         Self: Sized,

@@ -1,25 +1,25 @@
-//! Kernel limits: read, and raised where we may.
+//! Kernel limits: read, and raised if this process may.
 
 use std::io;
 use std::path::Path;
 
-/// The value of a sysctl such as `kernel.msgmax`.
+/// Returns the value of a sysctl such as `kernel.msgmax`.
 pub fn sysctl(name: &str) -> Option<String> {
     std::fs::read_to_string(path(name)).ok().map(|text| text.trim().to_owned())
 }
 
-/// The value of a sysctl that is one number; a value too large for it counts as the largest.
+/// Returns the value of a sysctl that is one number; a value too large for `usize` counts as the largest.
 pub fn sysctl_number(name: &str) -> Option<usize> {
     let text = sysctl(name)?;
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().unwrap_or(usize::MAX))
 }
 
-/// The value of a sysctl that is one number. Where there is no /proc to ask, what a kernel begins with: `usual`.
+/// Returns the value of a sysctl that is one number. Without /proc, returns the kernel's default, `usual`.
 pub fn sysctl_number_or(name: &str, usual: usize) -> Option<usize> {
     sysctl_number(name).or_else(|| (!Path::new("/proc/sys").exists()).then_some(usual))
 }
 
-/// Whether there is such a sysctl. Where there is no /proc to ask, it is taken to be there.
+/// Returns whether there is such a sysctl. Without /proc, assumes that it exists.
 pub fn has_sysctl(name: &str) -> bool {
     Path::new(&path(name)).exists() || !Path::new("/proc/sys").exists()
 }
@@ -33,25 +33,25 @@ fn path(name: &str) -> String {
     format!("/proc/sys/{}", name.replace('.', "/"))
 }
 
-/// The limits of a process that bear on mechanisms.
+/// Limits of a process that affect mechanisms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resource {
-    /// Bytes in POSIX message queues, over all processes of the user.
+    /// Bytes in POSIX message queues, of all processes of the user.
     MessageQueueBytes,
-    /// Signals that are queued, over all processes of the user.
+    /// Queued signals, of all processes of the user.
     PendingSignals,
-    /// Files that a process has open.
+    /// Open files of a process.
     OpenFiles,
     /// Processes of the user.
     Processes,
-    /// Stack of the main thread.
+    /// Size of the main thread's stack, in bytes.
     Stack,
-    /// Bytes in a file.
+    /// Size of a file, in bytes.
     FileBytes,
 }
 
 impl Resource {
-    /// The C library's name for it.
+    /// Returns the C library's number of the limit.
     fn number(self) -> libc::__rlimit_resource_t {
         match self {
             Resource::MessageQueueBytes => libc::RLIMIT_MSGQUEUE,
@@ -83,7 +83,7 @@ pub fn raised(resource: Resource) -> io::Result<u64> {
     let mut limit = both(number)?;
     if limit.rlim_cur < limit.rlim_max {
         limit.rlim_cur = limit.rlim_max;
-        // SAFETY: the kernel reads one rlimit. Where it refuses, the old limit holds, and is read below.
+        // SAFETY: the kernel reads one rlimit. If it refuses, the old limit stays in force, and is read below.
         unsafe {
             libc::setrlimit(number, &raw const limit);
             libc::getrlimit(number, &raw mut limit);
@@ -92,7 +92,7 @@ pub fn raised(resource: Resource) -> io::Result<u64> {
     Ok(limit.rlim_cur)
 }
 
-/// Tries to lift both limits on a resource; only the machine's administrator may.
+/// Tries to set both limits of a resource to `wanted`; only the machine's administrator may raise the hard limit.
 pub fn try_lift(resource: Resource, wanted: u64) -> bool {
     let number = resource.number();
     let limit = libc::rlimit { rlim_cur: wanted, rlim_max: wanted };

@@ -1,4 +1,4 @@
-//! Sockets that listen for as long as they are used: each connection is another's.
+//! Listening sockets that stay open while they are used: each connection is another client's.
 
 use crate::error::{Context, check};
 use crate::linux::socket::check_length;
@@ -9,20 +9,20 @@ use std::path::Path;
 
 pub use std::os::unix::net::{UnixListener, UnixStream};
 
-/// A socket that whoever finds `path` can connect to, which must not be there yet and stays.
+/// Returns a socket that listens at `path`, which must not exist yet and is not removed.
 ///
 /// # Errors
-/// A path that is too long, with what helps; or what the kernel says.
+/// Returns an error with a remedy if the path is too long, and otherwise the kernel's error.
 pub fn listen(path: &Path) -> io::Result<UnixListener> {
     check_length(path)?;
     UnixListener::bind(path).context(|| format!("listen at {}", path.display()))
 }
 
-/// Has every connection that this socket accepts from now on end with a reset when it is closed: nothing of it waits for stragglers,
-/// and what the other side has not read yet is lost.
+/// Makes every connection that this socket accepts from now on end with a reset when it is closed: it does not linger for late
+/// segments, and data that the other side has not read yet is lost.
 ///
 /// # Errors
-/// If the kernel does not let it.
+/// Returns the error of `setsockopt`.
 pub fn reset_on_close(listener: &TcpListener) -> io::Result<()> {
     let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
     // SAFETY: the kernel reads a value of this size.
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn connection_is_reset_and_its_port_is_free() {
-        // A connection that waits for stragglers keeps its port each time. Another process may have taken it once.
+        // A connection that lingers keeps its port each time. Another process may have taken it once.
         assert!((0..10).any(|_| is_port_back()));
     }
 }

@@ -1,11 +1,11 @@
-//! What else the machine is doing.
+//! Other activity on the machine.
 
 use crate::linux::control_group;
 use furlong_model::NoiseReading;
 use std::fs::read_to_string;
 use std::path::PathBuf;
 
-/// One look at the counters. The core-to-core time and the spin are the caller's to measure.
+/// Reads the counters once. The caller measures the core-to-core time and the spin.
 pub fn reading(at_ns: u64) -> NoiseReading {
     let (steal_ticks, total_ticks) = ticks().unzip();
     NoiseReading {
@@ -22,22 +22,22 @@ pub fn reading(at_ns: u64) -> NoiseReading {
     }
 }
 
-/// The number behind `label` at the beginning of a word in the file's first line.
+/// Returns the number after `label` at the beginning of a word in the file's first line.
 fn first_number(path: &str, label: &str) -> Option<f64> {
     let text = read_to_string(path).ok()?;
     text.lines().next()?.split_whitespace().find_map(|word| word.strip_prefix(label)?.parse().ok())
 }
 
-/// Ticks that the hypervisor gave to others, and all ticks.
+/// Returns the ticks that the hypervisor gave to others, and all ticks.
 fn ticks() -> Option<(u64, u64)> {
     let text = read_to_string("/proc/stat").ok()?;
     let all: Vec<u64> =
         text.lines().next()?.split_whitespace().skip(1).filter_map(|word| word.parse().ok()).collect();
-    // Guest time, in the last two, is part of user time already.
+    // User time already contains guest time, in the last two fields.
     Some((*all.get(7)?, all.iter().take(8).sum()))
 }
 
-/// CPUs whose time this process may use by the smallest quota of the control groups that it is in, of version 2 or 1.
+/// Returns the number of CPUs that the smallest quota of this process's control groups allows, of version 2 or 1.
 pub(crate) fn quota_cpus() -> Option<f64> {
     let of_group = |group: PathBuf| {
         let read = |name: &str| read_to_string(group.join(name)).ok();
@@ -47,15 +47,15 @@ pub(crate) fn quota_cpus() -> Option<f64> {
     control_group::around("cpu").into_iter().filter_map(of_group).reduce(f64::min)
 }
 
-/// CPUs of a quota and its period, in microseconds; `None` if there is no limit, which version 2 writes as `max` and version 1
-/// as -1.
+/// Returns the number of CPUs of a quota and its period, in microseconds; `None` if there is no limit, which version 2 writes as
+/// `max` and version 1 as -1.
 fn cpus_of(quota_and_period: &str) -> Option<f64> {
     let mut words = quota_and_period.split_whitespace().map(str::parse::<f64>);
     let (quota, period) = (words.next()?.ok()?, words.next()?.ok()?);
     (quota > 0.0 && period > 0.0).then_some(quota / period)
 }
 
-/// Periods in which a control group that this process is in was out of quota.
+/// Returns the number of periods in which a control group of this process exhausted its quota.
 fn throttled_periods() -> Option<u64> {
     let periods = control_group::around("cpu").into_iter().filter_map(|group| {
         let text = read_to_string(group.join("cpu.stat")).ok()?;

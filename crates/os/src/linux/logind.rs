@@ -1,16 +1,16 @@
-//! What logind does to a user's objects when the user logs out.
+//! Objects of a user that logind removes at logout.
 
 use super::identity;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Users up to this one are the system's, whose objects logind leaves alone.
+/// Highest UID of the system users, whose objects logind keeps.
 const LAST_SYSTEM_USER: u32 = 999;
-/// Where it is configured; a file in a later folder stands for one of the same name in an earlier one.
+/// Directories of its configuration; a file in a later directory replaces one with the same name in an earlier one.
 const FOLDERS: [&str; 4] = ["usr/lib/systemd", "usr/local/lib/systemd", "run/systemd", "etc/systemd"];
 
-/// Whether logind will remove this user's System V and POSIX objects when the user's last session ends.
+/// Returns whether logind will remove this user's System V and POSIX objects when the user's last session ends.
 pub fn removes_objects_at_logout() -> bool {
     removes_objects(Path::new("/"), identity::user())
 }
@@ -19,7 +19,7 @@ fn removes_objects(root: &Path, user: u32) -> bool {
     if user <= LAST_SYSTEM_USER {
         return false;
     }
-    // The file is there as long as logind knows of the user.
+    // The file exists as long as logind knows the user.
     let Ok(state) = fs::read_to_string(root.join(format!("run/systemd/users/{user}"))) else {
         return false;
     };
@@ -28,7 +28,8 @@ fn removes_objects(root: &Path, user: u32) -> bool {
     !lingers && configured_to_remove(root)
 }
 
-/// `RemoveIPC` of logind.conf, and of the files beside it that add to it in the order of their names.
+/// Returns the last value of `RemoveIPC` in logind.conf and its drop-in files, which are applied in the order of their names;
+/// `true` without a value.
 fn configured_to_remove(root: &Path) -> bool {
     let mut main = FOLDERS.iter().rev().map(|folder| root.join(folder).join("logind.conf"));
     let main = main.find(|path| path.exists());
@@ -43,7 +44,7 @@ fn configured_to_remove(root: &Path) -> bool {
     texts.filter_map(|text| text.lines().filter_map(said).next_back()).next_back().unwrap_or(true)
 }
 
-/// What a line says of it.
+/// Returns the value of `RemoveIPC` in a line.
 fn said(line: &str) -> Option<bool> {
     let (key, value) = line.split_once('=')?;
     match (key.trim(), value.trim().to_ascii_lowercase().as_str()) {
@@ -66,7 +67,7 @@ mod tests {
             fs::write(path, text).unwrap();
         };
         let removes = |user| removes_objects(root.path(), user);
-        assert!(!removes(1000), "logind knows of nobody");
+        assert!(!removes(1000), "no user is known to logind");
         write("run/systemd/users/1000", "# state\nNAME=someone\nSTATE=active\n");
         write("run/systemd/users/999", "NAME=daemon\n");
         assert!(removes(1000) && !removes(999) && !removes(1001));

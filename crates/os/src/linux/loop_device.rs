@@ -1,4 +1,4 @@
-//! Loop devices: block devices whose blocks are those of a file.
+//! Loop devices: block devices backed by a file.
 
 use crate::error::{Context, check};
 use std::fs::{File, OpenOptions};
@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
-/// Requests and flags of the kernel's that the libc crate has not.
+/// Requests and flags of the kernel that the libc crate does not have.
 const ADD: u32 = 0x4c80;
 const REMOVE: u32 = 0x4c81;
 const CONFIGURE: u32 = 0x4c0a;
@@ -39,25 +39,25 @@ struct Config {
     reserved: [u64; 8],
 }
 
-/// Where programs find the device of this number.
+/// Returns the path of the device with this number.
 pub fn path(number: u32) -> PathBuf {
     PathBuf::from(format!("/dev/loop{number}"))
 }
 
-/// Whether there is a device of this number.
+/// Returns whether the device with this number exists.
 pub fn exists(number: u32) -> bool {
     Path::new(&format!("/sys/block/loop{number}")).exists()
 }
 
-/// Whether the device of this number has a file.
+/// Returns whether the device with this number is bound to a file.
 pub fn is_bound(number: u32) -> bool {
     Path::new(&format!("/sys/block/loop{number}/loop/backing_file")).exists()
 }
 
-/// Binds the device to `file`. The kernel frees it once nobody has it open or mounted any more.
+/// Binds the device to `file`. The kernel unbinds it once no process has it open and it is no longer mounted.
 ///
 /// # Errors
-/// `ResourceBusy` if it is bound already.
+/// Returns `ResourceBusy` if it is already bound.
 pub fn bind(number: u32, file: BorrowedFd<'_>) -> io::Result<File> {
     let path = path(number);
     let device = OpenOptions::new()
@@ -75,18 +75,18 @@ pub fn bind(number: u32, file: BorrowedFd<'_>) -> io::Result<File> {
     Ok(device)
 }
 
-/// Makes a device of this number.
+/// Creates the device with this number.
 ///
 /// # Errors
-/// `AlreadyExists` if there is one.
+/// Returns `AlreadyExists` if it exists.
 pub fn add(number: u32) -> io::Result<()> {
     control(ADD, number).context(|| format!("LOOP_CTL_ADD {number}"))
 }
 
-/// Removes the device of this number.
+/// Removes the device with this number.
 ///
 /// # Errors
-/// `ResourceBusy` if it is in use.
+/// Returns `ResourceBusy` if it is in use.
 pub fn remove(number: u32) -> io::Result<()> {
     control(REMOVE, number).context(|| format!("LOOP_CTL_REMOVE {number}"))
 }

@@ -1,7 +1,7 @@
 //! Memory: private pages for messages, and regions that two processes map.
 //!
-//! A region is shared with a process that may write to it at any time. What is handed out is therefore either
-//! an atomic word or a copy, never a plain reference into it.
+//! A region is shared with a process that may write to it at any time. So its methods return atomic words or copies, and never a
+//! plain reference into it.
 
 use crate::error::Context;
 use std::io;
@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
-/// The size of a page.
+/// Returns the size of a page, in bytes.
 pub fn page_bytes() -> usize {
     // SAFETY: no memory is involved, and the value always exists.
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
@@ -24,13 +24,13 @@ struct Map {
     len: usize,
 }
 
-/// Copies out of an object that nobody can change, as much of it as `buffer` has room for: maps it, reads, and unmaps it.
+/// Copies from an object that no process can change, up to the length of `buffer`: maps it, reads it and unmaps it.
 ///
 /// # Errors
-/// What the kernel says of the mapping.
+/// Returns the error of `mmap`.
 #[inline]
 pub fn copy_out(fd: BorrowedFd<'_>, len: usize, buffer: &mut [u8]) -> io::Result<()> {
-    // SAFETY: the kernel chooses the address, so nothing of ours is replaced.
+    // SAFETY: the kernel chooses the address, so no mapping of ours is replaced.
     let start = unsafe {
         libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ, libc::MAP_SHARED, fd.as_raw_fd(), 0)
     };
@@ -38,7 +38,7 @@ pub fn copy_out(fd: BorrowedFd<'_>, len: usize, buffer: &mut [u8]) -> io::Result
         return Err(io::Error::last_os_error());
     }
     let count = len.min(buffer.len());
-    // SAFETY: `count` bytes are mapped, and apart from `buffer`; the range was mapped just now and is used nowhere else.
+    // SAFETY: `count` bytes are mapped, and disjoint from `buffer`; the range was mapped just now and is used nowhere else.
     unsafe {
         std::ptr::copy_nonoverlapping(start.cast(), buffer.as_mut_ptr(), count);
         libc::munmap(start, len);
@@ -51,10 +51,10 @@ impl Map {
         Map::from(0, len, flags, fd)
     }
 
-    /// What begins at `offset` of the object.
+    /// Maps `len` bytes from `offset` of the object.
     fn from(offset: libc::off_t, len: usize, flags: libc::c_int, fd: libc::c_int) -> io::Result<Map> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: the kernel chooses the address, so nothing of ours is replaced.
+        // SAFETY: the kernel chooses the address, so no mapping of ours is replaced.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), len, access, flags, fd, offset) };
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error()).context(|| format!("mmap of {len} bytes"));
@@ -66,34 +66,34 @@ impl Map {
 
 impl Drop for Map {
     fn drop(&mut self) {
-        // SAFETY: the range was mapped by `new`, and nothing borrows it any more.
+        // SAFETY: the range was mapped by `from`, and no borrow of it is left.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.len) };
     }
 }
 
-/// Private pages, zeroed, beginning at a page boundary; or a part of such.
+/// Private pages, zeroed, beginning at a page boundary; or a part of such pages.
 #[derive(Debug)]
 pub struct Pages {
-    /// The part that is ours alone, inside the map.
+    /// The part that only this value uses, inside the map.
     start: NonNull<u8>,
     len: usize,
     map: Arc<Map>,
 }
 
 impl Pages {
-    /// At least `len` bytes.
+    /// Creates pages of at least `len` bytes.
     pub fn new(len: usize) -> io::Result<Pages> {
         let map = Map::new(len.max(1), libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1)?;
         Ok(Pages { start: map.start, len, map: Arc::new(map) })
     }
 
-    /// Keeps the first `at` bytes and gives the others.
+    /// Keeps the first `at` bytes and returns the others.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// Panics if there are fewer bytes.
     pub fn split_off(&mut self, at: usize) -> Pages {
         assert!(at <= self.len, "{at} bytes of {} cannot be kept", self.len);
-        // SAFETY: at most the end of the part, which lies inside the map.
+        // SAFETY: the address is at most the end of the part, which is inside the map.
         let start = unsafe { self.start.add(at) };
         let rest = Pages { start, len: self.len - at, map: Arc::clone(&self.map) };
         self.len = at;
@@ -106,7 +106,7 @@ impl Deref for Pages {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        // SAFETY: the part is mapped, private to this process, apart from all other parts, and borrowed from self.
+        // SAFETY: the part is mapped, private to this process, disjoint from all other parts, and borrowed from self.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
@@ -114,7 +114,7 @@ impl Deref for Pages {
 impl DerefMut for Pages {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and exclusively.
+        // SAFETY: as in `deref`, and the borrow is exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
@@ -127,7 +127,7 @@ pub struct Region {
     detach: Detach,
 }
 
-/// How a region is given back.
+/// How a region is released.
 #[derive(Debug)]
 enum Detach {
     Unmap(#[expect(dead_code, reason = "held for its drop")] Map),
@@ -135,15 +135,15 @@ enum Detach {
 }
 
 impl Region {
-    /// Memory that only forks of this process share.
+    /// Creates memory that only forks of this process share.
     pub fn anonymous(len: usize) -> io::Result<Region> {
         Region::of_map(Map::new(len, libc::MAP_SHARED | libc::MAP_ANONYMOUS, -1)?)
     }
 
-    /// The first `len` bytes of a file or memory object, which must be at least that long.
+    /// Maps the first `len` bytes of a file or memory object, which must be at least that long.
     ///
     /// # Errors
-    /// `InvalidInput` if it is shorter: touching what lies beyond its end would kill the process.
+    /// Returns `InvalidInput` if it is shorter, because access beyond its end would kill the process.
     pub fn of_file(fd: BorrowedFd<'_>, len: usize) -> io::Result<Region> {
         let size = crate::linux::segment::size_bytes(fd)?;
         if (size as usize) < len {
@@ -153,13 +153,12 @@ impl Region {
         Region::of_map(Map::new(len, libc::MAP_SHARED, fd.as_raw_fd())?)
     }
 
-    /// The first `len` bytes of a device or event, which has no size to be asked for: the kernel refuses what it has
-    /// not got.
+    /// Maps the first `len` bytes of a device or event. It reports no size, so the kernel refuses a length that it does not have.
     pub fn of_device(fd: BorrowedFd<'_>, len: usize) -> io::Result<Region> {
         Region::of_map(Map::new(len, libc::MAP_SHARED, fd.as_raw_fd())?)
     }
 
-    /// As [`of_device`](Region::of_device), for what such an object has at `offset`.
+    /// Like [`of_device`](Region::of_device), for the bytes of such an object at `offset`.
     pub(crate) fn of_device_at(fd: BorrowedFd<'_>, offset: i64, len: usize) -> io::Result<Region> {
         Region::of_map(Map::from(offset, len, libc::MAP_SHARED, fd.as_raw_fd())?)
     }
@@ -168,18 +167,18 @@ impl Region {
         Ok(Region { start: map.start, len: map.len, detach: Detach::Unmap(map) })
     }
 
-    /// A System V segment that the caller has just attached.
+    /// Creates a region of a System V segment that the caller has just attached.
     ///
     /// # Safety
-    /// `start` must be the address of an attached segment of at least `len` bytes, detached by nobody else.
+    /// `start` must be the address of an attached segment of at least `len` bytes, which no other code detaches.
     pub(crate) unsafe fn of_sysv(start: NonNull<u8>, len: usize) -> Region {
         Region { start, len, detach: Detach::Sysv }
     }
 
-    /// The address of `len` bytes at `offset`.
+    /// Returns the address of `len` bytes at `offset`.
     ///
     /// # Panics
-    /// If they are not inside: offsets are computed by us and never come from the other process.
+    /// Panics if they are not inside: this process computes the offsets, and they never come from the other process.
     #[inline]
     fn at(&self, offset: usize, len: usize, align: usize) -> *mut u8 {
         let inside = offset.checked_add(len).is_some_and(|end| end <= self.len);
@@ -188,45 +187,46 @@ impl Region {
         unsafe { self.start.as_ptr().add(offset) }
     }
 
-    /// The word at `offset`, a multiple of 4.
+    /// Returns the word at `offset`, a multiple of 4.
     #[inline]
     pub fn word(&self, offset: usize) -> &AtomicU32 {
-        // SAFETY: inside, aligned, alive as long as self, and touched by every process through atomics alone.
+        // SAFETY: the word is inside and aligned, lives as long as self, and every process accesses it only through atomics.
         unsafe { AtomicU32::from_ptr(self.at(offset, 4, 4).cast()) }
     }
 
-    /// The double word at `offset`, a multiple of 8.
+    /// Returns the double word at `offset`, a multiple of 8.
     #[inline]
     pub fn double_word(&self, offset: usize) -> &AtomicU64 {
-        // SAFETY: as above.
+        // SAFETY: the double word is inside and aligned, lives as long as self, and every process accesses it only through
+        // atomics.
         unsafe { AtomicU64::from_ptr(self.at(offset, 8, 8).cast()) }
     }
 
-    /// Every byte by itself. The compiler neither joins nor leaves out what is done to them.
+    /// Returns all bytes as atomics. The compiler neither merges nor omits accesses to them.
     pub fn bytes(&self) -> &[AtomicU8] {
-        // SAFETY: the range is mapped as long as self lives, and touched by every process through atomics alone; an
-        // atomic byte is laid out as a byte.
+        // SAFETY: the range is mapped as long as self lives, and every process accesses it only through atomics; an atomic byte
+        // is laid out as a byte.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.len) }
     }
 
-    /// The address of `len` bytes at `offset`, which must be inside.
+    /// Returns the address of `len` bytes at `offset`, which must be inside.
     pub(crate) fn start_of(&self, offset: usize, len: usize) -> NonNull<u8> {
         self.at(offset, len, 1);
         // SAFETY: the offset was just checked to be inside.
         unsafe { self.start.add(offset) }
     }
 
-    /// The raw place of an object of the C library inside the region.
+    /// Returns the address of an object of the C library inside the region.
     pub(crate) fn place<T>(&self, offset: usize) -> *mut T {
         self.at(offset, size_of::<T>(), align_of::<T>()).cast()
     }
 
-    /// How many bytes there are.
+    /// Returns the number of bytes.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none, which never happens.
+    /// Returns whether the region is empty, which it never is.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -235,7 +235,7 @@ impl Region {
 impl Drop for Region {
     fn drop(&mut self) {
         if matches!(self.detach, Detach::Sysv) {
-            // SAFETY: the segment was attached at this address, and nothing borrows it any more.
+            // SAFETY: the segment was attached at this address, and no borrow of it is left.
             unsafe { libc::shmdt(self.start.as_ptr().cast()) };
         }
     }
@@ -243,14 +243,13 @@ impl Drop for Region {
 
 // SAFETY: the range stays mapped for the life of the value, and shared access goes through atomics or copies.
 unsafe impl Send for Region {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Region {}
 // SAFETY: a part of private pages is owned exclusively, as a boxed slice is.
 unsafe impl Send for Pages {}
-// SAFETY: a range of mapped memory belongs to the process, not to a thread; who may touch which part of it is for
-// its users to say.
+// SAFETY: a range of mapped memory belongs to the process, not to a thread; the types that use it control access to its parts.
 unsafe impl Send for Map {}
-// SAFETY: as above; a shared reference gives away nothing but the address.
+// SAFETY: as for `Send`; a shared reference exposes only the address.
 unsafe impl Sync for Map {}
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Linux: what the face asks of every platform, and what only Linux has.
+//! Linux: the facilities of the portable interface, and those that only Linux has.
 
 pub mod access;
 pub mod affinity;

@@ -1,7 +1,7 @@
-//! File systems that are mounted nowhere: they have a descriptor and no place in any tree of folders.
+//! File systems that are mounted nowhere: they have a descriptor, but no place in a directory tree.
 //!
-//! The kernel takes one apart when the descriptor and all files that were opened in it are closed, so that nothing is
-//! left however its users end, and nobody else ever sees it.
+//! The kernel removes one once its descriptor and all files opened in it are closed. So it leaves nothing behind, however its
+//! users exit, and no other process ever sees it.
 
 use crate::error::{Context, check};
 use crate::handle;
@@ -11,36 +11,36 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::ptr;
 
-/// Numbers of the kernel's that the libc crate has not.
+/// Constants of the kernel that the libc crate does not have.
 const FSOPEN_CLOEXEC: libc::c_uint = 1;
 const FSMOUNT_CLOEXEC: libc::c_uint = 1;
 const SET_STRING: libc::c_uint = 1;
 const CREATE: libc::c_uint = 6;
 
-/// Read-only, and nothing in it is a program or a device: MOUNT_ATTR_RDONLY, NOSUID, NODEV and NOEXEC.
+/// Read-only, without programs or devices: MOUNT_ATTR_RDONLY, NOSUID, NODEV and NOEXEC.
 const ONLY_TO_READ: libc::c_uint = 1 | 2 | 4 | 8;
 
-/// Makes ready a file system of this `kind` with options by name, as in `("source", "/dev/loop0")`. The descriptor is
-/// that of its top folder, to open files from.
+/// Creates a file system of this `kind`, with named options such as `("source", "/dev/loop0")`. The descriptor is that of its
+/// root directory, to open files from.
 ///
 /// # Errors
-/// `PermissionDenied` without CAP_SYS_ADMIN; `Unsupported` where the kernel, before 5.2, or a filter has no `fsopen`;
-/// else what the file system itself has to say.
+/// Returns `PermissionDenied` without CAP_SYS_ADMIN; `Unsupported` if the kernel, before 5.2, or a filter does not provide
+/// `fsopen`; and otherwise the error of the file system.
 pub fn detached(kind: &str, options: &[(&str, &str)]) -> io::Result<OwnedFd> {
     with_attributes(kind, options, 0)
 }
 
-/// The same without options, and only to read what the kernel has put there.
+/// Creates a read-only file system without options, to read what the kernel has put there.
 ///
 /// # Errors
-/// As [`detached`].
+/// Returns the errors of [`detached`].
 pub fn detached_to_read(kind: &str) -> io::Result<OwnedFd> {
     with_attributes(kind, &[], ONLY_TO_READ)
 }
 
 fn with_attributes(kind: &str, options: &[(&str, &str)], attributes: libc::c_uint) -> io::Result<OwnedFd> {
     let name = CString::new(kind)?;
-    // SAFETY: `name` is NUL-terminated, and the new number is owned by nobody.
+    // SAFETY: `name` is NUL-terminated, and the new descriptor has no other owner.
     let context = check(unsafe { libc::syscall(libc::SYS_fsopen, name.as_ptr(), FSOPEN_CLOEXEC) })
         .map(|number| unsafe { own(number as RawFd) })
         .context(|| format!("fsopen {kind}"))?;
@@ -70,16 +70,16 @@ fn with_attributes(kind: &str, options: &[(&str, &str)], attributes: libc::c_uin
     // SAFETY: plain integers.
     let mounted =
         check(unsafe { libc::syscall(libc::SYS_fsmount, context.as_raw_fd(), FSMOUNT_CLOEXEC, attributes) });
-    // SAFETY: the new number is owned by nobody.
+    // SAFETY: the new descriptor has no other owner.
     mounted.map(|number| unsafe { own(number as RawFd) }).context(|| format!("fsmount {kind}"))
 }
 
-/// What the file system has said of its trouble, behind a colon; nothing if it was silent.
+/// Returns the message of the file system after a colon, or an empty text without a message.
 fn words(context: &OwnedFd) -> String {
     let mut buffer = [0; 512];
     let length = handle::read(context.as_fd(), &mut buffer).unwrap_or_default();
     let text = String::from_utf8_lossy(&buffer[..length]);
-    // Each message begins with its weight, as in "e ".
+    // Each message begins with its level, for example "e ".
     let text = text.trim().trim_start_matches(['e', 'w', 'i']).trim_start();
     if text.is_empty() { String::new() } else { format!(": {text}") }
 }

@@ -8,14 +8,15 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
-/// A socket that sends to a group over the loopback interface, and so many that each receive all of it, and nobody else's datagrams.
+/// Returns a socket that sends to a group over the loopback interface, and `receivers` sockets that each receive all of its
+/// datagrams, and no others.
 ///
 /// # Errors
-/// If there is no loopback interface, or it carries no groups.
+/// Returns an error if there is no loopback interface, or it does not support multicast.
 pub fn group(receivers: usize) -> io::Result<(OwnedFd, Vec<OwnedFd>)> {
     let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).context(|| "bind a UDP port of 127.0.0.1")?;
     let from = sender.local_addr()?;
-    // One of those that an organisation gives out itself (RFC 2365), by the port, which nobody else has.
+    // An administratively scoped address (RFC 2365), derived from the port, which no other socket has.
     let [high, low] = from.port().to_be_bytes();
     let group = Ipv4Addr::new(239, 255, high, low);
     let of_group = |_| member(group, from).context(|| format!("join {group} on the loopback interface"));
@@ -26,10 +27,10 @@ pub fn group(receivers: usize) -> io::Result<(OwnedFd, Vec<OwnedFd>)> {
     Ok((sender.into(), members))
 }
 
-/// Sends a datagram to a group of one, and waits until it has come.
+/// Sends a datagram to a group with one member, and waits until it has arrived.
 ///
 /// # Errors
-/// As [`group`], or that nothing comes.
+/// Returns the errors of [`group`], or an error if no datagram arrives.
 pub fn try_it() -> io::Result<()> {
     let (sender, mut members) = group(1)?;
     let member = UdpSocket::from(members.remove(0));
@@ -38,12 +39,12 @@ pub fn try_it() -> io::Result<()> {
     member.recv(&mut [0]).map(drop)
 }
 
-/// A socket that receives what `from` sends to the group.
+/// Returns a socket that receives the datagrams that `from` sends to the group.
 fn member(group: Ipv4Addr, from: SocketAddr) -> io::Result<OwnedFd> {
     let socket = open(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
     let (yes, no): (libc::c_int, libc::c_int) = (1, 0);
     set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &yes)?;
-    // Without that, a socket gets what is sent to any group that somebody has joined.
+    // Without this, a socket receives datagrams of every group that any socket of the machine has joined.
     set_option(&socket, libc::IPPROTO_IP, libc::IP_MULTICAST_ALL, &no)?;
     // SAFETY: zeroes are a valid sockaddr_in.
     let mut address: libc::sockaddr_in = unsafe { std::mem::zeroed() };
@@ -56,7 +57,7 @@ fn member(group: Ipv4Addr, from: SocketAddr) -> io::Result<OwnedFd> {
     let socket = UdpSocket::from(socket);
     socket.join_multicast_v4(&group, &Ipv4Addr::LOCALHOST)?;
     socket.connect(from)?;
-    // What others sent to the group before that is there still.
+    // Datagrams that others sent to the group before `connect` are still queued.
     drop_received(&socket)?;
     Ok(socket.into())
 }

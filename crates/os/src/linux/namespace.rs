@@ -1,46 +1,46 @@
-//! Namespaces of our own: one for IPC, where nothing that is left can outlive us and limits may be raised, and those that
-//! lie between containers.
+//! Private namespaces: one for IPC, in which no leftover can outlive us and limits may be raised, and those that separate
+//! containers.
 
 use crate::error::{Context, check};
 use crate::linux::process::{Bond, Exit, fork};
 use std::io;
 use std::os::fd::AsFd;
 
-/// Moves this process, and all it starts from now on, into an IPC namespace of its own: directly where it has
-/// the right, else inside a user namespace in which it keeps its user and group.
+/// Moves this process, and all processes that it starts from now on, into a private IPC namespace: directly if it has the right,
+/// and otherwise inside a user namespace in which it keeps its user and group.
 ///
 /// # Errors
-/// Where neither is allowed. Nothing has changed then.
+/// Returns an error if neither is allowed; then nothing has changed.
 pub fn enter_private_ipc() -> io::Result<()> {
     if unshare(libc::CLONE_NEWIPC).is_ok() {
         return Ok(());
     }
-    // A half-made user namespace cannot be left again, so a child tries first.
+    // A child tries first, because a process cannot leave a half-made user namespace.
     let trial = fork(&[], io::stderr().as_fd(), Bond::DiesWithParent, || {
         i32::from(in_user_namespace(libc::CLONE_NEWIPC).is_err())
     });
     match trial?.wait() {
         Some(Exit::Code(0)) => in_user_namespace(libc::CLONE_NEWIPC),
-        _ => Err(io::Error::new(io::ErrorKind::PermissionDenied, "user namespaces are not allowed here")),
+        _ => Err(io::Error::new(io::ErrorKind::PermissionDenied, "user namespaces are not permitted here")),
     }
 }
 
-/// Kinds of namespaces that can lie between two processes.
+/// Kinds of namespaces that can separate two processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Between {
     /// System V objects and POSIX queues.
     pub ipc: bool,
-    /// Process numbers: of the children that this process starts from then on.
+    /// PIDs: of the children that this process starts from then on.
     pub pid: bool,
     /// Network devices.
     pub network: bool,
 }
 
-/// Leaves the namespaces of these kinds for new ones: directly where this process has the right, else inside a user
-/// namespace. What fails may leave it half-way, so only a process that has nothing else to do should call it.
+/// Moves this process into new namespaces of these kinds: directly if it has the right, and otherwise inside a user namespace. A
+/// failure may leave it half-way, so call it only in a process that does nothing else.
 ///
 /// # Errors
-/// Where neither is allowed.
+/// Returns an error if neither is allowed.
 pub fn leave(between: Between) -> io::Result<()> {
     let kinds = [
         (between.ipc, libc::CLONE_NEWIPC),
@@ -61,11 +61,11 @@ fn in_user_namespace(flags: libc::c_int) -> io::Result<()> {
 }
 
 fn unshare(flags: libc::c_int) -> io::Result<()> {
-    // SAFETY: only changes which namespaces this process uses.
+    // SAFETY: the call changes only the namespaces of this process.
     check(unsafe { libc::unshare(flags) }).map(drop)
 }
 
-/// The number of this process's IPC namespace; `None` without /proc.
+/// Returns the number of this process's IPC namespace; `None` without /proc.
 pub fn ipc_number() -> Option<u64> {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata("/proc/self/ns/ipc").ok().map(|status| status.ino())

@@ -1,5 +1,5 @@
 //! Orphans: descendants of this process whose parents have exited. Once this process adopts them, the kernel makes them its
-//! children, so that a program cannot hide a process from it by `setsid`, a second fork or a changed environment.
+//! children. So a program cannot hide a process from it by `setsid`, a second fork or a changed environment.
 
 use crate::error::check;
 use crate::linux::proc_files::children;
@@ -35,7 +35,8 @@ fn own_pid() -> i32 {
 /// Makes this process the parent of each descendant whose parent exits from now on (`PR_SET_CHILD_SUBREAPER`).
 ///
 /// Does nothing if this process has children that it has not started, for example background jobs of a shell that has called
-/// exec, or is the first of its PID namespace: descendants of other processes would become its children too.
+/// exec. Also does nothing if it is the first of its PID namespace. In both cases, descendants of other processes would become
+/// its children too.
 ///
 /// # Errors
 /// Returns an error if a seccomp filter forbids the call.
@@ -110,7 +111,7 @@ mod tests {
     #[test]
     fn process_with_foreign_children_adopts_nothing() {
         expect_alone(|| {
-            // A child that was started before, as by a shell that has become this process.
+            // A child that was started earlier, for example when this process was a shell.
             let mut before = shell("exec sleep 60", Bond::DiesWithParent);
             forget(before.pid());
             adopt().unwrap();

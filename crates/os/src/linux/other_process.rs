@@ -1,6 +1,6 @@
-//! What other processes of this user do, seen from outside: /proc, their clocks, their threads' processors.
+//! Other processes of this user, observed from outside: /proc, their clocks, the CPUs of their threads.
 //!
-//! For programs that are not furlong's own and say nothing of all this.
+//! For programs that are not furlong's own and do not report these values.
 
 use crate::error::{Context, check};
 use crate::linux::affinity::mask_of;
@@ -15,25 +15,26 @@ use std::ops::Sub;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-/// What a process has used since it began, all its threads together. What it used in between is the difference of two.
+/// Resources that a process has used since it began, summed over all its threads. The use in an interval is the difference of two
+/// readings.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Used {
     processor_ns: u64,
     user_ticks: u64,
     system_ticks: u64,
-    /// All but the times.
+    /// All counters except the times.
     counts: Usage,
-    /// CPU time of the children that have ended and that it has waited for, in ticks.
+    /// CPU time of the exited children that it has waited for, in ticks.
     ended_children_ticks: [u64; 2],
 }
 
 impl Used {
-    /// CPU time and page faults since the process began, and the CPU time of the children that it has waited for.
+    /// Returns the CPU time and page faults since the process began, with the CPU time of the children that it has waited for.
     pub fn with_ended_children(self) -> Usage {
         (self - Used::default()) + self.of_ended_children()
     }
 
-    /// CPU time of the children that it has waited for, in steps of the kernel's tick.
+    /// Returns the CPU time of the children that it has waited for, with the resolution of the kernel's tick.
     pub fn of_ended_children(self) -> Usage {
         // SAFETY: no memory is involved.
         let tick_ns = 1_000_000_000 / unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as u64;
@@ -45,23 +46,23 @@ impl Used {
 impl Sub for Used {
     type Output = Usage;
 
-    /// Processor time is exact (the process's CPU-time clock); its split into user and system time is that of the kernel's
-    /// ticks in between, as with `getrusage`.
+    /// The total CPU time is exact (the process's CPU-time clock). Its split into user and system time follows the kernel's ticks
+    /// of the interval, as with `getrusage`.
     fn sub(self, earlier: Used) -> Usage {
         let processor_ns = self.processor_ns.saturating_sub(earlier.processor_ns);
         let user = self.user_ticks.saturating_sub(earlier.user_ticks);
         let system = self.system_ticks.saturating_sub(earlier.system_ticks);
-        // Without a tick nothing says where the time went; a program begins in user mode.
+        // Without a tick the split is unknown; a program begins in user mode.
         let in_user = if user + system == 0 { 1.0 } else { user as f64 / (user + system) as f64 };
         let user_ns = (processor_ns as f64 * in_user) as u64;
         Usage { user_ns, system_ns: processor_ns - user_ns, ..self.counts - earlier.counts }
     }
 }
 
-/// What a process has used since it began. Switches are those of the threads that live.
+/// Returns the resources that a process has used since it began. Context switches are those of the existing threads.
 ///
 /// # Errors
-/// Where there is no such process.
+/// Returns an error if there is no such process.
 pub fn used(pid: i32) -> io::Result<Used> {
     let fields = stat(pid)?;
     let [minor_faults, major_faults, user_ticks, system_ticks] =
@@ -75,7 +76,7 @@ pub fn used(pid: i32) -> io::Result<Used> {
     Ok(Used { processor_ns, user_ticks, system_ticks, counts, ended_children_ticks })
 }
 
-/// A process and all that it has started and that live, by the way of those that live.
+/// Returns the process and its living descendants. A descendant is found only if all its ancestors up to the process are alive.
 pub fn with_descendants(pid: i32) -> Vec<i32> {
     let mut found = vec![pid];
     let mut next = 0;
@@ -86,11 +87,11 @@ pub fn with_descendants(pid: i32) -> Vec<i32> {
     found
 }
 
-/// The processor that all its threads are bound to, and otherwise the one that its busiest thread was on last: the first
-/// thread of some programs only waits for another, where it was before that.
+/// Returns the CPU that all threads of the process are bound to, or otherwise the last CPU of its busiest thread. The first
+/// thread is not enough, because in some programs it only waits for another one.
 ///
 /// # Errors
-/// Where there is no such process.
+/// Returns an error if there is no such process.
 pub fn processor(pid: i32) -> io::Result<usize> {
     let threads = threads(pid)?;
     let bound: BTreeSet<_> = threads.iter().filter_map(|thread| allowed_list(pid, *thread)).collect();
@@ -101,39 +102,41 @@ pub fn processor(pid: i32) -> io::Result<usize> {
     Ok(number(&stat(busiest.unwrap_or(pid))?, PROCESSOR) as usize)
 }
 
-/// The processors that a thread may run on, as the kernel lists them.
+/// Returns the list of CPUs of a thread, in the kernel's form.
 fn allowed_list(pid: i32, thread: i32) -> Option<String> {
     let status = fs::read_to_string(format!("/proc/{pid}/task/{thread}/status")).ok()?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
     Some(list.trim().to_owned())
 }
 
-/// The name of what it runs, as far as the kernel keeps it; empty if it is gone.
+/// Returns the name of the program that the process runs, as far as the kernel keeps it; empty if the process has exited.
 pub fn name(pid: i32) -> String {
     fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned()
 }
 
-/// The name of one of its threads, likewise.
+/// Returns the name of one of its threads, as far as the kernel keeps it; empty if the thread has exited.
 pub fn thread_name(pid: i32, thread: i32) -> String {
     fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm")).unwrap_or_default().trim().to_owned()
 }
 
-/// Whether `variable`, as in `NAME=value`, is in the environment that a process of this user was started with. A longer value counts
-/// if it goes on with `-`: so the parts of a run are named.
+/// Returns whether a process of this user was started with `variable`, for example `NAME=value`, in its environment. A longer
+/// value matches if it continues with `-`, because the parts of a run are named that way.
 pub fn has_variable(pid: i32, variable: &str) -> bool {
     !find_among(vec![pid], variable).is_empty()
 }
 
-/// The variables that a process was started with. Those of others, and those that end, cannot be read.
+/// Returns the environment that a process was started with. It is empty for processes of other users and for those that are
+/// exiting.
 fn environment(pid: i32) -> Vec<u8> {
-    /// As many as most have. What is read at once is of one program, also where that is replaced meanwhile (`execve`).
+    /// Enough for most environments. One read returns bytes of a single program, even if the process calls `execve` at the same
+    /// time.
     const AT_ONCE: usize = 64 << 10;
     let mut environment = vec![0; AT_ONCE];
     let Ok(mut file) = fs::File::open(format!("/proc/{pid}/environ")) else { return Vec::new() };
     let read = file.read(&mut environment).unwrap_or(0);
     environment.truncate(read);
     if read == AT_ONCE {
-        // What cannot be read to its end is as much as was read.
+        // If the rest cannot be read, the bytes read so far are used.
         let _ = file.read_to_end(&mut environment);
     }
     environment
@@ -146,20 +149,20 @@ fn has_in(environment: &[u8], variable: &str) -> bool {
     environment.split(|byte| *byte == 0).any(is_it)
 }
 
-/// Binds all threads of a process to these processors; those that they start later are bound with them.
+/// Binds all threads of a process to these CPUs. Threads that they start later inherit the binding.
 ///
 /// # Errors
-/// Where there is no such process, or it is another user's.
+/// Returns an error if there is no such process, or it belongs to another user.
 pub fn pin_all_threads(pid: i32, processors: &[usize]) -> io::Result<()> {
     let mask = mask_of(processors)?;
-    // A thread that is started while the first ones are bound is found in the second round.
+    // The second round finds threads that are started while the first ones are bound.
     for _ in 0..2 {
         for thread in threads(pid)? {
             // SAFETY: the kernel only reads the mask.
             let bound =
                 check(unsafe { libc::sched_setaffinity(thread, size_of_val(&mask), mask.as_ptr().cast()) });
             match bound {
-                // It has ended in between.
+                // The thread has exited in between.
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
                 other => drop(other.context(|| format!("pin process {pid} to {processors:?}"))?),
             }
@@ -168,34 +171,34 @@ pub fn pin_all_threads(pid: i32, processors: &[usize]) -> io::Result<()> {
     Ok(())
 }
 
-/// Something that becomes readable when a process dies that is no child.
+/// A handle that becomes readable when a process dies, even if it is not a child.
 #[derive(Debug)]
 pub struct Death(OwnedFd);
 
 impl Death {
-    /// Of this process; `None` where there is no such process, or the kernel has no pidfd.
+    /// Watches this process; `None` if there is no such process, or the kernel has no pidfd.
     pub fn of(pid: i32) -> Option<Death> {
         pidfd_open(pid).map(Death)
     }
 
-    /// What to watch.
+    /// Returns the handle to wait for.
     pub fn as_handle(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 }
 
-/// All processes of this user that [have](has_variable) this variable.
+/// Returns all processes of this user that [have](has_variable) this variable.
 pub fn find_by_variable(variable: &str) -> Vec<i32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     find_among(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect(), variable)
 }
 
-/// Those of these processes that have this variable. One has none for a moment of `execve`, also when whoever has started it
-/// knows already that it has become another program: its files are closed before its variables are in place.
+/// Returns those of these processes that have this variable. During `execve`, a process has no variables for a moment, even if
+/// its parent already knows that it has become another program: its files are closed before its variables are in place.
 fn find_among(mut left: Vec<i32>, variable: &str) -> Vec<i32> {
-    /// How often a process is looked at that is just becoming another program (`execve`).
+    /// Number of looks at a process that may be in `execve`.
     const LOOKS: u32 = 100;
-    /// How often one is that has arguments and no variables, which some have.
+    /// Number of looks at a process with arguments but without variables, because some programs have none.
     const LOOKS_WITHOUT_VARIABLES: u32 = 10;
     let mut found = Vec::new();
     for look in 1..=LOOKS {
@@ -214,20 +217,20 @@ fn find_among(mut left: Vec<i32>, variable: &str) -> Vec<i32> {
     found
 }
 
-/// Whether a process of this user lives and is no thread of the kernel's.
+/// Returns whether a process of this user is alive and is not a kernel thread.
 fn is_program(pid: i32) -> bool {
     fs::read_link(format!("/proc/{pid}/exe")).is_ok()
 }
 
-/// Not so for a moment of `execve`.
+/// Returns whether a process has arguments. During `execve` it has none for a moment.
 fn has_arguments(pid: i32) -> bool {
     fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|arguments| !arguments.is_empty())
 }
 
-/// Kills a process. That it is gone already is no error.
+/// Kills a process. It is not an error if the process has already exited.
 ///
 /// # Errors
-/// Where it may not be killed.
+/// Returns an error if this process may not kill it.
 pub fn kill(pid: i32) -> io::Result<()> {
     match send_signal(pid, libc::SIGKILL) {
         Err(error) if error.raw_os_error() != Some(libc::ESRCH) => Err(error),
@@ -235,7 +238,7 @@ pub fn kill(pid: i32) -> io::Result<()> {
     }
 }
 
-/// Places in /proc/PID/stat, behind the name (proc(5) counts from 1, and the name is 2).
+/// Indexes into the fields of /proc/PID/stat after the name (proc(5) counts from 1, and the name is 2).
 const PARENT: usize = 4 - 3;
 const MINOR_FAULTS: usize = 10 - 3;
 const MAJOR_FAULTS: usize = 12 - 3;
@@ -249,7 +252,7 @@ fn number(fields: &[String], index: usize) -> u64 {
     fields.get(index).and_then(|field| field.parse().ok()).unwrap_or(0)
 }
 
-/// Its processor time in nanoseconds, threads that have ended included (`clock_getcpuclockid`).
+/// Returns the CPU time of the process in nanoseconds, including threads that have exited (`clock_getcpuclockid`).
 fn processor_time_ns(pid: i32) -> io::Result<u64> {
     let mut clock = 0;
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -263,12 +266,12 @@ fn processor_time_ns(pid: i32) -> io::Result<u64> {
     Ok(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// The process that has started it, or has taken it over.
+/// Returns the process that has started it, or has adopted it.
 pub(crate) fn parent(pid: i32) -> io::Result<i32> {
     Ok(number(&stat(pid)?, PARENT) as i32)
 }
 
-/// How often its threads have given up the processor, and how often it was taken from them.
+/// Returns the numbers of voluntary and involuntary context switches of its threads.
 fn switches(pid: i32) -> io::Result<(u64, u64)> {
     let (mut voluntary, mut involuntary) = (0, 0);
     for thread in threads(pid)? {
@@ -296,7 +299,7 @@ mod tests {
         let seen = used(pid).unwrap() - Used::default();
         let after = usage::now().unwrap();
         let total = |usage: Usage| usage.user_ns + usage.system_ns;
-        // The clock's time is finer than the microseconds of getrusage.
+        // The resolution of the clock is finer than the microseconds of getrusage.
         assert!(
             total(before) <= total(seen) + 2_000 && total(seen) <= total(after) + 2_000,
             "{before:?} {seen:?} {after:?}"
@@ -307,7 +310,7 @@ mod tests {
 
     #[test]
     fn no_time_is_counted_twice_where_the_split_changes() {
-        // No tick before, as of a program that has just begun; then all of them in the kernel.
+        // No tick before, as for a program that has just begun; then all of them in the kernel.
         let earlier = Used { processor_ns: 5_000_000, ..Used::default() };
         let later = Used { processor_ns: 25_000_000, system_ticks: 2, ..Used::default() };
         let usage = later - earlier;
@@ -343,7 +346,7 @@ mod tests {
             pin_all_threads(pid, &[processor]).unwrap();
             let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
             assert!(status.contains(&format!("Cpus_allowed_list:\t{processor}\n")), "{status}");
-            // It sleeps, and so was last on the one that it slept in on.
+            // It sleeps, so its last CPU is the one on which it began to sleep.
             assert_eq!(super::processor(pid).unwrap(), processor);
         }
         let all = crate::affinity::allowed().unwrap();

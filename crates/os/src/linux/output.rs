@@ -1,4 +1,4 @@
-//! Output that ends when this process is asked to end, although its reader takes nothing.
+//! Output that stops when this process is asked to end and the reader reads nothing.
 
 use crate::linux::limited::named;
 use crate::linux::{shutdown, signal};
@@ -7,19 +7,19 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-/// Bytes that a pipe takes at once if it takes any.
+/// Number of bytes that a pipe accepts at once if it accepts any.
 const PART: usize = libc::PIPE_BUF;
 
-/// Time between two looks for a request.
+/// Interval between two checks for a request.
 const STEP_MS: i32 = 50;
 
-/// How long a reader may take nothing once this process is asked to end.
+/// Time for which a reader may read nothing once this process is asked to end.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Writes all bytes. Signals that ask this process to end may be kept pending, and then end no call that waits.
+/// Writes all bytes. Signals that ask this process to end may be kept pending, and then interrupt no waiting call.
 ///
 /// # Errors
-/// Returns `Ended` with the signal if this process is asked to end and the reader takes nothing for a second.
+/// Returns `Ended` with the signal if this process is asked to end and the reader reads nothing for a second.
 pub fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), WriteError> {
     while !bytes.is_empty() {
         wait_until_writable(to)?;
@@ -40,7 +40,7 @@ pub fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), WriteError>
 fn wait_until_writable(to: BorrowedFd<'_>) -> Result<(), WriteError> {
     let began = Instant::now();
     let mut poll = libc::pollfd { fd: to.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
-    // SAFETY: the kernel reads and writes one pollfd. What is wrong with the descriptor is said by the write.
+    // SAFETY: the kernel reads and writes one pollfd. The write reports an error of the descriptor.
     while unsafe { libc::poll(&raw mut poll, 1, STEP_MS) } <= 0 {
         if let Some(signal) = shutdown::taken().or_else(signal::pending_ending)
             && began.elapsed() >= GRACE

@@ -5,13 +5,13 @@ use crate::linux::handle::own;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-/// The most descriptors that the kernel takes at once (SCM_MAX_FD of the kernel).
+/// Largest number of descriptors that the kernel accepts at once (its SCM_MAX_FD).
 pub const MOST_HANDLES: usize = 253;
 
-/// Room for a message of control with that many, in words so that it is aligned.
+/// Buffer for a control message with that number of descriptors, in words so that it is aligned.
 type Room = [u64; 160];
 
-/// Sends descriptors, at most [`MOST_HANDLES`]. The receiver has to ask for as many.
+/// Sends descriptors, at most [`MOST_HANDLES`]. The receiver has to request the same number.
 #[inline]
 pub fn send_handles(socket: BorrowedFd<'_>, handles: &[BorrowedFd<'_>]) -> io::Result<()> {
     if handles.is_empty() || handles.len() > MOST_HANDLES {
@@ -43,10 +43,10 @@ pub fn send_handles(socket: BorrowedFd<'_>, handles: &[BorrowedFd<'_>]) -> io::R
     Ok(())
 }
 
-/// Receives as many descriptors as were sent at once.
+/// Receives `count` descriptors that were sent at once.
 ///
 /// # Errors
-/// `UnexpectedEof` if the other end is gone; `InvalidData` if it sent another number of them.
+/// Returns `UnexpectedEof` if the other end is closed; `InvalidData` if it sent another number of descriptors.
 pub fn receive_handles(socket: BorrowedFd<'_>, count: usize) -> io::Result<Vec<OwnedFd>> {
     let mut received = Vec::new();
     receive(socket, |handle| received.push(handle)).context(|| "receive descriptors")?;
@@ -56,10 +56,10 @@ pub fn receive_handles(socket: BorrowedFd<'_>, count: usize) -> io::Result<Vec<O
     }
 }
 
-/// Receives one descriptor that was sent alone. As [`send_handles`], it allocates nothing.
+/// Receives one descriptor that was sent alone. Like [`send_handles`], it allocates nothing.
 ///
 /// # Errors
-/// As those of [`receive_handles`].
+/// Returns the errors of [`receive_handles`].
 #[inline]
 pub fn receive_handle(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let (mut first, mut number) = (None, 0);
@@ -72,7 +72,7 @@ pub fn receive_handle(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 
 #[cold]
 fn miscounted(number: usize, count: usize) -> io::Error {
-    let what = format!("{number} descriptors came, and {count} were announced");
+    let what = format!("{number} descriptors arrived, but {count} were announced");
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
@@ -81,8 +81,8 @@ fn receive(socket: BorrowedFd<'_>, mut take: impl FnMut(OwnedFd)) -> io::Result<
     let mut byte = [0u8; 1];
     let mut part = libc::iovec { iov_base: byte.as_mut_ptr().cast(), iov_len: 1 };
     let mut room: Room = [0; 160];
-    // SAFETY: as above; the kernel writes no more into `room` than its size, and the numbers that it writes there are
-    // descriptors that nobody else owns.
+    // SAFETY: the message describes `part` and `room`, which outlive the call. The kernel writes no more into `room` than its
+    // size, and the numbers that it writes there are descriptors without another owner.
     let read = unsafe {
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_iov = &raw mut part;

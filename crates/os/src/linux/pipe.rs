@@ -7,7 +7,7 @@ use crate::linux::socket::{Kind, socketpair};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
-/// A pipe: the end to read from and the end to write to.
+/// Returns the reading and the writing end of a pipe.
 pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
     // SAFETY: the kernel writes two integers into an array of two.
@@ -16,18 +16,18 @@ pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(unsafe { (own(ends[0]), own(ends[1])) })
 }
 
-/// A private connection, both ways, whose ends can be read and written as files are.
+/// Returns a private bidirectional connection, whose ends can be read and written like files.
 pub fn duplex() -> io::Result<(OwnedFd, OwnedFd)> {
     socketpair(Kind::Stream)
 }
 
-/// How many bytes the pipe holds.
+/// Returns the capacity of the pipe, in bytes.
 pub fn size_bytes(end: BorrowedFd<'_>) -> io::Result<u64> {
     // SAFETY: F_GETPIPE_SZ takes nothing and gives a plain integer.
     check(unsafe { libc::fcntl(end.as_raw_fd(), libc::F_GETPIPE_SZ) }).map(|size| size as u64)
 }
 
-/// Makes the pipe hold at least `bytes`; the kernel rounds up to a power of two of pages.
+/// Sets the capacity of the pipe to at least `bytes`; the kernel rounds up to a power of two of pages.
 pub fn set_size(end: BorrowedFd<'_>, bytes: usize) -> io::Result<()> {
     let wanted = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
     // SAFETY: F_SETPIPE_SZ takes a plain integer.
@@ -37,9 +37,9 @@ pub fn set_size(end: BorrowedFd<'_>, bytes: usize) -> io::Result<()> {
         .map(drop)
 }
 
-/// One `vmsplice`: puts the pages under `bytes` into the pipe, without copying them; may take less than all.
+/// Makes one `vmsplice` call: puts the pages of `bytes` into the pipe without a copy. It may accept fewer bytes.
 ///
-/// Whoever reads the pipe sees what the pages hold at the time of reading.
+/// A reader of the pipe sees the content of the pages at the time of reading.
 #[inline]
 pub fn splice_pages(end: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     let part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
@@ -47,29 +47,30 @@ pub fn splice_pages(end: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     retry(|| unsafe { libc::vmsplice(end.as_raw_fd(), &part, 1, 0) }).map(|count| count as usize)
 }
 
-/// One `splice`: puts the pages of a file from `offset` on into the pipe, without copying them; may take fewer than `len` bytes.
+/// Makes one `splice` call: puts the pages of a file from `offset` into the pipe without a copy. It may move fewer than `len`
+/// bytes.
 ///
-/// Whoever reads the pipe sees what the file holds at the time of reading.
+/// A reader of the pipe sees the content of the file at the time of reading.
 #[inline]
 pub fn splice(file: BorrowedFd<'_>, offset: usize, end: BorrowedFd<'_>, len: usize) -> io::Result<usize> {
     let mut offset = offset as libc::loff_t;
     spliced(file, Some(&mut offset), end, len)
 }
 
-/// One `tee`: puts references to up to `len` bytes of what is in a pipe into another one too, and waits for room there.
+/// Makes one `tee` call: adds references to up to `len` bytes of one pipe to another pipe, and waits for room there.
 #[inline]
 pub fn tee(from: BorrowedFd<'_>, to: BorrowedFd<'_>, len: usize) -> io::Result<usize> {
     // SAFETY: plain integers in and out.
     retry(|| unsafe { libc::tee(from.as_raw_fd(), to.as_raw_fd(), len, 0) }).map(|count| count as usize)
 }
 
-/// One `splice` from a pipe into another one, which waits for room there.
+/// Makes one `splice` call from a pipe into another one, and waits for room there.
 #[inline]
 pub fn move_on(from: BorrowedFd<'_>, to: BorrowedFd<'_>, len: usize) -> io::Result<usize> {
     spliced(from, None, to, len)
 }
 
-/// One `splice` into a pipe, from `offset` on where it is from a file.
+/// Makes one `splice` call into a pipe, from `offset` if the source is a file.
 #[inline]
 fn spliced(
     from: BorrowedFd<'_>,

@@ -1,4 +1,4 @@
-//! POSIX message queues. On Linux a queue is a descriptor, so it can be inherited and waited for.
+//! POSIX message queues. On Linux a queue is a descriptor, so a child can inherit it, and a process can wait for it.
 
 use crate::error::{Context, check, retry};
 use crate::linux::handle::own;
@@ -8,7 +8,7 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
-/// A queue for `depth` messages of `size_bytes` whose name is gone again when this returns.
+/// Creates a queue for `depth` messages of `size_bytes`, and removes its name before it returns.
 pub fn create(name: &str, depth: usize, size_bytes: usize) -> io::Result<OwnedFd> {
     let path = CString::new(format!("/{name}"))?;
     let mut shape = std::mem::MaybeUninit::<libc::mq_attr>::zeroed();
@@ -21,7 +21,7 @@ pub fn create(name: &str, depth: usize, size_bytes: usize) -> io::Result<OwnedFd
     };
     let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
     let mode: libc::mode_t = 0o600;
-    // SAFETY: `path` is NUL-terminated, `shape` is a whole mq_attr, and the new number is owned by nobody.
+    // SAFETY: `path` is NUL-terminated, `shape` is a whole mq_attr, and the new descriptor has no other owner.
     let queue = check(unsafe { libc::mq_open(path.as_ptr(), flags, mode, &raw mut *shape) })
         .map(|number| unsafe { own(number) })
         .map_err(|error| in_use(error, depth * size_bytes))
@@ -32,9 +32,10 @@ pub fn create(name: &str, depth: usize, size_bytes: usize) -> io::Result<OwnedFd
     Ok(queue)
 }
 
-/// `mq_open` has one error for two limits. Where another descriptor can be had, it is the one on bytes in queues.
+/// Names the limit behind EMFILE, which `mq_open` returns for two limits. If another descriptor can be opened, the limit is that
+/// on bytes in queues.
 fn in_use(error: io::Error, bytes: usize) -> io::Error {
-    // SAFETY: a new number for standard error, which is ours and closed at once.
+    // SAFETY: the call only duplicates standard error; the new descriptor has no other owner, and is closed immediately.
     let has_descriptors = check(unsafe { libc::fcntl(2, libc::F_DUPFD_CLOEXEC, 3) })
         .map(|number| drop(unsafe { own(number) }))
         .is_ok();
@@ -45,13 +46,13 @@ fn in_use(error: io::Error, bytes: usize) -> io::Error {
     io::Error::new(
         io::ErrorKind::QuotaExceeded,
         format!(
-            "the queues of all processes of this user may hold {most} bytes together (RLIMIT_MSGQUEUE), others hold some of \
-             them now, and {bytes} more are too many: wait for the other runs, or raise the limit (ulimit -q)"
+            "the queues of all processes of this user may hold {most} bytes together (RLIMIT_MSGQUEUE), and other \
+             queues leave less than the {bytes} bytes needed: wait for the other runs, or raise the limit (ulimit -q)"
         ),
     )
 }
 
-/// Removes a queue by its name, if there is one.
+/// Removes a queue by its name, if it exists.
 pub fn remove(name: &str) {
     if let Ok(path) = CString::new(format!("/{name}")) {
         // SAFETY: `path` is NUL-terminated.
@@ -59,7 +60,7 @@ pub fn remove(name: &str) {
     }
 }
 
-/// The queue's depth and message size in force.
+/// Returns the queue's depth and message size in force.
 pub fn shape(queue: BorrowedFd<'_>) -> io::Result<(usize, usize)> {
     let mut shape = std::mem::MaybeUninit::<libc::mq_attr>::zeroed();
     // SAFETY: the kernel fills one mq_attr, for which zeroes are a valid value.
@@ -77,11 +78,11 @@ pub fn send(queue: BorrowedFd<'_>, message: &[u8]) -> io::Result<()> {
     retry(|| unsafe { libc::mq_send(queue.as_raw_fd(), message.as_ptr().cast(), message.len(), 0) }).map(drop)
 }
 
-/// Receives one message into `buffer`, which must hold the queue's message size.
+/// Receives one message into `buffer`, which must have at least the queue's message size.
 #[inline]
 pub fn receive(queue: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
     let (to, room) = (buffer.as_mut_ptr().cast(), buffer.len());
-    // SAFETY: the kernel writes at most `room` bytes, and no priority is asked for.
+    // SAFETY: the kernel writes at most `room` bytes, and no priority is requested.
     retry(|| unsafe { libc::mq_receive(queue.as_raw_fd(), to, room, std::ptr::null_mut()) })
         .map(|count| count as usize)
 }

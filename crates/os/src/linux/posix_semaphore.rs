@@ -4,35 +4,35 @@ use crate::error::{check, retry};
 use crate::linux::memory::Region;
 use std::io;
 
-/// Bytes that one semaphore takes; also its alignment is no larger than this.
+/// Size of a semaphore in bytes, and an upper bound of its alignment.
 pub const BYTES: usize = size_of::<libc::sem_t>();
 
-/// The most that a semaphore counts to (`SEM_VALUE_MAX`).
+/// Largest value of a semaphore (`SEM_VALUE_MAX`).
 pub const MOST: usize = i32::MAX as usize;
 
-/// Makes a semaphore at `offset` of the region, shared between processes, at 0.
+/// Initialises a semaphore at `offset` of the region to 0, shared between processes.
 pub fn initialise(region: &Region, offset: usize) -> io::Result<()> {
-    // SAFETY: the place is inside the region and aligned, and nobody uses it before this returns.
+    // SAFETY: the place is inside the region and aligned, and no process uses it before this returns.
     check(unsafe { libc::sem_init(region.place(offset), 1, 0) }).map(drop)
 }
 
-/// Adds one, and wakes a process that waits.
+/// Adds one, and wakes a waiting process.
 #[inline]
 pub fn post(region: &Region, offset: usize) -> io::Result<()> {
-    // SAFETY: a semaphore was made there, and the region outlives the call.
+    // SAFETY: a semaphore was initialised there, and the region outlives the call.
     check(unsafe { libc::sem_post(region.place(offset)) }).map(drop)
 }
 
-/// Takes one, waiting for it.
+/// Subtracts one, and waits if the value is 0.
 #[inline]
 pub fn wait(region: &Region, offset: usize) -> io::Result<()> {
-    // SAFETY: as above.
+    // SAFETY: a semaphore was initialised there, and the region outlives the call.
     retry(|| unsafe { libc::sem_wait(region.place(offset)) }).map(drop)
 }
 
-/// Takes one, or says `WouldBlock`.
+/// Subtracts one, or returns `WouldBlock` if the value is 0.
 #[inline]
 pub fn try_wait(region: &Region, offset: usize) -> io::Result<()> {
-    // SAFETY: as above.
+    // SAFETY: a semaphore was initialised there, and the region outlives the call.
     retry(|| unsafe { libc::sem_trywait(region.place(offset)) }).map(drop)
 }

@@ -1,4 +1,4 @@
-//! `posix_spawn`: a new program without a copy of this process in between.
+//! `posix_spawn`: starts a program without a copy of this process in between.
 
 use crate::error::{Context, check_number};
 use crate::linux::limited::Limited;
@@ -10,9 +10,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
-/// Starts `program` with `arguments` and the environment of this process. It inherits 0 to 2 and the descriptor
-/// `inherit`, under its number; all others of this process close on exec. It is not bound to its parent: what it does
-/// must end by itself.
+/// Starts `program` with `arguments` and the environment of this process. It inherits 0 to 2 and the descriptor `inherit`, under
+/// its number; all others of this process close on exec. It is not bound to its parent, so the program must exit on its own.
 pub fn posix_spawn(program: &Path, arguments: &[&str], inherit: RawFd) -> io::Result<Child> {
     let path = CString::new(program.as_os_str().as_bytes())?;
     let arguments: Vec<CString> =
@@ -22,9 +21,9 @@ pub fn posix_spawn(program: &Path, arguments: &[&str], inherit: RawFd) -> io::Re
     pointers.push(ptr::null_mut());
     let mut actions = std::mem::MaybeUninit::<libc::posix_spawn_file_actions_t>::zeroed();
     let mut pid: libc::pid_t = 0;
-    // SAFETY: the actions are initialised before they are used and destroyed once; path and arguments are
-    // NUL-terminated, and their list ends with a null pointer; `environ` is the C library's own, which nobody of us
-    // changes. A descriptor that is duplicated to itself stays open on exec.
+    // SAFETY: the actions are initialised before they are used and destroyed once; path and arguments are NUL-terminated, and
+    // their list ends with a null pointer; `environ` is the C library's own, which no code of ours changes. A descriptor that is
+    // duplicated to itself stays open on exec.
     let result = unsafe {
         check_number(libc::posix_spawn_file_actions_init(actions.as_mut_ptr()))?;
         let added =
@@ -55,7 +54,7 @@ mod tests {
     #[test]
     fn it_inherits_what_it_is_given() {
         let (reader, writer) = crate::linux::pipe::pipe().unwrap();
-        // Not `>&N`: dash takes one digit.
+        // Not `>&N`, because dash accepts one digit.
         let script = format!("echo x >/proc/self/fd/{}", writer.as_raw_fd());
         let mut child = posix_spawn("/bin/sh".as_ref(), &["-c", &script], writer.as_raw_fd()).unwrap();
         drop(writer);

@@ -1,4 +1,4 @@
-//! What /proc tells of a process, seen from outside.
+//! Facts about a process from /proc.
 
 use crate::activity::{Activity, State};
 use crate::clock;
@@ -20,7 +20,7 @@ impl Status {
     }
 }
 
-/// The fields of /proc/PID/stat behind the name, which may have anything in it.
+/// Returns the fields of /proc/PID/stat after the name, because the name may contain any character.
 pub(super) fn stat(pid: i32) -> io::Result<Vec<String>> {
     let text =
         fs::read_to_string(format!("/proc/{pid}/stat")).context(|| format!("look at process {pid}"))?;
@@ -28,10 +28,10 @@ pub(super) fn stat(pid: i32) -> io::Result<Vec<String>> {
     Ok(behind.split_whitespace().map(str::to_owned).collect())
 }
 
-/// Its threads.
+/// Returns the threads of a process.
 ///
 /// # Errors
-/// Where there is no such process.
+/// Returns an error if there is no such process.
 pub fn threads(pid: i32) -> io::Result<Vec<i32>> {
     let entries = fs::read_dir(format!("/proc/{pid}/task"))
         .context(|| format!("look at the threads of process {pid}"))?;
@@ -57,14 +57,15 @@ pub(super) fn children(pid: i32) -> io::Result<Vec<i32>> {
     Ok(found)
 }
 
-/// How long a thread has run, in nanoseconds: the first of the figures in schedstat.
+/// Returns the CPU time of a thread in nanoseconds: the first number in schedstat.
 pub(super) fn ran_ns(pid: i32, thread: i32) -> io::Result<u64> {
     let times = fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat"))?;
     let ran = times.split(' ').next().and_then(|ran_ns| ran_ns.parse::<u64>().ok());
     ran.ok_or_else(|| io::Error::other(format!("thread {thread} has no time in schedstat: {times:?}")))
 }
 
-/// What the first thread of a process does at this moment; `None` where there is no such process, or the kernel does not tell.
+/// Returns the state of a process's first thread at this moment; `None` if there is no such process, or the kernel does not
+/// report it.
 pub fn activity(pid: i32) -> Option<Activity> {
     let state = match stat(pid).ok()?.first()?.as_str() {
         "R" => State::Runnable,

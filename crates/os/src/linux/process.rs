@@ -1,4 +1,4 @@
-//! Child processes that die with their parent and inherit just what they are given.
+//! Child processes that die with their parent and inherit only the given handles.
 
 use crate::activity::Activity;
 use crate::error::{Context, check};
@@ -25,7 +25,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Child {
     pid: i32,
-    /// Readable once the child is dead; absent where the kernel or a filter has no pidfd.
+    /// Readable once the child is dead; absent if the kernel or a filter has no pidfd.
     pidfd: Option<OwnedFd>,
     exit: Option<Exit>,
     leads_group: bool,
@@ -36,16 +36,16 @@ pub struct Child {
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// It left with this code.
+    /// It exited with this status.
     Code(i32),
     /// This signal killed it.
     Signal(i32),
-    /// It is gone, and the system does not say how.
+    /// It has ended, and the system does not report how.
     Unknown,
 }
 
 impl Exit {
-    /// What ended it, if it did not leave by itself.
+    /// Returns the name of the signal that killed it, if one did.
     pub fn killer(&self) -> Option<String> {
         match self {
             Exit::Code(_) | Exit::Unknown => None,
@@ -59,56 +59,56 @@ impl fmt::Display for Exit {
         match self {
             Exit::Code(code) => write!(f, "ended with exit code {code}"),
             Exit::Signal(number) => write!(f, "was killed by {}", signal::name(*number)),
-            Exit::Unknown => f.write_str("is gone, and the system does not say how it ended"),
+            Exit::Unknown => f.write_str("has exited, and the system does not report its exit code"),
         }
     }
 }
 
-/// What a child is to be when it starts.
+/// Lifetime and process group of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bond {
     /// Killed when the thread that started it ends.
     DiesWithParent,
-    /// The same, and it leads a process group of its own, which is killed with it.
+    /// Killed when the thread that started it ends; it leads a separate process group, which is killed with it.
     DiesWithParentAndGroup,
-    /// In a session of its own, whose first group it leads; it outlives its parent.
+    /// In a separate session, whose first group it leads; it outlives its parent.
     Outlives,
 }
 
-/// A program to start, and what it finds when it does.
+/// A program to start, and its environment.
 #[derive(Debug, Clone, Copy)]
 pub struct Program<'a> {
-    /// Where it is.
+    /// Path of the program.
     pub path: &'a Path,
-    /// Its arguments, without its name.
+    /// Arguments, without the program's name.
     pub arguments: &'a [&'a str],
-    /// Variables that are set for it beside those of this process.
+    /// Variables that are set in addition to those of this process.
     pub environment: &'a [(&'a str, &'a OsStr)],
-    /// Its working folder; this process's own if not given.
+    /// Working directory; `None` for that of this process.
     pub folder: Option<&'a Path>,
-    /// What it reads as its standard input; /dev/null if not given.
+    /// Standard input; `None` for /dev/null.
     pub input: Option<BorrowedFd<'a>>,
-    /// Where its standard output goes.
+    /// Destination of standard output.
     pub output: Output<'a>,
-    /// The processors that it and all that it starts are bound to from the beginning; those of this process if empty.
+    /// CPUs that it and all its children are bound to from the beginning; those of this process if empty.
     pub processors: &'a [usize],
-    /// Whether it is not furlong's own, so that it starts with the dispositions of signals with which furlong was started.
+    /// Whether the program is not furlong's own, so that it starts with the signal dispositions with which furlong was started.
     pub is_foreign: bool,
 }
 
-/// Where the standard output of a program goes.
+/// Destination of a program's standard output.
 #[derive(Debug, Clone, Copy)]
 pub enum Output<'a> {
-    /// Nowhere.
+    /// /dev/null.
     Null,
-    /// Where its standard error goes.
+    /// The program's standard error.
     WithErrors,
-    /// Into this.
+    /// This descriptor.
     To(BorrowedFd<'a>),
 }
 
 impl<'a> Program<'a> {
-    /// The program at `path`, without arguments, in this process's own folder and environment.
+    /// Describes the program at `path`, without arguments, in the directory and environment of this process.
     pub fn at(path: &'a Path) -> Program<'a> {
         Program {
             path,
@@ -126,7 +126,7 @@ impl<'a> Program<'a> {
 /// Starts `program`. It inherits the descriptors in `inherit` under their numbers, and `stderr` as its standard error.
 ///
 /// # Errors
-/// If no process can be made. A program that cannot be started shows as a child that ends with code 127.
+/// Returns an error if no process can be created. If the program cannot be started, the child exits with status 127.
 pub fn spawn(
     program: &Program<'_>,
     inherit: &[RawFd],
@@ -142,7 +142,7 @@ pub fn spawn(
     let (arguments, environment) = (pointers([&path].into_iter().chain(&arguments)), pointers(&environment));
     let output = match output {
         Output::Null => None,
-        // In the child, where standard error is 2.
+        // Standard error is descriptor 2 in the child.
         Output::WithErrors => Some(2),
         Output::To(output) => Some(output.as_raw_fd()),
     };
@@ -152,8 +152,8 @@ pub fn spawn(
     let interrupt = signal::disposition(libc::SIGINT);
     let child = fork(&kept, stderr, bond, || {
         if is_foreign {
-            // Ctrl-C at the terminal reaches only its foreground group. In another group or session, SIGINT comes from a process that
-            // means this program. In furlong's group it stays ignored, because furlong ends the program in order.
+            // Ctrl-C at the terminal reaches only its foreground group. In another group or session, SIGINT comes from a process
+            // that means this program. In furlong's group it stays ignored, because furlong ends the program in order.
             signal::reset_for_foreign((bond != Bond::DiesWithParent).then_some(interrupt));
         }
         for &number in inherit {
@@ -162,8 +162,8 @@ pub fn spawn(
         if !processors.is_empty() && affinity::try_pinning(processors).is_err() {
             return 127;
         }
-        // SAFETY: path, folder, arguments and variables are NUL-terminated, and both lists end with a null pointer. What
-        // follows fork in the child up to here allocates nothing.
+        // SAFETY: path, directory, arguments and variables are NUL-terminated, and both lists end with a null pointer. The code
+        // in the child between fork and here allocates nothing.
         unsafe {
             if let Some(input) = input {
                 libc::dup2(input, 0);
@@ -180,7 +180,7 @@ pub fn spawn(
     child.context(|| format!("start {}", program.path.display()))
 }
 
-/// The variables of this process with these in place of their own, each as `NAME=value`.
+/// Returns the variables of this process, with `set` in place of those of the same name, each as `NAME=value`.
 fn variables(set: &[(&str, &OsStr)]) -> io::Result<Vec<CString>> {
     let inherited = std::env::vars_os().filter(|(name, _)| set.iter().all(|(other, _)| name != other));
     let set = set.iter().map(|(name, value)| (OsStr::new(name).to_owned(), (*value).to_owned()));
@@ -190,45 +190,45 @@ fn variables(set: &[(&str, &OsStr)]) -> io::Result<Vec<CString>> {
         .collect()
 }
 
-/// The list of their addresses, as the kernel wants it.
+/// Returns the list of their addresses in the form of `execve`.
 fn pointers<'a>(texts: impl IntoIterator<Item = &'a CString>) -> Vec<*const libc::c_char> {
     texts.into_iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
 }
 
-/// How often a process was started again that Wine had failed to start: never here.
+/// Returns the number of processes that were started again because Wine had failed to start them: always 0 on Linux.
 pub fn started_again() -> u32 {
     0
 }
 
-/// Runs `body` in a fork of this process and exits with its answer. The child keeps the descriptors in
-/// `inherit` and 0 to 2, where 2 is `stderr` and the others are /dev/null. Destructors of the parent's values
-/// do not run in it.
+/// Runs `body` in a fork of this process and exits with its result. The child keeps the descriptors in `inherit` and 0 to 2, of
+/// which 2 is `stderr` and the others are /dev/null. Destructors of the parent's values do not run in it.
 pub fn fork(
     inherit: &[RawFd],
     stderr: BorrowedFd<'_>,
     bond: Bond,
     body: impl FnOnce() -> i32,
 ) -> io::Result<Child> {
-    // Everything that allocates comes before the fork.
+    // All allocations are made before the fork.
     let mut keep = inherit.to_vec();
     let null = open_null()?;
     // SAFETY: no memory is involved.
     let parent = unsafe { libc::getpid() };
-    // Held over the fork, or the child could find it locked by a thread that it does not have.
+    // Held over the fork, because otherwise the child could find it locked by a thread that it does not have.
     let started = orphans::started();
-    // SAFETY: the child runs code of ours alone, and leaves by _exit. Where the parent has other threads (in
-    // tests), the body is an exec or relies on the C library to keep its allocator usable after fork.
+    // SAFETY: the child runs code of ours alone, and exits through _exit. If the parent has other threads (in tests), the body is
+    // an exec or relies on the C library to keep its allocator usable after fork.
     let pid = check(unsafe { libc::fork() }).limited("fork")?;
     drop(started);
     if pid == 0 {
         settle_in(parent, bond, null.as_raw_fd(), stderr.as_raw_fd(), &mut keep);
-        // A panic must not unwind into the parent's frames: its message is on stderr, and the code is Rust's.
+        // A panic must not unwind into the parent's frames: its message is on stderr, and the exit status is Rust's.
         let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or(101);
         // SAFETY: ends this process at once.
         unsafe { libc::_exit(code) };
     }
     if bond == Bond::DiesWithParentAndGroup {
-        // Both sides do it, so that it is done whichever goes on first; where the child has gone on, this fails.
+        // Both sides call setpgid, so that the group exists whichever runs first. This call fails if the child has already called
+        // exec.
         // SAFETY: no memory is involved.
         unsafe { libc::setpgid(pid, pid) };
     }
@@ -237,10 +237,10 @@ pub fn fork(
     Ok(child)
 }
 
-/// The first steps of a child.
+/// Performs the first steps of a child.
 fn settle_in(parent: i32, bond: Bond, null: RawFd, stderr: RawFd, keep: &mut [RawFd]) {
-    // SAFETY: plain integers; every descriptor named is open. Where a filter forbids prctl, or where the parent died
-    // before it took hold, nobody would end us.
+    // SAFETY: plain integers; every descriptor named is open. The child exits if a filter forbids prctl, or if the parent died
+    // before it took effect, because then no process would end the child.
     unsafe {
         match bond {
             Bond::DiesWithParent | Bond::DiesWithParentAndGroup => {
@@ -262,32 +262,33 @@ fn settle_in(parent: i32, bond: Bond, null: RawFd, stderr: RawFd, keep: &mut [Ra
     close_all_but(keep);
 }
 
-/// Readable once the process is dead; `None` where there is none, or the kernel or a filter has no pidfd.
+/// Returns a descriptor that becomes readable once the process is dead; `None` if there is no such process, or the kernel or a
+/// filter has no pidfd.
 pub(crate) fn pidfd_open(pid: i32) -> Option<OwnedFd> {
-    // SAFETY: plain integers in and out; the new number is owned by nobody.
+    // SAFETY: plain integers in and out; the new descriptor has no other owner.
     let number = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
     // SAFETY: opened just now.
     (number >= 0).then(|| unsafe { OwnedFd::from_raw_fd(number as RawFd) })
 }
 
 impl Child {
-    /// A child that was started just now.
+    /// Creates the value for a child that was started just now.
     pub(crate) fn of(pid: i32) -> Child {
         orphans::note(pid);
         Child { pid, pidfd: pidfd_open(pid), exit: None, leads_group: false, outlives_kill: false }
     }
 
-    /// Its number, which stays its own until it is waited for.
+    /// Returns the PID, which no other process gets until this child is waited for.
     pub fn pid(&self) -> i32 {
         self.pid
     }
 
-    /// A descriptor that becomes readable when it dies, if the kernel has that.
+    /// Returns a descriptor that becomes readable when it dies, if the kernel provides one.
     pub fn death(&self) -> Option<BorrowedFd<'_>> {
         self.pidfd.as_ref().map(AsFd::as_fd)
     }
 
-    /// How it ended, if it has.
+    /// Returns how it ended, if it has.
     pub fn try_wait(&mut self) -> Option<Exit> {
         if self.exit.is_none() {
             self.exit = match wait_id(self.pid, libc::WEXITED | libc::WNOHANG | libc::WNOWAIT) {
@@ -299,7 +300,7 @@ impl Child {
         self.exit
     }
 
-    /// Waits for its end. While it is traced, somebody else must attend to it.
+    /// Waits for its end. While it is traced, another thread or process must attend to it.
     pub fn wait(&mut self) -> Option<Exit> {
         while self.exit.is_none() {
             self.exit = match wait_id(self.pid, libc::WEXITED | libc::WNOWAIT) {
@@ -307,7 +308,7 @@ impl Child {
                 Err(error) => self.unseen_exit(&error),
             };
             if self.exit.is_none() {
-                // It is traced, and its tracer has not yet let it go on.
+                // It is traced, and its tracer has not resumed it yet.
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
             self.reap();
@@ -315,16 +316,17 @@ impl Child {
         self.exit
     }
 
-    /// Its end, where `waitid` gives this error: it was reaped by somebody else, or it is dead and nothing can be asked.
+    /// Returns its end if `waitid` fails with this error: another part of the process has reaped it, or it is dead and its status
+    /// is unavailable.
     fn unseen_exit(&self, error: &io::Error) -> Option<Exit> {
         let reaped = error.raw_os_error() == Some(libc::ECHILD);
         (reaped || self.death().is_some_and(is_readable)).then_some(Exit::Unknown)
     }
 
-    /// Whether it was stopped and let go on since the last time that this was asked. Never so once it is dead.
+    /// Returns whether it was stopped and continued since the last call; always `false` once it is dead.
     pub fn take_continued(&self) -> bool {
         let asked = |more| wait_id(self.pid, libc::WCONTINUED | libc::WNOHANG | more);
-        // Looked at before it is taken: of a traced child this wait has its stops as well, which are its tracer's.
+        // Checked before it is consumed: for a traced child this wait also returns its stops, which belong to its tracer.
         let was = matches!(asked(libc::WNOWAIT), Ok(Some(report)) if report.code == libc::CLD_CONTINUED);
         if was {
             let _ = asked(0);
@@ -332,17 +334,17 @@ impl Child {
         self.exit.is_none() && was
     }
 
-    /// Gives the number of a child that has ended back. Only now: a wait for exits alone also takes the stops of a
-    /// traced child, which are its tracer's.
+    /// Releases the PID of a child that has ended. Not earlier: a wait for exits alone also consumes the stops of a traced child,
+    /// which belong to its tracer.
     fn reap(&self) {
         if self.exit.is_some() {
-            // Somebody else may have done it.
+            // Another part of the process may have reaped it.
             let _ = wait_id(self.pid, libc::WEXITED | libc::WNOHANG);
             orphans::forget(self.pid);
         }
     }
 
-    /// Waits for its end, but no longer than `patience_ms` milliseconds.
+    /// Waits for its end, for at most `patience_ms` milliseconds.
     pub fn wait_at_most(&mut self, patience_ms: u64) -> Option<Exit> {
         let deadline_ns = clock::now_ns() + patience_ms * 1_000_000;
         loop {
@@ -351,30 +353,31 @@ impl Child {
             if exit.is_some() || now_ns >= deadline_ns {
                 return exit;
             }
-            // Without a pidfd its death can only be polled for.
+            // Without a pidfd its death can only be polled.
             let death = self.death();
             let timeout_ms = if death.is_some() { (deadline_ns - now_ns).div_ceil(1_000_000) } else { 1 };
-            // What cannot be watched is asked again.
+            // If the wait fails, the loop checks again.
             let _ = wait_any(death.as_slice(), timeout_ms);
         }
     }
 
-    /// Whether a signal has stopped it (state T) and nothing has let it go on. Never so while it is traced.
+    /// Returns whether a signal has stopped it (state T) and it was not continued; always `false` while it is traced.
     pub fn is_stopped(&self) -> bool {
         let options = libc::WSTOPPED | libc::WNOHANG | libc::WNOWAIT;
         self.exit.is_none()
             && matches!(wait_id(self.pid, options), Ok(Some(report)) if report.code == libc::CLD_STOPPED)
     }
 
-    /// What its first thread does at this moment; `None` once it has ended, and where the kernel does not tell.
+    /// Returns the state of its first thread at this moment; `None` once it has ended, or if the kernel does not report it.
     pub fn activity(&self) -> Option<Activity> {
         if self.exit.is_some() { None } else { activity(self.pid) }
     }
 
-    /// Kills it, if it is alive, and the group that it leads. The number cannot be another's: it was not waited for.
+    /// Kills it, if it is alive, and the group that it leads. The PID cannot be another process's, because this one was not
+    /// waited for.
     pub fn kill(&self) {
         if self.exit.is_none() {
-            // One that has just been started may not lead its group yet.
+            // A child that has just been started may not lead its group yet.
             let group = self.leads_group.then_some(-self.pid);
             for whom in group.into_iter().chain([self.pid]) {
                 // SAFETY: no memory is involved.
@@ -383,7 +386,7 @@ impl Child {
         }
     }
 
-    /// Kills it and waits for its end, but at most 5 s and only the first time: a process that gets no CPU time, or is in state
+    /// Kills it and waits for its end, but at most 5 s and only the first time. A process that gets no CPU time, or is in state
     /// D, does not die.
     pub fn end(&mut self) -> Option<Exit> {
         self.kill();
@@ -399,17 +402,17 @@ impl Drop for Child {
     }
 }
 
-/// What `waitid` says of a child.
+/// Report of `waitid` about a child.
 #[derive(Debug, Clone, Copy)]
 struct Report {
-    /// What has happened.
+    /// Kind of change, such as `CLD_EXITED`.
     code: libc::c_int,
-    /// An exit code or a signal.
+    /// Exit status or signal.
     status: libc::c_int,
 }
 
 impl Report {
-    /// How it ended; `None` if it only stopped.
+    /// Returns how it ended; `None` if it only stopped.
     fn exit(self) -> Option<Exit> {
         match self.code {
             libc::CLD_EXITED => Some(Exit::Code(self.status)),
@@ -419,10 +422,10 @@ impl Report {
     }
 }
 
-/// How often `waitid` is asked again after it was interrupted, before that counts as an error.
+/// Number of calls of `waitid` that may be interrupted before that counts as an error.
 const ATTEMPTS: u32 = 100;
 
-/// Asks `waitid`; `None` if it has nothing to say yet.
+/// Calls `waitid`; returns `None` if it has nothing to report yet.
 fn wait_id(pid: i32, options: libc::c_int) -> io::Result<Option<Report>> {
     let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
     let mut attempts = 0;
@@ -443,10 +446,10 @@ fn wait_id(pid: i32, options: libc::c_int) -> io::Result<Option<Report>> {
     Ok((reported == pid).then_some(Report { code: info.si_code, status }))
 }
 
-/// The program of this process, also where there is no /proc to ask.
+/// Returns the path of this process's program, even without /proc.
 ///
 /// # Errors
-/// Where neither /proc nor the kernel's note of how it was started says so.
+/// Returns an error if neither /proc nor the auxiliary vector of the kernel (AT_EXECFN) has a usable path.
 pub fn own_program() -> io::Result<PathBuf> {
     std::env::current_exe().or_else(|error| {
         // SAFETY: AT_EXECFN is the address of a NUL-terminated path that stays for the life of the process, or 0.
@@ -458,7 +461,8 @@ pub fn own_program() -> io::Result<PathBuf> {
     })
 }
 
-/// Returns a path of the file that this process runs, which `path` named when it began: an upgrade may have removed or replaced it.
+/// Returns a path of the file that this process runs, which `path` named when it began: an upgrade may have removed or replaced
+/// it.
 pub fn running_file(path: &Path) -> PathBuf {
     const RUNNING: &str = "/proc/self/exe";
     let file = |path: &Path| std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
@@ -466,11 +470,11 @@ pub fn running_file(path: &Path) -> PathBuf {
     if running.is_none() || running == file(path) { path.to_owned() } else { PathBuf::from(RUNNING) }
 }
 
-/// Runs a command to its end. If this process is asked to end before, the command is killed with all processes of its group, and the
-/// error is the signal.
+/// Runs a command to its end. If this process is asked to end before, kills the command with all processes of its group, and
+/// returns the signal as the inner error.
 ///
 /// # Errors
-/// If the command cannot be started.
+/// Returns an error if the command cannot be started.
 pub fn run_unless_ended(command: &mut Command) -> io::Result<Result<ExitStatus, i32>> {
     const STEP: Duration = Duration::from_millis(20);
     let requests = NotedRequests::new()?;
@@ -480,7 +484,8 @@ pub fn run_unless_ended(command: &mut Command) -> io::Result<Result<ExitStatus, 
             return Ok(requests.into_first().map_or(Ok(status), Err));
         }
         if let Some(signal) = requests.first() {
-            // SAFETY: no memory is involved, and the number cannot be that of another group: its first process was not waited for.
+            // SAFETY: no memory is involved, and the number cannot be that of another group, because its first process was not
+            // waited for.
             unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
             child.wait()?;
             return Ok(Err(signal));
@@ -489,7 +494,7 @@ pub fn run_unless_ended(command: &mut Command) -> io::Result<Result<ExitStatus, 
     }
 }
 
-/// Sends a signal to a process. A dead one is an error.
+/// Sends a signal to a process. It is an error if the process does not exist.
 pub fn send_signal(pid: i32, signal: i32) -> io::Result<()> {
     // SAFETY: no memory is involved.
     check(unsafe { libc::kill(pid, signal) }).map(drop)

@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 /// Sleeps in `select`.
 ///
 /// # Errors
-/// `InvalidInput` for a descriptor of 1024 or more, which select cannot watch.
+/// Returns `InvalidInput` for a descriptor of 1024 or more, which select cannot watch.
 #[inline]
 pub fn select(fd: BorrowedFd<'_>, interest: Interest) -> io::Result<()> {
     let number = fd.as_raw_fd();
@@ -19,7 +19,7 @@ pub fn select(fd: BorrowedFd<'_>, interest: Interest) -> io::Result<()> {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     retry(|| {
-        // SAFETY: zeroes are an empty set, the number fits the set, and no time-out is passed.
+        // SAFETY: zeroes are an empty set, the number fits the set, and no timeout is passed.
         unsafe {
             let mut set: libc::fd_set = std::mem::zeroed();
             libc::FD_SET(number, &raw mut set);
@@ -38,17 +38,17 @@ pub fn select(fd: BorrowedFd<'_>, interest: Interest) -> io::Result<()> {
 #[inline]
 pub fn poll(fd: BorrowedFd<'_>, interest: Interest) -> io::Result<()> {
     let mut watched = to_poll(fd, interest);
-    // SAFETY: one pollfd is passed, and its count says so.
+    // SAFETY: one pollfd is passed, and the count is one.
     retry(|| unsafe { libc::poll(&raw mut watched, 1, -1) }).map(drop)
 }
 
-/// What `poll` is told of a descriptor.
+/// Returns the entry of `poll` for a descriptor.
 #[inline]
 pub(super) fn to_poll(fd: BorrowedFd<'_>, interest: Interest) -> libc::pollfd {
     libc::pollfd { fd: fd.as_raw_fd(), events: events(interest), revents: 0 }
 }
 
-/// The bits for an interest, the same in `poll`, `epoll` and `io_uring`.
+/// Returns the event bits of an interest, which are equal in `poll`, `epoll` and `io_uring`.
 #[inline]
 pub(super) fn events(interest: Interest) -> libc::c_short {
     match interest {
@@ -62,9 +62,9 @@ pub(super) fn events(interest: Interest) -> libc::c_short {
 pub struct Epoll(OwnedFd);
 
 impl Epoll {
-    /// Watches each of these for `interest`.
+    /// Watches each of these descriptors for `interest`.
     pub fn new(descriptors: &[BorrowedFd<'_>], interest: Interest) -> io::Result<Epoll> {
-        // SAFETY: plain integers in and out; the new number is owned by nobody.
+        // SAFETY: plain integers in and out; the new descriptor has no other owner.
         let epoll = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })
             .map(|number| unsafe { own(number) })?;
         for (place, descriptor) in descriptors.iter().enumerate() {
@@ -77,7 +77,7 @@ impl Epoll {
         Ok(Epoll(epoll))
     }
 
-    /// Sleeps in `epoll_wait` until one is ready; its place.
+    /// Sleeps in `epoll_wait` until a descriptor is ready, and returns its index.
     #[inline]
     pub fn wait(&self) -> io::Result<usize> {
         let mut event = libc::epoll_event { events: 0, u64: 0 };
@@ -87,8 +87,8 @@ impl Epoll {
     }
 }
 
-/// Waits until one of `handles` can be read or has been hung up, for at most `timeout_ms` milliseconds.
-/// Says which can; all `false` means that time ran out, or that a signal came.
+/// Waits until one of `handles` can be read or has been hung up, for at most `timeout_ms` milliseconds. Returns for each whether
+/// it is; all `false` means that the time is over, or that a signal arrived.
 pub fn wait_any(handles: &[BorrowedFd<'_>], timeout_ms: u64) -> io::Result<Vec<bool>> {
     let mut watched: Vec<_> = handles.iter().map(|handle| to_poll(*handle, Interest::Readable)).collect();
     polled(&mut watched, timeout_ms)
@@ -103,18 +103,18 @@ fn polled(watched: &mut [libc::pollfd], timeout_ms: u64) -> io::Result<Vec<bool>
     }
 }
 
-/// Waits until a page can be written into `pipe` without a wait, one of `others` can be read, or `timeout_ms` milliseconds are over.
-/// Returns whether the pipe has room; a pipe without a reader has.
+/// Waits until a page can be written into `pipe` without a wait, one of `others` can be read, or `timeout_ms` milliseconds are
+/// over. Returns whether the pipe has room; a pipe without a reader has.
 pub fn wait_for_room(pipe: BorrowedFd<'_>, others: &[BorrowedFd<'_>], timeout_ms: u64) -> io::Result<bool> {
     let others = others.iter().map(|handle| to_poll(*handle, Interest::Readable));
     let mut watched: Vec<_> = [to_poll(pipe, Interest::Writable)].into_iter().chain(others).collect();
     polled(&mut watched, timeout_ms).map(|ready| ready[0])
 }
 
-/// Waits until somebody connects to `listener`, or until `other` can be read; says whether that is so.
+/// Waits until a client connects to `listener`, or `other` can be read; returns whether `other` can.
 ///
 /// # Errors
-/// What cannot be waited for.
+/// Returns the error of `poll`.
 pub fn wait_for_connection(listener: &TcpListener, other: BorrowedFd<'_>) -> io::Result<bool> {
     wait_any(&[other, listener.as_fd()], u64::MAX).map(|ready| ready[0])
 }

@@ -1,7 +1,7 @@
-//! Sleeping until one of several descriptors can be read, and finding out which: `select`, `poll`, `io_uring`; `epoll` watches
-//! several as it watches one ([`Epoll`](crate::linux::readiness::Epoll)).
+//! Sleeping until one of several descriptors can be read, and finding it: `select`, `poll`, `io_uring`; `epoll` watches several
+//! descriptors in the same way as one ([`Epoll`](crate::linux::readiness::Epoll)).
 //!
-//! A set keeps the numbers of descriptors. Who made it keeps them open.
+//! A set stores the numbers of descriptors. Its creator keeps the descriptors open.
 
 use crate::error::{check, retry};
 use crate::linux::handle::own;
@@ -11,14 +11,14 @@ use crate::wait::Interest;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-/// Descriptors that [`select`](SelectSet) can watch have smaller numbers (FD_SETSIZE).
+/// Upper bound (exclusive) of the descriptors that [`select`](SelectSet) can watch (FD_SETSIZE).
 pub const SELECTABLE: RawFd = libc::FD_SETSIZE as RawFd;
 
-/// Gives a descriptor a number that `select` cannot watch, so that one that it can watch is free. It keeps its own where no such
-/// number may be used (RLIMIT_NOFILE): then all can be watched.
+/// Moves a descriptor to a number that `select` cannot watch, so that a smaller number is free. It keeps its number if no such
+/// number may be used (RLIMIT_NOFILE): then `select` can watch all descriptors.
 ///
 /// # Errors
-/// If there is no number left.
+/// Returns an error if no descriptor is free.
 pub fn out_of_the_way(descriptor: OwnedFd) -> io::Result<OwnedFd> {
     match duplicate_from(&descriptor, SELECTABLE) {
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(descriptor),
@@ -26,9 +26,9 @@ pub fn out_of_the_way(descriptor: OwnedFd) -> io::Result<OwnedFd> {
     }
 }
 
-/// The same open file under the smallest free number from `least` on.
+/// Duplicates the descriptor to the smallest free number from `least`.
 fn duplicate_from(descriptor: &impl AsRawFd, least: RawFd) -> io::Result<OwnedFd> {
-    // SAFETY: F_DUPFD_CLOEXEC takes a plain integer; the new number is owned by nobody.
+    // SAFETY: F_DUPFD_CLOEXEC takes a plain integer; the new descriptor has no other owner.
     check(unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_DUPFD_CLOEXEC, least) })
         .map(|number| unsafe { own(number) })
 }
@@ -38,17 +38,17 @@ fn duplicate_from(descriptor: &impl AsRawFd, least: RawFd) -> io::Result<OwnedFd
 pub struct SelectSet {
     all: libc::fd_set,
     highest: RawFd,
-    /// Whose a number is.
+    /// Index of each number in the list of descriptors.
     index: Vec<usize>,
-    /// Those whose own numbers are too large.
+    /// Duplicates of descriptors with too large numbers.
     _moved: Vec<OwnedFd>,
 }
 
 impl SelectSet {
-    /// Watches these.
+    /// Watches these descriptors.
     ///
     /// # Errors
-    /// `InvalidInput` if there are more than `select` can watch.
+    /// Returns `InvalidInput` if there are more than `select` can watch.
     pub fn new(descriptors: &[BorrowedFd<'_>]) -> io::Result<SelectSet> {
         // SAFETY: zeroes are an empty set.
         let mut all: libc::fd_set = unsafe { std::mem::zeroed() };
@@ -69,14 +69,14 @@ impl SelectSet {
         Ok(SelectSet { all, highest, index, _moved: moved })
     }
 
-    /// Sleeps until one can be read; its place.
+    /// Sleeps until a descriptor can be read, and returns its index.
     #[inline]
     pub fn wait(&mut self) -> io::Result<usize> {
         let mut ready = self.all;
         let none = std::ptr::null_mut();
         retry(|| {
             ready = self.all;
-            // SAFETY: the set is ours, all numbers in it are at most the highest, and no time-out is passed.
+            // SAFETY: the set is ours, all numbers in it are at most the highest, and no timeout is passed.
             unsafe { libc::select(self.highest + 1, &raw mut ready, none, none, std::ptr::null_mut()) }
         })?;
         // SAFETY: the number is below FD_SETSIZE.
@@ -90,12 +90,12 @@ impl SelectSet {
 pub struct PollSet(Vec<libc::pollfd>);
 
 impl PollSet {
-    /// Watches these.
+    /// Watches these descriptors.
     pub fn new(descriptors: &[BorrowedFd<'_>]) -> PollSet {
         PollSet(descriptors.iter().map(|descriptor| to_poll(*descriptor, Interest::Readable)).collect())
     }
 
-    /// Sleeps until one can be read; its place.
+    /// Sleeps until a descriptor can be read, and returns its index.
     #[inline]
     pub fn wait(&mut self) -> io::Result<usize> {
         // SAFETY: the count is that of the vector.
@@ -104,8 +104,8 @@ impl PollSet {
     }
 }
 
-/// Descriptors of which each has a poll under way in a ring of this thread. What was found ready is polled again, by the call
-/// that waits for the next.
+/// Descriptors that each have a poll in flight in a ring of this thread. A descriptor that was ready is polled again, by the call
+/// that waits for the next one.
 #[derive(Debug)]
 pub struct RingSet {
     ring: Ring,
@@ -114,7 +114,7 @@ pub struct RingSet {
 }
 
 impl RingSet {
-    /// Watches these.
+    /// Watches these descriptors.
     pub fn new(descriptors: &[BorrowedFd<'_>]) -> io::Result<RingSet> {
         let mut ring = Ring::new(Submission::Own)?;
         let descriptors: Vec<RawFd> = descriptors.iter().map(AsRawFd::as_raw_fd).collect();
@@ -124,7 +124,7 @@ impl RingSet {
         Ok(RingSet { ring, descriptors, found: None })
     }
 
-    /// Sleeps until one can be read; its place.
+    /// Sleeps until a descriptor can be read, and returns its index.
     #[inline]
     pub fn wait(&mut self) -> io::Result<usize> {
         let again = self.found.take().map(|place| (self.descriptors[place], place as u64));
@@ -147,7 +147,7 @@ mod tests {
     use furlong_testing::skip;
     use std::os::fd::AsFd;
 
-    /// Has each of 300 pipes found that was written to, and a full one found again until it is empty.
+    /// Checks that each of 300 pipes is found after a write, and is found again until it is empty.
     fn finds(mut wait: impl FnMut() -> io::Result<usize>, pipes: &[(OwnedFd, OwnedFd)]) {
         for step in 0..600 {
             let place = step * 7 % pipes.len();
@@ -177,7 +177,7 @@ mod tests {
     fn what_is_out_of_the_way_is_watched_all_the_same() {
         let (reader, writer) = pipe().unwrap();
         let reader = out_of_the_way(reader).unwrap();
-        // Where no such number may be used, its own is below.
+        // If no such number may be used, the reader keeps its own.
         let is_allowed = duplicate_from(&writer, SELECTABLE).is_ok();
         assert_eq!(reader.as_raw_fd() >= SELECTABLE, is_allowed);
         let mut select = SelectSet::new(&[reader.as_fd()]).unwrap();

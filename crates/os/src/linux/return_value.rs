@@ -1,14 +1,14 @@
-//! From return values of the C library to errors.
+//! Errors from return values of the C library.
 
 use std::io;
 
-/// A negative return value is the failure that `errno` names.
+/// Returns the error of `errno` if the return value is negative.
 #[inline]
 pub(crate) fn check<T: PartialOrd + Default>(result: T) -> io::Result<T> {
     if result < T::default() { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
-/// [`check`], but a call that a signal interrupted is made again.
+/// Like [`check`], but repeats a call that a signal interrupted.
 #[inline]
 pub(crate) fn retry<T: PartialOrd + Default>(mut call: impl FnMut() -> T) -> io::Result<T> {
     loop {
@@ -20,7 +20,8 @@ pub(crate) fn retry<T: PartialOrd + Default>(mut call: impl FnMut() -> T) -> io:
     }
 }
 
-/// Nothing if a signal interrupted the last call, else its error. Apart from the calls, which are compiled into loops.
+/// Returns `Ok` if a signal interrupted the last call, and otherwise its error. Separate from the calls, which are compiled into
+/// loops.
 #[cold]
 fn interrupted() -> io::Result<()> {
     match io::Error::last_os_error() {
@@ -29,7 +30,7 @@ fn interrupted() -> io::Result<()> {
     }
 }
 
-/// The return value of functions that answer with the error number itself.
+/// Returns the error of functions that return the error number itself.
 #[inline]
 pub(crate) fn check_number(number: libc::c_int) -> io::Result<()> {
     if number == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(number)) }

@@ -1,4 +1,4 @@
-//! Objects that memory can be mapped from: POSIX shared memory, memfd, plain files.
+//! Objects that can be mapped as memory: POSIX shared memory, memfd, plain files.
 
 use crate::error::{Context, check, check_number};
 use crate::linux::available_memory::available_bytes;
@@ -13,20 +13,20 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-/// A POSIX shared memory object of `len` bytes whose name is gone again when this returns.
+/// Creates a POSIX shared memory object of `len` bytes, and removes its name before it returns.
 pub fn posix_shm(name: &str, len: usize) -> io::Result<OwnedFd> {
     let path = CString::new(format!("/{name}"))?;
     let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
-    // SAFETY: `path` is NUL-terminated, and the new number is owned by nobody.
+    // SAFETY: `path` is NUL-terminated, and the new descriptor has no other owner.
     let fd = check(unsafe { libc::shm_open(path.as_ptr(), flags, 0o600) })
         .map(|number| unsafe { own(number) })
         .context(|| format!("shm_open /{name}"))?;
-    // SAFETY: as above.
+    // SAFETY: `path` is NUL-terminated.
     check(unsafe { libc::shm_unlink(path.as_ptr()) }).context(|| format!("shm_unlink /{name}"))?;
     reserve(fd, len).context(|| "reserve memory in /dev/shm")
 }
 
-/// Removes a POSIX shared memory object by its name, if there is one.
+/// Removes a POSIX shared memory object by its name, if it exists.
 pub fn remove_posix_shm(name: &str) {
     if let Ok(path) = CString::new(format!("/{name}")) {
         // SAFETY: `path` is NUL-terminated.
@@ -34,11 +34,11 @@ pub fn remove_posix_shm(name: &str) {
     }
 }
 
-/// A memory object of `len` bytes without a name that could be found, to be mapped; `name` is for who looks at the process.
-/// Where there are no memfds, it is a file in the folder for temporary files.
+/// Creates a memory object of `len` bytes for mapping, without a name that can be opened; `name` is shown to an observer of the
+/// process. Without memfds, the object is a file in the directory for temporary files.
 ///
 /// # Errors
-/// Why there is neither.
+/// Returns an error if neither is available.
 pub fn anonymous_object(name: &str, len: usize) -> io::Result<OwnedFd> {
     memfd(name, len).or_else(|error| match error.kind() {
         io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied => temporary_file(name, len),
@@ -46,15 +46,15 @@ pub fn anonymous_object(name: &str, len: usize) -> io::Result<OwnedFd> {
     })
 }
 
-/// Whether [`anonymous_object`] gives memory, or why not.
+/// Checks whether [`anonymous_object`] returns memory.
 ///
 /// # Errors
-/// Why there are no memfds.
+/// Returns the reason if there are no memfds.
 pub fn has_anonymous_objects() -> io::Result<()> {
     memfd("furlong-probe", 1).map(drop)
 }
 
-/// A file of `len` bytes in the folder for temporary files, without a name.
+/// Creates a file of `len` bytes without a name in the directory for temporary files.
 fn temporary_file(name: &str, len: usize) -> io::Result<OwnedFd> {
     let folder = std::env::temp_dir();
     nameless_file(None, &folder, len).or_else(|_| {
@@ -63,29 +63,29 @@ fn temporary_file(name: &str, len: usize) -> io::Result<OwnedFd> {
     })
 }
 
-/// An object without a name that could be found, to be written to as a file is; `name` is for who looks at the process.
+/// Creates an object for writing as a file, without a name that can be opened; `name` is shown to an observer of the process.
 ///
 /// # Errors
-/// As [`anonymous_object`].
+/// Returns the errors of [`anonymous_object`].
 pub fn text_object(name: &str) -> io::Result<OwnedFd> {
     anonymous_object(name, 1)
 }
 
-/// An anonymous memory object of `len` bytes; `name` shows in /proc alone.
+/// Creates an anonymous memory object of `len` bytes; `name` is shown only in /proc.
 pub fn memfd(name: &str, len: usize) -> io::Result<OwnedFd> {
     let fd = empty_memfd(name, 0).context(|| "memfd_create")?;
     reserve(fd, len).context(|| "reserve memory in a memfd")
 }
 
-/// An anonymous memory object of no bytes, with `flags` beside that it is closed on exec.
+/// Creates an empty anonymous memory object, with `flags` in addition to close-on-exec.
 fn empty_memfd(name: &str, flags: libc::c_uint) -> io::Result<OwnedFd> {
     let name = CString::new(name)?;
-    // SAFETY: `name` is NUL-terminated, and the new number is owned by nobody.
+    // SAFETY: `name` is NUL-terminated, and the new descriptor has no other owner.
     check(unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | flags) })
         .map(|number| unsafe { own(number) })
 }
 
-/// An anonymous memory object of `len` bytes which never grows: what is written behind its end is refused.
+/// Creates an anonymous memory object of `len` bytes that never grows: writes beyond its end fail.
 pub fn bounded_object(name: &str, len: usize) -> io::Result<OwnedFd> {
     let fd = empty_memfd(name, libc::MFD_ALLOW_SEALING).context(|| "memfd_create")?;
     File::from(fd.try_clone()?).set_len(len as u64).limited("file")?;
@@ -95,7 +95,7 @@ pub fn bounded_object(name: &str, len: usize) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// A new memory object with these bytes in it, which nobody can change any more: neither they nor its length.
+/// Creates a memory object with these bytes that is immutable: neither its content nor its length can change.
 #[inline]
 pub fn sealed_object(bytes: &[u8]) -> io::Result<OwnedFd> {
     let fd = object_with(bytes)?;
@@ -104,10 +104,10 @@ pub fn sealed_object(bytes: &[u8]) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// A new memory object with these bytes in it.
+/// Creates a memory object with these bytes.
 #[inline]
 pub fn object_with(bytes: &[u8]) -> io::Result<OwnedFd> {
-    // SAFETY: the name is a NUL-terminated literal, and the new number is owned by nobody.
+    // SAFETY: the name is a NUL-terminated literal, and the new descriptor has no other owner.
     let fd = check(unsafe {
         libc::memfd_create(c"message".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING)
     })
@@ -119,10 +119,10 @@ pub fn object_with(bytes: &[u8]) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// How long a memory object is that nobody can change any more.
+/// Returns the length of an immutable memory object, in bytes.
 ///
 /// # Errors
-/// `PermissionDenied` if somebody can: it must not be mapped, and may change while it is read.
+/// Returns `PermissionDenied` if a process can change the object: it must not be mapped, and may change while it is read.
 #[inline]
 pub fn sealed_bytes(fd: BorrowedFd<'_>) -> io::Result<usize> {
     // SAFETY: F_GET_SEALS takes nothing and gives a plain integer.
@@ -133,18 +133,18 @@ pub fn sealed_bytes(fd: BorrowedFd<'_>) -> io::Result<usize> {
     length(fd)
 }
 
-/// How long a memory object is, asked as of any file.
+/// Returns the length of a memory object through `lseek`, as for any file.
 #[inline]
 pub fn length(fd: BorrowedFd<'_>) -> io::Result<usize> {
     // SAFETY: no memory is involved.
     check(unsafe { libc::lseek(fd.as_raw_fd(), 0, libc::SEEK_END) }).map(|length| length as usize)
 }
 
-/// What keeps all of an object as it is.
+/// Seals that make an object immutable.
 const ALL_SEALS: libc::c_int =
     libc::F_SEAL_SEAL | libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_WRITE;
 
-/// A new file of `len` bytes in `folder`, whose name is gone again when this returns.
+/// Creates a file of `len` bytes in `folder`, and removes its name before it returns.
 pub fn unnamed_file(folder: &Path, name: &str, len: usize) -> io::Result<OwnedFd> {
     let path = folder.join(name);
     let fd: OwnedFd = OpenOptions::new()
@@ -160,23 +160,22 @@ pub fn unnamed_file(folder: &Path, name: &str, len: usize) -> io::Result<OwnedFd
     reserve(fd, len).context(|| format!("reserve room in {}", folder.display()))
 }
 
-/// A new file of `len` bytes in the folder `path` that never has a name; `path` is looked up from `base` where it is not
-/// absolute.
+/// Creates a file of `len` bytes in the directory `path` that never has a name; a relative `path` starts at `base`.
 ///
 /// # Errors
-/// `Unsupported` where the file system has no such files; `StorageFull` where it has no room.
+/// Returns `Unsupported` if the file system does not support such files; `StorageFull` if it has no room.
 pub fn nameless_file(base: Option<BorrowedFd<'_>>, path: &Path, len: usize) -> io::Result<OwnedFd> {
     let name = CString::new(path.as_os_str().as_bytes())?;
     let base = base.map_or(libc::AT_FDCWD, |base| base.as_raw_fd());
     let flags = libc::O_RDWR | libc::O_TMPFILE | libc::O_CLOEXEC;
-    // SAFETY: `name` is NUL-terminated, and the new number is owned by nobody.
+    // SAFETY: `name` is NUL-terminated, and the new descriptor has no other owner.
     let fd = check(unsafe { libc::openat(base, name.as_ptr(), flags, 0o600) })
         .map(|number| unsafe { own(number) })
         .context(|| format!("create a nameless file (O_TMPFILE) in {}", path.display()))?;
     reserve(fd, len).context(|| format!("reserve room in {}", path.display()))
 }
 
-/// The text that a process has written into a memory object, up to `most` bytes; what cannot be read is as good as not
+/// Returns the text that a process has written into a memory object, up to `most` bytes. Text that cannot be read counts as not
 /// written.
 pub fn written_text(object: BorrowedFd<'_>, most: u64) -> String {
     let mut text = String::new();
@@ -187,11 +186,11 @@ pub fn written_text(object: BorrowedFd<'_>, most: u64) -> String {
     text.trim_matches(|c: char| c == '\0' || c.is_whitespace()).to_owned()
 }
 
-/// An anonymous memory object of `len` bytes in huge pages, a multiple of their size. No page of it is there yet; who
-/// maps it reserves them all.
+/// Creates an anonymous memory object of `len` bytes in huge pages, a multiple of their size. None of its pages exists yet;
+/// mapping it reserves all of them.
 ///
 /// # Errors
-/// `NotFound` where the kernel has no huge pages.
+/// Returns `NotFound` if the kernel has no huge pages.
 pub fn huge_memfd(name: &str, len: usize) -> io::Result<OwnedFd> {
     let fd = empty_memfd(name, libc::MFD_HUGETLB).context(|| "memfd_create with MFD_HUGETLB")?;
     let wanted = libc::off_t::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
@@ -202,17 +201,17 @@ pub fn huge_memfd(name: &str, len: usize) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// Whether this user may create files in `folder`.
+/// Checks whether this user may create files in `folder`.
 pub fn can_create_in(folder: &Path) -> io::Result<()> {
     let name = CString::new(folder.as_os_str().as_bytes())?;
     // SAFETY: `name` is NUL-terminated.
     check(unsafe { libc::access(name.as_ptr(), libc::W_OK | libc::X_OK) }).map(drop)
 }
 
-/// Takes the space now. A file that is only lengthened kills whoever touches it once the disk is full.
+/// Allocates the space now, because otherwise access to a page of the file kills the process once the disk is full.
 fn reserve(fd: OwnedFd, len: usize) -> io::Result<OwnedFd> {
     let wanted = libc::off_t::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
-    // The kernel would fill the file system before it fails.
+    // Checked first, because the kernel would fill the file system before the call fails.
     if let Some(free) = free_bytes(fd.as_fd()).filter(|free| *free < len as u64) {
         return Err(io::Error::from_raw_os_error(libc::ENOSPC))
             .context(|| format!("{len} bytes are needed, {free} are free"));
@@ -220,7 +219,7 @@ fn reserve(fd: OwnedFd, len: usize) -> io::Result<OwnedFd> {
     ensure_memory(fd.as_fd(), len)?;
     // SAFETY: no memory is involved.
     let reserved = check_number(unsafe { libc::posix_fallocate(fd.as_raw_fd(), 0, wanted) });
-    // What a kernel or a filter has no call for is done by writing.
+    // If the kernel or a filter has no such call, the space is allocated by writing.
     let reserved = reserved.or_else(|error| match error.kind() {
         io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied => fill(fd.as_fd(), len),
         _ => Err(error),
@@ -232,9 +231,9 @@ fn reserve(fd: OwnedFd, len: usize) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// Refuses what there is no memory for: the kernel would kill processes to find it, this one or others.
+/// Refuses a size for which there is no memory: the kernel would kill processes to find it, this one or others.
 fn ensure_memory(fd: BorrowedFd<'_>, len: usize) -> io::Result<()> {
-    /// What is smaller is not looked into, which takes a moment.
+    /// Smaller objects are not checked, because the check takes a moment.
     const LARGE: usize = 1 << 20;
     if len < LARGE || !is_memory(&kind_of_open(fd)?) {
         return Ok(());
@@ -259,7 +258,7 @@ fn fill(fd: BorrowedFd<'_>, len: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// How much room the object's file system has left.
+/// Returns the free bytes of the object's file system.
 fn free_bytes(fd: BorrowedFd<'_>) -> Option<u64> {
     let mut status = std::mem::MaybeUninit::<libc::statvfs>::zeroed();
     // SAFETY: the kernel fills one statvfs, for which zeroes are a valid value.
@@ -267,11 +266,11 @@ fn free_bytes(fd: BorrowedFd<'_>) -> Option<u64> {
         check(libc::fstatvfs(fd.as_raw_fd(), status.as_mut_ptr())).ok()?;
         status.assume_init()
     };
-    // A file system without a size, as behind a memfd, has no free bytes to tell of.
+    // A file system without a size, for example that of a memfd, reports no free bytes.
     (status.f_blocks > 0).then_some(status.f_bavail * status.f_frsize)
 }
 
-/// How long the object is.
+/// Returns the length of the object, in bytes.
 pub(crate) fn size_bytes(fd: BorrowedFd<'_>) -> io::Result<u64> {
     let mut status = std::mem::MaybeUninit::<libc::stat>::zeroed();
     // SAFETY: the kernel fills one stat, for which zeroes are a valid value.

@@ -1,4 +1,4 @@
-//! Requests that this process ends, which come as signals.
+//! Requests that this process ends, which arrive as signals.
 
 use crate::handle::{AsHandle, BorrowedHandle, Handle};
 use crate::linux::noted_signal::NotedSignals;
@@ -15,27 +15,27 @@ pub(crate) fn taken() -> Option<i32> {
     Some(TAKEN.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
 }
 
-/// The requests that this process ends: an interrupt from the keyboard, a request to terminate, a terminal that hangs
-/// up. They no longer end it, but wait to be taken.
+/// Requests that this process ends: an interrupt from the keyboard, a request to terminate, a terminal that hangs up. They no
+/// longer end the process, but stay pending until they are taken.
 #[derive(Debug)]
 pub struct ShutdownRequests(Handle);
 
 impl ShutdownRequests {
-    /// From now on, but for those that are ignored. Call it while the process has one thread.
+    /// Keeps requests pending from now on, except ignored ones. Call it while the process has one thread.
     ///
     /// # Errors
-    /// If there is no descriptor left.
+    /// Returns an error if there is no descriptor left.
     pub fn new() -> io::Result<ShutdownRequests> {
         signalfd(&ending()).map(ShutdownRequests)
     }
 
-    /// Lets the signals act again. A request that was not taken ends this process at once.
+    /// Lets the signals act again. A request that was not taken ends this process immediately.
     pub fn release(&self) {
         // It fails only for an invalid argument.
         let _ = unblock(&ending());
     }
 
-    /// The signal by which somebody has asked for the end, if somebody has.
+    /// Returns the signal of a pending request, if there is one.
     pub fn take(&self) -> Option<i32> {
         let (signal, _) =
             is_readable(self.0.as_handle()).then(|| read_signalfd(self.0.as_handle()).ok()).flatten()?;
@@ -45,30 +45,30 @@ impl ShutdownRequests {
 }
 
 impl AsHandle for ShutdownRequests {
-    /// Readable when there is one.
+    /// Returns a handle that is readable while a request is pending.
     fn as_handle(&self) -> BorrowedHandle<'_> {
         self.0.as_handle()
     }
 }
 
-/// The same requests during a short task: a call that waits for an answer is interrupted.
+/// Requests that this process ends, during a short task: a call that waits for an answer is interrupted.
 pub struct NotedRequests(NotedSignals);
 
 impl NotedRequests {
-    /// From now on, until it is dropped; one at a time in a process.
+    /// Records requests from now on, until it is dropped. A process may have one at a time.
     ///
     /// # Errors
-    /// None that is known.
+    /// Returns the error of `sigaction`; none is known to occur.
     pub fn new() -> io::Result<NotedRequests> {
         NotedSignals::new(&ending()).map(NotedRequests)
     }
 
-    /// The signal of the first that came.
+    /// Returns the signal of the first request.
     pub fn first(&self) -> Option<i32> {
         self.0.first()
     }
 
-    /// Ends the noting, and returns the signal of the first that came until then.
+    /// Stops recording, and returns the signal of the first request until then.
     pub fn into_first(self) -> Option<i32> {
         self.0.into_first()
     }

@@ -6,15 +6,15 @@ use crate::linux::proc_files::Status;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
-/// The real-time signal that carries messages: queued, never merged, with a value.
+/// Returns the real-time signal that carries messages: queued, never merged, with a value.
 pub fn message_signal() -> i32 {
     libc::SIGRTMIN() + 1
 }
 
-/// A set of signals.
+/// Returns a set of signals.
 pub(crate) fn set_of(signals: &[i32]) -> libc::sigset_t {
     let mut set = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
-    // SAFETY: sigemptyset makes a valid set of it; sigaddset only changes that set.
+    // SAFETY: sigemptyset initialises the set; sigaddset only changes that set.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
         for &signal in signals {
@@ -24,21 +24,21 @@ pub(crate) fn set_of(signals: &[i32]) -> libc::sigset_t {
     }
 }
 
-/// Keeps these signals pending instead of letting them act.
+/// Blocks these signals, so that they stay pending instead of acting.
 pub fn block(signals: &[i32]) -> io::Result<()> {
     let set = set_of(signals);
     // SAFETY: the kernel only reads the set.
     check(unsafe { libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) }).map(drop)
 }
 
-/// Lets these signals act again; those that are pending act at once.
+/// Unblocks these signals; pending ones act immediately.
 pub(crate) fn unblock(signals: &[i32]) -> io::Result<()> {
     let set = set_of(signals);
     // SAFETY: the kernel only reads the set.
     check(unsafe { libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut()) }).map(drop)
 }
 
-/// Whether this thread keeps the signal pending.
+/// Returns whether this thread blocks the signal.
 pub(crate) fn is_blocked(signal: i32) -> io::Result<bool> {
     let mut set = set_of(&[]);
     // SAFETY: without a new set, the kernel only writes the present one; the set is then read.
@@ -48,7 +48,7 @@ pub(crate) fn is_blocked(signal: i32) -> io::Result<bool> {
     }
 }
 
-/// Whether this process ignores the signal.
+/// Returns whether this process ignores the signal.
 pub(crate) fn ignored(signal: i32) -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: without a new action the kernel only writes the present one, for which zeroes are a valid value.
@@ -63,8 +63,8 @@ pub(crate) fn disposition(signal: i32) -> libc::sighandler_t {
     if ignored(signal) { libc::SIG_IGN } else { libc::SIG_DFL }
 }
 
-/// The signals that ask a run to end: interrupt, terminate, hang-up. Those that were ignored when the program began stay
-/// ignored, as under `nohup`.
+/// Returns the signals that ask a run to end: interrupt, terminate, hang-up. Signals that were ignored when the program began
+/// stay ignored, as under `nohup`.
 pub fn ending() -> Vec<i32> {
     ENDING.into_iter().filter(|signal| !ignored(*signal)).collect()
 }
@@ -79,7 +79,7 @@ pub(crate) fn pending_ending() -> Option<i32> {
     }
 }
 
-/// Lets the signals that ask a run to end act as they do by themselves, also where they were inherited as ignored.
+/// Resets the signals that ask a run to end to their default effect, even if they were inherited as ignored.
 pub fn reset_ending() {
     for signal in ENDING {
         // SAFETY: SIG_DFL is a valid disposition.
@@ -87,7 +87,7 @@ pub fn reset_ending() {
     }
 }
 
-/// A fresh child's manners: nothing blocked, and no interrupt from the keyboard, which is the supervisor's.
+/// Resets the signals of a fresh child: unblocks all, and ignores an interrupt from the keyboard, which the supervisor handles.
 pub(crate) fn reset_in_child() {
     let none = set_of(&[]);
     // SAFETY: the kernel only reads the set, and SIG_IGN is a valid disposition.
@@ -98,8 +98,8 @@ pub(crate) fn reset_in_child() {
 }
 
 /// Resets the signals that the standard library (SIGPIPE) and [`settle`](crate::beginning::settle) (SIGXFSZ) ignore: exec keeps
-/// ignored signals ignored, and a writer of a closed pipe would never end. Sets SIGINT to the given disposition. For a fresh child
-/// that is about to become a program of others.
+/// ignored signals ignored, and a writer of a closed pipe would never end. Sets SIGINT to the given disposition. For a fresh
+/// child that is about to become a program of others.
 pub(crate) fn reset_for_foreign(interrupt: Option<libc::sighandler_t>) {
     // SAFETY: both dispositions are valid.
     unsafe {
@@ -111,15 +111,15 @@ pub(crate) fn reset_for_foreign(interrupt: Option<libc::sighandler_t>) {
     }
 }
 
-/// Sends the message signal with `value` to process `pid`; `WouldBlock` if its queue is full.
+/// Sends the message signal with `value` to process `pid`; returns `WouldBlock` if the signal queue is full.
 #[inline]
 pub fn queue(pid: i32, value: i32) -> io::Result<()> {
     let value = libc::sigval { sival_ptr: value as u32 as usize as *mut libc::c_void };
-    // SAFETY: the value is an integer in a pointer's clothes; nobody follows it.
+    // SAFETY: the value is an integer in the form of a pointer; no code dereferences it.
     check(unsafe { libc::sigqueue(pid, libc::SIGRTMIN() + 1, value) }).map(drop)
 }
 
-/// Signals that are queued at present, over all processes of this user.
+/// Returns the number of queued signals of all processes of this user.
 pub fn queued() -> Option<u64> {
     Status::read().field("SigQ")?.split_once('/')?.0.parse().ok()
 }
@@ -135,7 +135,7 @@ impl MessageSignal {
         Ok(MessageSignal(set_of(&[message_signal()])))
     }
 
-    /// Takes one signal and gives its value; waits for it (`sigwaitinfo`).
+    /// Takes one signal and returns its value; waits for it (`sigwaitinfo`).
     #[inline]
     pub fn wait(&self) -> io::Result<i32> {
         self.take(|info| {
@@ -144,12 +144,12 @@ impl MessageSignal {
         })
     }
 
-    /// Takes one signal and gives its value, or says `WouldBlock`.
+    /// Takes one signal and returns its value, or returns `WouldBlock`.
     #[inline]
     pub fn try_wait(&self) -> io::Result<i32> {
         let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         self.take(|info| {
-            // SAFETY: as above, and the time-out is a valid timespec.
+            // SAFETY: the set is valid, the kernel fills one siginfo, and the timeout is a valid timespec.
             unsafe { libc::sigtimedwait(&raw const self.0, info, &raw const now) }
         })
     }
@@ -163,17 +163,17 @@ impl MessageSignal {
     }
 }
 
-/// A descriptor that reads as these signals, which are blocked from now on.
+/// Creates a descriptor that delivers these signals, which are blocked from now on.
 pub fn signalfd(signals: &[i32]) -> io::Result<OwnedFd> {
     block(signals)?;
     let set = set_of(signals);
-    // SAFETY: the kernel only reads the set; the new number is owned by nobody.
+    // SAFETY: the kernel only reads the set; the new descriptor has no other owner.
     check(unsafe { libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC) })
         .map(|number| unsafe { own(number) })
         .context(|| "signalfd")
 }
 
-/// Takes one signal from a signalfd and gives its number and value.
+/// Takes one signal from a signalfd and returns its number and value.
 #[inline]
 pub fn read_signalfd(fd: BorrowedFd<'_>) -> io::Result<(i32, i32)> {
     let mut info = std::mem::MaybeUninit::<libc::signalfd_siginfo>::zeroed();
@@ -186,19 +186,19 @@ pub fn read_signalfd(fd: BorrowedFd<'_>) -> io::Result<(i32, i32)> {
     Ok((info.ssi_signo as i32, info.ssi_int))
 }
 
-/// The signal that asks a process to end.
+/// Signal that asks a process to end.
 pub const TERMINATE: i32 = libc::SIGTERM;
 
-/// Stops a process until [`CONTINUE`].
+/// Signal that stops a process until [`CONTINUE`].
 pub const STOP: i32 = libc::SIGSTOP;
 
-/// Lets a stopped process go on.
+/// Signal that resumes a stopped process.
 pub const CONTINUE: i32 = libc::SIGCONT;
 
 /// Interrupt, terminate, hang-up.
 const ENDING: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
-/// The name of a signal, as in `SIGKILL`.
+/// Returns the name of a signal, for example `SIGKILL`.
 pub fn name(signal: i32) -> String {
     const NAMES: [(i32, &str); 16] = [
         (libc::SIGHUP, "SIGHUP"),

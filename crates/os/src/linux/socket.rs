@@ -1,4 +1,4 @@
-//! Sockets, always made as a connected pair by the supervisor: no start-up race, and no name that stays.
+//! Sockets that the supervisor creates as a connected pair, which avoids a start-up race and leaves no name behind.
 
 use crate::error::{Context, REMEDY, check, retry};
 use crate::linux::handle::{own, set_non_blocking};
@@ -14,9 +14,9 @@ use std::path::Path;
 pub enum Kind {
     /// A stream of bytes.
     Stream,
-    /// Messages with a connection.
+    /// Messages over a connection.
     Seqpacket,
-    /// Messages without one.
+    /// Messages without a connection.
     Datagram,
 }
 
@@ -30,10 +30,10 @@ impl Kind {
     }
 }
 
-/// Bytes in the longest path of a UNIX socket.
+/// Length of the longest path of a UNIX socket, in bytes.
 const LONGEST_PATH: usize = size_of::<libc::sockaddr_un>() - size_of::<libc::sa_family_t>() - 1;
 
-/// A connected pair without a name.
+/// Returns a connected pair without a name.
 pub fn socketpair(kind: Kind) -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
     // SAFETY: the kernel writes two integers into an array of two.
@@ -45,7 +45,7 @@ pub fn socketpair(kind: Kind) -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(unsafe { (own(ends[0]), own(ends[1])) })
 }
 
-/// A pair connected over paths in `folder`, which are gone again when this returns.
+/// Returns a pair connected over paths in `folder`, and removes the paths before it returns.
 pub fn unix_pair(kind: Kind, folder: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
     let (first, second) = (folder.join("initiator.socket"), folder.join("responder.socket"));
     check_length(&first)?;
@@ -63,7 +63,7 @@ pub fn unix_pair(kind: Kind, folder: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
     pair.context(|| format!("UNIX socket in {}", folder.display()))
 }
 
-/// Whether a socket can have this path, in the run's folder.
+/// Checks whether a socket can have this path, in the run's directory.
 pub(crate) fn check_length(path: &Path) -> io::Result<()> {
     let (length, most) = (path.as_os_str().len(), LONGEST_PATH);
     if length <= most {
@@ -72,29 +72,29 @@ pub(crate) fn check_length(path: &Path) -> io::Result<()> {
     Err(io::Error::new(
         io::ErrorKind::InvalidInput,
         format!(
-            "the path of a UNIX socket in the run's folder would have {length} bytes, and {most} fit: set TMPDIR to a folder with \
-             a shorter name"
+            "the path of a UNIX socket in the run's directory would have {length} bytes, but the maximum is {most}: \
+             set TMPDIR to a directory with a shorter path"
         ),
     ))
 }
 
-/// Such a pair of stream sockets.
+/// Returns a pair of stream sockets connected over paths in `folder`.
 ///
 /// # Errors
-/// As [`unix_pair`].
+/// Returns the errors of [`unix_pair`].
 pub fn unix_stream_pair(folder: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
     unix_pair(Kind::Stream, folder)
 }
 
-/// Whether there are UNIX stream sockets.
+/// Checks whether there are UNIX stream sockets.
 ///
 /// # Errors
-/// None: Linux without them starts no user's program.
+/// Returns no error: a Linux without them starts no user's program.
 pub fn has_unix_streams() -> io::Result<()> {
     Ok(())
 }
 
-/// A socket that whoever finds `path` can connect to, which must not be there yet and stays.
+/// Returns a socket that listens at `path`, which must not exist yet and is not removed.
 pub fn listen(kind: Kind, path: &Path) -> io::Result<OwnedFd> {
     let listener = unix_socket(kind)?;
     bind(&listener, path)?;
@@ -103,7 +103,7 @@ pub fn listen(kind: Kind, path: &Path) -> io::Result<OwnedFd> {
     Ok(listener)
 }
 
-/// A socket connected to the one that listens at `path`.
+/// Returns a socket connected to the one that listens at `path`.
 pub fn connect_to(kind: Kind, path: &Path) -> io::Result<OwnedFd> {
     let socket = unix_socket(kind)?;
     connect(&socket, path)?;
@@ -114,7 +114,7 @@ fn connected_pair(kind: Kind, path: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
     let listener = listen(kind, path)?;
     let initiator = connect_to(kind, path)?;
     let flags = libc::SOCK_CLOEXEC;
-    // SAFETY: no address is asked for; the new number is owned by nobody.
+    // SAFETY: no address is requested; the new descriptor has no other owner.
     let responder = retry(|| unsafe {
         libc::accept4(listener.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut(), flags)
     })
@@ -131,9 +131,9 @@ fn datagram_pair(first: &Path, second: &Path) -> io::Result<(OwnedFd, OwnedFd)> 
     Ok((initiator, responder))
 }
 
-/// A new socket, which is closed on exec.
+/// Creates a socket that is closed on exec.
 pub(crate) fn open(family: libc::c_int, kind: libc::c_int, protocol: libc::c_int) -> io::Result<OwnedFd> {
-    // SAFETY: plain integers in and out; the new number is owned by nobody.
+    // SAFETY: plain integers in and out; the new descriptor has no other owner.
     check(unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol) })
         .map(|number| unsafe { own(number) })
 }
@@ -142,7 +142,7 @@ fn unix_socket(kind: Kind) -> io::Result<OwnedFd> {
     open(libc::AF_UNIX, kind.number(), 0)
 }
 
-/// The kernel's form of a path, and how much of it counts.
+/// Returns the kernel's form of a path, and its length.
 fn address(path: &Path) -> io::Result<(libc::sockaddr_un, libc::socklen_t)> {
     // SAFETY: zeroes are a valid sockaddr_un.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
@@ -150,7 +150,8 @@ fn address(path: &Path) -> io::Result<(libc::sockaddr_un, libc::socklen_t)> {
     let bytes = path.as_os_str().as_bytes();
     if bytes.len() >= address.sun_path.len() {
         let message = format!(
-            "'{}' has {} bytes, a UNIX socket's path at most {}: set TMPDIR to a shorter folder",
+            "'{}' has {} bytes, but the path of a UNIX socket has at most {}: set TMPDIR to a directory with a \
+             shorter path",
             path.display(),
             bytes.len(),
             address.sun_path.len() - 1
@@ -175,21 +176,21 @@ fn connect(socket: &OwnedFd, path: &Path) -> io::Result<()> {
     check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), len) }).map(drop)
 }
 
-/// What a socket of the standard library owns.
+/// Returns the handle of a socket of the standard library.
 pub fn owned(socket: impl Into<OwnedFd>) -> OwnedFd {
     socket.into()
 }
 
-/// A socket that this process inherited or made, to be used here, with calls that wait or say that they would.
+/// Prepares a socket that this process inherited or created, for calls that wait or that return `WouldBlock`.
 ///
 /// # Errors
-/// If it is no socket.
+/// Returns an error if the flags of the descriptor cannot be changed.
 pub fn settle(socket: OwnedFd, blocking: bool) -> io::Result<OwnedFd> {
     set_non_blocking(socket.as_fd(), !blocking)?;
     Ok(socket)
 }
 
-/// How many bytes the buffer may hold, bookkeeping included.
+/// Returns the size of the buffer in bytes, including the kernel's bookkeeping.
 pub fn buffer_bytes(socket: BorrowedFd<'_>, buffer: Buffer) -> io::Result<usize> {
     let option = match buffer {
         Buffer::Send => libc::SO_SNDBUF,
@@ -228,7 +229,7 @@ pub fn set_buffer(socket: BorrowedFd<'_>, buffer: Buffer, bytes: usize) -> io::R
     Err(io::Error::new(io::ErrorKind::QuotaExceeded, words))
 }
 
-/// Asks for a buffer, past the limits of `net.core.wmem_max` and `rmem_max` where this process may.
+/// Requests a buffer, above the limits `net.core.wmem_max` and `rmem_max` if this process may.
 pub(crate) fn ask_for_buffer(socket: BorrowedFd<'_>, buffer: Buffer, bytes: usize) -> io::Result<()> {
     let (force, plain) = match buffer {
         Buffer::Send => (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF),
@@ -239,7 +240,7 @@ pub(crate) fn ask_for_buffer(socket: BorrowedFd<'_>, buffer: Buffer, bytes: usiz
     ask(force).or_else(|_| ask(plain))
 }
 
-/// Sets an option of a socket, whose value is of the type that the kernel reads.
+/// Sets an option of a socket; `value` has the type that the kernel reads.
 pub(crate) fn set_option<T>(
     socket: &impl AsRawFd,
     level: libc::c_int,
@@ -252,7 +253,7 @@ pub(crate) fn set_option<T>(
         .map(drop)
 }
 
-/// One `send`. For a stream it may take less than all.
+/// Makes one `send` call. On a stream it may send fewer bytes.
 #[inline]
 pub fn send(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     // SAFETY: the kernel only reads `bytes`.
@@ -262,7 +263,7 @@ pub fn send(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     .map(|count| count as usize)
 }
 
-/// One `recv` of a message. Gives the message's true length even if the buffer was too short for it.
+/// Makes one `recv` call for a message. Returns the message's full length even if the buffer was too short for it.
 #[inline]
 pub fn receive_message(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
     // SAFETY: the kernel writes at most `buffer.len()` bytes into a buffer that we hold exclusively.

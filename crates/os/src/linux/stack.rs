@@ -16,8 +16,8 @@ struct Task<F, T> {
     result: Option<T>,
 }
 
-/// Calls `work`, on a stack of 4 MiB if RLIMIT_STACK is below 2 MiB. It starts no thread, because only a process with one thread can enter
-/// namespaces, and because children are killed when the thread that has started them exits.
+/// Calls `work`, on a stack of 4 MiB if RLIMIT_STACK is below 2 MiB. It starts no thread, because only a process with one thread
+/// can enter namespaces. Children would also be killed when the thread that has started them exits.
 pub fn with_enough<F: FnOnce() -> T, T>(work: F) -> T {
     let is_small = current(Resource::Stack).is_ok_and(|bytes| bytes < ENOUGH);
     let stack = if is_small { Pages::new(BYTES).ok() } else { None };

@@ -1,9 +1,9 @@
-//! System calls by name: the kernel knows them by number, and every architecture has its own numbers.
+//! System calls by name, because the kernel uses numbers, and every architecture has its own.
 
 use syscalls::Sysno;
 
-/// Newer calls that the C library makes when a program asks for an older one, with the older one's name. Programs
-/// here do not ask for the newer ones by name.
+/// Newer calls that the C library makes when a program requests an older one, with the name of the older one. Programs here do
+/// not request the newer ones by name.
 const OLDER_NAMES: [(&str, &str); 7] = [
     ("pselect6", "select"),
     ("ppoll", "poll"),
@@ -14,9 +14,8 @@ const OLDER_NAMES: [(&str, &str); 7] = [
     ("signalfd4", "signalfd"),
 ];
 
-/// What a program would call the system call with this number, on the architecture that this is compiled for: the
-/// kernel's name, or that of the older call which the C library turns into it. One that is too new to be known here
-/// is `unknown-` with its number.
+/// Returns a program's name for the system call with this number, on the architecture that this is compiled for: the kernel's
+/// name, or that of the older call that the C library maps to it. An unknown call is `unknown-` with its number.
 pub fn name(number: i64) -> String {
     let Some(known) = usize::try_from(number).ok().and_then(Sysno::new) else {
         return format!("unknown-{number}");
@@ -25,7 +24,7 @@ pub fn name(number: i64) -> String {
     OLDER_NAMES.iter().find(|(newer, _)| *newer == name).map_or(name, |(_, older)| older).to_owned()
 }
 
-/// The number of the system call with this name of the kernel's, if this architecture has it.
+/// Returns the number of the system call with this kernel name, if this architecture has it.
 pub fn number(name: &str) -> Option<i64> {
     Sysno::iter().find(|known| known.name() == name).map(|known| i64::from(known.id()))
 }

@@ -1,18 +1,18 @@
 //! System V message queues.
 //!
-//! The calls want a `long` in front of the text, so a message is given with that much room before it.
+//! The calls need a `long` before the text, so callers pass a buffer with that room at its beginning.
 
 use crate::error::{Context, check, retry};
 use crate::linux::limited::Limited;
 use std::io;
 
-/// Bytes of the type in front of the text.
+/// Size in bytes of the type before the text.
 pub const PREFIX_BYTES: usize = size_of::<libc::c_long>();
 
-/// The type of every message: any positive number.
+/// Type of every message: any positive number.
 const TYPE: libc::c_long = 1;
 
-/// Makes a queue that holds `capacity_bytes` and gives its number.
+/// Creates a queue that holds `capacity_bytes` and returns its ID.
 pub fn create(key: i32, capacity_bytes: usize) -> io::Result<i32> {
     let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
     // SAFETY: plain integers in and out.
@@ -25,7 +25,7 @@ pub fn create(key: i32, capacity_bytes: usize) -> io::Result<i32> {
     sized.map(|()| queue)
 }
 
-/// Sets the queue's capacity; above `kernel.msgmnb` only a privileged user may.
+/// Sets the queue's capacity; only a privileged user may exceed `kernel.msgmnb`.
 fn set_capacity(queue: i32, capacity_bytes: usize) -> io::Result<()> {
     let mut status = std::mem::MaybeUninit::<libc::msqid_ds>::zeroed();
     // SAFETY: the kernel fills one msqid_ds, for which zeroes are a valid value.
@@ -44,13 +44,13 @@ pub fn remove(queue: i32) -> io::Result<()> {
     check(unsafe { libc::msgctl(queue, libc::IPC_RMID, std::ptr::null_mut()) }).map(drop)
 }
 
-/// Finds the queue made under `key` by this user.
+/// Returns the ID of the queue with this `key`.
 pub fn find(key: i32) -> io::Result<i32> {
     // SAFETY: plain integers in and out.
     check(unsafe { libc::msgget(key, 0) })
 }
 
-/// Sends what follows the first [`PREFIX_BYTES`] of `framed`; the type is written into those.
+/// Sends the bytes after the first [`PREFIX_BYTES`] of `framed`, and writes the type into those.
 #[inline]
 pub fn send(queue: i32, framed: &mut [u8], blocking: bool) -> io::Result<()> {
     let text_bytes = framed.len() - PREFIX_BYTES;
@@ -59,10 +59,10 @@ pub fn send(queue: i32, framed: &mut [u8], blocking: bool) -> io::Result<()> {
     retry(|| unsafe { libc::msgsnd(queue, framed.as_ptr().cast(), text_bytes, flags(blocking)) }).map(drop)
 }
 
-/// Receives a text behind the first [`PREFIX_BYTES`] of `framed` and gives its length.
+/// Receives a text after the first [`PREFIX_BYTES`] of `framed` and returns its length.
 ///
 /// # Errors
-/// A longer text fails with E2BIG and stays in the queue.
+/// Returns E2BIG if the text is longer; it stays in the queue.
 #[inline]
 pub fn receive(queue: i32, framed: &mut [u8], blocking: bool) -> io::Result<usize> {
     let room = framed.len() - PREFIX_BYTES;

@@ -6,16 +6,16 @@ use crate::linux::memory::Region;
 use std::io;
 use std::ptr::NonNull;
 
-/// A segment that its maker has attached; it is marked for removal, so that it ends with its last user.
+/// A segment that its creator has attached; it is marked for removal, so that it disappears with its last user.
 #[derive(Debug)]
 pub struct Segment {
-    /// The number by which others attach for as long as somebody is attached.
+    /// ID with which other processes attach, as long as one is attached.
     pub number: i32,
-    /// The maker's own view.
+    /// The creator's own view.
     pub region: Region,
 }
 
-/// Makes a segment of `len` bytes. Linux lets others attach by number even though it is marked for removal.
+/// Creates a segment of `len` bytes. Linux lets other processes attach by ID even though it is marked for removal.
 pub fn create(len: usize) -> io::Result<Segment> {
     let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
     // SAFETY: plain integers in and out.
@@ -26,7 +26,7 @@ pub fn create(len: usize) -> io::Result<Segment> {
     Ok(Segment { number, region: region? })
 }
 
-/// Attaches the segment with this number, which has at least `len` bytes.
+/// Attaches the segment with this ID, which has at least `len` bytes.
 pub fn attach(number: i32, len: usize) -> io::Result<Region> {
     let mut status = std::mem::MaybeUninit::<libc::shmid_ds>::zeroed();
     // SAFETY: the kernel fills one shmid_ds, for which zeroes are a valid value.
@@ -37,12 +37,12 @@ pub fn attach(number: i32, len: usize) -> io::Result<Region> {
     if size < len {
         return Err(io::Error::other(format!("the segment has {size} bytes, {len} are needed")));
     }
-    // SAFETY: the kernel chooses the address, so nothing of ours is replaced.
+    // SAFETY: the kernel chooses the address, so no mapping of ours is replaced.
     let start = unsafe { libc::shmat(number, std::ptr::null(), 0) };
     if start as isize == -1 {
         return Err(io::Error::last_os_error()).context(|| "shmat");
     }
     let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("shmat gave address 0"))?;
-    // SAFETY: attached just now, at least `len` long, and detached by the region alone.
+    // SAFETY: the segment was attached just now, is at least `len` bytes long, and is detached by the region alone.
     Ok(unsafe { Region::of_sysv(start, len) })
 }

@@ -4,13 +4,13 @@ use crate::error::{check, retry};
 use crate::linux::limited::Limited;
 use std::io;
 
-/// The most that a semaphore counts to (`SEMVMX`).
+/// Largest value of a semaphore (`SEMVMX`).
 pub const MOST: usize = 32_767;
 
-/// Makes a set of `count` semaphores at 0 and gives its number.
+/// Creates a set of `count` semaphores at 0 and returns its ID.
 pub fn create(key: i32, count: usize) -> io::Result<i32> {
     let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
-    // SAFETY: plain integers in and out. Linux begins semaphores at 0.
+    // SAFETY: plain integers in and out. Linux initialises semaphores to 0.
     check(unsafe { libc::semget(key, count as libc::c_int, flags) }).limited("semget")
 }
 
@@ -20,7 +20,7 @@ pub fn remove(set: i32) -> io::Result<()> {
     check(unsafe { libc::semctl(set, 0, libc::IPC_RMID) }).map(drop)
 }
 
-/// Finds the set made under `key` by this user.
+/// Returns the ID of the set with this `key`.
 pub fn find(key: i32) -> io::Result<i32> {
     // SAFETY: plain integers in and out.
     check(unsafe { libc::semget(key, 0, 0) })
@@ -32,7 +32,7 @@ pub fn post(set: i32, index: u16) -> io::Result<()> {
     operate(set, libc::sembuf { sem_num: index, sem_op: 1, sem_flg: 0 })
 }
 
-/// Takes one from semaphore `index` of the set; waits for it, or says `WouldBlock` when told not to wait.
+/// Subtracts one from semaphore `index` of the set; waits if its value is 0, or returns `WouldBlock` if `blocking` is false.
 #[inline]
 pub fn wait(set: i32, index: u16, blocking: bool) -> io::Result<()> {
     let flags = if blocking { 0 } else { libc::IPC_NOWAIT as libc::c_short };
@@ -41,6 +41,6 @@ pub fn wait(set: i32, index: u16, blocking: bool) -> io::Result<()> {
 
 #[inline]
 fn operate(set: i32, mut operation: libc::sembuf) -> io::Result<()> {
-    // SAFETY: one operation is passed, and its count says so.
+    // SAFETY: one operation is passed, and the count is one.
     retry(|| unsafe { libc::semop(set, &raw mut operation, 1) }).map(drop)
 }

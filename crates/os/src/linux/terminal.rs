@@ -2,12 +2,12 @@
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// How many columns the terminal has; `None` if it is none.
+/// Returns the number of columns of the terminal; `None` if the descriptor is not a terminal.
 pub fn columns(terminal: BorrowedFd<'_>) -> Option<usize> {
     size(terminal).map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-/// How many lines the terminal has; `None` if it is none.
+/// Returns the number of lines of the terminal; `None` if the descriptor is not a terminal.
 pub fn lines(terminal: BorrowedFd<'_>) -> Option<usize> {
     size(terminal).map(|size| usize::from(size.ws_row)).filter(|lines| *lines > 0)
 }

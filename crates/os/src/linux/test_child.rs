@@ -1,4 +1,4 @@
-//! For tests: a child that makes known system calls when it is told to, and rights on which results depend.
+//! For tests: a child that makes known system calls on request, and the capabilities on which results depend.
 
 use crate::handle;
 use crate::linux::eventfd;
@@ -7,23 +7,23 @@ use crate::wait::wait_any;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// A child that waits for the word to start, then runs a body, says that it is done, and waits to be let go. From the
-/// word to start on, it makes the body's system calls, one write, and one read.
+/// A child that waits for the start, then runs a body, reports that it is done, and waits for its release. After the start it
+/// makes the body's system calls, one write, and one read.
 pub struct TestChild {
     pub child: Child,
-    /// What it waits for.
+    /// The event that starts it.
     pub start: OwnedFd,
-    /// What says that it is done.
+    /// The event with which it reports that it is done.
     pub done: OwnedFd,
 }
 
 impl TestChild {
-    /// Returns when the child has no call left to make before it waits.
+    /// Starts a child, and returns when it has no call left to make before it waits.
     pub fn new(inherit: &[i32], body: impl Fn()) -> TestChild {
         TestChild::repeated(1, inherit, body)
     }
 
-    /// One that plays `times` times, and waits for the word to start before each.
+    /// Starts a child that runs the body `times` times, and waits for the start before each.
     pub fn repeated(times: usize, inherit: &[i32], body: impl Fn()) -> TestChild {
         let [start, done] = [(); 2].map(|()| eventfd::eventfd().unwrap());
         let mut inherited = inherit.to_vec();
@@ -42,7 +42,7 @@ impl TestChild {
         TestChild { child: child.unwrap(), start, done }
     }
 
-    /// Lets it play until it is done; `meanwhile` runs again and again until then.
+    /// Lets it run until it is done, and calls `meanwhile` repeatedly until then.
     pub fn play(&self, mut meanwhile: impl FnMut()) {
         eventfd::add(self.start.as_fd(), 1).unwrap();
         for _ in 0..60_000 {
@@ -55,14 +55,14 @@ impl TestChild {
         panic!("the child is not done after a minute");
     }
 
-    /// Lets it go, and requires that all its calls succeeded.
+    /// Releases it, and requires that all its calls succeeded.
     pub fn end(mut self) {
         eventfd::add(self.start.as_fd(), 1).unwrap();
         assert_eq!(self.child.wait_at_most(10_000), Some(Exit::Code(0)));
     }
 }
 
-/// Makes a call that takes nothing and changes nothing.
+/// Makes a call that takes no arguments and changes nothing.
 pub fn get_parent(times: usize) {
     for _ in 0..times {
         // SAFETY: no memory is involved.
@@ -79,12 +79,12 @@ pub fn write_and_read(times: usize, writer: BorrowedFd<'_>, reader: BorrowedFd<'
     }
 }
 
-/// May use all of `perf_event_open`.
+/// Capability (CAP_PERFMON) for all uses of `perf_event_open`.
 pub const PERFMON: u32 = 38;
-/// May mount.
+/// Capability (CAP_SYS_ADMIN) to mount.
 pub const SYS_ADMIN: u32 = 21;
 
-/// Whether this process has the capability.
+/// Returns whether this process has the capability.
 pub fn has(capability: u32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap();

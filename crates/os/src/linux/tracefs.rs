@@ -1,4 +1,4 @@
-//! The numbers of the kernel's trace events, which its trace file system keeps.
+//! Numbers of the kernel's trace events, from its trace file system.
 
 use crate::error::{Context, check};
 use crate::linux::handle::own;
@@ -9,21 +9,21 @@ use std::io::{self, Read};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// Where the trace file system is mounted, where it is.
+/// Possible mount points of the trace file system.
 pub const MOUNTED: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
-/// The number of an event, as in `event_id("raw_syscalls", "sys_enter")`. It holds until the machine restarts. Where
-/// the trace file system is not mounted, a mount that nobody else can see is made and is gone before this returns.
+/// Returns the number of an event, for example `event_id("raw_syscalls", "sys_enter")`. It is valid until the machine restarts.
+/// If the trace file system is not mounted, creates a mount that no other process can see, and removes it before it returns.
 ///
 /// # Errors
-/// `PermissionDenied` where this user may not read it (as a rule only root may) or may not mount it, `NotFound` if
-/// there is no such event, and what the kernel says if it has no trace file system.
+/// Returns `PermissionDenied` if this user may not read the number (usually only root may) or may not mount the file system.
+/// Returns `NotFound` if there is no such event, and the kernel's error if it has no trace file system.
 pub fn event_id(group: &str, event: &str) -> io::Result<u64> {
     if [group, event]
         .iter()
         .any(|name| name.is_empty() || name.contains(['/', '\0']) || name.starts_with('.'))
     {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{group}:{event} is no event")));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{group}:{event} is not an event")));
     }
     let path = format!("events/{group}/{event}/id");
     for root in MOUNTED.map(Path::new) {
@@ -39,11 +39,11 @@ pub fn event_id(group: &str, event: &str) -> io::Result<u64> {
     read_unmounted(&path).context(|| format!("{} is not mounted", MOUNTED[0]))
 }
 
-/// Reads `path` through a mount that is nowhere in the file tree and ends with its descriptor.
+/// Reads `path` through a mount that is outside the directory tree and disappears with its descriptor.
 fn read_unmounted(path: &str) -> io::Result<u64> {
     let path = CString::new(path)?;
     let mount = mount::detached_to_read("tracefs").context(|| "mount it (needs CAP_SYS_ADMIN)")?;
-    // SAFETY: the path is NUL-terminated, and the new number is owned by nobody.
+    // SAFETY: the path is NUL-terminated, and the new descriptor has no other owner.
     let file =
         check(unsafe { libc::openat(mount.as_raw_fd(), path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) })
             .map(|number| unsafe { own(number) })
@@ -55,8 +55,9 @@ fn read_unmounted(path: &str) -> io::Result<u64> {
 
 fn parse(text: &str) -> io::Result<u64> {
     let text = text.trim();
-    text.parse()
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, format!("'{text}' is no event's number")))
+    text.parse().map_err(|_| {
+        io::Error::new(io::ErrorKind::InvalidData, format!("'{text}' is not the number of an event"))
+    })
 }
 
 #[cfg(test)]
@@ -64,7 +65,7 @@ mod tests {
     use super::*;
     use crate::linux::test_child::{SYS_ADMIN, has};
 
-    /// The mounts of this process, without the one that the kernel makes by itself when debugfs is looked into.
+    /// Returns the mounts of this process, without the one that the kernel creates automatically on access to debugfs.
     fn mounts() -> Vec<String> {
         let text = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
         text.lines().filter(|line| !line.contains(MOUNTED[1])).map(str::to_owned).collect()

@@ -1,8 +1,8 @@
-//! Two network namespaces with a virtual Ethernet pair between them: this process and what it starts is in one, and what it starts
-//! in the other is as far away as another container.
+//! Two network namespaces, connected by a virtual Ethernet pair. This process and the processes that it starts are in one. The
+//! processes that it starts in the other are as separate as those of another container.
 //!
-//! Nothing of the machine's own network is touched, and neither has a name: the kernel takes both away, with the pair, once the
-//! last process in them has ended, however that was.
+//! The machine's own network is not changed, and neither namespace has a name: the kernel removes both, with the pair, once their
+//! last process has ended, in any way.
 
 use crate::error::{Context, check};
 use crate::linux::namespace::{self, Between};
@@ -15,29 +15,29 @@ use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
 
-/// The address of the other side.
+/// Address of the other side.
 pub const FAR_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
-/// That of this side.
+/// Address of this side.
 const NEAR_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
-/// Bits that both have in common.
+/// Length of their common network prefix, in bits.
 const NETWORK_BITS: u8 = 30;
-/// The longest reason why there are none, in bytes.
+/// Longest reason why the namespaces cannot be created, in bytes.
 const REASON_BYTES: u64 = 4096;
 
-/// The namespace of this side, and the other one; a process has them once.
+/// The namespace of this side, and the other one; a process creates them once.
 static NETWORKS: OnceLock<[OwnedFd; 2]> = OnceLock::new();
 
-/// Moves this process, and all it starts from now on, into a network namespace of its own, and makes the other one: directly where
-/// it has the right, else inside a user namespace in which it keeps its user and group. Once is enough; it comes before the second
-/// thread.
+/// Moves this process, and all processes that it starts from now on, into a new network namespace, and creates the other one:
+/// directly if it has the right, and otherwise inside a user namespace in which it keeps its user and group. Call it before the
+/// process starts a second thread. A second call does nothing.
 ///
 /// # Errors
-/// Where that is not allowed, or the kernel has no such devices. Nothing has changed then.
+/// Returns an error if that is not allowed, or the kernel has no such devices; then nothing has changed.
 pub fn enter() -> io::Result<()> {
     if NETWORKS.get().is_some() {
         return Ok(());
     }
-    // What is half-made cannot be left again, so a child tries first.
+    // A child tries first, because a process cannot leave half-made namespaces.
     let said = text_object("furlong-networks")?;
     let trial = fork(&[], said.as_fd(), Bond::DiesWithParent, || match made() {
         Ok(_) => 0,
@@ -55,10 +55,10 @@ pub fn enter() -> io::Result<()> {
     Ok(())
 }
 
-/// Does something in the other namespace: what it starts stays there.
+/// Calls `body` in the other namespace; the processes that it starts stay there.
 ///
 /// # Errors
-/// Its own, or that there is no other namespace.
+/// Returns the error of `body`, or an error if there is no other namespace.
 pub fn in_the_other<T>(body: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     let [near, far] = NETWORKS.get().ok_or(io::ErrorKind::NotConnected)?;
     join(far.as_fd())?;
@@ -78,7 +78,7 @@ fn made() -> io::Result<[OwnedFd; 2]> {
     settled.map(|()| [near, far])
 }
 
-/// Leaves this network namespace for a new one.
+/// Moves this process into a new network namespace, and returns it.
 fn another() -> io::Result<OwnedFd> {
     namespace::leave(Between { network: true, ..Between::default() })
         .context(|| "enter a new network namespace")?;
@@ -92,6 +92,6 @@ fn settle(address: Ipv4Addr) -> io::Result<()> {
 }
 
 fn join(network: BorrowedFd<'_>) -> io::Result<()> {
-    // SAFETY: only changes which namespace this thread uses.
+    // SAFETY: the call changes only the namespace of this thread.
     check(unsafe { libc::setns(network.as_raw_fd(), libc::CLONE_NEWNET) }).map(drop).context(|| "setns")
 }

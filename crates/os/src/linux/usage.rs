@@ -1,21 +1,21 @@
-//! What this process has used so far, by `getrusage`.
+//! Resources that this process has used so far, from `getrusage`.
 
 use crate::error::check;
 use crate::usage::Usage;
 use std::io;
 
-/// What the calling process has used so far (`getrusage`).
+/// Returns the resources that the calling process has used so far (`getrusage`).
 ///
 /// # Errors
-/// Where a filter forbids the call.
+/// Returns an error if a filter forbids the call.
 pub fn now() -> io::Result<Usage> {
     of(libc::RUSAGE_SELF)
 }
 
-/// What all processes have used that were children of the calling process, or of those, and that were waited for.
+/// Returns the resources of all exited descendants that were waited for: the children of the calling process, and theirs.
 ///
 /// # Errors
-/// As [`now`].
+/// Returns the errors of [`now`].
 pub fn of_ended_children() -> io::Result<Usage> {
     of(libc::RUSAGE_CHILDREN)
 }

@@ -1,4 +1,4 @@
-//! A virtual Ethernet pair, made by messages to the kernel (rtnetlink), so that no program for it has to be there.
+//! A virtual Ethernet pair, created through messages to the kernel (rtnetlink), so that no program for it is needed.
 //!
 //! The formats are those of `linux/rtnetlink.h`, `linux/if_link.h` and `linux/veth.h`.
 
@@ -8,17 +8,17 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
-/// The number of the loopback device, in every network namespace.
+/// Index of the loopback device, in every network namespace.
 pub const LOOPBACK: i32 = 1;
-/// The number of either end of the pair, each in a namespace of its own that has nothing else but the loopback.
+/// Index of either end of the pair, each in a separate namespace whose only other device is the loopback.
 pub const END: i32 = 2;
 
 const NEW_LINK: u16 = 16;
 const NEW_ADDRESS: u16 = 20;
 const ERROR: u16 = 2;
-/// A request, to be acknowledged.
+/// Flags of a request that is to be acknowledged.
 const REQUEST: u16 = 1 | 4;
-/// One that makes something that is not there.
+/// Flags of a request that creates an object which must not exist.
 const CREATE: u16 = REQUEST | 0x400 | 0x200;
 
 const NAME: u16 = 3;
@@ -30,14 +30,14 @@ const PEER: u16 = 1;
 const ADDRESS: u16 = 1;
 const LOCAL: u16 = 2;
 
-/// Bytes before what a message says.
+/// Size of the header of a message, in bytes.
 const HEADER_BYTES: usize = 16;
 
-/// Makes a pair of ends with these names: one here, and one in the namespace of this descriptor. Neither namespace may have
-/// another device beside the loopback.
+/// Creates a pair of ends with these names: one here, and one in the namespace of this descriptor. Neither namespace may have
+/// another device than the loopback.
 ///
 /// # Errors
-/// Without the right, or in a kernel that has no such devices.
+/// Returns an error without the right, or if the kernel has no such devices.
 pub fn make(name: &str, there: BorrowedFd<'_>, name_there: &str) -> io::Result<()> {
     let namespace = there.as_raw_fd().to_ne_bytes();
     let peer = [device(END, false), attribute(NAME, &text(name_there)), attribute(NAMESPACE, &namespace)];
@@ -47,18 +47,18 @@ pub fn make(name: &str, there: BorrowedFd<'_>, name_there: &str) -> io::Result<(
     ask(NEW_LINK, CREATE, &message).context(|| "make a virtual Ethernet pair")
 }
 
-/// Lets a device of this namespace carry packets.
+/// Enables a device of this namespace.
 ///
 /// # Errors
-/// Without the right, or without the device.
+/// Returns an error without the right, or without the device.
 pub fn set_up(number: i32) -> io::Result<()> {
-    ask(NEW_LINK, REQUEST, &device(number, true)).context(|| "set a network device up")
+    ask(NEW_LINK, REQUEST, &device(number, true)).context(|| "bring a network device up")
 }
 
-/// Gives a device of this namespace an address in a network of so many bits.
+/// Assigns an address to a device of this namespace, in a network with a prefix of `bits` bits.
 ///
 /// # Errors
-/// As for [`set_up`].
+/// Returns an error without the right, or without the device.
 pub fn give_address(number: i32, address: Ipv4Addr, bits: u8) -> io::Result<()> {
     let family = libc::AF_INET as u8;
     let mut message = vec![family, bits, 0, 0];
@@ -68,7 +68,7 @@ pub fn give_address(number: i32, address: Ipv4Addr, bits: u8) -> io::Result<()> 
     ask(NEW_ADDRESS, CREATE, &message).context(|| "give a network device an address")
 }
 
-/// A device by its number, which is to be up or as it is.
+/// Returns the description of a device by its index; `up` enables it, otherwise its state does not change.
 fn device(number: i32, up: bool) -> Vec<u8> {
     let flags = if up { libc::IFF_UP as u32 } else { 0 };
     let mut message = vec![0; 4];
@@ -82,7 +82,7 @@ fn text(text: &str) -> Vec<u8> {
     [text.as_bytes(), &[0]].concat()
 }
 
-/// What a message says beside its fixed part: length, kind, value, and zeroes up to the next four bytes.
+/// Returns an attribute of a message: length, kind, value, and zeroes up to a multiple of four bytes.
 fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     let length = 4 + value.len();
     let mut bytes = Vec::with_capacity(length.next_multiple_of(4));
@@ -93,7 +93,7 @@ fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Asks the kernel for something, and takes its answer.
+/// Sends a request to the kernel, and receives its answer.
 fn ask(what: u16, flags: u16, message: &[u8]) -> io::Result<()> {
     let kernel =
         open(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE).context(|| "socket AF_NETLINK")?;

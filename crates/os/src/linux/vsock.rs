@@ -6,10 +6,10 @@ use crate::linux::socket::open;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// A connected pair of streams over the loopback (VMADDR_CID_LOCAL).
+/// Returns a connected pair of streams over the loopback (VMADDR_CID_LOCAL).
 ///
 /// # Errors
-/// `Unsupported` without such sockets, `AddrNotAvailable` without their loopback.
+/// Returns `Unsupported` without such sockets, `AddrNotAvailable` without their loopback.
 pub fn stream_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let listener = stream().context(|| "make a socket of AF_VSOCK")?;
     let any = address(libc::VMADDR_PORT_ANY);
@@ -26,26 +26,26 @@ pub fn stream_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let expected = own_address(&initiator)?.svm_port;
     loop {
         let (mut from, mut length) = (address(0), LENGTH);
-        // SAFETY: the kernel writes at most `length` bytes into the address; the new number is owned by nobody.
+        // SAFETY: the kernel writes at most `length` bytes into the address; the new descriptor has no other owner.
         let responder = retry(|| unsafe {
             libc::accept4(listener.as_raw_fd(), (&raw mut from).cast(), &raw mut length, libc::SOCK_CLOEXEC)
         })
         .map(|number| unsafe { own(number) })?;
-        // Any process on this machine may have connected in between: only our own counts.
+        // Any process on this machine may have connected in between: only our own connection is accepted.
         if from.svm_port == expected {
             return Ok((initiator, responder));
         }
     }
 }
 
-/// Bytes of an address.
+/// Size of an address, in bytes.
 const LENGTH: libc::socklen_t = size_of::<libc::sockaddr_vm>() as libc::socklen_t;
 
 fn stream() -> io::Result<OwnedFd> {
     open(libc::AF_VSOCK, libc::SOCK_STREAM, 0)
 }
 
-/// A port of this machine's loopback.
+/// Returns the address of a port of this machine's loopback.
 fn address(port: libc::c_uint) -> libc::sockaddr_vm {
     // SAFETY: zeroes are a valid address.
     let mut address: libc::sockaddr_vm = unsafe { std::mem::zeroed() };
@@ -55,7 +55,7 @@ fn address(port: libc::c_uint) -> libc::sockaddr_vm {
     address
 }
 
-/// The address that a socket has.
+/// Returns the address of a socket.
 fn own_address(socket: &OwnedFd) -> io::Result<libc::sockaddr_vm> {
     let (mut address, mut length) = (address(0), LENGTH);
     // SAFETY: the kernel writes at most `length` bytes into the address.

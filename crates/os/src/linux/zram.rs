@@ -1,22 +1,22 @@
-//! Block devices that are memory, compressed: zram.
+//! Compressed block devices in memory: zram.
 
 use crate::error::Context;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where devices are made and removed.
+/// Directory of the files that create and remove devices.
 pub const CONTROL: &str = "/sys/class/zram-control";
 
-/// Where programs find the device of this number.
+/// Returns the path of the device with this number.
 pub fn path(number: u32) -> PathBuf {
     PathBuf::from(format!("/dev/zram{number}"))
 }
 
-/// The numbers of all devices, ascending.
+/// Returns the numbers of all devices, ascending.
 ///
 /// # Errors
-/// Without /sys.
+/// Returns an error without /sys.
 pub fn numbers() -> io::Result<Vec<u32>> {
     let entries = fs::read_dir("/sys/block").context(|| "list /sys/block")?;
     let number = |name: String| name.strip_prefix("zram")?.parse().ok();
@@ -26,24 +26,24 @@ pub fn numbers() -> io::Result<Vec<u32>> {
     Ok(numbers)
 }
 
-/// Makes a device and gives its number: the lowest that is free.
+/// Creates a device and returns its number: the lowest free one.
 ///
 /// # Errors
-/// `NotFound` without the module; `PermissionDenied` unless one is root.
+/// Returns `NotFound` without the module; `PermissionDenied` unless the user is root.
 pub fn add() -> io::Result<u32> {
     let path = Path::new(CONTROL).join("hot_add");
     let text = fs::read_to_string(&path).context(|| format!("read {}", path.display()))?;
     text.trim().parse().map_err(|_| io::Error::other(format!("{} says {text:?}", path.display())))
 }
 
-/// Removes the device of this number and what it holds.
+/// Removes the device with this number and its data.
 ///
 /// # Errors
-/// `ResourceBusy` while it is open or mounted; `NotFound` if there is none.
+/// Returns `ResourceBusy` while it is open or mounted; `NotFound` if it does not exist.
 pub fn remove(number: u32) -> io::Result<()> {
     let result = fs::write(Path::new(CONTROL).join("hot_remove"), number.to_string());
     match result {
-        // ENODEV has no kind of its own.
+        // The standard library has no kind for ENODEV.
         Err(error) if error.raw_os_error() == Some(libc::ENODEV) => {
             Err(io::Error::new(io::ErrorKind::NotFound, format!("there is no zram{number}")))
         }
@@ -51,21 +51,21 @@ pub fn remove(number: u32) -> io::Result<()> {
     }
 }
 
-/// Gives a fresh device its size.
+/// Sets the size of a new device.
 pub fn set_size(number: u32, bytes: u64) -> io::Result<()> {
     fs::write(attribute(number, "disksize"), bytes.to_string())
         .context(|| format!("give zram{number} {bytes} bytes"))
 }
 
-/// The size of a device in bytes: 0 as long as it was given none; `None` if there is no such device.
+/// Returns the size of a device in bytes: 0 until it is set; `None` if there is no such device.
 pub fn size(number: u32) -> Option<u64> {
     fs::read_to_string(attribute(number, "disksize")).ok()?.trim().parse().ok()
 }
 
-/// How the device compresses what it holds, as in `lzo-rle`.
+/// Returns the compression algorithm of the device, for example `lzo-rle`.
 pub fn algorithm(number: u32) -> Option<String> {
     let text = fs::read_to_string(attribute(number, "comp_algorithm")).ok()?;
-    // All are listed, and the one in use stands in brackets.
+    // The file lists all algorithms, with the active one in brackets.
     Some(text.split_once('[')?.1.split_once(']')?.0.to_owned())
 }
 

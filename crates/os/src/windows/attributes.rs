@@ -1,5 +1,4 @@
-//! What a new process is given beside the usual: the list of the handles that it inherits, and no other, and the job that it is
-//! in.
+//! Additional attributes of a new process: the complete list of the handles that it inherits, and its job.
 
 use crate::error::Context;
 use crate::windows::return_value::check;
@@ -20,29 +19,29 @@ pub(crate) struct Attributes<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    /// That these handles are inherited, each of them once, and inheritable; and that the process is in these jobs, from its
-    /// first moment.
+    /// Creates a list with these handles, which must be inheritable and distinct, and with the jobs that contain the process from
+    /// its first moment.
     ///
     /// # Errors
-    /// None that is known.
+    /// No failure is known.
     pub(crate) fn new(handles: &'a [HANDLE], jobs: &'a [HANDLE]) -> io::Result<Attributes<'a>> {
         const ATTRIBUTES: u32 = 2;
         let mut bytes = 0;
-        // SAFETY: no room is given, so that only the size is written.
+        // SAFETY: no buffer is given, so that only the size is written.
         unsafe { InitializeProcThreadAttributeList(null_mut(), ATTRIBUTES, 0, &raw mut bytes) };
         let words = bytes.div_ceil(size_of::<usize>());
         let mut list = vec![0usize; words].into_boxed_slice();
         let start = list.as_mut_ptr().cast();
-        // SAFETY: there is room for as many bytes as were asked for, aligned as a pointer is, and it keeps its place.
+        // SAFETY: the buffer has at least the requested number of bytes, is aligned like a pointer, and does not move.
         check(unsafe { InitializeProcThreadAttributeList(start, ATTRIBUTES, 0, &raw mut bytes) })
             .context(|| "make a list of attributes")?;
-        // From here on it is deleted when it is dropped.
+        // Owned from here on, so that `drop` deletes it.
         let attributes = Attributes { list, handles: PhantomData };
         for (kind, handles) in
             [(PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles), (PROC_THREAD_ATTRIBUTE_JOB_LIST, jobs)]
         {
             let (from, size) = (handles.as_ptr().cast(), size_of_val(handles));
-            // SAFETY: the list is initialised; the handles outlive it, as its lifetime says.
+            // SAFETY: the list is initialised; the handles outlive it, as its lifetime requires.
             check(unsafe {
                 UpdateProcThreadAttribute(attributes.list(), 0, kind as usize, from, size, null_mut(), null())
             })
@@ -51,7 +50,7 @@ impl<'a> Attributes<'a> {
         Ok(attributes)
     }
 
-    /// The list, as Windows takes it.
+    /// Returns the list in the form that Windows expects.
     pub(crate) fn list(&self) -> LPPROC_THREAD_ATTRIBUTE_LIST {
         self.list.as_ptr().cast_mut().cast()
     }
@@ -59,7 +58,7 @@ impl<'a> Attributes<'a> {
 
 impl Drop for Attributes<'_> {
     fn drop(&mut self) {
-        // SAFETY: it was initialised, and nobody uses it any more.
+        // SAFETY: the list was initialised, and no code uses it afterwards.
         unsafe { DeleteProcThreadAttributeList(self.list()) };
     }
 }

@@ -1,30 +1,31 @@
-//! How much memory may still be taken.
+//! Memory that processes may still allocate.
 
 use windows_sys::Win32::System::SystemInformation::{GlobalMemoryStatusEx, MEMORYSTATUSEX};
 
-/// The memory in bytes that can be had without swapping, and that Windows still promises; `None` where it does not say.
+/// Returns the memory in bytes that is available without swapping and that Windows can still commit; `None` if Windows does not
+/// report it.
 pub fn available_bytes() -> Option<u64> {
     status().map(|status| status.ullAvailPhys.min(status.ullAvailPageFile))
 }
 
-/// Windows kills no process because memory is short.
+/// Returns `None`, because Windows kills no process when memory is short.
 pub fn kills() -> Option<u64> {
     None
 }
 
-/// Windows kills no process because memory is short.
+/// Does nothing, because Windows kills no process when memory is short.
 ///
 /// # Errors
-/// None.
+/// Never returns an error.
 pub fn be_killed_first() -> std::io::Result<()> {
     Ok(())
 }
 
-/// The machine's account of its memory.
+/// Returns the state of the machine's memory.
 pub(crate) fn status() -> Option<MEMORYSTATUSEX> {
     let size = size_of::<MEMORYSTATUSEX>() as u32;
     let mut status = MEMORYSTATUSEX { dwLength: size, ..Default::default() };
-    // SAFETY: one structure is filled, whose size it has.
+    // SAFETY: one structure is filled, which contains its size.
     (unsafe { GlobalMemoryStatusEx(&raw mut status) } != 0).then_some(status)
 }
 

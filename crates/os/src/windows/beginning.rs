@@ -1,11 +1,11 @@
-//! How a program begins: on Windows nothing that it inherits has to be put in order.
+//! Start of a program: on Windows it inherits nothing that has to be reset.
 
 use std::io;
 
-/// Nothing: standard handles have no numbers that others could take, and there are no signals and no umask.
+/// Does nothing: standard handles have no numbers that other handles could get, and there are no signals and no umask.
 ///
 /// # Errors
-/// None.
+/// Never returns an error.
 pub fn settle() -> io::Result<()> {
     Ok(())
 }

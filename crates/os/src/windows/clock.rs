@@ -1,4 +1,4 @@
-//! `QueryPerformanceCounter`, which Windows reads without a system call where the processor's own counter is good enough.
+//! `QueryPerformanceCounter`, which Windows reads without a system call if the CPU's own counter is good enough.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -6,13 +6,13 @@ use windows_sys::Win32::Foundation::FILETIME;
 use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerformanceFrequency};
 use windows_sys::Win32::System::Threading::{GetCurrentThread, GetThreadTimes};
 
-/// Counts a second, as Windows 10 and later always have it.
+/// Counts per second on all machines with Windows 10 or later.
 const USUAL_FREQUENCY: u64 = 10_000_000;
 
-/// Counts a second; 0 until it was asked for. It never changes while the machine runs.
+/// Counts per second; 0 until it was read. It never changes while the machine runs.
 static FREQUENCY: AtomicU64 = AtomicU64::new(0);
 
-/// Nanoseconds since the machine started.
+/// Returns the nanoseconds since the machine started.
 #[inline]
 pub fn now_ns() -> u64 {
     let mut count = 0i64;
@@ -26,7 +26,7 @@ pub fn now_ns() -> u64 {
     }
 }
 
-/// In two parts, so that nothing overflows.
+/// Computes seconds and the remainder separately, so that nothing overflows.
 fn of_count(count: u64, frequency: u64) -> u64 {
     count / frequency * 1_000_000_000 + count % frequency * 1_000_000_000 / frequency
 }
@@ -34,14 +34,14 @@ fn of_count(count: u64, frequency: u64) -> u64 {
 #[cold]
 fn ask_frequency() -> u64 {
     let mut frequency = 0i64;
-    // SAFETY: as above.
+    // SAFETY: one integer is written. It cannot fail since Windows XP.
     unsafe { QueryPerformanceFrequency(&raw mut frequency) };
     let frequency = (frequency as u64).max(1);
     FREQUENCY.store(frequency, Ordering::Relaxed);
     frequency
 }
 
-/// Nanoseconds of processor time that the calling thread has used, in steps of the timer's tick.
+/// Returns the CPU time of the calling thread in nanoseconds, in steps of the timer's tick.
 pub fn thread_processor_ns() -> u64 {
     let mut times = [FILETIME { dwLowDateTime: 0, dwHighDateTime: 0 }; 4];
     let [created, ended, kernel, user] = &mut times;
@@ -50,14 +50,14 @@ pub fn thread_processor_ns() -> u64 {
     nanoseconds(*kernel) + nanoseconds(*user)
 }
 
-/// A duration that Windows counts in steps of 100 ns.
+/// Returns the nanoseconds of a duration that Windows counts in steps of 100 ns.
 pub(crate) fn nanoseconds(time: FILETIME) -> u64 {
     (u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime)) * 100
 }
 
-/// Sleeps until the clock shows at least `due_ns`, or a little less: callers look at the clock.
+/// Sleeps until the clock shows `due_ns`, or a little less: callers check the clock.
 pub fn sleep_until(due_ns: u64) {
-    // The standard library takes a timer of high resolution where there is one.
+    // The standard library uses a high-resolution timer if there is one.
     std::thread::sleep(Duration::from_nanos(due_ns.saturating_sub(now_ns())));
 }
 

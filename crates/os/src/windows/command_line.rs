@@ -1,15 +1,15 @@
-//! Arguments as one text, from which a program takes them apart again (by the rules of the C library).
+//! Arguments in one text, which a program splits again (by the rules of the C library).
 
 use std::io;
 use std::os::windows::ffi::OsStrExt;
 use std::path::Path;
 
-/// The command line of a program with these arguments, which ends with a zero.
+/// Returns the command line of a program with these arguments, with a terminating zero.
 ///
 /// # Errors
-/// `InvalidInput` for a zero in the middle.
+/// Returns `InvalidInput` if the program or an argument contains a zero.
 pub(crate) fn of(program: &Path, arguments: &[&str]) -> io::Result<Vec<u16>> {
-    // A path has no quotation marks.
+    // A path contains no quotation marks.
     let mut line: Vec<u16> = vec![u16::from(b'"')];
     line.extend(program.as_os_str().encode_wide());
     line.push(u16::from(b'"'));
@@ -17,13 +17,13 @@ pub(crate) fn of(program: &Path, arguments: &[&str]) -> io::Result<Vec<u16>> {
         line.extend(format!(" {}", quoted(argument)).encode_utf16());
     }
     if line.contains(&0) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "an argument has a zero in it"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "an argument contains a zero byte"));
     }
     line.push(0);
     Ok(line)
 }
 
-/// One argument, in quotation marks where it needs them: before one, a backslash has to be doubled.
+/// Returns one argument, in quotation marks if it needs them. Backslashes before a quotation mark are doubled.
 fn quoted(argument: &str) -> String {
     if !argument.is_empty() && !argument.contains([' ', '\t', '"']) {
         return argument.to_owned();

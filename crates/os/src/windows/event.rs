@@ -1,4 +1,4 @@
-//! Events: set by one process and waited for by another.
+//! Events: one process sets an event, and another one waits for it.
 
 use crate::error::Context;
 use crate::handle::{BorrowedHandle, Handle};
@@ -9,28 +9,28 @@ use std::ptr::null;
 use windows_sys::Win32::Foundation::{HANDLE, WAIT_FAILED, WAIT_OBJECT_0};
 use windows_sys::Win32::System::Threading::{CreateEventW, INFINITE, SetEvent, WaitForSingleObject};
 
-/// An event without a name that one waiter takes: it is reset when a wait has ended.
+/// Creates an event without a name that releases one waiter: it is reset when a wait has ended.
 ///
 /// # Errors
-/// None that is known.
+/// No failure is known.
 pub fn event() -> io::Result<Handle> {
     create(false)
 }
 
-/// An event without a name that stays set.
+/// Creates an event without a name that stays set.
 ///
 /// # Errors
-/// None that is known.
+/// No failure is known.
 pub fn manual_event() -> io::Result<Handle> {
     create(true)
 }
 
 fn create(manual: bool) -> io::Result<Handle> {
-    // SAFETY: no name is given; what is given out is owned by nobody.
+    // SAFETY: no name is given; the new handle has no other owner.
     unsafe { own(CreateEventW(null(), i32::from(manual), 0, null())) }.context(|| "CreateEvent")
 }
 
-/// Sets it.
+/// Sets the event.
 #[inline]
 pub fn ring(event: BorrowedHandle<'_>) -> io::Result<()> {
     set(event.as_raw_handle())
@@ -43,16 +43,16 @@ pub(crate) fn set(event: HANDLE) -> io::Result<()> {
     check(unsafe { SetEvent(event) })
 }
 
-/// One `WaitForSingleObject`, which takes what it waited for: an event, a count of a semaphore, a mutex.
+/// Makes one `WaitForSingleObject` call, which takes the awaited object: an event, a count of a semaphore, a mutex.
 #[inline]
 pub fn take(object: BorrowedHandle<'_>) -> io::Result<()> {
     wait(object, INFINITE).map(drop)
 }
 
-/// The same, without waiting.
+/// Like [`take`], without waiting.
 ///
 /// # Errors
-/// `WouldBlock` if there is nothing to take.
+/// Returns `WouldBlock` if there is nothing to take.
 #[inline]
 pub fn try_take(object: BorrowedHandle<'_>) -> io::Result<()> {
     if wait(object, 0)? { Ok(()) } else { Err(io::ErrorKind::WouldBlock.into()) }

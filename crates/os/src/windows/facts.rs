@@ -1,4 +1,4 @@
-//! The facts about this machine that a figure depends on.
+//! Facts about this machine that affect results.
 
 use crate::windows::affinity::{core_siblings, logical_processors};
 use crate::windows::return_value::{check_number, wide};
@@ -17,7 +17,7 @@ use windows_sys::Win32::System::SystemInformation::{
 const VERSION: &str = r"SOFTWARE\Microsoft\Windows NT\CurrentVersion";
 const PROCESSOR: &str = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0";
 
-/// Reads what can be read. Windows has no namespaces that a caller could be in.
+/// Collects the available facts. The caller determines `private_ipc_namespace`; Windows has no such namespaces.
 pub fn machine(private_ipc_namespace: bool) -> Machine {
     let processors = affinity::allowed().unwrap_or_default();
     let first = processors.first().copied().unwrap_or(0);
@@ -52,21 +52,22 @@ pub fn kernel_version() -> Option<(u32, u32)> {
     None
 }
 
-/// What this host is called.
+/// Returns the name of this host.
 pub fn host_name() -> Option<String> {
     std::env::var("COMPUTERNAME").ok().filter(|name| !name.is_empty())
 }
 
-/// Version and build, as in `10.0.19045`, and not what Windows tells programs that know no newer one.
+/// Returns the real version and build, for example `10.0.19045`. Other calls return an older version to programs that do not know
+/// a newer one.
 fn version() -> String {
     let size = size_of::<OSVERSIONINFOW>() as u32;
     let mut version = OSVERSIONINFOW { dwOSVersionInfoSize: size, ..Default::default() };
-    // SAFETY: one structure is filled, whose size it has.
+    // SAFETY: one structure is filled, which contains its size.
     unsafe { RtlGetVersion(&raw mut version) };
     format!("{}.{}.{}", version.dwMajorVersion, version.dwMinorVersion, version.dwBuildNumber)
 }
 
-/// A text of the machine's registry.
+/// Returns a text of the machine's registry.
 fn registry(key: &str, name: &str) -> Option<String> {
     let mut text = [0u16; 256];
     let mut bytes = size_of_val(&text) as u32;
@@ -90,12 +91,12 @@ fn until_zero(text: &[u16]) -> String {
     String::from_utf16_lossy(text.split(|unit| *unit == 0).next().unwrap_or_default())
 }
 
-/// The name of the power plan, as in `Balanced`.
+/// Returns the name of the power plan, for example `Balanced`.
 fn power_plan() -> Option<String> {
     let mut scheme = null_mut();
     let mut text = [0u16; 256];
     let mut bytes = size_of_val(&text) as u32;
-    // SAFETY: the first call gives the address of a GUID that is ours to free; the second writes at most `bytes` bytes.
+    // SAFETY: the first call returns the address of a GUID that this process must free; the second writes at most `bytes` bytes.
     let read = unsafe {
         check_number(PowerGetActiveScheme(null_mut(), &raw mut scheme)).ok()?;
         let read = check_number(PowerReadFriendlyName(
@@ -112,7 +113,7 @@ fn power_plan() -> Option<String> {
     read.ok().map(|()| until_zero(&text)).filter(|text| !text.is_empty())
 }
 
-/// The caches of a processor.
+/// Returns the caches of a CPU.
 fn caches(processor: usize) -> Vec<Cache> {
     let of_processor = |found: &SYSTEM_LOGICAL_PROCESSOR_INFORMATION| {
         found.Relationship == RelationCache && found.ProcessorMask >> processor & 1 == 1
@@ -121,7 +122,7 @@ fn caches(processor: usize) -> Vec<Cache> {
         .iter()
         .filter(|found| of_processor(found))
         .map(|found| {
-            // SAFETY: what is told of is a cache.
+            // SAFETY: the entry describes a cache.
             let cache = unsafe { found.Anonymous.Cache };
             #[expect(non_upper_case_globals, reason = "they are Windows' names")]
             let kind = match cache.Type {

@@ -1,4 +1,4 @@
-//! Which file system a folder lies in, and files and folders that are one user's own.
+//! File systems of directories, and files and directories that belong to one user.
 
 use crate::windows::return_value::{check, wide};
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
@@ -7,52 +7,52 @@ use std::path::Path;
 use std::ptr::null_mut;
 use windows_sys::Win32::Storage::FileSystem::{GetVolumeInformationW, GetVolumePathNameW};
 
-/// Makes a folder. Who may look into it is inherited from the one that it lies in; that for temporary files is its user's
-/// own.
+/// Creates a directory, which inherits its access rights from its parent. The directory for temporary files is private to its
+/// user.
 ///
 /// # Errors
-/// `AlreadyExists` if there is one.
+/// Returns `AlreadyExists` if the path exists.
 pub fn create_private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().create(path)
 }
 
-/// Makes a file, to be written.
+/// Creates a file for writing.
 ///
 /// # Errors
-/// `AlreadyExists` if there is one.
+/// Returns `AlreadyExists` if the path exists.
 pub fn create_private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
 }
 
-/// Opens what a user names, to be read.
+/// Opens a file that a user names, for reading.
 ///
 /// # Errors
-/// That it cannot be opened.
+/// Returns an error if it cannot be opened.
 pub fn open_to_read(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Opens a plain file in a folder that others may have written to.
+/// Opens a plain file for reading, in a directory that others may have written to.
 ///
 /// # Errors
-/// That there is none: `InvalidInput` if something else has its name.
+/// Returns an error if there is no such file: `InvalidInput` if the path names another kind of object.
 pub fn open_own_file(path: &Path) -> io::Result<File> {
     let described = std::fs::symlink_metadata(path)?;
     if described.is_file() {
         return File::open(path);
     }
-    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file"))
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
 }
 
-/// Nothing: no path stands for an open handle.
+/// Returns `None`, because on Windows no path names an open handle.
 pub fn own_descriptor(_path: &Path) -> Option<io::Result<File>> {
     None
 }
 
-/// Nothing: NTFS keeps names in its own journal, and a folder cannot be flushed by an ordinary user.
+/// Does nothing: NTFS keeps names in its own journal, and an ordinary user cannot flush a directory.
 ///
 /// # Errors
-/// None.
+/// Never returns an error.
 pub fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
@@ -63,19 +63,19 @@ pub fn names(path: &Path, file: &File) -> bool {
     matches!((path.symlink_metadata(), file.metadata()), (Ok(there), Ok(open)) if described(&there) == described(&open))
 }
 
-/// Whether what is described may be this user's: the folder for temporary files is its own, so that all in it is.
+/// Returns `true`, because the directory for temporary files belongs to this user, with all files in it.
 pub fn is_own(_described: &Metadata) -> bool {
     true
 }
 
-/// The name of the file system that `folder` lies in, as in `NTFS`.
+/// Returns the name of the directory's file system, for example `NTFS`.
 ///
 /// # Errors
-/// If there is no such folder.
+/// Returns an error if there is no such directory.
 pub fn kind(folder: &Path) -> io::Result<String> {
     let (mut volume, mut name) = ([0u16; 512], [0u16; 64]);
     let folder = wide(folder);
-    // SAFETY: the path ends with a zero; at most so many units are written as there is room for, zero included.
+    // SAFETY: the path ends with a zero; Windows writes no more units than fit in the buffers, including the zero.
     unsafe {
         check(GetVolumePathNameW(folder.as_ptr(), volume.as_mut_ptr(), volume.len() as u32))?;
         check(GetVolumeInformationW(
@@ -92,7 +92,7 @@ pub fn kind(folder: &Path) -> io::Result<String> {
     Ok(String::from_utf16_lossy(name.split(|unit| *unit == 0).next().unwrap_or_default()))
 }
 
-/// Whether what lies in such a file system lies in memory and nowhere else: Windows brings none that does.
+/// Returns whether a file system of this kind keeps its files only in memory: none of Windows does.
 pub fn is_memory(_kind: &str) -> bool {
     false
 }

@@ -1,4 +1,4 @@
-//! Handles of Windows: reading, writing, handing on.
+//! Handles of Windows: reading, writing, passing on.
 
 use crate::handle::AsHandle;
 use crate::windows::return_value::check;
@@ -12,7 +12,7 @@ use windows_sys::Win32::Storage::FileSystem::{ReadFile, WriteFile};
 
 pub use std::os::windows::io::{BorrowedHandle, OwnedHandle as Handle};
 
-/// A handle as a number: a child that inherits it finds it under the same.
+/// Number of a handle: a child that inherits the handle uses the same number.
 pub type RawHandle = isize;
 
 impl<T: StandardAsHandle + ?Sized> AsHandle for T {
@@ -22,22 +22,22 @@ impl<T: StandardAsHandle + ?Sized> AsHandle for T {
     }
 }
 
-/// The number of a handle.
+/// Returns the number of a handle.
 pub(crate) fn number(handle: BorrowedHandle<'_>) -> RawHandle {
     handle.as_raw_handle() as RawHandle
 }
 
-/// The most that one call is asked for.
+/// Returns the number of bytes for one call, which is limited to 32 bits.
 fn length(bytes: usize) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
-/// One `ReadFile`. 0 is the end: every writer is gone.
+/// Makes one `ReadFile` call. 0 is the end: all writers have closed their end.
 #[inline]
 pub fn read(handle: BorrowedHandle<'_>, buffer: &mut [u8]) -> io::Result<usize> {
     let mut count = 0;
     let (start, length) = (buffer.as_mut_ptr(), length(buffer.len()));
-    // SAFETY: Windows writes at most so many bytes into a buffer that we hold exclusively, and one integer.
+    // SAFETY: Windows writes at most `length` bytes into a buffer that we hold exclusively, and one integer.
     let read = check(unsafe {
         ReadFile(handle.as_raw_handle(), start, length, &raw mut count, std::ptr::null_mut())
     });
@@ -56,7 +56,7 @@ fn ended(error: io::Error) -> io::Result<usize> {
     }
 }
 
-/// One `WriteFile`, which may take less than all.
+/// Makes one `WriteFile` call, which may write fewer bytes.
 #[inline]
 pub fn write(handle: BorrowedHandle<'_>, bytes: &[u8]) -> io::Result<usize> {
     let mut count = 0;
@@ -66,36 +66,36 @@ pub fn write(handle: BorrowedHandle<'_>, bytes: &[u8]) -> io::Result<usize> {
     Ok(count as usize)
 }
 
-/// Takes over the handle with this number, which this process inherited; no child inherits it from now on.
+/// Returns the inherited handle with this number; no child inherits it from now on.
 ///
 /// # Errors
-/// `InvalidInput` if no such handle is open.
+/// Returns `InvalidInput` if no such handle is open, or it is not inherited.
 pub fn inherit(number: RawHandle) -> io::Result<Handle> {
     let handle = number as HANDLE;
     let mut flags = 0;
-    // SAFETY: one integer is written; a number that is no handle's is an error.
+    // SAFETY: one integer is written; a number without a handle is an error.
     let open = check(unsafe { GetHandleInformation(handle, &raw mut flags) });
-    // Another handle of this process is not ours to close: what is inherited says so.
+    // Only an inherited handle has the flag. Any other handle of this process has an owner that closes it.
     if open.is_err() || flags & HANDLE_FLAG_INHERIT == 0 {
-        let what = format!("{number} is no handle that this process inherited");
+        let what = format!("{number} is not a handle that this process inherited");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
     set_inheritable(handle, false)?;
-    // SAFETY: it is open, and the order that named it gives it to us alone.
+    // SAFETY: the handle is open, and the order that named it gives it to us alone.
     Ok(unsafe { Handle::from_raw_handle(handle) })
 }
 
-/// Whether children that are given it inherit it.
+/// Sets whether children may inherit the handle.
 pub(crate) fn set_inheritable(handle: HANDLE, inheritable: bool) -> io::Result<()> {
     let flags = if inheritable { HANDLE_FLAG_INHERIT } else { 0 };
-    // SAFETY: no memory is involved; a number that is no handle's is an error.
+    // SAFETY: no memory is involved; a number without a handle is an error.
     check(unsafe { SetHandleInformation(handle, HANDLE_FLAG_INHERIT, flags) })
 }
 
-/// The device that takes everything and gives nothing.
+/// Opens the NUL device, which discards all writes and is empty for reads.
 ///
 /// # Errors
-/// None that is known.
+/// No failure is known.
 pub fn open_null() -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open("NUL")
 }

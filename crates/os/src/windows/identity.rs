@@ -1,4 +1,4 @@
-//! Who this process is, and names nobody else has.
+//! Identity of this process, and unique names.
 
 use crate::handle::Handle;
 use crate::windows::return_value::own;
@@ -10,7 +10,7 @@ use windows_sys::Win32::Security::Authentication::Identity::RtlGenRandom;
 use windows_sys::Win32::Security::{GetTokenInformation, TOKEN_ELEVATION, TOKEN_QUERY, TokenElevation};
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
 
-/// Whether this process may do what only the machine's administrator may: one that runs elevated.
+/// Returns whether this process has the rights of the machine's administrator, because it runs elevated.
 pub fn is_administrator() -> bool {
     let elevation = || -> io::Result<bool> {
         let token = token()?;
@@ -28,7 +28,7 @@ pub fn is_administrator() -> bool {
 
 fn token() -> io::Result<Handle> {
     let mut token = null_mut();
-    // SAFETY: one handle is written, which nobody else owns.
+    // SAFETY: one handle is written, which has no other owner.
     unsafe {
         crate::windows::return_value::check(OpenProcessToken(
             GetCurrentProcess(),
@@ -39,10 +39,10 @@ fn token() -> io::Result<Handle> {
     }
 }
 
-/// 64 random bits from Windows.
+/// Returns 64 random bits from Windows.
 ///
 /// # Errors
-/// None that is known.
+/// No failure is known.
 pub fn random() -> io::Result<u64> {
     let mut bits = 0u64;
     // SAFETY: 8 bytes are written into a u64.
@@ -53,12 +53,12 @@ pub fn random() -> io::Result<u64> {
     }
 }
 
-/// What tells this start of the machine from all others: nothing that has to be told apart outlives one.
+/// Returns `None`: Windows needs no boot ID, because no object of furlong outlives a boot there.
 pub fn boot() -> Option<String> {
     None
 }
 
-/// `PROCESS_BASIC_INFORMATION`, of which the last field is asked for.
+/// `PROCESS_BASIC_INFORMATION`, of which only the last field is used.
 #[repr(C)]
 #[derive(Default)]
 struct BasicInformation {
@@ -66,7 +66,7 @@ struct BasicInformation {
     inherited_from: usize,
 }
 
-/// The number of the parent process: a system call that does next to nothing.
+/// Returns the PID of the parent: a system call that does almost nothing.
 #[inline]
 pub fn parent_process() -> i32 {
     let mut basic = BasicInformation::default();

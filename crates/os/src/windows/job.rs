@@ -1,4 +1,4 @@
-//! Jobs of this process: whoever is in one ends when this process does.
+//! Jobs of this process: the processes in one are killed when this process ends.
 
 use crate::error::Context;
 use crate::handle::Handle;
@@ -12,13 +12,13 @@ use windows_sys::Win32::System::JobObjects::{
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation, SetInformationJobObject,
 };
 
-/// It is made with the first child, and stays open until this process ends.
+/// Created with the first child, and open until this process ends.
 static JOB: OnceLock<Handle> = OnceLock::new();
 
-/// The job of this process's children.
+/// Returns the job of this process's children.
 ///
 /// # Errors
-/// If there can be none.
+/// Returns an error if Windows cannot create a job.
 pub(crate) fn own_job() -> io::Result<&'static Handle> {
     if let Some(job) = JOB.get() {
         return Ok(job);
@@ -27,21 +27,21 @@ pub(crate) fn own_job() -> io::Result<&'static Handle> {
     Ok(JOB.get_or_init(|| made))
 }
 
-/// A job with nobody in it.
+/// Creates an empty job.
 ///
 /// # Errors
-/// If there can be none.
+/// Returns an error if Windows cannot create a job.
 pub(crate) fn make() -> io::Result<Handle> {
-    // SAFETY: no name is given; what is given out is owned by nobody.
+    // SAFETY: no name is given; the new handle has no other owner.
     let job = unsafe { own(CreateJobObjectW(null(), null())) }?;
     limit(&job, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE)?;
     Ok(job)
 }
 
-/// Lets who is in the job outlive this process.
+/// Lets the processes in the job outlive this process.
 ///
 /// # Errors
-/// None that is known.
+/// No failure is known.
 pub(crate) fn release(job: Handle) -> io::Result<()> {
     limit(&job, 0)
 }

@@ -1,9 +1,9 @@
-//! What else the machine is doing: Windows says little of that.
+//! Other activity on the machine, of which Windows reports little.
 
 use furlong_model::NoiseReading;
 
-/// One look. Core-to-core time and spin are the caller's to measure; Windows has no load average, no pressure and no account
-/// of what a hypervisor took.
+/// Reads the counters once. The caller measures the core-to-core time and the spin. Windows reports no load average, no pressure
+/// and no time that a hypervisor took.
 pub fn reading(at_ns: u64) -> NoiseReading {
     NoiseReading {
         at_ns,

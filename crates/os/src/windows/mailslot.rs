@@ -1,4 +1,4 @@
-//! Mailslots: messages one way, from any number of writers to the one process that made it.
+//! Mailslots: one-way messages from any number of writers to the process that created the mailslot.
 
 use crate::error::Context;
 use crate::handle::{BorrowedHandle, Handle};
@@ -12,19 +12,19 @@ use windows_sys::Win32::Storage::FileSystem::{CreateFileW, FILE_SHARE_READ, OPEN
 use windows_sys::Win32::System::Mailslots::{CreateMailslotW, SetMailslotInfo};
 use windows_sys::Win32::System::Threading::INFINITE;
 
-/// A mailslot for messages of any length: the end to read from, whose reads wait, and an end to write to. Its name is
+/// Creates a mailslot for messages of any length, and returns its reading end, whose reads wait, and a writing end. Its name is
 /// `\\.\mailslot\NAME`.
 ///
 /// # Errors
-/// `AlreadyExists` where the name is taken.
+/// Returns `AlreadyExists` if the name is taken.
 pub fn mailslot(name: &str) -> io::Result<(Handle, Handle)> {
     let path = wide(format!(r"\\.\mailslot\{name}"));
-    // SAFETY: the path ends with a zero; what is given out is owned by nobody.
+    // SAFETY: the path ends with a zero; the new handle has no other owner.
     let reader = unsafe {
         own(CreateMailslotW(path.as_ptr(), 0, INFINITE, null()))
             .context(|| format!("CreateMailslot {name}"))?
     };
-    // SAFETY: as above.
+    // SAFETY: the path ends with a zero; the new handle has no other owner.
     let writer = unsafe {
         own(CreateFileW(path.as_ptr(), GENERIC_WRITE, FILE_SHARE_READ, null(), OPEN_EXISTING, 0, null_mut()))
             .context(|| format!("open the mailslot {name}"))?
@@ -32,19 +32,19 @@ pub fn mailslot(name: &str) -> io::Result<(Handle, Handle)> {
     Ok((reader, writer))
 }
 
-/// Has reads say that there is nothing, instead of waiting.
+/// Makes reads return immediately if there is no message.
 ///
 /// # Errors
-/// If it is no end to read from.
+/// Returns an error if the handle is not a reading end.
 pub fn read_without_waiting(reader: BorrowedHandle<'_>) -> io::Result<()> {
     // SAFETY: no memory is involved.
     check(unsafe { SetMailslotInfo(reader.as_raw_handle(), 0) }).context(|| "SetMailslotInfo")
 }
 
-/// One `ReadFile`: a message.
+/// Makes one `ReadFile` call, which reads a message.
 ///
 /// # Errors
-/// `WouldBlock` if there is none and reads do not wait.
+/// Returns `WouldBlock` if there is none and reads do not wait.
 #[inline]
 pub fn receive(reader: BorrowedHandle<'_>, buffer: &mut [u8]) -> io::Result<usize> {
     match read(reader, buffer) {

@@ -1,7 +1,7 @@
 //! Memory: private pages for messages, and regions that two processes map.
 //!
-//! A region is shared with a process that may write to it at any time. What is handed out is therefore either
-//! an atomic word or a copy, never a plain reference into it.
+//! A region is shared with a process that may write to it at any time. So its methods return atomic words or copies, and never a
+//! plain reference into it.
 
 use crate::error::Context;
 use crate::handle::BorrowedHandle;
@@ -19,7 +19,7 @@ use windows_sys::Win32::System::Memory::{
 };
 use windows_sys::Win32::System::SystemInformation::{GetSystemInfo, SYSTEM_INFO};
 
-/// The size of a page.
+/// Returns the size of a page, in bytes.
 pub fn page_bytes() -> usize {
     let mut system = SYSTEM_INFO::default();
     // SAFETY: one structure is filled.
@@ -33,7 +33,7 @@ struct Allocation(NonNull<u8>);
 
 impl Allocation {
     fn new(len: usize) -> io::Result<Allocation> {
-        // SAFETY: Windows chooses the address, so nothing of ours is replaced.
+        // SAFETY: Windows chooses the address, so no mapping of ours is replaced.
         let start = unsafe { VirtualAlloc(null(), len, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE) };
         NonNull::new(start.cast())
             .map(Allocation)
@@ -44,34 +44,34 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        // SAFETY: it was allocated by `new`, and nothing borrows it any more.
+        // SAFETY: the memory was allocated by `new`, and no borrow of it is left.
         unsafe { VirtualFree(self.0.as_ptr().cast(), 0, MEM_RELEASE) };
     }
 }
 
-/// Private pages, zeroed, beginning at a page boundary; or a part of such.
+/// Private pages, zeroed, beginning at a page boundary; or a part of such pages.
 #[derive(Debug)]
 pub struct Pages {
-    /// The part that is ours alone, inside the map.
+    /// The part that only this value uses, inside the map.
     start: NonNull<u8>,
     len: usize,
     map: Arc<Allocation>,
 }
 
 impl Pages {
-    /// At least `len` bytes.
+    /// Creates pages of at least `len` bytes.
     pub fn new(len: usize) -> io::Result<Pages> {
         let map = Allocation::new(len.max(1))?;
         Ok(Pages { start: map.0, len, map: Arc::new(map) })
     }
 
-    /// Keeps the first `at` bytes and gives the others.
+    /// Keeps the first `at` bytes and returns the others.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// Panics if there are fewer bytes.
     pub fn split_off(&mut self, at: usize) -> Pages {
         assert!(at <= self.len, "{at} bytes of {} cannot be kept", self.len);
-        // SAFETY: at most the end of the part, which lies inside the map.
+        // SAFETY: the address is at most the end of the part, which is inside the map.
         let start = unsafe { self.start.add(at) };
         let rest = Pages { start, len: self.len - at, map: Arc::clone(&self.map) };
         self.len = at;
@@ -84,7 +84,7 @@ impl Deref for Pages {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        // SAFETY: the part is mapped, private to this process, apart from all other parts, and borrowed from self.
+        // SAFETY: the part is mapped, private to this process, disjoint from all other parts, and borrowed from self.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
@@ -92,7 +92,7 @@ impl Deref for Pages {
 impl DerefMut for Pages {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and exclusively.
+        // SAFETY: as in `deref`, and the borrow is exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
@@ -105,15 +105,15 @@ pub struct Region {
 }
 
 impl Region {
-    /// Memory of this process alone: Windows has no forks that would share it.
+    /// Creates memory of this process alone, because Windows has no forks that would share it.
     pub fn anonymous(len: usize) -> io::Result<Region> {
         Region::of_section(segment::anonymous_object("", len)?.as_handle(), len)
     }
 
-    /// The first `len` bytes of a section or a file, which must be at least that long.
+    /// Maps the first `len` bytes of a section or a file. A section must be at least that long; a shorter file is extended.
     ///
     /// # Errors
-    /// If it is shorter.
+    /// Returns an error if the section is shorter, or the file cannot be extended.
     pub fn of_file(object: BorrowedHandle<'_>, len: usize) -> io::Result<Region> {
         match Region::of_section(object, len) {
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
@@ -123,9 +123,9 @@ impl Region {
         }
     }
 
-    /// `InvalidInput` for a handle that is no section's.
+    /// Maps a section; returns `InvalidInput` if the handle is not a section's.
     fn of_section(section: BorrowedHandle<'_>, len: usize) -> io::Result<Region> {
-        // SAFETY: Windows chooses the address, so nothing of ours is replaced.
+        // SAFETY: Windows chooses the address, so no mapping of ours is replaced.
         let view = unsafe { MapViewOfFile(section.as_raw_handle(), FILE_MAP_ALL_ACCESS, 0, 0, len) };
         let start = NonNull::new(view.Value.cast())
             .ok_or_else(|| match io::Error::last_os_error() {
@@ -138,10 +138,10 @@ impl Region {
         Ok(Region { start, len })
     }
 
-    /// The address of `len` bytes at `offset`.
+    /// Returns the address of `len` bytes at `offset`.
     ///
     /// # Panics
-    /// If they are not inside: offsets are computed by us and never come from the other process.
+    /// Panics if they are not inside: this process computes the offsets, and they never come from the other process.
     #[inline]
     fn at(&self, offset: usize, len: usize, align: usize) -> *mut u8 {
         let inside = offset.checked_add(len).is_some_and(|end| end <= self.len);
@@ -150,45 +150,46 @@ impl Region {
         unsafe { self.start.as_ptr().add(offset) }
     }
 
-    /// The word at `offset`, a multiple of 4.
+    /// Returns the word at `offset`, a multiple of 4.
     #[inline]
     pub fn word(&self, offset: usize) -> &AtomicU32 {
-        // SAFETY: inside, aligned, alive as long as self, and touched by every process through atomics alone.
+        // SAFETY: the word is inside and aligned, lives as long as self, and every process accesses it only through atomics.
         unsafe { AtomicU32::from_ptr(self.at(offset, 4, 4).cast()) }
     }
 
-    /// The double word at `offset`, a multiple of 8.
+    /// Returns the double word at `offset`, a multiple of 8.
     #[inline]
     pub fn double_word(&self, offset: usize) -> &AtomicU64 {
-        // SAFETY: as above.
+        // SAFETY: the double word is inside and aligned, lives as long as self, and every process accesses it only through
+        // atomics.
         unsafe { AtomicU64::from_ptr(self.at(offset, 8, 8).cast()) }
     }
 
-    /// Every byte by itself. The compiler neither joins nor leaves out what is done to them.
+    /// Returns all bytes as atomics. The compiler neither merges nor omits accesses to them.
     pub fn bytes(&self) -> &[AtomicU8] {
-        // SAFETY: the range is mapped as long as self lives, and touched by every process through atomics alone; an
-        // atomic byte is laid out as a byte.
+        // SAFETY: the range is mapped as long as self lives, and every process accesses it only through atomics; an atomic byte
+        // is laid out as a byte.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.len) }
     }
 
-    /// The address of `len` bytes at `offset`, which must be inside.
+    /// Returns the address of `len` bytes at `offset`, which must be inside.
     pub(crate) fn start_of(&self, offset: usize, len: usize) -> NonNull<u8> {
         self.at(offset, len, 1);
         // SAFETY: the offset was just checked to be inside.
         unsafe { self.start.add(offset) }
     }
 
-    /// The raw place of an object of the C library inside the region.
+    /// Returns the address of an object of the C library inside the region.
     pub(crate) fn place<T>(&self, offset: usize) -> *mut T {
         self.at(offset, size_of::<T>(), align_of::<T>()).cast()
     }
 
-    /// How many bytes there are.
+    /// Returns the number of bytes.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none, which never happens.
+    /// Returns whether the region is empty, which it never is.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -197,21 +198,20 @@ impl Region {
 impl Drop for Region {
     fn drop(&mut self) {
         let view = MEMORY_MAPPED_VIEW_ADDRESS { Value: self.start.as_ptr().cast() };
-        // SAFETY: it was mapped at this address, and nothing borrows it any more.
+        // SAFETY: the view was mapped at this address, and no borrow of it is left.
         unsafe { UnmapViewOfFile(view) };
     }
 }
 
 // SAFETY: the range stays mapped for the life of the value, and shared access goes through atomics or copies.
 unsafe impl Send for Region {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Region {}
 // SAFETY: a part of private pages is owned exclusively, as a boxed slice is.
 unsafe impl Send for Pages {}
-// SAFETY: a range of mapped memory belongs to the process, not to a thread; who may touch which part of it is for
-// its users to say.
+// SAFETY: a range of mapped memory belongs to the process, not to a thread; the types that use it control access to its parts.
 unsafe impl Send for Allocation {}
-// SAFETY: as above; a shared reference gives away nothing but the address.
+// SAFETY: as for `Send`; a shared reference exposes only the address.
 unsafe impl Sync for Allocation {}
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Windows: what the face asks of every platform, and what only Windows has.
+//! Windows: the facilities of the portable interface, and those that only Windows has.
 
 pub mod affinity;
 pub(crate) mod attributes;

@@ -9,19 +9,19 @@ use std::ptr::null;
 use windows_sys::Win32::Foundation::{WAIT_ABANDONED, WAIT_OBJECT_0};
 use windows_sys::Win32::System::Threading::{CreateMutexW, INFINITE, ReleaseMutex, WaitForSingleObject};
 
-/// A mutex that nobody holds.
+/// Creates a free mutex.
 ///
 /// # Errors
-/// None that is known.
+/// No failure is known.
 pub fn mutex() -> io::Result<Handle> {
-    // SAFETY: no name is given; what is given out is owned by nobody.
+    // SAFETY: no name is given; the new handle has no other owner.
     unsafe { own(CreateMutexW(null(), 0, null())) }.context(|| "CreateMutex")
 }
 
-/// Waits until nobody else holds it, and holds it.
+/// Waits until the mutex is free, and acquires it.
 ///
 /// # Errors
-/// `UnexpectedEof` where the thread that held it ended.
+/// Returns `UnexpectedEof` if the thread that held it has ended.
 #[inline]
 pub fn acquire(mutex: BorrowedHandle<'_>) -> io::Result<()> {
     // SAFETY: no memory is involved.
@@ -32,10 +32,10 @@ pub fn acquire(mutex: BorrowedHandle<'_>) -> io::Result<()> {
     }
 }
 
-/// Gives it up.
+/// Releases the mutex.
 ///
 /// # Errors
-/// If this thread does not hold it.
+/// Returns an error if this thread does not hold it.
 #[inline]
 pub fn release(mutex: BorrowedHandle<'_>) -> io::Result<()> {
     // SAFETY: no memory is involved.
@@ -52,7 +52,7 @@ mod tests {
         let mutex = mutex().unwrap();
         acquire(mutex.as_handle()).unwrap();
         release(mutex.as_handle()).unwrap();
-        assert!(release(mutex.as_handle()).is_err(), "nobody holds it");
+        assert!(release(mutex.as_handle()).is_err(), "no process holds it");
         let same = mutex.try_clone().unwrap();
         std::thread::spawn(move || acquire(same.as_handle()).unwrap()).join().unwrap();
         assert_eq!(acquire(mutex.as_handle()).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);

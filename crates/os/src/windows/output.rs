@@ -1,4 +1,4 @@
-//! Output. A closed console ends a process that waits for it.
+//! Output. If the console is closed, Windows ends a process that waits for it.
 
 use crate::handle::BorrowedHandle;
 use crate::write_error::WriteError;

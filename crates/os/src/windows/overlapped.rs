@@ -1,4 +1,4 @@
-//! Overlapped calls on a pipe: each begins, and an event tells its end, which is waited for.
+//! Overlapped calls on a pipe: a call starts, and an event is set once it has completed.
 
 use crate::handle::Handle;
 use crate::windows::event::manual_event;
@@ -9,7 +9,7 @@ use windows_sys::Win32::Foundation::{ERROR_BROKEN_PIPE, ERROR_IO_PENDING, ERROR_
 use windows_sys::Win32::Storage::FileSystem::{ReadFile, WriteFile};
 use windows_sys::Win32::System::IO::{GetOverlappedResult, OVERLAPPED};
 
-/// An end of a pipe that was opened for overlapped calls, with an event of its own. One call is under way at a time.
+/// An end of a pipe that was opened for overlapped calls, with a separate event. One call is in flight at a time.
 #[derive(Debug)]
 pub struct Overlapped {
     end: Handle,
@@ -17,55 +17,55 @@ pub struct Overlapped {
 }
 
 impl Overlapped {
-    /// Calls on this end.
+    /// Prepares overlapped calls on this end.
     ///
     /// # Errors
-    /// If there can be no event.
+    /// Returns an error if Windows cannot create an event.
     pub fn new(end: Handle) -> io::Result<Overlapped> {
         Ok(Overlapped { end, event: manual_event()? })
     }
 
-    /// Begins a call, and waits for its end.
+    /// Starts a call, and waits for its completion.
     #[inline]
     fn done(&self, begin: impl FnOnce(*mut OVERLAPPED) -> i32) -> io::Result<usize> {
         let mut overlapped = OVERLAPPED { hEvent: self.event.as_raw_handle(), ..Default::default() };
         let begun = begin(&raw mut overlapped);
         if begun == 0 {
             let error = io::Error::last_os_error();
-            // What has ended already has its count all the same.
+            // A call that has already completed also has its count in the structure.
             let number = error.raw_os_error().map(|number| number as u32);
             if !matches!(number, Some(ERROR_IO_PENDING)) {
                 return Err(error);
             }
         }
         let mut count = 0;
-        // SAFETY: the structure is that of the call that was begun. This returns when that has ended, so that nobody writes to
-        // it, or to the call's buffer, any more.
+        // SAFETY: the structure is that of the call that was started. This returns when that call has completed, so that Windows
+        // no longer writes to the structure, or to the call's buffer.
         let ended = unsafe {
             GetOverlappedResult(self.end.as_raw_handle(), &raw const overlapped, &raw mut count, 1)
         };
         if ended == 0 { Err(io::Error::last_os_error()) } else { Ok(count as usize) }
     }
 
-    /// Writes, and waits until that is done.
+    /// Writes, and waits for the completion.
     ///
     /// # Errors
-    /// `BrokenPipe` where the other end is gone.
+    /// Returns `BrokenPipe` if the other end is closed.
     #[inline]
     pub fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         let (handle, length) = (self.end.as_raw_handle(), u32::try_from(bytes.len()).unwrap_or(u32::MAX));
-        // SAFETY: Windows only reads the bytes, and has done so when `done` returns, as with the structure.
+        // SAFETY: Windows only reads the bytes, and has completed that when `done` returns, as with the structure.
         self.done(|overlapped| unsafe { WriteFile(handle, bytes.as_ptr(), length, null_mut(), overlapped) })
     }
 
-    /// Reads, and waits until that is done. 0 is the end: the other end is gone.
+    /// Reads, and waits for the completion. 0 is the end: the other end is closed.
     ///
     /// # Errors
-    /// `ERROR_MORE_DATA` where a message was longer.
+    /// Returns `ERROR_MORE_DATA` if a message was longer than the buffer.
     #[inline]
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let (handle, length) = (self.end.as_raw_handle(), u32::try_from(buffer.len()).unwrap_or(u32::MAX));
-        // SAFETY: at most so many bytes are written into a buffer that we hold exclusively until `done` returns.
+        // SAFETY: at most `length` bytes are written into a buffer that we hold exclusively until `done` returns.
         let read = self.done(|overlapped| unsafe {
             ReadFile(handle, buffer.as_mut_ptr(), length, null_mut(), overlapped)
         });
@@ -75,10 +75,10 @@ impl Overlapped {
         }
     }
 
-    /// Reads one message, and gives its whole length even if that is more than the room: what is too much is thrown away.
+    /// Reads one message and returns its full length, even if it is longer than the buffer: the excess is discarded.
     ///
     /// # Errors
-    /// None that is known.
+    /// No failure is known.
     #[inline]
     pub fn read_message(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let more = |error: &io::Error| error.raw_os_error() == Some(ERROR_MORE_DATA as i32);

@@ -1,7 +1,7 @@
 //! Anonymous and named pipes.
 //!
-//! An anonymous pipe is a named one whose name nobody is told. A pipe's buffer is a quota: what a writer is charged for, and
-//! beyond which it waits.
+//! An anonymous pipe is a named pipe whose name no other process knows. A pipe's buffer is a quota: writes are charged to it, and
+//! a writer waits once it is exhausted.
 
 use crate::error::Context;
 use crate::handle::{BorrowedHandle, Handle};
@@ -20,62 +20,62 @@ use windows_sys::Win32::System::Pipes::{
     PIPE_REJECT_REMOTE_CLIENTS, PIPE_TYPE_BYTE, PIPE_TYPE_MESSAGE, PeekNamedPipe, SetNamedPipeHandleState,
 };
 
-/// What a pipe keeps apart.
+/// Boundaries that a pipe preserves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Nothing: bytes in order.
+    /// None: bytes in order.
     Byte,
-    /// What was written at once is read at once.
+    /// The bytes of one write are read by one read.
     Message,
 }
 
-/// How calls on a named pipe are made.
+/// Kind of the calls on a named pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Calls {
-    /// A call returns when it is done.
+    /// A call returns when it has completed.
     Synchronous,
-    /// A call begins something, of which an event tells the end.
+    /// A call starts an operation, and an event is set once that has completed.
     Overlapped,
 }
 
-/// An anonymous pipe: the end to read from and the end to write to, with as large a buffer as Windows likes.
+/// Returns the reading and the writing end of an anonymous pipe, with a buffer of Windows' default size.
 ///
 /// # Errors
-/// None that is known.
+/// No failure is known.
 pub fn pipe() -> io::Result<(Handle, Handle)> {
     pipe_of(0)
 }
 
-/// The same, with a buffer of about so many bytes; 0 leaves it to Windows.
+/// Returns an anonymous pipe with a buffer of about `bytes` bytes; 0 is Windows' default.
 ///
 /// # Errors
-/// None that is known.
+/// No failure is known.
 pub fn pipe_of(bytes: usize) -> io::Result<(Handle, Handle)> {
     let (mut reader, mut writer) = (null_mut(), null_mut());
     let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-    // SAFETY: two handles are written, which nobody else owns.
+    // SAFETY: two handles are written, which have no other owner.
     unsafe {
         check(CreatePipe(&raw mut reader, &raw mut writer, null(), bytes)).context(|| "CreatePipe")?;
         Ok((own(reader)?, own(writer)?))
     }
 }
 
-/// A private connection, both ways, whose ends can be read and written as files are. The first end can be waited for with
-/// others; the second is for a process that does nothing else meanwhile.
+/// Returns a private bidirectional connection, whose ends can be read and written like files. A process can wait for the first
+/// end together with other handles; the second end is for a process that does nothing else while it waits.
 ///
 /// # Errors
-/// What could not be made.
+/// Returns an error if a part of it cannot be created.
 pub fn duplex() -> io::Result<(Handle, Handle)> {
     const BYTES: usize = 64 << 10;
     let name = format!("furlong-{:016x}", random()?);
     named(&name, Mode::Byte, [Calls::Overlapped, Calls::Synchronous], BYTES)
 }
 
-/// Both ends of a named pipe, the server's first, with a buffer each way. Its name is `\\.\pipe\NAME`, and it has no second
-/// instance: nobody else can connect to it.
+/// Returns both ends of a named pipe, the server's first, with one buffer per direction. Its name is `\\.\pipe\NAME`, and it has
+/// no second instance, so that no other process can connect to it.
 ///
 /// # Errors
-/// `PermissionDenied` where the name is taken.
+/// Returns `PermissionDenied` if the name is taken.
 pub fn named(name: &str, mode: Mode, calls: [Calls; 2], bytes: usize) -> io::Result<(Handle, Handle)> {
     let path = wide(format!(r"\\.\pipe\{name}"));
     let overlapped = calls.map(|calls| if calls == Calls::Overlapped { FILE_FLAG_OVERLAPPED } else { 0 });
@@ -85,14 +85,14 @@ pub fn named(name: &str, mode: Mode, calls: [Calls; 2], bytes: usize) -> io::Res
     };
     let access = PIPE_ACCESS_DUPLEX | FILE_FLAG_FIRST_PIPE_INSTANCE | overlapped[0];
     let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-    // SAFETY: the path ends with a zero; what is given out is owned by nobody.
+    // SAFETY: the path ends with a zero; the new handle has no other owner.
     let server = unsafe {
         let kind = kind | PIPE_REJECT_REMOTE_CLIENTS;
         own(CreateNamedPipeW(path.as_ptr(), access, kind, 1, bytes, bytes, 0, null()))
             .context(|| format!("CreateNamedPipe {name}"))?
     };
     let access = GENERIC_READ | GENERIC_WRITE;
-    // SAFETY: as above.
+    // SAFETY: the path ends with a zero; the new handle has no other owner.
     let client = unsafe {
         own(CreateFileW(path.as_ptr(), access, 0, null(), OPEN_EXISTING, overlapped[1], null_mut()))
             .context(|| format!("open the pipe {name}"))?
@@ -109,19 +109,19 @@ fn set_state(end: &Handle, state: u32) -> io::Result<()> {
         .context(|| "SetNamedPipeHandleState")
 }
 
-/// Has writes take no more than there is room for, instead of waiting. Where there is none they take nothing.
+/// Makes writes return immediately with the number of bytes that had room, instead of waiting. Without room that is 0.
 ///
 /// # Errors
-/// If it is no end to write to.
+/// Returns an error if the handle is not a writing end.
 pub fn write_without_waiting(end: &Handle, mode: Mode) -> io::Result<()> {
     let reading = if mode == Mode::Message { PIPE_READMODE_MESSAGE } else { PIPE_READMODE_BYTE };
     set_state(end, reading | PIPE_NOWAIT)
 }
 
-/// How many bytes the pipe holds.
+/// Returns the capacity of the pipe, in bytes.
 ///
 /// # Errors
-/// If it is no pipe.
+/// Returns an error if the handle is not a pipe.
 pub fn size_bytes(end: BorrowedHandle<'_>) -> io::Result<usize> {
     let mut bytes = 0;
     // SAFETY: one integer is written.
@@ -131,10 +131,10 @@ pub fn size_bytes(end: BorrowedHandle<'_>) -> io::Result<usize> {
     Ok(bytes as usize)
 }
 
-/// One `PeekNamedPipe`: how many bytes can be read, and how many of the next message.
+/// Makes one `PeekNamedPipe` call: returns how many bytes can be read, and how many of them belong to the next message.
 ///
 /// # Errors
-/// `BrokenPipe` where nothing is left and every writer is gone.
+/// Returns `BrokenPipe` if the pipe is empty and all writers have closed their end.
 #[inline]
 pub fn readable_bytes(end: BorrowedHandle<'_>) -> io::Result<(usize, usize)> {
     let (mut bytes, mut message) = (0, 0);
@@ -145,10 +145,10 @@ pub fn readable_bytes(end: BorrowedHandle<'_>) -> io::Result<(usize, usize)> {
     Ok((bytes as usize, message as usize))
 }
 
-/// Reads what is there: `PeekNamedPipe` and, if there is something, `ReadFile`. 0 is the end.
+/// Reads available bytes: `PeekNamedPipe` and, if there are any, `ReadFile`. 0 is the end.
 ///
 /// # Errors
-/// `WouldBlock` if there is nothing.
+/// Returns `WouldBlock` if there are none.
 #[inline]
 pub fn try_read(end: BorrowedHandle<'_>, buffer: &mut [u8]) -> io::Result<usize> {
     match readable_bytes(end) {
@@ -159,11 +159,11 @@ pub fn try_read(end: BorrowedHandle<'_>, buffer: &mut [u8]) -> io::Result<usize>
     }
 }
 
-/// Writes what there is room for to an end that [does not wait](write_without_waiting), at most `room` bytes: some Windows
-/// take either all or nothing.
+/// Writes as many bytes as fit to an end that [does not wait](write_without_waiting). The limit is `room` bytes, because some
+/// versions of Windows accept either all bytes or none.
 ///
 /// # Errors
-/// `WouldBlock` if there is no room.
+/// Returns `WouldBlock` if there is no room.
 #[inline]
 pub fn try_write(end: BorrowedHandle<'_>, bytes: &[u8], room: usize) -> io::Result<usize> {
     match write(end, &bytes[..bytes.len().min(room)])? {
@@ -172,10 +172,11 @@ pub fn try_write(end: BorrowedHandle<'_>, bytes: &[u8], room: usize) -> io::Resu
     }
 }
 
-/// Reads one message, and gives its whole length even if that is more than the room: what is too much is thrown away.
+/// Reads one message and returns its full length, even if it is longer than the buffer: the excess is discarded. 0 is an empty
+/// message, or the end: all writers have closed their end.
 ///
 /// # Errors
-/// `UnexpectedEof` where every writer is gone.
+/// Returns the error of the read.
 #[inline]
 pub fn read_message(end: BorrowedHandle<'_>, buffer: &mut [u8]) -> io::Result<usize> {
     match read(end, buffer) {

@@ -1,7 +1,7 @@
-//! Child processes that end with their parent and inherit just what they are given.
+//! Child processes that end with their parent and inherit only the given handles.
 //!
-//! What must end with the supervisor is in a job: Windows closes its handle however the supervisor ends, and with the last
-//! handle of it all processes in it.
+//! Processes that must end with the supervisor are in a job. Windows closes the job's handle however the supervisor ends, and
+//! kills all processes in the job with its last handle.
 
 use crate::activity::Activity;
 use crate::error::Context;
@@ -29,21 +29,21 @@ use windows_sys::Win32::System::Threading::{
     WaitForSingleObject,
 };
 
-/// The code with which a process ends that furlong ends, as the Task Manager's.
+/// Exit status of a process that furlong kills, equal to the Task Manager's.
 const KILLED: u32 = 1;
 
-/// Codes from here on are those of exceptions.
+/// Exit statuses from here on are those of exceptions.
 const FIRST_EXCEPTION: u32 = 0xC000_0000;
 
-/// How often a process was started again that Wine had failed to start.
+/// Number of processes that were started again because Wine had failed to start them.
 static STARTED_AGAIN: AtomicU32 = AtomicU32::new(0);
 
-/// How often a process was started again that Wine had failed to start.
+/// Returns the number of processes that were started again because Wine had failed to start them.
 pub fn started_again() -> u32 {
     STARTED_AGAIN.load(Ordering::Relaxed)
 }
 
-/// A child that has not been waited for; dropping it ends it.
+/// A child that has not been waited for; dropping it kills it.
 #[derive(Debug)]
 pub struct Child {
     process: Handle,
@@ -54,7 +54,7 @@ pub struct Child {
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// It left with this code, or somebody ended it with this code: Windows does not tell them apart.
+    /// It exited with this status, or was killed with this status: Windows does not distinguish them.
     Code(i32),
     /// This exception ended it.
     Exception(u32),
@@ -65,7 +65,7 @@ impl Exit {
         if code >= FIRST_EXCEPTION { Exit::Exception(code) } else { Exit::Code(code as i32) }
     }
 
-    /// What ended it, if it did not leave by itself.
+    /// Returns the exception that ended it, if one did.
     pub fn killer(&self) -> Option<String> {
         let Exit::Exception(number) = *self else { return None };
         let name = match number {
@@ -90,16 +90,16 @@ impl fmt::Display for Exit {
     }
 }
 
-/// What a child is to be when it starts.
+/// Lifetime of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bond {
-    /// Ended with the process that started it.
+    /// Killed when the process that started it ends.
     DiesWithParent,
     /// It outlives its parent.
     Outlives,
 }
 
-/// The flags that give a child this of a console.
+/// Returns the creation flags of a console mode.
 fn flags(console: ConsoleMode) -> PROCESS_CREATION_FLAGS {
     match console {
         ConsoleMode::Inherit => 0,
@@ -109,38 +109,38 @@ fn flags(console: ConsoleMode) -> PROCESS_CREATION_FLAGS {
     }
 }
 
-/// A program to start, and what it finds when it does.
+/// A program to start, and its environment.
 #[derive(Debug, Clone, Copy)]
 pub struct Program<'a> {
-    /// Where it is.
+    /// Path of the program.
     pub path: &'a Path,
-    /// Its arguments, without its name.
+    /// Arguments, without the program's name.
     pub arguments: &'a [&'a str],
-    /// Variables that are set for it beside those of this process.
+    /// Variables that are set in addition to those of this process.
     pub environment: &'a [(&'a str, &'a OsStr)],
-    /// Its working folder; this process's own if not given.
+    /// Working directory; `None` for that of this process.
     pub folder: Option<&'a Path>,
-    /// Where its standard output goes.
+    /// Destination of standard output.
     pub output: Output<'a>,
-    /// The processor that it is bound to from the beginning; `None` for those of this process.
+    /// CPU that it is bound to from the beginning; `None` for those of this process.
     pub processor: Option<usize>,
-    /// What it has of a console; none at all by default, so that nothing that happens there comes to it.
+    /// Console of the program; none by default, so that no console event reaches it.
     pub console: ConsoleMode,
 }
 
-/// Where the standard output of a program goes.
+/// Destination of a program's standard output.
 #[derive(Debug, Clone, Copy)]
 pub enum Output<'a> {
-    /// Nowhere.
+    /// The NUL device.
     Null,
-    /// Where its standard error goes.
+    /// The program's standard error.
     WithErrors,
-    /// Into this.
+    /// This handle.
     To(BorrowedHandle<'a>),
 }
 
 impl<'a> Program<'a> {
-    /// The program at `path`, without arguments, in this process's own folder and environment.
+    /// Describes the program at `path`, without arguments, in the directory and environment of this process.
     pub fn at(path: &'a Path) -> Program<'a> {
         Program {
             path,
@@ -154,11 +154,11 @@ impl<'a> Program<'a> {
     }
 }
 
-/// Starts `program`. It inherits the handles in `inherit` under their numbers, and `stderr` as its standard error; its input
-/// is NUL, and so is its output unless that is joined.
+/// Starts `program`. It inherits the handles in `inherit` under their numbers, and `stderr` as its standard error. Its input is
+/// NUL.
 ///
 /// # Errors
-/// If no process can be made, or there is no such program.
+/// Returns an error if no process can be created, or there is no such program.
 pub fn spawn(
     program: &Program<'_>,
     inherit: &[RawHandle],
@@ -182,11 +182,12 @@ fn start(
     };
     let mut handles: Vec<HANDLE> = inherit.iter().map(|number| *number as HANDLE).collect();
     handles.extend([null_device.as_raw_handle(), stdout, stderr.as_raw_handle()]);
-    // Windows takes each once.
+    // Windows accepts each handle only once.
     handles.sort_unstable();
     handles.dedup();
     let _inheritable = Inheritable::new(&handles)?;
-    // Until it runs it would wait for ever if this process were ended.
+    // The job of an outliving child kills it if this process is ended before it resumes the child, because a suspended child
+    // would wait forever.
     let own_job = if bond == Bond::Outlives { Some(job::make()?) } else { None };
     let jobs = [match &own_job {
         Some(job) => job.as_raw_handle(),
@@ -208,15 +209,15 @@ fn start(
     let mut command_line = command_line::of(program.path, program.arguments)?;
     let environment = (!program.environment.is_empty()).then(|| variables(program.environment));
     let folder = program.folder.map(wide);
-    // What is to be bound to a processor does not begin elsewhere. Nothing else is suspended: if this process were ended just
-    // then, nobody would resume it.
+    // A child that is to be bound to a CPU must not begin on another one. Other children are not suspended: if this process were
+    // ended just then, no process would resume them.
     let suspended = if program.processor.is_some() { CREATE_SUSPENDED } else { 0 };
     let flags =
         flags(program.console) | suspended | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT;
     let mut create = || -> io::Result<PROCESS_INFORMATION> {
         let mut made = PROCESS_INFORMATION::default();
-        // SAFETY: path, command line, folder and variables end with a zero each and the command line may be written to; what
-        // the start-up information names outlives the call.
+        // SAFETY: path, command line, directory and variables end with a zero each and the command line may be written to; the
+        // objects that the start-up information names outlive the call.
         check(unsafe {
             CreateProcessW(
                 path.as_ptr(),
@@ -234,7 +235,7 @@ fn start(
         Ok(made)
     };
     let made = match create() {
-        // Wine fails so about once in three thousand starts, without a cause of ours.
+        // Wine fails in this way about once in three thousand starts, without a cause in furlong.
         Err(error)
             if error.raw_os_error() == Some(ERROR_INTERNAL_ERROR as i32)
                 && runtime::wine_version().is_some() =>
@@ -244,11 +245,11 @@ fn start(
         }
         made => made?,
     };
-    // SAFETY: both were given out just now, and nobody else owns them.
+    // SAFETY: both handles were created just now, and have no other owner.
     let (process, thread) = unsafe { (own(made.hProcess)?, own(made.hThread)?) };
     let child = Child { process, pid: made.dwProcessId as i32, exit: None };
     if let Some(processor) = program.processor {
-        // A child that is dropped here is ended.
+        // A child that is dropped here is killed.
         affinity::pin_process(child.process.as_raw_handle(), processor)?;
         // SAFETY: no memory is involved.
         if unsafe { ResumeThread(thread.as_raw_handle()) } == u32::MAX {
@@ -278,7 +279,8 @@ impl Drop for Inheritable<'_> {
     }
 }
 
-/// The variables of this process with these in place of their own, as one block. Names are the same whatever their case.
+/// Returns the variables of this process, with `set` in place of those of the same name, as one block. Names are compared without
+/// case.
 fn variables(set: &[(&str, &OsStr)]) -> Vec<u16> {
     let other = |name: &OsStr| set.iter().all(|(known, _)| !name.eq_ignore_ascii_case(known));
     let inherited = std::env::vars_os().filter(|(name, _)| other(name));
@@ -293,10 +295,10 @@ fn variables(set: &[(&str, &OsStr)]) -> Vec<u16> {
     all.into_iter().flat_map(line).chain([0]).collect()
 }
 
-/// The program of this process.
+/// Returns the path of this process's program.
 ///
 /// # Errors
-/// None that is known.
+/// No failure is known.
 pub fn own_program() -> io::Result<PathBuf> {
     std::env::current_exe()
 }
@@ -306,10 +308,10 @@ pub fn running_file(path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-/// Nothing: Windows makes no copies of processes.
+/// Does nothing, because Windows makes no copies of processes.
 ///
 /// # Errors
-/// Always.
+/// Always returns `Unsupported`.
 pub fn fork(
     _inherit: &[RawHandle],
     _stderr: BorrowedHandle<'_>,
@@ -320,17 +322,17 @@ pub fn fork(
 }
 
 impl Child {
-    /// Its number, which stays its own as long as this lives.
+    /// Returns the PID, which no other process gets as long as this lives.
     pub fn pid(&self) -> i32 {
         self.pid
     }
 
-    /// What can be waited for until it ends.
+    /// Returns a handle that becomes ready when it ends.
     pub fn death(&self) -> Option<BorrowedHandle<'_>> {
         Some(std::os::windows::io::AsHandle::as_handle(&self.process))
     }
 
-    /// How it ended, if it has.
+    /// Returns how it ended, if it has.
     pub fn try_wait(&mut self) -> Option<Exit> {
         self.wait_for(0)
     }
@@ -340,7 +342,7 @@ impl Child {
         self.wait_for(INFINITE)
     }
 
-    /// Waits for its end, but no longer than `patience_ms` milliseconds.
+    /// Waits for its end, for at most `patience_ms` milliseconds.
     pub fn wait_at_most(&mut self, patience_ms: u64) -> Option<Exit> {
         self.wait_for(u32::try_from(patience_ms).unwrap_or(INFINITE - 1))
     }
@@ -358,31 +360,31 @@ impl Child {
         self.exit
     }
 
-    /// Whether somebody has suspended all its threads.
+    /// Returns whether all its threads are suspended.
     pub fn is_stopped(&self) -> bool {
         self.exit.is_none() && threads::all_suspended(self.pid as u32)
     }
 
-    /// Whether it was stopped and has gone on since the last question: Windows does not tell.
+    /// Returns `false`, because Windows does not report whether a process was stopped and continued.
     pub fn take_continued(&self) -> bool {
         false
     }
 
-    /// Ends it and waits for that.
+    /// Kills it and waits for its end.
     pub fn end(&mut self) -> Option<Exit> {
         self.kill();
         self.wait()
     }
 
-    /// What it does at this moment: Windows does not tell a thread that waits for a processor from one that runs.
+    /// Returns `None`, because Windows does not distinguish a thread that waits for a CPU from one that runs.
     pub fn activity(&self) -> Option<Activity> {
         None
     }
 
-    /// Ends it, if it is alive.
+    /// Kills it, if it is alive.
     pub fn kill(&self) {
         if self.exit.is_none() {
-            // SAFETY: the handle is a process's. One that has ended already refuses, and that is as good.
+            // SAFETY: the handle is a process's. If the process has already ended, the call fails, which has the same result.
             unsafe { TerminateProcess(self.process.as_raw_handle(), KILLED) };
         }
     }
@@ -394,10 +396,10 @@ impl Drop for Child {
     }
 }
 
-/// Runs a command to its end. The console asks it to end as it asks this process.
+/// Runs a command to its end. The console asks the command to end when it asks this process.
 ///
 /// # Errors
-/// If the command cannot be started.
+/// Returns an error if the command cannot be started.
 pub fn run_unless_ended(command: &mut Command) -> io::Result<Result<ExitStatus, i32>> {
     command.status().map(Ok)
 }
@@ -440,7 +442,7 @@ mod tests {
         let end = std::thread::spawn(move || read(reader.as_handle(), &mut [0]).unwrap());
         std::thread::sleep(std::time::Duration::from_millis(50));
         drop(child);
-        assert_eq!(end.join().unwrap(), 0, "nobody has the writing end any more");
+        assert_eq!(end.join().unwrap(), 0, "no process has the writing end");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Waiting for any of several handles.
 //!
-//! Processes and events can be waited for. A pipe cannot: a read of no bytes is begun, which ends when there is something to
-//! read.
+//! Windows can wait for processes and events, but not for a pipe. So a read of zero bytes is started on the pipe, which completes
+//! when there are bytes to read.
 
 use crate::handle::{BorrowedHandle, Handle};
 use crate::windows::event;
@@ -15,10 +15,10 @@ use windows_sys::Win32::Storage::FileSystem::{FILE_TYPE_PIPE, GetFileType, ReadF
 use windows_sys::Win32::System::IO::{CancelIoEx, GetOverlappedResult, OVERLAPPED};
 use windows_sys::Win32::System::Threading::{INFINITE, WaitForMultipleObjects, WaitForSingleObject};
 
-/// The most that Windows waits for at once.
+/// Largest number of handles that Windows waits for at once.
 const MOST: usize = 64;
 
-/// Returns that the pipe has room: programs that may not read are started on Linux alone.
+/// Returns `true`, because programs that may not read are started only on Linux.
 pub fn wait_for_room(
     _pipe: BorrowedHandle<'_>,
     _others: &[BorrowedHandle<'_>],
@@ -27,11 +27,11 @@ pub fn wait_for_room(
     Ok(true)
 }
 
-/// Waits until one of `handles` can be read, is signalled, or has been hung up, for at most `timeout_ms` milliseconds. Says
-/// which are so; all `false` means that time ran out. A pipe has to be opened for overlapped calls.
+/// Waits until one of `handles` can be read, is signalled, or has been hung up, for at most `timeout_ms` milliseconds. Returns
+/// for each whether it is; all `false` means that the time is over. A pipe must have been opened for overlapped calls.
 ///
 /// # Errors
-/// `InvalidInput` for more than 64 handles, or one that is none.
+/// Returns `InvalidInput` for more than 64 handles, or the error of Windows for an invalid one.
 pub fn wait_any(handles: &[BorrowedHandle<'_>], timeout_ms: u64) -> io::Result<Vec<bool>> {
     if handles.len() > MOST {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "Windows waits for 64 handles at most"));
@@ -68,24 +68,24 @@ pub fn wait_any(handles: &[BorrowedHandle<'_>], timeout_ms: u64) -> io::Result<V
     ready_now(handles)
 }
 
-/// Waits a moment, or until `other` is ready, and says whether that is so: whether somebody has connected to the listener, which
-/// is no handle that could be waited for, is for the caller to try.
+/// Waits 20 ms, or until `other` is ready, and returns whether it is. A listener is not a handle that Windows can wait for, so
+/// the caller has to try whether a client has connected.
 ///
 /// # Errors
-/// What cannot be waited for.
+/// Returns the errors of [`wait_any`].
 pub fn wait_for_connection(_listener: &TcpListener, other: BorrowedHandle<'_>) -> io::Result<bool> {
     const MOMENT_MS: u64 = 20;
     wait_any(&[other], MOMENT_MS).map(|ready| ready[0])
 }
 
-/// Which of them are ready, without waiting.
+/// Returns which of them are ready, without waiting.
 fn ready_now(handles: &[BorrowedHandle<'_>]) -> io::Result<Vec<bool>> {
     handles.iter().map(|handle| is_ready(*handle)).collect()
 }
 
 fn is_ready(handle: BorrowedHandle<'_>) -> io::Result<bool> {
     if is_pipe(handle) {
-        // An end without another end is ready too: to be told so.
+        // An end whose other end is closed is ready too, so that the caller learns of it.
         return Ok(readable_bytes(handle).map_or(true, |(bytes, _)| bytes > 0));
     }
     // SAFETY: no memory is involved.
@@ -100,11 +100,11 @@ fn is_pipe(handle: BorrowedHandle<'_>) -> bool {
     unsafe { GetFileType(handle.as_raw_handle()) == FILE_TYPE_PIPE }
 }
 
-/// A read of no bytes that has begun; it has ended when this is dropped.
+/// A read of zero bytes that was started; it has completed when this is dropped.
 struct PendingRead<'a> {
     pipe: Borrowed<'a>,
     event: Handle,
-    /// Windows writes into it until the read has ended, so it keeps its place.
+    /// Windows writes into it until the read has completed, so it must not move.
     overlapped: Box<OVERLAPPED>,
     begun: bool,
 }
@@ -114,10 +114,10 @@ impl<'a> PendingRead<'a> {
         let event = event::manual_event()?;
         let overlapped = Box::new(OVERLAPPED { hEvent: event.as_raw_handle(), ..Default::default() });
         let mut read = PendingRead { pipe, event, overlapped, begun: false };
-        // SAFETY: no byte is written; the structure stays in its place until the read has ended.
+        // SAFETY: no byte is written; the structure does not move until the read has completed.
         let result =
             unsafe { ReadFile(pipe.as_raw_handle(), null_mut(), 0, null_mut(), &raw mut *read.overlapped) };
-        // What failed at once is to be looked at at once.
+        // A read that failed immediately counts as ready, so that the caller checks the pipe immediately.
         let pending = io::Error::last_os_error().raw_os_error() == Some(ERROR_IO_PENDING as i32);
         read.begun = result == 0 && pending;
         if !read.begun {
@@ -131,8 +131,8 @@ impl Drop for PendingRead<'_> {
     fn drop(&mut self) {
         if self.begun {
             let mut bytes = 0;
-            // SAFETY: the structure is that of the read that was begun, and lives until the second call has returned: then
-            // the read has ended.
+            // SAFETY: the structure is that of the read that was started, and lives until the second call has returned: then the
+            // read has completed.
             unsafe {
                 CancelIoEx(self.pipe.as_raw_handle(), &raw const *self.overlapped);
                 GetOverlappedResult(

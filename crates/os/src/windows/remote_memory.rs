@@ -9,24 +9,24 @@ use std::ptr::without_provenance;
 use windows_sys::Win32::System::Diagnostics::Debug::ReadProcessMemory;
 use windows_sys::Win32::System::Threading::{OpenProcess, PROCESS_VM_READ};
 
-/// A handle of a process with which its memory can be read.
+/// Returns a handle of a process through which its memory can be read.
 ///
 /// # Errors
-/// If there is no such process, or it is another user's.
+/// Returns an error if there is no such process, or it belongs to another user.
 pub fn open(pid: i32) -> io::Result<Handle> {
-    // SAFETY: what is given out is owned by nobody.
+    // SAFETY: the new handle has no other owner.
     unsafe { own(OpenProcess(PROCESS_VM_READ, 0, pid as u32)) }.context(|| format!("open process {pid}"))
 }
 
 /// Copies `buffer.len()` bytes at `address` of a process.
 ///
 /// # Errors
-/// If any of them cannot be read.
+/// Returns an error if any of them cannot be read.
 #[inline]
 pub fn read(process: &Handle, address: u64, buffer: &mut [u8]) -> io::Result<usize> {
     let (from, to) = (without_provenance(address as usize), buffer.as_mut_ptr().cast());
     let mut count = 0;
-    // SAFETY: Windows writes at most so many bytes into a buffer that we hold exclusively, and one integer, and checks the
+    // SAFETY: Windows writes at most `buffer.len()` bytes into a buffer that we hold exclusively, and one integer, and checks the
     // address in the other process itself.
     check(unsafe { ReadProcessMemory(process.as_raw_handle(), from, to, buffer.len(), &raw mut count) })?;
     Ok(count)

@@ -1,13 +1,13 @@
-//! What runs this program: Windows itself, or Wine.
+//! The system under this program: Windows itself, or Wine.
 
 use std::ffi::{CStr, c_char};
 use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleW, GetProcAddress};
 
-/// Wine's version, as in `8.0`; `None` on Windows itself.
+/// Returns Wine's version, for example `8.0`; `None` on Windows itself.
 pub fn wine_version() -> Option<String> {
     let library = super::return_value::wide("ntdll.dll");
-    // SAFETY: both names end with a zero. Where Wine exports a function of this name, it takes nothing and gives a text that
-    // ends with a zero and stays.
+    // SAFETY: both names end with a zero. If Wine exports a function of this name, it takes nothing and returns a text that ends
+    // with a zero and stays.
     unsafe {
         let function =
             GetProcAddress(GetModuleHandleW(library.as_ptr()), c"wine_get_version".as_ptr().cast())?;

@@ -1,4 +1,4 @@
-//! Sections: objects that memory can be mapped from, backed by the paging file or by a file.
+//! Sections: objects that can be mapped as memory, backed by the paging file or by a file.
 
 use crate::error::Context;
 use crate::handle::{BorrowedHandle, Handle};
@@ -16,54 +16,55 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 use windows_sys::Win32::System::Memory::{CreateFileMappingW, PAGE_READWRITE};
 
-/// A section of `len` bytes without a name, backed by the paging file. Names are for who looks at a Linux process.
+/// Creates a section of `len` bytes without a name, backed by the paging file. The name is unused, because it helps only
+/// observers of a Linux process.
 ///
 /// # Errors
-/// If the machine may not promise so much memory.
+/// Returns an error if the machine cannot commit `len` bytes of memory.
 pub fn anonymous_object(_name: &str, len: usize) -> io::Result<Handle> {
     section(INVALID_HANDLE_VALUE, len)
 }
 
-/// Whether [`anonymous_object`] gives memory, or why not.
+/// Checks whether [`anonymous_object`] returns memory.
 ///
 /// # Errors
-/// None that is known.
+/// No failure is known.
 pub fn has_anonymous_objects() -> io::Result<()> {
     anonymous_object("", 1).map(drop)
 }
 
-/// A section of the first `len` bytes of a file, which is made as long.
+/// Creates a section of the first `len` bytes of a file, and extends a shorter file.
 ///
 /// # Errors
-/// `StorageFull` where there is no room for it.
+/// Returns `StorageFull` if there is no room for it.
 pub fn of_file(file: BorrowedHandle<'_>, len: usize) -> io::Result<Handle> {
     section(file.as_raw_handle(), len)
 }
 
 fn section(file: HANDLE, len: usize) -> io::Result<Handle> {
     let (high, low) = ((len as u64 >> 32) as u32, len as u32);
-    // SAFETY: no name is given; what is given out is owned by nobody.
+    // SAFETY: no name is given; the new handle has no other owner.
     unsafe { own(CreateFileMappingW(file, null(), PAGE_READWRITE, high, low, null())) }
         .context(|| format!("CreateFileMapping of {len} bytes"))
 }
 
-/// A new file of `len` bytes in `folder`, which is gone once nobody has it open.
+/// Creates a file of `len` bytes in `folder`, which is removed once no process has it open.
 ///
 /// # Errors
-/// `StorageFull` where there is no room for it.
+/// Returns `StorageFull` if there is no room for it.
 pub fn unnamed_file(folder: &Path, name: &str, len: usize) -> io::Result<Handle> {
     let path = folder.join(name);
     let mut file = temporary(&path).context(|| format!("create {}", path.display()))?;
-    // A length alone reserves nothing under Wine.
+    // Under Wine, setting the length reserves nothing.
     io::copy(&mut io::repeat(0).take(len as u64), &mut file)
         .context(|| format!("reserve room in {}: {len} bytes are needed", folder.display()))?;
     Ok(file.into())
 }
 
-/// An object to which a child writes as its standard error, of which nothing is left.
+/// Creates an object to which a child writes its standard error, and which leaves nothing behind.
 ///
 /// # Errors
-/// If there can be no file in the folder for temporary files.
+/// Returns an error if no file can be created in the directory for temporary files.
 pub fn text_object(name: &str) -> io::Result<Handle> {
     let path = std::env::temp_dir().join(format!("{name}-{:016x}", random()?));
     Ok(temporary(&path).context(|| format!("create {}", path.display()))?.into())
@@ -80,7 +81,7 @@ fn temporary(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// The text that a process has written into a [`text_object`], up to `most` bytes; what cannot be read is as good as not
+/// Returns the text that a process has written into a [`text_object`], up to `most` bytes. Text that cannot be read counts as not
 /// written.
 pub fn written_text(object: BorrowedHandle<'_>, most: u64) -> String {
     let mut text = Vec::new();

@@ -8,22 +8,22 @@ use std::os::windows::io::AsRawHandle;
 use std::ptr::{null, null_mut};
 use windows_sys::Win32::System::Threading::{CreateSemaphoreW, ReleaseSemaphore};
 
-/// The largest count.
+/// Largest value of a semaphore.
 pub const MOST: usize = i32::MAX as usize;
 
-/// A semaphore with nothing to take.
+/// Creates a semaphore at 0.
 ///
 /// # Errors
-/// None that is known.
+/// No failure is known.
 pub fn semaphore() -> io::Result<Handle> {
-    // SAFETY: no name is given; what is given out is owned by nobody.
+    // SAFETY: no name is given; the new handle has no other owner.
     unsafe { own(CreateSemaphoreW(null(), 0, MOST as i32, null())) }.context(|| "CreateSemaphore")
 }
 
-/// Adds one. [`event::take`](super::event::take) takes it.
+/// Adds one. [`event::take`](super::event::take) subtracts one.
 ///
 /// # Errors
-/// If the count is as large as it can be.
+/// Returns an error if the count is at its maximum.
 #[inline]
 pub fn post(semaphore: BorrowedHandle<'_>) -> io::Result<()> {
     // SAFETY: no memory is involved.

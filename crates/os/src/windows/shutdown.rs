@@ -9,29 +9,29 @@ use std::sync::atomic::{AtomicI32, AtomicIsize, Ordering};
 use std::time::Duration;
 use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, CTRL_C_EVENT, SetConsoleCtrlHandler};
 
-/// The number of the request, as shells count signals: 2 is an interrupt, 1 an end of the session. 0 is none.
+/// Number of the request, as shells count signals: 2 is an interrupt, 1 an end of the session. 0 means no request.
 static REQUEST: AtomicI32 = AtomicI32::new(0);
 
-/// The event that tells of it; 0 while nobody waits for requests.
+/// Event that is set on a request; 0 while no code waits for requests.
 static EVENT: AtomicIsize = AtomicIsize::new(0);
 
-/// The longest that Windows lets a process go on whose console is closed.
+/// Longest time that Windows leaves to a process whose console is closed.
 const GRACE: Duration = Duration::from_secs(20);
 
-/// The requests that this process ends: Ctrl-C and Ctrl-Break, a console that is closed, a user who logs off. They no longer
-/// end it, but wait to be taken.
+/// Requests that this process ends: Ctrl-C and Ctrl-Break, a console that is closed, a user who logs off. They no longer end the
+/// process, but stay pending until they are taken.
 #[derive(Debug)]
 pub struct ShutdownRequests {
     event: Handle,
-    /// The event of an outer one, which is told again once this one is dropped.
+    /// Event of an outer one, which receives requests again once this one is dropped.
     outer: isize,
 }
 
 impl ShutdownRequests {
-    /// From now on, until it is dropped.
+    /// Keeps requests pending from now on, until it is dropped.
     ///
     /// # Errors
-    /// None that is known.
+    /// No failure is known.
     pub fn new() -> io::Result<ShutdownRequests> {
         let event = manual_event()?;
         let outer = EVENT.swap(event.as_raw_handle() as isize, Ordering::AcqRel);
@@ -43,7 +43,7 @@ impl ShutdownRequests {
     /// Does nothing: requests act again once this is dropped.
     pub fn release(&self) {}
 
-    /// The number of the request, if there is one.
+    /// Returns the number of the pending request, if there is one.
     pub fn take(&self) -> Option<i32> {
         Some(REQUEST.load(Ordering::Acquire)).filter(|request| *request != 0)
     }
@@ -52,42 +52,42 @@ impl ShutdownRequests {
 impl Drop for ShutdownRequests {
     fn drop(&mut self) {
         EVENT.store(self.outer, Ordering::Release);
-        // SAFETY: as above.
+        // SAFETY: the handler is a function that stays.
         unsafe { SetConsoleCtrlHandler(Some(note), 0) };
     }
 }
 
 impl AsHandle for ShutdownRequests {
-    /// Readable when there is one.
+    /// Returns a handle that is readable while a request is pending.
     fn as_handle(&self) -> BorrowedHandle<'_> {
         std::os::windows::io::AsHandle::as_handle(&self.event)
     }
 }
 
-/// The same requests during a short task: the terminal ends a call that waits for an answer by itself.
+/// Requests that this process ends, during a short task: the terminal itself ends a call that waits for an answer.
 pub struct NotedRequests(ShutdownRequests);
 
 impl NotedRequests {
-    /// From now on, until it is dropped; one at a time in a process.
+    /// Records requests from now on, until it is dropped. A process may have one at a time.
     ///
     /// # Errors
-    /// None that is known.
+    /// No failure is known.
     pub fn new() -> io::Result<NotedRequests> {
         ShutdownRequests::new().map(NotedRequests)
     }
 
-    /// The number of the first that came.
+    /// Returns the number of the latest request, if there is one.
     pub fn first(&self) -> Option<i32> {
         self.0.take()
     }
 
-    /// Ends the noting, and returns the number of the first that came until then.
+    /// Stops recording, and returns the number of the latest request until then, if there is one.
     pub fn into_first(self) -> Option<i32> {
         self.0.take()
     }
 }
 
-/// Called by Windows in a thread of its own.
+/// Called by Windows in a separate thread.
 unsafe extern "system" fn note(kind: u32) -> i32 {
     let asked = matches!(kind, CTRL_C_EVENT | CTRL_BREAK_EVENT);
     let event = EVENT.load(Ordering::Acquire);
@@ -97,7 +97,7 @@ unsafe extern "system" fn note(kind: u32) -> i32 {
     REQUEST.store(if asked { 2 } else { 1 }, Ordering::Release);
     let _ = set(event as windows_sys::Win32::Foundation::HANDLE);
     if !asked {
-        // When this returns, Windows ends the process.
+        // Windows ends the process when this returns.
         std::thread::sleep(GRACE);
     }
     1

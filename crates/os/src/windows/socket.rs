@@ -1,6 +1,7 @@
 //! Sockets, and messages through them.
 //!
-//! A socket is a handle that a child inherits like any other. A process has to say that it uses sockets before it does.
+//! A socket is a handle that a child inherits like any other. A process must initialise the socket library (`WSAStartup`) before
+//! it uses sockets.
 
 use crate::error::Context;
 use crate::handle::{AsHandle, BorrowedHandle, Handle};
@@ -17,9 +18,9 @@ use windows_sys::Win32::Networking::WinSock::{
     send as send_bytes, setsockopt,
 };
 
-/// What a socket of the standard library owns.
+/// Returns the handle of a socket of the standard library.
 pub fn owned(socket: impl IntoRawSocket) -> Handle {
-    // SAFETY: the socket was owned by what gives it up here, and is a handle of Windows' own.
+    // SAFETY: the previous owner gives the socket up here, and a socket is a handle of Windows.
     unsafe { Handle::from_raw_handle(socket.into_raw_socket() as usize as RawHandle) }
 }
 
@@ -27,12 +28,12 @@ fn number(socket: BorrowedHandle<'_>) -> SOCKET {
     socket.as_raw_handle() as SOCKET
 }
 
-/// 0 is success.
+/// Returns the last error unless the result is 0.
 fn check(result: i32) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Says once that this process uses sockets.
+/// Initialises the socket library, once per process.
 fn start() -> io::Result<()> {
     const VERSION_2_2: u16 = 0x202;
     static STARTED: OnceLock<i32> = OnceLock::new();
@@ -44,10 +45,10 @@ fn start() -> io::Result<()> {
     if *result == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(*result)) }
 }
 
-/// A socket that this process inherited or made, to be used here, with calls that wait or say that they would.
+/// Prepares a socket that this process inherited or created, for calls that wait or that return `WouldBlock`.
 ///
 /// # Errors
-/// If it is no socket.
+/// Returns an error if the handle is not a socket.
 pub fn settle(socket: Handle, blocking: bool) -> io::Result<Handle> {
     start()?;
     let socket = duplicate(socket.as_handle()).context(|| "WSADuplicateSocket")?;
@@ -55,11 +56,11 @@ pub fn settle(socket: Handle, blocking: bool) -> io::Result<Handle> {
     Ok(socket)
 }
 
-/// The same socket once more, as Windows hands one to a process: an inherited one works there, but Wine's library knows only
-/// those that it has made itself.
+/// Duplicates the socket in the way of passing one to another process. On Windows an inherited socket works, but Wine's library
+/// knows only sockets that it has created itself.
 fn duplicate(socket: BorrowedHandle<'_>) -> io::Result<Handle> {
     let mut described = WSAPROTOCOL_INFOW::default();
-    // SAFETY: one structure is written, and then read; what is given out is owned by nobody.
+    // SAFETY: one structure is written, and then read; the new handle has no other owner.
     unsafe {
         check(WSADuplicateSocketW(number(socket), std::process::id(), &raw mut described))?;
         let any = FROM_PROTOCOL_INFO;
@@ -86,10 +87,10 @@ impl Buffer {
     }
 }
 
-/// How many bytes the buffer may hold.
+/// Returns the size of the buffer in bytes.
 ///
 /// # Errors
-/// If it is no socket.
+/// Returns an error if the handle is not a socket.
 pub fn buffer_bytes(socket: BorrowedHandle<'_>, buffer: Buffer) -> io::Result<usize> {
     let mut bytes = 0i32;
     let mut len = size_of::<i32>() as i32;
@@ -104,13 +105,13 @@ pub fn buffer_bytes(socket: BorrowedHandle<'_>, buffer: Buffer) -> io::Result<us
 /// Sets a buffer to `bytes`.
 ///
 /// # Errors
-/// `PermissionDenied` where it is smaller all the same.
+/// Returns `PermissionDenied` if the buffer is still smaller.
 pub fn set_buffer(socket: BorrowedHandle<'_>, buffer: Buffer, bytes: usize) -> io::Result<()> {
     ask_for_buffer(socket, buffer, bytes)?;
     match buffer_bytes(socket, buffer)? {
         in_force if in_force >= bytes => Ok(()),
         in_force => {
-            let words = format!("a socket's buffer of {bytes} bytes was asked for, and it has {in_force}");
+            let words = format!("a socket buffer of {bytes} bytes was requested, but it has {in_force}");
             Err(io::Error::new(io::ErrorKind::PermissionDenied, words))
         }
     }
@@ -122,32 +123,33 @@ pub(crate) fn ask_for_buffer(socket: BorrowedHandle<'_>, buffer: Buffer, bytes: 
     check(unsafe { setsockopt(number(socket), SOL_SOCKET, buffer.option(), (&raw const bytes).cast(), len) })
 }
 
-/// The most that one call is asked for.
+/// Returns the number of bytes for one call, which is limited to 31 bits.
 fn length(bytes: usize) -> i32 {
     i32::try_from(bytes).unwrap_or(i32::MAX)
 }
 
-/// What a call gave: a count, or an error.
+/// Returns the count of a call, or its error.
 #[inline]
 fn count(result: i32) -> io::Result<usize> {
     if result == SOCKET_ERROR { Err(io::Error::last_os_error()) } else { Ok(result as usize) }
 }
 
-/// One `send`. For a stream it may take less than all.
+/// Makes one `send` call. On a stream it may send fewer bytes.
 #[inline]
 pub fn send(socket: BorrowedHandle<'_>, bytes: &[u8]) -> io::Result<usize> {
     // SAFETY: Windows only reads the bytes.
     count(unsafe { send_bytes(number(socket), bytes.as_ptr(), length(bytes.len()), 0) })
 }
 
-/// One `recv`. 0 is the end of a stream.
+/// Makes one `recv` call. 0 is the end of a stream.
 #[inline]
 pub fn receive(socket: BorrowedHandle<'_>, buffer: &mut [u8]) -> io::Result<usize> {
-    // SAFETY: at most so many bytes are written into a buffer that we hold exclusively.
+    // SAFETY: at most `buffer.len()` bytes are written into a buffer that we hold exclusively.
     count(unsafe { recv(number(socket), buffer.as_mut_ptr(), length(buffer.len()), 0) })
 }
 
-/// One `recv` of a message. Of one that is longer than the buffer Windows does not tell the length: then it is one more.
+/// Makes one `recv` call for a message. For a message longer than the buffer it returns the buffer's length plus one, because
+/// Windows does not report the length.
 #[inline]
 pub fn receive_message(socket: BorrowedHandle<'_>, buffer: &mut [u8]) -> io::Result<usize> {
     match receive(socket, buffer) {
@@ -156,29 +158,29 @@ pub fn receive_message(socket: BorrowedHandle<'_>, buffer: &mut [u8]) -> io::Res
     }
 }
 
-/// Whether this Windows has UNIX stream sockets.
+/// Checks whether this Windows has UNIX stream sockets.
 ///
 /// # Errors
-/// Why it has none.
+/// Returns the reason if it has none.
 pub fn has_unix_streams() -> io::Result<()> {
     unix_socket().map(drop)
 }
 
 fn unix_socket() -> io::Result<Handle> {
     start()?;
-    // SAFETY: what is given out is owned by nobody.
+    // SAFETY: the new socket has no other owner.
     let made = unsafe { WSASocketW(AF_UNIX.into(), SOCK_STREAM, 0, null(), 0, WSA_FLAG_OVERLAPPED) };
     if made == INVALID_SOCKET {
         return Err(io::Error::last_os_error()).context(|| "socket AF_UNIX");
     }
-    // SAFETY: as above, and a socket is a handle of Windows' own.
+    // SAFETY: the new socket has no other owner, and is a handle of Windows.
     Ok(unsafe { Handle::from_raw_handle(made as RawHandle) })
 }
 
-/// A pair connected over a path in `folder`, which is gone again when this returns.
+/// Returns a pair connected over a path in `folder`, and removes the path before it returns.
 ///
 /// # Errors
-/// If there are no such sockets, or the path is too long.
+/// Returns an error if there are no such sockets, or the path is too long.
 pub fn unix_stream_pair(folder: &Path) -> io::Result<(Handle, Handle)> {
     let path = folder.join("responder.socket");
     let pair = connected_pair(&path);
@@ -193,7 +195,7 @@ fn connected_pair(path: &Path) -> io::Result<(Handle, Handle)> {
     let address = unix_address(path)?;
     let (address, length) = ((&raw const address).cast(), size_of::<SOCKADDR_UN>() as i32);
     let (listener, initiator) = (unix_socket()?, unix_socket()?);
-    // SAFETY: the address is read; what is given out is owned by nobody.
+    // SAFETY: the address is only read; the new socket has no other owner.
     unsafe {
         check(bind(number(listener.as_handle()), address, length)).context(|| "bind")?;
         check(listen(number(listener.as_handle()), 1)).context(|| "listen")?;
@@ -212,8 +214,8 @@ fn unix_address(path: &Path) -> io::Result<SOCKADDR_UN> {
     let most = address.sun_path.len() - 1;
     if text.is_empty() || text.len() > most {
         let words = format!(
-            "the path of a UNIX socket in the run's folder would have {} bytes, and {most} fit: set TMP to a folder with a \
-             shorter name",
+            "the path of a UNIX socket in the run's directory would have {} bytes, but the maximum is {most}: set \
+             TMP to a directory with a shorter path",
             text.len()
         );
         return Err(io::Error::new(io::ErrorKind::InvalidInput, words));

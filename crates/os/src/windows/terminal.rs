@@ -6,13 +6,13 @@ use windows_sys::Win32::System::Console::{
     CONSOLE_SCREEN_BUFFER_INFO, GetConsoleScreenBufferInfo, SMALL_RECT,
 };
 
-/// How many columns the terminal has; `None` if it is none.
+/// Returns the number of columns of the terminal; `None` if the handle is not a terminal.
 pub fn columns(terminal: BorrowedHandle<'_>) -> Option<usize> {
     let window = window(terminal)?;
     between(window.Left, window.Right)
 }
 
-/// How many lines the terminal has; `None` if it is none.
+/// Returns the number of lines of the terminal; `None` if the handle is not a terminal.
 pub fn lines(terminal: BorrowedHandle<'_>) -> Option<usize> {
     let window = window(terminal)?;
     between(window.Top, window.Bottom)

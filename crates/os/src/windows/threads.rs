@@ -9,7 +9,7 @@ use windows_sys::Win32::System::Diagnostics::ToolHelp::{
 };
 use windows_sys::Win32::System::Threading::{OpenThread, ResumeThread, SuspendThread, THREAD_SUSPEND_RESUME};
 
-/// Whether every thread of a process was suspended by somebody. To look, each is suspended once more for a moment.
+/// Returns whether every thread of a process is suspended. The check suspends each thread once more for a moment.
 pub(crate) fn all_suspended(process: u32) -> bool {
     let threads = of_process(process).unwrap_or_default();
     !threads.is_empty() && threads.into_iter().all(is_suspended)
@@ -22,17 +22,17 @@ fn is_suspended(thread: u32) -> bool {
     before > 0
 }
 
-/// Suspends every thread of a process, as a debugger does that looks at it.
+/// Suspends every thread of a process, as a debugger does.
 ///
 /// # Errors
-/// If there is no such process, or it is not this user's.
+/// Returns an error if there is no such process, or it belongs to another user.
 pub fn suspend(process: u32) -> io::Result<()> {
     of_process(process)?.into_iter().try_for_each(|thread| suspend_thread(thread).map(drop))
 }
 
-/// Suspends a thread, and gives how often it was suspended before.
+/// Suspends a thread, and returns its handle and the number of times that it was suspended before.
 fn suspend_thread(thread: u32) -> io::Result<(Handle, u32)> {
-    // SAFETY: what is opened is owned by nobody, and no memory is involved.
+    // SAFETY: the new handle has no other owner, and no memory is involved.
     unsafe {
         let thread = own(OpenThread(THREAD_SUSPEND_RESUME, 0, thread))?;
         match SuspendThread(thread.as_raw_handle()) {
@@ -42,13 +42,13 @@ fn suspend_thread(thread: u32) -> io::Result<(Handle, u32)> {
     }
 }
 
-/// The numbers of its threads.
+/// Returns the thread IDs of the process.
 fn of_process(process: u32) -> io::Result<Vec<u32>> {
-    // SAFETY: what is given out is owned by nobody.
+    // SAFETY: the new handle has no other owner.
     let snapshot: Handle = unsafe { own(CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0))? };
     let mut entry = THREADENTRY32 { dwSize: size_of::<THREADENTRY32>() as u32, ..Default::default() };
     let mut found = Vec::new();
-    // SAFETY: one structure is filled, whose size it has.
+    // SAFETY: one structure is filled, which contains its size.
     let mut more = unsafe { Thread32First(snapshot.as_raw_handle(), &raw mut entry) };
     while more != 0 {
         if entry.th32OwnerProcessID == process {

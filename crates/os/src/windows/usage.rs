@@ -1,4 +1,4 @@
-//! What this process has used so far, by `GetProcessTimes` and `GetProcessMemoryInfo`.
+//! Resources that this process has used so far, from `GetProcessTimes` and `GetProcessMemoryInfo`.
 
 use crate::usage::Usage;
 use crate::windows::clock::nanoseconds;
@@ -8,11 +8,11 @@ use windows_sys::Win32::Foundation::FILETIME;
 use windows_sys::Win32::System::ProcessStatus::{K32GetProcessMemoryInfo, PROCESS_MEMORY_COUNTERS};
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, GetProcessTimes};
 
-/// What the calling process has used so far. Windows counts no switches of a process, and does not tell faults that read a
-/// disk from others.
+/// Returns the resources that the calling process has used so far. Windows reports no context switches of a process, and does not
+/// distinguish page faults that read a disk from others.
 ///
 /// # Errors
-/// None that is known.
+/// No failure is known.
 pub fn now() -> io::Result<Usage> {
     let mut times = [FILETIME { dwLowDateTime: 0, dwHighDateTime: 0 }; 4];
     let [created, ended, kernel, user] = &mut times;

@@ -1,7 +1,7 @@
 //! Message-only windows, to which other processes send bytes with `WM_COPYDATA`.
 //!
-//! Such a message goes past the queue: whoever sends it waits until the window's thread has taken it, which a thread does while it
-//! waits for messages, or while it sends one itself.
+//! Such a message bypasses the queue: the sender waits until the window's thread has received it. A thread receives messages
+//! while it waits for messages, or while it sends one itself.
 
 use crate::error::Context;
 use crate::windows::return_value::wide;
@@ -22,8 +22,8 @@ use windows_sys::Win32::UI::WindowsAndMessaging::{
     WM_COPYDATA, WNDCLASSW,
 };
 
-/// The functions of the library for windows, with their types: it is loaded by who needs one, since every process that has it
-/// starts more slowly.
+/// The functions of the library for windows, with their types. The library is loaded only if it is needed, because every process
+/// that has it starts more slowly.
 macro_rules! functions {
     ($($field:ident = $name:literal: fn($($argument:ty),*) -> $result:ty;)*) => {
         struct Functions {
@@ -65,36 +65,36 @@ functions! {
     set_window_data = c"SetWindowLongPtrW": fn(HWND, i32, isize) -> isize;
 }
 
-/// Those functions, loaded by the first who asks.
+/// Returns the functions, and loads them in the first call.
 fn functions() -> io::Result<&'static Functions> {
     static LOADED: OnceLock<Option<Functions>> = OnceLock::new();
     let loaded = LOADED.get_or_init(Functions::load).as_ref();
     loaded.ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "user32.dll cannot be loaded"))
 }
 
-/// The class of all of them.
+/// Class of all these windows.
 const CLASS: &str = "furlong-window";
-/// What bytes between them are marked with.
+/// Mark of bytes that furlong's windows send.
 const MARK: usize = 0x6675_726c;
-/// What the window says of bytes that it has taken. Zero is what a window says that knows nothing of them.
+/// Answer of a window that has received the bytes. A window that does not know such messages answers 0.
 const TAKEN: LRESULT = 1;
 
-/// A window that takes bytes. It belongs to the thread that has made it.
+/// A window that receives bytes. It belongs to the thread that has created it.
 pub struct Window {
     functions: &'static Functions,
     window: HWND,
-    /// What the window's procedure sees, by its address.
+    /// The state that the window's procedure accesses, by its address.
     inbox: Box<Inbox>,
 }
 
-/// What has been taken.
+/// Received messages.
 #[derive(Debug, Default)]
 struct Inbox {
-    /// Where the next message goes, while somebody waits for it.
+    /// Buffer for the next message, while a receiver waits for it.
     room: Cell<Option<NonNull<[u8]>>>,
-    /// The length of the message that went there.
+    /// Length of the message that was copied there.
     length: Cell<Option<usize>>,
-    /// Those that came when nobody waited.
+    /// Messages that arrived while no receiver waited.
     early: RefCell<VecDeque<Vec<u8>>>,
 }
 
@@ -103,8 +103,8 @@ impl Inbox {
         match self.room.take() {
             Some(room) => {
                 let count = bytes.len().min(room.len());
-                // SAFETY: who waits lends that room until it has ended to wait, and does so in a call of this very thread; the
-                // bytes of a message are elsewhere.
+                // SAFETY: a receiver provides that buffer until its wait ends, and this code runs inside a call of the same
+                // thread, during the wait; the bytes of a message are elsewhere.
                 unsafe { bytes.as_ptr().copy_to_nonoverlapping(room.as_ptr().cast(), count) };
                 self.length.set(Some(bytes.len()));
             }
@@ -113,17 +113,17 @@ impl Inbox {
     }
 }
 
-/// The procedure of every such window.
+/// The procedure of all these windows.
 unsafe extern "system" fn procedure(window: HWND, message: u32, from: WPARAM, data: LPARAM) -> LRESULT {
     let Ok(functions) = functions() else { return 0 };
     if message != WM_COPYDATA {
-        // SAFETY: these are the arguments that came.
+        // SAFETY: these are the arguments that Windows passed.
         return unsafe { (functions.default_procedure)(window, message, from, data) };
     }
-    // SAFETY: only asks; what is there is the address that `Window::new` has set, or zero.
+    // SAFETY: the call only reads the number that `Window::new` has set, or zero.
     let inbox = unsafe { (functions.get_window_data)(window, GWLP_USERDATA) } as *const Inbox;
-    // SAFETY: the inbox lives as long as the window, and of it only shared references are made. Windows gives the address of
-    // what was sent, which stays for this call, with the bytes that it names.
+    // SAFETY: the inbox lives as long as the window, and only shared references to it exist. Windows passes the address of the
+    // sent structure, which is valid for this call, with the bytes that it names.
     let (Some(inbox), Some(sent)) =
         (unsafe { inbox.as_ref() }, unsafe { (data as *const COPYDATASTRUCT).as_ref() })
     else {
@@ -134,7 +134,7 @@ unsafe extern "system" fn procedure(window: HWND, message: u32, from: WPARAM, da
     }
     let bytes = match sent.cbData as usize {
         0 => &[],
-        // SAFETY: as above.
+        // SAFETY: the bytes that the structure names are valid for this call.
         length => unsafe { std::slice::from_raw_parts(sent.lpData.cast::<u8>(), length) },
     };
     inbox.take(bytes);
@@ -146,7 +146,7 @@ fn class(functions: &Functions) -> io::Result<()> {
     static REGISTERED: OnceLock<u16> = OnceLock::new();
     let name = wide(CLASS);
     let register = || {
-        // SAFETY: null asks for this program.
+        // SAFETY: null means this program.
         let program = unsafe { GetModuleHandleW(null()) };
         let class = WNDCLASSW {
             style: 0,
@@ -160,7 +160,7 @@ fn class(functions: &Functions) -> io::Result<()> {
             lpszMenuName: null(),
             lpszClassName: name.as_ptr(),
         };
-        // SAFETY: the name ends with a zero, and Windows keeps a copy of all of it.
+        // SAFETY: the name ends with a zero, and Windows copies the structure and the name.
         unsafe { (functions.register_class)(&class) }
     };
     match REGISTERED.get_or_init(register) {
@@ -176,15 +176,15 @@ impl fmt::Debug for Window {
 }
 
 impl Window {
-    /// One of this name, which nobody sees.
+    /// Creates an invisible window with this name.
     ///
     /// # Errors
-    /// Where windows cannot be made, as in a process without a window station.
+    /// Returns an error if windows cannot be created, for example in a process without a window station.
     pub fn new(name: &str) -> io::Result<Window> {
         let functions = functions()?;
         class(functions)?;
         let (class, title) = (wide(CLASS), wide(name));
-        // SAFETY: both names end with a zero; null asks for no menu, this program and nothing to pass on.
+        // SAFETY: both names end with a zero; null means no menu, this program and no data to pass on.
         let window = unsafe {
             (functions.create_window)(
                 0,
@@ -206,20 +206,21 @@ impl Window {
         }
         let made = Window { functions, window, inbox: Box::default() };
         let address = std::ptr::from_ref(&*made.inbox) as isize;
-        // SAFETY: only sets a number, which `procedure` reads; `drop` destroys the window before what is there.
+        // SAFETY: the call only sets a number, which `procedure` reads; `drop` destroys the window before the inbox at that
+        // address.
         unsafe { (functions.set_window_data)(window, GWLP_USERDATA, address) };
         Ok(made)
     }
 
-    /// Sends bytes to another one, and waits until its thread has taken them.
+    /// Sends bytes to another window, and waits until its thread has received them.
     ///
     /// # Errors
-    /// `BrokenPipe` if it is not there any more.
+    /// Returns `BrokenPipe` if the window no longer exists.
     #[inline]
     pub fn send(&self, to: WindowName, bytes: &[u8]) -> io::Result<()> {
         let length = u32::try_from(bytes.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
         let data = COPYDATASTRUCT { dwData: MARK, cbData: length, lpData: bytes.as_ptr().cast_mut().cast() };
-        // SAFETY: Windows copies the bytes, and nobody writes to them; they stay for the call.
+        // SAFETY: Windows copies the bytes, and no code writes to them; they stay valid for the call.
         let said = unsafe {
             SetLastError(0);
             (self.functions.send_message)(to.0, WM_COPYDATA, self.window as WPARAM, &raw const data as LPARAM)
@@ -227,18 +228,18 @@ impl Window {
         if said == TAKEN {
             return Ok(());
         }
-        // SAFETY: only asks.
+        // SAFETY: the call only reads the error number of this thread.
         match unsafe { GetLastError() } {
-            0 => Err(io::Error::other("a window has not taken what was sent")),
+            0 => Err(io::Error::other("a window did not accept the message")),
             ERROR_INVALID_WINDOW_HANDLE => Err(io::ErrorKind::BrokenPipe.into()),
             code => Err(io::Error::from_raw_os_error(code as i32)),
         }
     }
 
-    /// Waits for bytes, and gives how many came, of which as many are in `buffer` as there is room for.
+    /// Waits for a message and returns its length; copies as much of it into `buffer` as fits.
     ///
     /// # Errors
-    /// If nothing can be waited for.
+    /// Returns an error if the wait fails.
     #[inline]
     pub fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
         if let Some(early) = self.inbox.early.borrow_mut().pop_front() {
@@ -256,13 +257,13 @@ impl Window {
         loop {
             let mut message = MSG::default();
             let flags = PM_NOREMOVE | PM_QS_SENDMESSAGE;
-            // SAFETY: the place for a message that was posted, of which there are none; those that were sent are passed to the
+            // SAFETY: the call gets a valid place for a posted message, of which there are none; sent messages are passed to the
             // procedure.
             unsafe { (self.functions.peek_message)(&mut message, null_mut(), 0, 0, flags) };
             if let Some(length) = self.inbox.length.take() {
                 return Ok(length);
             }
-            // SAFETY: no handle is waited for.
+            // SAFETY: the call waits for no handle.
             let woken = unsafe {
                 (self.functions.wait_for_messages)(0, null(), INFINITE, QS_SENDMESSAGE, MWMO_INPUTAVAILABLE)
             };
@@ -275,7 +276,7 @@ impl Window {
 
 impl Drop for Window {
     fn drop(&mut self) {
-        // SAFETY: the window is this thread's own; nothing is sent to it afterwards.
+        // SAFETY: the window is this thread's own; no message is sent to it afterwards.
         unsafe { (self.functions.destroy_window)(self.window) };
     }
 }
@@ -285,10 +286,10 @@ impl Drop for Window {
 pub struct WindowName(HWND);
 
 impl WindowName {
-    /// The one that was made with this name.
+    /// Returns the window that was created with this name.
     ///
     /// # Errors
-    /// `NotFound` if there is none.
+    /// Returns `NotFound` if there is none.
     pub fn find(name: &str) -> io::Result<WindowName> {
         let functions = functions()?;
         let (class, title) = (wide(CLASS), wide(name));

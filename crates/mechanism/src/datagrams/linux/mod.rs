@@ -1,4 +1,4 @@
-//! Sockets of Linux's that keep messages apart.
+//! Linux sockets that keep message boundaries.
 
 pub(crate) mod scm_rights;
 mod two_sockets;

@@ -1,12 +1,11 @@
-//! A sealed memfd for each message, handed over a UNIX socket (SCM_RIGHTS).
+//! A sealed memfd for each message, passed over a UNIX socket (SCM_RIGHTS).
 //!
-//! The sender writes the message into a new memfd, seals it so that nobody can change it any more, sends the descriptor, and
-//! closes its own. The receiver looks at the seals, maps the memory and reads it where it lies. Nothing passes through a
-//! buffer of the kernel, and neither side need trust the other. But each message makes, maps and frees an object, whose pages
-//! are allocated, filled and faulted in one by one. Expect three times `unix-seqpacket` for short messages between two cores, where
-//! a wake-up is most of that one's time, and seven times and more at 64 KiB and above, or where both ends are in one process; in
-//! processor time too. It
-//! pays where one object serves for many messages, or a receiver reads little of each.
+//! The sender writes the message into a new memfd, seals it so that no process can change it any more, sends the descriptor,
+//! and closes its own. The receiver checks the seals, maps the memory and reads it in place. No data passes through a kernel
+//! buffer, and neither side need trust the other. But each message creates, maps and frees an object, whose pages are
+//! allocated, filled and faulted in one by one. Expect three times the latency and CPU time of `unix-seqpacket` for short
+//! messages across cores, where a wake-up is most of its latency. Expect seven times and more at 64 KiB and above, or if both
+//! ends are in one process. It pays if one object serves for many messages, or if a receiver reads little of each.
 
 use crate::socket_link::{Holds, link};
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
@@ -23,11 +22,11 @@ use furlong_os::socket::{self, Kind};
 use furlong_os::{AsHandle, BorrowedHandle, Handle};
 use std::io;
 
-/// Bytes of a socket's buffer: the fewest that the kernel allows. All that is under way is memory that nobody counts, so it
-/// must be few messages.
+/// Size of a socket's buffer: the minimum that the kernel allows. The memory of messages in flight counts against no limit, so
+/// their number must be small.
 const BUFFER_BYTES: usize = 2304;
 
-/// Memory objects, handed over.
+/// Memory objects, passed over a socket.
 #[derive(Debug)]
 pub struct ScmRights;
 
@@ -75,7 +74,7 @@ impl Mechanism for ScmRights {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        // What goes through the socket is a byte.
+        // Only one byte per message goes through the socket.
         let specification = LinkSpecification {
             sizes_bytes: [1; 2],
             buffer_bytes: Some(BUFFER_BYTES),
@@ -91,7 +90,7 @@ impl Mechanism for ScmRights {
     }
 }
 
-/// A socket that descriptors pass through.
+/// A socket that carries descriptors.
 #[derive(Debug)]
 pub struct Objects {
     socket: Handle,

@@ -1,4 +1,4 @@
-//! A socket for each way: one that sends to several and one that their answers come to, and an end with one of each.
+//! Links with separate sockets for each direction: one that sends to several receivers, and one that receives their answers.
 
 use crate::datagrams::datagram::{make_room, receive_one, send_one};
 use crate::handle_pair::HandlePair;
@@ -9,18 +9,18 @@ use furlong_model::{Role, Room};
 use furlong_os::{AsHandle, BorrowedHandle, Handle};
 use std::io;
 
-/// The sockets of a link on which one sends to several.
+/// The sockets of a link from one sender to several receivers.
 pub(super) struct ToMembers {
-    /// Of the initiator.
+    /// Socket of the initiator.
     pub sender: Handle,
-    /// One of each receiver.
+    /// One socket per receiver.
     pub members: Vec<Handle>,
-    /// A pair for answers: where they come, and which sends them.
+    /// A pair for answers: the receiving socket and the sending one.
     pub answers: (Handle, Handle),
 }
 
 impl ToMembers {
-    /// Makes room in all of them, and hands them over. `room_of_each` says how much of the room is one receiver's.
+    /// Makes room in all sockets and makes a link of them. `room_of_each` returns one receiver's share of the room.
     pub(super) fn link(
         self,
         specification: &LinkSpecification,
@@ -45,7 +45,7 @@ impl ToMembers {
     }
 }
 
-/// A socket to send by and one to receive by, on which one call carries one message.
+/// A socket to send through and one to receive from, each with one call per message.
 #[derive(Debug)]
 pub struct TwoSockets {
     ways: HandlePair,

@@ -1,9 +1,9 @@
 //! UDP multicast over the loopback interface.
 //!
-//! One call sends a datagram to a group, and every socket that has joined it gets a copy of its own: the sender passes through the
-//! protocol and the loopback device once, and the kernel clones what arrives for each receiver, without copying the bytes. So
-//! expect of one receiver the figures of `udp`, and of several a call that takes longer with each by less than a call. A receiver whose
-//! buffer is full loses what comes, and is not told: the numbers of the messages tell it.
+//! One call sends a datagram to a group, and every socket that has joined the group gets a copy. The datagram passes through
+//! the protocol and the loopback device once, and the kernel clones the packet for each receiver, without copying the bytes. So
+//! expect the figures of `udp` with one receiver. With several, each receiver lengthens the call by less than a call. A
+//! receiver whose buffer is full loses datagrams and is not notified: the numbers of the messages reveal it.
 
 use super::two_sockets::{ToMembers, TwoSockets};
 use crate::datagrams::datagram::DATAGRAM_CALLS;
@@ -26,7 +26,7 @@ pub struct UdpMulticast;
 impl Mechanism for UdpMulticast {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "udp-multicast",
-        summary: "UDP to a group of receivers over loopback; who has no room loses the datagram",
+        summary: "UDP to a group of receivers over loopback; a receiver without room loses the datagram",
         family: Family::Socket,
         waits: SOCKET_WAITS,
         boundaries: true,

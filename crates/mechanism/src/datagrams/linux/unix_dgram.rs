@@ -1,7 +1,7 @@
 //! UNIX datagram sockets.
 //!
-//! Messages without a connection, but unlike UDP's none is ever lost: a sender waits when the receiver's queue
-//! is full. Expect `unix-stream`'s figures, a little less for the simpler receive.
+//! Messages without a connection. Unlike UDP's, none is lost, because a sender waits if the receiver's queue is full. Expect
+//! the figures of `unix-stream`, a little less for the simpler receive.
 
 use super::unix_limits::unix_limits;
 use crate::datagrams::datagram::DATAGRAM_CALLS;

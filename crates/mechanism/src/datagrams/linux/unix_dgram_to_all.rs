@@ -1,9 +1,9 @@
-//! UNIX datagram sockets, to all of which one call sends.
+//! UNIX datagram sockets, with one call that sends to all of them.
 //!
-//! `sendmmsg` takes a list of messages, each with its address: here the same bytes for each receiver. In the kernel it is a loop
-//! around what `sendmsg` does, copy and wake-up included, so what is saved for each receiver but the first is the way into the kernel
-//! and out of it. Expect of one receiver the figures of `unix-dgram`, and of several a little less processor time than a link each
-//! takes. A receiver without room holds up those behind it in the list.
+//! `sendmmsg` accepts a list of messages, each with its address: here the same bytes for each receiver. The kernel runs
+//! `sendmsg` in a loop, with copy and wake-up, so only the entry into the kernel is saved for each receiver but the first.
+//! Expect the figures of `unix-dgram` with one receiver, and with several a little less CPU time than with a link each. A
+//! receiver without room delays the receivers behind it in the list.
 
 use super::two_sockets::{ToMembers, TwoSockets};
 use super::unix_limits::unix_limits;
@@ -19,14 +19,14 @@ use furlong_os::socket::{self, Kind};
 use furlong_os::{AsHandle, Handle};
 use std::io;
 
-/// Sockets that the kernel has named.
+/// Sockets with addresses that the kernel has assigned.
 #[derive(Debug)]
 pub struct UnixDgramToAll;
 
 impl Mechanism for UnixDgramToAll {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "unix-dgram-to-all",
-        summary: "UNIX datagram sockets, to all of which one sendmmsg sends",
+        summary: "UNIX datagram sockets, one per receiver, with a single sendmmsg for all",
         family: Family::Socket,
         waits: &[Wait::Block],
         boundaries: true,
@@ -54,7 +54,7 @@ impl Mechanism for UnixDgramToAll {
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
         let (sender, members) = sockets(specification.receivers)?;
         let named = members.iter().map(Handle::try_clone).collect::<io::Result<Vec<_>>>()?;
-        // What all have not read yet is in the buffer of the one who sends.
+        // The sender's buffer holds the messages that the receivers have not read yet.
         let of_each = |depth: Depth| match depth {
             Depth::Messages(all) => Depth::Messages((all / named.len() as u64).max(1)),
             unbounded => unbounded,
@@ -84,7 +84,7 @@ impl Mechanism for UnixDgramToAll {
     }
 }
 
-/// A socket, and those to whom it sends.
+/// A socket, and the addresses to which it sends.
 #[derive(Debug)]
 pub struct Datagrams {
     socket: Handle,

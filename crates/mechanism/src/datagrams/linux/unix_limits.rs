@@ -1,4 +1,4 @@
-//! How large a message a UNIX socket takes.
+//! The maximum message size of a UNIX socket.
 
 use crate::Message;
 use crate::datagrams::datagram::BOOKKEEPING_BYTES;
@@ -8,7 +8,7 @@ use furlong_os::handle::set_non_blocking;
 use furlong_os::socket::{self, Buffer, Kind};
 use std::io;
 
-/// What limits a message on a UNIX socket of this kind.
+/// Returns the limits of a message on a UNIX socket of this kind.
 pub(super) fn unix_limits(kind: Kind) -> Result<Limits, Unavailable> {
     match largest_unix_message(kind) {
         Ok(size) => Ok(Limits::at(
@@ -20,8 +20,8 @@ pub(super) fn unix_limits(kind: Kind) -> Result<Limits, Unavailable> {
     }
 }
 
-/// The largest message that a pair of UNIX sockets of this kind carries here, found by sending some: the
-/// limit depends on buffers, rights and how much memory the kernel finds in one piece.
+/// Returns the size of the largest message that a pair of UNIX sockets of this kind carries here, determined by sending some.
+/// The limit depends on buffers, privileges and how much contiguous memory the kernel finds.
 fn largest_unix_message(kind: Kind) -> io::Result<usize> {
     const CEILING: usize = 64 << 20;
     let (sender, receiver) = socket::socketpair(kind)?;

@@ -1,7 +1,7 @@
-//! UNIX sequential-packet sockets: a connection that keeps messages apart.
+//! UNIX sequential-packet sockets: a connection that keeps message boundaries.
 //!
-//! One buffer a message, as a stream's, without the work of splitting and joining. Expect `unix-stream`'s
-//! figures for small messages; a message must fit into one buffer, which bounds its size.
+//! One buffer per message, like a stream's, without the work of splitting and joining. Expect the figures of `unix-stream` for
+//! small messages. A message must fit into one buffer, which bounds its size.
 
 use super::unix_limits::unix_limits;
 use crate::datagrams::datagram::DATAGRAM_CALLS;

@@ -1,8 +1,8 @@
-//! Two locks each way, which a sender holds and gives up in turns.
+//! Two locks in each direction, which a sender holds alternately.
 //!
-//! The sender always holds the lock of the message that it has not sent yet. To send, it takes the other one and gives this
-//! one up; the receiver waits for it, and gives it up at once. So the receiver always sleeps until a message is there, and
-//! a lock is as good as a notification.
+//! The sender always holds the lock of the message that it has not sent yet. To send, it acquires the other lock and releases
+//! this one. The receiver waits for the lock, and releases it at once. So the receiver always sleeps until a message arrives,
+//! and a lock works as a notification.
 
 use crate::memory::doorbell::Doorbell;
 use crate::{EndpointSetup, Link, LinkSpecification};
@@ -14,25 +14,25 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A kind of lock, two each way.
+/// A kind of lock, two in each direction.
 pub trait Lock: Sized + 'static {
-    /// How it is called.
+    /// Wait strategies of its benchmarks.
     const WAITS: &'static [Wait];
-    /// Taking one and giving one up, by who sends and by who receives.
+    /// Calls to acquire and to release a lock, of the sender and of the receiver.
     const CALLS: Calls;
-    /// What a receiver that waits notices when the holder ends.
+    /// Notice that a waiting receiver gets when the holder exits.
     const PEER_DEATH: PeerDeath = PeerDeath::Unnoticed;
 
-    /// Makes them, in the supervisor.
+    /// Makes the locks, in the supervisor.
     fn create(specification: &LinkSpecification, link: &mut Link) -> io::Result<()>;
 
-    /// Takes this role's part.
+    /// Takes this role's locks from the set-up.
     fn open(setup: &mut EndpointSetup) -> io::Result<Self>;
 
-    /// Takes lock 0 or 1 of those that `sender` holds in turns; waits for that.
+    /// Waits for lock 0 or 1 of those that `sender` holds alternately, and acquires it.
     fn acquire(&self, sender: Role, number: u32) -> io::Result<()>;
 
-    /// Gives it up.
+    /// Releases the lock.
     fn release(&self, sender: Role, number: u32) -> io::Result<()>;
 }
 
@@ -44,7 +44,7 @@ pub struct Locks<L> {
     kind: PhantomData<L>,
 }
 
-/// Which lock belongs to the message after so many.
+/// Returns the lock of the message that follows this number of messages.
 fn lock_of(messages: u32) -> u32 {
     messages % 2
 }
@@ -79,7 +79,7 @@ impl<L: Lock> Doorbell for Locks<L> {
             if word.load(Ordering::Acquire) != seen {
                 return Ok(());
             }
-            // The other end has not been opened yet and does not hold its first lock.
+            // The other end is not open yet and does not hold its first lock.
             cpu::yield_now();
         }
     }

@@ -1,4 +1,4 @@
-//! How the receiver of a message in shared memory waits, and how its sender wakes it: one way, one file.
+//! How the receiver of a message in shared memory waits, and how its sender wakes it: one strategy per file.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -28,51 +28,51 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-/// A way to wait for a word in shared memory to change, and to tell that it has.
+/// A way to wait until a word in shared memory changes, and to report its change.
 pub trait Doorbell: Sized + 'static {
-    /// The waits of its rows: one, unless it is a descriptor that can be waited for outside.
+    /// Wait strategies of its benchmarks: one, unless it is a descriptor that can be waited for outside.
     const WAITS: &'static [Wait];
     /// The system calls of ringing and waiting.
     const CALLS: Calls;
-    /// What a receiver that waits notices when the other side goes away.
+    /// Notice that a waiting receiver gets when the other side exits.
     const PEER_DEATH: PeerDeath = PeerDeath::Unnoticed;
-    /// Whether somebody may wait for [`readiness`](Doorbell::readiness) before the mailbox hears of it. What was taken
-    /// is then made known at once, since the other side may wait for that.
+    /// Whether a caller may wait for [`readiness`](Doorbell::readiness) outside the mailbox. A received message is then
+    /// acknowledged at once, because the other side may wait for that.
     const MAY_WAIT_OUTSIDE: bool = false;
 
-    /// Whether this machine has it.
+    /// Returns an error if this machine does not have it.
     fn probe() -> Result<(), Unavailable> {
         Ok(())
     }
 
-    /// Makes what both roles need, in the supervisor.
+    /// Makes the objects of both roles, in the supervisor.
     fn create(_spec: &LinkSpecification, _region: &Arc<Region>, _link: &mut Link) -> io::Result<()> {
         Ok(())
     }
 
-    /// Takes this role's part.
+    /// Takes this role's objects from the set-up.
     fn open(
         specification: &LinkSpecification,
         setup: &mut EndpointSetup,
         region: &Arc<Region>,
     ) -> io::Result<Self>;
 
-    /// Tells the other side that `word` has changed. Called exactly once for each change.
+    /// Reports to the other side that `word` has changed. Called exactly once for each change.
     fn ring(&self, word: &AtomicU32) -> io::Result<()>;
 
-    /// Waits until `word` no longer holds `seen`. Called exactly once for each change, and again after it said
-    /// `WouldBlock`, which one that was opened non-blocking does.
+    /// Waits until `word` no longer holds `seen`. Called exactly once for each change, and again after it returned
+    /// `WouldBlock`, which a non-blocking doorbell does.
     fn wait(&self, word: &AtomicU32, seen: u32) -> io::Result<()>;
 
-    /// The descriptor that `select` and its kin may watch; `None` if there is none.
+    /// Returns the descriptor that `select`, `poll` and `epoll` may watch; `None` if there is none.
     fn readiness(&self, _interest: Interest) -> Option<BorrowedHandle<'_>> {
         None
     }
 }
 
-/// One that several processes may wait for at the same moment.
+/// A doorbell that several processes may wait for at once.
 #[cfg_attr(windows, expect(dead_code, reason = "no row of Windows broadcasts"))]
 pub trait ManyWaiters: Doorbell {
-    /// Tells all of them that `word` has changed. Called exactly once for each change.
+    /// Reports to all waiting processes that `word` has changed. Called exactly once for each change.
     fn ring_all(&self, word: &AtomicU32) -> io::Result<()>;
 }

@@ -1,4 +1,4 @@
-//! No doorbell: the receiver looks again and again.
+//! No doorbell: the receiver busy-waits.
 
 use super::{Doorbell, ManyWaiters};
 use crate::{EndpointSetup, LinkSpecification};
@@ -9,7 +9,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Watches the word without giving up the processor.
+/// Reads the word repeatedly without yielding the CPU.
 #[derive(Debug)]
 pub struct Spin;
 

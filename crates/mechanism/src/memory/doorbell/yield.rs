@@ -1,4 +1,4 @@
-//! No doorbell: the receiver looks, and lets others run before it looks again.
+//! No doorbell: the receiver reads the word, and yields its CPU before it reads again.
 
 use super::Doorbell;
 use crate::{EndpointSetup, LinkSpecification};
@@ -9,7 +9,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Watches the word and yields in between.
+/// Reads the word repeatedly and yields in between.
 #[derive(Debug)]
 pub struct Yield;
 

@@ -1,15 +1,15 @@
-//! A ring with one writer and several readers, each with a position of its own: each message is written once, and every reader
+//! A ring with one writer and several readers, each with a separate position: each message is written once, and every reader
 //! copies it out.
 //!
-//! No reader takes anything from another, so the writer's work does not grow with their number, but for one look at the positions of
-//! all when the ring has gone round. Expect of one reader the figures of the mailbox with the same doorbell, and a little more for
-//! short messages, which lie in other lines than what says that they are there. Of several expect one copy by the writer where a link
-//! each takes one for each of them. Where readers sleep, one system call wakes all of them, and the kernel's work for it grows with
-//! their number. Writable by all, so only for processes that trust each other.
+//! No reader consumes the messages of another, so the writer's work does not grow with the number of readers, except for one
+//! check of all positions per round of the ring. Expect the figures of the mailbox with the same doorbell with one reader, and
+//! a little more for short messages, because their bytes and the word that announces them are on different cache lines. With
+//! several readers expect one copy by the writer instead of one per link. If readers sleep, one system call wakes all of them,
+//! and the kernel's work for it grows with their number. All processes can write the memory, so they must trust each other.
 //!
-//! Either the writer waits for the slowest reader, or it never waits, and a reader that was overtaken goes on with the oldest message
-//! that is still whole, and knows how many it has lost. What lies in front of a message says which it is, so a reader sees that it was
-//! overtaken while it copied.
+//! Either the writer waits for the slowest reader, or it never waits. A reader that was overtaken continues with the oldest
+//! message that is still whole, and counts the lost messages. The number in front of a message identifies it, so a reader
+//! detects that it was overtaken while it copied.
 
 use crate::memory::doorbell::ManyWaiters;
 use crate::memory::segment;
@@ -26,34 +26,34 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-/// Bytes apart, so that processors, which fetch two lines together, pass none to and fro in vain.
+/// Padding of two cache lines, because the adjacent-line prefetcher would otherwise cause false sharing.
 const APART: usize = 128;
 
-/// Where the number of the last message lies: the word to sleep on.
+/// Offset of the number of the last message: the word to sleep on.
 const PUBLISHED: usize = 0;
 
-/// Where the number of readers lies that have come.
+/// Offset of the number of readers that have attached.
 const COME: usize = APART;
 
-/// Where the position of the first reader lies; the others follow.
+/// Offset of the position of the first reader; the others follow.
 const POSITIONS: usize = 2 * APART;
 
 /// Bytes in front of a message: its number and its length.
 const HEAD_BYTES: usize = 8;
 
-/// Where messages lie in a ring.
+/// Layout of a ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shape {
-    /// Where it begins in its region.
+    /// Offset in the region.
     start: usize,
     readers: usize,
-    /// Messages for which there is room: a power of two.
+    /// Maximum number of messages in the ring: a power of two.
     slots: usize,
     slot_bytes: usize,
 }
 
 impl Shape {
-    /// That of a ring for messages of up to `size_bytes`: a mebibyte, or as much as a few messages take.
+    /// Returns the layout of a ring for messages of up to `size_bytes`: a mebibyte, or the size of a few messages.
     fn new(start: usize, readers: usize, size_bytes: usize) -> Shape {
         const BYTES: usize = 1 << 20;
         let slot_bytes = (HEAD_BYTES + size_bytes).next_multiple_of(APART);
@@ -61,7 +61,7 @@ impl Shape {
         Shape { start, readers, slots, slot_bytes }
     }
 
-    /// The rings there and back, one behind the other. Whoever answers does so to one reader.
+    /// Returns the layouts of the two rings, one behind the other. An answer goes to one reader.
     fn both(specification: &LinkSpecification) -> [Shape; 2] {
         let [there, back] = specification.sizes_bytes;
         let there = Shape::new(0, specification.receivers, there);
@@ -77,38 +77,39 @@ impl Shape {
     }
 }
 
-/// What a writer does that finds no room.
+/// Behaviour of a writer that finds no room.
 pub trait Pace: 'static {
-    /// The mechanism's name.
+    /// Name of the mechanism.
     const NAME: &'static str;
-    /// One line that says what it is.
+    /// Summary of the mechanism in one line.
     const SUMMARY: &'static str;
     /// [`Capabilities::when_full`].
     const WHEN_FULL: WhenFull;
 }
 
-/// It waits for the slowest reader.
+/// The writer waits for the slowest reader.
 #[derive(Debug)]
 pub struct HeldBack;
 
 impl Pace for HeldBack {
     const NAME: &'static str = "broadcast-ring";
     const SUMMARY: &'static str =
-        "a ring in a memfd that several read, of whom the slowest holds the writer back";
+        "a ring in a memfd with several readers; the slowest reader holds the writer back";
     const WHEN_FULL: WhenFull = WhenFull::Waits;
 }
 
-/// It overtakes the slowest reader.
+/// The writer overtakes the slowest reader.
 #[derive(Debug)]
 pub struct Overtaking;
 
 impl Pace for Overtaking {
     const NAME: &'static str = "overtaking-ring";
-    const SUMMARY: &'static str = "a ring in a memfd that several read; who is overtaken by the writer is told how many messages it lost";
+    const SUMMARY: &'static str =
+        "a ring in a memfd with several readers; an overtaken reader learns how many messages it lost";
     const WHEN_FULL: WhenFull = WhenFull::DropsOldest;
 }
 
-/// A ring in a memfd, each way, whose writer goes at a pace `P`, with a doorbell `D`.
+/// A ring in a memfd in each direction, with a writer of the pace `P` and a doorbell `D`.
 #[derive(Debug)]
 pub struct Broadcast<P, D>(PhantomData<(P, D)>);
 
@@ -155,7 +156,7 @@ impl<P: Pace, D: ManyWaiters> Mechanism for Broadcast<P, D> {
     }
 }
 
-/// What writer and readers see of a ring.
+/// The state of a ring that the writer and the readers share.
 #[derive(Debug)]
 struct Ring {
     region: Arc<Region>,
@@ -181,13 +182,14 @@ impl Ring {
         self.region.word(self.shape.start + POSITIONS + reader * APART)
     }
 
-    /// The slot of the message with this number.
+    /// Returns the slot of the message with this number.
     #[inline(always)]
     fn slot_of(&self, number: u32) -> usize {
         number as usize & (self.slots.len() - 1)
     }
 
-    /// The word that says which message lies in a slot: while one is written, one that never does.
+    /// Returns the word with the number of the message in a slot. While a message is written, it holds a number that this slot
+    /// never has.
     #[inline(always)]
     fn number_in(&self, slot: usize) -> &AtomicU32 {
         self.region.word(self.shape.first_slot() + slot * self.shape.slot_bytes)
@@ -199,14 +201,14 @@ impl Ring {
     }
 }
 
-/// The one that writes.
+/// The writer.
 #[derive(Debug)]
 struct Writer {
     ring: Ring,
     /// Whether it waits for the slowest reader.
     waits: bool,
     published: u32,
-    /// Messages that all readers have copied, as it knows.
+    /// Number of messages that all readers have copied, as far as the writer knows.
     copied_by_all: u32,
 }
 
@@ -215,7 +217,7 @@ impl Writer {
         Writer { ring: Ring::new(region, shape), waits, published: 0, copied_by_all: 0 }
     }
 
-    /// Writes the next message, if it is to wait once the slowest reader has made room for it.
+    /// Writes the next message. If the writer waits, it first waits until the slowest reader has made room.
     #[inline(always)]
     fn write(&mut self, message: &[u8]) {
         if self.waits && self.is_full() {
@@ -223,7 +225,7 @@ impl Writer {
         }
         let number = self.published.wrapping_add(1);
         let slot = self.ring.slot_of(number);
-        // The next one's number, which belongs into another slot. Who sees it sees how far the writer has come.
+        // The next number belongs to another slot. A reader that sees it also sees the writer's progress.
         self.ring.number_in(slot).store(number.wrapping_add(1), Ordering::Release);
         fence(Ordering::Release);
         self.ring.length_in(slot).store(message.len() as u32, Ordering::Relaxed);
@@ -238,7 +240,7 @@ impl Writer {
         self.published.wrapping_sub(self.copied_by_all) as usize >= self.ring.shape.slots
     }
 
-    /// A doorbell tells of messages, not of room, so this waits by yielding, as in a mailbox.
+    /// A doorbell reports messages and not room, so this waits by yielding, as in a mailbox.
     #[cold]
     #[inline(never)]
     fn wait_for_room(&mut self) {
@@ -254,13 +256,13 @@ impl Writer {
     }
 }
 
-/// One that reads.
+/// A reader.
 #[derive(Debug)]
 struct Reader {
     ring: Ring,
-    /// Which of the readers: they take their places as they come.
+    /// Index of the reader: readers get indexes in the order in which they attach.
     place: usize,
-    /// The number of the message that it copied last.
+    /// Number of the last message that it copied.
     copied: u32,
     lost: u64,
 }
@@ -270,13 +272,13 @@ impl Reader {
         let ring = Ring::new(region, shape);
         let place = ring.region.word(shape.start + COME).fetch_add(1, Ordering::Relaxed) as usize;
         if place >= shape.readers {
-            let what = format!("the ring was made for {} readers, and all of them have come", shape.readers);
+            let what = format!("the ring is for {} readers, and all are connected", shape.readers);
             return Err(io::Error::other(what));
         }
         Ok(Reader { ring, place, copied: 0, lost: 0 })
     }
 
-    /// Copies the next message out, as much as there is room for, and gives its length. One must be there.
+    /// Copies the next message out, as much as there is room for, and returns its length. The message must have been published.
     #[inline(always)]
     fn read(&mut self, buffer: &mut [u8]) -> usize {
         loop {
@@ -297,15 +299,15 @@ impl Reader {
         }
     }
 
-    /// Goes on with the oldest message that is whole, now that `next` is not.
+    /// Continues with the oldest message that is whole, after `next` was overwritten.
     #[cold]
     #[inline(never)]
     fn was_overtaken(&mut self, next: u32) {
         let published = self.ring.published().load(Ordering::Acquire);
-        // In the slot of the oldest lies the next one, or is about to.
+        // The writer overwrites the slot of the oldest message with the next one, or is about to, so the second oldest is used.
         let oldest = published.wrapping_sub(self.ring.shape.slots as u32).wrapping_add(2);
         let lost = oldest.wrapping_sub(next);
-        // How far the writer has come may be seen later than what it writes.
+        // The writer's progress may become visible later than its messages.
         if lost as i32 > 0 {
             self.copied = self.copied.wrapping_add(lost);
             self.lost += u64::from(lost);
@@ -313,7 +315,7 @@ impl Reader {
     }
 }
 
-/// The ring that this role writes, and the other one.
+/// The ring that this role writes, and the ring that it reads.
 #[derive(Debug)]
 pub struct Rings<D> {
     own: Writer,
@@ -345,7 +347,7 @@ mod tests {
 
     const READERS: usize = 3;
 
-    /// The writer, and as many readers as there may be.
+    /// Returns the writer, the maximum number of readers, and a function that attaches another reader.
     fn all(size_bytes: usize) -> (Writer, Vec<Reader>, impl Fn() -> io::Result<Reader>) {
         let shape = Shape::new(0, READERS, size_bytes);
         let region = Arc::new(Region::anonymous(shape.end()).unwrap());
@@ -395,7 +397,7 @@ mod tests {
         let mut writer = Writer::new(&region, shape, false);
         let mut reader = Reader::new(&region, shape).unwrap();
         let message = |number: u32| [&number.to_le_bytes()[..], &[number as u8; 996]].concat();
-        // It is overtaken before it has begun, and again where both run at once.
+        // The reader is overtaken before it has begun, and again while both run at once.
         let before = 2 * shape.slots as u32;
         (1..=before).for_each(|number| writer.write(&message(number)));
         std::thread::scope(|scope| {
@@ -422,7 +424,7 @@ mod tests {
     fn no_more_readers_come_than_it_was_made_for() {
         let (_, _, another) = all(8);
         let error = another().unwrap_err().to_string();
-        assert_eq!(error, "the ring was made for 3 readers, and all of them have come");
+        assert_eq!(error, "the ring is for 3 readers, and all are connected");
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! The latest value: a message is there to be read until a newer one replaces it, and nobody waits for its reader.
+//! The latest value: a message can be read until a newer one replaces it, and the sender does not wait for the reader.
 //!
-//! This is how a sensor's reading, a price or a picture is passed on: only the newest counts. A sender never waits, and a
-//! receiver that is slow misses what came in between, so such a row is measured by round trips, in which every message is
-//! read, and not one way.
+//! Programs pass on a sensor's reading, a price or a picture like this: only the newest value counts. A sender never waits, and
+//! a slow receiver misses intermediate values. So these benchmarks measure round trips, in which every message is read, and not
+//! messages one way.
 
 use crate::memory::HEAD_BYTES;
 use crate::memory::doorbell::Doorbell;
@@ -18,44 +18,43 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-/// How the latest value of one direction lies in memory.
+/// Memory layout of the latest value of one direction.
 pub trait Layout: Sized + 'static {
-    /// The mechanism's name.
+    /// Name of the mechanism.
     const NAME: &'static str;
-    /// One line that says what it is.
+    /// Summary of the mechanism in one line.
     const SUMMARY: &'static str;
-    /// Values for which there is room.
+    /// Number of values for which there is room.
     const VALUES: usize;
 
-    /// The view of the value that `writer` writes, with its words in the line at `line` and its room at `room`, both zeroed
-    /// at first.
+    /// Creates the view of a value, with its words in the cache line at `line` and its room at `room`, both zeroed at first.
     fn new(region: &Arc<Region>, line: usize, room: usize, value_bytes: usize) -> Self;
 
     /// Replaces the value.
     fn write(&mut self, value: &[u8]);
 
-    /// The word that changes with each value.
+    /// Returns the word that changes with each value.
     fn word(&self) -> &AtomicU32;
 
-    /// What the word held when `read` last gave a value.
+    /// Returns the value of the word when `read` last returned a value.
     fn seen(&self) -> u32;
 
-    /// Copies the value out, as much as there is room for, and gives its length; `None` if none was written since the last
-    /// one that was read.
+    /// Copies the value out, as much as there is room for, and returns its length; `None` if no value was written since the
+    /// last read.
     fn read(&mut self, buffer: &mut [u8]) -> Option<usize>;
 }
 
-/// Bytes between the rooms of two values, which share no line, nor a pair of them.
+/// Returns the distance in bytes between the rooms of two values, which do not share a pair of cache lines.
 fn value_bytes(size_bytes: usize) -> usize {
     size_bytes.next_multiple_of(128)
 }
 
-/// Bytes of a region with the values of both directions.
+/// Returns the bytes of a region with the values of both directions.
 fn region_bytes<L: Layout>(size_bytes: usize) -> usize {
     HEAD_BYTES + 2 * L::VALUES * value_bytes(size_bytes)
 }
 
-/// The latest value each way, in a memfd.
+/// The latest value in each direction, in a memfd.
 #[derive(Debug)]
 pub struct LatestValue<L, D>(PhantomData<(L, D)>);
 
@@ -105,7 +104,7 @@ impl<L: Layout, D: Doorbell> Mechanism for LatestValue<L, D> {
     }
 }
 
-/// The value that this role writes, and the other's.
+/// The value that this role writes, and the other role's value.
 #[derive(Debug)]
 pub struct Values<L, D> {
     own: L,
@@ -136,8 +135,8 @@ pub(super) mod tests {
     use super::*;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// Many values of one repeated byte each, written without a pause while they are read: each is whole and no older than
-    /// the one before it, and the last one comes.
+    /// Writes many values of one repeated byte each, without a pause, while they are read. Checks that each is whole and no
+    /// older than the one before it, and that the last one is read.
     pub fn is_read_whole<L: Layout + Send>() {
         const VALUES: u32 = 20_000;
         let size_bytes = value_bytes(1000);

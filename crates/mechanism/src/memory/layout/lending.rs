@@ -1,5 +1,5 @@
-//! Memory that one process lends to the other, message by message; and the endpoint on top of that, which copies messages or makes
-//! and reads them there.
+//! Zero-copy access to shared memory, message by message, and the endpoint over it, which copies messages or works on them in
+//! place.
 
 use crate::memory::in_place::{self, STAMP_BYTES, Stamps, ToRead, ToWrite};
 use crate::{Endpoint, Interest, Message};
@@ -9,36 +9,36 @@ use furlong_os::shared_place::Stretch;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes of a message that travel in the line that says that it is there.
+/// Bytes of a message on the cache line that announces it.
 pub(crate) const INLINE_BYTES: usize = 16;
 
-/// One end of a channel that lends its memory: a sender claims room, writes and publishes; a receiver peeks at the
-/// message and releases it.
+/// One end of a channel with zero-copy access: a sender claims room, writes and publishes, and a receiver peeks at the message
+/// and releases it.
 pub trait Lending {
-    /// Room for one message, once there is.
+    /// Waits until there is room for one message, and returns it.
     fn claim(&mut self) -> Slot<'_>;
 
-    /// Publishes the first `len` bytes of what was claimed, and wakes the other side.
+    /// Publishes the first `len` bytes of the claimed room, and wakes the other side.
     ///
     /// # Errors
-    /// If that could not be woken.
+    /// Returns an error if the other side cannot be woken.
     fn publish(&mut self, len: usize) -> io::Result<()>;
 
-    /// Waits for a message, and gives its length and where it lies until it is released.
+    /// Waits for a message, and returns its length and its location, which is valid until it is released.
     ///
     /// # Errors
-    /// As [`Endpoint::recv`].
+    /// Returns the errors of [`Endpoint::recv`].
     fn peek(&mut self) -> io::Result<(usize, Slot<'_>)>;
 
-    /// Gives the room of the message back. From the next call on, the other side may claim it.
+    /// Releases the room of the message. From the next call on, the other side may claim it.
     fn release(&mut self);
 
-    /// What tells that there is a message; `None` if nothing does that can be waited for outside.
+    /// Returns the descriptor that becomes readable when a message arrives; `None` if there is none.
     fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>>;
 }
 
-/// Where one message lies. The other process may touch these bytes at any time, so they are copied in and out, and
-/// nobody is given a reference to them.
+/// The location of one message. The other process may change these bytes at any time, so they are copied in and out, and no
+/// reference to them is returned.
 #[derive(Debug, Clone, Copy)]
 pub struct Slot<'a> {
     inline: &'a [AtomicU64; 2],
@@ -46,23 +46,23 @@ pub struct Slot<'a> {
 }
 
 impl<'a> Slot<'a> {
-    /// A slot of so many bytes in a line, and others elsewhere.
+    /// Creates a slot with its first bytes in a cache line, and the rest elsewhere.
     #[inline(always)]
     pub(crate) fn new(inline: &'a [AtomicU64; 2], rest: &'a Stretch) -> Self {
         Slot { inline, rest }
     }
 
-    /// Copies a message in: the line last, which the other side looks at.
+    /// Copies a message in: the cache line that the other side watches is written last.
     ///
     /// # Panics
-    /// If there is no room for it.
+    /// Panics if there is no room for it.
     #[inline(always)]
     pub fn write(self, message: &[u8]) {
         let (inline, rest) = message.split_at(message.len().min(INLINE_BYTES));
         if !rest.is_empty() {
             self.rest.write(rest);
         }
-        // The parts of a word are loaded as they were stored, for the same reason as in `read`.
+        // The parts of a word are loaded as they were stored, for the reason given in `read`.
         let part = |bytes: &[u8]| {
             let mut word = [0; 8];
             match bytes.first_chunk::<8>() {
@@ -80,13 +80,13 @@ impl<'a> Slot<'a> {
     /// Copies the beginning of the message out, as much as `buffer` has room for.
     ///
     /// # Panics
-    /// If that is more than the slot has.
+    /// Panics if that is more than the slot has.
     #[inline(always)]
     pub fn read(self, buffer: &mut [u8]) {
         let (inline, rest) = buffer.split_at_mut(buffer.len().min(INLINE_BYTES));
         let word = |index: usize| self.inline[index].load(Ordering::Relaxed).to_le_bytes();
-        // Words go straight to where they belong: put together first, they would be stored in two parts and
-        // loaded as one, for which the processor must wait.
+        // Words are written directly to their destination. If they were combined first, they would be stored in two parts and
+        // loaded as one, which prevents store forwarding and stalls the CPU.
         if let Some((first, others)) = inline.split_first_chunk_mut::<8>() {
             *first = word(0);
             if let Some(second) = others.first_chunk_mut::<8>() {
@@ -108,7 +108,7 @@ impl ToWrite for Slot<'_> {
         Slot::write(self, message);
     }
 
-    /// The line last, as in [`Slot::write`].
+    /// Writes the cache line last, like [`Slot::write`].
     #[inline(always)]
     fn make(self, len: usize, [first, last]: Stamps, and_between: bool) {
         let last_at = len - INLINE_BYTES - STAMP_BYTES;
@@ -137,7 +137,7 @@ impl ToRead for Slot<'_> {
     }
 }
 
-/// An endpoint over memory that is lent.
+/// An endpoint over memory with zero-copy access.
 #[derive(Debug)]
 pub struct LendingEnd<L> {
     lending: L,
@@ -145,7 +145,7 @@ pub struct LendingEnd<L> {
 }
 
 impl<L> LendingEnd<L> {
-    /// One that writes and reads messages so.
+    /// Creates an endpoint that accesses messages in this way.
     pub(crate) fn new(lending: L, access: Access) -> Self {
         LendingEnd { lending, access }
     }
@@ -187,8 +187,8 @@ impl<L: Lending> Endpoint for LendingEnd<L> {
     }
 }
 
-/// A message shorter than its room. Kept out of the way, so that the processor foresees the usual length and
-/// copies without waiting to be told it.
+/// Returns the length of a message shorter than its room. Marked cold, so that the CPU predicts the usual length and copies
+/// without waiting for the actual one.
 #[cold]
 fn shorter(len: usize) -> usize {
     len

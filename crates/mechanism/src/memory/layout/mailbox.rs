@@ -1,11 +1,10 @@
-//! A mailbox: one message each way in shared memory.
+//! A mailbox: one message in each direction in shared memory.
 //!
-//! The sender copies a message in and the receiver copies it out. No system call moves data, so what a row
-//! costs is its doorbell, two copies, and the cache lines that travel between the cores. In place there is no copy: one
-//! writes its message in the slot and the other reads it there. Expect a spinning row
-//! across cores to take two to three times the bare transfer of a cache line, and a sleeping one to take what
-//! any sleeping mechanism takes: the wake-up. Writable by both ends, so only for processes that trust each
-//! other.
+//! The sender copies a message in and the receiver copies it out. No system call moves data, so the cost is the doorbell, two
+//! copies, and the cache lines that travel between the cores. With zero-copy access there is no copy: the sender writes its
+//! message in the slot and the receiver reads it there. Expect busy-waiting across cores to take two to three times the bare
+//! transfer of a cache line, and blocking to take the time of a wake-up, like any blocking mechanism. Both ends can write the
+//! memory, so the processes must trust each other.
 
 use super::lending::LendingEnd;
 use super::slot_pair::{self, SlotPair, region_bytes};

@@ -1,4 +1,4 @@
-//! How messages lie in shared memory.
+//! Layouts of messages in shared memory.
 
 #[cfg(target_os = "linux")]
 pub mod broadcast;

@@ -1,13 +1,14 @@
-//! Two reference rings for one sender and one receiver each way, with slots of a fixed size: a yardstick for libraries, since each is
-//! what a textbook gives in a few lines.
+//! Two reference rings for one sender and one receiver in each direction, with slots of a fixed size. They are a yardstick for
+//! libraries, because each is a textbook algorithm in a few lines.
 //!
-//! `lamport-ring` is the ring of Lamport (1977, 1983) with cached indices, as in MCRingBuffer (Lee, Bu and Chandranmenon, 2010), rigtorp's
-//! SPSCQueue and rtrb: each end publishes its index after each message, and reads the other end's index only if the ring seems full or
-//! empty. `batching-ring` is MCRingBuffer's batching on top: an end publishes its index once per batch of 32 messages, and a sender
-//! that has nothing more publishes at once. Expect both to be near a mailbox in a round trip and many times faster one way, and the
-//! batching ring to be the faster one for small messages one way, because the line of an index travels for each batch only.
+//! `lamport-ring` is the ring of Lamport (1977, 1983) with cached indices, as in MCRingBuffer (Lee, Bu and Chandranmenon,
+//! 2010), rigtorp's SPSCQueue and rtrb: each end publishes its index after each message, and reads the other end's index only
+//! if the ring seems full or empty. `batching-ring` adds the batching of MCRingBuffer: an end publishes its index once per
+//! batch of 32 messages, and a sender without another message publishes at once. Expect both to be near a mailbox in a round
+//! trip and many times faster one way. Expect the batching ring to be faster for small messages one way, because the cache line
+//! of an index travels only once per batch.
 //!
-//! The ends busy-wait and trust each other: a length that the other end writes is believed.
+//! The ends busy-wait and trust each other: a length that the other end writes is not validated.
 
 use crate::memory::doorbell::{Doorbell, Spin};
 use crate::memory::segment;
@@ -30,11 +31,11 @@ const APART: usize = 128;
 /// Bytes in front of a message: its length.
 const HEAD_BYTES: usize = 8;
 
-/// Bytes of a ring if no size is asked for, and the least number of messages that it holds then.
+/// Default bytes of a ring, and the minimum number of messages that it then holds.
 const RING_BYTES: usize = 2 << 20;
 const LEAST_SLOTS: usize = 4;
 
-/// Bytes beyond which a ring is not made larger to hold all messages that are in flight.
+/// Capacity in bytes above which a ring is not enlarged to hold all messages in flight.
 const LARGE_BYTES: usize = 64 << 20;
 
 /// How often an end publishes its index.
@@ -68,7 +69,7 @@ impl Publication for Batching {
     const BATCH: u32 = 32;
 }
 
-/// A ring each way in a memfd, whose ends publish as `P` says.
+/// A ring in a memfd in each direction, whose ends publish as `P` specifies.
 #[derive(Debug)]
 pub struct ReferenceRing<P>(PhantomData<P>);
 
@@ -113,7 +114,7 @@ impl<P: Publication> Mechanism for ReferenceRing<P> {
     }
 }
 
-/// Where a ring is in its region: the lines of the sender's index and of the receiver's, then the slots.
+/// Location of a ring in its region: the cache lines of the sender's and the receiver's index, then the slots.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     start: usize,
@@ -143,7 +144,7 @@ impl Shape {
         [there, Shape::new(there.end(), back, specification, batch)]
     }
 
-    /// Messages that the ring surely holds while the other end does nothing.
+    /// Returns the minimum number of messages that the ring holds while the other end does nothing.
     fn depth(self) -> u64 {
         (self.slots - self.batch + 1) as u64
     }
@@ -153,7 +154,7 @@ impl Shape {
     }
 }
 
-/// What both ends of a ring have.
+/// State that both ends of a ring have.
 #[derive(Debug)]
 struct End {
     sender: HalfLine,
@@ -162,11 +163,11 @@ struct End {
     slot_bytes: usize,
     slots: u32,
     batch: u32,
-    /// Messages that this end has sent or received, of those the number that it has published, and where its next slot is.
+    /// Messages that this end has sent or received, the number of them that it has published, and the offset of its next slot.
     done: u32,
     published: u32,
     at: usize,
-    /// Messages up to which this end may go on, by the other end's index when that was last read.
+    /// Number of messages up to which this end may go on, according to the other end's index when it was last read.
     known: u32,
 }
 
@@ -187,7 +188,7 @@ impl End {
         }
     }
 
-    /// Goes on to the next slot. Returns whether a batch is full.
+    /// Advances to the next slot. Returns whether a batch is full.
     #[inline(always)]
     fn pass(&mut self) -> bool {
         self.at += self.slot_bytes;
@@ -199,7 +200,7 @@ impl End {
     }
 }
 
-/// The end that sends.
+/// The sending end.
 #[derive(Debug)]
 struct Sender(End);
 
@@ -235,7 +236,7 @@ impl Sender {
     }
 }
 
-/// The end that receives.
+/// The receiving end.
 #[derive(Debug)]
 struct Receiver(End);
 
@@ -280,7 +281,7 @@ impl Receiver {
     }
 }
 
-/// The ring that this role sends through, and the other one.
+/// The ring through which this role sends, and the ring from which it receives.
 #[derive(Debug)]
 pub struct Rings {
     sender: Sender,

@@ -1,10 +1,10 @@
-//! A sequence lock: the writer makes a number odd, writes, and makes it even again; a reader copies, and starts over if the
+//! A sequence lock: the writer makes a number odd, writes, and makes it even again. A reader copies, and starts over if the
 //! number has changed.
 //!
-//! One room is enough, and writing never waits, but a reader may start over as long as the writer writes without a pause. In
-//! a round trip nobody does. Expect the figures of the mailbox with the same doorbell where a wake-up is most of them, and for large
-//! messages. For short ones expect a fifth more where the receiver spins: the number and the value lie in lines of their own, each way
-//! in others.
+//! One room is enough, and writing never waits, but a reader may start over while the writer writes without a pause. This does
+//! not happen in a round trip. Expect the figures of the mailbox with the same doorbell if a wake-up is most of the latency,
+//! and for large messages. For short messages expect a fifth more if the receiver busy-waits, because the number and the value
+//! are on separate cache lines, and each direction has separate ones.
 
 use super::latest_value::Layout;
 use furlong_os::cpu;
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 #[derive(Debug)]
 pub struct Seqlock {
     region: Arc<Region>,
-    /// Where the number lies, and four bytes behind it the value's length.
+    /// Offset of the number; the length of the value follows after four bytes.
     line: usize,
     room: Stretch,
     seen: u32,

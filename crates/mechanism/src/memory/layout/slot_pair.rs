@@ -1,12 +1,12 @@
-//! One slot each way, in one cache line and what does not fit in it.
+//! One slot in each direction, in one shared cache line and additional memory for longer messages.
 //!
-//! Both directions share the line. In a round trip only one side writes at a time, and the line it writes is
-//! the one it has just read, which halves the cache misses compared with a line for each direction.
+//! Both directions share the cache line. In a round trip only one side writes at a time, and it writes the line that it has
+//! just read, which halves the cache misses compared with a line per direction.
 //!
-//! Each side owns half of the line: how many messages it has published, the length and the first
-//! [`INLINE_BYTES`] of the latest, and how many messages it has released of the other side. What was released is made
-//! known with the next message or before the next wait, whichever comes first: in a round trip the
-//! acknowledgement rides with the answer and costs nothing.
+//! Each side owns half of the line: the number of messages that it has published, the length and the first [`INLINE_BYTES`] of
+//! the latest message, and the number of the other side's messages that it has released. A release is published with the next
+//! message or before the next wait, whichever comes first. In a round trip the acknowledgement is part of the answer and costs
+//! nothing.
 
 use super::lending::{INLINE_BYTES, Lending, Slot};
 use crate::memory::HEAD_BYTES;
@@ -21,16 +21,16 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Bytes of the part of a message that does not fit in the line, padded so that no two parts share a line (or a pair of
-/// lines: processors fetch those together).
+/// Returns the bytes of the part of a message that does not fit in the line. They are padded to two cache lines, because the
+/// adjacent-line prefetcher would otherwise cause false sharing.
 fn rest_bytes(size_bytes: usize) -> usize {
     size_bytes.saturating_sub(INLINE_BYTES).next_multiple_of(128)
 }
 
-/// Each way has one slot.
+/// One slot in each direction.
 pub(crate) const DEPTH: [Depth; 2] = [Depth::Messages(1); 2];
 
-/// Bytes of a region for messages of up to `size_bytes`, with its doorbell.
+/// Returns the bytes of a region for messages of up to `size_bytes`, with its doorbell.
 pub(crate) fn region_bytes(size_bytes: usize) -> usize {
     HEAD_BYTES + 2 * rest_bytes(size_bytes)
 }
@@ -49,7 +49,7 @@ pub struct SlotPair<D> {
 }
 
 impl<D: Doorbell> SlotPair<D> {
-    /// The view of `role` at the beginning of `region`, which is zeroed, for messages of up to `size_bytes`.
+    /// Creates the view of `role` at the beginning of `region`, which is zeroed, for messages of up to `size_bytes`.
     pub(crate) fn new(region: &Arc<Region>, role: Role, size_bytes: usize, doorbell: D) -> Self {
         let rest = rest_bytes(size_bytes);
         let [own, other] = [role, role.peer()].map(|role| HalfLine::new(region, role.index() * 32));
@@ -58,13 +58,13 @@ impl<D: Doorbell> SlotPair<D> {
         SlotPair { own, other, own_rest, other_rest, doorbell, published: 0, released: 0, acknowledged: 0 }
     }
 
-    /// Whether the other side has released the latest message.
+    /// Returns whether the other side has released the latest message.
     #[inline(always)]
     fn has_room(&self) -> bool {
         self.other.taken.load(Ordering::Acquire) == self.published
     }
 
-    /// Makes known what was released, if it is not known yet.
+    /// Publishes the number of released messages, if the other side does not have it yet.
     #[inline(always)]
     fn acknowledge(&mut self) {
         if self.acknowledged != self.released {
@@ -73,8 +73,8 @@ impl<D: Doorbell> SlotPair<D> {
         }
     }
 
-    /// A doorbell tells of messages, not of room, so this waits by yielding. The other side may wait for room as well,
-    /// where several messages are under way.
+    /// A doorbell reports messages and not room, so this waits by yielding. It acknowledges first, because the other side may
+    /// wait for room as well if several messages are in flight.
     #[cold]
     fn wait_for_room(&mut self) {
         self.acknowledge();
@@ -85,7 +85,7 @@ impl<D: Doorbell> SlotPair<D> {
 }
 
 impl<D: Doorbell> Lending for SlotPair<D> {
-    /// With one message under way there always is room: the answer says so.
+    /// With one message in flight there is always room, because the answer contains the acknowledgement.
     #[inline(always)]
     fn claim(&mut self) -> Slot<'_> {
         if !self.has_room() {
@@ -108,7 +108,7 @@ impl<D: Doorbell> Lending for SlotPair<D> {
     fn peek(&mut self) -> io::Result<(usize, Slot<'_>)> {
         self.acknowledge();
         self.doorbell.wait(&self.other.published, self.released)?;
-        // A doorbell may be heard through a semaphore or a descriptor: the word itself orders what follows.
+        // A doorbell may be a semaphore or a descriptor, so this load of the word orders the following reads.
         self.other.published.load(Ordering::Acquire);
         let len = self.other.length.load(Ordering::Relaxed) as usize;
         Ok((len, Slot::new(&self.other.inline, &self.other_rest)))
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::memory::doorbell::Spin;
 
-    /// More than fits in the line.
+    /// A message that does not fit in the line.
     const MESSAGE: &[u8] = b"a message that does not fit in the line";
 
     fn both_ends() -> [SlotPair<Spin>; 2] {
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(text(slot, len), MESSAGE);
         assert!(!initiator.has_room(), "the responder still looks at it");
         responder.release();
-        // The answer makes known what was released.
+        // The answer publishes the release.
         responder.claim().write(b"yes");
         responder.publish(3).unwrap();
         assert!(initiator.has_room());

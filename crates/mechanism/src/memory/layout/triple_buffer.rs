@@ -1,10 +1,11 @@
-//! Three rooms: the writer fills one, the reader looks at another, and they exchange theirs for the third, which holds the
-//! newest value or is free.
+//! Three rooms: the writer fills one, the reader reads another, and they exchange theirs for the third, which holds the newest
+//! value or is free.
 //!
-//! Neither ever waits or starts over, and a value may be read where it lies, for three times the memory. Expect the figures
-//! of `seqlock` with the same doorbell where a wake-up is most of them, and for large messages. For short ones expect a quarter less
-//! where the receiver spins on another core, and so a little less than of the mailbox: the writer fills a room whose lines the reader
-//! no longer has. In one process expect a third more than of `seqlock`, since there is an atomic exchange on each side.
+//! Neither side ever waits or starts over, and a value may be read in place, for three times the memory. Expect the figures of
+//! `seqlock` with the same doorbell if a wake-up is most of the latency, and for large messages. For short messages expect a
+//! quarter less if the receiver busy-waits on another core, and so a little less than with the mailbox: the writer fills a room
+//! whose cache lines the reader no longer has. In one process expect a third more than with `seqlock`, because each side makes
+//! an atomic exchange.
 
 use super::latest_value::Layout;
 use furlong_os::memory::Region;
@@ -12,21 +13,20 @@ use furlong_os::shared_place::Stretch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Set in the middle's word when nobody has read what lies there.
+/// Bit in the word of the middle room that is set while its value is unread.
 const FRESH: u32 = 4;
 
-/// Rooms beside the one in the middle: the writer's and the reader's at first. That in the middle is 0, as zeroed memory
-/// says.
+/// Initial rooms of the writer and of the reader. The room in the middle is 0, because the memory is zeroed.
 const FIRST: [usize; 2] = [1, 2];
 
-/// Three rooms, from the writer's side or from the reader's.
+/// Three rooms, from the writer's side or from the reader's side.
 #[derive(Debug)]
 pub struct TripleBuffer {
     region: Arc<Region>,
-    /// Where the number of values lies, then the number of the room in the middle, then the lengths of the three.
+    /// Offset of the number of values, which is followed by the number of the room in the middle and the lengths of the three.
     line: usize,
     rooms: [Stretch; 3],
-    /// The room that is the writer's, or the reader's: each process plays one of them.
+    /// Room of the writer, or of the reader: each process has one of the two sides.
     back: usize,
     front: usize,
     seen: u32,
@@ -42,7 +42,7 @@ impl TripleBuffer {
     }
 }
 
-/// The room that a middle's word names. The other process may write anything there.
+/// Returns the room in the word of the middle room, limited to valid rooms because the other process may write any value.
 fn room_of(middle: u32) -> usize {
     (middle % FRESH).min(2) as usize
 }
@@ -86,7 +86,7 @@ impl Layout for TripleBuffer {
     #[inline(always)]
     fn read(&mut self, buffer: &mut [u8]) -> Option<usize> {
         self.seen = self.word().load(Ordering::Acquire);
-        // A value is in the middle before it is counted, so one that is counted now may have been read already.
+        // A value is put into the middle before it is counted, so a value that is counted now may have been read already.
         if self.middle().load(Ordering::Relaxed) & FRESH == 0 {
             return None;
         }

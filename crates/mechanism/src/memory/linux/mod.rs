@@ -1,4 +1,4 @@
-//! Ways into another process's memory that Linux has, and what `channel` is made of there.
+//! Access to another process's memory on Linux, and the Linux part of `channel`.
 
 pub(crate) mod channel_end;
 pub(crate) mod pidfd_getfd;

@@ -1,10 +1,10 @@
-//! A memfd for each message, which the receiver takes out of the sender's table of descriptors.
+//! A memfd for each message, which the receiver duplicates out of the sender's descriptor table.
 //!
-//! The sender writes the message into a new memfd and publishes its number, and the receiver takes the object with
-//! `pidfd_getfd`, maps it, reads and unmaps it. What each message costs is making, mapping and freeing the object, as of
-//! `scm-rights`: expect its times, which for short messages are three times those of a mailbox where both sleep, and fifty times
-//! and more where both spin; for large ones two times and more, either way. The sender need not
-//! trust the receiver with its memory, but the receiver needs the right to trace the sender.
+//! The sender writes the message into a new memfd and publishes its descriptor number. The receiver duplicates the descriptor
+//! with `pidfd_getfd`, maps the object, reads and unmaps it. The cost of a message is that of creating, mapping and freeing the
+//! object, as with `scm-rights`, so expect its times. For short messages they are three times those of a mailbox if both
+//! processes block, and fifty times and more if both busy-wait. For large messages they are two times and more in both cases.
+//! The sender need not trust the receiver with its memory, but the receiver needs the right to trace the sender.
 
 use crate::memory::doorbell::Doorbell;
 use crate::memory::layout::lending::Lending;
@@ -23,10 +23,10 @@ use furlong_os::{AsHandle, BorrowedHandle, Handle};
 use std::io;
 use std::marker::PhantomData;
 
-/// What is published is the number of a descriptor.
+/// Bytes of the published value: a descriptor number.
 const NUMBER_BYTES: usize = 4;
 
-/// Takes descriptors from the peer; a doorbell says when.
+/// The mechanism with a doorbell that reports published descriptors.
 #[derive(Debug)]
 pub struct PidfdGetfd<D>(PhantomData<D>);
 
@@ -39,7 +39,7 @@ impl<D: Doorbell> Mechanism for PidfdGetfd<D> {
         boundaries: true,
         fixed_size_bytes: None,
         calls: Calls {
-            // The object of the message before is closed once this one has room.
+            // The object of the previous message is closed after room for this one was claimed.
             send: &[Call::Once("memfd_create"), Call::Once("write"), Call::AtMostOnce("close")],
             receive: &[
                 Call::Once("pidfd_getfd"),
@@ -92,12 +92,12 @@ impl<D: Doorbell> Mechanism for PidfdGetfd<D> {
     }
 }
 
-/// Publishes numbers and takes what is behind the peer's.
+/// An end that publishes descriptor numbers and duplicates the peer's descriptors.
 #[derive(Debug)]
 pub struct Numbers<D> {
     slots: SlotPair<D>,
     peer: Handle,
-    /// The object of the latest message, which the peer may not have taken yet.
+    /// The object of the latest message, which the peer may not have duplicated yet.
     published: Option<Handle>,
 }
 

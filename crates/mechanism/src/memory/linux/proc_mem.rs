@@ -1,7 +1,7 @@
-//! Memory of the other process, read as the file `/proc/PID/mem`.
+//! Memory of the other process, read through the file `/proc/PID/mem`.
 //!
-//! As `process-vm`, with the right to read checked once, when the file is opened, and the bytes copied twice: the kernel
-//! fetches them a page at a time into a page of its own (`mem_rw` in fs/proc/base.c) and copies them from there. Expect the
+//! Like `process-vm`, but the right to read is checked once, when the file is opened, and the bytes are copied twice: the
+//! kernel copies them a page at a time into a buffer page (`mem_rw` in fs/proc/base.c) and from there to the reader. Expect the
 //! figures of `process-vm` for small messages and more for large ones.
 
 use crate::memory::published_address::{PublishedAddress, Reader};
@@ -10,7 +10,7 @@ use furlong_os::linux::remote_memory;
 use std::fs::File;
 use std::io;
 
-/// By a file, opened when the first message has come: who sends has allowed it by then.
+/// A reader through a file that is opened for the first message, because the sender has permitted the access by then.
 #[derive(Debug)]
 pub struct MemoryFile {
     peer: i32,
@@ -26,7 +26,7 @@ impl Reader for MemoryFile {
     const IS_COMMON: bool = false;
     const CALLS: &'static [Call] = &[Call::Once("pread64")];
     const REFUSED: (&'static str, &'static str) =
-        ("/proc/PID/mem", "mount /proc, and in a container give the right to trace (SYS_PTRACE)");
+        ("/proc/PID/mem", "mount /proc, and in a container add the capability SYS_PTRACE");
 
     fn allow_peers() {
         remote_memory::allow_peers();

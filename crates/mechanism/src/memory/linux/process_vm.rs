@@ -1,14 +1,14 @@
-//! Memory of the other process, read by `process_vm_readv`.
+//! Memory of the other process, read with `process_vm_readv`.
 //!
-//! One copy and no shared buffer, but a walk through the other's page tables in each call. Expect more than a pipe for small
-//! messages and less for large ones.
+//! One copy and no shared buffer, but a walk through the other process's page tables in each call. Expect more than a pipe for
+//! small messages and less for large ones.
 
 use crate::memory::published_address::{PublishedAddress, Reader};
 use furlong_model::Call;
 use furlong_os::linux::remote_memory;
 use std::io;
 
-/// By a call that names the process.
+/// A reader through a call that names the process.
 #[derive(Debug)]
 pub struct Readv(i32);
 

@@ -1,4 +1,4 @@
-//! A plain file in a folder of the user's choice: the kernel may write it to a disk in the background.
+//! A plain file in a directory of the user's choice. The kernel may write it to a disk in the background.
 
 use super::{Segment, share_object};
 use crate::{Link, LinkSpecification};
@@ -14,7 +14,7 @@ pub struct FileShm;
 
 impl Segment for FileShm {
     const NAME: &'static str = "file-shm";
-    const SUMMARY: &'static str = "mailbox in a mapped file (--file-folder chooses where)";
+    const SUMMARY: &'static str = "mailbox in a mapped file (location: --file-folder)";
     const REACH: Reach = Reach::FileSystem;
 
     fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {

@@ -1,4 +1,4 @@
-//! What backs shared memory: one kind, one file.
+//! The backing of shared memory: one kind per file.
 
 #[cfg(target_os = "linux")]
 mod file;
@@ -27,39 +27,39 @@ use std::sync::Arc;
 
 /// A kind of memory that two processes can map.
 pub trait Segment: 'static {
-    /// The mechanism's name.
+    /// Name of the mechanism.
     const NAME: &'static str;
-    /// One line that says what it is.
+    /// Summary of the mechanism in one line.
     const SUMMARY: &'static str;
-    /// What two processes must have in common.
+    /// Resource that two processes must share to map the memory.
     const REACH: Reach;
-    /// How long the kernel keeps it.
+    /// Lifetime of the kernel object.
     const LIFETIME: Lifetime = Lifetime::Users;
     /// How the processes must be started.
     const START: Start = Start::Fresh;
 
-    /// Whether this machine has it.
+    /// Returns the limits of this memory, or the reason why the machine does not have it.
     fn probe() -> Result<Limits, Unavailable> {
         Ok(Limits::none())
     }
 
-    /// Makes `len` zeroed bytes, hands them over, and gives the supervisor's own view of them.
+    /// Makes `len` zeroed bytes, adds them to both ends, and returns the supervisor's mapping.
     fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>>;
 
-    /// A role's view of what was handed over.
+    /// Maps the memory of a role's end.
     fn attach(setup: &mut EndpointSetup, len: usize) -> io::Result<Arc<Region>> {
         attach_object(setup, len)
     }
 }
 
-/// Hands a memory object to both roles and maps it.
+/// Adds a memory object to both ends and maps it.
 fn share_object(object: Handle, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
     let region = Region::of_file(object.as_handle(), len)?;
     link.give_both(object)?;
     Ok(Arc::new(region))
 }
 
-/// Maps the memory object that the set-up has next.
+/// Maps the next memory object of the set-up.
 pub(crate) fn attach_object(setup: &mut EndpointSetup, len: usize) -> io::Result<Arc<Region>> {
     Region::of_file(setup.descriptor()?.as_handle(), len).map(Arc::new)
 }

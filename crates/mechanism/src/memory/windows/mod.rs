@@ -1,4 +1,4 @@
-//! Ways into another process's memory that Windows has, and what `channel` is made of there.
+//! Access to another process's memory on Windows, and the Windows part of `channel`.
 
 pub(crate) mod channel_end;
 pub(crate) mod read_process_memory;

@@ -1,7 +1,7 @@
-//! Memory of the other process, read by `ReadProcessMemory`.
+//! Memory of the other process, read with `ReadProcessMemory`.
 //!
-//! The kernel attaches itself to the other process and copies, a small message through a buffer of its own and a large one through
-//! pages that it locks. Nothing is mapped twice, and what is read is copied once or twice. Expect more than `section` for small
+//! The kernel attaches to the other process and copies, a small message through a separate buffer and a large one through pages
+//! that it locks. No memory is mapped twice, and the bytes are copied once or twice. Expect more than `section` for small
 //! messages.
 
 use crate::memory::published_address::{PublishedAddress, Reader};
@@ -10,7 +10,7 @@ use furlong_os::Handle;
 use furlong_os::windows::remote_memory;
 use std::io;
 
-/// By a handle of the process, which is opened when the first message has come.
+/// A reader through a handle of the process, which is opened when the first message has arrived.
 #[derive(Debug)]
 pub struct ProcessReader {
     peer: i32,

@@ -1,7 +1,7 @@
-//! Eventfd as a notification: a 64-bit counter that can be waited for.
+//! Eventfd as a notification: a 64-bit counter that a process can wait for.
 //!
-//! A write adds to the counter and wakes a reader, and a read takes all of it: no buffer, no queue. Expect the
-//! least work of all descriptors. The 8 bytes carry the message; two that are not taken in between add up.
+//! A write adds to the counter and wakes a reader, and a read resets the counter: no buffer, no queue. Expect the least work of
+//! all descriptors. The 8 bytes carry the message. Two messages that are not read in between add up.
 
 use crate::handle_pair::HandlePair;
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
@@ -14,11 +14,11 @@ use furlong_os::linux::eventfd;
 use furlong_os::{AsHandle, BorrowedHandle};
 use std::io;
 
-/// A counter each way.
+/// A counter in each direction.
 #[derive(Debug)]
 pub struct Eventfd;
 
-/// Adding and taking.
+/// Calls to add to and to read the counter.
 pub(crate) const EVENTFD_CALLS: Calls =
     Calls { ring: &[Call::Once("write")], wait: &[Call::Once("read")], ..Calls::NONE };
 
@@ -58,7 +58,7 @@ impl Mechanism for Eventfd {
     }
 }
 
-/// A counter to add to and one to take from.
+/// A counter to add to and one to read.
 #[derive(Debug)]
 pub struct Counters {
     ways: HandlePair,

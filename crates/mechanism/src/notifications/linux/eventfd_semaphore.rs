@@ -1,8 +1,8 @@
-//! Eventfd as a semaphore: a counter of which each read takes 1.
+//! Eventfd as a semaphore: each read decrements the counter by 1.
 //!
-//! It differs from `eventfd` in a flag (EFD_SEMAPHORE): what is not taken in between is not merged, so several can write and several
-//! wait, and each write lets one of them go on. A write wakes one waiter and no more. Expect the figures of `eventfd` between two,
-//! and of several workers one wake-up for each notification where the worker is faster than the sender.
+//! It differs from `eventfd` in a flag (EFD_SEMAPHORE). Writes are not merged, so several processes can write and several can
+//! wait, and each write releases one of them. A write wakes at most one waiter. Expect the figures of `eventfd` between two
+//! processes, and with several workers one wake-up per notification if the worker is faster than the sender.
 
 use crate::handle_pair::HandlePair;
 use crate::notifications::linux::eventfd::EVENTFD_CALLS;
@@ -16,17 +16,17 @@ use furlong_os::linux::eventfd;
 use furlong_os::{AsHandle, BorrowedHandle};
 use std::io;
 
-/// A semaphore each way.
+/// A semaphore in each direction.
 #[derive(Debug)]
 pub struct EventfdSemaphore;
 
-/// The counter holds 2^64 - 2, which nobody comes near.
+/// The claimed depth. The counter holds up to 2^64 - 2, which no run reaches.
 const HELD: u64 = 1 << 32;
 
 impl Mechanism for EventfdSemaphore {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "eventfd-semaphore",
-        summary: "an eventfd each way, of which each read takes 1; it carries nothing",
+        summary: "an eventfd each way in semaphore mode (each read takes 1); it carries nothing",
         family: Family::Notification,
         waits: DESCRIPTOR_WAITS,
         boundaries: true,
@@ -60,7 +60,7 @@ impl Mechanism for EventfdSemaphore {
     }
 }
 
-/// A semaphore to add to and one to take from.
+/// A semaphore to post and one to wait for.
 #[derive(Debug)]
 pub struct Semaphores {
     ways: HandlePair,

@@ -1,7 +1,7 @@
-//! A futex as a notification: a word of shared memory, and the kernel only to sleep and wake.
+//! A futex as a notification: a word of shared memory. The kernel is only needed to sleep and to wake.
 //!
-//! Expect the least that a sleeping mechanism can cost: one wake and one wait a message and nothing else. The
-//! word carries 4 bytes; one that is not taken in time is overwritten.
+//! Expect the minimum cost of a blocking mechanism: one wake and one wait per message. The word carries 4 bytes, and a message
+//! that is not taken in time is overwritten.
 
 use crate::memory::segment;
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
@@ -15,11 +15,11 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A word each way, each in a line of its own.
+/// A word in each direction, on separate cache lines.
 #[derive(Debug)]
 pub struct Futex;
 
-/// Where the word lies that each role writes, apart by two cache lines since processors fetch them in pairs.
+/// Offset of the word that each role writes, two cache lines apart because CPUs fetch lines in pairs.
 const WORD_OFFSETS: [usize; 2] = [0, 128];
 
 /// One wake for each message, and a sleep unless the word has changed already.

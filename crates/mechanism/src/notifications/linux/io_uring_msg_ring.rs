@@ -1,8 +1,8 @@
-//! A message from one ring of io_uring to another (MSG_RING).
+//! A message from one io_uring ring to another (MSG_RING).
 //!
-//! The request puts a completion with 8 bytes of the sender's choice into the other process's ring and wakes who waits for
-//! it. There is no file between the two. Expect an eventfd's figures: one call to send and one to sleep, each with the work for
-//! a request; no call to receive where the completion is there already.
+//! The request puts a completion with 8 bytes of the sender's choice into the other process's ring and wakes a process that
+//! waits for it. No file connects the two processes. Expect an eventfd's figures: one call to send and one to sleep, each with
+//! the work for a request. Receiving needs no call if the completion is in the ring already.
 
 use crate::streams::linux::ring_stream::probe;
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
@@ -14,7 +14,7 @@ use furlong_os::linux::io_uring::{COMPLETIONS, Layout, Ring, Submission, create}
 use furlong_os::{AsHandle, Handle};
 use std::io;
 
-/// A ring for each role, of which both have the descriptor.
+/// A ring for each role. Both roles have both descriptors.
 #[derive(Debug)]
 pub struct IoUringMsgRing;
 
@@ -78,14 +78,14 @@ impl Mechanism for IoUringMsgRing {
         for number in &mut numbers {
             *number = setup.number()?;
         }
-        // The initiator's ring was handed over first.
+        // The initiator's ring was added first.
         let (own, other) = setup.send_and_receive(first, second);
         let own = Ring::of(own, Layout::of(numbers), Submission::Own)?;
         Ok(Rings { own, other, blocking: specification.blocking })
     }
 }
 
-/// The ring in which messages arrive, and the one that they are put into.
+/// The ring in which messages arrive, and the one into which they are put.
 #[derive(Debug)]
 pub struct Rings {
     own: Ring,

@@ -1,4 +1,4 @@
-//! Notifications that Linux has.
+//! Notifications of Linux.
 
 pub(crate) mod eventfd;
 pub(crate) mod eventfd_semaphore;

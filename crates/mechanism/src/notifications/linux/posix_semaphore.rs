@@ -1,7 +1,7 @@
 //! POSIX semaphores as a notification.
 //!
-//! A `sem_t` in shared memory is a counter and a futex: posting and taking touch the kernel only if somebody
-//! sleeps. Expect the figures of `futex`. It carries nothing, so what is verified is that no post is lost.
+//! A `sem_t` in shared memory is a counter and a futex: posting and waiting enter the kernel only if a process sleeps. Expect
+//! the figures of `futex`. It carries no data, so the verified property is that no post is lost.
 
 use crate::memory::{SEMAPHORE_OFFSETS, segment};
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
@@ -14,11 +14,11 @@ use furlong_os::memory::{Region, page_bytes};
 use std::io;
 use std::sync::Arc;
 
-/// A semaphore each way, in a shared page.
+/// A semaphore in each direction, in a shared page.
 #[derive(Debug)]
 pub struct PosixSemaphore;
 
-/// The C library stays out of the kernel where nobody sleeps and where there is something to take.
+/// The C library enters the kernel only to wake a sleeping process, or to sleep when the counter is 0.
 pub(crate) const POSIX_SEMAPHORE_CALLS: Calls =
     Calls { ring: &[Call::AtMostOnce("futex")], wait: &[Call::AtMostOnce("futex")], ..Calls::NONE };
 
@@ -47,7 +47,7 @@ impl Mechanism for PosixSemaphore {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        // Beyond the most a post fails and does not wait, so both directions together stay within it.
+        // Above the maximum a post fails instead of waiting, so both directions together stay within it.
         let mut link = Link::new([Depth::of(posix_semaphore::MOST / 2); 2]);
         let region = segment::share_nameless(specification, page_bytes(), &mut link)?;
         for offset in SEMAPHORE_OFFSETS {
@@ -63,7 +63,7 @@ impl Mechanism for PosixSemaphore {
     }
 }
 
-/// A semaphore to post and one to take.
+/// A semaphore to post and one to wait for.
 #[derive(Debug)]
 pub struct Semaphores {
     region: Arc<Region>,

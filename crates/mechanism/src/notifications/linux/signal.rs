@@ -1,7 +1,7 @@
-//! Real-time signals, sent with a value and taken with `sigwaitinfo`.
+//! Real-time signals, sent with a value and received with `sigwaitinfo`.
 //!
-//! The signal stays blocked and is taken like a message, so no handler runs and none can be lost: real-time
-//! signals queue. Each is an object of its own in the kernel. Expect a little more than a semaphore.
+//! The signal stays blocked and is received like a message, so no handler runs. No signal is lost, because real-time signals
+//! queue. Each queued signal is a separate kernel object. Expect a little more than a semaphore.
 
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
@@ -12,11 +12,11 @@ use furlong_os::linux::limits::{Resource, raised};
 use furlong_os::linux::signal::{self, MessageSignal};
 use std::io;
 
-/// A signal each way.
+/// A signal in each direction.
 #[derive(Debug)]
 pub struct Signal;
 
-/// The C library tells the receiver who sends: it asks for both numbers each time.
+/// The C library adds the sender's PID and user ID, for which it makes two system calls each time.
 pub(crate) const SIGNAL_CALLS: Calls = Calls {
     ring: &[Call::Once("getpid"), Call::Once("getuid"), Call::Once("rt_sigqueueinfo")],
     wait: &[Call::Once("rt_sigtimedwait")],
@@ -56,8 +56,8 @@ impl Mechanism for Signal {
     }
 }
 
-/// Number of signals that the limit must allow in addition to the queued signals of other processes. Each direction needs one; otherwise a
-/// sender waits for ever.
+/// Number of signals that the limit must allow in addition to the queued signals of other processes. Each direction needs one;
+/// otherwise a sender waits for ever.
 const NEEDED: u64 = 4;
 
 /// Checks that this user may queue signals in both directions.
@@ -66,7 +66,8 @@ pub(crate) fn can_queue() -> Result<(), Unavailable> {
     match raised(Resource::PendingSignals) {
         Ok(limit) if limit < queued.saturating_add(NEEDED) => Err(Unavailable::new(
             format!(
-                "RLIMIT_SIGPENDING is {limit}, {queued} signals of this user are queued, and {NEEDED} more are needed"
+                "RLIMIT_SIGPENDING is {limit}, but {queued} signals of this user are queued and {NEEDED} more are \
+                 needed"
             ),
             "raise it: ulimit -i 100",
         )),
@@ -74,8 +75,8 @@ pub(crate) fn can_queue() -> Result<(), Unavailable> {
     }
 }
 
-/// Signals that can be queued in each direction: a quarter of what is left to this user, since both directions share it,
-/// and all other processes of the user too.
+/// Returns how many signals can be queued in each direction: a quarter of the user's remaining limit, because both directions
+/// and all other processes of the user share it.
 pub(crate) fn depth() -> io::Result<Depth> {
     Ok(match raised(Resource::PendingSignals)? {
         u64::MAX => Depth::UNBOUNDED,
@@ -91,7 +92,7 @@ pub(crate) fn send(peer: i32, message: &Message) -> io::Result<()> {
     signal::queue(peer, i32::from_le_bytes(value))
 }
 
-/// Signals to the other process and from it.
+/// Signals to and from the other process.
 #[derive(Debug)]
 pub struct Signals {
     inbound: MessageSignal,

@@ -1,7 +1,7 @@
 //! Real-time signals read from a descriptor.
 //!
-//! The same signals as `signal`, taken with a `read` that fills in 128 bytes about each. Expect the figures of
-//! `signal` and a little more; in return `poll` and its kin can wait for it.
+//! The signals of `signal`, received with a `read` that fills in 128 bytes about each. Expect the figures of `signal` and a
+//! little more. In return, `poll` and similar calls can wait for the descriptor.
 
 use crate::notifications::linux::signal::{SIGNAL_CALLS, can_queue, depth, send};
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
@@ -15,7 +15,7 @@ use furlong_os::linux::signal;
 use furlong_os::{AsHandle, BorrowedHandle, Handle};
 use std::io;
 
-/// A signal each way, read from a descriptor.
+/// A signal in each direction, read from a descriptor.
 #[derive(Debug)]
 pub struct Signalfd;
 
@@ -54,7 +54,7 @@ impl Mechanism for Signalfd {
     }
 }
 
-/// Signals to the other process, and a descriptor for those from it.
+/// Signals to the other process, and a descriptor for the signals from it.
 #[derive(Debug)]
 pub struct Signals {
     inbound: Handle,
@@ -74,7 +74,7 @@ impl Endpoint for Signals {
         Ok(4)
     }
 
-    /// Sending never waits, so only receiving can be watched.
+    /// Returns the descriptor for receiving. Sending never waits.
     fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
         (interest == Interest::Readable).then(|| self.inbound.as_handle())
     }

@@ -1,7 +1,7 @@
 //! System V semaphores as a notification.
 //!
-//! Every operation is a system call, needed or not, on a set that can do much more than count. Expect more
-//! than a POSIX semaphore where nobody sleeps, and the same where somebody must be woken.
+//! Every operation is a system call, even if no process sleeps, on a set that can do much more than count. Expect more than a
+//! POSIX semaphore if no process sleeps, and about the same if a process must be woken.
 
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
@@ -12,11 +12,11 @@ use furlong_os::linux::limits::has_sysctl;
 use furlong_os::linux::sysv_semaphore;
 use std::io;
 
-/// A semaphore each way, in one set.
+/// A semaphore in each direction, in one set.
 #[derive(Debug)]
 pub struct SysvSemaphore;
 
-/// One operation each.
+/// One operation per call.
 pub(crate) const SYSV_SEMAPHORE_CALLS: Calls =
     Calls { ring: &[Call::Once("semop")], wait: &[Call::Once("semop")], ..Calls::NONE };
 
@@ -45,7 +45,7 @@ impl Mechanism for SysvSemaphore {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        // Beyond the most an operation fails and does not wait, so both directions together stay within it.
+        // Above the maximum an operation fails instead of waiting, so both directions together stay within it.
         let mut link = Link::new([Depth::of(sysv_semaphore::MOST / 2); 2]);
         give_set(specification, &mut link)?;
         Ok(link)
@@ -58,7 +58,7 @@ impl Mechanism for SysvSemaphore {
     }
 }
 
-/// Whether the kernel has System V semaphores.
+/// Returns an error if the kernel has no System V semaphores.
 pub(crate) fn present() -> Result<(), Unavailable> {
     if has_sysctl("kernel.sem") {
         return Ok(());
@@ -66,7 +66,7 @@ pub(crate) fn present() -> Result<(), Unavailable> {
     Err(Unavailable::new("the kernel has no System V semaphores", "CONFIG_SYSVIPC=y"))
 }
 
-/// Makes a set with a semaphore for each role and hands over its number.
+/// Creates a set with a semaphore for each role, and adds its identifier to both ends.
 pub(crate) fn give_set(specification: &LinkSpecification, link: &mut Link) -> io::Result<()> {
     let set = sysv_semaphore::create(specification.key, 2)?;
     link.removes(move || sysv_semaphore::remove(set));
@@ -74,7 +74,7 @@ pub(crate) fn give_set(specification: &LinkSpecification, link: &mut Link) -> io
     Ok(())
 }
 
-/// A semaphore to post and one to take.
+/// A semaphore to post and one to wait for.
 #[derive(Debug)]
 pub struct Semaphores {
     set: i32,

@@ -1,6 +1,6 @@
-//! Events as a notification: set by one process, and reset by the wait of another that it ends.
+//! Auto-reset events as a notification: one process sets the event, and the wait that it ends resets it.
 //!
-//! Two that are set before one is waited for are one. Expect a system call to ring, one to wait, and the wake-up.
+//! Two sets before one wait count as one. Expect a system call to set, one to wait, and the wake-up.
 
 use super::taking::Taking;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
@@ -12,11 +12,11 @@ use furlong_os::BorrowedHandle;
 use furlong_os::windows::event;
 use std::io;
 
-/// Events, one each way.
+/// An event in each direction.
 #[derive(Debug)]
 pub struct Event;
 
-/// Ringing and taking.
+/// Calls to set an event and to wait for it.
 pub(crate) const EVENT_CALLS: Calls =
     Calls { ring: &[Call::Once("SetEvent")], wait: &[Call::Once("WaitForSingleObject")], ..Calls::NONE };
 

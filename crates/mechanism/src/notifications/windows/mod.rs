@@ -1,4 +1,4 @@
-//! Notifications that Windows has.
+//! Notifications of Windows.
 
 pub(crate) mod event;
 pub(crate) mod semaphore;

@@ -1,6 +1,6 @@
 //! Semaphores as a notification.
 //!
-//! Unlike an event it counts, so that no post is lost. Expect the figures of `event`.
+//! Unlike an event, a semaphore counts, so that no post is lost. Expect the figures of `event`.
 
 use super::taking::Taking;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
@@ -12,11 +12,11 @@ use furlong_os::BorrowedHandle;
 use furlong_os::windows::semaphore;
 use std::io;
 
-/// Semaphores, one each way.
+/// A semaphore in each direction.
 #[derive(Debug)]
 pub struct Semaphore;
 
-/// Ringing and taking.
+/// Calls to post a semaphore and to wait for it.
 pub(crate) const SEMAPHORE_CALLS: Calls = Calls {
     ring: &[Call::Once("ReleaseSemaphore")],
     wait: &[Call::Once("WaitForSingleObject")],

@@ -1,4 +1,4 @@
-//! What all objects share that a `WaitForSingleObject` takes: an event, a count of a semaphore.
+//! The endpoint of objects that `WaitForSingleObject` consumes: an event, or a count of a semaphore.
 
 use crate::handle_pair::shared;
 use crate::{Endpoint, EndpointSetup, LinkSpecification, Message};
@@ -6,7 +6,7 @@ use furlong_os::windows::event::{take, try_take};
 use furlong_os::{AsHandle, BorrowedHandle, Handle};
 use std::io;
 
-/// An object to ring and one to wait for; `R` says how it is rung.
+/// An object to signal and one to wait for; `R` is the call that signals.
 #[derive(Debug)]
 pub struct Taking<R> {
     send: Handle,
@@ -16,7 +16,7 @@ pub struct Taking<R> {
 }
 
 impl<R> Taking<R> {
-    /// Takes two objects that both roles have from the set-up.
+    /// Takes two shared objects from the set-up.
     pub(super) fn of_shared(
         specification: &LinkSpecification,
         setup: &mut EndpointSetup,

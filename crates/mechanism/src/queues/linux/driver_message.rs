@@ -1,9 +1,9 @@
 //! Message devices: queues of furlong's own kernel module, as device files.
 //!
-//! `write` makes one message of what it is given and appends it to a bounded queue, and `read` takes the first one out:
-//! two copies, the message allocated and filled before any lock is taken. The file system is asked nothing, there are no
-//! priorities and no sockets. Expect a POSIX queue's wake-ups, and a little less work around them. The queue outlives
-//! its users by nature; here each is told to be transient, so that it is empty and as it was after the last of them.
+//! `write` makes one message of its buffer and appends it to a bounded queue, and `read` removes the first message: two copies.
+//! The message is allocated and filled before any lock is taken. The file system is not involved, and there are no priorities
+//! and no sockets. Expect a POSIX queue's wake-ups, and a little less work around them. A queue normally outlives its users.
+//! Here each queue is set to transient, so that the module empties and resets it after the last user.
 
 use crate::handle_pair::HandlePair;
 use crate::linux::driver_channel::{Kind, State, claim, queue_bytes, spare_bytes};
@@ -18,11 +18,11 @@ use furlong_os::linux::driver::{self, message};
 use furlong_os::{AsHandle, BorrowedHandle};
 use std::io;
 
-/// A channel each way.
+/// A channel in each direction.
 #[derive(Debug)]
 pub struct DriverMessage;
 
-/// What is free: a queue that nobody else has open, that is empty, and whose limits nobody has set.
+/// Definition of a free queue: no other process has it open, it is empty, and its limits are unchanged.
 const CHANNELS: Kind = Kind {
     path: message::path,
     look: |device| {
@@ -38,7 +38,7 @@ const CHANNELS: Kind = Kind {
     },
 };
 
-/// Bytes that each of two queues may hold.
+/// Returns the bytes that each of two queues may hold.
 fn allowed_bytes() -> usize {
     spare_bytes()
         .zip(queue_bytes())
@@ -76,7 +76,7 @@ impl Mechanism for DriverMessage {
                 "load it with more: modprobe furlong memory_max=BYTES",
             ));
         }
-        Ok(Limits::at(most, "the largest message that the kernel module furlong takes", "send it in parts"))
+        Ok(Limits::at(most, "the largest message that the kernel module furlong accepts", "send it in parts"))
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
@@ -84,7 +84,7 @@ impl Mechanism for DriverMessage {
         let mut limits = Vec::new();
         for (channel, size_bytes) in channels.iter().zip(specification.sizes_bytes) {
             let device = channel.device.as_handle();
-            // First of all: what is changed from here on is changed until the last user is gone.
+            // The flags are set first, because later changes persist until the last user has closed the queue.
             message::set_flags(device, message::TRANSIENT | message::STRICT)?;
             let size_bytes = size_bytes.max(1);
             let depth = specification.depth.min(allowed_bytes() / size_bytes).max(1);

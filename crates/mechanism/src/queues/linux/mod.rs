@@ -1,4 +1,4 @@
-//! Queues that Linux has.
+//! Message queues of Linux.
 
 pub(crate) mod driver_message;
 pub(crate) mod posix_mq;

@@ -1,8 +1,8 @@
 //! POSIX message queues.
 //!
-//! The kernel keeps messages in a tree by priority; when a receiver sleeps, the sender hands its message over
-//! directly, without queueing it. Expect a pipe's wake-ups and a little less work around them. Queues count
-//! against a limit in bytes that all processes of a user share.
+//! The kernel keeps messages in a tree by priority. If a receiver sleeps, the sender passes its message on directly, without
+//! queueing it. Expect a pipe's wake-ups and a little less work around them. Queues count against a limit in bytes that all
+//! processes of a user share.
 
 use crate::handle_pair::HandlePair;
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
@@ -16,11 +16,11 @@ use furlong_os::linux::posix_queue;
 use furlong_os::{AsHandle, BorrowedHandle};
 use std::io;
 
-/// A POSIX queue each way.
+/// A POSIX queue in each direction.
 #[derive(Debug)]
 pub struct PosixMq;
 
-/// What the kernel counts for a queue beside each message itself, rounded up.
+/// Bytes that the kernel counts for a queue in addition to each message itself, rounded up.
 const BOOKKEEPING_BYTES: u64 = 256;
 
 impl Mechanism for PosixMq {
@@ -54,7 +54,7 @@ impl Mechanism for PosixMq {
             return Ok(Limits::at(
                 each,
                 format!(
-                    "RLIMIT_MSGQUEUE allows this user {bytes} bytes in queues, and a queue each way needs half"
+                    "RLIMIT_MSGQUEUE allows this user {bytes} bytes in queues, shared by one queue each way"
                 ),
                 "raise it as administrator: ulimit -q unlimited (needs CAP_SYS_RESOURCE)",
             ));
@@ -62,8 +62,8 @@ impl Mechanism for PosixMq {
         Ok(Limits::at(
             largest,
             "fs.mqueue.msgsize_max",
-            "raise it as administrator (sysctl fs.mqueue.msgsize_max, at most 16 MiB), or let furlong have an \
-             IPC namespace of its own, in which it does so itself",
+            "raise it as administrator (sysctl fs.mqueue.msgsize_max, at most 16 MiB), or run furlong in a separate \
+             IPC namespace, in which it raises the limit itself",
         ))
     }
 

@@ -1,8 +1,8 @@
 //! System V message queues.
 //!
-//! Older than POSIX queues and simpler inside: a list, a type to choose messages by, and a sender that hands
-//! its message to a sleeping receiver. They are no descriptors, so nothing can wait for a queue and a socket at
-//! once. Expect the figures of `posix-mq`.
+//! Older than POSIX queues and simpler inside: a list, a type to select messages by, and a sender that passes its message to a
+//! sleeping receiver. Queues are not file descriptors, so a process cannot wait for a queue and a socket at once. Expect the
+//! figures of `posix-mq`.
 
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
@@ -13,12 +13,12 @@ use furlong_os::linux::limits::{sysctl_number, sysctl_number_or};
 use furlong_os::linux::sysv_queue::{self, PREFIX_BYTES};
 use std::io;
 
-/// A System V queue each way.
+/// A System V queue in each direction.
 #[derive(Debug)]
 pub struct SysvMq;
 
-/// What a queue holds unless it is told otherwise: the kernel's MSGMNB. In an IPC namespace of its own furlong raises
-/// the limit, but a queue shall not be deeper for it.
+/// Default capacity of a queue: the kernel's MSGMNB. In a separate IPC namespace furlong raises the limit, but queues do not
+/// become deeper because of that.
 const USUAL_BYTES: usize = 16_384;
 
 impl Mechanism for SysvMq {
@@ -51,8 +51,8 @@ impl Mechanism for SysvMq {
             largest,
             name,
             format!(
-                "raise it as administrator (sysctl {name}), or let furlong have an IPC namespace of its own, in \
-                 which it does so itself"
+                "raise it as administrator (sysctl {name}), or run furlong in a separate IPC namespace, in which it \
+                 raises the limit itself"
             ),
         ))
     }

@@ -1,7 +1,7 @@
-//! Mailslots, which lead one way: one each way.
+//! Mailslots, which carry messages in one direction: one for each direction.
 //!
-//! A write copies the message into memory of the kernel, and a read copies it out. Windows documents no bound of what a
-//! mailslot holds; one message is all that is relied on here. Expect the figures of `named-pipe-message`.
+//! A write copies the message into kernel memory, and a read copies it out. Windows documents no capacity of a mailslot, so
+//! furlong relies on room for one message. Expect the figures of `named-pipe-message`.
 
 use crate::{DIRECTIONS, Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
@@ -13,7 +13,7 @@ use furlong_os::windows::mailslot::{mailslot, read_without_waiting, receive};
 use furlong_os::{AsHandle, Handle, handle};
 use std::io;
 
-/// Mailslots, one each way.
+/// A mailslot in each direction.
 #[derive(Debug)]
 pub struct Mailslot;
 
@@ -61,8 +61,8 @@ impl Mechanism for Mailslot {
     }
 }
 
-/// The largest of a few sizes that a mailslot takes, found out by trying; none where it takes the first, or nothing at all,
-/// which shows as soon as one is used. Windows tells no limit, and Wine has that of a socket beneath.
+/// Returns the largest of a few sizes that a mailslot accepts, determined by trial. Returns `None` if it accepts the first
+/// size, or none at all, which shows as soon as it is used. Windows reports no limit, and Wine has that of a socket beneath.
 fn largest() -> Option<usize> {
     const MOST_BYTES: usize = 16 << 20;
     let takes = |bytes: &usize| -> io::Result<usize> {
@@ -77,7 +77,7 @@ fn largest() -> Option<usize> {
         .filter(|bytes| *bytes < MOST_BYTES)
 }
 
-/// A mailslot to read from, and the other role's to write to.
+/// A mailslot to read from, and the other role's mailslot to write to.
 #[derive(Debug)]
 pub struct MailslotPair {
     reader: Handle,

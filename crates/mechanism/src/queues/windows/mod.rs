@@ -1,4 +1,4 @@
-//! Queues of messages that Windows has.
+//! Message queues of Windows.
 
 pub(crate) mod mailslot;
 pub(crate) mod window_message;

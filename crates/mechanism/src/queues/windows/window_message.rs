@@ -1,8 +1,8 @@
-//! `WM_COPYDATA` to a message-only window, as programs with windows send bytes to each other.
+//! `WM_COPYDATA` to a message-only window, with which programs with windows send bytes to each other.
 //!
-//! Windows copies the bytes into the receiver's process and has its thread call the window's procedure, while the sender waits for what
-//! it says: every message is a round trip for the scheduler, and none is under way while the receiver does something else. Expect
-//! two wake-ups a message, and so twice what `named-pipe-message` takes.
+//! Windows copies the bytes into the receiver's process and has its thread call the window procedure, while the sender waits
+//! for the return value. So every message is a round trip for the scheduler, and none is in flight while the receiver does
+//! other work. Expect two wake-ups per message, and so twice the time of `named-pipe-message`.
 
 use crate::{DIRECTIONS, Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
@@ -14,7 +14,7 @@ use furlong_os::identity::random;
 use furlong_os::windows::window::{Window, WindowName};
 use std::io;
 
-/// Bytes of a message that goes through Wine's server in a fraction of a second.
+/// Maximum size in bytes of a message that Wine's server transfers in a fraction of a second.
 const LARGEST_UNDER_WINE: usize = 1 << 20;
 
 /// A window for each role.
@@ -37,7 +37,7 @@ impl Mechanism for WindowMessage {
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
-        // The names of windows are of one session.
+        // The names of windows belong to one session.
         reach: Reach::IpcNamespace,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
@@ -51,18 +51,18 @@ impl Mechanism for WindowMessage {
             Ok(_) => Ok(match facts::machine(false).runtime {
                 Runtime::Native => Limits::none(),
                 Runtime::Wine(_) => {
-                    Limits::at(LARGEST_UNDER_WINE, "Wine has its server carry what is sent to a window", "")
+                    Limits::at(LARGEST_UNDER_WINE, "Wine sends window messages through its server", "")
                 }
             }),
             Err(error) => Err(Unavailable::new(
-                format!("no window can be made here: {error}"),
+                format!("cannot create a window here: {error}"),
                 "run furlong where a process may have windows: in a session with a desktop",
             )),
         }
     }
 
     fn create(_specification: &LinkSpecification) -> io::Result<Link> {
-        // Each role makes its window itself: a window belongs to a thread.
+        // Each role makes its window itself, because a window belongs to a thread.
         Ok(Link::new([Depth::of(0); 2]))
     }
 
@@ -73,12 +73,12 @@ impl Mechanism for WindowMessage {
     }
 }
 
-/// A window to receive by, and the name of the other role's.
+/// A window to receive from, and the name of the other role's window.
 #[derive(Debug)]
 pub struct WindowEnd {
     window: Window,
     to: String,
-    /// The other one, once something was sent to it.
+    /// The other role's window, once it was found for the first send.
     found: Option<WindowName>,
 }
 

@@ -1,13 +1,13 @@
-//! A connection for each message, to a socket that listens: how a server with several workers takes short requests.
+//! A connection for each message, to a listening socket: how a server with several workers accepts short requests.
 //!
-//! All workers wait in `accept` at one listening socket, and one that is free takes the next connection: the kernel wakes one of
-//! them. A message costs two sockets beside its bytes, so expect several times what `unix-stream` and `tcp` take over a link that
-//! lasts; TCP's handshake and its end pass the protocol's layers seven times. `-m connect` measures links that one process makes and
-//! uses; here those who meet are in different processes, one of which waits.
+//! All workers wait in `accept` on one listening socket, and a free worker accepts the next connection: the kernel wakes one of
+//! them. A message costs two sockets in addition to its bytes. So expect several times the latency of `unix-stream` and `tcp`
+//! over a persistent link. TCP's handshake and close pass the protocol layers seven times. `-m connect` measures links that one
+//! process makes and uses. Here the two ends are in different processes, one of which waits.
 //!
-//! A sender closes no connection before the other side has taken what it carries, and leaves a few open at most: a queue of
-//! connections that is full makes TCP try again after a second. The receiver ends a connection of TCP with a reset, so that no port waits
-//! for stragglers afterwards; who connected takes that for the end.
+//! A sender closes no connection before the peer has read the message, and keeps at most 16 connections open, because a full
+//! accept queue makes TCP retry after a second. The receiver closes a TCP connection with a reset, so that no port stays in
+//! TIME_WAIT. The client treats the reset as the end.
 
 use crate::{DIRECTIONS, Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
@@ -22,45 +22,45 @@ use std::marker::PhantomData;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 
-/// Connections that a sender has open at most. Every queue of connections holds more.
+/// Maximum number of open connections of a sender. Every accept queue is longer.
 const MOST_OPEN: usize = 16;
 
-/// Bytes that the buffers of every connection hold, with what the kernel counts beside them.
+/// Bytes of a message that the buffers of every connection hold, with the kernel's overhead.
 const BUFFERED_BYTES: usize = 64 << 10;
 
-/// The connections of a family of addresses.
+/// The connections of an address family.
 pub trait Connections: 'static {
-    /// The row.
+    /// Name of the mechanism.
     const NAME: &'static str;
-    /// The row in a few words.
+    /// Summary of the mechanism in a few words.
     const SUMMARY: &'static str;
-    /// Who can connect.
+    /// Resource that two processes must share to connect.
     const REACH: Reach;
-    /// Where a socket listens.
+    /// Address of a listening socket.
     type Address;
-    /// A socket that listens.
+    /// A listening socket.
     type Listener: From<Handle> + Into<Handle>;
     /// A connection.
     type Connection: Read + Write;
 
-    /// A socket that listens for what this role sends; its number, if it has one, is given to the role.
+    /// Opens a socket that listens for the messages of this role. Its port, if it has one, is added to the role's end.
     fn listen(specification: &LinkSpecification, sender: Role, link: &mut Link)
     -> io::Result<Self::Listener>;
 
-    /// Where that is.
+    /// Returns the address of that socket.
     fn address(specification: &LinkSpecification, setup: &mut EndpointSetup) -> io::Result<Self::Address>;
 
-    /// Connects to it.
+    /// Connects to that address.
     fn connect(address: &Self::Address) -> io::Result<Self::Connection>;
 
-    /// Says that nothing more comes.
+    /// Shuts the connection down for writing.
     fn finish(connection: &Self::Connection) -> io::Result<()>;
 
-    /// Takes the next connection.
+    /// Accepts the next connection.
     fn accept(listener: &Self::Listener) -> io::Result<Self::Connection>;
 }
 
-/// Connections between paths.
+/// Connections to paths.
 #[derive(Debug)]
 pub struct UnixConnections;
 
@@ -99,13 +99,12 @@ impl Connections for UnixConnections {
     }
 }
 
-/// Where a socket listens for what a role sends.
+/// Returns the path of the socket that listens for the messages of a role.
 fn path(specification: &LinkSpecification, sender: Role) -> io::Result<PathBuf> {
     Ok(specification.socket_folder()?.join(format!("{}.socket", DIRECTIONS[sender.index()])))
 }
 
-/// An address of the loopback interface on which nobody else looks for a service: whoever tries all ports of the usual one is not taken
-/// for a sender.
+/// Returns a separate address of the loopback interface, so that a port scan of 127.0.0.1 is not mistaken for a sender.
 fn own_address(specification: &LinkSpecification) -> Ipv4Addr {
     let [a, b, c, _] = specification.key.to_le_bytes();
     Ipv4Addr::new(127, a, b, c | 1)
@@ -125,7 +124,7 @@ impl Connections for TcpConnections {
 
     fn listen(specification: &LinkSpecification, sender: Role, link: &mut Link) -> io::Result<TcpListener> {
         let listener = TcpListener::bind((own_address(specification), 0))?;
-        // Every connection that it accepts has that from it.
+        // Accepted connections inherit the option.
         reset_on_close(&listener)?;
         link.give_number_to(sender, listener.local_addr()?.port().into());
         Ok(listener)
@@ -151,7 +150,7 @@ impl Connections for TcpConnections {
     }
 }
 
-/// A connection for each message.
+/// A mechanism with a connection for each message.
 #[derive(Debug)]
 pub struct Accept<C>(PhantomData<C>);
 
@@ -173,7 +172,7 @@ impl<C: Connections> Mechanism for Accept<C> {
                 Call::AtMostOnce("close"),
                 Call::AtMostOnce("fcntl"),
             ],
-            // A build with assertions asks of each descriptor that it closes whether it is open.
+            // A build with assertions checks with `fcntl` that each descriptor is open before it closes it.
             &[
                 Call::Once("accept4"),
                 Call::Once("recvfrom"),
@@ -199,7 +198,7 @@ impl<C: Connections> Mechanism for Accept<C> {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        // Of a message that no buffer holds whole, its sender waits for a part to be taken.
+        // If no buffer holds a message completely, its sender waits until a part of it is read.
         let held = |bytes: usize| Depth::of(if bytes <= BUFFERED_BYTES { MOST_OPEN } else { 0 });
         let mut link = Link::new(specification.sizes_bytes.map(held));
         for sender in Role::ALL {
@@ -216,11 +215,11 @@ impl<C: Connections> Mechanism for Accept<C> {
     }
 }
 
-/// A socket that listens, and where the other one does.
+/// A listening socket, and the address of the peer's listening socket.
 pub struct AcceptEnd<C: Connections> {
     listener: C::Listener,
     to: C::Address,
-    /// Connections whose messages may not have been taken yet, the oldest first.
+    /// Connections whose messages may not be read yet, the oldest first.
     open: VecDeque<C::Connection>,
 }
 
@@ -245,7 +244,7 @@ impl<C: Connections> Endpoint for AcceptEnd<C> {
         let mut length = 0;
         let mut beyond = [0; 64];
         loop {
-            // What there is no room for is counted.
+            // Bytes beyond the room of the message are counted too.
             let room = if length < message.len() { &mut message[length..] } else { &mut beyond[..] };
             match connection.read(room) {
                 Ok(0) => return Ok(length),
@@ -257,12 +256,12 @@ impl<C: Connections> Endpoint for AcceptEnd<C> {
     }
 }
 
-/// Waits until the other side has closed a connection, which it does when it has taken the message.
+/// Waits until the peer has closed a connection, which it does after reading the message.
 fn taken(mut connection: impl Read) -> io::Result<()> {
     loop {
         match connection.read(&mut [0]) {
             Ok(0) => return Ok(()),
-            Ok(_) => return Err(io::Error::other("something came back on a connection for one message")),
+            Ok(_) => return Err(io::Error::other("data came back on a connection for one message")),
             Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(()),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

@@ -1,8 +1,8 @@
 //! Named pipes.
 //!
-//! Once open, a FIFO is a pipe: the same code in the kernel, found by a path. But its inode lies on a real file
-//! system, which keeps the times of its last read and write. Expect the figures of `pipe` and a little more, to
-//! be seen where no wake-up of another core hides it.
+//! After it is opened, a FIFO is a pipe with a path: the kernel code is that of a pipe. But its inode is on a real
+//! file system, which records the times of the last read and write. Expect the figures of `pipe` and a little more, which is
+//! visible if no wake-up of another core hides it.
 
 use crate::streams::byte_stream::STREAM_CALLS;
 use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
@@ -15,7 +15,7 @@ use furlong_model::{
 use furlong_os::linux::fifo;
 use std::io;
 
-/// named pipes, one each way.
+/// Named pipes, one in each direction.
 #[derive(Debug)]
 pub struct Fifo;
 

@@ -1,8 +1,9 @@
-//! Anonymous pipes, written to and read from by requests of io_uring.
+//! Anonymous pipes, written and read through requests of io_uring.
 //!
-//! The call that submits a request tries it at once, and where a read finds nothing, the kernel polls the pipe, reads once
-//! there is something, and then wakes who waits for the completion. Expect the calls of `pipe`, two a round trip, and in each
-//! the work for a request and a completion; one more wake-up function between writer and reader where the reader sleeps.
+//! The call that submits a request tries it at once. If a read finds no data, the kernel polls the pipe, reads when data
+//! arrives, and then wakes the process that waits for the completion. Expect the calls of `pipe`, two per process and round
+//! trip, and in each the work for a request and a completion. If the reader sleeps, there is one more wake-up function between
+//! writer and reader.
 
 use super::pipe::{link, room};
 use super::ring_stream::{self, Requests, RingStream};
@@ -16,7 +17,7 @@ use furlong_os::linux::io_uring::{Ring, Submission};
 use furlong_os::linux::pipe;
 use std::io;
 
-/// Pipes, one each way, and a ring in each process.
+/// Pipes, one in each direction, and a ring in each process.
 #[derive(Debug)]
 pub struct IoUringPipe;
 

@@ -1,6 +1,7 @@
-//! A pair of UNIX stream sockets, sent and received by requests of io_uring.
+//! A pair of UNIX stream sockets, used through requests of io_uring.
 //!
-//! As `io-uring-pipe`, on a socket: expect the calls of `socketpair` and in each the work for a request and a completion.
+//! Like `io-uring-pipe`, but with a socket. Expect the calls of `socketpair` and in each the work for a request and a
+//! completion.
 
 use super::ring_stream::{self, Requests, RingStream};
 use crate::socket_link::{Holds, link};

@@ -1,9 +1,9 @@
-//! A pair of UNIX stream sockets, and a thread of the kernel that polls the ring of each process (SQPOLL).
+//! A pair of UNIX stream sockets, with a kernel thread that polls the ring of each process (SQPOLL).
 //!
-//! The process writes its request into memory, and the thread takes it from there: no call submits anything, but the process
-//! sleeps in one until its request is done. Each thread keeps a processor busy, beside those of the two processes. Expect it
-//! to be slower than `io-uring-socketpair` wherever there are fewer than four processors, since the threads take turns with
-//! the processes, and each message passes through one thread more.
+//! The process writes its request into memory, and the thread reads it from there. No call submits a request, but the process
+//! sleeps in a call until its request is done. Each thread keeps a CPU busy, in addition to the CPUs of the two processes.
+//! Expect higher latency than `io-uring-socketpair` on fewer than four CPUs, because the threads and the processes then share
+//! CPUs and each message passes through one more thread.
 
 use super::ring_stream::{self, Requests, RingStream};
 use crate::socket_link::{Holds, link};
@@ -44,7 +44,7 @@ impl Mechanism for IoUringSqpoll {
         boundaries: false,
         fixed_size_bytes: None,
         calls: Calls::of(
-            // To wake the thread if it sleeps, and to wait.
+            // One call to wake the thread if it sleeps, and one to wait.
             &[Call::AtMostOnce("io_uring_enter"), Call::AtMostOnce("io_uring_enter")],
             &[Call::AtMostOnce("io_uring_enter"), Call::AtMostOnce("io_uring_enter")],
         ),

@@ -1,9 +1,9 @@
-//! UNIX stream sockets, by all of which one call of io_uring sends.
+//! UNIX stream sockets, with one call of io_uring that sends to all of them.
 //!
-//! The sender puts a request for each receiver into its ring and hands over all with one system call, which waits until all have
-//! ended. So expect of one receiver the figures of `io-uring-socketpair`, and of several one way into the kernel in place of one
-//! for each, with a copy and a wake-up for each all the same. A receiver without room holds up the sender, but not what is under way to
-//! the others.
+//! The sender puts a request for each receiver into its ring and submits all of them with one system call, which waits until
+//! all have ended. So expect the figures of `io-uring-socketpair` with one receiver. With several, there is one entry into the
+//! kernel instead of one per receiver, but still a copy and a wake-up for each. A receiver without room delays the sender, but
+//! not the messages in flight to the others.
 
 use super::ring_stream;
 use crate::linux::one_to_all::{OneToAll, ToAll, give_each, open_streams};
@@ -27,7 +27,7 @@ pub struct IoUringToAll;
 impl Mechanism for IoUringToAll {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "io-uring-to-all",
-        summary: "UNIX stream sockets, by all of which one call of io_uring sends",
+        summary: "UNIX stream sockets, one per receiver, with a single io_uring call for all",
         family: Family::IoUring,
         waits: &[Wait::Block],
         boundaries: false,
@@ -82,7 +82,7 @@ impl Mechanism for IoUringToAll {
     }
 }
 
-/// A socket to each receiver, and the ring by which all of them send.
+/// A socket to each receiver, and the ring through which all of them send.
 #[derive(Debug)]
 pub struct Sockets {
     ring: Ring,

@@ -1,4 +1,4 @@
-//! Streams of bytes that Linux has.
+//! Byte streams of Linux.
 
 pub(crate) mod accept;
 pub(crate) mod fifo;

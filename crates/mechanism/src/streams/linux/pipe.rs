@@ -1,8 +1,8 @@
 //! Anonymous pipes.
 //!
-//! A write copies the bytes into pages that the pipe owns and wakes a reader; a read copies them out. Expect
-//! two system calls and two wake-ups a round trip, and beyond the pipe's size (64 KiB unless changed) one more
-//! wake-up for each time that it fills.
+//! A write copies the bytes into pages that the pipe owns and wakes a reader. A read copies them out. Expect per round trip two
+//! system calls in each process and two wake-ups, and beyond the pipe's size (64 KiB unless changed) one more wake-up for each
+//! time that it fills.
 
 use crate::streams::byte_stream::STREAM_CALLS;
 use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
@@ -16,7 +16,7 @@ use furlong_os::memory::page_bytes;
 use furlong_os::{AsHandle, Handle};
 use std::io;
 
-/// anonymous pipes, one each way.
+/// Anonymous pipes, one in each direction.
 #[derive(Debug)]
 pub struct Pipe;
 
@@ -53,10 +53,10 @@ impl Mechanism for Pipe {
     }
 }
 
-/// What a pipe of `pipe_bytes` holds at least when a writer waits. It is a ring of pages. A message is appended to the last
-/// page if it fits there as a whole, and else begins a new one; of the oldest page all messages but one may have been read.
-/// One that is larger than a page has new pages of its own (`pipe_write` in fs/pipe.c). `select` and its kin call it full
-/// when no page is free, though there may be one message alone in the last one.
+/// Returns the minimum number of messages in a pipe of `pipe_bytes` when a writer waits. A pipe is a ring of pages. A message
+/// is appended to the last page if it fits there completely, and otherwise begins a new page. All messages but one of the
+/// oldest page may have been read. A message larger than a page occupies new pages (`pipe_write` in fs/pipe.c). `select`,
+/// `poll` and `epoll` report a pipe as full if no page is free, although the last page may contain only one message.
 pub(crate) fn room(pipe_bytes: usize, size_bytes: usize) -> Room {
     let (page_bytes, pages) = (page_bytes(), pipe_bytes / page_bytes());
     if size_bytes > page_bytes {
@@ -69,8 +69,8 @@ pub(crate) fn room(pipe_bytes: usize, size_bytes: usize) -> Room {
     }
 }
 
-/// Hands over two pipes, each a reading and a writing end: `there` leads from the initiator to the responder.
-/// Each role gets its reading end first. `room` says how many messages a pipe of so many bytes holds.
+/// Makes a link of two pipes, each a reading and a writing end: `there` leads from the initiator to the responder. Each role's
+/// reading end is added first. `room` returns how many messages a pipe holds, from the sizes of the pipe and a message.
 pub(crate) fn link(
     there: (Handle, Handle),
     back: (Handle, Handle),

@@ -1,7 +1,7 @@
-//! What streams share whose bytes are moved by requests in a ring that the process shares with the kernel.
+//! Code shared by streams whose bytes are moved by requests in an io_uring ring.
 //!
-//! A message is sent before `send` returns, so there is one request in the ring at a time, and what a ring gains by handing
-//! over many requests with one call is not in these rows.
+//! A message is sent before `send` returns, so there is one request in the ring at a time. These benchmarks therefore do not
+//! show what a ring gains by submitting many requests with one call.
 
 use crate::{Endpoint, EndpointSetup, Message};
 use furlong_model::{Limits, Unavailable};
@@ -12,21 +12,21 @@ use std::marker::PhantomData;
 
 /// The requests that move the bytes of a kind of stream.
 pub trait Requests: 'static {
-    /// Who submits them.
+    /// Submitter of the requests: the process or a kernel thread.
     const SUBMISSION: Submission;
 
-    /// Sends once, which may take less than all.
+    /// Sends once; it may send only a part of the bytes.
     fn send(ring: &mut Ring, to: BorrowedHandle<'_>, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Receives once; 0 is the end.
+    /// Receives once; 0 is the end of the stream.
     fn receive(ring: &mut Ring, from: BorrowedHandle<'_>, buffer: &mut [u8]) -> io::Result<usize>;
 }
 
-/// Whether this machine has rings.
+/// Returns an error if this machine has no usable rings.
 pub(crate) fn probe(submission: Submission) -> Result<Limits, Unavailable> {
     Ring::new(submission).map(|_| Limits::none()).map_err(|error| {
         let remedy = if error.kind() == io::ErrorKind::OutOfMemory {
-            "raise what a process may lock in memory, which a ring counts as: ulimit -l (RLIMIT_MEMLOCK)"
+            "raise the limit of locked memory, which includes rings: ulimit -l (RLIMIT_MEMLOCK)"
         } else {
             "needs Linux 5.6 or later, sysctl kernel.io_uring_disabled=0, and in a container a seccomp profile that \
              allows io_uring_setup"
@@ -35,7 +35,7 @@ pub(crate) fn probe(submission: Submission) -> Result<Limits, Unavailable> {
     })
 }
 
-/// Why nothing can wait by a ring of its own here, if nothing can.
+/// Returns the reason why processes cannot wait with io_uring here, or `None` if they can.
 pub fn probe_rings() -> Option<Unavailable> {
     probe(Submission::Own).err()
 }
@@ -50,12 +50,12 @@ pub struct RingStream<R> {
 }
 
 impl<R: Requests> RingStream<R> {
-    /// Takes a reading and a writing end from the set-up.
+    /// Opens an end with a reading and a writing descriptor from the set-up.
     pub(crate) fn of_two(setup: &mut EndpointSetup) -> io::Result<Self> {
         RingStream::new(setup.descriptor()?, setup.descriptor()?)
     }
 
-    /// Takes a socket from the set-up.
+    /// Opens an end with a socket from the set-up.
     pub(crate) fn of_socket(setup: &mut EndpointSetup) -> io::Result<Self> {
         let socket = setup.descriptor()?;
         RingStream::new(socket.try_clone()?, socket)

@@ -1,6 +1,6 @@
 //! A pair of UNIX stream sockets that was never bound to a path.
 //!
-//! The path is only how two strangers find each other. Expect the figures of `unix-stream`.
+//! Two unrelated processes need the path only to find each other. Expect the figures of `unix-stream`.
 
 use crate::socket_link::{Holds, link};
 use crate::streams::byte_stream::STREAM_CALLS;

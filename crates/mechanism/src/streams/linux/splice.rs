@@ -1,10 +1,11 @@
-//! Pages of a file moved into a pipe instead of copied.
+//! Pages of a file that are moved into a pipe instead of copied.
 //!
-//! `splice` puts references to the pages of a file into the pipe, as programs do that send what lies in a file, and as
-//! `sendfile` does inside; the reader copies out of them. Here the file is a memfd that the sender has mapped. It copies each
-//! message there, which stands for making it there, and each has pages of its own until it was read. So expect the figures of
-//! `vmsplice`, and the copy: no gain for small messages, where a reference costs as much as a copy. For large ones the two copies
-//! are those of a pipe, and what can be saved is saved only by who finds the bytes in the file already.
+//! `splice` puts references to the pages of a file into the pipe, and the reader copies out of them. Programs use it to send
+//! the contents of a file, and `sendfile` uses it internally. Here the file is a memfd that the sender has mapped. The sender
+//! copies each message into it, which represents producing the message there, and each message keeps its pages until it was
+//! read. So expect the figures of `vmsplice`, plus the copy: no gain for small messages, for which a reference costs as much as
+//! a copy. For large messages the two copies are those of a pipe. Only a sender that finds the bytes in the file already saves
+//! one.
 
 use crate::streams::byte_stream::ByteStream;
 use crate::streams::linux::pipe::link;
@@ -53,7 +54,7 @@ impl Mechanism for Splice {
         try_it().map(|_| Limits::none()).map_err(|error| {
             Unavailable::new(
                 format!("splice out of a memfd is refused here: {error}"),
-                "run outside of the filter that forbids it",
+                "run outside of the seccomp filter that forbids it",
             )
         })
     }
@@ -67,7 +68,8 @@ impl Mechanism for Splice {
         let stream = ByteStream::of_two(&mut setup, true)?;
         let pages = pages(specification.sizes_bytes[setup.role.index()]);
         let place_bytes = pages * page_bytes();
-        // As many messages as the pipe holds whole, the one that is being read, and the one that is being made.
+        // One place for each message that fits into the pipe completely, one for the message being read, and one for the
+        // message being written.
         let references = pipe::size_bytes(stream.writer())? as usize / page_bytes();
         let places = references / pages + 2;
         let file = segment::memfd(&specification.name, places * place_bytes)?;
@@ -77,7 +79,7 @@ impl Mechanism for Splice {
     }
 }
 
-/// Pages that a message has in the file.
+/// Returns the number of pages of a message in the file.
 fn pages(size_bytes: usize) -> usize {
     size_bytes.div_ceil(page_bytes()).max(1)
 }
@@ -87,7 +89,7 @@ fn pages(size_bytes: usize) -> usize {
 pub struct FilePages {
     stream: ByteStream,
     file: Handle,
-    /// Where messages lie in the file, in turn: none is written again before it was read.
+    /// Places of messages in the file, used in turn: none is overwritten before it was read.
     places: Vec<Stretch>,
     place_bytes: usize,
     next: usize,

@@ -1,11 +1,11 @@
-//! Pipes, into all of which the same pages are put.
+//! Pipes to several receivers, into which references to the same pages are put.
 //!
-//! The sender writes a message into a pipe of its own, `tee` puts references to its pages into the pipe of each receiver but the last, and
-//! `splice` moves the pages on to the last one. So the bytes are copied in once, and out once by each receiver, and for each receiver there is
-//! a call as with a pipe each. Expect more than `pipe` for one receiver, by the move; nothing gained for small messages, where a call
-//! costs as much as a copy; and for large ones to several the copies that are saved, less the calls for each page. A page goes
-//! on at a time: what one `tee` could not put into a pipe, the next one would put there again from its beginning. A receiver without room
-//! holds up the others.
+//! The sender writes a message into a private pipe. `tee` puts references to its pages into the pipe of each receiver but the
+//! last, and `splice` moves the pages to the last one. So the bytes are copied in once, and out once by each receiver, and
+//! there is one call per receiver, as with separate pipes. Expect more than `pipe` with one receiver, because of the move.
+//! Small messages gain nothing, because a call costs as much as a copy. Large messages to several receivers gain the saved
+//! copies, minus the calls for each page. Pages are sent one at a time: if `tee` put only a part into a pipe, the next `tee`
+//! would start at the beginning again. A receiver without room delays the others.
 
 use crate::linux::one_to_all::{OneToAll, ToAll, give_each, open_streams};
 use crate::streams::byte_stream::ByteStream;
@@ -27,7 +27,7 @@ pub struct Tee;
 impl Mechanism for Tee {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "tee",
-        summary: "a pipe to each receiver, into all of which the same pages are put",
+        summary: "pipes, one per receiver, that share the pages of each message (tee)",
         family: Family::Pipe,
         waits: &[Wait::Block],
         boundaries: false,
@@ -54,7 +54,7 @@ impl Mechanism for Tee {
         try_it().map(|_| Limits::none()).map_err(|error| {
             Unavailable::new(
                 format!("tee is refused here: {error}"),
-                "run outside of the filter that forbids it",
+                "run outside of the seccomp filter that forbids it",
             )
         })
     }
@@ -71,7 +71,7 @@ impl Mechanism for Tee {
         let back = new()?;
         let bytes = pipe::size_bytes(back.0.as_handle())? as usize;
         let [depth, depth_back] = specification.sizes_bytes.map(|size_bytes| {
-            // Each page that is put there has a place of its own.
+            // Each page occupies a slot of the pipe.
             Depth::of(bytes / page_bytes() / size_bytes.div_ceil(page_bytes()).max(1))
         });
         let mut link = Link::new([depth, depth_back]);
@@ -91,7 +91,7 @@ impl Mechanism for Tee {
     }
 }
 
-/// A pipe of the sender's own, and those to the receivers.
+/// The sender's private pipe, and the pipes to the receivers.
 #[derive(Debug)]
 pub struct Pipes {
     own: (Handle, Handle),
@@ -114,7 +114,7 @@ impl ToAll for Pipes {
     }
 }
 
-/// That a call has done all of what takes one place in a pipe.
+/// Checks that a call has transferred the complete page.
 #[inline]
 fn whole(page: &[u8], done: usize) -> io::Result<()> {
     if done == page.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }

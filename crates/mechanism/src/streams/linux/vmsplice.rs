@@ -1,9 +1,8 @@
-//! Pages moved into a pipe instead of copied.
+//! Pages that are moved into a pipe instead of copied.
 //!
-//! `vmsplice` puts references to the sender's pages into the pipe, and the reader copies out of them: one copy
-//! instead of two. Expect no gain for small messages, where a reference costs as much as a copy, and a gain for
-//! large ones, bounded by the pipe's 16 references. The sender must leave the pages alone until the other end
-//! has read them.
+//! `vmsplice` puts references to the sender's pages into the pipe, and the reader copies out of them: one copy instead of two.
+//! Expect no gain for small messages, for which a reference costs as much as a copy. Expect a gain for large messages, limited
+//! by the 16 page references of a pipe. The sender must not change the pages until the receiver has read them.
 
 use crate::streams::byte_stream::ByteStream;
 use crate::streams::linux::pipe::link;
@@ -49,7 +48,7 @@ impl Mechanism for Vmsplice {
         try_it().map(|_| Limits::none()).map_err(|error| {
             Unavailable::new(
                 format!("vmsplice is refused here: {error}"),
-                "run outside of the filter that forbids it",
+                "run outside of the seccomp filter that forbids it",
             )
         })
     }
@@ -72,7 +71,7 @@ impl Mechanism for Vmsplice {
 #[derive(Debug)]
 pub struct Pages {
     stream: ByteStream,
-    /// How many the pipe holds.
+    /// Number of page references that the pipe holds.
     references: usize,
 }
 
@@ -92,7 +91,7 @@ impl Endpoint for Pages {
     }
 
     fn unread_buffers(&self, size_bytes: usize) -> usize {
-        // A reference is to one page at most, and the message that is being read is not in the pipe any more.
+        // A reference covers at most one page, and the message being read is not in the pipe any more.
         self.references / size_bytes.div_ceil(page_bytes()).max(1) + 1
     }
 

@@ -1,8 +1,9 @@
 //! Streams between a host and its virtual machines (AF_VSOCK), over the loopback of one machine.
 //!
-//! What a program in a virtual machine uses without a network. Over the loopback each send is a packet that a thread of the kernel
-//! carries to the other socket, with the bytes copied in and out, and the receiver tells the sender how much room it has. Expect
-//! more than a UNIX stream, by a wake-up of that thread a message. Between a host and a guest the virtual device comes on top.
+//! A program in a virtual machine uses AF_VSOCK without a network. Over the loopback each send is a packet that a kernel thread
+//! carries to the other socket. The bytes are copied in and out, and the receiver reports its free room to the sender. Expect
+//! more than a UNIX stream, by a wake-up of that thread per message. Between a host and a guest the virtual device adds to
+//! this.
 
 use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, STREAM_CALLS, limits};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
@@ -17,10 +18,10 @@ use std::io;
 #[derive(Debug)]
 pub struct Vsock;
 
-/// What a receiver takes before it says that there is no room (VIRTIO_VSOCK_DEFAULT_BUF_SIZE).
+/// Bytes that a receiver accepts before it reports a full buffer (VIRTIO_VSOCK_DEFAULT_BUF_SIZE).
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// What a kernel may count for a packet beside its payload.
+/// Maximum bytes that a kernel counts for a packet in addition to its payload.
 const PACKET_BYTES: usize = 1280;
 
 impl Mechanism for Vsock {
@@ -36,7 +37,7 @@ impl Mechanism for Vsock {
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,
-        // Its addresses reach a host and its guests, and no network.
+        // Its addresses reach a host and its guests, but no network.
         reach: Reach::Descriptor,
         lifetime: Lifetime::Users,
         start: Start::Fresh,

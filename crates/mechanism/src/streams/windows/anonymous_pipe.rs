@@ -1,8 +1,8 @@
 //! Anonymous pipes (`CreatePipe`).
 //!
-//! Each is a named pipe of Windows whose name nobody is told. A write copies the bytes into memory of the kernel and wakes a
-//! reader, and waits while more is there than the pipe's size; a read copies them out. Expect two system calls and two
-//! wake-ups a round trip, and beyond the pipe's size one more wake-up for each time that it fills.
+//! Each is a named pipe of Windows with an undisclosed name. A write copies the bytes into kernel memory and wakes a reader,
+//! and waits while the pipe contains more than its size. A read copies them out. Expect per round trip two system calls in each
+//! process and two wake-ups, and beyond the pipe's size one more wake-up for each time that it fills.
 
 use super::pipe_stream::{PIPE_CALLS, PIPE_WAITS, PipeStream, depth};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
@@ -14,7 +14,7 @@ use furlong_os::AsHandle;
 use furlong_os::windows::pipe::{pipe_of, size_bytes};
 use std::io;
 
-/// anonymous pipes, one each way.
+/// Anonymous pipes, one in each direction.
 #[derive(Debug)]
 pub struct AnonymousPipe;
 

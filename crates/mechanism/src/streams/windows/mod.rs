@@ -1,4 +1,4 @@
-//! Streams of bytes that Windows has, and pipes that keep messages apart.
+//! Byte streams of Windows, and pipes that keep message boundaries.
 
 pub(crate) mod anonymous_pipe;
 pub(crate) mod named_pipe;

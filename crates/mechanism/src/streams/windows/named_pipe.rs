@@ -1,9 +1,9 @@
-//! Named pipes, which lead both ways: as streams of bytes, and with messages kept apart; with calls that return when they are
-//! done, and with overlapped ones, of which an event tells the end.
+//! Named pipes, which are bidirectional: as byte streams, and with message boundaries; with calls that return when they are
+//! done, and with overlapped calls, whose end an event reports.
 //!
-//! The kernel does what it does for an anonymous pipe. In message mode it takes each message as one, and a sender waits until
-//! all of it has room. An overlapped call begins, and a second one waits for its event. Expect the figures of
-//! `anonymous-pipe`, and more for each call where they are overlapped.
+//! The kernel does the same work as for an anonymous pipe. In message mode a read returns one message, and a sender waits until
+//! there is room for the whole message. An overlapped call begins, and a second one waits for its event. Expect the figures of
+//! `anonymous-pipe`, and more for each overlapped call.
 
 use super::pipe_stream::{PIPE_CALLS, PIPE_WAITS, PipeStream, depth};
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
@@ -18,10 +18,10 @@ use furlong_os::windows::pipe::{
 use furlong_os::{AsHandle, Handle, handle};
 use std::io;
 
-/// Bytes that a pipe holds each way if nobody asks for more.
+/// Default size of a pipe in each direction, in bytes.
 const USUAL_BYTES: usize = 64 << 10;
 
-/// What all of them claim.
+/// Returns the capabilities of named pipes.
 const fn claims(name: &'static str, summary: &'static str, boundaries: bool) -> Capabilities {
     Capabilities {
         name,
@@ -42,12 +42,12 @@ const fn claims(name: &'static str, summary: &'static str, boundaries: bool) -> 
     }
 }
 
-/// What those with overlapped calls claim.
+/// Returns the capabilities with overlapped calls.
 const fn overlapped(claims: Capabilities) -> Capabilities {
     Capabilities { waits: &[Wait::Overlapped], calls: OVERLAPPED_CALLS, ..claims }
 }
 
-/// Where a call has not ended at once, its end is waited for.
+/// The second call waits for the end of the first, if the first has not ended at once.
 const OVERLAPPED_CALLS: Calls = Calls::of(
     &[Call::Once("WriteFile"), Call::AtMostOnce("GetOverlappedResult")],
     &[Call::Once("ReadFile"), Call::AtMostOnce("GetOverlappedResult")],
@@ -57,7 +57,7 @@ const BYTES: Capabilities = claims("named-pipe", "a named pipe that leads both w
 const MESSAGES: Capabilities =
     claims("named-pipe-message", "a named pipe that leads both ways and keeps messages apart", true);
 
-/// A pipe for both roles. A message has to fit as a whole.
+/// Makes a pipe for both roles. A message must fit completely.
 fn create(specification: &LinkSpecification, mode: Mode, calls: pipe::Calls) -> io::Result<Link> {
     let asked = specification.buffer_bytes.unwrap_or(USUAL_BYTES);
     let bytes = if mode == Mode::Message { asked.max(specification.largest_bytes()) } else { asked };
@@ -69,7 +69,7 @@ fn create(specification: &LinkSpecification, mode: Mode, calls: pipe::Calls) -> 
     Ok(link)
 }
 
-/// A stream of bytes.
+/// A named pipe as a byte stream.
 #[derive(Debug)]
 pub struct NamedPipe;
 
@@ -91,7 +91,7 @@ impl Mechanism for NamedPipe {
     }
 }
 
-/// A stream of bytes by overlapped calls.
+/// A named pipe as a byte stream, with overlapped calls.
 #[derive(Debug)]
 pub struct OverlappedNamedPipe;
 
@@ -112,7 +112,7 @@ impl Mechanism for OverlappedNamedPipe {
     }
 }
 
-/// Messages kept apart.
+/// A named pipe with message boundaries.
 #[derive(Debug)]
 pub struct MessagePipe;
 
@@ -137,7 +137,7 @@ impl Mechanism for MessagePipe {
     }
 }
 
-/// Messages kept apart, by overlapped calls.
+/// A named pipe with message boundaries, and with overlapped calls.
 #[derive(Debug)]
 pub struct OverlappedMessagePipe;
 
@@ -158,7 +158,7 @@ impl Mechanism for OverlappedMessagePipe {
     }
 }
 
-/// An end that keeps messages apart.
+/// An end that keeps message boundaries.
 #[derive(Debug)]
 pub struct MessageEnd {
     end: Handle,
@@ -169,7 +169,7 @@ impl Endpoint for MessageEnd {
     #[inline]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
         let sent = handle::write(self.end.as_handle(), message)?;
-        // Without waiting, a message is taken whole or not at all.
+        // Without waiting, a message is written completely or not at all.
         if sent == message.len() { Ok(()) } else { Err(io::ErrorKind::WouldBlock.into()) }
     }
 
@@ -182,7 +182,7 @@ impl Endpoint for MessageEnd {
     }
 }
 
-/// A message has a byte at least, so that none is the end.
+/// Turns a length of 0 into the end of the stream: a message has at least one byte.
 #[inline]
 fn received(read: io::Result<usize>) -> io::Result<usize> {
     match read {
@@ -196,7 +196,7 @@ fn end_of_stream(error: io::Error) -> io::Error {
     if error.kind() == io::ErrorKind::BrokenPipe { io::ErrorKind::UnexpectedEof.into() } else { error }
 }
 
-/// An end of a stream, by overlapped calls.
+/// An end of a byte stream, with overlapped calls.
 #[derive(Debug)]
 pub struct OverlappedStream(Overlapped);
 
@@ -220,7 +220,7 @@ impl Endpoint for OverlappedStream {
     }
 }
 
-/// An end that keeps messages apart, by overlapped calls.
+/// An end that keeps message boundaries, with overlapped calls.
 #[derive(Debug)]
 pub struct OverlappedMessages(Overlapped);
 

@@ -1,4 +1,4 @@
-//! What byte pipes share: bytes in order, without boundaries, in a buffer with a quota.
+//! Code shared by byte pipes: bytes in order, without boundaries, in a buffer with a quota.
 
 use crate::streams::stream::{Stream, Ways};
 use furlong_model::{Call, Calls, Depth, Wait};
@@ -10,30 +10,29 @@ use std::io;
 /// A pipe is written to and read from like a file.
 pub(super) const PIPE_CALLS: Calls = Calls::of(&[Call::Once("WriteFile")], &[Call::Once("ReadFile")]);
 
-/// The ways to wait for a pipe that is opened for synchronous calls: nothing else can be told of it than by asking
-/// (`PeekNamedPipe`).
+/// Wait strategies of a pipe that is opened for synchronous calls: its state is only known by polling (`PeekNamedPipe`).
 pub(super) const PIPE_WAITS: &[Wait] = &[Wait::Block, Wait::Spin, Wait::Yield];
 
-/// What a pipe of this quota holds at least when a writer waits.
+/// Returns the minimum number of messages in a pipe of this quota when a writer waits.
 pub(super) fn depth(quota_bytes: usize, size_bytes: usize) -> Depth {
     Depth::of(quota_bytes / size_bytes.max(1))
 }
 
-/// A pipe to write to and one to read from, or one that leads both ways twice.
+/// A pipe to write to and one to read from, or the same bidirectional pipe twice.
 #[derive(Debug)]
 pub struct PipePair {
     reader: Handle,
     writer: Handle,
     blocking: bool,
-    /// What a writer that does not wait may be charged for at once.
+    /// Maximum bytes that a non-waiting writer may write at once.
     quota_bytes: usize,
 }
 
-/// An end of a byte pipe each way.
+/// An end with a byte pipe in each direction.
 pub type PipeStream = Stream<PipePair>;
 
 impl PipeStream {
-    /// An end of two pipes, or twice that of one that leads both ways.
+    /// Opens an end with two pipes, or with a bidirectional pipe twice.
     pub(super) fn new(reader: Handle, writer: Handle, blocking: bool) -> io::Result<PipeStream> {
         let quota_bytes = size_bytes(writer.as_handle())?;
         if !blocking {

@@ -1,4 +1,4 @@
-//! Streams of bytes over sockets of Windows.
+//! Byte streams over Windows sockets.
 
 use crate::EndpointSetup;
 use crate::streams::stream::{Stream, Ways};
@@ -8,10 +8,10 @@ use furlong_os::windows::socket::receive;
 use furlong_os::{AsHandle, Handle};
 use std::io;
 
-/// A socket has calls of its own.
+/// Windows has separate calls for sockets.
 pub(crate) const STREAM_CALLS: Calls = Calls::of(&[Call::Once("send")], &[Call::Once("recv")]);
 
-/// A socket, which is written to and read from.
+/// A socket to write to and to read from.
 #[derive(Debug)]
 pub struct Socket(Handle);
 
@@ -31,7 +31,7 @@ impl Ways for Socket {
 }
 
 impl SocketStream {
-    /// Takes a socket from the set-up.
+    /// Opens an end with a socket from the set-up.
     pub(crate) fn of_socket(setup: &mut EndpointSetup, blocking: bool) -> io::Result<SocketStream> {
         Ok(Stream::over(Socket(settle(setup.descriptor()?, blocking)?)))
     }

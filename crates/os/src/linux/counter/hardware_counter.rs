@@ -1,19 +1,18 @@
-//! What the processor counts by itself.
+//! Hardware counters of the CPU.
 
 use super::perf_event::{
     Attributes, EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, Event, KIND_HARDWARE, KIND_HARDWARE_CACHE, READ_TIMES,
 };
 use std::io;
 
-/// A counter of the processor, for one thread.
+/// A hardware counter for one thread.
 #[derive(Debug)]
 pub struct HardwareCounter {
     event: Event,
     user_only: bool,
 }
 
-/// The processor's counters that are asked for: name, kind, and number. The last is a cache's: the data TLB, reads,
-/// misses.
+/// Requested counters: name, kind and number. The last one belongs to a cache: the data TLB, reads, misses.
 const HARDWARE: [(&str, u32, u64); 6] = [
     ("cycles", KIND_HARDWARE, 0),
     ("instructions", KIND_HARDWARE, 1),
@@ -23,12 +22,12 @@ const HARDWARE: [(&str, u32, u64); 6] = [
     ("dTLB-load-misses", KIND_HARDWARE_CACHE, 3 | 1 << 16),
 ];
 
-/// Opens the processor's counters for the thread `pid`, disabled, each with the name that `perf` gives it. Those that
-/// the user may not have of the kernel are counted in user mode alone.
+/// Opens the hardware counters for the thread `pid`, disabled, each with its name in `perf`. If the user may not count in the
+/// kernel, a counter counts user mode only.
 ///
 /// # Errors
-/// Each counter has its own: `Unsupported` where the machine has no such counter, as most virtual machines, and
-/// `PermissionDenied` where the user may not have it.
+/// Each counter has its own error: `Unsupported` if the machine has no such counter, as in most virtual machines, and
+/// `PermissionDenied` if the user may not open it.
 pub fn open_hardware(pid: i32) -> Vec<(&'static str, io::Result<HardwareCounter>)> {
     HARDWARE.map(|(name, kind, config)| (name, HardwareCounter::open(kind, config, pid))).into()
 }
@@ -46,40 +45,40 @@ impl HardwareCounter {
         }
     }
 
-    /// Whether what the kernel does for the process is left out.
+    /// Returns whether the kernel's work for the process is excluded.
     pub fn user_only(&self) -> bool {
         self.user_only
     }
 
-    /// Counts from now on.
+    /// Starts counting.
     pub fn enable(&self) -> io::Result<()> {
         self.event.enable()
     }
 
-    /// Counts no longer.
+    /// Stops counting.
     pub fn disable(&self) -> io::Result<()> {
         self.event.disable()
     }
 
-    /// The count since the first enabling. Where the processor had to share its few counters out among more events, it
-    /// is extrapolated from the time in which it was counted.
+    /// Returns the count since it was first enabled. If the CPU had to share its few counters among more events, the count is
+    /// extrapolated from the time in which it was active.
     ///
     /// # Errors
-    /// If the process ran, but the counter never got its turn.
+    /// Returns an error if the process ran, but the counter was never active.
     pub fn read(&self) -> io::Result<u64> {
         let [count, enabled_ns, running_ns] = self.event.read()?;
         scale(count, enabled_ns, running_ns)
     }
 }
 
-/// The count that would have been seen had the event been counted all the time that it was enabled.
+/// Extrapolates the count to the whole time in which the event was enabled.
 fn scale(count: u64, enabled_ns: u64, running_ns: u64) -> io::Result<u64> {
     if running_ns == enabled_ns {
         return Ok(count);
     }
     if running_ns == 0 {
         return Err(io::Error::other(
-            "the counter never got its turn: other events use the processor's counters",
+            "the counter was never scheduled: other events use the hardware counters of the CPU",
         ));
     }
     let scaled = u128::from(count) * u128::from(enabled_ns) / u128::from(running_ns);

@@ -1,4 +1,4 @@
-//! Counting what a process does while it runs: its system calls, and what the processor counts by itself.
+//! Counters of a running process: its system calls, and hardware events of the CPU.
 
 mod hardware_counter;
 mod perf_event;

@@ -1,4 +1,4 @@
-//! `perf_event_open`: the events that the kernel counts or logs for one process.
+//! `perf_event_open`: events that the kernel counts or logs for one process.
 
 use crate::error::{check, retry};
 use crate::linux::handle::own;
@@ -9,20 +9,20 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Attributes {
-    /// The kind of event, one of the constants below.
+    /// Kind of event, one of the constants below.
     pub kind: u32,
     pub bytes: u32,
-    /// Which event of its kind.
+    /// Event of this kind.
     pub config: u64,
-    /// A sample is taken each time the count has grown by this; 0 for none.
+    /// Increase of the count after which a sample is written; 0 for no samples.
     pub sample_period: u64,
-    /// What a sample holds.
+    /// Content of a sample.
     pub sample_type: u64,
-    /// What a read gives beside the count.
+    /// Values that a read returns in addition to the count.
     pub read_format: u64,
-    /// The bit field.
+    /// Bit field.
     pub flags: u64,
-    /// With `WATERMARK`: the bytes in the ring that make the descriptor readable.
+    /// With `WATERMARK`: number of bytes in the ring that makes the descriptor readable.
     pub wakeup: u32,
     pub breakpoint_type: u32,
     pub config_1: u64,
@@ -43,19 +43,19 @@ pub(super) const KIND_HARDWARE: u32 = 0;
 pub(super) const KIND_TRACEPOINT: u32 = 2;
 pub(super) const KIND_HARDWARE_CACHE: u32 = 3;
 
-/// The event does not count before it is enabled.
+/// The event does not count until it is enabled.
 const DISABLED: u64 = 1 << 0;
-/// What the kernel does for the process is not counted.
+/// Excludes the kernel's work for the process.
 pub(super) const EXCLUDE_KERNEL: u64 = 1 << 5;
-/// What a hypervisor does for the process is not counted.
+/// Excludes a hypervisor's work for the process.
 pub(super) const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
 /// `wakeup` is in bytes.
 pub(super) const WATERMARK: u64 = 1 << 14;
 
-/// A sample holds the event's own data.
+/// A sample contains the data of the event itself.
 pub(super) const SAMPLE_RAW: u64 = 1 << 10;
 
-/// A read also gives how long the event was enabled, and how long it was counted, in nanoseconds.
+/// A read also returns how long the event was enabled, and how long it was counted, in nanoseconds.
 pub(super) const READ_TIMES: u64 = 1 << 0 | 1 << 1;
 
 const CLOSE_ON_EXEC: libc::c_ulong = 8;
@@ -67,18 +67,17 @@ const DISABLE: u32 = 0x2401;
 pub(super) struct Event(OwnedFd);
 
 impl Event {
-    /// Opens the event, disabled, for the thread `pid`; its later children and threads are not counted.
+    /// Opens the event, disabled, for the thread `pid`. Later children and threads are not counted.
     ///
     /// # Errors
-    /// `PermissionDenied` where the user may not, with what would help; `Unsupported` where there is no such event.
+    /// Returns `PermissionDenied` if the user may not, with the missing right; `Unsupported` if there is no such event.
     pub fn open(attributes: Attributes, pid: i32) -> io::Result<Event> {
         let attributes = Attributes {
             bytes: size_of::<Attributes>() as u32,
             flags: attributes.flags | DISABLED,
             ..attributes
         };
-        // SAFETY: the kernel only reads the attributes, whose size they say. -1 stands for any processor and for no
-        // group.
+        // SAFETY: the kernel only reads the attributes, which contain their size. -1 means any CPU and no group.
         let number = check(unsafe {
             libc::syscall(libc::SYS_perf_event_open, &raw const attributes, pid, -1, -1, CLOSE_ON_EXEC)
         })
@@ -87,12 +86,12 @@ impl Event {
         Ok(Event(unsafe { own(number as libc::c_int) }))
     }
 
-    /// Counts from now on.
+    /// Starts counting.
     pub fn enable(&self) -> io::Result<()> {
         self.control(ENABLE)
     }
 
-    /// Counts no longer. What was counted stays.
+    /// Stops counting, and keeps the count.
     pub fn disable(&self) -> io::Result<()> {
         self.control(DISABLE)
     }
@@ -102,11 +101,11 @@ impl Event {
         retry(|| unsafe { libc::ioctl(self.0.as_raw_fd(), command as _, 0) }).map(drop)
     }
 
-    /// Reads the count, and `N - 1` further numbers that the attributes asked for.
+    /// Reads the count, and the `N - 1` further numbers that the attributes request.
     pub fn read<const N: usize>(&self) -> io::Result<[u64; N]> {
         let mut values = [0u64; N];
         let wanted = size_of_val(&values);
-        // SAFETY: the kernel writes at most `wanted` bytes into so many integers.
+        // SAFETY: the kernel writes at most `wanted` bytes, which is the size of `values`.
         let got = retry(|| unsafe { libc::read(self.0.as_raw_fd(), values.as_mut_ptr().cast(), wanted) })?;
         if got as usize == wanted {
             Ok(values)
@@ -115,13 +114,13 @@ impl Event {
         }
     }
 
-    /// The event's descriptor.
+    /// Returns the event's descriptor.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 }
 
-/// Says what the kernel means by its error.
+/// Adds the meaning of the kernel's error.
 fn explain(error: io::Error) -> io::Error {
     const CALL: &str = "perf_event_open";
     match error.raw_os_error() {

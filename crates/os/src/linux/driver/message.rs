@@ -1,4 +1,4 @@
-//! The message device: a bounded queue of messages in the kernel, in which boundaries are kept.
+//! The message device: a bounded queue of messages in the kernel, which keeps message boundaries.
 
 use super::{MAGIC, ask, tell};
 use crate::error::Context;
@@ -6,62 +6,62 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 
-/// The largest message that a channel can be made to take, in bytes.
+/// Largest configurable message size of a channel, in bytes.
 pub const SIZE_MAX: u32 = 1 << 20;
-/// The most messages that a channel can be made to hold.
+/// Largest configurable number of messages of a channel.
 pub const DEPTH_MAX: u32 = 65536;
 
-/// A flag of an open device: no message is read in parts.
+/// Flag of an open device: no message is read in parts.
 pub const STRICT: u32 = 1 << 0;
-/// A flag of the channel: when nobody has it open any more its messages go, and its limits are the module's again.
+/// Flag of the channel: once no process has it open, its messages are discarded and its limits are those of the module again.
 pub const TRANSIENT: u32 = 1 << 1;
 
-/// `FURLONG_MESSAGE_*`, the requests.
+/// Request `FURLONG_MESSAGE_INFO`, for [`info`].
 pub const INFO: libc::Ioctl = libc::_IOR::<Info>(MAGIC, 0x00);
-/// As above.
+/// Request `FURLONG_MESSAGE_LIMITS`, for [`set_limits`].
 pub const LIMITS: libc::Ioctl = libc::_IOW::<Limits>(MAGIC, 0x01);
-/// As above.
+/// Request `FURLONG_MESSAGE_FLAGS`, for [`set_flags`].
 pub const FLAGS: libc::Ioctl = libc::_IOW::<u32>(MAGIC, 0x02);
-/// As above.
+/// Request `FURLONG_MESSAGE_RESET`, for [`reset`].
 pub const RESET: libc::Ioctl = libc::_IO(MAGIC, 0x03);
 
-/// `struct furlong_message_info`: a channel as it is now.
+/// `struct furlong_message_info`: current state of a channel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Info {
-    /// The version of the contract that the module speaks.
+    /// Version of the module's contract.
     pub abi: u32,
-    /// The number in the device's name.
+    /// Number in the device's name.
     pub channel: u32,
-    /// Messages that the queue holds at most.
+    /// Maximum number of messages in the queue.
     pub depth: u32,
-    /// Bytes that a message has at most.
+    /// Maximum size of a message, in bytes.
     pub size: u32,
-    /// Messages in the queue.
+    /// Number of messages in the queue.
     pub queued: u32,
-    /// How often the device is open.
+    /// Number of open file descriptions of the device.
     pub openers: u32,
-    /// The flags of this open device.
+    /// Flags of this open device.
     pub flags: u32,
     /// Zero.
     pub reserved: u32,
-    /// Bytes of the messages in the queue.
+    /// Size of the messages in the queue, in bytes.
     pub queued_bytes: u64,
-    /// Messages sent since the module was loaded.
+    /// Number of messages sent since the module was loaded.
     pub sent: u64,
-    /// Messages that readers took.
+    /// Number of messages that readers have received.
     pub received: u64,
-    /// Messages that were thrown away.
+    /// Number of messages that were discarded.
     pub discarded: u64,
 }
 
-/// `struct furlong_message_limits`: what a channel may hold.
+/// `struct furlong_message_limits`: limits of a channel.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Limits {
-    /// Messages.
+    /// Maximum number of messages.
     pub depth: u32,
-    /// Bytes in one.
+    /// Maximum size of a message, in bytes.
     pub size: u32,
     /// Zero.
     pub reserved: [u32; 2],
@@ -69,15 +69,15 @@ pub struct Limits {
 
 const _: () = assert!(size_of::<Info>() == 64 && size_of::<Limits>() == 16);
 
-/// Where programs find the channel of this number.
+/// Returns the path of the channel with this number.
 pub fn path(channel: u32) -> PathBuf {
     super::path("message", channel)
 }
 
-/// What the channel is and holds.
+/// Returns the state of the channel.
 ///
 /// # Errors
-/// For what is no message device.
+/// Returns an error if `device` is not a message device.
 pub fn info(device: BorrowedFd<'_>) -> io::Result<Info> {
     let mut info = Info::default();
     // SAFETY: the request is defined with this structure, and the kernel fills one.
@@ -85,10 +85,10 @@ pub fn info(device: BorrowedFd<'_>) -> io::Result<Info> {
     Ok(info)
 }
 
-/// Sets how many messages the queue holds, and how large they may be.
+/// Sets the maximum number of messages in the queue, and their maximum size.
 ///
 /// # Errors
-/// `ResourceBusy` if the queue holds more, `StorageFull` beyond the module's `memory_max`.
+/// Returns `ResourceBusy` if the queue holds more, `StorageFull` above the module's `memory_max`.
 pub fn set_limits(device: BorrowedFd<'_>, depth: u32, size: u32) -> io::Result<()> {
     tell(device, LIMITS, Limits { depth, size, reserved: [0; 2] })
         .context(|| format!("FURLONG_MESSAGE_LIMITS of {depth} x {size} bytes"))
@@ -99,7 +99,7 @@ pub fn set_flags(device: BorrowedFd<'_>, flags: u32) -> io::Result<()> {
     tell(device, FLAGS, flags).context(|| "FURLONG_MESSAGE_FLAGS")
 }
 
-/// Throws away all messages in the queue.
+/// Discards all messages in the queue.
 pub fn reset(device: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: the request takes nothing.
     unsafe { ask::<u8>(device, RESET, std::ptr::null_mut()) }.context(|| "FURLONG_MESSAGE_RESET")

@@ -1,6 +1,6 @@
 //! The shared-memory device: a region that all its openers map, and a bell for each of them.
 //!
-//! Whoever opens the device is a peer until its last descriptor is closed and its last mapping is gone.
+//! Each opener of the device is a peer until its last descriptor is closed and its last mapping is removed.
 
 use super::{MAGIC, ask, tell};
 use crate::error::{Context, retry};
@@ -8,51 +8,51 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::PathBuf;
 
-/// Peers of one device.
+/// Maximum number of peers of one device.
 pub const PEERS: u32 = 64;
 
-/// `FURLONG_SHM_*`, the requests.
+/// Request `FURLONG_SHM_INFO`, for [`info`].
 pub const INFO: libc::Ioctl = libc::_IOR::<Info>(MAGIC, 0x10);
-/// As above.
+/// Request `FURLONG_SHM_RESIZE`, for [`resize`].
 pub const RESIZE: libc::Ioctl = libc::_IOW::<u64>(MAGIC, 0x11);
-/// As above. [`ring`] does the same by `write`.
+/// Request `FURLONG_SHM_RING`. [`ring`] has the same effect through `write`.
 pub const RING: libc::Ioctl = libc::_IOW::<u32>(MAGIC, 0x12);
-/// As above.
+/// Request `FURLONG_SHM_WATCH`, for [`watch`].
 pub const WATCH: libc::Ioctl = libc::_IOW::<u32>(MAGIC, 0x13);
 
-/// `struct furlong_shm_info`: a region as it is now.
+/// `struct furlong_shm_info`: current state of a region.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Info {
-    /// The version of the contract that the module speaks.
+    /// Version of the module's contract.
     pub abi: u32,
-    /// The number in the device's name.
+    /// Number in the device's name.
     pub channel: u32,
-    /// The number of the peer that asks.
+    /// Number of the peer that makes the request.
     pub peer: u32,
-    /// How often the region is mapped, by all peers.
+    /// Number of mappings of the region, of all peers.
     pub mappings: u32,
-    /// Bytes of the region.
+    /// Size of the region, in bytes.
     pub size: u64,
-    /// A bit for each peer that is there.
+    /// One bit for each existing peer.
     pub peers: u64,
-    /// A bit for each peer that the asker watches.
+    /// One bit for each peer that the caller watches.
     pub watched: u64,
-    /// A bit for each of these that has gone.
+    /// One bit for each watched peer that has left.
     pub gone: u64,
 }
 
 const _: () = assert!(size_of::<Info>() == 48);
 
-/// Where programs find the channel of this number.
+/// Returns the path of the channel with this number.
 pub fn path(channel: u32) -> PathBuf {
     super::path("shm", channel)
 }
 
-/// What the region is and who is there.
+/// Returns the state of the region and its peers.
 ///
 /// # Errors
-/// For what is no shared-memory device.
+/// Returns an error if `device` is not a shared-memory device.
 pub fn info(device: BorrowedFd<'_>) -> io::Result<Info> {
     let mut info = Info::default();
     // SAFETY: the request is defined with this structure, and the kernel fills one.
@@ -60,18 +60,18 @@ pub fn info(device: BorrowedFd<'_>) -> io::Result<Info> {
     Ok(info)
 }
 
-/// Gives the region at least `bytes`, all zero, until the last peer is gone.
+/// Sets the region's size to at least `bytes`, all zero, until the last peer leaves.
 ///
 /// # Errors
-/// `ResourceBusy` while it is mapped, `StorageFull` beyond the module's `memory_max`.
+/// Returns `ResourceBusy` while the region is mapped, `StorageFull` above the module's `memory_max`.
 pub fn resize(device: BorrowedFd<'_>, bytes: u64) -> io::Result<()> {
     tell(device, RESIZE, bytes).context(|| format!("FURLONG_SHM_RESIZE to {bytes} bytes"))
 }
 
-/// Has a peer's end be heard: then [`take_rings`] gives 0.
+/// Watches a peer: once it leaves, [`take_rings`] returns 0.
 ///
 /// # Errors
-/// If it is gone already.
+/// Returns an error if the peer has already left.
 pub fn watch(device: BorrowedFd<'_>, peer: u32) -> io::Result<()> {
     tell(device, WATCH, peer).context(|| format!("FURLONG_SHM_WATCH of peer {peer}"))
 }
@@ -83,8 +83,8 @@ pub fn ring(device: BorrowedFd<'_>, peer: u32) -> io::Result<()> {
     retry(|| unsafe { libc::write(device.as_raw_fd(), (&raw const peer).cast(), 4) }).map(drop)
 }
 
-/// How often one's own bell was rung since the last time; waits for that unless the device is non-blocking. 0 is the
-/// end: a watched peer is gone.
+/// Returns the number of times that the own bell was rung since the last call, and waits for the first unless the device is
+/// non-blocking. 0 means that a watched peer has left.
 #[inline]
 pub fn take_rings(device: BorrowedFd<'_>) -> io::Result<u64> {
     let mut rings = 0u64;

@@ -1,5 +1,4 @@
-//! The header of the kernel module, read as text and compared with what this crate has of it, so that the two cannot
-//! drift apart.
+//! The header of the kernel module, parsed as text and compared with the items of this crate, so that the two cannot diverge.
 
 use super::{ABI, MAGIC, message, shm};
 use std::collections::BTreeMap;
@@ -8,7 +7,7 @@ use std::mem::offset_of;
 /// A field: its name, offset and size in bytes.
 type Field = (String, usize, usize);
 
-/// What is compared: constants and requests by name, structures with their fields and size.
+/// The compared items: constants and requests by name, structures with their fields and size.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Contract {
     numbers: BTreeMap<String, u64>,
@@ -20,7 +19,7 @@ fn header() -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// The text without its comments.
+/// Returns the text without its comments.
 fn without_comments(text: &str) -> String {
     let mut code = String::new();
     let mut rest = text;
@@ -31,7 +30,7 @@ fn without_comments(text: &str) -> String {
     code + rest
 }
 
-/// What a C compiler makes of the header: every define with a value, and every structure.
+/// Parses the header as a C compiler does: every define with a value, and every structure.
 fn read(text: &str) -> Contract {
     let code = without_comments(text);
     let mut contract = Contract::default();
@@ -48,7 +47,7 @@ fn read(text: &str) -> Contract {
     contract
 }
 
-/// Fields one behind the other, each at a multiple of its type's size, as C has them on every 64-bit machine.
+/// Lays fields out one after the other, each at a multiple of its type's size, as C does on every 64-bit machine.
 fn layout(fields: &str) -> (Vec<Field>, usize) {
     let (mut at, mut widest, mut found) = (0usize, 1, Vec::new());
     for field in fields.split(';').map(str::trim).filter(|field| !field.is_empty()) {
@@ -74,7 +73,7 @@ fn size_of_type(kind: &str) -> usize {
     }
 }
 
-/// A number, a shift, or a request: its direction, the size of its argument, the magic and its own number.
+/// Evaluates a number, a shift, or a request: its direction, the size of its argument, the magic and its own number.
 fn value_of(text: &str, contract: &Contract) -> u64 {
     let Some((direction, arguments)) = text.strip_prefix("_IO").and_then(|rest| rest.split_once('(')) else {
         let terms: Vec<u64> =
@@ -97,7 +96,7 @@ fn number(text: &str) -> u64 {
         .unwrap_or_else(|_| panic!("{text} is no number"))
 }
 
-/// The same, as this crate has it.
+/// Returns the contract as this crate defines it.
 fn ours() -> Contract {
     macro_rules! fields {
         ($structure:ty: $($field:ident $size:literal),*) => {

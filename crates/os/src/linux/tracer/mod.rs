@@ -1,7 +1,7 @@
-//! `ptrace`: learning of every system call that child processes enter, as an ordinary user.
+//! `ptrace`: reports every system call that child processes enter, without privileges.
 //!
-//! The kernel stops the process at each entry and exit and tells the tracer, which lets it go on. That is slow, so it
-//! is for counting and never for timing.
+//! The kernel stops the process at each entry and exit and notifies the tracer, which resumes it. That is slow, so it is for
+//! counting and never for timing.
 
 mod refusal;
 mod request;
@@ -22,46 +22,46 @@ use stop::{
     News, SYSTEM_CALL_STOP, begun_thread, entered_call, is_clone, is_group_stop, news, reap, signal_of,
 };
 
-/// How many stops of each process are attended to before the caller gets its turn again.
+/// Number of stops of each process that are handled before the function returns to its caller.
 const ROUNDS: usize = 64;
 
-/// A tracer of processes: of single-threaded children, or of all threads of any process of this user's. They belong to the
+/// A tracer of processes: of single-threaded children, or of all threads of any process of this user. The processes belong to the
 /// thread that attached them and are killed if it ends; dropping the tracer detaches them.
 #[derive(Debug)]
 pub struct Tracer {
-    /// Reads as SIGCHLD.
+    /// A signalfd for SIGCHLD.
     children: OwnedFd,
     was_blocked: bool,
     attached: Vec<Attached>,
-    /// The kernel refuses other threads.
+    /// The kernel refuses requests of other threads.
     not_send: PhantomData<*const ()>,
 }
 
-/// Who enters a system call.
+/// A thread that enters a system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Caller {
-    /// The process.
+    /// PID of the process.
     pub process: i32,
-    /// Its thread; the first one has the number of the process.
+    /// Thread ID; that of the first thread is the PID.
     pub thread: i32,
 }
 
-/// A thread that is traced.
+/// A traced thread.
 #[derive(Debug)]
 struct Attached {
     pid: i32,
     process: i32,
-    /// Its exit is for its tracer to take, before the kernel tells its parent: it is no child of this process.
+    /// Whether the tracer must take its exit before the kernel notifies its parent, because it is not a child of this process.
     reaped_here: bool,
-    /// While it stands still because of us: the signal that it gets when it goes on, or 0.
+    /// While the tracer holds it: the signal that it receives when it is resumed, or 0.
     held: Option<i32>,
-    /// A signal has stopped it, and nothing has let it go on.
+    /// Whether a signal has stopped it, and it was not continued.
     stopped: bool,
 }
 
 impl Tracer {
-    /// Blocks SIGCHLD in this thread until the tracer is dropped, so that stops can be read from a descriptor. In a
-    /// process with other threads these must block it too, or the descriptor misses some. SIGCHLD must not be ignored.
+    /// Blocks SIGCHLD in this thread until the tracer is dropped, so that stops can be read from a descriptor. In a process with
+    /// other threads these must block it too, or the descriptor misses some. SIGCHLD must not be ignored.
     pub fn new() -> io::Result<Tracer> {
         let was_blocked = signal::is_blocked(libc::SIGCHLD)?;
         let tracer = Tracer {
@@ -74,36 +74,36 @@ impl Tracer {
         Ok(tracer)
     }
 
-    /// Readable when there is something to [`attend`](Tracer::attend) to, or when a child died.
+    /// Returns a descriptor that is readable when there is something to [`attend`](Tracer::attend) to, or when a child died.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.children.as_fd()
     }
 
     /// Traces the child `pid`: each system call that it enters after this returns is reported.
     ///
-    /// One that it waits in is broken off and, as a rule, entered again by the kernel, so it is reported too: under its
-    /// own number, or as `restart_syscall` for `poll`, `nanosleep`, and a futex with a time-out. The child sees nothing
-    /// of that. But `epoll_wait`, `semop` and `sigwaitinfo` are not entered again, and fail with `EINTR`.
+    /// A call in which it waits is interrupted and usually entered again by the kernel, so it is reported too: under its own
+    /// number, or as `restart_syscall` for `poll`, `nanosleep`, and a futex with a timeout. The child does not notice that. But
+    /// `epoll_wait`, `semop` and `sigwaitinfo` are not entered again, and fail with `EINTR`.
     ///
     /// # Errors
-    /// `PermissionDenied` where tracing is forbidden, with what is known of the reason; `NotFound` if it is dead.
+    /// Returns `PermissionDenied` if tracing is forbidden, with the known reason; `NotFound` if the child is dead.
     pub fn attach(&mut self, pid: i32) -> io::Result<()> {
         self.seize(Caller { process: pid, thread: pid }, 0)
     }
 
-    /// Traces all threads of a process, which need be no child, and those that it starts while it is traced.
+    /// Traces all threads of a process, which need not be a child, and the threads that it starts while it is traced.
     ///
     /// # Errors
-    /// As [`attach`](Tracer::attach).
+    /// Returns the errors of [`attach`](Tracer::attach).
     pub fn attach_all_threads(&mut self, process: i32) -> io::Result<()> {
-        // One that is started before its starter is attached is found in the second round.
+        // The second round finds threads that were started before their creator was attached.
         for _ in 0..2 {
             for thread in threads(process)? {
                 if self.attached.iter().any(|attached| attached.pid == thread) {
                     continue;
                 }
                 match self.seize(Caller { process, thread }, libc::PTRACE_O_TRACECLONE) {
-                    // It has ended in between.
+                    // The thread has exited in between.
                     Err(error) if error.kind() == io::ErrorKind::NotFound && thread != process => {}
                     result => result?,
                 }
@@ -118,7 +118,7 @@ impl Tracer {
         let reaped_here = pid != process || parent(pid)? != std::process::id() as i32;
         self.attached.push(Attached { pid, process, reaped_here, held: None, stopped: false });
         request(libc::PTRACE_INTERRUPT, pid, 0, 0).context(|| format!("interrupt process {pid}"))?;
-        // From the first time that it goes on, whatever it stopped for, it is stopped at system calls.
+        // Whatever it stopped for, it stops at system calls once it is resumed.
         match news(pid, true)? {
             News::Stop(status) => self.go_on(self.attached.len() - 1, status, &mut |_, _| ()),
             News::Nothing => Ok(()),
@@ -129,16 +129,16 @@ impl Tracer {
         }
     }
 
-    /// Gives each system call that was entered since the last time to `each`, with who did, and lets the
-    /// processes go on. Never waits. If more may be coming the descriptor stays readable.
+    /// Passes each system call that was entered since the last call to `each`, with its thread, and resumes the processes. Never
+    /// waits. If there may be more, the descriptor stays readable.
     ///
-    /// A process that died is no longer attached; its exit is left to be waited for. Who waits for exits in the
-    /// meantime must leave stops alone, as [`Child`](crate::linux::process::Child) does: the kernel gives a tracer's process
-    /// the stops too, whether asked for or not.
+    /// A process that died is no longer attached; its exit is left for a wait. A thread that waits for exits in the meantime must
+    /// not consume stops ([`Child`](crate::linux::process::Child) does not). The kernel returns stops to a tracing process even
+    /// if they are not requested.
     pub fn attend(&mut self, mut each: impl FnMut(Caller, i64)) -> io::Result<()> {
         for _ in 0..ROUNDS {
-            // What stops after this makes the descriptor readable again. What stopped before is found below: a process
-            // stops only once before it is let go on.
+            // A later stop makes the descriptor readable again. An earlier stop is found below, because a process stops only once
+            // before it is resumed.
             while signal::read_signalfd(self.children.as_fd()).is_ok() {}
             let mut quiet = true;
             let mut index = 0;
@@ -163,17 +163,17 @@ impl Tracer {
         Ok(())
     }
 
-    /// Whether a signal had stopped the process when it was last attended to. Its parent cannot see that while it is
+    /// Returns whether a signal had stopped the process when it was last attended to. Its parent cannot see that while it is
     /// traced.
     pub fn is_stopped(&self, pid: i32) -> bool {
         self.attached.iter().any(|attached| attached.pid == pid && attached.stopped)
     }
 
-    /// Lets a process run on as if it had never been traced. Calls that it entered since it was last attended to may go
-    /// unreported, and what is said of waiting calls at [`attach`](Tracer::attach) holds here too.
+    /// Resumes a process as if it had never been traced. Calls that it entered since it was last attended to may remain
+    /// unreported, and waiting calls are interrupted as described for [`attach`](Tracer::attach).
     ///
     /// # Errors
-    /// `NotFound` if it is not attached. One that died in the meantime is no error.
+    /// Returns `NotFound` if it is not attached. It is not an error if it died in the meantime.
     pub fn detach(&mut self, pid: i32) -> io::Result<()> {
         let index = self.attached.iter().position(|attached| attached.pid == pid).ok_or_else(|| {
             io::Error::new(io::ErrorKind::NotFound, format!("process {pid} is not attached"))
@@ -194,7 +194,7 @@ impl Tracer {
             .context(|| format!("detach process {pid}"))
     }
 
-    /// Reports the system call that a process stopped for, if it did, and lets it go on.
+    /// Reports the system call that a process stopped for, if it did, and resumes the process.
     fn go_on(&mut self, index: usize, status: i32, each: &mut impl FnMut(Caller, i64)) -> io::Result<()> {
         let attached = &mut self.attached[index];
         let (pid, process) = (attached.pid, attached.process);
@@ -208,13 +208,13 @@ impl Tracer {
         let begun = if is_clone(status) { begun_thread(pid)? } else { None };
         attached.stopped = is_group_stop(status);
         if attached.stopped {
-            // It stays stopped until SIGCONT, of which we hear.
+            // It stays stopped until SIGCONT, which the kernel reports to the tracer.
             alive(request(libc::PTRACE_LISTEN, pid, 0, 0))?;
         } else {
             alive(request(libc::PTRACE_SYSCALL, pid, 0, signal as usize))?;
         }
         attached.held = None;
-        // The kernel has attached it, and it stops before it does anything.
+        // The kernel has attached the new thread, which stops before it runs any code.
         let of = |pid| Attached { pid, process, reaped_here: true, held: None, stopped: false };
         self.attached.extend(begun.map(of));
         Ok(())
@@ -222,7 +222,7 @@ impl Tracer {
 }
 
 impl Attached {
-    /// Takes the exit of one that is gone, where nobody else can.
+    /// Takes the exit of a thread that has ended, if no other process can.
     fn reap(&self) -> io::Result<()> {
         if self.reaped_here { reap(self.pid) } else { Ok(()) }
     }
@@ -231,7 +231,7 @@ impl Attached {
 impl Drop for Tracer {
     fn drop(&mut self) {
         while let Some(attached) = self.attached.last() {
-            // One that cannot be detached is killed when this thread ends.
+            // A process that cannot be detached is killed when this thread ends.
             let _ = self.detach(attached.pid);
         }
         if !self.was_blocked {

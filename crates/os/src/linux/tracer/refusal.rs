@@ -1,8 +1,8 @@
-//! Why a process cannot be traced.
+//! Reasons why a process cannot be traced.
 
 use std::io;
 
-/// Says what is known of why a process cannot be traced.
+/// Adds the known reason why a process cannot be traced.
 pub(super) fn explain(error: io::Error, pid: i32) -> io::Error {
     let field = |process: &str, name: &str| {
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
@@ -22,7 +22,7 @@ pub(super) fn explain(error: io::Error, pid: i32) -> io::Error {
     } else if field("self", "Seccomp:") == "2" {
         "the system call filter (seccomp) that this process runs under may forbid it".to_owned()
     } else {
-        "the process is not ours, or a security module forbids it".to_owned()
+        "the process belongs to another user, or a security module forbids it".to_owned()
     };
     io::Error::new(kind, format!("trace process {pid} (ptrace): {error}: {reason}"))
 }

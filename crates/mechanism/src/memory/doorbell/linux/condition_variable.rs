@@ -1,8 +1,8 @@
-//! A mutex and a condition variable each way, in the same region as the messages, as POSIX threads share them.
+//! A mutex and a condition variable in each direction, in the region of the messages, as POSIX threads share them.
 //!
-//! The C library makes one system call to wake and one to sleep, as a futex alone does, and takes and gives back the mutex
-//! without any. Expect the figures of the futex row and the atomic instructions of the mutex; where both run at once, one
-//! more call now and then, since who is woken may find the mutex taken.
+//! The C library makes one system call to wake and one to sleep, like a plain futex, and locks and unlocks the mutex without a
+//! call. Expect the figures of the futex benchmark plus the atomic instructions of the mutex. If both processes run at once,
+//! there is occasionally one more call, because the woken process may find the mutex locked.
 
 use crate::memory::SEMAPHORE_OFFSETS;
 use crate::memory::doorbell::Doorbell;
@@ -14,7 +14,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A signal for every message, whether somebody sleeps or not; the mutex is robust, so that it survives its owner.
+/// A signal for every message, even if no process sleeps. The mutex is robust, so that it survives its owner.
 #[derive(Debug)]
 pub struct ConditionVariable {
     region: Arc<Region>,
@@ -25,9 +25,9 @@ pub struct ConditionVariable {
 impl Doorbell for ConditionVariable {
     const WAITS: &'static [Wait] = &[Wait::ConditionVariable];
     const CALLS: Calls = Calls {
-        // For the mutex, to give it back to who waits for it, and to wake who sleeps.
+        // To lock the mutex, to unlock it for a waiting process, and to wake a sleeping process.
         ring: &[Call::AtMostOnce("futex"), Call::AtMostOnce("futex"), Call::AtMostOnce("futex")],
-        // The same, and to take the mutex again.
+        // To lock the mutex, to sleep, to lock the mutex again, and to unlock it for a waiting process.
         wait: &[
             Call::AtMostOnce("futex"),
             Call::AtMostOnce("futex"),

@@ -1,8 +1,8 @@
-//! The bells of a shared-memory device of furlong's own kernel module: one for each process that has it open.
+//! The bells of a shared-memory device of furlong's own kernel module: one for each process that has the device open.
 //!
-//! A write names the peer to ring and wakes it, and a read takes how often one was rung: an eventfd that is found by a
-//! number, on the same descriptor as the memory, so that `select` can watch it. Expect an eventfd's figures. When the
-//! other end dies its peer goes, and a read finds the end of the file.
+//! A write names the peer to ring and wakes it. A read returns how often the bell was rung: an eventfd that is addressed with a
+//! number, on the descriptor of the memory, so that `select` can watch it. Expect an eventfd's figures. If the other process
+//! exits, its peer disappears, and a read returns the end of the file.
 
 use crate::memory::doorbell::Doorbell;
 use crate::{EndpointSetup, Link, LinkSpecification};
@@ -16,7 +16,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// This role's peer of the device, and the other one's number.
+/// This role's peer of the device, and the number of the other role's peer.
 #[derive(Debug)]
 pub struct DriverBell {
     device: Handle,
@@ -29,11 +29,11 @@ impl Doorbell for DriverBell {
     const PEER_DEATH: PeerDeath = PeerDeath::Noticed;
     const MAY_WAIT_OUTSIDE: bool = true;
 
-    /// The devices are those that the segment has just handed over.
+    /// Uses the devices that the segment has just added to the ends.
     fn create(_spec: &LinkSpecification, _region: &Arc<Region>, link: &mut Link) -> io::Result<()> {
         for role in Role::ALL {
             let Some(device) = link.end(role).descriptors.back() else {
-                return Err(io::Error::other("there is no device whose bell could be rung"));
+                return Err(io::Error::other("there is no device with a doorbell"));
             };
             let (number, device) = (shm::info(device.as_handle())?.peer, device.try_clone()?);
             link.give(role, device);
@@ -64,7 +64,7 @@ impl Doorbell for DriverBell {
             if shm::take_rings(self.device.as_handle())? == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            // Anybody who has the device may ring.
+            // Any process with the device open may ring.
             if word.load(Ordering::Acquire) != seen {
                 return Ok(());
             }

@@ -1,4 +1,4 @@
-//! An eventfd each way.
+//! An eventfd in each direction.
 
 use crate::handle_pair::shared;
 use crate::memory::doorbell::Doorbell;
@@ -12,7 +12,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-/// Adds one to ring, and takes that to wait: with one slot, two rings never meet in the counter.
+/// Adds one to ring, and waits by reading the counter. With one slot, two rings never add up.
 #[derive(Debug)]
 pub struct Eventfd {
     send: Handle,

@@ -1,7 +1,7 @@
-//! `fcntl` locks on bytes of a file, which a process holds.
+//! `fcntl` locks on bytes of a file, which belong to a process.
 //!
-//! Beside what `flock` does, the kernel looks whether who waits would wait for itself. Expect the figures of `flock` and a
-//! little more.
+//! In addition to the work of `flock`, the kernel checks for deadlocks before a process waits. Expect the figures of `flock`
+//! and a little more.
 
 use crate::memory::doorbell::locks::Lock;
 use crate::{EndpointSetup, Link, LinkSpecification};
@@ -11,11 +11,11 @@ use furlong_os::linux::file_lock;
 use furlong_os::{AsHandle, Handle};
 use std::io;
 
-/// One file, of which each sender has two bytes.
+/// One file with two lock bytes per sender.
 #[derive(Debug)]
 pub struct FcntlLock(Handle);
 
-/// The byte of a lock.
+/// Returns the byte of a lock.
 fn byte(sender: Role, number: u32) -> i64 {
     2 * sender.index() as i64 + i64::from(number)
 }

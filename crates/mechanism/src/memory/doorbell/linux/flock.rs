@@ -1,7 +1,7 @@
-//! `flock` on files, which an open file holds.
+//! `flock` locks on files, which belong to an open file.
 //!
-//! Each call looks through the locks of the file under the lock of its inode, and giving one up wakes who waits. Expect
-//! four calls a message in place of two, and one wake-up.
+//! Each call searches the locks of the file under the lock of its inode, and a release wakes the waiting processes. Expect four
+//! calls per message instead of two, and one wake-up.
 
 use crate::memory::doorbell::locks::Lock;
 use crate::{DIRECTIONS, EndpointSetup, Link, LinkSpecification};
@@ -11,7 +11,7 @@ use furlong_os::linux::file_lock;
 use furlong_os::{AsHandle, Handle};
 use std::io;
 
-/// Two files for each sender, of which each role has an open file of its own.
+/// Two files per sender. Each role has a separate open file description of each.
 #[derive(Debug)]
 pub struct Flock([[Handle; 2]; 2]);
 

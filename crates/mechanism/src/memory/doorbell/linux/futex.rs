@@ -1,4 +1,4 @@
-//! Sleeps on the word itself.
+//! Blocks on the word itself.
 
 use crate::memory::doorbell::{Doorbell, ManyWaiters};
 use crate::notifications::linux::futex::FUTEX_CALLS;
@@ -10,7 +10,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// One wake for every message, whether somebody sleeps or not: in a round trip somebody always does.
+/// One wake for every message, even if no process sleeps. In a round trip one process always sleeps.
 #[derive(Debug)]
 pub struct Futex;
 

@@ -1,8 +1,8 @@
-//! A file each way that the other end watches with inotify.
+//! A file in each direction that the other end watches with inotify.
 //!
-//! A write to the file makes the kernel allocate an event, queue it and wake who reads the queue, which is freed as it is
-//! read. Expect an eventfd's two calls and more work in both: the write goes through the file system, which also notes when
-//! the file was changed.
+//! A write to the file makes the kernel allocate an event, queue it and wake the reader of the queue. The event is freed when
+//! it is read. Expect an eventfd's two calls and more work in both: the write goes through the file system, which also records
+//! the time of the change.
 
 use crate::memory::doorbell::Doorbell;
 use crate::{DIRECTIONS, EndpointSetup, Link, LinkSpecification};
@@ -15,7 +15,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-/// One write for every message, and one event: with one slot, no two are there at once, which the kernel would merge.
+/// One write and one event per message. With one slot, there are never two events at once, which the kernel would merge.
 #[derive(Debug)]
 pub struct Inotify {
     written: Handle,
@@ -26,7 +26,7 @@ impl Doorbell for Inotify {
     const WAITS: &'static [Wait] = &[Wait::Inotify];
     const CALLS: Calls =
         Calls { ring: &[Call::Once("pwrite64")], wait: &[Call::Once("read")], ..Calls::NONE };
-    /// The last event tells that nobody has the file open any more, which has no name.
+    /// The last event reports that no process has the unnamed file open any more.
     const PEER_DEATH: PeerDeath = PeerDeath::Noticed;
 
     fn probe() -> Result<(), Unavailable> {
@@ -34,7 +34,8 @@ impl Doorbell for Inotify {
         watched.map(drop).map_err(|error| {
             Unavailable::new(
                 error.to_string(),
-                "end what watches files, or raise the limit as administrator: sysctl fs.inotify.max_user_instances",
+                "end processes that watch files, or raise the limit as administrator: sysctl \
+                 fs.inotify.max_user_instances",
             )
         })
     }

@@ -1,4 +1,4 @@
-//! Ways to wait and wake that Linux has.
+//! Doorbells of Linux.
 
 mod condition_variable;
 mod driver;

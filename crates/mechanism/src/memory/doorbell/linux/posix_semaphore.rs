@@ -1,4 +1,4 @@
-//! A POSIX semaphore each way, in the same region as the messages.
+//! A POSIX semaphore in each direction, in the region of the messages.
 
 use crate::memory::SEMAPHORE_OFFSETS;
 use crate::memory::doorbell::Doorbell;

@@ -1,4 +1,4 @@
-//! A queued real-time signal each way.
+//! A queued real-time signal in each direction.
 
 use crate::memory::doorbell::Doorbell;
 use crate::notifications::linux::signal::{SIGNAL_CALLS, can_queue};
@@ -11,7 +11,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-/// One signal for every message, taken with `sigwaitinfo`.
+/// One signal for every message, received with `sigwaitinfo`.
 #[derive(Debug)]
 pub struct Signal {
     inbound: MessageSignal,

@@ -1,4 +1,4 @@
-//! A System V semaphore each way.
+//! A System V semaphore in each direction.
 
 use crate::memory::doorbell::Doorbell;
 use crate::notifications::linux::sysv_semaphore::{SYSV_SEMAPHORE_CALLS, give_set, present};
@@ -11,7 +11,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-/// One operation each for ringing and waiting.
+/// One operation to ring and one to wait.
 #[derive(Debug)]
 pub struct SysvSemaphore {
     set: i32,

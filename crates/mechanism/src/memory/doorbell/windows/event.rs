@@ -1,4 +1,4 @@
-//! An event each way, which is reset by the wait that it ends.
+//! An auto-reset event in each direction.
 
 use crate::handle_pair::shared;
 use crate::memory::doorbell::Doorbell;
@@ -12,7 +12,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-/// One `SetEvent` and one `WaitForSingleObject` for every message: with one slot, two rings never meet.
+/// One `SetEvent` and one `WaitForSingleObject` for every message. With one slot, two rings never merge.
 #[derive(Debug)]
 pub struct Event {
     send: Handle,

@@ -1,4 +1,4 @@
-//! Ways to wait and wake that Windows has. `WaitOnAddress` is none: it is for the threads of one process.
+//! Doorbells of Windows. `WaitOnAddress` is not one, because it works only between threads of one process.
 
 mod event;
 mod mutex;

@@ -1,7 +1,7 @@
-//! Mutexes, which a thread holds.
+//! Mutexes, which belong to a thread.
 //!
-//! Windows keeps who holds one, and tells the next that its holder has ended. Expect four calls a message in place of two, and
-//! one wake-up.
+//! Windows records the owner of a mutex, and reports to the next owner if the previous one has exited. Expect four calls per
+//! message instead of two, and one wake-up.
 
 use crate::memory::doorbell::locks::Lock;
 use crate::{EndpointSetup, Link, LinkSpecification};
@@ -10,7 +10,7 @@ use furlong_os::windows::mutex;
 use furlong_os::{AsHandle, Handle};
 use std::io;
 
-/// Two mutexes for each sender.
+/// Two mutexes per sender.
 #[derive(Debug)]
 pub struct Mutex([[Handle; 2]; 2]);
 

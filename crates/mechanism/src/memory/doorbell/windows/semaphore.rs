@@ -1,4 +1,4 @@
-//! A semaphore each way.
+//! A semaphore in each direction.
 
 use crate::handle_pair::shared;
 use crate::memory::doorbell::Doorbell;

@@ -1,6 +1,6 @@
-//! The region of a shared-memory device of furlong's own kernel module: pages that the kernel allocates and maps into
-//! every process that has the device open. It is nobody's file, is never written to a disk and cannot be swapped.
-//! Expect of it what any shared memory gives: once it is mapped, the kernel has no part in it.
+//! The region of a shared-memory device of furlong's own kernel module: pages that the kernel allocates and maps into every
+//! process that has the device open. It does not belong to a file, is never written to a disk and cannot be swapped. Expect the
+//! figures of any shared memory: after mapping, the kernel is not involved.
 
 use crate::linux::driver_channel::{Kind, State, claim, spare_bytes};
 use crate::memory::segment::Segment;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct DriverShm;
 
-/// What is free: a region that nobody else has open. What is in it goes with its last peer.
+/// Definition of a free region: no other process has it open. Its contents are removed with its last peer.
 const CHANNELS: Kind = Kind {
     path: shm::path,
     look: |device| {
@@ -43,8 +43,8 @@ impl Segment for DriverShm {
         }))
     }
 
-    /// Opens the device once for each role: who opens it is a peer, and each role is one of its own. The supervisor's own
-    /// peer is gone with the view that this gives.
+    /// Opens the device once for each role, because each open file is a separate peer. The supervisor's own peer disappears
+    /// with the returned region.
     fn create(_spec: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
         let [channel] = claim(&CHANNELS).map_err(io::Error::other)?;
         let device = channel.device.as_handle();

@@ -1,4 +1,4 @@
-//! A memfd: memory that is a descriptor and has no name.
+//! A memfd: memory with a descriptor and without a name.
 
 use crate::memory::segment::{Segment, share_object};
 use crate::{Link, LinkSpecification};
@@ -8,10 +8,10 @@ use furlong_os::memory::Region;
 use std::io;
 use std::sync::Arc;
 
-/// What helps where memfds are forbidden.
+/// Remedy if memfds are forbidden.
 const ALLOW: &str = "in a container, allow it in the seccomp profile";
 
-/// Memory that is a descriptor.
+/// Memory with a descriptor.
 #[derive(Debug)]
 pub struct MemfdShm;
 
@@ -31,7 +31,7 @@ impl Segment for MemfdShm {
     }
 }
 
-/// A memfd of `len` bytes for both roles.
+/// Makes a memfd of `len` bytes for both roles.
 pub(crate) fn share_memfd(
     specification: &LinkSpecification,
     len: usize,

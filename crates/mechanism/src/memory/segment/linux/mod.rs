@@ -1,4 +1,4 @@
-//! Memory that Linux has.
+//! Shared memory of Linux.
 
 mod anonymous;
 mod driver;

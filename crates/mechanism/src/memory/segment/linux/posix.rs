@@ -8,7 +8,7 @@ use furlong_os::memory::Region;
 use std::io;
 use std::sync::Arc;
 
-/// Memory found by a name.
+/// Memory with a name.
 #[derive(Debug)]
 pub struct PosixShm;
 

@@ -1,5 +1,5 @@
-//! A System V segment. It is marked for removal as soon as the supervisor has attached it, so that it ends
-//! with its last user; Linux lets the roles attach by number all the same.
+//! A System V segment. It is marked for removal as soon as the supervisor has attached it, so that it ends with its last user.
+//! Linux still lets the roles attach through its identifier.
 
 use crate::memory::segment::Segment;
 use crate::{EndpointSetup, Link, LinkSpecification};
@@ -10,7 +10,7 @@ use furlong_os::memory::Region;
 use std::io;
 use std::sync::Arc;
 
-/// Memory known by a number.
+/// Memory with an identifier.
 #[derive(Debug)]
 pub struct SysvShm;
 

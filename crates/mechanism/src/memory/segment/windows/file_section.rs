@@ -1,4 +1,4 @@
-//! A section that a file backs, in a folder of the user's choice: Windows may write it to a disk in the background.
+//! A section that a file backs, in a folder of the user's choice. Windows may write it to a disk in the background.
 
 use crate::memory::segment::{Segment, share_object};
 use crate::{Link, LinkSpecification};
@@ -14,13 +14,13 @@ pub struct FileSection;
 
 impl Segment for FileSection {
     const NAME: &'static str = "file-section";
-    const SUMMARY: &'static str = "mailbox in a section that a file backs (--file-folder chooses where)";
+    const SUMMARY: &'static str = "mailbox in a file-backed section (location: --file-folder)";
     const REACH: Reach = Reach::FileSystem;
 
     fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
         let file = file_system::unnamed_file(specification.memory_folder()?, &specification.name, len)?;
         let region = share_object(segment::of_file(file.as_handle(), len)?, len, link)?;
-        // It goes with its last handle, once nobody maps it any more.
+        // The file is removed with its last handle, after the last mapping is closed.
         link.removes(move || {
             drop(file);
             Ok(())

@@ -1,4 +1,4 @@
-//! Memory that Windows has.
+//! Shared memory of Windows.
 
 mod file_section;
 mod section;

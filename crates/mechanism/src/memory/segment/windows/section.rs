@@ -1,4 +1,4 @@
-//! A section that the paging file backs: what `CreateFileMapping` makes without a file.
+//! A section that the paging file backs: the object that `CreateFileMapping` makes without a file.
 
 use crate::memory::segment::{Segment, share_object};
 use crate::{Link, LinkSpecification};
@@ -21,7 +21,7 @@ impl Segment for Section {
     }
 }
 
-/// A section of `len` bytes for both roles.
+/// Makes a section of `len` bytes for both roles.
 pub(crate) fn share_section(
     specification: &LinkSpecification,
     len: usize,

@@ -10,37 +10,37 @@ use crate::linux::memory::page_bytes;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-/// The ring that is asked for, and what is made do with where the kernel allows no more, in bytes.
+/// Size of the requested ring, and of the smallest ring that is tried if the kernel allows no larger one, in bytes.
 const RING_BYTES: usize = 2 << 20;
 const LEAST_RING_BYTES: usize = 64 << 10;
 
-/// The system calls that one thread enters, in order, as the kernel logs them: the trace event
-/// `raw_syscalls:sys_enter`. A call that the thread is already in when the log is enabled is not in it.
+/// Log of the system calls that one thread enters, in the order of the kernel: the trace event `raw_syscalls:sys_enter`. It does
+/// not contain a call that the thread is already in when the log is enabled.
 #[derive(Debug)]
 pub struct SystemCallLog {
     event: Event,
     ring: Ring,
-    /// Calls given out, or known to be lost.
+    /// Number of calls that were passed on, or are known to be lost.
     accounted: u64,
     /// Whether the event may still be counting.
     enabled: bool,
 }
 
-/// What one [`SystemCallLog::drain`] found.
+/// Result of one [`SystemCallLog::drain`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Drained {
-    /// Calls given out.
+    /// Number of calls passed on.
     pub calls: u64,
-    /// Calls that found the ring full, as far as is known by now: all of them once the log is disabled. It is known
-    /// how many they were, but not which.
+    /// Number of calls known so far to be lost because the ring was full: all of them once the log is disabled. Which calls were
+    /// lost is not known.
     pub lost: u64,
 }
 
 impl SystemCallLog {
-    /// A log of the thread `pid`, disabled. `event_id` is the number of `raw_syscalls:sys_enter`.
+    /// Opens a log of the thread `pid`, disabled. `event_id` is the number of `raw_syscalls:sys_enter`.
     ///
     /// # Errors
-    /// `PermissionDenied` where the user may not log the kernel's events or lock the memory, with what would help.
+    /// Returns `PermissionDenied` if the user may not log the kernel's events or lock the memory, with the missing right.
     pub fn open(event_id: u64, pid: i32) -> io::Result<SystemCallLog> {
         let mut ring_bytes = RING_BYTES;
         loop {
@@ -55,7 +55,7 @@ impl SystemCallLog {
         }
     }
 
-    /// A log with a ring of `ring_bytes`, a power of two, or of one page where that is more.
+    /// Opens a log with a ring of `ring_bytes`, a power of two, or of one page if that is larger.
     fn with_ring(event_id: u64, pid: i32, ring_bytes: usize) -> Result<SystemCallLog, Refusal> {
         let ring_bytes = ring_bytes.max(page_bytes());
         let attributes = Attributes {
@@ -75,29 +75,30 @@ impl SystemCallLog {
         Ok(SystemCallLog { event, ring, accounted: 0, enabled: false })
     }
 
-    /// Logs from now on.
+    /// Starts logging.
     pub fn enable(&mut self) -> io::Result<()> {
         self.event.enable().context(|| "enable the log of system calls")?;
         self.enabled = true;
         Ok(())
     }
 
-    /// Logs no longer. What was logged can still be drained.
+    /// Stops logging. Calls in the log can still be drained.
     pub fn disable(&mut self) -> io::Result<()> {
         self.event.disable().context(|| "disable the log of system calls")?;
         self.enabled = false;
         Ok(())
     }
 
-    /// Readable when the ring is half full, until one looks; and always once the process is dead.
+    /// Returns a descriptor that becomes readable when the ring is half full, until it is polled, and that stays readable once
+    /// the process is dead.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.event.descriptor()
     }
 
-    /// Takes everything out of the ring and gives the number of each call, in order, to `each`.
+    /// Empties the ring and passes the number of each call to `each`, in order.
     ///
     /// # Errors
-    /// `InvalidData` if the kernel's records are not of the form that is known here.
+    /// Returns `InvalidData` if a record of the kernel does not have the expected form.
     pub fn drain(&mut self, mut each: impl FnMut(i64)) -> io::Result<Drained> {
         let mut drained = Drained::default();
         let result = self.ring.drain(|record| match record {
@@ -111,7 +112,7 @@ impl SystemCallLog {
         self.accounted += drained.calls + drained.lost;
         result?;
         if !self.enabled {
-            // The kernel reports a loss with the next record that fits, of which there may be none.
+            // The kernel reports a loss with the next record that fits, and there may be none.
             let [count] = self.event.read()?;
             let unreported = count.saturating_sub(self.accounted);
             drained.lost += unreported;
@@ -121,11 +122,11 @@ impl SystemCallLog {
     }
 }
 
-/// Why there is no log.
+/// Reason why the log cannot be opened.
 #[derive(Debug)]
 enum Refusal {
-    /// The ring is too large.
+    /// The memory of the ring was refused: a smaller ring may work.
     Memory(io::Error),
-    /// The log would not be there with a smaller ring.
+    /// A smaller ring would not help.
     Other(io::Error),
 }

@@ -1,4 +1,4 @@
-//! The log of a child whose system calls are known, in rings that fill up.
+//! The log of a child with known system calls, in rings that fill up.
 
 use super::*;
 use crate::linux::test_child::{SYS_ADMIN, TestChild, get_parent, has, write_and_read};
@@ -13,7 +13,7 @@ fn event() -> Option<u64> {
         Ok(id) => Some(id),
         Err(error) => {
             assert!(!has(SYS_ADMIN) && error.kind() == io::ErrorKind::PermissionDenied, "{error}");
-            // Without the right to the event's number there is none to its log either, whatever the number.
+            // Without the right to read the event's number, the log is not allowed either, whatever the number.
             let error = SystemCallLog::open(1, 0).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{error}");
             assert!(error.to_string().contains("CAP_PERFMON"), "{error}");
@@ -34,13 +34,13 @@ fn the_log_has_every_call_in_order() {
     assert!(log.ring.bytes >= LEAST_RING_BYTES as u64);
     log.enable().unwrap();
     process.play(|| {});
-    // It says that it is done with a write, and waits with a read, in which it may not be yet.
+    // The child reports with a write that it is done, and then waits in a read, which it may not have entered yet.
     log.disable().unwrap();
     let mut calls = Vec::new();
     let drained = log.drain(|number| calls.push(number)).unwrap();
     assert_eq!(drained, Drained { calls: calls.len() as u64, lost: 0 });
     if calls.first() == Some(&libc::SYS_read) {
-        // It was enabled before the child waited for the start.
+        // The log was enabled before the child waited for the start.
         calls.remove(0);
     }
     let mut expected = vec![libc::SYS_getppid; 100];
@@ -57,7 +57,7 @@ fn the_log_has_every_call_in_order() {
 #[test]
 fn records_may_wrap_around_the_rings_end() {
     let Some(event) = event() else { skip!("needs root") };
-    // 80 bytes a record do not divide the ring, and what is left of the last calls makes the start differ.
+    // Records of 80 bytes do not divide the ring, and the remainder of the last calls makes the start differ.
     let rounds = 5 * page_bytes() / (80 * 20);
     let process = TestChild::repeated(rounds, &[], || get_parent(20));
     let mut log = SystemCallLog::with_ring(event, process.child.pid(), page_bytes()).unwrap();
@@ -86,7 +86,7 @@ fn what_found_the_ring_full_is_counted() {
     process.play(|| {});
     let readable = wait_any(&[log.descriptor()], 0).unwrap();
     assert_eq!(readable, [true]);
-    // A loss is reported with the next call that fits, and the others when the log is disabled.
+    // One loss is reported with the next call that fits, and the others when the log is disabled.
     let first = log.drain(|number| assert!(number >= 0)).unwrap();
     assert!(first.calls > 0 && first.calls <= page_bytes() as u64 / 80, "{first:?}");
     log.disable().unwrap();

@@ -1,4 +1,4 @@
-//! Attaching and detaching: what the child, its parent and the tracing thread see of it.
+//! Attaching and detaching, as the child, its parent and the tracing thread see it.
 
 use super::{attend_until, ended, status};
 use crate::handle;
@@ -18,7 +18,7 @@ fn a_waiting_read_survives_attaching_and_detaching() {
     let mut child = fork(&inherit, io::stderr().as_fd(), Bond::DiesWithParent, || {
         let mut byte = 0u8;
         let mut watched = libc::pollfd { fd: second_reader.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        // SAFETY: the kernel writes at most one byte, and one pollfd. None is tried again by us.
+        // SAFETY: the kernel writes at most one byte, and one pollfd. The test repeats neither call.
         let results = unsafe {
             [
                 libc::read(reader.as_raw_fd(), (&raw mut byte).cast(), 1) as i32,
@@ -67,7 +67,7 @@ fn deaths_are_left_to_be_waited_for() {
     let error = tracer.detach(process.child.pid()).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::NotFound);
 
-    // Killed, and seen by the tracer before anybody waits for it.
+    // Killed, and seen by the tracer before any wait for it.
     let mut process = TestChild::new(&[], || ());
     tracer.attach(process.child.pid()).unwrap();
     process.child.kill();
@@ -90,7 +90,7 @@ fn deaths_are_left_to_be_waited_for() {
 
 #[test]
 fn the_mask_is_put_back() {
-    // In a thread of its own: the mask is the thread's.
+    // In a separate thread, because the mask belongs to the thread.
     let thread = std::thread::spawn(|| {
         assert!(!signal::is_blocked(libc::SIGCHLD).unwrap());
         let tracer = Tracer::new().unwrap();

@@ -1,4 +1,4 @@
-//! Which system calls are reported.
+//! Reported system calls.
 
 use super::{ended, status};
 use crate::linux::process::{Bond, Exit, fork};
@@ -9,8 +9,8 @@ use crate::wait::wait_any;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// The calls of a child from the moment that it waits for the start: that wait, these, the word that it is done,
-/// and the wait to be let go.
+/// Returns the calls of a child from its wait for the start: that wait, `calls`, the report that it is done, and the wait for its
+/// release.
 fn played(calls: &[i64]) -> Vec<i64> {
     [&[libc::SYS_read], calls, &[libc::SYS_write, libc::SYS_read]].concat()
 }
@@ -32,7 +32,7 @@ fn threads_that_begin_are_followed_and_their_exits_taken() {
     process.play(|| tracer.attend(&mut note).unwrap());
     assert_eq!(callers.len(), 10);
     assert!(callers.iter().all(|caller| caller.process == pid && caller.thread != pid), "{callers:?}");
-    // A thread whose exit nobody has taken would keep its process from ending.
+    // A thread whose exit was not taken would keep its process from ending.
     eventfd::add(process.start.as_fd(), 1).unwrap();
     assert_eq!(ended(&mut tracer, &mut process.child), Some(Exit::Code(0)));
 }
@@ -51,7 +51,7 @@ fn every_call_is_reported_in_order() {
     let mut expected = vec![libc::SYS_getppid; 100];
     expected.extend([libc::SYS_write, libc::SYS_read].repeat(50));
     let expected = played(&expected);
-    // It was done before it waited to be let go.
+    // It reported that it was done before it waited for its release.
     for _ in 0..10_000 {
         if calls.len() >= expected.len() {
             break;
@@ -67,7 +67,7 @@ fn every_call_is_reported_in_order() {
 
 #[test]
 fn two_children_are_told_apart_and_the_descriptor_suffices() {
-    // In a process of its own, which has one thread as the supervisor has: no other takes the signal.
+    // In a separate process, which has one thread as the supervisor has, so that no other thread takes the signal.
     let supervisor = || {
         let (one, other) = (TestChild::new(&[], || get_parent(300)), TestChild::new(&[], || get_parent(70)));
         let mut tracer = Tracer::new().unwrap();

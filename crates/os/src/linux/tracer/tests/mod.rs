@@ -9,7 +9,7 @@ use super::{Caller, Tracer};
 use crate::clock;
 use crate::linux::process::{Child, Exit};
 
-/// Attends until `over` says so, or for ten seconds.
+/// Attends until `over` returns `true`, for at most ten seconds.
 fn attend_until(tracer: &mut Tracer, mut each: impl FnMut(Caller, i64), mut over: impl FnMut() -> bool) {
     let deadline_ns = clock::now_ns() + 10_000_000_000;
     while !over() {
@@ -24,7 +24,7 @@ fn ended(tracer: &mut Tracer, child: &mut Child) -> Option<Exit> {
     child.try_wait()
 }
 
-/// A field of what the kernel says of a process.
+/// Returns a field of the kernel's status of a process.
 fn status(pid: i32, field: &str) -> String {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     text.lines().find_map(|line| line.strip_prefix(field)).unwrap().trim().to_owned()

@@ -1,4 +1,4 @@
-//! What is said where tracing is refused.
+//! Errors if tracing is refused.
 
 use crate::error::check;
 use crate::linux::process::{Bond, Exit, fork};
@@ -19,7 +19,7 @@ fn a_refusal_says_why() {
     process.play(|| ());
     process.end();
 
-    // A filter holds for the rest of a process's life, so this one is short.
+    // A filter stays for the rest of a process's life, so this process is short-lived.
     let mut child = fork(&[], io::stderr().as_fd(), Bond::DiesWithParent, || {
         let mut grandchild = TestChild::new(&[], || ());
         forbid_ptrace().unwrap();
@@ -33,7 +33,7 @@ fn a_refusal_says_why() {
     assert_eq!(child.wait(), Some(Exit::Code(0)));
 }
 
-/// Lets ptrace fail from now on.
+/// Makes ptrace fail from now on.
 fn forbid_ptrace() -> io::Result<()> {
     let step = |code: u32, k, jt, jf| libc::sock_filter { code: code as u16, jt, jf, k };
     let mut steps = [
@@ -43,7 +43,7 @@ fn forbid_ptrace() -> io::Result<()> {
         step(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW, 0, 0),
     ];
     let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
-    // SAFETY: plain integers, and a program whose length it says, which the kernel copies.
+    // SAFETY: plain integers, and a program that contains its length, which the kernel copies.
     unsafe {
         check(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
         check(libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program)).map(drop)

@@ -24,7 +24,7 @@ fn signals_are_passed_on() {
     });
     let mut tracer = Tracer::new().unwrap();
     tracer.attach(process.child.pid()).unwrap();
-    // It may come before the handler is there, and would kill the child then.
+    // Sent only after the handler is installed, because otherwise it would kill the child.
     let mut sent = false;
     let mut handling = false;
     process.play(|| {
@@ -35,7 +35,7 @@ fn signals_are_passed_on() {
         }
     });
     assert!(sent);
-    // One that kills does so.
+    // A deadly signal kills the process.
     send_signal(process.child.pid(), libc::SIGTERM).unwrap();
     let mut child = process.child;
     assert_eq!(ended(&mut tracer, &mut child), Some(Exit::Signal(libc::SIGTERM)));
@@ -90,7 +90,7 @@ fn a_process_that_was_stopped_while_traced_can_be_detached() {
     );
     tracer.detach(pid).unwrap();
     assert_eq!(status(pid, "TracerPid:"), "0");
-    // It stops anew, as it would have without a tracer.
+    // It stops again, as it would have without a tracer.
     attend_until(&mut tracer, |_, _| (), || process.child.is_stopped());
     assert_eq!(process.child.try_wait(), None);
     send_signal(pid, libc::SIGCONT).unwrap();
