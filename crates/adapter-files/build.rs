@@ -1,19 +1,20 @@
 //! Lists the files of `adapters/`, so that they become part of this program.
 //!
-//! A package for crates.io has nothing of what lies beside its own folder, and no folder that is a package itself, as some
-//! adapters are: `cargo xtask dist --check` writes the list with the files' text into it.
+//! The package on crates.io contains no files outside its own directory, and cargo omits directories that are
+//! packages themselves. Some adapters are such packages. `cargo xtask dist --check` therefore writes the list and the
+//! text of the files into the package.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Endings of files that somebody wrote; what builds make has none of them.
+/// Extensions of source files. Build outputs have none of these extensions.
 const WRITTEN: [&str; 19] = [
     "c", "capnp", "cpp", "go", "h", "hpp", "java", "js", "json", "lock", "md", "mjs", "mod", "py", "rs",
     "sh", "sum", "toml", "xml",
 ];
 
-/// Folders that builds make.
+/// Directories that builds create.
 const MADE: [&str; 5] = ["target", "node_modules", "__pycache__", "build", "classes"];
 
 fn main() -> io::Result<()> {
@@ -35,7 +36,7 @@ fn main() -> io::Result<()> {
     fs::write(list, text)
 }
 
-/// Adds the files below a folder.
+/// Adds the source files below a directory.
 fn find(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -43,7 +44,7 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
             part.is_some_and(|part| list.iter().any(|one| part == *one))
         };
         if path.is_dir() {
-            // Without this, cargo does not see a file that is new in a folder.
+            // Without this line, cargo does not notice a new file in the directory.
             println!("cargo::rerun-if-changed={}", path.display());
             if !is(&MADE, path.file_name()) {
                 find(&path, files)?;

@@ -1,14 +1,15 @@
-//! The folder of installed adapters: each has one of its own, with its name.
+//! Installed adapters. Each adapter has its own directory, named after the adapter.
 
 use crate::manifest::{FILE, Manifest, ManifestError};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The installed adapters, by name; a folder without a manifest is none.
+/// Returns the installed adapters in the order of their names. It ignores a directory without a manifest.
 ///
 /// # Errors
-/// A manifest that cannot be used, or a folder that cannot be read. One that this user cannot even see has no adapters.
+/// Returns an error if the directory cannot be read or a manifest is not usable. If `lstat` on the directory fails,
+/// it returns no adapters instead of an error.
 pub fn all(folder: &Path) -> Result<Vec<Manifest>, ManifestError> {
     if fs::symlink_metadata(folder).is_err() {
         return Ok(Vec::new());
@@ -17,7 +18,7 @@ pub fn all(folder: &Path) -> Result<Vec<Manifest>, ManifestError> {
     let entries =
         fs::read_dir(folder).map_err(unreadable)?.map(|entry| Ok(entry.map_err(unreadable)?.path()));
     let mut folders: Vec<PathBuf> = entries.collect::<Result<_, _>>()?;
-    // One that is being installed has a name that begins with a dot.
+    // The installer gives an unfinished adapter a name that begins with a dot.
     let is_hidden =
         |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
     let has_none = |folder: &Path| match fs::metadata(folder.join(FILE)) {

@@ -1,7 +1,8 @@
-//! What adapters are: programs that carry mechanisms, each a folder with a manifest. Some are part of furlong as source, and
-//! those that were installed are in a folder of the user's.
+//! Files of adapters: programs that provide mechanisms, each in a directory with a manifest. The source of some
+//! adapters is part of furlong. Installed adapters are in a directory of the user.
 //!
-//! How furlong talks with them is `adapters/protocol.md`, and `bench::adapter` does it.
+//! The file `adapters/protocol.md` defines the protocol between furlong and an adapter. `bench::adapter` implements
+//! it.
 #![forbid(unsafe_code)]
 
 pub mod installed;

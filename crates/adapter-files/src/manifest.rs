@@ -1,38 +1,38 @@
-//! `adapter.toml`: which rows a program has, how it is started, and what it needs.
+//! `adapter.toml`: the mechanisms of an adapter, its command and its requirements.
 
 use serde::Deserialize;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The file's name.
+/// Name of the manifest file.
 pub const FILE: &str = "adapter.toml";
 
-/// The longest manifest that is read, in bytes.
+/// Maximum size of a manifest, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// What a manifest says.
+/// Contents of a manifest.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// The adapter's name: that of its folder.
+    /// Name of the adapter, which is also the name of its directory.
     pub name: String,
-    /// The licence of what it carries.
+    /// Licence of the library that the adapter wraps.
     pub licence: String,
-    /// What must be there.
+    /// Commands that must be installed.
     #[serde(default)]
     pub needs: Vec<Need>,
-    /// Commands that build it, in this order.
+    /// Commands that build the adapter, in this order.
     #[serde(default)]
     pub build: Vec<Vec<String>>,
-    /// How it is started; the arguments of a row follow.
+    /// Command that starts the adapter, followed by the arguments of the mechanism.
     pub command: Vec<String>,
-    /// Whether its language compiles while the program runs (V8, the JVM, PyPy): then a trial warms up for seconds.
+    /// Whether the runtime compiles while the program runs (V8, the JVM, PyPy). If so, a trial warms up for seconds.
     #[serde(default)]
     pub compiles_while_running: bool,
-    /// The mechanisms that it carries.
+    /// Mechanisms of the adapter.
     pub rows: Vec<Row>,
-    /// Where it was read.
+    /// Directory that contains the manifest.
     #[serde(skip)]
     pub folder: PathBuf,
 }
@@ -41,9 +41,9 @@ pub struct Manifest {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Need {
-    /// The command's name.
+    /// Name of the command.
     pub command: String,
-    /// How to get it, as a command to type.
+    /// Shell command that installs it.
     pub get: String,
 }
 
@@ -51,53 +51,54 @@ pub struct Need {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// The mechanism's name.
+    /// Name of the mechanism.
     pub name: String,
-    /// What the command is given for it.
+    /// Arguments that follow the adapter's command for this mechanism.
     #[serde(default)]
     pub arguments: Vec<String>,
-    /// What it does beside moving bytes.
+    /// Work of the mechanism in addition to moving bytes.
     #[serde(default)]
     pub does: Vec<String>,
-    /// What to expect of it.
+    /// Expected result.
     #[serde(default)]
     pub expectation: String,
 }
 
-/// Why a manifest cannot be used.
+/// Error of a manifest that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
-    /// It is not there, or cannot be read.
+    /// The file does not exist or cannot be read.
     #[error("cannot read {path}: {error}")]
     Unreadable {
-        /// Which.
+        /// Path of the manifest or directory.
         path: PathBuf,
-        /// Why not.
+        /// Error of the system.
         error: io::Error,
     },
-    /// It says something that no manifest says.
+    /// The manifest is not a regular file, is too long or has invalid contents.
     #[error("{path}: {what}")]
     Wrong {
-        /// Which.
+        /// Path of the manifest.
         path: PathBuf,
-        /// What.
+        /// Description of the error.
         what: String,
     },
 }
 
 impl Manifest {
-    /// Reads the manifest in a folder, or the file itself.
+    /// Reads the manifest at `path`, which is the file or its directory.
     ///
     /// # Errors
-    /// Why it cannot be used, with the file's name.
+    /// Returns an error with the name of the file if it cannot be read, is not a regular file, is too long or is
+    /// invalid.
     pub fn read(path: &Path) -> Result<Manifest, ManifestError> {
         let file = if path.is_dir() { path.join(FILE) } else { path.to_owned() };
         let unreadable = |error| ManifestError::Unreadable { path: file.clone(), error };
         let wrong = |what: String| ManifestError::Wrong { path: file.clone(), what };
         let file_path = fs::canonicalize(&file).map_err(unreadable)?;
-        // Another kind of file may be waited for, or have no end.
+        // Reading from a FIFO may block, and a device may have no end.
         if !fs::metadata(&file_path).map_err(unreadable)?.is_file() {
-            return Err(wrong("it is no plain file".to_owned()));
+            return Err(wrong("it is not a regular file".to_owned()));
         }
         let mut text = String::new();
         let opened = fs::File::open(&file_path).map_err(unreadable)?;
@@ -118,7 +119,7 @@ impl Manifest {
         manifest.fault().map_or(Ok(manifest), Err)
     }
 
-    /// What is wrong with it, if something is.
+    /// Returns the first error in the contents.
     fn fault(&self) -> Option<String> {
         if self.command.first().is_none_or(String::is_empty) {
             return Some(
@@ -134,23 +135,23 @@ impl Manifest {
         let names = self.rows.iter().map(|row| &row.name).chain([&self.name]);
         names.into_iter().find(|name| !is_name(name)).map(|name| {
             format!(
-                "'{name}' is no name: it has lower-case letters, digits and hyphens, and begins with a letter"
+                "'{name}' is not a valid name: use lower-case letters, digits and hyphens, and begin with a letter"
             )
         })
     }
 
-    /// The command to start, by its path, if it is there.
+    /// Returns the path of the command that starts the adapter, if the file exists.
     pub fn program(&self) -> Option<PathBuf> {
         find_command(&self.command[0], &self.folder)
     }
 
-    /// What it needs that is not there.
+    /// Returns the requirements that are not installed.
     pub fn missing(&self) -> Vec<&Need> {
         self.needs.iter().filter(|need| find_command(&need.command, &self.folder).is_none()).collect()
     }
 }
 
-/// Returns what is wrong with a text and in which line, without the line itself, which may have any length.
+/// Returns the message and the line number of a TOML error, without the excerpt, because a line may have any length.
 pub fn without_excerpt(text: &str, error: &toml::de::Error) -> String {
     let before = error.span().and_then(|span| text.as_bytes().get(..span.start));
     match before.map(|before| 1 + before.iter().filter(|byte| **byte == b'\n').count()) {
@@ -159,13 +160,14 @@ pub fn without_excerpt(text: &str, error: &toml::de::Error) -> String {
     }
 }
 
-/// Whether it can be the name of a row, on a command line and in a file.
+/// Whether the text is a valid name of a mechanism, on the command line and in a file.
 pub fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_lowercase())
         && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
 
-/// The program that a command means: a path from `folder`, or a name to be found in PATH.
+/// Returns the path of the program for a command. A command with a slash is relative to `folder`; others are searched
+/// in PATH.
 pub fn find_command(command: &str, folder: &Path) -> Option<PathBuf> {
     let is_program = |path: &PathBuf| path.is_file();
     if command.contains('/') {
@@ -203,7 +205,7 @@ mod tests {
             (&format!("name = \"x\"\ncommand = []\n{rest}"), "`command` is empty"),
             (&format!("name = \"x\"\ncommand = [\"\"]\n{rest}"), "`command` is empty"),
             (&format!("name = \"x\"\ncommand = 1 # {}\n{rest}", "y".repeat(20_000)), "line 2: invalid type"),
-            (&format!("name = \"X y\"\ncommand = [\"x\"]\n{rest}"), "'X y' is no name"),
+            (&format!("name = \"X y\"\ncommand = [\"x\"]\n{rest}"), "'X y' is not a valid name"),
             (&format!("name = \"x\"\ncommand = [\"x\"]\nspeed = 1\n{rest}"), "speed"),
             (&format!("name = \"x\"\ncommand = [\"x\"]\nbuild = [[]]\n{rest}"), "`build` is empty"),
             ("name = \"x\"\ncommand = [\"x\"]\nlicence = \"MIT\"\nrows = []\n", "no rows"),
@@ -217,7 +219,7 @@ mod tests {
         #[cfg(target_os = "linux")]
         for path in ["/dev/null", "/dev/zero"] {
             let said = Manifest::read(Path::new(path)).unwrap_err().to_string();
-            assert!(said.contains("no plain file"), "{said}");
+            assert!(said.contains("not a regular file"), "{said}");
         }
         let nowhere = Manifest::read(Path::new("/nowhere")).unwrap_err().to_string();
         assert!(nowhere.starts_with("cannot read /nowhere"), "{nowhere}");

@@ -1,4 +1,4 @@
-//! The source of the adapters that furlong brings, which is part of this program: who has furlong has them too.
+//! Source of the adapters that are part of furlong. The program contains their files, so every installation has them.
 
 use crate::manifest::{FILE, Manifest};
 use std::collections::BTreeSet;
@@ -9,21 +9,22 @@ use std::path::Path;
 /// Every file of `adapters/`, with its text.
 pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
-/// Where the templates of new adapters are.
+/// Directory of the templates for new adapters.
 const TEMPLATES: &str = "templates";
 
-/// The manifests of all adapters that furlong brings, by name.
+/// Returns the manifests of all adapters that are part of furlong, in the order of their names.
 pub fn manifests() -> Vec<Manifest> {
     let is_manifest = |name: &str| name.split_once('/').is_some_and(|(_, file)| file == FILE);
     let texts = FILES.iter().filter(|(name, _)| is_manifest(name));
-    // A test reads them all.
+    // A test reads every manifest, so no manifest is skipped here.
     texts.filter_map(|(_, text)| toml::from_str(text).ok()).collect()
 }
 
-/// Writes the folder of an adapter, and those that several adapters share, into `folder`: the adapter's as `name`.
+/// Writes an adapter and the directories that several adapters share into `folder`. The directory of the adapter is
+/// called `name`.
 ///
 /// # Errors
-/// Which file could not be written.
+/// Returns an error if a file or directory cannot be written.
 pub fn write(adapter: &str, name: &str, folder: &Path) -> io::Result<()> {
     let shared = shared_folders();
     for (file, text) in FILES {
@@ -36,25 +37,25 @@ pub fn write(adapter: &str, name: &str, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The folders that several adapters share.
+/// Returns the directories that several adapters share.
 pub fn shared_folders() -> BTreeSet<&'static str> {
     let manifests = manifests();
     let is_shared = |top: &str| top != TEMPLATES && manifests.iter().all(|manifest| manifest.name != top);
     FILES.iter().filter_map(|(file, _)| Some(file.split_once('/')?.0)).filter(|top| is_shared(top)).collect()
 }
 
-/// The languages that there are templates for.
+/// Returns the languages for which a template exists.
 pub fn languages() -> Vec<&'static str> {
     let mut languages: Vec<_> = templates().map(|(language, _, _)| language).collect();
     languages.dedup();
     languages
 }
 
-/// Writes a new adapter called `name` from the template of a language into `folder`, with what it shares with furlong's own
-/// adapters in that language: the files called after the protocol, and headers of C++.
+/// Writes a new adapter called `name` into `folder`, from the template of a language. It also writes the files that
+/// furlong's own adapters in that language share: those named after the protocol, and C++ headers.
 ///
 /// # Errors
-/// Which file could not be written.
+/// Returns an error if a file or directory cannot be written.
 pub fn write_template(language: &str, name: &str, folder: &Path) -> io::Result<()> {
     for (_, file, text) in templates().filter(|(of, _, _)| *of == language) {
         write_file(&folder.join(file), &text.replace("NAME", name))?;
@@ -70,12 +71,12 @@ pub fn write_template(language: &str, name: &str, folder: &Path) -> io::Result<(
     Ok(())
 }
 
-/// Whether a file is the protocol's own part: `protocol.py`, `ProtocolJson.java`, `adapter.hpp`.
+/// Whether a file implements the protocol: `protocol.py`, `ProtocolJson.java`, `adapter.hpp`.
 fn is_shared_with_new(file: &str) -> bool {
     file.to_ascii_lowercase().starts_with("protocol") || file.ends_with(".hpp")
 }
 
-/// Every file of a template: its language, its name in the new folder, and its text.
+/// Returns every file of the templates: its language, its name in the new directory, and its text.
 fn templates() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     FILES.iter().filter_map(|(file, text)| {
         let (language, file) = file.strip_prefix(TEMPLATES)?.strip_prefix('/')?.split_once('/')?;
@@ -90,7 +91,7 @@ fn write_file(path: &Path, text: &str) -> io::Result<()> {
     if fs::read(path).is_ok_and(|there| there == text.as_bytes()) {
         return Ok(());
     }
-    // Adapters that are installed share some of these files, which a full disk must not cut.
+    // Installed adapters share some of these files. The rename prevents a full disk from truncating them.
     let beside = path.with_added_extension("new");
     let written = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
     written.inspect_err(|_| drop(fs::remove_file(&beside)))

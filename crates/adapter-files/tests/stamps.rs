@@ -1,11 +1,11 @@
-//! The stamps of messages in the adapters' languages: what each makes and checks is what furlong makes (`stamps.json`). And
-//! what a damaged message leads to, where a program is both roles.
+//! Tests that the adapters of each language create and check the same message stamps as furlong (`stamps.json`). If a
+//! program has both roles, the tests also cover its reaction to a damaged message.
 
 use furlong_testing::skipped;
 use std::path::Path;
 use std::process::Command;
 
-/// Runs a line of shell in an adapter's folder if the tool is installed, with a folder for build output as `$OUT`.
+/// Runs a line of shell in the adapter's directory, if the tool is installed. `$OUT` is a directory for build output.
 fn passes(adapter: &str, tool: &str, line: &str) {
     let path = std::env::var_os("PATH").unwrap_or_default();
     if !std::env::split_paths(&path).any(|folder| folder.join(tool).is_file()) {
@@ -45,14 +45,14 @@ fn of_cxx() {
     passes("cxx", "g++", "g++ -std=c++17 -o $OUT/test stamps_test.cpp && $OUT/test");
 }
 
-/// Run where slow tests are asked for.
+/// Tests that run only if slow tests are requested.
 mod slow {
     use super::*;
 
     #[test]
     #[ignore = "slow"]
     fn of_go() {
-        // Go sees no change of a file that is outside of the module, and would say again what it said before.
+        // Go does not notice a changed file outside its module. Without `-count=1` it would print the cached result.
         passes("go", "go", "go test -count=1 .");
     }
 

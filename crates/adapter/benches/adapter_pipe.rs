@@ -1,6 +1,6 @@
-//! What a row loses by being another program's: furlong's pipe as an adapter beside furlong's pipe, in turns.
+//! Compares furlong's pipe as an adapter with the built-in pipe. Their trials alternate.
 //!
-//! This program is all of it: what measures, the adapter, and the roles of both.
+//! This program contains the measuring process, the adapter, and the roles of both.
 
 #[path = "../examples/adapter-pipe.rs"]
 mod adapter_pipe;
@@ -22,7 +22,7 @@ use std::time::Duration;
 
 const TRIALS: u32 = 40;
 
-/// More than this is no longer nothing.
+/// Largest ratio that is accepted as no overhead.
 const MOST: f64 = 1.02;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
@@ -62,17 +62,17 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where its processes come from: this program.
+/// Opens a session that starts this program as its child processes.
 fn session() -> io::Result<Session> {
     Session::open(Options { program: ChildProgram::own()?, file_folder: None, handle_signals: false })
 }
 
-/// What the roles of both are found in.
+/// Returns the mechanisms of the child processes of both.
 fn all() -> Vec<MechanismEntry> {
     registry().into_iter().chain([MechanismEntry::of::<AdapterPipe>()]).collect()
 }
 
-/// The median of each trial of each case.
+/// Returns the median of each trial, for each case.
 fn medians_ns(mechanisms: &[MechanismEntry], cases: [Case; 2]) -> Result<[Vec<f64>; 2], Box<dyn Error>> {
     let plan = Plan {
         cases: cases.to_vec(),
@@ -98,7 +98,7 @@ fn medians_ns(mechanisms: &[MechanismEntry], cases: [Case; 2]) -> Result<[Vec<f6
     failed.map_or(Ok(medians), |why| Err(why.into()))
 }
 
-/// The median of trials with its interval, in nanoseconds.
+/// Median of the trials and its confidence interval, in nanoseconds.
 struct Figure {
     median: f64,
     interval: Option<[f64; 2]>,

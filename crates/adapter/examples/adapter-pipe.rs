@@ -1,10 +1,10 @@
-//! furlong's own pipe as an adapter: what a row loses by being another program's can be measured with it.
+//! furlong's own pipe as an adapter. The benchmark `adapter_pipe` measures the overhead of an adapter with it.
 
 use furlong_adapter::{Capabilities, EndpointSetup, Limits, Link, LinkSpecification, Mechanism, Unavailable};
 use furlong_mechanism::Pipe;
 use std::io;
 
-/// The pipe, under another name.
+/// Pipe under another name.
 pub struct AdapterPipe;
 
 impl Mechanism for AdapterPipe {
@@ -24,7 +24,7 @@ impl Mechanism for AdapterPipe {
     }
 }
 
-/// The adapter's whole life.
+/// Runs the adapter.
 pub fn main() -> std::process::ExitCode {
     furlong_adapter::run::<AdapterPipe>(&[("furlong-adapter", env!("CARGO_PKG_VERSION"))])
 }

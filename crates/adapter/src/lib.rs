@@ -1,7 +1,7 @@
-//! Makes a mechanism a program of its own: an *adapter*, whose row is measured in furlong's own loop.
+//! Turns a mechanism into a separate program: an *adapter*, which runs in furlong's own benchmark loop.
 //!
-//! A library's way to exchange messages is written against the contract that furlong's own mechanisms have
-//! ([`Mechanism`] makes a link, [`Endpoint`] sends and receives), and the program is
+//! The mechanism implements the traits that furlong's own mechanisms implement: [`Mechanism`] creates a link, and
+//! [`Endpoint`] sends and receives. The program is:
 //!
 //! ```no_run
 //! # use furlong_adapter::{Endpoint, EndpointSetup, Limits, Link, LinkSpecification, Mechanism, Unavailable};
@@ -25,8 +25,9 @@
 //! }
 //! ```
 //!
-//! Beside it lies an `adapter.toml` (`adapters/protocol.md` of furlong). Such a row has all that a built-in one has: fixed
-//! rates, windows, counted system calls, explanations. The program and the furlong that starts it must be of one version.
+//! The program needs an `adapter.toml` in its directory (see `adapters/protocol.md` of furlong). The mechanism
+//! supports the features of a built-in one: fixed rates, windows, counted system calls, explanations. The program and
+//! the furlong that starts it must have the same version.
 #![forbid(unsafe_code)]
 
 use furlong_bench::{MechanismEntry, adapter::say_hello, child_main};
@@ -37,7 +38,8 @@ pub use furlong_model::{
 };
 use std::process::ExitCode;
 
-/// The whole program of an adapter with one mechanism. `versions` says what is inside, by name.
+/// Runs an adapter with one mechanism, from start to exit status. `versions` lists the names and versions of its
+/// libraries.
 pub fn run<M: Mechanism>(versions: &[(&str, &str)]) -> ExitCode {
     if let Some(control) = furlong_bench::requested_child() {
         return ExitCode::from(child_main(|| vec![MechanismEntry::of::<M>()], control) as u8);

@@ -1,4 +1,4 @@
-//! A mechanism of furlong's, made a program of its own: its row is measured in furlong's own loop.
+//! Tests a mechanism of furlong as a separate program, which furlong measures in its own loop.
 
 use furlong_adapter_files::Manifest;
 use furlong_bench::plan::Plan;
@@ -13,7 +13,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// In the only thread there is, as furlong's own: a tracer is told of stops by a signal, which a second thread would take.
+/// Runs the tests on the only thread, as furlong does. A signal notifies the tracer of stops, and a second thread
+/// would consume that signal.
 fn main() -> ExitCode {
     let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
     let test = |name: &str, run: fn()| {
@@ -32,13 +33,13 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// The example, which cargo has built beside this test.
+/// Returns the path of the example, which cargo builds next to this test.
 fn example() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.ancestors().nth(2).unwrap().join("examples/adapter-pipe")
 }
 
-/// The entry of the example, by a manifest that adds `more`.
+/// Returns the mechanism of the example, from a manifest with the additional text `more`.
 fn entry(more: &str) -> MechanismEntry {
     let folder = tempfile::tempdir().unwrap();
     let command = example();
@@ -50,7 +51,7 @@ fn entry(more: &str) -> MechanismEntry {
     MechanismEntry::of_adapter(&manifest, &manifest.rows[0], &session())
 }
 
-/// The example is a program that furlong's children can be started from.
+/// Opens a session whose child processes run the example.
 fn session() -> Session {
     let program = ChildProgram::at(example());
     Session::open(Options { program, file_folder: None, handle_signals: false }).unwrap()
@@ -62,7 +63,7 @@ fn case(wait: Wait) -> Case {
 
 fn it_can_all_that_the_built_in_row_can() {
     let entry = entry("");
-    // So its both ends can be held by one process, by which `explain` finds its own path.
+    // One process can hold both ends, which `explain` needs to find the call path of the mechanism.
     assert!(entry.runs_furlongs_loop());
     assert_eq!(entry.probe().map(|limits| limits.max_size_bytes), Ok(None));
     let cases = vec![

@@ -1,24 +1,24 @@
-//! What would make a row faster, and what would not, from the parts of its round trip.
+//! Advice on the parts of a round trip: work on which part would make a benchmark faster, and on which it would not.
 
 use crate::terms::{Part, Term};
 use furlong_stats::tidy;
 use serde::Serialize;
 
-/// A part below this share of the time is not worth anybody's work.
+/// Share of the time below which a part is not worth optimizing.
 const NOT_WORTH_IT: f64 = 0.1;
 
-/// What one part would save if it were gone.
+/// Possible saving of one part.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
-    /// Which part.
+    /// The part.
     pub term: Part,
     /// Time of the part divided by the measured time: above 1 if the parts overlap.
     pub share: f64,
-    /// Whether that is worth it.
+    /// Whether work on the part is worthwhile.
     pub helps: bool,
 }
 
-/// The part that takes the most, and one on which work would be in vain.
+/// Returns the largest part, and the smaller of copying and system calls if it is below [`NOT_WORTH_IT`].
 pub(crate) fn advise(terms: &[Term], measured_ns: f64) -> Vec<Advice> {
     // The table prints the same quotient.
     let share = |ns: f64| if measured_ns > 0.0 { tidy((ns / measured_ns).max(0.0)) } else { 0.0 };
@@ -32,7 +32,7 @@ pub(crate) fn advise(terms: &[Term], measured_ns: f64) -> Vec<Advice> {
     best.into_iter().chain(vain).collect()
 }
 
-/// The largest part; the first of several.
+/// Returns the largest part, or the first of several equal ones.
 pub(crate) fn dominant(terms: &[Term]) -> Option<Part> {
     largest(&parts(terms)).map(|(part, _)| part)
 }
@@ -41,7 +41,7 @@ fn largest(parts: &[(Part, f64)]) -> Option<(Part, f64)> {
     parts.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, ns)| *ns > 0.0).copied()
 }
 
-/// Nanoseconds of each part, in the order of the terms.
+/// Returns the nanoseconds of each part, in the order of the terms.
 fn parts(terms: &[Term]) -> Vec<(Part, f64)> {
     let mut parts: Vec<(Part, f64)> = Vec::new();
     for term in terms {
@@ -69,7 +69,7 @@ mod tests {
         }
     }
 
-    /// The parts that are named, each with whether it helps and how many thousandths it is.
+    /// Returns the parts of the advice, each with whether it helps and its share in thousandths.
     fn named(terms: &[Term]) -> Vec<(Part, bool, f64)> {
         let advice = advise(terms, 1000.0).into_iter();
         advice.map(|advice| (advice.term, advice.helps, (advice.share * 1000.0).round())).collect()

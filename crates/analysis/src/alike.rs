@@ -1,17 +1,17 @@
-//! What the rows of a group have in common, as far as a sentence names it.
+//! Common properties of the benchmarks in a group, as far as a sentence mentions them.
 
 use crate::Group;
 use furlong_model::{Placement, WaitKind};
 use serde::Serialize;
 
-/// What the rows of a group have in common.
+/// Common properties of the benchmarks in a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Alike {
-    /// How they wait.
+    /// Kind of wait strategy.
     pub waiting: WaitKind,
-    /// Where their roles run.
+    /// Placement of the roles.
     pub placement: Placement,
-    /// Bytes in their messages.
+    /// Message size in bytes.
     pub size_bytes: Option<usize>,
 }
 

@@ -1,14 +1,14 @@
-//! The floor below every row that crosses cores: the bare transfer of a cache line.
+//! Lower limit of every cross-core benchmark: the bare transfer of a cache line.
 
 use crate::{Law, checks::on_two_processors, law::Breach};
 use furlong_model::{Case, Family, Measurement, Unit, format_ns};
 
-/// The part of a bare core-to-core round trip below which a message cannot have crossed. Not the whole: virtual
-/// machines move cores, and the bare time changes by up to 8 times while a row is measured.
+/// Minimum share of a bare core-to-core round trip. The limit is not the whole round trip, because virtual machines move
+/// cores, and the bare time changes by up to 8 times during a benchmark.
 const CACHE_LINE_SHARE: f64 = 0.25;
 
-/// No message reaches another core faster than a cache line. `trial` is one of the row's, and `p50_ns` its median; `bare_ns` is the
-/// shortest bare round trip that was read in the run; without one there is nothing to compare with.
+/// Checks that the median `p50_ns` is possible for a cross-core message, which is not faster than a cache line. `trial` is
+/// one of the benchmark's trials. `bare_ns` is the shortest bare round trip of the run; without it the check passes.
 pub(crate) fn is_above_the_cache_line(
     case: &Case,
     family: Option<Family>,
@@ -16,9 +16,9 @@ pub(crate) fn is_above_the_cache_line(
     p50_ns: f64,
     bare_ns: Option<f64>,
 ) -> Result<(), Breach> {
-    // Old records may not name the family; who is alone sends nothing across.
+    // Old records may lack the family. A single role sends nothing to another core.
     let alone = family == Some(Family::Floor) || trial.roles.len() < 2;
-    // In a stream many messages cross together, and so they may between programs that say themselves what they count.
+    // In a stream several messages cross in parallel. The same is possible between programs that count their own exchanges.
     let in_turns = Unit::of(case.pattern()) == Unit::RoundTrip && trial.programs.is_none();
     let crosses = in_turns && !alone && on_two_processors(case.placement);
     match bare_ns.filter(|bare_ns| crosses && p50_ns < CACHE_LINE_SHARE * bare_ns) {
@@ -40,7 +40,7 @@ mod tests {
     use crate::fixture::{case, family, measurement};
     use furlong_model::{Placement, Wait};
 
-    /// Whether a row of the mechanism with this median may be, where a bare cache line takes so long.
+    /// Whether the check accepts this median of the mechanism, with a bare round trip of `bare_ns`.
     fn judged(
         (mechanism, family): (&str, Option<Family>),
         placement: Placement,

@@ -1,4 +1,4 @@
-//! What a trial must satisfy before its speed may be shown. Each check answers with the law that is broken, and how.
+//! Checks of a trial before its speed is shown. Each check returns the broken law and the details.
 
 use crate::{Law, law::Breach, little::obeys_little, text::plain};
 use furlong_model::{
@@ -6,14 +6,14 @@ use furlong_model::{
 };
 use furlong_stats::Distribution;
 
-/// Every check of one trial, in the order in which a failure explains most.
+/// Runs every check of one trial. Failures that explain most come first.
 pub(crate) fn check_trial(case: &Case, trial: &Measurement, times: &Distribution) -> Result<(), Breach> {
     check_record(case, trial)?;
     at_the_same_time(&trial.parts)?;
     obeys_little(case, trial, times)
 }
 
-/// Why a measured trial's record cannot be true, whatever its times are; `None` if it can.
+/// Returns why the record of a measured trial is impossible, whatever its times are; `None` if it is possible.
 pub fn broken_record(case: &Case, trial: &Measurement) -> Option<String> {
     check_record(case, trial).err().map(|breach| breach.reason)
 }
@@ -27,7 +27,7 @@ fn check_record(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     is_accessed_as_asked(case, &trial.roles)
 }
 
-/// A record with zeros where one divides by them comes from no furlong.
+/// Rejects zeros that would be divisors, because furlong does not write such records.
 fn has_figures(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     let counted = trial.round_trips > 0 && trial.elapsed_ns > 0 && trial.round_trips_per_sample > 0;
     let recorded: Vec<Party> = trial.roles.iter().map(|role| role.party).collect();
@@ -45,8 +45,8 @@ fn has_figures(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     Err(Breach::new(Law::CompleteRecord, "its record lacks figures that a speed needs"))
 }
 
-/// A mechanism whose messages nobody checked may have delivered anything. Those of programs that know nothing of furlong are
-/// not seen, and such rows say so.
+/// Rejects a trial without verified messages, because the mechanism may have delivered anything. furlong does not see the
+/// messages of unmodified programs, so the check accepts those. Their output mentions it.
 fn is_verified(trial: &Measurement) -> Result<(), Breach> {
     if trial.verified_messages > 0 || trial.programs.is_some() {
         Ok(())
@@ -55,7 +55,7 @@ fn is_verified(trial: &Measurement) -> Result<(), Breach> {
     }
 }
 
-/// A message that one role has and the other has not is a message lost.
+/// Rejects a trial if the roles disagree on the number of messages, because a message was lost.
 fn both_roles_agree(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     if case.pattern().shares_an_end() {
         let all = |role: Role| {
@@ -87,8 +87,8 @@ fn both_roles_agree(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     Err(Breach::new(Law::BothRolesCountTheSame, reason))
 }
 
-/// Refuses figures of roles and servers that do not fit into the trial: no furlong has recorded them, and every figure per exchange
-/// depends on them.
+/// Rejects figures of roles and servers that do not fit into the trial. furlong does not record such figures, and every
+/// figure per exchange depends on them.
 fn roles_are_possible(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     let of_role = |role: &RoleTally| Some(format!("the {} {}", role.party, impossible_in_role(role, trial)?));
     let reason = trial.roles.iter().find_map(of_role);
@@ -96,8 +96,8 @@ fn roles_are_possible(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     reason.map_or(Ok(()), |reason| Err(Breach::new(Law::RoleFigures, reason)))
 }
 
-/// Returns a count or a time of a role that does not fit into the trial. Limits are far beyond the largest of 5,700 recorded trials: 0.25
-/// switches and 0.02 page faults per microsecond.
+/// Returns a count or a time of a role that does not fit into the trial. The limits are far beyond the largest values of
+/// 5,700 recorded trials: 0.25 switches and 0.02 page faults per microsecond.
 fn impossible_in_role(role: &RoleTally, trial: &Measurement) -> Option<String> {
     const EVENTS_PER_US: f64 = 10.0;
     let is_own = trial.programs.is_none() && trial.adapter.is_none();
@@ -105,7 +105,7 @@ fn impossible_in_role(role: &RoleTally, trial: &Measurement) -> Option<String> {
     let of_time = ns / 1000.0 * EVENTS_PER_US * if is_own { 1.0 } else { 1000.0 };
     let most_events = 1000.0 + of_time.max(16.0 * role.round_trips as f64);
     let most_exchanges = trial.round_trips.saturating_mul(4).saturating_add(1000);
-    // Adapters and programs do not say when they began to wait.
+    // Adapters and programs do not report when they began to wait.
     let most_idle_ns = if role.window_ns.is_some() { ns * 1.02 } else { most_beyond_ns(trial) };
     let counts = [
         ("voluntary switches", role.voluntary_switches),
@@ -154,7 +154,7 @@ fn too_few_exchanges(case: &Case, trial: &Measurement) -> Option<String> {
     })
 }
 
-/// Several that were not measured at the same moment did not disturb each other.
+/// Rejects parts that were not measured in parallel, because they did not disturb each other.
 fn at_the_same_time(parts: &[Part]) -> Result<(), Breach> {
     let overlap = Overlap::of(parts);
     if overlap.is_enough() {
@@ -166,7 +166,7 @@ fn at_the_same_time(parts: &[Part]) -> Result<(), Breach> {
     Err(Breach::new(Law::SameTime, reason))
 }
 
-/// A role that ran elsewhere measured another placement.
+/// Rejects roles that ran on other CPUs than the placement requires.
 pub(crate) fn is_placed_as_asked(placement: Placement, roles: &[RoleTally]) -> Result<(), Breach> {
     if roles.len() < 2 {
         return Ok(());
@@ -180,9 +180,9 @@ pub(crate) fn is_placed_as_asked(placement: Placement, roles: &[RoleTally]) -> R
             of_role(Role::Initiator).all(|one| of_role(Role::Responder).all(|other| one != other))
         }
         Placement::SameCore | Placement::OneProcess => ran_on.iter().all(|one| *one == ran_on[0]),
-        // The numbers are of two hosts, where there are two.
+        // With two hosts, the CPU numbers belong to different hosts.
         Placement::Free | Placement::OtherHost => true,
-        // How many processors there were is not recorded.
+        // The number of available CPUs is not recorded.
         Placement::Spread => {
             let times = |processor: &usize| ran_on.iter().filter(|one| *one == processor).count();
             ran_on.iter().map(times).max() <= ran_on.iter().map(times).min().map(|least| least + 1)
@@ -204,14 +204,14 @@ pub(crate) fn is_placed_as_asked(placement: Placement, roles: &[RoleTally]) -> R
     Err(Breach::new(Law::Placement, reason))
 }
 
-/// A role that copied has not worked in place, and the other way round.
+/// Rejects a role that copied instead of working in place, or the other way round.
 fn is_accessed_as_asked(case: &Case, roles: &[RoleTally]) -> Result<(), Breach> {
     let Some(other) = roles.iter().find(|role| role.access != case.access) else { return Ok(()) };
     let (party, did, asked) = (other.party, other.access, case.access);
     Err(Breach::new(Law::Access, format!("the access of the {party} was {did}, and {asked} was asked")))
 }
 
-/// A median below what one step of the clock can tell, spread over the round trips of a sample, is no time.
+/// Rejects a median below one step of the clock, divided by the round trips per sample.
 pub(crate) fn is_above_the_clock(p50_ns: f64, per_sample: u32, harness: &Harness) -> Result<(), Breach> {
     let step_ns = harness.clock_step_ns / f64::from(per_sample.max(1));
     if p50_ns > 0.0 && p50_ns >= step_ns {
@@ -221,7 +221,7 @@ pub(crate) fn is_above_the_clock(p50_ns: f64, per_sample: u32, harness: &Harness
     Err(Breach::new(Law::ClockTick, format!("its median of {p50} is below what the clock can tell, {step}")))
 }
 
-/// Whether each role has a processor of its own.
+/// Whether each role has a separate CPU.
 pub(crate) fn on_two_processors(placement: Placement) -> bool {
     placement.has_two_processors() == Some(true)
 }

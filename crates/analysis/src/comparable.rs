@@ -1,33 +1,32 @@
-//! Intervals of the medians of rows for comparisons, and ratios of two medians.
+//! Comparison intervals of the medians of benchmarks, and ratios of two medians.
 
 use crate::text::significant;
 use furlong_model::printed_ns;
 use furlong_stats::tidy;
 use serde::Serialize;
 
-/// The least time that has a logarithm or divides another: histograms hold whole nanoseconds, and half of one stands for none.
+/// Smallest time for logarithms and divisions. Histograms contain whole nanoseconds, and half of one represents zero.
 pub(crate) const LEAST_NS: f64 = 0.5;
 
-/// The logarithm of a time in nanoseconds: what slows a machine down multiplies times.
+/// Returns the logarithm of a time in nanoseconds, because a slowdown of the machine multiplies times.
 pub(crate) fn logarithm(ns: f64) -> f64 {
     ns.max(LEAST_NS).ln()
 }
 
-/// Interval of the median of a row, for comparisons with the other rows of its group.
+/// Interval of a benchmark's median for comparisons with the others of its group.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Comparable {
-    /// Median of the trials in complete rounds; if `adjusted`, at one pace of the machine. Rows are ordered by `p50` and not by
-    /// this.
+    /// Median of the trials in complete rounds. If `adjusted`, it is at one pace of the machine. Benchmarks are ordered by
+    /// `p50` instead.
     pub median_ns: f64,
-    /// Interval of that median. Among equal rows, the intervals of all rows of the group overlap in 95 % of runs.
+    /// Interval of that median. Among equal benchmarks, all intervals of the group overlap in 95 % of runs.
     pub interval_ns: [f64; 2],
     /// Whether the pace of the machine was removed from each trial.
     pub adjusted: bool,
 }
 
 impl Comparable {
-    /// Returns the same with an interval that is wider by this share, half of it at each end, but does not reach below the
-    /// fastest sample.
+    /// Widens the interval by this share, half of it at each end, but not below the fastest sample.
     pub(crate) fn resolved(self, resolution: f64, fastest_ns: f64) -> Self {
         let [low, high] = self.interval_ns;
         let interval_ns = [low * (1.0 - resolution / 2.0), high * (1.0 + resolution / 2.0)];
@@ -35,29 +34,29 @@ impl Comparable {
     }
 }
 
-/// Ratio of the medians of two rows.
+/// Ratio of the medians of two benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Ratio {
     /// Quotient of the medians.
     pub times: f64,
-    /// Interval of the ratio as printed, rounded outwards, for all rows of a group at once in 95 % of runs; `None` if either row
-    /// has fewer than three trials.
+    /// Interval of the ratio as printed, rounded outwards. It holds in 95 % of runs for all benchmarks of a group together.
+    /// `None` if either benchmark has fewer than three trials.
     pub interval: Option<[f64; 2]>,
 }
 
-/// Least ratio whose inverse is a number.
+/// Smallest ratio with a finite inverse.
 const LEAST_RATIO: f64 = 1e-9;
 
 impl Ratio {
-    /// Compares two figures in nanoseconds by the intervals of both, if both have one. The interval of the ratio contains the
-    /// quotient of the figures, as they are and as they are printed.
+    /// Compares two figures in nanoseconds by their intervals, if both have one. The interval of the ratio contains the
+    /// quotient of the figures, exact and as printed.
     pub(crate) fn of_figures(figures: [f64; 2], intervals: Option<[[f64; 2]; 2]>) -> Ratio {
         let [one, other] = figures;
         if one < other {
-            // Inverted, so that both orders agree on whether the two tie.
+            // The inverse ensures that both orders agree on a tie.
             let Ratio { interval, .. } =
                 Ratio::of_figures([other, one], intervals.map(|[one, other]| [other, one]));
-            // The lower end may be rounded to 0.
+            // Rounding may set the lower end to 0.
             let inverted = |[low, high]: [f64; 2]| [1.0 / high, 1.0 / low.max(LEAST_RATIO)].map(tidy);
             return Ratio { times: tidy(one / other), interval: interval.map(inverted) };
         }

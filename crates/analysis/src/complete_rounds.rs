@@ -1,12 +1,13 @@
-//! Comparisons of the rows of a group, by the rounds in which all of them ran and without the pace of the machine in each round.
+//! Comparison of the benchmarks in a group by the rounds in which all of them ran, without the pace of the machine in each
+//! round.
 
 use crate::comparable::{Comparable, logarithm};
 use crate::{Row, trials::MeasuredTrial};
 use furlong_model::{Family, Placement, WaitKind};
 use furlong_stats::{Placed, RoundsRow, at_one_pace, comparison_intervals, median, tidy};
 
-/// Returns the kind of work that dominates a row: waking a process, moving cache lines, or system calls. A shared machine slows
-/// each kind by another factor.
+/// Returns the kind of work that dominates a benchmark: waking a process, moving cache lines, or system calls. A shared
+/// machine slows down each kind by a different factor.
 fn kind(row: &Row) -> usize {
     let case = &row.case;
     let wakes = case.wait.kind() == WaitKind::Sleeping
@@ -19,7 +20,7 @@ fn kind(row: &Row) -> usize {
     }
 }
 
-/// Compares the rows of a group by the medians of their trials; `None` for a row with too few of them.
+/// Compares the benchmarks of a group by the medians of their trials; `None` for one with too few trials.
 pub(crate) fn comparables<'a>(
     rows: impl IntoIterator<Item = &'a Row>,
     trials: &[Vec<&MeasuredTrial>],
@@ -27,7 +28,7 @@ pub(crate) fn comparables<'a>(
     comparables_by(rows, trials, |_, trial| trial.median_ns())
 }
 
-/// Compares rows by a figure of each of their trials, in nanoseconds; `None` for a row with too few of them.
+/// Compares benchmarks by a figure of each trial, in nanoseconds; `None` for one with too few trials.
 pub(crate) fn comparables_by<'a>(
     rows: impl IntoIterator<Item = &'a Row>,
     trials: &[Vec<&MeasuredTrial>],

@@ -1,23 +1,23 @@
-//! Laws between the figures of one row: CPUs busy are at most the CPUs that it ran on, and rate times mean latency is the number
-//! of messages in flight. They hold for each trial, and for a row because every figure of it is a median over trials: a median
-//! of times that are each at most others is at most the median of those.
+//! Laws between the figures of one benchmark. The number of busy CPUs is at most the number of its CPUs. Rate times mean
+//! latency is the number of messages in flight. The laws hold for each trial. They also hold for a benchmark, because its
+//! figures are medians over trials. If each time is at most another, this is also true of their medians.
 
 use crate::exchange::{Cpu, each_ns, in_ticks, per_exchange};
 use crate::{ExchangeFigures, Law, law::Breach, little::mean_bounds_ns};
 use furlong_model::{Case, Measurement, Placement, RoleTally, RunHeader};
 use furlong_stats::{distinct, median};
 
-/// What processor time may exceed elapsed time by, as a share: the kernel rounds it, and reads another clock. Of 22,000 trials,
-/// none exceeded it by more than 1.1 %.
+/// CPU time may exceed elapsed time by this share, because the kernel rounds CPU time and reads another clock. Of 22,000
+/// trials, none exceeded it by more than 1.1 %.
 const OTHER_CLOCK: f64 = 0.02;
-/// A role may have counted an exchange more or less than those that were timed, at either end.
+/// A role may count one exchange more or less than the timed ones, at both ends.
 const EXCHANGES_AROUND: f64 = 2.0;
 /// Figures are rounded to seven digits.
 const ROUNDING: f64 = 1e-6;
 
-/// CPUs that the roles of a trial could use; `None` if that is not known.
+/// Returns the number of CPUs that the roles of a trial could use; `None` if unknown.
 fn processors(header: &RunHeader, case: &Case, trial: &Measurement) -> Option<f64> {
-    // A role that used more than one CPU has threads, for example of the kernel, that run where they like.
+    // A role that used more than one CPU has threads, for example of the kernel, that are not pinned.
     let has_threads = |role: &RoleTally| {
         let used = role.user_ns as f64 + role.system_ns as f64;
         role.window_ns.is_some_and(|ns| used > ns as f64 * (1.0 + OTHER_CLOCK))
@@ -34,15 +34,15 @@ fn processors(header: &RunHeader, case: &Case, trial: &Measurement) -> Option<f6
     (count > 0).then_some(count as f64)
 }
 
-/// Longest step of a clock that counts processor time in ticks, in nanoseconds: 1/64 s on Windows.
+/// Longest tick of a clock that counts CPU time, in nanoseconds: 1/64 s on Windows.
 const TICK_NS: f64 = 15_625_000.0;
 
-/// The most processor time that an exchange of a trial can have taken, in nanoseconds: all of the elapsed time of each CPU, and
-/// what the readings of processor time span beyond that. `None` if the CPUs are not known.
+/// Returns the maximum CPU time of an exchange in a trial, in nanoseconds. It is the elapsed time of each CPU, plus the
+/// time between the readings of CPU time beyond that. `None` if the CPUs are not known.
 fn most_cpu_ns(header: &RunHeader, case: &Case, trial: &Measurement) -> Option<f64> {
     let elapsed_ns = trial.elapsed_ns as f64;
     let tick_ns = if in_ticks(&[trial]) { TICK_NS } else { 0.0 };
-    // Programs and older records do not say when processor time was read.
+    // Programs and older records lack the time at which CPU time was read.
     let beyond = |role: &RoleTally| {
         2.0 * tick_ns
             + role.window_ns.map_or(4.0 * elapsed_ns + 1e8, |window| (window as f64 - elapsed_ns).max(0.0))
@@ -51,7 +51,7 @@ fn most_cpu_ns(header: &RunHeader, case: &Case, trial: &Measurement) -> Option<f
     Some((processors(header, case, trial)? * each_ns(trial) + per_exchange(case, trial, beyond)) * more)
 }
 
-/// A role cannot have used more than its CPU has.
+/// Checks that the roles used no more time than their CPUs have.
 pub(crate) fn keeps_its_cpus_busy_at_most(
     header: &RunHeader,
     case: &Case,
@@ -71,10 +71,10 @@ fn too_busy(busy: f64, processors: Option<f64>) -> Breach {
     Breach::new(Law::CpusBusy, format!("it kept {busy:.2} CPUs busy and ran on {processors}"))
 }
 
-/// Whether the printed figures of a row fit together.
+/// Checks that the printed figures of a benchmark are consistent.
 ///
 /// # Errors
-/// The law that they break.
+/// Returns the broken law.
 pub(crate) fn fits_together(
     header: &RunHeader,
     case: &Case,
@@ -120,7 +120,7 @@ mod tests {
 
     fn trial(case: &Case, ns: f64, busy: f64, trips: u64) -> Measurement {
         let whole = measurement(case, ns, 0);
-        // The fixture's round trips, as many times as makes `trips`.
+        // Repeats the round trips of the fixture until there are `trips`.
         let times = trips as f64 / whole.round_trips as f64;
         let scaled = |count: u64| (count as f64 * times).round() as u64;
         let elapsed_ns = scaled(whole.elapsed_ns);
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn fast_and_slow_trials_of_a_spinning_row_keep_two_cpus_busy() {
-        // As a host that moves cores makes them: each trial keeps both CPUs busy, and lasts as long.
+        // A host that moves cores: each trial keeps both CPUs busy and lasts equally long.
         let case = case("posix-shm", Wait::Spin, Placement::OtherCore);
         let trials = [(180.0, 55_000), (180.0, 55_000), (600.0, 16_000), (650.0, 15_000), (700.0, 14_000)]
             .map(|(ns, trips)| trial(&case, ns, 1.0, trips));
@@ -205,7 +205,7 @@ mod tests {
             (breach.law, breach.reason.as_str()),
             (Law::CpusBusy, "trial 1: it kept 2.20 CPUs busy and ran on 2")
         );
-        // One role spun for as long again until the other was given a CPU, which the elapsed time does not hold.
+        // One role busy-waited for as long again until the other got a CPU. The elapsed time does not contain that.
         let mut waited = trial(&spins, 200.0, 1.0, 50_000);
         waited.roles[1].user_ns *= 2;
         waited.roles[1].window_ns = waited.roles[1].window_ns.map(|ns| 2 * ns);
@@ -215,7 +215,7 @@ mod tests {
         waited.roles.iter_mut().for_each(|role| role.window_ns = None);
         let busy = row(&spins, &[waited]).unwrap().processors_busy();
         assert!((busy - 2.0).abs() < 0.01, "{busy}");
-        // Where processor time has ticks of 15.6 ms, a trial says nothing.
+        // If CPU time has ticks of 15.6 ms, a trial has no usable CPU time.
         let mut in_ticks = trial(&spins, 200.0, 0.0, 50_000);
         in_ticks.roles.iter_mut().for_each(|role| role.user_ns = 15_625_000);
         assert!(row(&spins, &[in_ticks]).is_ok());

@@ -1,4 +1,4 @@
-//! What this machine charges for the things of which a round trip is made, each with its interval.
+//! Costs of the parts of a round trip on this machine, each with its confidence interval.
 
 use crate::{
     DecodedRun, Run,
@@ -8,56 +8,57 @@ use furlong_model::Cost;
 use furlong_stats::{Curve, SortedMap, median, median_interval, tidy};
 use serde::Serialize;
 
-/// Version of [`Costs`] as JSON; it changes when a field changes its meaning or goes.
+/// Version of [`Costs`] as JSON. It changes if a field changes its meaning or is removed.
 pub const COSTS_SCHEMA: u32 = 2;
 
-/// The name of one role giving way to the other on one core.
+/// Name of the switch from one role to the other on one core.
 pub const CONTEXT_SWITCH: &str = "context-switch";
-/// The name of waking a role that sleeps on another core.
+/// Name of the wake-up of a role that blocks on another core.
 pub const WAKE_UP: &str = "wake-up";
 
-/// Calls that read and write descriptors of any kind.
+/// System calls that read and write file descriptors of any kind.
 pub(crate) const FILES: [&str; 4] = ["read", "write", "readv", "writev"];
-/// Calls of sockets alone.
+/// System calls for sockets only.
 pub(crate) const SOCKETS: [&str; 6] = ["recvfrom", "sendto", "recvmsg", "sendmsg", "recvmmsg", "sendmmsg"];
-/// Calls that wait for descriptors.
+/// System calls that wait for file descriptors.
 const POLLS: [&str; 7] = ["poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"];
 
-/// What one machine charged during one run.
+/// Costs of one machine during one run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Costs {
     /// [`COSTS_SCHEMA`].
     pub schema: u32,
-    /// Those of one size first, then those that depend on it, by size.
+    /// Costs of one size first, then the others by size.
     pub figures: Vec<CostEstimate>,
 }
 
 /// One cost.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CostEstimate {
-    /// Its name, as in `system-call`.
+    /// Name of the cost, for example `system-call`.
     pub name: String,
-    /// For how many bytes, where that matters.
+    /// Size in bytes, for costs that depend on it.
     pub size_bytes: Option<usize>,
-    /// Nanoseconds: the median over looks, or over the rows that it comes from.
+    /// Nanoseconds: the median over the readings, or over the benchmarks that it is derived from.
     pub ns: f64,
-    /// Its 95 % interval; `None` from fewer than three looks or trials.
+    /// 95 % confidence interval; `None` for fewer than three readings or trials.
     pub ci95: Option<[f64; 2]>,
-    /// Looks, or rows, that it rests on.
+    /// Number of readings or benchmarks.
     pub looks: usize,
-    /// The rows that it comes from, `mechanism/wait`; empty where it was measured by itself.
+    /// Benchmarks that it is derived from, as `mechanism/wait`; empty for a direct measurement.
     pub from: Vec<String>,
-    /// What those rows say by themselves, the least and the most; `None` where it was measured by itself.
+    /// Smallest and largest value among those benchmarks; `None` for a direct measurement.
     pub spread: Option<[f64; 2]>,
 }
 
 impl Costs {
-    /// All costs that the records of `run` tell.
+    /// Computes all costs that the records of `run` contain.
     pub fn of(run: &DecodedRun) -> Self {
         Costs::of_excluding(run, None)
     }
 
-    /// The same without the rows of the mechanism `excluded`: costs are never fitted to the row they explain.
+    /// Computes the costs without the benchmarks of the mechanism `excluded`. Costs are never fitted to the benchmark that
+    /// they explain.
     pub(crate) fn of_excluding(run: &DecodedRun, excluded: Option<&str>) -> Self {
         let looks = looks(run.records);
         let measured = looks.iter().filter_map(|((cost, size), looks)| measured(*cost, *size, looks));
@@ -72,12 +73,12 @@ impl Costs {
         Costs { schema: COSTS_SCHEMA, figures }
     }
 
-    /// Nanoseconds of the cost of this name, among those that do not depend on a size; never below 0.
+    /// Returns the nanoseconds of the cost with this name among those without a size; never below 0.
     pub fn ns(&self, name: &str) -> Option<f64> {
         self.figure(name).map(|figure| figure.ns.max(0.0))
     }
 
-    /// Nanoseconds of a system call of this name, where calls of its kind were measured by themselves.
+    /// Returns the nanoseconds of a system call with this name, if calls of its kind were measured directly.
     pub(crate) fn call_ns(&self, name: &str) -> Option<f64> {
         let half = |cost: Cost| Some(self.ns(cost_name(cost))? / 2.0);
         match name {
@@ -90,18 +91,18 @@ impl Costs {
         }
     }
 
-    /// The cost of this name, among those that do not depend on a size.
+    /// Returns the cost with this name among those without a size.
     pub fn figure(&self, name: &str) -> Option<&CostEstimate> {
         self.figures.iter().find(|figure| figure.name == name && figure.size_bytes.is_none())
     }
 
-    /// Nanoseconds to copy `size_bytes` once, within the caches of one core as far as they reach.
+    /// Returns the nanoseconds to copy `size_bytes` once, within the caches of one core as far as they suffice.
     pub fn copy_ns(&self, size_bytes: usize) -> Option<f64> {
         if size_bytes == 0 { Some(0.0) } else { self.curve(Cost::Copy).at(size_bytes) }
     }
 
-    /// Nanoseconds that a message of `size_bytes` takes from one core to another: all of it where the reader spins,
-    /// and what it takes longer than one of 8 bytes where the reader is `sleeping`.
+    /// Returns the nanoseconds that a message of `size_bytes` takes from one core to another. This is the whole time if the
+    /// reader busy-waits. If the reader is `sleeping`, it is the additional time compared with 8 bytes.
     pub fn across_ns(&self, size_bytes: usize, sleeping: bool) -> Option<f64> {
         let cost = if sleeping { Cost::CopyAcrossAsleep } else { Cost::CopyAcross };
         self.curve(cost).at(size_bytes)
@@ -113,7 +114,7 @@ impl Costs {
     }
 }
 
-/// The medians alone of all that [`Costs::of`] gives, in nanoseconds, by name and size.
+/// Returns the medians of all costs that [`Costs::of`] computes, in nanoseconds, by name and size.
 pub(crate) fn cost_medians(found: &References) -> Vec<((String, Option<usize>), f64)> {
     let of_looks = looks(found.run).into_iter().filter_map(|((cost, size_bytes), looks)| {
         Some(((cost_name(cost).to_owned(), size_bytes), tidy(median(&looks)?)))
@@ -124,7 +125,7 @@ pub(crate) fn cost_medians(found: &References) -> Vec<((String, Option<usize>), 
     of_looks.chain(of_rows).collect()
 }
 
-/// What was read of each cost, by its size.
+/// Returns the readings of each cost, by its size.
 fn looks(run: &Run) -> SortedMap<(Cost, Option<usize>), Vec<f64>> {
     let mut looks: SortedMap<_, Vec<f64>> = SortedMap::default();
     for figure in run.costs.iter().flat_map(|reading| &reading.figures) {
@@ -133,7 +134,7 @@ fn looks(run: &Run) -> SortedMap<(Cost, Option<usize>), Vec<f64>> {
     looks
 }
 
-/// A cost that was measured by itself, from its looks.
+/// Returns a directly measured cost, from its readings.
 fn measured(cost: Cost, size_bytes: Option<usize>, looks: &[f64]) -> Option<CostEstimate> {
     Some(CostEstimate {
         name: cost_name(cost).to_owned(),
@@ -158,7 +159,7 @@ fn from_rows(name: &str, figure: ReferenceFigure) -> CostEstimate {
     }
 }
 
-/// The name of a cost in records.
+/// Returns the name of a cost in records.
 pub const fn cost_name(cost: Cost) -> &'static str {
     match cost {
         Cost::ClockRead => "clock-read",
@@ -185,7 +186,7 @@ mod tests {
     };
     use furlong_model::{CostFigure, CostReading, Placement, Wait};
 
-    /// Within 2 %: what a histogram's buckets and an even number of values leave.
+    /// Checks a value within 2 %, the error due to the buckets of a histogram and an even number of values.
     fn close(found: Option<f64>, expected: f64) {
         let found = found.unwrap();
         assert!((found / expected - 1.0).abs() < 0.02, "{found} is not {expected}");
@@ -238,7 +239,7 @@ mod tests {
         assert_eq!(costs.figure("system-call").unwrap().looks, 5);
     }
 
-    /// The rows that a context switch comes from in `made`.
+    /// Returns the benchmarks that the context switch in `made` is derived from.
     fn from(made: RunBuilder, excluded: Option<&str>) -> Vec<String> {
         let costs = Costs::of_excluding(&DecodedRun::of(&made.run()), excluded);
         costs.figure(CONTEXT_SWITCH).map(|figure| figure.from.clone()).unwrap_or_default()
@@ -276,7 +277,7 @@ mod tests {
         assert_eq!(from(more_calls, None), nothing, "it makes more calls to wait");
     }
 
-    /// The costs after `change` to a run that has everything.
+    /// Returns the costs after `change` to a run that contains everything.
     fn changed(change: impl FnOnce(&mut Run)) -> Costs {
         let mut run = RunBuilder::with_references().run();
         change(&mut run);

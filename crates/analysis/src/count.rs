@@ -1,4 +1,4 @@
-//! What one round trip does, counted: system calls, switches, faults, and what the processor counts.
+//! Counts per round trip: system calls, context switches, page faults, and the hardware counters.
 
 use crate::declared::is_declared;
 use crate::{PageFaults, Run, Switches, undeclared_calls};
@@ -7,65 +7,65 @@ use furlong_stats::tidy;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// One case's counts.
+/// Counts of one case.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CountRow {
-    /// What was counted.
+    /// The case.
     #[serde(flatten)]
     pub case: Case,
-    /// How system calls were counted.
+    /// Method of counting system calls.
     #[serde(flatten)]
     pub counting: Counting,
-    /// Both roles together: each role's counts by its own round trips, then added.
+    /// Sum over both roles. Each role's counts are divided by its own round trips.
     #[serde(flatten)]
     pub figures: Figures,
-    /// Why the processor's own counters are missing; `None` if they are there.
+    /// Reason for missing hardware counters; `None` if they exist.
     pub hardware_absent: Option<String>,
-    /// Each role by itself, the initiator first; a single one where both ends are in one process. Of several pairs a role is
-    /// what it does on average.
+    /// Counts of each role, the initiator first. There is a single role if both ends are in one process. With several
+    /// pairs, a role is the average over the pairs.
     pub roles: Vec<RoleFigures>,
-    /// What the mechanism declares that one role calls in a round trip, by name.
+    /// System calls that the mechanism declares for one role and round trip, by name.
     pub declared: BTreeMap<String, Bounds>,
-    /// Whether every role calls what is declared, and nothing else; `None` where no calls were counted.
+    /// Whether every role makes exactly the declared calls; `None` if no calls were counted.
     pub as_declared: Option<bool>,
-    /// What a role calls against what is declared, with figures.
+    /// Difference between the calls of a role and the declaration, with numbers.
     pub surprise: Option<String>,
 }
 
-/// How system calls were counted.
+/// Method of counting system calls.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Counting {
-    /// By which method.
+    /// The method.
     pub method: CountMethod,
-    /// Why each better method could not be had, best first, a sentence each.
+    /// Reason against each better method, best method first, one sentence each.
     pub why_not_better: Vec<String>,
 }
 
-/// One role's counts.
+/// Counts of one role.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RoleFigures {
-    /// Which end.
+    /// The role.
     pub role: Role,
     /// Round trips in which its system calls were counted.
     pub round_trips: u64,
-    /// System calls that its threads made, by their names, where several of them made some.
+    /// System calls of its threads, by the name of the thread, if several threads made any.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub threads_per_round_trip: BTreeMap<String, f64>,
-    /// Its counts.
+    /// Counts of the role.
     #[serde(flatten)]
     pub figures: Figures,
 }
 
-/// What happens in one round trip.
+/// Counts per round trip.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figures {
-    /// System calls by name; `None` where they were not counted.
+    /// System calls by name; `None` if they were not counted.
     pub system_calls_per_round_trip: Option<BTreeMap<String, f64>>,
     /// Context switches while no call was traced.
     pub switches_per_round_trip: Switches,
     /// Page faults while no call was traced.
     pub page_faults_per_round_trip: PageFaults,
-    /// What the processor counted while no call was traced, by name; empty where it has no counters.
+    /// Hardware counts while no call was traced, by name; empty if the CPU has no counters.
     pub hardware_per_round_trip: BTreeMap<String, f64>,
 }
 
@@ -86,7 +86,7 @@ impl CountRow {
         }
     }
 
-    /// Round trips in which system calls were counted: those of the role that was counted over more of them.
+    /// Returns the round trips in which system calls were counted, of the role with the larger number.
     pub fn round_trips(&self) -> u64 {
         self.roles.iter().map(|role| role.round_trips).max().unwrap_or_default()
     }
@@ -97,7 +97,7 @@ impl Counting {
         Counting { method: count.method, why_not_better: count.why_not_better.clone() }
     }
 
-    /// Each way in which the cases of `counts` were counted, once.
+    /// Returns each distinct method of counting in `counts`.
     pub(crate) fn all(counts: &[Count]) -> Vec<Self> {
         let mut ways = Vec::new();
         for way in counts.iter().map(Counting::of) {
@@ -110,7 +110,7 @@ impl Counting {
 }
 
 impl RoleFigures {
-    /// Of each role that took part.
+    /// Returns the counts of each role that took part.
     fn all(count: &Count) -> Vec<Self> {
         let of_role = |role| {
             let same: Vec<_> =
@@ -120,7 +120,7 @@ impl RoleFigures {
         Role::ALL.into_iter().flat_map(of_role).collect()
     }
 
-    /// What a role of several pairs does.
+    /// Returns the average of a role over several pairs.
     fn on_average(role: Role, pairs: &[RoleFigures]) -> Self {
         let share = 1.0 / pairs.len() as f64;
         let threads = add(pairs.iter().map(|pair| &pair.threads_per_round_trip));
@@ -143,7 +143,7 @@ impl RoleFigures {
 }
 
 impl Figures {
-    /// One role's.
+    /// Returns the counts of one role.
     fn of(count: &RoleCount) -> Self {
         let usage = &count.usage;
         let each = |figure: fn(&RoleTally) -> u64| per(figure(usage), usage.round_trips);
@@ -155,7 +155,7 @@ impl Figures {
         }
     }
 
-    /// The roles' sum. Calls that were not counted in every role are not counted at all.
+    /// Returns the sum over the roles. If a role lacks counted calls, the sum lacks them too.
     fn of_both(roles: &[RoleFigures]) -> Self {
         let sum = |figure: fn(&Figures) -> f64| tidy(roles.iter().map(|role| figure(&role.figures)).sum());
         let calls: Option<Vec<_>> =
@@ -174,7 +174,7 @@ impl Figures {
         }
     }
 
-    /// So many times as much of everything.
+    /// Multiplies every count by `factor`.
     fn times(self, factor: f64) -> Self {
         let Switches { voluntary, involuntary } = self.switches_per_round_trip;
         let PageFaults { minor, major } = self.page_faults_per_round_trip;
@@ -190,7 +190,7 @@ impl Figures {
         }
     }
 
-    /// All system calls together; `None` where they were not counted.
+    /// Returns the number of all system calls; `None` if they were not counted.
     pub fn system_calls(&self) -> Option<f64> {
         self.system_calls_per_round_trip.as_ref().map(total)
     }
@@ -200,17 +200,17 @@ fn times(counts: BTreeMap<String, f64>, factor: f64) -> BTreeMap<String, f64> {
     counts.into_iter().map(|(name, count)| (name, tidy(count * factor))).collect()
 }
 
-/// All calls together.
+/// Returns the number of all calls.
 pub(crate) fn total(calls: &BTreeMap<String, f64>) -> f64 {
     tidy(calls.values().sum())
 }
 
-/// The counted pass of `case`.
+/// Returns the counted pass of `case`.
 pub(crate) fn count_of<'a>(run: &'a Run, case: &Case) -> Option<&'a Count> {
     run.counts.iter().find(|count| count.case == *case)
 }
 
-/// System calls in one round trip over both roles; `None` if those of a role were not counted.
+/// Returns the system calls per round trip over both roles; `None` if those of a role were not counted.
 pub(crate) fn system_calls(count: &Count) -> Option<f64> {
     Figures::of_both(&RoleFigures::all(count)).system_calls()
 }
@@ -224,7 +224,7 @@ fn by_name(counts: &BTreeMap<String, u64>, round_trips: u64) -> BTreeMap<String,
     counts.iter().map(|(name, count)| (name.clone(), per(*count, round_trips))).collect()
 }
 
-/// A record may say that there were no round trips; then there was nothing to count.
+/// Divides a count by the round trips. A record may contain zero round trips, and nothing was counted then.
 fn per(count: u64, round_trips: u64) -> f64 {
     if round_trips == 0 { 0.0 } else { tidy(count as f64 / round_trips as f64) }
 }

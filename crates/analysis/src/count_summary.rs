@@ -3,7 +3,7 @@
 use crate::{CountRow, DecodedRun, Skipped, SkippedStatus};
 use serde::Serialize;
 
-/// Version of [`CountSummary`] as JSON; it changes when a field changes its meaning or goes.
+/// Version of [`CountSummary`] as JSON. It changes if a field changes its meaning or is removed.
 pub const COUNT_SCHEMA: u32 = 2;
 
 /// All counted passes of a run.
@@ -11,17 +11,17 @@ pub const COUNT_SCHEMA: u32 = 2;
 pub struct CountSummary {
     /// [`COUNT_SCHEMA`].
     pub schema: u32,
-    /// The counted passes, in the order in which they ended.
+    /// Counted passes in the order of their end.
     pub rows: Vec<CountRow>,
     /// Cases that could not be counted or measured, the worst first.
     pub skipped: Vec<Skipped>,
 }
 
 impl CountSummary {
-    /// All counted passes of `run`, and what it could not do.
+    /// Returns all counted passes of `run`, and the cases that failed.
     pub fn of(run: &DecodedRun) -> Self {
         let rows: Vec<_> = run.records.counts.iter().map(CountRow::of).collect();
-        // A case that is void because of its calls is not missing: its counts say what is wrong with it.
+        // A case that is void because of its calls is not missing: its counts show the error.
         let is_shown = |entry: &Skipped| {
             entry.status == SkippedStatus::Void && rows.iter().any(|row| row.case == entry.case)
         };

@@ -1,15 +1,14 @@
-//! Whether a mechanism makes the system calls that it declares, and no others.
+//! Check that a mechanism makes the system calls that it declares, and no others.
 
 use crate::{Law, law::Breach};
 use furlong_model::{Bounds, Case, Count, Family, RoleCount};
 use std::collections::BTreeMap;
 
-/// What the first role that calls something else calls, against what was declared; `None` where all is as declared,
-/// or no calls were counted.
+/// Returns the difference between the calls of the first role that deviates and the declaration. Returns `None` if all
+/// calls are as declared, or if no calls were counted.
 ///
-/// The harness makes no system call of its own in the part that is counted, so a call that is not declared is a
-/// claim that does not hold, be it made once. Nothing is declared of making a link, and adapters with a loop of their own
-/// declare nothing, so that of those nothing can be said.
+/// The harness itself makes no system calls in the counted part. A single undeclared call therefore disproves the
+/// declaration. The creation of links has no declaration and no check. Neither have adapters with their own loop.
 pub fn undeclared_calls(count: &Count) -> Option<String> {
     if !is_declared(count) {
         return None;
@@ -17,14 +16,14 @@ pub fn undeclared_calls(count: &Count) -> Option<String> {
     count.roles.iter().find_map(|role| undeclared_of(role, &count.declared))
 }
 
-/// Whether what the roles of a counted pass call was declared, be it that they call nothing.
+/// Whether the calls in a counted pass were declared. A declaration of no calls counts.
 pub(crate) fn is_declared(count: &Count) -> bool {
     let has_own_loop = matches!(count.family, Some(Family::Adapter | Family::Programs));
     let is_unknown = has_own_loop && count.declared.is_empty();
     !count.case.pattern().makes_links() && !is_unknown
 }
 
-/// Checks the counted passes of `case`, if there are any.
+/// Checks the counted passes of `case`, if any exist.
 pub(crate) fn calls_as_declared(case: &Case, counts: &[Count]) -> Result<(), Breach> {
     let broken = counts.iter().filter(|count| count.case == *case).find_map(undeclared_calls);
     broken.map_or(Ok(()), |how| Err(Breach::new(Law::DeclaredCalls, how)))
@@ -52,7 +51,7 @@ fn undeclared_of(role: &RoleCount, declared: &BTreeMap<String, Bounds>) -> Optio
     stranger().or_else(out_of_bounds)
 }
 
-/// The bounds in words.
+/// Returns the bounds in words.
 fn describe(Bounds { least, most }: Bounds) -> String {
     match most {
         Some(most) if most == least => format!("{least}"),
@@ -71,7 +70,7 @@ mod tests {
         count(&case("posix-shm", Wait::Futex, Placement::OtherCore), "futex", 1000)
     }
 
-    /// What is said after a role made `calls` of `name`.
+    /// Returns the result of the check after a role made `calls` of `name`.
     fn found(role: Role, name: &str, calls: u64) -> Option<String> {
         let mut count = sound();
         let made = count.roles[role.index()].system_calls.as_mut().unwrap();

@@ -1,4 +1,4 @@
-//! A run decoded and judged once: what all that is said of a run is computed from.
+//! A decoded run with its summary, from which every statement about a run is computed.
 
 use crate::reference::{ReferenceRow, References};
 use crate::{Row, Run, Summary, Verdict, trials::Trials};
@@ -8,14 +8,14 @@ use furlong_stats::Distribution;
 /// A run with its trials decoded and its summary.
 #[derive(Debug, Clone)]
 pub struct DecodedRun<'a> {
-    /// What was recorded.
+    /// Records of the run.
     pub records: &'a Run,
-    /// Its rows, and what came to nothing.
+    /// Summary with its benchmarks and the cases without a result.
     pub summary: Summary,
     pub(crate) trials: Trials<'a>,
 }
 
-/// A run under the name that it was asked for by.
+/// Run with the name that the user gave.
 #[derive(Debug, Clone, Copy)]
 pub struct NamedRun<'a> {
     /// The name.
@@ -25,12 +25,12 @@ pub struct NamedRun<'a> {
 }
 
 impl<'a> DecodedRun<'a> {
-    /// Decodes the trials of a run and judges them. A trial that cannot be read makes its row void, with the reason.
+    /// Decodes and checks the trials of a run. A trial that cannot be decoded makes its benchmark void, with the reason.
     pub fn of(records: &'a Run) -> Self {
         DecodedRun::judge(records, Trials::decode(&records.trials))
     }
 
-    /// The same run with those trials alone that `keep` takes.
+    /// Returns the run with only those trials that `keep` accepts.
     pub(crate) fn only(&self, keep: impl Fn(&Trial) -> bool) -> Self {
         DecodedRun::judge(self.records, self.trials.only(keep))
     }
@@ -39,12 +39,13 @@ impl<'a> DecodedRun<'a> {
         DecodedRun { summary: Summary::of(records, &trials), records, trials }
     }
 
-    /// Returns the noise verdict of the run. It counts only the intervals of the printed rows, so that its counts match the printed tables.
+    /// Returns the noise verdict of the run. It considers only the intervals of the printed benchmarks, so that its counts
+    /// match the printed tables.
     pub(crate) fn noise_of<'r>(&self, rows: impl Iterator<Item = &'r Row>) -> Verdict {
         Verdict::of(self.records, &self.trials, rows.map(|row| (&row.case, row.exchange.ns.uncertainty())))
     }
 
-    /// What costs of waiting are looked for in.
+    /// Returns the benchmarks for the costs of waiting.
     pub(crate) fn references(&self) -> References<'_> {
         let rows = self.summary.rows.iter().map(|row| ReferenceRow {
             case: &row.case,
@@ -54,18 +55,18 @@ impl<'a> DecodedRun<'a> {
         References { run: self.records, trials: &self.trials, rows: rows.collect() }
     }
 
-    /// The measured trials of a case, in the order in which they ran.
+    /// Returns the measured trials of a case, in the order in which they ran.
     pub fn measured(&self, case: &Case) -> impl Iterator<Item = &'a Measurement> {
         self.trials.measured(case).map(|trial| trial.record)
     }
 
-    /// The times of each of those trials; none if one of them cannot be read.
+    /// Returns the times of each measured trial, or an empty list if one of them cannot be decoded.
     pub fn times(&self, case: &Case) -> Vec<Distribution> {
         let times = self.trials.measured(case).map(|trial| trial.times.clone());
         times.collect::<Result<_, _>>().unwrap_or_default()
     }
 
-    /// The median of each of those trials, in nanoseconds.
+    /// Returns the median of each measured trial, in nanoseconds.
     pub(crate) fn medians_ns(&self, case: &Case) -> Vec<f64> {
         self.times(case).iter().map(Distribution::median_ns).collect()
     }
@@ -91,7 +92,7 @@ mod tests {
         let void = decoded.summary.skipped.iter().find(|entry| entry.case == damaged).unwrap();
         assert_eq!(void.law, Some(Law::CompleteRecord));
         assert_eq!(decoded.summary.rows.len() + 1, sound.rows.len());
-        // Without that trial the row stands.
+        // Without the damaged trial the benchmark is valid.
         let rest = decoded.only(|other| other.case != damaged || other.number > 0);
         assert_eq!(rest.summary.rows.len(), sound.rows.len());
         assert_eq!(rest.times(&damaged).len() + 1, sound.rows[0].trials);

@@ -1,7 +1,7 @@
-//! What one exchange takes: a round trip, a request with its answer, or one message one way.
+//! Figures of one exchange: a round trip, a request with its answer, or one message one way.
 //!
-//! Inside, all have one name. In JSON the unit is part of each name, as in `round_trip_ns` and `message_ns`, so that
-//! nobody takes the one for the other.
+//! The code uses the same names for all units. In JSON the unit is part of each name, as in `round_trip_ns` and
+//! `message_ns`, so that readers do not confuse them.
 
 use furlong_model::{Case, Measurement, Role, RoleTally, Unit, WaitKind};
 use furlong_stats::{Distribution, Mixture, median, median_interval, tidy, uncertainty};
@@ -9,26 +9,26 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// The figures of one exchange.
+/// Figures of one exchange.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExchangeFigures {
-    /// What it is.
+    /// Unit of the exchange.
     pub unit: Unit,
-    /// Exchanges to one reading of the clock: above 1 the percentiles are of means of that many.
+    /// Exchanges per reading of the clock. If it is above 1, the percentiles are those of means over that many exchanges.
     pub per_sample: u32,
-    /// Its times.
+    /// Times of the exchange.
     pub ns: Times,
     /// Exchanges per second: the reciprocal of the median over trials of the time per exchange.
     pub per_second: f64,
-    /// Bytes that arrive in a second at that rate, of messages one way or of answers; `None` for round trips.
+    /// Bytes per second at that rate, of messages one way or of answers; `None` for round trips.
     pub bytes_per_second: Option<f64>,
-    /// Processor time over both roles, in nanoseconds.
+    /// CPU time over both roles, in nanoseconds.
     pub cpu_ns: Cpu,
     /// Context switches over both roles.
     pub switches: Switches,
     /// Page faults over both roles.
     pub page_faults: PageFaults,
-    /// System calls over both roles in the counted pass, by name; `None` where they were not counted.
+    /// System calls over both roles in the counted pass, by name; `None` if they were not counted.
     pub system_calls: Option<BTreeMap<String, f64>>,
 }
 
@@ -52,7 +52,7 @@ impl Serialize for ExchangeFigures {
 }
 
 impl ExchangeFigures {
-    /// The figures of one case's trials and of the times in them; `None` without trials.
+    /// Computes the figures of a case from its trials and their times; `None` without trials.
     pub(crate) fn of(case: &Case, trials: &[&Measurement], times: &[Distribution]) -> Option<Self> {
         let unit = Unit::of(case.pattern());
         let per_second = per_second(trials.iter().copied())?;
@@ -74,23 +74,23 @@ impl ExchangeFigures {
 /// Times of one exchange, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Times {
-    /// The median of the trials' medians.
+    /// Median of the trials' medians.
     pub p50: f64,
-    /// 90 % of the mixture of all trials take no longer.
+    /// 90th percentile of the mixture of all trials.
     pub p90: f64,
-    /// 99 % take no longer.
+    /// 99th percentile.
     pub p99: f64,
-    /// 99.9 % take no longer.
+    /// 99.9th percentile.
     pub p999: f64,
-    /// 99.99 % take no longer; `None` for fewer than 100,000 samples.
+    /// 99.99th percentile; `None` for fewer than 100,000 samples.
     #[serde(default)]
     pub p9999: Option<f64>,
     /// Samples of all trials.
     #[serde(default)]
     pub samples: u64,
-    /// The shortest sample of all trials.
+    /// Shortest sample of all trials.
     pub min: f64,
-    /// The longest sample of all trials.
+    /// Longest sample of all trials.
     pub max: f64,
     /// Median of the trials' means.
     pub mean: f64,
@@ -100,13 +100,13 @@ pub struct Times {
     pub median_ci95: Option<[f64; 2]>,
 }
 
-/// Samples at or beyond a time without which nothing is said about it.
+/// Minimum number of samples at or beyond a time for a statement about it.
 pub const FEWEST_BEYOND: u64 = 10;
 
-/// Fewest samples for p99, p99.9 and p99.99: one beyond p99, and of the others as many as a tail needs.
+/// Minimum number of samples for p99, p99.9 and p99.99: one beyond p99, and [`FEWEST_BEYOND`] beyond the others.
 const FEWEST_SAMPLES: [u64; 3] = [100, 1_000 * FEWEST_BEYOND, 10_000 * FEWEST_BEYOND];
 
-/// Returns the minimum number of samples for a percentile: of p90, one is beyond it, as of p99.
+/// Returns the minimum number of samples for a percentile. One sample must be beyond p90, as for p99.
 pub fn fewest_samples(quantile: f64) -> u64 {
     match quantile {
         q if q <= 0.5 => 0,
@@ -117,13 +117,14 @@ pub fn fewest_samples(quantile: f64) -> u64 {
 }
 
 impl Times {
-    /// p99, p99.9 and p99.99, each if there are enough samples for it.
+    /// Returns p99, p99.9 and p99.99, each if there are enough samples.
     pub fn tail(&self) -> [Option<f64>; 3] {
         let is_known = |at: usize| self.samples >= FEWEST_SAMPLES[at];
         [Some(self.p99).filter(|_| is_known(0)), Some(self.p999).filter(|_| is_known(1)), self.p9999]
     }
 
-    /// Returns the smallest of the percentiles p50, p90, p99 and p99.9 that is at least this quantile, if there are enough samples for it.
+    /// Returns the smallest of the percentiles p50, p90, p99 and p99.9 that is at least this quantile, if there are enough
+    /// samples for it.
     pub fn percentile(&self, quantile: f64) -> Option<f64> {
         let is_known = self.samples >= fewest_samples(quantile);
         let ns = match quantile {
@@ -135,35 +136,35 @@ impl Times {
         Some(ns).filter(|_| is_known)
     }
 
-    /// The farther end of the interval as a share of `p50`: 0.05 is ±5 %.
+    /// Returns the distance of the farther end of the interval from `p50`, as a share of `p50`: 0.05 is ±5 %.
     pub fn uncertainty(&self) -> Option<f64> {
         self.median_ci95.map(|ends| uncertainty(self.p50, ends))
     }
 }
 
-/// Processor time over both roles, in nanoseconds an exchange.
+/// CPU time over both roles, in nanoseconds per exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Cpu {
-    /// In user mode.
+    /// Time in user mode.
     pub user: f64,
-    /// In the kernel.
+    /// Time in the kernel.
     pub system: f64,
-    /// 95 % interval of the median of their sum, as `p50` has one; `None` for fewer than three trials, and where the kernel
-    /// counts CPU time in clock ticks.
+    /// 95 % confidence interval of the median of their sum; `None` for fewer than three trials, or if the kernel counts CPU
+    /// time in clock ticks.
     pub ci95: Option<[f64; 2]>,
 }
 
-/// Context switches over both roles, an exchange.
+/// Context switches over both roles, per exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Switches {
-    /// To wait for the other role.
+    /// Switches of a role that waits for the other.
     pub voluntary: f64,
-    /// Because the processor was taken away.
+    /// Switches of a role that was preempted.
     pub involuntary: f64,
 }
 
 impl Cpu {
-    /// Of trials of a case together, without the time spent waiting for messages to be due.
+    /// Computes the CPU time over several trials of a case, without the time spent waiting until messages are due.
     pub(crate) fn of(case: &Case, trials: &[&Measurement]) -> Self {
         let each: Vec<[f64; 2]> = trials
             .iter()
@@ -179,7 +180,7 @@ impl Cpu {
         Cpu { user, system, ci95: None }
     }
 
-    /// The sum of both modes in each trial; empty where the kernel counts clock ticks.
+    /// Returns the sum of both modes for each trial; empty if the kernel counts clock ticks.
     pub(crate) fn of_each(case: &Case, trials: &[&Measurement]) -> Vec<f64> {
         if in_ticks(trials) {
             return Vec::new();
@@ -187,8 +188,8 @@ impl Cpu {
         trials.iter().map(|trial| Cpu::of(case, &[trial]).all()).collect()
     }
 
-    /// Limits the sum to the time of all CPUs: if there are few exchanges, or programs report no times, CPU time is read
-    /// over more than the elapsed time.
+    /// Limits the sum to the time of all CPUs. The readings of CPU time span more than the elapsed time if there are few
+    /// exchanges, or if programs report no times.
     pub(crate) fn up_to(self, most_ns: f64) -> Self {
         if most_ns <= 0.0 || self.all() <= most_ns {
             return self;
@@ -197,19 +198,19 @@ impl Cpu {
         Cpu { user, system, ci95: self.ci95.map(|ends| ends.map(|end| tidy(end.min(most_ns)))) }
     }
 
-    /// Of either mode.
+    /// Returns the sum of both modes.
     pub fn all(self) -> f64 {
         self.user + self.system
     }
 }
 
 impl PageFaults {
-    /// From what gives any figure of a tally for one round trip.
+    /// Computes the page faults per exchange. `each` returns a figure of the tally per exchange.
     pub(crate) fn of(each: impl Fn(fn(&RoleTally) -> u64) -> f64) -> Self {
         PageFaults { minor: each(|role| role.minor_faults), major: each(|role| role.major_faults) }
     }
 
-    /// Of trials of a case together.
+    /// Computes the page faults per exchange over several trials of a case.
     fn of_trials(case: &Case, trials: &[&Measurement]) -> Self {
         let each = in_each(case, trials, [|role| role.minor_faults, |role| role.major_faults]);
         let [minor, major] = over_trials(&each, None);
@@ -218,14 +219,14 @@ impl PageFaults {
 }
 
 impl Switches {
-    /// Of trials of a case together.
+    /// Computes the context switches per exchange over several trials of a case.
     pub(crate) fn of_trials(case: &Case, trials: &[&Measurement]) -> Self {
         let each = in_each(case, trials, [RoleTally::switches_to_wait, |role| role.involuntary_switches]);
         let [voluntary, involuntary] = over_trials(&each, None);
         Switches { voluntary, involuntary }
     }
 
-    /// From what gives any figure of a tally for one round trip.
+    /// Computes the context switches per exchange. `each` returns a figure of the tally per exchange.
     pub(crate) fn of(each: impl Fn(fn(&RoleTally) -> u64) -> f64) -> Self {
         Switches {
             voluntary: each(RoleTally::switches_to_wait),
@@ -233,27 +234,27 @@ impl Switches {
         }
     }
 
-    /// Of either kind.
+    /// Returns the number of all switches.
     pub fn all(self) -> f64 {
         self.voluntary + self.involuntary
     }
 }
 
-/// Page faults over both roles, an exchange.
+/// Page faults over both roles, per exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PageFaults {
-    /// Served without reading a disk.
+    /// Faults that did not read from a disk.
     pub minor: f64,
-    /// Served by reading one.
+    /// Faults that read from a disk.
     pub major: f64,
 }
 
 impl Times {
-    /// The figures of the trials together; `None` without trials.
+    /// Computes the times over several trials; `None` without trials.
     ///
-    /// p50 and the mean are medians over trials; the tail comes from the mixture, since a median over trials hides what is
-    /// rare. Still p50 <= p90: half of the trials have a median at or above p50, and half of each one's mass lies at or above
-    /// its median, so at least 25 % of the mixture's mass lies at or above p50.
+    /// p50 and the mean are medians over trials. The tail is that of the mixture, because a median over trials hides rare
+    /// events. p50 <= p90 still holds. Half of the trials have a median of at least p50, and half of the mass of each of
+    /// them is at or above its median. Therefore at least 25 % of the mixture is at or above p50.
     fn of(trials: &[Distribution]) -> Option<Self> {
         let medians: Vec<_> = trials.iter().map(Distribution::median_ns).collect();
         let means: Vec<_> = trials.iter().map(Distribution::mean_ns).collect();
@@ -275,31 +276,31 @@ impl Times {
     }
 }
 
-/// The time per exchange of a trial, in nanoseconds.
+/// Returns the time per exchange of a trial, in nanoseconds.
 pub(crate) fn each_ns(trial: &Measurement) -> f64 {
     trial.elapsed_ns as f64 / trial.round_trips as f64
 }
 
-/// Exchanges per second over trials: the reciprocal of the median time per exchange; `None` without trials.
+/// Returns the exchanges per second over trials: the reciprocal of the median time per exchange; `None` without trials.
 ///
-/// Not the median of rates: of an even number of trials, the mean of the two middle rates is more than the reciprocal of the
-/// mean of the two times, so that rate times latency would exceed the messages in flight.
+/// It is not the median of the rates. For an even number of trials, the mean of the two middle rates exceeds the reciprocal
+/// of the mean time. Rate times latency would then exceed the number of messages in flight.
 pub(crate) fn per_second<'a>(trials: impl Iterator<Item = &'a Measurement>) -> Option<f64> {
     let each: Vec<f64> = trials.map(each_ns).collect();
     median(&each).map(|ns| tidy(1e9 / ns))
 }
 
-/// Two parts of a sum over both roles, per exchange, in each trial.
+/// Returns two parts of a sum over both roles, per exchange, for each trial.
 fn in_each(case: &Case, trials: &[&Measurement], parts: [fn(&RoleTally) -> u64; 2]) -> Vec<[f64; 2]> {
     let of_trial =
         |trial: &&Measurement| parts.map(|figure| per_exchange(case, trial, |role| figure(role) as f64));
     trials.iter().map(of_trial).collect()
 }
 
-/// The share of a role's processor time that belongs to the measured part, 0 to 1.
+/// Returns the share of a role's CPU time that belongs to the measured part, from 0 to 1.
 ///
-/// A spinning role also spins while it waits for the other role before and after that part, which is not in the elapsed time: on a
-/// busy machine that takes longer than a short trial. A sleeping role uses no CPU time then.
+/// A role that busy-waits also does so before and after the measured part, while it waits for the other role. On a busy
+/// machine this lasts longer than a short trial. A blocking role uses no CPU time then.
 fn measured_share(case: &Case, trial: &Measurement, role: &RoleTally) -> f64 {
     let is_own_loop = trial.adapter.is_none() && trial.programs.is_none();
     if !is_own_loop || case.wait.kind() != WaitKind::Spinning {
@@ -308,13 +309,13 @@ fn measured_share(case: &Case, trial: &Measurement, role: &RoleTally) -> f64 {
     let window_ns = role.window_ns.map_or(role.user_ns as f64 + role.system_ns as f64, |ns| ns as f64);
     let links = f64::from(case.links().get());
     let counted = role.round_trips as f64 * links / trial.round_trips as f64;
-    // One exchange more is a long time if there are few.
+    // If there are few exchanges, one more of them is a long time.
     let more = if trial.parts.is_empty() { counted.max(1.0) } else { 1.0 };
     (trial.elapsed_ns as f64 * more / window_ns.max(1.0)).min(1.0)
 }
 
-/// The two parts over trials: their sum is the median of the trials' sums, or `sum` if given, and is split as in all trials
-/// together, since kernels that split processor time by clock ticks are right on average only.
+/// Combines two parts over trials. Their sum is the median of the trials' sums, or `sum`. The split is that of all trials
+/// together, because kernels that split CPU time by clock ticks are correct only on average.
 fn over_trials(each: &[[f64; 2]], sum: Option<f64>) -> [f64; 2] {
     let sums: Vec<f64> = each.iter().map(|[one, other]| one + other).collect();
     let sum = sum.or_else(|| median(&sums)).unwrap_or_default();
@@ -323,24 +324,24 @@ fn over_trials(each: &[[f64; 2]], sum: Option<f64>) -> [f64; 2] {
     [sum * share, sum * (1.0 - share)].map(tidy)
 }
 
-/// Whether processor time is counted in clock ticks, as on Windows (1/64 s) and Wine (1/100 s): then a trial may show none.
+/// Whether CPU time is counted in clock ticks, as on Windows (1/64 s) and Wine (1/100 s). A trial may then have none.
 pub(crate) fn in_ticks(trials: &[&Measurement]) -> bool {
     const BOTH_NS: u64 = 625_000;
     let mut roles = trials.iter().flat_map(|trial| &trial.roles);
     roles.all(|role| [role.user_ns, role.system_ns].iter().all(|ns| ns.is_multiple_of(BOTH_NS)))
 }
 
-/// Processor time per exchange if each trial's is in ticks: the share of time over all trials, by the median time.
+/// Returns the CPU time per exchange from ticks: the share of the time over all trials, times the median time.
 fn ticks_per_exchange(trials: &[&Measurement], each: &[[f64; 2]]) -> Option<f64> {
     let used: f64 = trials.iter().zip(each).map(|(trial, [a, b])| (a + b) * trial.round_trips as f64).sum();
     let elapsed: f64 = trials.iter().map(|trial| trial.elapsed_ns as f64).sum();
     Some(used / elapsed * median(&trials.iter().map(|trial| each_ns(trial)).collect::<Vec<_>>())?)
 }
 
-/// A count over both roles per exchange of one trial. Each role is divided by its own exchanges, since it may have counted over
-/// more of them.
+/// Returns a count over both roles per exchange of one trial. Each role is divided by its own exchanges, because it may
+/// have counted more of them.
 pub(crate) fn per_exchange(case: &Case, trial: &Measurement, figure: impl Fn(&RoleTally) -> f64) -> f64 {
-    // What a sender does for all receivers is shared by them.
+    // The receivers share the work of the sender.
     let receivers = if case.pattern().is_to_all() { f64::from(case.parties().get()) } else { 1.0 };
     let of_role = |role: Role| {
         let tallies = || trial.roles.iter().filter(|tally| tally.party.role == role);

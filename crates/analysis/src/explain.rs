@@ -1,9 +1,9 @@
-//! Why a row takes as long as it takes: its round trip put together from what it does and what the machine charges.
+//! Explanation of the latency of a benchmark: its round trip, computed from its operations and the costs of the machine.
 //!
-//! Nothing is fitted to the row that is explained. Counts are its own; costs come from looks of their own and from
-//! rows of other mechanisms; and what the mechanism does beside entering the kernel and copying was measured with
-//! both ends in one process, where nobody waits. Programs with a loop of their own cannot do that: see `own_loop`. What is
-//! left over is shown as such.
+//! Nothing is fitted to the explained benchmark. The counts are its own. The costs come from separate measurements and from
+//! benchmarks of other mechanisms. The remaining work of the mechanism, besides system calls and copies, was measured with
+//! both ends in one process, which never waits. Programs with their own loop do not run in one process: see `own_loop`. The
+//! explanation shows the remainder as unexplained.
 
 use crate::{
     Costs, DecodedRun, Row, Skipped, Verdict,
@@ -21,88 +21,87 @@ use furlong_stats::tidy;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Version of [`Explanation`] as JSON; it changes when a field changes its meaning or goes.
+/// Version of [`Explanation`] as JSON. It changes if a field changes its meaning or is removed.
 pub const EXPLANATION_SCHEMA: u32 = 2;
 
-/// The rows of a run, explained.
+/// Explanation of the benchmarks of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
     /// [`EXPLANATION_SCHEMA`].
     pub schema: u32,
-    /// How quiet the machine was.
+    /// Noise verdict of the machine.
     pub noise: Verdict,
-    /// What it charged.
+    /// Costs of the machine.
     pub costs: Costs,
-    /// The rows, by group and rank.
+    /// Benchmarks by group and rank.
     pub rows: Vec<Explained>,
-    /// How close the explanations come.
+    /// Accuracy of the explanations.
     pub agreement: Agreement,
-    /// How close the article's formula comes to those rows that it gives a time for.
+    /// Accuracy of the article's formula, for the benchmarks that it covers.
     pub article_agreement: Agreement,
-    /// Rows with a speed that cannot be explained, and why.
+    /// Benchmarks with a speed that cannot be explained, with the reason.
     pub unmodelled: Vec<Unmodelled>,
-    /// Cases without a speed, or with lost trials, the worst first.
+    /// Cases without a speed or with lost trials, the worst first.
     pub skipped: Vec<Skipped>,
 }
 
-/// One row, explained. Times are nanoseconds of a round trip.
+/// Explanation of one benchmark. Times are nanoseconds per round trip.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explained {
-    /// What was measured.
+    /// Case of the benchmark.
     #[serde(flatten)]
     pub case: Case,
-    /// The median that was measured.
+    /// Measured median.
     pub measured_ns: f64,
-    /// Its 95 % interval; `None` for fewer than three trials.
+    /// 95 % confidence interval of the median; `None` for fewer than three trials.
     pub measured_ci95: Option<[f64; 2]>,
-    /// The sum of all terms.
+    /// Sum of all terms.
     pub predicted_ns: f64,
-    /// Predicted by measured, less 1: 0.05 is 5 % too much.
+    /// Predicted divided by measured, less 1: 0.05 is 5 % too much.
     pub error: f64,
-    /// The parts.
+    /// Terms of the sum.
     pub terms: Vec<Term>,
-    /// The largest of them; `None` if all are nothing.
+    /// Largest part; `None` if all are zero.
     pub dominant: Option<Part>,
-    /// Measured less predicted. Of a program with a loop of its own this is in the program and its libraries.
+    /// Measured less predicted. If a program has its own loop, this is the time in the program and its libraries.
     pub unexplained_ns: f64,
-    /// Whether it is such a program: then the sum leaves out what the program and its libraries do.
+    /// Whether the program has its own loop. The sum then omits the work of the program and its libraries.
     pub own_loop: bool,
-    /// What the published formula T = size/bandwidth + N * switch + M * call says, with the counts and costs used
-    /// here, for the two messages of a round trip (from the article "csdn-ipc-ranking"). `None` where the run does
-    /// not tell a cost that it needs.
+    /// Prediction of the published formula T = size/bandwidth + N * switch + M * call (article "csdn-ipc-ranking"), for the
+    /// two messages of a round trip. It uses the counts and costs of this run. `None` if the run lacks a cost.
     pub article_ns: Option<f64>,
-    /// That by measured, less 1.
+    /// Prediction of the formula divided by measured, less 1.
     pub article_error: Option<f64>,
-    /// The smallest size at which copying takes more than all else together does at this row's size; `None` if that
-    /// is above 1 GiB, or nothing is copied.
+    /// Smallest size at which copying takes longer than everything else at the size of this benchmark; `None` if that is
+    /// above 1 GiB, or without copies.
     pub copying_overtakes_at_bytes: Option<u64>,
-    /// What the model leaves out that fits an error above 20 %, or any beyond its interval of a program with a loop of its
-    /// own; `None` where nothing does.
+    /// Factor outside the model that fits an error above 20 %. For a program with its own loop, it fits any error beyond
+    /// the interval. `None` without such a factor.
     #[serde(rename = "left_out_data")]
     pub left_out: Option<LeftOut>,
-    /// What would help, and what would not.
+    /// Advice on the parts of the round trip.
     pub helps: Vec<Advice>,
-    /// How the row's system calls were counted.
+    /// Method of counting the system calls.
     pub count_method: CountMethod,
-    /// The mechanism whose rows were left out of the costs, since it is this row's own; `None` if it gives none.
+    /// Mechanism whose benchmarks the costs exclude, because it is the explained one; `None` if no cost comes from it.
     pub costs_without: Option<String>,
 }
 
-/// A row that the model does not cover.
+/// Benchmark outside the model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Unmodelled {
-    /// What was measured.
+    /// Case of the benchmark.
     #[serde(flatten)]
     pub case: Case,
-    /// Why it cannot be explained.
+    /// Reason.
     #[serde(rename = "reason_data")]
     pub reason: NotExplained,
 }
 
-/// How many predictions are close to the measured medians, by the errors that are printed next to them.
+/// Number of predictions that are close to the measured medians, by the printed errors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Agreement {
-    /// Rows with a prediction.
+    /// Benchmarks with a prediction.
     pub rows: usize,
     /// Benchmarks with an error of 10 % or less.
     pub within_10_percent: usize,
@@ -110,8 +109,8 @@ pub struct Agreement {
     pub within_20_percent: usize,
 }
 
-/// Explains the rows of a saved run; `None` if it has no costs. Rows in one process are references, and so are rows that carry nothing,
-/// unless there are no others.
+/// Explains the benchmarks of a saved run; `None` if it has no costs. Benchmarks in one process are references. Benchmarks
+/// without payload are too, unless there are no others.
 pub fn explain_saved(run: &DecodedRun) -> Option<Explanation> {
     if run.records.costs.is_empty() {
         return None;
@@ -124,7 +123,7 @@ pub fn explain_saved(run: &DecodedRun) -> Option<Explanation> {
     Some(explain(run, &cases))
 }
 
-/// Explains those rows of `run` that were `asked` for; the others are there for the costs.
+/// Explains the benchmarks of `run` that are in `asked`. The others only provide costs.
 pub fn explain(run: &DecodedRun, asked: &[Case]) -> Explanation {
     let summary = &run.summary;
     let costs = Costs::of(run);
@@ -139,7 +138,7 @@ pub fn explain(run: &DecodedRun, asked: &[Case]) -> Explanation {
             Err(reason) => unmodelled.push(Unmodelled { case: row.case.clone(), reason }),
         }
     }
-    // A sum that leaves out what a program does predicts nothing.
+    // A sum that omits the work of a program is not a prediction.
     let predicted = || rows.iter().filter(|row| !row.own_loop);
     let agreement = Agreement::of(predicted().map(|row| row.error));
     let article_agreement = Agreement::of(predicted().filter_map(|row| row.article_error));
@@ -157,7 +156,7 @@ pub fn explain(run: &DecodedRun, asked: &[Case]) -> Explanation {
 }
 
 impl Agreement {
-    /// Counts the errors as printed, so that a reader of the table counts the same.
+    /// Counts the errors as printed, so that the count matches the table.
     fn of(errors: impl Iterator<Item = f64>) -> Self {
         let errors: Vec<f64> = errors.map(printed).collect();
         let within = |share: f64| errors.iter().filter(|error| **error <= share).count();
@@ -165,25 +164,25 @@ impl Agreement {
     }
 }
 
-/// Returns the size of an error with the digits that are printed.
+/// Returns the absolute error, rounded like the printed one.
 fn printed(error: f64) -> f64 {
     (error.abs() * 1000.0).round() / 1000.0
 }
 
 impl Explained {
-    /// Whether what is left over is in the program and its libraries.
+    /// Whether the remainder is in the program and its libraries.
     pub fn is_left_in_program(&self) -> bool {
         self.own_loop && self.unexplained_ns > 0.0
     }
 
-    /// Whether the sum of the parts is so far from what was measured that it explains nothing. One that leaves out what a
-    /// program does cannot be too small.
+    /// Whether the sum of the parts is too far from the measured latency to explain it. A sum that omits the work of a
+    /// program cannot be too small.
     pub fn is_missed(&self) -> bool {
         if self.own_loop { self.left_out.is_some() } else { printed(self.error) > FAR }
     }
 }
 
-/// The run that rows are explained from.
+/// Run that provides the data for explanations.
 struct RowContext<'a> {
     run: &'a DecodedRun<'a>,
     costs: &'a Costs,
@@ -194,7 +193,7 @@ impl RowContext<'_> {
         not_covered(&row.case, row.family).map_or(Ok(()), Err)?;
         let count =
             count_of(self.run.records, &row.case).ok_or(NotExplained::NotCounted { why: Vec::new() })?;
-        // Of all other patterns the figures are of something else than a message there and one back.
+        // In other patterns, the figures are not those of one message in each direction.
         if row.has_own_loop() && row.case.pattern().is_default() {
             let own_loop = OwnLoop::new(row, count, self.costs)?;
             return Ok(explained(&own_loop.subject, own_loop.terms()?, count.method, None));
@@ -211,7 +210,7 @@ impl RowContext<'_> {
         Ok(explained(&with_twin.subject, with_twin.terms()?, count.method, costs_without))
     }
 
-    /// The row with both ends in one process, or why there is none.
+    /// Returns the benchmark with both ends in one process, or the reason for its absence.
     fn twin(&self, case: &Case) -> Result<&Row, NotExplained> {
         let twin = Case { placement: Placement::OneProcess, ..case.clone() };
         let reason = || {
@@ -224,7 +223,7 @@ impl RowContext<'_> {
         self.run.summary.rows.iter().find(|row| row.case == twin).ok_or_else(reason)
     }
 
-    /// The costs without the row's own mechanism, if it gives any of them.
+    /// Returns the costs without the benchmark's own mechanism, if any cost comes from it.
     fn costs_without(&self, row: &Row) -> Option<Costs> {
         let mechanism = row.case.mechanism.as_str();
         let gives = |name: &str| {
@@ -238,7 +237,7 @@ impl RowContext<'_> {
     }
 }
 
-/// Returns why the model does not cover a case, whatever is measured of it; `None` if it does.
+/// Returns why the model does not cover a case, regardless of its measurements; `None` if it does.
 pub fn not_covered(case: &Case, family: Option<Family>) -> Option<NotExplained> {
     let spins_on_one_core = case.wait.kind() == WaitKind::Spinning && !on_two_processors(case.placement);
     let reason = if case.placement == Placement::OneProcess {
@@ -269,12 +268,12 @@ pub fn not_covered(case: &Case, family: Option<Family>) -> Option<NotExplained> 
     Some(reason)
 }
 
-/// A counted pass with its system calls in a round trip.
+/// Returns a counted pass with its system calls per round trip.
 fn counted(count: Option<&Count>) -> Option<(&Count, f64)> {
     count.and_then(|count| Some((count, system_calls(count)?)))
 }
 
-/// All that follows from the subject.
+/// Computes the explanation from its terms.
 fn explained(
     subject: &Subject,
     terms: Vec<Term>,
@@ -313,7 +312,7 @@ fn explained(
     Explained { helps, ..explained }
 }
 
-/// size/bandwidth + N * switch + M * call, with each size/bandwidth the time of one copy.
+/// Evaluates size/bandwidth + N * switch + M * call, with each size/bandwidth the time of one copy.
 fn article_ns(subject: &Subject) -> Option<f64> {
     let Subject { row, costs, .. } = subject;
     if row.is_of_programs() {
@@ -324,8 +323,8 @@ fn article_ns(subject: &Subject) -> Option<f64> {
     Some(tidy(copies_ns + switches_ns + subject.calls * costs.ns(cost_name(Cost::SystemCall))?))
 }
 
-/// The smallest size at which what grows with the size is more than all the rest is now: doubled until it is, then
-/// halved in between.
+/// Returns the smallest size at which the costs that grow with the size exceed all others. The search doubles the size,
+/// then bisects.
 fn copying_overtakes_at(subject: &Subject, predicted_ns: f64) -> Option<u64> {
     let rest_ns = predicted_ns - subject.by_size_ns(subject.row.case.size_bytes)?;
     let overtakes = |size: &usize| subject.by_size_ns(*size).is_some_and(|ns| ns > rest_ns);
@@ -351,12 +350,12 @@ mod tests {
     use furlong_model::{Arrival, Outcome};
     use std::num::NonZeroU32;
 
-    /// Within 2 %, or 5 ns: what the buckets of a histogram leave.
+    /// Checks a value within 2 % or 5 ns, the error due to the buckets of a histogram.
     fn close(found: f64, expected: f64) {
         assert!((found - expected).abs() < (0.02 * expected.abs()).max(5.0), "{found} is not {expected}");
     }
 
-    /// The explanation of the recipe's row, in a run that has it everywhere, and the references.
+    /// Returns the explanation of the recipe's benchmark, in a run with all its placements and the references.
     fn explanation(recipe: &Recipe, placement: Placement) -> Explained {
         let made = RunBuilder::with_references();
         let is_reference = [EVENTFD.name, SEMAPHORE.name, SIGNAL.name].contains(&recipe.name);
@@ -399,7 +398,7 @@ mod tests {
 
     #[test]
     fn a_part_above_the_whole_is_no_advice_if_the_sum_explains_nothing() {
-        // Wake-ups are most of the latency, and took longer when the costs were measured.
+        // Wake-ups are most of the latency. They were slower when the costs were measured.
         for (times, is_advised) in [(1.0, true), (0.9, true), (0.7, false)] {
             let mut run = RunBuilder::with_references().row(&PIPE, &EVERYWHERE).run();
             let case = PIPE.case(OtherCore);
@@ -500,13 +499,13 @@ mod tests {
         let row = explanation(&SMALL_PIPE, SameCore);
         let size = row.copying_overtakes_at_bytes.unwrap() as f64;
         let rest_ns = 4.0 * costs::CALL + SMALL_PIPE.own + 2.0 * costs::SWITCH;
-        // Four copies at 1/16 ns a byte, but for what a power law is off between two sizes.
+        // Four copies at 1/16 ns per byte, except for the error of a power law between two sizes.
         let expected = rest_ns / 4.0 * 16.0;
         assert!((size / expected - 1.0).abs() < 0.1, "{size} is not {expected}");
         assert!(explanation(&SMALL_PIPE, OtherCore).copying_overtakes_at_bytes.unwrap() as f64 > size);
     }
 
-    /// Why the case cannot be explained after `change` to a run that has all.
+    /// Returns why the case cannot be explained after `change` to a complete run.
     fn reason(case: &Case, change: impl FnOnce(&mut Run)) -> NotExplained {
         let made = RunBuilder::with_references().row(&PIPE, &EVERYWHERE).row(&SPINNER, &EVERYWHERE);
         let mut run = made.run();

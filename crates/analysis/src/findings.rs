@@ -1,6 +1,6 @@
-//! What the figures say to somebody who sees them for the first time.
+//! Findings: statements about the figures for readers who see them for the first time.
 //!
-//! A finding is drawn only when its rows were measured and their intervals are apart (or, for a tie, overlap).
+//! A finding that compares benchmarks requires intervals that do not overlap, or that overlap in the case of a tie.
 
 use crate::{Alike, Carries, Group, Growths, Level, Ratio, Regimes, Row, Verdict};
 use furlong_model::{Depth, Family, NoiseReading, Placement, WaitKind};
@@ -8,137 +8,139 @@ use furlong_stats::{median, tidy};
 use serde::Serialize;
 use std::iter;
 
-/// A spread or gap below this factor is not worth a finding.
+/// Minimum spread or gap for a finding, as a factor.
 const WORTH_SAYING: f64 = 1.2;
-/// What a mailbox holds.
+/// Capacity of a mailbox.
 const ONE: Depth = Depth::Messages(1);
-/// Rows that a statement about "the sleeping rows" needs.
+/// Minimum number of benchmarks for a statement about all blocking ones.
 const FEW_ROWS: usize = 3;
 
-/// One thing that figures say. Factors are of medians: how many times as long, or as fast.
+/// Statement about figures. Factors are ratios of medians.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Finding {
-    /// The machine was unreliable, so that nothing is said.
+    /// The machine was unreliable, which suppresses most other findings.
     Unreliable,
-    /// The same row takes longer when it must wake another core, or less time.
+    /// A benchmark is slower, or faster, if it must wake another core.
     WakeUp {
-        /// How many times as long across two cores as on one: the median of the rows.
+        /// Ratio of cross-core to same-core times: the median over the benchmarks.
         times: f64,
-        /// Rows that differ for sure.
+        /// Number of benchmarks with a significant difference.
         rows: usize,
-        /// Bytes in their messages.
+        /// Message size in bytes.
         size_bytes: Option<usize>,
     },
-    /// All rows that sleep tie across two cores.
+    /// All blocking benchmarks tie across cores.
     SleepersTie {
-        /// How many there are.
+        /// Number of benchmarks.
         rows: usize,
-        /// The median of the fastest, in nanoseconds.
+        /// Median of the fastest, in nanoseconds.
         fastest_ns: f64,
-        /// The median of the slowest, in nanoseconds.
+        /// Median of the slowest, in nanoseconds.
         slowest_ns: f64,
-        /// Bytes in their messages.
+        /// Message size in bytes.
         size_bytes: Option<usize>,
     },
-    /// Two processes that sleep on two cores become slower, or faster, once they have run for longer than a trial.
+    /// Two blocking processes on two cores become slower, or faster, after more time than a trial takes.
     SleepersChange {
-        /// The median round trip of a bare pair in the first hundredths of a second, in nanoseconds.
+        /// Median round trip of a bare pair in the first hundredths of a second, in nanoseconds.
         first_ns: f64,
-        /// The same after a tenth of a second.
+        /// Median round trip after a tenth of a second, in nanoseconds.
         later_ns: f64,
     },
-    /// Rows that sleep differ less across two cores than on one.
+    /// Blocking benchmarks differ less across cores than on one core.
     SleepersAreCloser {
-        /// The slowest by the fastest across two cores.
+        /// Ratio of the slowest to the fastest across cores.
         across: f64,
-        /// The slowest by the fastest on one.
+        /// Ratio of the slowest to the fastest on one core.
         within: f64,
-        /// Bytes in their messages.
+        /// Message size in bytes.
         size_bytes: Option<usize>,
     },
-    /// The fastest row that spins is faster than the fastest that sleeps.
+    /// The fastest busy-waiting benchmark is faster than the fastest blocking one.
     Spinning {
-        /// The row that spins.
+        /// Benchmark that busy-waits.
         spinner: NamedRow,
-        /// How many times as fast it is.
+        /// Factor by which it is faster.
         times: f64,
-        /// The row that sleeps.
+        /// Benchmark that blocks.
         sleeper: NamedRow,
-        /// Other rows that sleep and tie with it.
+        /// Number of other blocking benchmarks that tie with it.
         sleepers_tied: usize,
-        /// Bytes in their messages.
+        /// Message size in bytes.
         size_bytes: Option<usize>,
-        /// Processors that each keeps busy, the one that spins first.
+        /// CPUs that each keeps busy, the busy-waiting one first.
         processors_busy: [f64; 2],
     },
-    /// Shared memory is faster than anything else among rows that wait alike, and nowhere by more.
+    /// Shared memory is faster than other mechanisms with the same kind of wait strategy. This group has the largest
+    /// factor.
     Memory {
-        /// Which rows.
+        /// Common properties of the benchmarks.
         among: Alike,
-        /// The fastest over shared memory.
+        /// Fastest benchmark over shared memory.
         memory: NamedRow,
-        /// How many times as fast it is.
+        /// Factor by which it is faster.
         times: f64,
-        /// The fastest without.
+        /// Fastest benchmark without shared memory.
         rest: NamedRow,
-        /// Other rows without shared memory that tie with it.
+        /// Number of other benchmarks without shared memory that tie with it.
         rest_tied: usize,
     },
-    /// Shared memory ties with something else.
+    /// Shared memory ties with another mechanism.
     MemoryTies {
-        /// Which rows.
+        /// Common properties of the benchmarks.
         among: Alike,
-        /// The fastest over shared memory.
+        /// Fastest benchmark over shared memory.
         memory: NamedRow,
-        /// The fastest without.
+        /// Fastest benchmark without shared memory.
         rest: NamedRow,
     },
-    /// One way, a row that holds one message takes longer than one that holds several, and nowhere by more.
+    /// One way, a mechanism that holds one message is slower than one that holds several. This group has the largest
+    /// factor.
     OneAtATime {
-        /// Which rows.
+        /// Common properties of the benchmarks.
         among: Alike,
-        /// The fastest that holds one message.
+        /// Fastest benchmark that holds one message.
         one: NamedRow,
-        /// How many times as long it takes.
+        /// Factor by which it is slower.
         times: f64,
-        /// The fastest that holds several.
+        /// Fastest benchmark that holds several.
         several: NamedRow,
-        /// How many it holds.
+        /// Capacity of the latter.
         depth: Depth,
     },
-    /// Own programs and their peers use no CPU for most of their time.
+    /// Own programs and their peers use no CPU for most of the time.
     Waits {
-        /// Which.
+        /// The programs.
         programs: Vec<WaitingProgram>,
     },
     /// The core-to-core time had two levels.
     TwoLevels(Regimes),
-    /// Rows were measured with several numbers of pairs, receivers, senders or workers.
+    /// The benchmarks had several numbers of pairs, receivers, senders or workers.
     Growth(Growths),
 }
 
-/// An own program that waits for something else than its peer.
+/// Own program that waits for something other than its peer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WaitingProgram {
-    /// Its row, with the placement, and its median.
+    /// Benchmark with its placement and its median.
     pub row: NamedRow,
-    /// Share of the time in which none of its processes uses a CPU, 0 to 1.
+    /// Share of the time in which none of its processes uses a CPU, from 0 to 1.
     pub share: f64,
-    /// CPU time of all of its processes in an exchange, in nanoseconds.
+    /// CPU time of all its processes per exchange, in nanoseconds.
     pub cpu_ns: f64,
 }
 
-/// A row with its median.
+/// Benchmark with its median.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NamedRow {
-    /// Its name: `mechanism/wait`.
+    /// Name of the benchmark: `mechanism/wait`.
     pub row: String,
-    /// Its median, in nanoseconds.
+    /// Median in nanoseconds.
     pub p50_ns: f64,
 }
 
-/// All that these rows carry.
+/// Returns all findings of the benchmarks.
 pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Finding> {
     if rows.is_empty() {
         return Vec::new();
@@ -146,7 +148,7 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Findi
     let race = Race { groups, rows };
     if noise.level == Level::Unreliable {
         let waits = race.waits();
-        // What was compared side by side stands.
+        // Findings from adjusted comparisons within a group are valid on an unreliable machine.
         let within_a_group =
             [race.memory(), race.memory_that_ties(), race.one_at_a_time()].into_iter().flatten();
         let is_adjusted = rows.iter().any(|row| row.comparable.is_some_and(|found| found.adjusted));
@@ -164,7 +166,7 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Findi
     findings.into_iter().flatten().chain(race.waits()).collect()
 }
 
-/// Returns whether a bare pair that sleeps changed its pace after the time of a trial, if the rows have such pairs.
+/// Returns whether a blocking bare pair changed its pace after the time of a trial, if there are benchmarks of that kind.
 pub(crate) fn sleepers_that_change(
     noise: &[NoiseReading],
     groups: &[Group],
@@ -178,8 +180,8 @@ pub(crate) fn sleepers_that_change(
         .then_some(Finding::SleepersChange { first_ns, later_ns })
 }
 
-/// The rows that carry data, by group. Those at a pace or in a pattern of their own are left out:
-/// they answer another question.
+/// Benchmarks by group. Most findings use only those with a payload, the default pattern, one pair, and one message in
+/// flight as fast as possible. The others answer another question.
 struct Race<'a> {
     groups: &'a [Group],
     rows: &'a [Row],
@@ -196,19 +198,19 @@ impl<'a> Race<'a> {
         self.groups.iter().filter(|group| group.carries == Carries::Data).filter(plain)
     }
 
-    /// The rows of a group, the fastest first.
+    /// Returns the benchmarks of a group, the fastest first.
     fn members(&self, group: &Group) -> Vec<&'a Row> {
         self.rows.iter().filter(|row| row.group == group.name).collect()
     }
 
-    /// The group that differs from `group` in these two only.
+    /// Returns the group that differs from `group` only in these two properties.
     fn sibling(&self, group: &Group, placement: Placement, waiting: WaitKind) -> Option<&'a Group> {
         self.data_groups().find(|other| {
             (other.placement, other.waiting, other.size_bytes) == (placement, waiting, group.size_bytes)
         })
     }
 
-    /// Pairs of sleeping groups on two cores and on one, the smallest size first.
+    /// Returns pairs of blocking groups on two cores and on one core, the smallest size first.
     fn sleeping_pairs(&self) -> impl Iterator<Item = (&'a Group, &'a Group)> {
         let across =
             |group: &&Group| (group.placement, group.waiting) == (Placement::OtherCore, WaitKind::Sleeping);
@@ -217,7 +219,7 @@ impl<'a> Race<'a> {
             .filter_map(|group| Some((group, self.sibling(group, Placement::SameCore, WaitKind::Sleeping)?)))
     }
 
-    /// How much longer the same row takes when it must wake another core.
+    /// Compares benchmarks that wake another core with the same ones on one core.
     fn wake_up(&self) -> Option<Finding> {
         let (across, within) = self.sleeping_pairs().next()?;
         let within = self.members(within);
@@ -230,7 +232,7 @@ impl<'a> Race<'a> {
         Some(Finding::WakeUp { times: tidy(times), rows: ratios.len(), size_bytes: across.size_bytes })
     }
 
-    /// How much the choice of a mechanism matters to rows that sleep.
+    /// Finds how much the choice of a mechanism matters to blocking benchmarks.
     fn sleepers(&self) -> Option<Finding> {
         let (across, within) = self.sleeping_pairs().next()?;
         let size_bytes = across.size_bytes;
@@ -250,7 +252,7 @@ impl<'a> Race<'a> {
         })
     }
 
-    /// What spinning buys and what it costs.
+    /// Finds the gain and the cost of busy-waiting.
     fn spinning(&self) -> Option<Finding> {
         let pair = |spinners: &Group| {
             let sleepers = self.sibling(spinners, Placement::OtherCore, WaitKind::Sleeping)?;
@@ -274,14 +276,14 @@ impl<'a> Race<'a> {
         })
     }
 
-    /// Returns the fastest row over shared memory, the fastest over anything else that is known, and the number of other such rows
-    /// that tie with the latter, for each group.
+    /// Returns for each group the fastest benchmark over shared memory and the fastest over another known family. It also
+    /// returns the number of other such benchmarks that tie with the latter.
     fn memory_against_rest(&self) -> impl Iterator<Item = (&'a Group, &'a Row, &'a Row, usize)> {
         self.data_groups().filter_map(|group| {
             let members = self.members(group);
             let is_memory = |family| matches!(family, Family::Memory | Family::Library);
             let memory = members.iter().find(|row| row.family.is_some_and(is_memory))?;
-            // What an adapter's program sends through is not known here.
+            // The mechanism inside an adapter's program is unknown.
             let is_rest = |family| !is_memory(family) && family != Family::Adapter;
             let mut others = members.iter().copied().filter(|row| row.family.is_some_and(is_rest));
             let rest = others.next()?;
@@ -289,7 +291,7 @@ impl<'a> Race<'a> {
         })
     }
 
-    /// The largest gap between shared memory and the rest among rows that wait the same way.
+    /// Finds the largest gap between shared memory and the rest among benchmarks with the same wait strategy.
     fn memory(&self) -> Option<Finding> {
         let differ = |memory: &Row, rest: &Row| !memory.tied_with.contains(&rest.case.row());
         let compared = self.memory_against_rest().filter_map(|(group, memory, rest, tied)| {
@@ -307,7 +309,7 @@ impl<'a> Race<'a> {
         })
     }
 
-    /// Where shared memory gains nothing.
+    /// Finds a group in which shared memory gains nothing.
     fn memory_that_ties(&self) -> Option<Finding> {
         let ties = |memory: &Row, rest: &Row| memory.tied_with.contains(&rest.case.row());
         let (group, memory, rest, _) =
@@ -316,7 +318,7 @@ impl<'a> Race<'a> {
         Some(Finding::MemoryTies { among: Alike::of(group), memory, rest })
     }
 
-    /// Where room for one message makes both sides take turns.
+    /// Finds a mechanism whose capacity of one message makes both sides alternate.
     fn one_at_a_time(&self) -> Option<Finding> {
         let one_way = |group: &&Group| {
             group.pattern.is_stream()
@@ -345,8 +347,8 @@ impl<'a> Race<'a> {
 }
 
 impl Race<'_> {
-    /// Own programs that wait for something else than each other, such as a timer: processes that wake each other use CPU time
-    /// for most of an exchange.
+    /// Finds own programs that wait for something other than each other, such as a timer. Processes that wake each other
+    /// use CPU time for most of an exchange.
     fn waits(&self) -> Option<Finding> {
         const MOST_OF_THE_TIME: f64 = 0.9;
         let waiting = |row: &Row| {
@@ -367,12 +369,12 @@ impl NamedRow {
     }
 }
 
-/// Returns the number of `others` that tie with a row.
+/// Returns the number of `others` that tie with a benchmark.
 fn tied_with<'a>(row: &Row, others: impl Iterator<Item = &'a Row>) -> usize {
     others.filter(|other| row.tied_with.contains(&other.case.row())).count()
 }
 
-/// The slowest over the fastest, if they differ.
+/// Returns the ratio of the slowest to the fastest, if they differ.
 fn spread(rows: &[&Row]) -> Option<f64> {
     let (fast, slow) = rows.first().zip(rows.last())?;
     fast.differs_from(slow).then(|| slow.exchange.ns.p50 / fast.exchange.ns.p50)
@@ -387,7 +389,7 @@ mod tests {
     };
     use furlong_model::{Harness, Pattern, ProgramFacts, Wait};
 
-    /// What these rows say on a quiet machine.
+    /// Returns the findings of these benchmarks on a quiet machine.
     fn found(mut rows: Vec<Row>) -> Vec<Finding> {
         let groups = ranking::rank(&mut rows, &Harness::default(), by_median);
         let quiet = Verdict { level: Level::Quiet, reasons: vec![], core_to_core_ns: None, readings: 0 };
@@ -400,7 +402,7 @@ mod tests {
         rows.into_iter().zip(medians_ns).map(at).collect()
     }
 
-    /// Within 1 %, as histograms are.
+    /// Checks a value within 1 %, the accuracy of histograms.
     fn close(found: f64, expected: f64) {
         assert!((found / expected - 1.0).abs() < 0.01, "{found} is not {expected}");
     }

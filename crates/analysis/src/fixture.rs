@@ -1,4 +1,4 @@
-//! The runs of furlong-fixture for unit tests, which need the types of this crate, and rows made of them.
+//! Runs of furlong-fixture for unit tests, which need the types of this crate, and synthetic benchmarks.
 
 #[path = "../../fixture/src/runs/mod.rs"]
 mod runs;
@@ -8,7 +8,7 @@ pub use runs::*;
 use crate::{Comparable, Row, trials::MeasuredTrial};
 use furlong_model::{Placement, Wait};
 
-/// A row with an interval of ±1 %, of a known family.
+/// Returns a benchmark with an interval of ±1 %, of a known family.
 pub fn row(mechanism: &str, wait: Wait, placement: Placement, median_ns: f64) -> Row {
     let case = case(mechanism, wait, placement);
     let trials = [1.0, 0.99, 1.01].map(|factor| measurement(&case, median_ns * factor, 0));
@@ -19,7 +19,7 @@ pub fn row(mechanism: &str, wait: Wait, placement: Placement, median_ns: f64) ->
     Row::measure(&header(), &case, family(mechanism), &decoded.iter().collect::<Vec<_>>()).unwrap()
 }
 
-/// Compares rows by their medians and the intervals of these alone.
+/// Compares benchmarks by their medians and the intervals of these medians.
 pub fn by_median(rows: &[Row]) -> Vec<Option<Comparable>> {
     let of = |row: &Row| {
         let (median_ns, interval_ns) = (row.exchange.ns.p50, row.exchange.ns.median_ci95?);

@@ -1,9 +1,9 @@
-//! Rows that were measured with several numbers of pairs, receivers, senders or workers: up to which number all together do
-//! in proportion more, and what the figures say holds them then.
+//! Benchmarks with several numbers of pairs, receivers, senders or workers: the number up to which the total throughput is
+//! proportional, and what limits it beyond.
 //!
-//! All together do in a second what the busy processors do: the sum is the processors that are busy by the processor time of
-//! one exchange. So where the sum falls behind, either no more processors are to be had, or each exchange takes more of
-//! them, for which switches and the time in the kernel say why.
+//! The total throughput is the number of busy CPUs divided by the CPU time of an exchange. If it is less than proportional,
+//! either no more CPUs are available, or each exchange takes more CPU time. Context switches and kernel time explain the
+//! latter.
 
 use crate::exchange::{Cpu, Switches};
 use crate::trials::Trials;
@@ -13,98 +13,99 @@ use furlong_stats::{are_apart, distinct, median, median_interval, sort_by_key, t
 use serde::Serialize;
 use std::num::NonZeroU32;
 
-/// In proportion is what leaves each at least this share of what it did at the smallest number.
+/// Minimum throughput of each party, relative to the smallest number of parties, that counts as proportional.
 const IN_PROPORTION: f64 = 0.8;
-/// A processor, or a process, that does nothing for less time than the rest of this is busy.
+/// Minimum share of the time that a busy CPU or process is in use.
 const BUSY: f64 = 0.9;
-/// A factor below this is not worth a word.
+/// Minimum factor that is worth reporting.
 const WORTH_SAYING: f64 = 1.2;
-/// The most that a context switch costs, with the wake-up and the cold caches behind it: where more processor time is added for
-/// each switch that is, it is not switches that take it.
+/// Maximum cost of a context switch in nanoseconds, with the wake-up and the cold caches after it. If the additional CPU
+/// time per additional switch is larger, switches are not the reason.
 const MOST_OF_A_SWITCH_NS: f64 = 20_000.0;
 
-/// Rows that differ in nothing but what carries their messages, with more and more of what there are several of.
+/// Benchmarks that differ only in the mechanism, each with several numbers of parties.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Growths {
-    /// How their messages go.
+    /// Pattern of their messages.
     pub pattern: Pattern,
-    /// What else they have in common.
+    /// Other common properties.
     pub among: Alike,
-    /// Those of which figures say something.
+    /// Benchmarks with a result.
     pub rows: Vec<Growth>,
 }
 
-/// How a row grows.
+/// Growth of a benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Growth {
-    /// Its name: `mechanism/wait`.
+    /// Name of the benchmark: `mechanism/wait`.
     pub row: String,
-    /// The largest number with which each does about what it did with the smallest one.
+    /// Largest number with which each party has about the throughput of the smallest number.
     pub in_proportion_to: NonZeroU32,
-    /// The next number that was measured, with which each does less; `None` where there is none.
+    /// Next measured number, with which each party has less; `None` if it does not exist.
     pub beyond: Option<Beyond>,
 }
 
-/// What is different where a row no longer grows in proportion.
+/// Figures at the number with which a benchmark no longer grows in proportion.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Beyond {
-    /// The number.
+    /// Number of parties.
     pub parties: NonZeroU32,
-    /// All that figures show to hold it; nothing where no figure does.
+    /// All limits that the figures show; empty if they show none.
     pub held_by: Vec<Holds>,
 }
 
-/// What holds a row. Of an exchange it is what it has at the number before, which is still in proportion, and what it has now.
+/// Limit of a benchmark. It contains the figure per exchange at the previous number, which was still in proportion, and the
+/// current figure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Holds {
-    /// All processors that it may use are busy.
+    /// All available CPUs are busy.
     Processors {
-        /// How many there are.
+        /// Number of CPUs.
         processors: usize,
     },
-    /// The one process that all others exchange messages with is busy all the time, and can use one processor.
+    /// The process that exchanges messages with all others is busy all the time, on its one CPU.
     OneProcess {
-        /// Which one.
+        /// Role of the process.
         role: Role,
     },
-    /// Each exchange takes more processor time, and has more context switches.
+    /// Each exchange takes more CPU time, and has more context switches.
     Switches {
-        /// Before.
+        /// Previous figure.
         from: f64,
-        /// Now.
+        /// Current figure.
         to: f64,
     },
-    /// Each exchange takes more processor time, and makes more system calls.
+    /// Each exchange takes more CPU time, and makes more system calls.
     Calls {
-        /// Before.
+        /// Previous figure.
         from: f64,
-        /// Now.
+        /// Current figure.
         to: f64,
     },
-    /// Each exchange takes longer in the kernel, with no more switches and calls: a lock there, or its memory.
+    /// Each exchange takes longer in the kernel without more switches and calls: because of a lock or memory of the kernel.
     Kernel {
-        /// Before, in nanoseconds.
+        /// Previous figure, in nanoseconds.
         from_ns: f64,
-        /// Now.
+        /// Current figure, in nanoseconds.
         to_ns: f64,
     },
 }
 
-/// A row with one number, and what each of its trials says.
+/// Benchmark with one number of parties, and the figures of its trials.
 struct Point<'a> {
     row: &'a Row,
-    /// What one of them does in a second.
+    /// Exchanges per second of one party.
     each: Figure,
     switches: Figure,
     cpu_ns: Figure,
     kernel_ns: Figure,
     busy: Figure,
-    /// Of the process that there is one of: its processor time by all time. Nothing where there is no such process.
+    /// CPU time divided by elapsed time of the process that all others share; `None` without such a process.
     one_busy: Option<(Role, Figure)>,
 }
 
-/// A median over trials, with its interval.
+/// Median over trials, with its interval.
 struct Figure {
     median: f64,
     interval: Option<[f64; 2]>,
@@ -116,7 +117,7 @@ impl Figure {
         Some(Figure { median: median(&values)?, interval: median_interval(&values) })
     }
 
-    /// Both, where it is more than `other` for sure and by enough.
+    /// Returns both medians if this one is larger by [`WORTH_SAYING`] and the intervals do not overlap.
     fn more_than(&self, other: &Figure) -> Option<[f64; 2]> {
         let more = self.median > WORTH_SAYING * other.median && are_apart(self.interval, other.interval);
         more.then(|| [other, self].map(|figure| tidy(figure.median)))
@@ -154,27 +155,28 @@ impl<'a> Point<'a> {
         })
     }
 
-    /// Whether each does about as much as where there are fewest; `None` where figures do not tell.
+    /// Whether each party has about the throughput of the smallest number; `None` if the intervals overlap.
     fn is_in_proportion(&self, fewest: &Point) -> Option<bool> {
         let keeps = self.each.median >= IN_PROPORTION * fewest.each.median;
         (keeps || are_apart(self.each.interval, fewest.each.interval)).then_some(keeps)
     }
 
-    /// What holds it, where the number before was still in proportion.
+    /// Returns the limits, if the previous number was still in proportion.
     fn held_by(&self, before: &Point) -> Vec<Holds> {
         let processors = distinct(&self.row.processors).len();
-        // Where the scheduler chooses, nobody knows which ones a row may use.
+        // If the scheduler chooses, the CPUs that a benchmark may use are unknown.
         let is_pinned = self.row.case.placement != Placement::Free;
         let all_busy = is_pinned && self.busy.is_at_least(BUSY * processors as f64);
         let one_busy = self.one_busy.as_ref().filter(|(_, busy)| !all_busy && busy.is_at_least(BUSY));
-        // What takes no more processor time is no reason, however much more of it there is.
+        // A figure without additional CPU time is not a reason, however much it grows.
         let added_ns = self.cpu_ns.more_than(&before.cpu_ns).map(|[from, to]| to - from);
         let explains =
             |[from, to]: &[f64; 2]| added_ns.is_some_and(|ns| ns <= MOST_OF_A_SWITCH_NS * (to - from));
         let switches = self.switches.more_than(&before.switches).filter(explains);
         let calls = before.row.system_calls().zip(self.row.system_calls()).map(|(from, to)| [from, to]);
         let calls = calls.filter(|[from, to]| added_ns.is_some() && *to > WORTH_SAYING * from);
-        // Who tries again instead of sleeping calls as often as there is nothing: only a count tells what is behind it.
+        // A role that retries instead of blocking makes calls at an unknown rate. Only a count shows whether the calls
+        // grow.
         let calls_are_known =
             self.row.case.wait.kind() == WaitKind::Sleeping || self.row.system_calls().is_some();
         let kernel_alone = added_ns.is_some() && calls_are_known && switches.is_none() && calls.is_none();
@@ -193,7 +195,7 @@ impl<'a> Point<'a> {
 }
 
 impl Growth {
-    /// Of a row at ascending numbers; `None` where its figures do not say how far it grows.
+    /// Computes the growth of a benchmark from ascending numbers; `None` if its figures are not significant.
     fn of(points: &[Point]) -> Option<Growth> {
         let [fewest, more @ ..] = points else { return None };
         let mut last = fewest;
@@ -214,9 +216,9 @@ impl Growth {
 }
 
 impl Growths {
-    /// Those of all rows that were measured with two numbers or more, in the order of their first rows.
+    /// Returns the growth of all benchmarks with at least two numbers, in the order of their first appearance.
     pub(crate) fn all(rows: &[Row], trials: &Trials) -> Vec<Growths> {
-        // A rate says how much is done, and not the row.
+        // A fixed rate determines the throughput, so the benchmark does not.
         let grows = |row: &&Row| {
             !row.case.pattern().waits_for_several()
                 && row.case.exchange.stall().is_none()
@@ -252,7 +254,7 @@ impl Growths {
     }
 }
 
-/// Each once.
+/// Returns each name once.
 fn in_order(names: Vec<String>) -> Vec<String> {
     let mut known: Vec<String> = Vec::new();
     for name in names {
@@ -269,23 +271,23 @@ mod tests {
     use crate::{DecodedRun, Finding, Run, fixture};
     use furlong_model::{Case, Outcome, Record, RoleTally, Trial, Wait};
 
-    /// What all together do in a second, and what an exchange uses, with one number of them.
+    /// Total throughput and costs per exchange, with one number of parties.
     #[derive(Clone, Copy)]
     struct Made {
         parties: u32,
-        /// The median time of an exchange of each, in nanoseconds.
+        /// Median time of an exchange of each party, in nanoseconds.
         ns: f64,
-        /// Processors that all keep busy.
+        /// CPUs that all parties keep busy.
         busy: f64,
-        /// Context switches of an exchange.
+        /// Context switches per exchange.
         switches: f64,
-        /// By how much the trials differ.
+        /// Spread of the trials.
         spread: f64,
     }
 
     const ONE: Made = Made { parties: 1, ns: 5_000.0, busy: 0.4, switches: 2.0, spread: 0.01 };
 
-    /// The trials of `made`, all in the kernel.
+    /// Returns the trials of `made`, with all CPU time in the kernel.
     fn trials(case: &Case, made: Made) -> Vec<Record> {
         let case = case.clone().of_several(NonZeroU32::new(made.parties).unwrap());
         let trial = |number: u32| {
@@ -328,7 +330,7 @@ mod tests {
         growths.pop().map(|mut growths| growths.rows.remove(0))
     }
 
-    /// Up to which number, at which one it ends, and by what.
+    /// Returns the largest number in proportion, the next number, and its limits.
     fn ended(case: &Case, all: &[Made]) -> (u32, u32, Vec<Holds>) {
         let growth = grown(case, all).unwrap();
         let beyond = growth.beyond.unwrap();
@@ -371,7 +373,7 @@ mod tests {
         assert!((to_ns / from_ns - 3.0).abs() < 0.1, "{held:?}");
         let spins = fixture::case("pipe", Wait::Spin, Placement::Free);
         assert_eq!(ended(&spins, &[ONE, two]).2, [], "attempts that find nothing are in the kernel too");
-        // Counted, it is known whether calls grow.
+        // With a count, the growth of the calls is known.
         let counted = |calls: [u64; 2]| {
             let mut records = [trials(&spins, ONE), trials(&spins, two)].concat();
             for (parties, calls) in [1, 2].into_iter().zip(calls) {
@@ -411,7 +413,7 @@ mod tests {
         let two = Made { parties: 2, busy: 0.8, ..ONE };
         let all = grown(&pairs(), &[ONE, two]).unwrap();
         assert_eq!((all.row.as_str(), all.in_proportion_to.get(), all.beyond), ("pipe/block", 2, None));
-        // Less than in proportion, but trials differ by more than that.
+        // The throughput is less than proportional, but the trials differ by more than that.
         assert_eq!(grown(&pairs(), &[ONE, Made { ns: 7_000.0, spread: 0.3, ..two }]), None);
         assert_eq!(grown(&pairs(), &[ONE]), None);
     }

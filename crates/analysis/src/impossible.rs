@@ -1,26 +1,27 @@
-//! Figures that no machine can have measured: a record with one comes from no furlong, and would be printed as it is.
+//! Detection of figures that no machine can have measured. furlong does not write them, and they would be printed
+//! unchanged.
 
 use furlong_model::{
     CostReading, Experiment, HandoverMeasurement, Harness, NoiseReading, Record, impossible_in_text,
 };
 use std::ops::RangeInclusive;
 
-/// A second in nanoseconds: no reading of the clock takes as long.
+/// One second in nanoseconds. No reading of the clock takes as long.
 const SECOND_NS: f64 = 1e9;
 
-/// An hour in nanoseconds: nothing that is measured by itself takes as long.
+/// One hour in nanoseconds. No single measurement takes as long.
 const HOUR_NS: f64 = 3600.0 * SECOND_NS;
 
-/// The most that a published figure may be.
+/// Maximum published figure.
 const MOST_PUBLISHED: f64 = 1e15;
 
-/// Returns the first figure or name in a record that cannot be, with its key; `None` if there is none. `text` is the record's
-/// line, in which every figure of every kind of record is looked at.
+/// Returns the first impossible figure or name in a record, with its key; `None` if there is none. `text` is the line of
+/// the record, in which every figure of every kind of record is checked.
 pub(crate) fn impossible_figure(record: &Record, text: &[u8]) -> Option<String> {
     impossible_in_text(text).or_else(|| impossible_in(record))
 }
 
-/// Bounds of figures whose meaning is narrower than their unit.
+/// Checks figures whose meaning is narrower than their unit.
 fn impossible_in(record: &Record) -> Option<String> {
     match record {
         Record::Run(header) => of_harness(&header.harness),
@@ -53,12 +54,12 @@ fn of_noise(reading: &NoiseReading) -> Option<String> {
     figures.into_iter().find_map(|(name, figure, most)| outside(name, figure?, 0.0..=most))
 }
 
-/// What is found by subtraction may be a little less than nothing.
+/// A cost that is a difference may be slightly negative.
 fn of_costs(reading: &CostReading) -> Option<String> {
     reading.figures.iter().find_map(|figure| outside("ns", figure.ns, -SECOND_NS..=HOUR_NS))
 }
 
-/// Its times are parts of the whole, and each role has one thread.
+/// The times are parts of the elapsed time, and each role has one thread.
 fn of_handover(handover: &HandoverMeasurement) -> Option<String> {
     let elapsed_ns = handover.elapsed_ns as f64;
     let parts = handover.repetitions.iter().map(|times| times.write_ns as f64 + times.read_ns as f64);

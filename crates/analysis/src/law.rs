@@ -1,12 +1,12 @@
-//! The laws that a row must obey before its speed may be shown. A row that breaks one is void.
+//! Laws that a benchmark must obey before its speed is shown. A benchmark that breaks one is void.
 
 use serde::Serialize;
 
-/// What no true figure can break.
+/// Law that correct figures cannot break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Law {
-    /// The record holds every figure that a speed needs.
+    /// The record contains every figure that a speed needs.
     CompleteRecord,
     /// Messages were checked byte by byte.
     Verified,
@@ -14,26 +14,26 @@ pub enum Law {
     BothRolesCountTheSame,
     /// The counts and times of each role are possible in the time of the trial.
     RoleFigures,
-    /// The roles ran on the processors that were asked for.
+    /// The roles ran on the requested CPUs.
     Placement,
-    /// The roles wrote and read messages where it was asked.
+    /// The roles accessed messages as requested.
     Access,
-    /// Several pairs were measured at the same moment.
+    /// Several pairs were measured in parallel.
     SameTime,
     /// The roles kept no more CPUs busy than they ran on.
     CpusBusy,
-    /// Rate times mean latency is the number of messages in flight; for a paced row, rate and latency fit the pace.
+    /// Rate times mean latency is the number of messages in flight. With a fixed rate, rate and latency fit that rate.
     LittlesLaw,
-    /// The median is a step of the clock or more.
+    /// The median is at least one step of the clock.
     ClockTick,
-    /// A message to another core takes no less than a cache line does.
+    /// A message to another core takes at least as long as a cache line.
     CacheLineFloor,
     /// The mechanism made the system calls that it declares, as often as it declares.
     DeclaredCalls,
 }
 
 impl Law {
-    /// The name in records.
+    /// Returns the name in records.
     pub const fn name(self) -> &'static str {
         match self {
             Law::CompleteRecord => "complete-record",
@@ -52,22 +52,22 @@ impl Law {
     }
 }
 
-/// A law broken, and how.
+/// Broken law with the details.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Breach {
-    /// Which.
+    /// The law.
     pub law: Law,
-    /// With figures, in words that need no context.
+    /// Description with figures, in words that need no context.
     pub reason: String,
 }
 
 impl Breach {
-    /// `law` is broken because of `reason`.
+    /// Creates the breach of `law` with a `reason`.
     pub(crate) fn new(law: Law, reason: impl Into<String>) -> Self {
         Breach { law, reason: reason.into() }
     }
 
-    /// Says in which trial, counted from 0, it happened.
+    /// Adds the number of the trial, counted from 0, to the reason.
     pub(crate) fn in_trial(self, number: u32) -> Self {
         Breach { reason: format!("trial {}: {}", u64::from(number) + 1, self.reason), ..self }
     }

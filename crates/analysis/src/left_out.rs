@@ -1,28 +1,28 @@
-//! What the model leaves out, where a row shows it.
+//! Factors outside the model, if a benchmark shows them.
 
 use crate::{Row, checks::on_two_processors};
 use furlong_model::WaitKind;
 use serde::Serialize;
 
-/// An error above this is more than the costs' own.
+/// Minimum error that exceeds the error of the costs.
 pub(crate) const FAR: f64 = 0.2;
 
-/// Something that the model does not know.
+/// Factor outside the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LeftOut {
-    /// The two roles work at the same time.
+    /// The two roles work in parallel.
     Overlap,
-    /// Something takes time: buffers that one core frees and the other takes, or a cold cache.
+    /// An unknown cost: buffers that one core frees and the other allocates, or a cold cache.
     BuffersOrColdCache,
-    /// Something takes time, such as a cold cache.
+    /// An unknown cost, such as a cold cache.
     ColdCache,
-    /// Of a program with a loop of its own: what is added up takes place at the same time in part.
+    /// Parts that are added up partly run in parallel, in a program with its own loop.
     AtTheSameTime,
 }
 
-/// What would make a row so much faster or slower than explained; `error` is explained by measured, less 1. `None`
-/// for a row that is explained, or where nothing fits.
+/// Returns the factor that fits the error of the explanation. `error` is explained divided by measured, less 1. Returns
+/// `None` if the explanation is close enough or no factor fits.
 pub(crate) fn left_out(row: &Row, error: f64) -> Option<LeftOut> {
     let on_two_cores = on_two_processors(row.case.placement);
     let sleeps = row.case.wait.kind() == WaitKind::Sleeping;

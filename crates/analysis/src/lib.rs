@@ -1,8 +1,8 @@
-//! Judges furlong's records, from any machine on any machine.
+//! Analysis of furlong's records, from any machine on any machine.
 //!
-//! Measuring and judging meet only through records: this crate measures nothing and knows no operating
-//! system. A run is read ([`Run::read`]) or built ([`Run::from_records`]), and decoded and judged once ([`DecodedRun::of`]) for
-//! all that is computed of it; `furlong-render` makes text of what is found.
+//! Measurement and analysis are connected only by records: this crate measures nothing and runs on every system. A run
+//! is read ([`Run::read`]) or built ([`Run::from_records`]). [`DecodedRun::of`] decodes and checks it once for all
+//! computations. `furlong-render` prints the results as text.
 //!
 //! ```no_run
 //! use furlong_analysis::{DecodedRun, Run};
@@ -28,7 +28,7 @@ mod count;
 mod count_summary;
 mod declared;
 mod decoded_run;
-// The tests of furlong-stats draw from the same distributions.
+// The tests of furlong-stats draw from these distributions too.
 #[cfg(test)]
 #[allow(dead_code)]
 #[path = "../../stats/src/fixture/source.rs"]

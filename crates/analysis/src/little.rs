@@ -1,22 +1,22 @@
-//! Little's law: rate times mean latency is the number of messages in flight. A clock that leaves out part of a
-//! round trip, or counts some twice, breaks it.
+//! Little's law: rate times mean latency is the number of messages in flight. A clock that omits part of a round trip, or
+//! counts some twice, breaks it.
 
 use crate::{Law, law::Breach};
 use furlong_model::{Arrival, Case, Measurement, Unit, format_ns};
 use furlong_stats::Distribution;
 
-/// How far two ways to the same time may be apart, as a share of the time a round trip takes by rate.
+/// Tolerance between two computations of a time, as a share of the time per round trip by rate.
 const TOLERANCE: f64 = 0.05;
-/// Samples are whole nanoseconds, so a mean can be off by as much, in nanoseconds.
+/// Maximum error of a mean in nanoseconds, because samples are whole nanoseconds.
 const ROUNDING_NS: f64 = 1.0;
-/// How much sooner than asked messages may follow each other, as a share of what was asked.
+/// Tolerance for early messages, as a share of the requested interval.
 const EARLY: f64 = 0.01;
 
-/// Checks one trial of a case; it has round trips.
+/// Checks one trial of a case. The trial must have round trips.
 pub(crate) fn obeys_little(case: &Case, trial: &Measurement, times: &Distribution) -> Result<(), Breach> {
     let (by_rate_ns, mean_ns) = (by_rate_ns(case, trial), times.mean_ns());
     let kept = match case.arrival {
-        // How many arrive is measured by itself, at the other end than the times.
+        // Received messages are counted separately, at the end that does not measure the times.
         Arrival::ClosedLoop if case.pattern().is_to_several() => Ok(()),
         Arrival::ClosedLoop => window_in_flight(by_rate_ns, mean_ns + edges_ns(trial), case),
         Arrival::ThinkTime(think_time_ns) => gap_fits(by_rate_ns, mean_ns, think_time_ns as f64),
@@ -25,8 +25,8 @@ pub(crate) fn obeys_little(case: &Case, trial: &Measurement, times: &Distributio
     kept.map_err(|how| Breach::new(Law::LittlesLaw, format!("it breaks Little's law: {how}")))
 }
 
-/// The time of a round trip by what was done in the time. Of several pairs that follow answers at once, each counts by its own
-/// time, so those that did little do too.
+/// Returns the time of a round trip by the rate. Several pairs without a fixed rate count with their own times, so that
+/// slow pairs have their full weight.
 fn by_rate_ns(case: &Case, trial: &Measurement) -> f64 {
     let links = case.links().get();
     let elapsed_ns = if case.arrival.is_closed_loop() && trial.parts.len() == links as usize {
@@ -37,8 +37,8 @@ fn by_rate_ns(case: &Case, trial: &Measurement) -> f64 {
     elapsed_ns / trial.round_trips as f64
 }
 
-/// The least and the most that the mean of a trial's times can be if its window was in flight, in nanoseconds; `None` where the
-/// law says nothing of it.
+/// Returns the bounds of the mean of a trial's times in nanoseconds, if its window was in flight; `None` if the law does
+/// not apply.
 pub(crate) fn mean_bounds_ns(case: &Case, trial: &Measurement) -> Option<[f64; 2]> {
     if !case.arrival.is_closed_loop() || case.pattern().is_to_several() {
         return None;
@@ -48,15 +48,15 @@ pub(crate) fn mean_bounds_ns(case: &Case, trial: &Measurement) -> Option<[f64; 2
     Some([-1.0, 1.0].map(|side| middle + side * window * (TOLERANCE * by_rate_ns + ROUNDING_NS)))
 }
 
-/// What the mean of the times lacks of those messages that were outstanding as the measured part ended, less what it has
-/// too much of those that were as it began.
+/// Returns the correction of the mean for messages that were in flight at the ends of the measured part. It is the missing
+/// time at the end, less the excess time at the beginning.
 fn edges_ns(trial: &Measurement) -> f64 {
     trial
         .outstanding_ns
         .map_or(0.0, |[before, after]| (after as f64 - before as f64) / trial.round_trips as f64)
 }
 
-/// The next message follows an answer at once, so that a window is in flight.
+/// Checks that a window is in flight, because the next message follows an answer at once.
 fn window_in_flight(by_rate_ns: f64, mean_ns: f64, case: &Case) -> Result<(), String> {
     let window = f64::from(case.window().get());
     if (mean_ns / window - by_rate_ns).abs() <= TOLERANCE * by_rate_ns + ROUNDING_NS {
@@ -71,7 +71,7 @@ fn window_in_flight(by_rate_ns: f64, mean_ns: f64, case: &Case) -> Result<(), St
     ))
 }
 
-/// Round trip and gap follow each other. A gap may last longer than asked, so that only one side can be checked.
+/// Checks that round trip and gap fit one after the other. A gap may be longer than requested, so only one side is checked.
 fn gap_fits(by_rate_ns: f64, mean_ns: f64, think_time_ns: f64) -> Result<(), String> {
     if mean_ns + think_time_ns <= by_rate_ns * (1.0 + TOLERANCE) + ROUNDING_NS {
         return Ok(());
@@ -84,8 +84,8 @@ fn gap_fits(by_rate_ns: f64, mean_ns: f64, think_time_ns: f64) -> Result<(), Str
     ))
 }
 
-/// Latency is from the time at which a message was due, so it may exceed the interval, and late messages catch up.
-/// Over a whole trial none may be sent before it was due.
+/// Checks that no message was early over the whole trial. Latency counts from the time at which a message was due, so it
+/// may exceed the interval, and late messages catch up.
 fn not_early(by_rate_ns: f64, interval_ns: f64) -> Result<(), String> {
     if by_rate_ns >= interval_ns * (1.0 - EARLY) {
         return Ok(());
@@ -100,7 +100,7 @@ mod tests {
     use crate::fixture::{case, decoded, measurement};
     use furlong_model::{Placement, Wait};
 
-    /// What is said of 2000 round trips of about 53 us each that took this long each by rate.
+    /// Returns the breach for 2000 round trips of about 53 us each that took `by_rate_ns` each by rate.
     fn breach(arrival: Arrival, by_rate_ns: u64) -> Option<String> {
         breach_of(Case { arrival, ..case("pipe", Wait::Block, Placement::OtherCore) }, by_rate_ns)
     }
@@ -141,7 +141,7 @@ mod tests {
         let case = case("pipe", Wait::Block, Placement::OtherCore).of_window(window);
         let mut trial = measurement(&case, 52_000.0, 0);
         let times = decoded(&trial);
-        // Of 2000 messages of 53 us each: so much more time was spent on others that were answered later.
+        // 2000 messages of 53 us each. The remaining time was spent on other messages, which were answered later.
         trial.elapsed_ns = trial.round_trips * 53_000 / 8 * 3 / 2;
         let mut obeys = |outstanding_ns: Option<[u64; 2]>| {
             trial.outstanding_ns = outstanding_ns;
@@ -160,7 +160,7 @@ mod tests {
         let times = decoded(&trial);
         assert_eq!((trial.round_trips, trial.parts.len()), (2000, 2));
         let mut obeys = |first_ns: u64, second_ns: u64| {
-            // One waits for nearly all of its time. The rate of both is the sum of their rates.
+            // One pair waits for nearly all of its time. The rate of both is the sum of their rates.
             for (part, (round_trips, elapsed_ns)) in
                 trial.parts.iter_mut().zip([(1, first_ns), (1999, second_ns)])
             {

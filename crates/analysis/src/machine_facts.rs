@@ -1,11 +1,11 @@
-//! The facts of a machine that a figure depends on, by name: always the same in the same order.
+//! Facts of a machine that affect figures, by name. Names and order are fixed.
 
 use furlong_model::{Machine, format_bytes};
 
-/// What stands for a fact that was not recorded.
+/// Value of a fact that was not recorded.
 pub(crate) const UNKNOWN: &str = "unknown";
 
-/// Those with a value each.
+/// Returns the facts with their values.
 pub(crate) fn machine_facts(machine: &Machine) -> Vec<(&'static str, String)> {
     let known = |fact: &Option<String>| fact.clone().unwrap_or_else(|| UNKNOWN.to_owned());
     let yes_or_no = |fact: bool| if fact { "yes" } else { "no" }.to_owned();

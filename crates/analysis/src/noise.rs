@@ -1,12 +1,12 @@
-//! Whether the machine was quiet enough for its figures to mean anything.
+//! Verdict on the noise of a machine, which decides whether its figures are meaningful.
 //!
-//! Readings are taken before, between and after trials. The direct probes (spin, core to core) run while no
-//! role does, so every reading of theirs counts. Load and pressure count what the run itself does, so only the
-//! first reading of theirs says anything about others. Steal and throttling count on, so their difference
-//! over the whole run counts. `furlong doctor` judges a few readings by the same function as a run does.
+//! Readings are taken before, between and after trials. The direct probes (spin, core to core) run while no role does, so
+//! all of their readings count. Load and pressure include the run itself, so only their first reading counts. Steal and
+//! throttling are counters, so their difference over the whole run counts. `furlong doctor` judges a few readings with the
+//! same function as a run.
 //!
-//! What others take is judged by time and not by the number of switches: kernel threads interrupt a spinning process a hundred
-//! times per second on an idle machine, for microseconds each.
+//! Preemption is judged by time and not by the number of switches. On an idle machine, kernel threads interrupt a process
+//! that busy-waits a hundred times per second, for microseconds each.
 
 use crate::{
     Run,
@@ -19,31 +19,31 @@ use serde::{Deserialize, Serialize};
 /// Share of time that processes which never wait lost to others: 1 % moves a median by less than an interval's ±5 %. Of trials on
 /// an idle virtual machine, 0.1 to 0.6 % was lost.
 const SPIN_LOST: Bounds = Bounds { noisy: 0.01, unreliable: 0.05 };
-/// Share of time that the hypervisor gave to others: it arrives in slices that no trial can see coming.
+/// Share of time that the hypervisor used for others. It occurs in slices that a trial cannot predict.
 const STEAL: Bounds = Bounds { noisy: 0.005, unreliable: 0.05 };
 /// Largest core-to-core time over the smallest: the host moves virtual cores between cores of one socket
 /// (1.5 and less is common) and between hardware threads of one core (3 and more).
 const CORE_TO_CORE: Bounds = Bounds { noisy: MOVED, unreliable: 3.0 };
-/// How many times apart two core-to-core times are, at least, if the host moved a core in between.
+/// Minimum ratio of two core-to-core times that shows that the host moved a core.
 pub(crate) const MOVED: f64 = 1.5;
-/// Percentage of the 10 s before the run in which some process waited for a processor.
+/// Percentage of the 10 s before the run in which a process waited for a CPU.
 const PRESSURE: f64 = 20.0;
-/// Below this pressure, the processors were free just before the run, whatever the last minute was like.
+/// Maximum pressure at which the CPUs were free just before the run, regardless of the last minute.
 const NO_PRESSURE: f64 = 5.0;
-/// Runnable processes for each processor in the minute before the run.
+/// Runnable processes per CPU in the minute before the run.
 const LOAD: f64 = 0.5;
 /// Time that the probe of one reading watches both CPUs, in nanoseconds.
 const PROBED_NS: f64 = 20e6;
-/// Of this number of probes or more, the worst does not count: one hiccup in 10 ms is 10 %.
+/// Minimum number of probes for ignoring the worst one: a disturbance of 1 ms in a probe of 10 ms is 10 %.
 const PROBES: usize = 3;
 /// CPUs that a benchmark keeps busy if it can.
 const BUSY_CPUS: usize = 2;
-/// Interval that a quiet machine stays within, as a share of the median.
+/// Maximum distance of an interval's ends on a quiet machine, as a share of the median.
 const WIDE: f64 = 0.05;
-/// Share of rows that may be wider by chance.
+/// Share of benchmarks that may have wider intervals by chance.
 const WIDE_ROWS: f64 = 0.25;
 
-/// How far a figure may go.
+/// Limits of a figure.
 struct Bounds {
     noisy: f64,
     unreliable: f64,
@@ -59,20 +59,20 @@ impl Bounds {
     }
 }
 
-/// How quiet the machine was.
+/// Noise level of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// Nothing was seen that would move a figure.
+    /// No observed disturbance affects the figures.
     Quiet,
-    /// Figures may be off by more than their intervals say.
+    /// Errors of the figures may exceed their intervals.
     Noisy,
-    /// Figures should not be used.
+    /// The figures should not be used.
     Unreliable,
 }
 
 impl Level {
-    /// The name in records.
+    /// Returns the name in records.
     pub const fn name(self) -> &'static str {
         match self {
             Level::Quiet => "quiet",
@@ -82,95 +82,95 @@ impl Level {
     }
 }
 
-/// How quiet the machine was during a run, and why one thinks so.
+/// Noise level of a machine during a run, with the reasons.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// The worst of all reasons.
+    /// Worst level of all reasons.
     pub level: Level,
-    /// What was seen, the worst first; empty on a quiet machine.
+    /// Observed disturbances, the worst first; empty on a quiet machine.
     #[serde(rename = "reasons_data", default)]
     pub reasons: Vec<Disturbance>,
-    /// The bare round trip of one cache line between two cores; `None` if it was never read.
+    /// Bare round trip of one cache line between two cores; `None` without a reading.
     pub core_to_core_ns: Option<CoreToCore>,
-    /// Readings that this rests on.
+    /// Number of readings.
     pub readings: usize,
 }
 
-/// The bare core-to-core round trip over all readings, in nanoseconds.
+/// Bare core-to-core round trip over all readings, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CoreToCore {
-    /// The shortest.
+    /// Shortest reading.
     pub min: f64,
-    /// The middle.
+    /// Median reading.
     pub median: f64,
-    /// The longest.
+    /// Longest reading.
     pub max: f64,
 }
 
-/// Something that disturbs what is measured.
+/// Disturbance of measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Disturbance {
-    /// Others took time from processes that never wait.
+    /// Other processes used time of processes that never wait.
     SpinLost {
-        /// The share of their time, 0 to 1.
+        /// Share of the time, from 0 to 1.
         share: f64,
     },
-    /// The hypervisor gave time to others.
+    /// The hypervisor used time for others.
     Stolen {
-        /// The share of all time, 0 to 1.
+        /// Share of the total time, from 0 to 1.
         share: f64,
     },
     /// The control group may use fewer CPUs than benchmarks keep busy.
     Quota {
-        /// CPUs whose time it may use.
+        /// Number of CPUs that the quota allows.
         cpus: f64,
-        /// CPUs that a benchmark keeps busy.
+        /// Number of CPUs that a benchmark keeps busy.
         needed: usize,
     },
     /// The control group ran out of quota.
     Throttled {
-        /// How often.
+        /// Number of throttled periods.
         periods: u64,
     },
-    /// The time between two cores changed, so the host moved one of them.
+    /// The time between two cores changed, because the host moved one of them.
     CoreMoved {
-        /// The shortest bare round trip between them, in nanoseconds.
+        /// Shortest bare round trip between them, in nanoseconds.
         min_ns: f64,
-        /// The longest.
+        /// Longest bare round trip, in nanoseconds.
         max_ns: f64,
     },
-    /// Processes waited for a processor before the run.
+    /// Processes waited for a CPU before the run.
     Pressure {
-        /// In so many per cent of the 10 s before it.
+        /// Percentage of the 10 s before the run.
         percent: f64,
     },
     /// Processes were runnable before the run.
     Load {
-        /// How many in the minute before it, on average.
+        /// Average number of runnable processes in the minute before the run.
         load: f64,
-        /// On so many processors.
+        /// Number of CPUs.
         processors: usize,
     },
     /// Intervals are wide.
     WideIntervals {
-        /// Of so many rows.
+        /// Number of benchmarks with wide intervals.
         wide: usize,
-        /// Among so many.
+        /// Number of all benchmarks in the count.
         rows: usize,
-        /// They are farther than this share from the median.
+        /// Share of the median that the wide intervals exceed.
         limit: f64,
-        /// Rows that are not among them, because they spin on one core.
+        /// Benchmarks that busy-wait on one core, which are not in the count.
         #[serde(default, skip_serializing_if = "is_zero")]
         not_counted: usize,
     },
 }
 
-/// Something seen, and how bad it is.
+/// Observed disturbance with its level.
 type Seen = Option<(Level, Disturbance)>;
 
 impl Verdict {
-    /// Judges the run of these trials, in which rows were measured with these uncertainties of their medians.
+    /// Returns the verdict on the run of these trials. `uncertainties` are those of the medians of its benchmarks.
     pub(crate) fn of<'a>(
         run: &Run,
         trials: &Trials,
@@ -198,7 +198,7 @@ fn worst_first(seen: impl IntoIterator<Item = (Level, Disturbance)>) -> Vec<(Lev
     seen
 }
 
-/// What was seen in readings and trials, quiet or not.
+/// Returns the observations in readings and trials, including quiet ones.
 fn judged(
     readings: &[NoiseReading],
     processors: usize,
@@ -207,7 +207,7 @@ fn judged(
     let throttled = throttling(readings);
     let quota = quota(readings, processors).filter(|_| trials.is_none());
     let seen = [
-        // What a quota took is in no process's time either.
+        // Time beyond a quota is missing in the CPU time of every process, too.
         spin_lost(readings, trials).filter(|_| throttled.is_none()),
         steal(readings),
         quota.or(throttled),
@@ -218,13 +218,13 @@ fn judged(
 }
 
 impl CoreToCore {
-    /// From times in ascending order.
+    /// Computes the figures from times in ascending order.
     fn of(times: &[f64]) -> Option<Self> {
         Some(CoreToCore { min: *times.first()?, median: median(times)?, max: *times.last()? })
     }
 }
 
-/// All core-to-core times that were read, in ascending order.
+/// Returns all core-to-core readings, in ascending order.
 pub(crate) fn core_to_core_times(readings: &[NoiseReading]) -> Vec<f64> {
     let times = readings.iter().filter_map(|reading| reading.core_to_core_ns);
     let mut times: Vec<f64> = times.filter(|time| time.is_finite() && *time > 0.0).collect();
@@ -232,8 +232,8 @@ pub(crate) fn core_to_core_times(readings: &[NoiseReading]) -> Vec<f64> {
     times
 }
 
-/// A move that lasts shows in a quarter of the readings, and makes trials before and after it different things.
-/// A few readings that stand alone are hiccups: they are said, and medians stand them.
+/// A lasting move affects a quarter of the readings, so that trials before and after it are not comparable. A few isolated
+/// readings are noise: they are reported, and medians tolerate them.
 fn moved(times: &[f64]) -> Seen {
     let ratio = |outer: usize| Some(times.get(times.len().checked_sub(1 + outer)?)? / times.get(outer)?);
     let persistent = CORE_TO_CORE.level(ratio(times.len() / 4)?);
@@ -242,8 +242,8 @@ fn moved(times: &[f64]) -> Seen {
     Some((level, Disturbance::CoreMoved { min_ns, max_ns }))
 }
 
-/// Both what the probes lost and what trials did that never leave a CPU idle, by time: a probe watches 10 ms, and a trial as
-/// long as it is.
+/// Combines the lost time of the probes and of the trials that never leave a CPU idle. The weight is the time: a probe
+/// takes 10 ms, and a trial its whole duration.
 fn spin_lost(readings: &[NoiseReading], trials: Option<&Trials>) -> Seen {
     let share = share(probes(readings).into_iter().chain(trials.into_iter().flat_map(busy_trials)))?;
     Some((SPIN_LOST.level(share), Disturbance::SpinLost { share: tidy(share) }))
@@ -271,8 +271,8 @@ fn busy_trials<'a>(trials: &'a Trials) -> impl Iterator<Item = Lost> + 'a {
     trials.by_case().flat_map(of_case)
 }
 
-/// What the roles of a trial lost of the time of their CPUs; `None` if these may have been idle. They are not if each role spins,
-/// or if both take turns on one CPU. An interruption is in no role's processor time, whoever made it.
+/// Returns the CPU time that the roles of a trial lost; `None` if their CPUs may have been idle. They are not idle if each
+/// role busy-waits, or if both alternate on one CPU. An interruption is in no role's CPU time, regardless of its origin.
 pub(crate) fn lost_ns(case: &Case, trial: &Measurement) -> Option<Lost> {
     let pinned = !matches!(case.placement, Placement::Free | Placement::OtherHost);
     let own_loop = trial.adapter.is_none() && trial.programs.is_none() && trial.parts.is_empty();
@@ -288,17 +288,17 @@ pub(crate) fn lost_ns(case: &Case, trial: &Measurement) -> Option<Lost> {
     })
 }
 
-/// The share of their CPUs' time that the roles of these trials of a case lost to others; `None` if that is not known.
+/// Returns the share of CPU time that the roles of these trials lost to others; `None` if unknown.
 pub(crate) fn lost_share<'a>(case: &Case, trials: impl Iterator<Item = &'a Measurement>) -> Option<f64> {
     share(trials.filter_map(|trial| lost_ns(case, trial)))
 }
 
-/// The share that the probes lost; `None` without any.
+/// Returns the share of time that the probes lost; `None` without probes.
 pub(crate) fn probed_share(readings: &[NoiseReading]) -> Option<f64> {
     share(probes(readings).into_iter())
 }
 
-/// How far a counter went from the first to the last reading.
+/// Returns the increase of a counter from the first to the last reading.
 fn growth(readings: &[NoiseReading], counter: fn(&NoiseReading) -> Option<u64>) -> Option<u64> {
     Some(counter(readings.last()?)?.saturating_sub(counter(readings.first()?)?))
 }
@@ -315,8 +315,7 @@ fn throttling(readings: &[NoiseReading]) -> Seen {
     Some((Level::Unreliable, Disturbance::Throttled { periods }))
 }
 
-/// Before anything was measured, a quota below what a benchmark keeps busy tells that it will be throttled. Afterwards it is
-/// known whether it was.
+/// Before a run, a quota below the CPUs of a benchmark predicts throttling. After a run, the throttling is known.
 fn quota(readings: &[NoiseReading], processors: usize) -> Seen {
     let cpus = readings.iter().filter_map(|reading| reading.quota_cpus).reduce(f64::min)?;
     let needed = BUSY_CPUS.min(processors.max(1));
@@ -324,8 +323,8 @@ fn quota(readings: &[NoiseReading], processors: usize) -> Seen {
     is_small.then(|| (Level::Unreliable, Disturbance::Quota { cpus: tidy(cpus), needed }))
 }
 
-/// Load is a minute's average and pressure one of 10 s, so a build that has just ended still shows in them. They count only if no
-/// probe found the CPUs free.
+/// Load is a 1-minute average and pressure a 10 s average, so both still contain a build that has just ended. They count
+/// only if no probe found the CPUs free.
 fn busy_before(readings: &[NoiseReading], processors: usize) -> Seen {
     let before = readings.first()?;
     let processors = processors.max(1);
@@ -344,8 +343,9 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// Counts the rows with wide intervals. Skips rows that busy-wait on one core, because they measure the scheduler's time slices and are wide
-/// on every machine. Skips rows of fewer than three trials, because they have no interval.
+/// Counts the benchmarks with wide intervals. It skips those that busy-wait on one core, because they measure the time
+/// slices of the scheduler and are wide on every machine. It also skips benchmarks with fewer than three trials, which have
+/// no interval.
 fn wide_intervals<'a>(uncertainties: impl Iterator<Item = (&'a Case, Option<f64>)>) -> Seen {
     let steady = |case: &Case| case.placement != Placement::SameCore || case.wait.sleeps_in_the_end();
     let with_interval = uncertainties.filter_map(|(case, width)| Some((case, width?)));
@@ -367,7 +367,7 @@ mod tests {
         Run::from_records(records.chain(trials.into_iter().map(Record::Trial))).unwrap()
     }
 
-    /// The verdict after `change` to the readings before and after the run.
+    /// Returns the verdict after `change` to the readings before and after the run.
     fn verdict(change: impl FnOnce(&mut NoiseReading, &mut NoiseReading)) -> Verdict {
         let mut readings = [quiet(0, 290.0), quiet(40, 300.0)];
         let [before, after] = &mut readings;
@@ -423,14 +423,14 @@ mod tests {
         expect(Noisy, &[Load { load: 1.8, processors: 2 }], |a, _| {
             (a.spin_lost, a.load_average, a.processor_pressure) = (None, Some(1.8), None);
         });
-        // The build that ended before the run, and the run itself.
+        // A build that ended before the run, and the run itself.
         expect(Quiet, &[], |a, _| (a.load_average, a.processor_pressure) = (Some(1.8), Some(40.0)));
         expect(Quiet, &[], |_, b| (b.load_average, b.processor_pressure) = (Some(2.0), Some(90.0)));
-        // What was measured under a quota shows whether it was throttled.
+        // The measurements under a quota show whether the group was throttled.
         expect(Quiet, &[], |a, b| (a.quota_cpus, b.quota_cpus) = (Some(0.5), Some(0.5)));
     }
 
-    /// A run of 40 trials on a machine that lost this share of the time of the roles' CPUs, with this number of switches.
+    /// Returns a run of 40 trials that lost this share of the roles' CPU time, with this number of switches.
     fn busy_waiting(lost: f64, switches: u64) -> Run {
         let case = case("posix-shm", Wait::Spin, Placement::OtherCore);
         let mut measured = measurement(&case, 5_000.0, switches);

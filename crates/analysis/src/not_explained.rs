@@ -1,53 +1,53 @@
-//! Why a row with a speed cannot be explained.
+//! Reasons why a benchmark with a speed cannot be explained.
 
 use crate::SkippedStatus;
 use serde::Serialize;
 
-/// What the model does not cover, or what it lacks.
+/// Case outside the model, or missing data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum NotExplained {
-    /// Both ends are in one process, which the others are compared with.
+    /// Both ends are in one process, which is the reference for other benchmarks.
     OneProcess,
-    /// It passes no message.
+    /// No message is passed.
     NoMessage,
-    /// Its messages do not follow each other at once.
+    /// Messages do not follow each other at once.
     Paced,
-    /// The scheduler chose where its roles ran.
+    /// The scheduler chose the CPUs of the roles.
     Free,
-    /// Its responder was on another host, of whose costs nothing is known.
+    /// The responder was on another host, whose costs are unknown.
     OtherHost,
-    /// What lies between its roles may be on the way of its messages, and costs what nobody has measured by itself.
+    /// The boundary between the roles may add costs that were not measured separately.
     BeyondBoundary,
-    /// Its messages are not copied, and the model is of copies.
+    /// Messages are not copied, but the model assumes copies.
     InPlace,
-    /// Several of its messages are outstanding, and the model is of one.
+    /// Several messages are in flight, but the model assumes one.
     SeveralOutstanding,
-    /// Several pairs do the same at once, and the model is of one.
+    /// Several pairs run in parallel, but the model assumes one.
     SeveralPairs,
-    /// On one core, and the role that waits yields.
+    /// The waiting role yields on the shared core.
     YieldsOnOneCore,
-    /// On one core, and the role that waits spins.
+    /// The waiting role busy-waits on the shared core.
     SpinsOnOneCore,
-    /// It was not measured with both ends in one process.
+    /// The benchmark was not measured with both ends in one process.
     NotInOneProcess,
-    /// With both ends in one process it has no speed.
+    /// The benchmark has no speed with both ends in one process.
     SkippedInOneProcess {
-        /// What came of it there.
+        /// Status in one process.
         status: SkippedStatus,
-        /// Why.
+        /// Reason for the status.
         reason: String,
     },
-    /// Its system calls were not counted.
+    /// The system calls were not counted.
     NotCounted {
-        /// Why each way of counting could not be had, a sentence each; none where it was not tried.
+        /// Reasons against each method of counting, one sentence each; empty if none was tried.
         why: Vec<String>,
     },
-    /// Its system calls with both ends in one process were not counted.
+    /// The system calls with both ends in one process were not counted.
     NotCountedInOneProcess,
-    /// The run does not tell a cost.
+    /// The run lacks a cost.
     NoCost {
-        /// Which.
+        /// Name of the cost.
         name: String,
     },
 }

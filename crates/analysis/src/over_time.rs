@@ -1,32 +1,32 @@
-//! The trials of a row over the time of the run: how the machine changed while it was measured.
+//! Trials of a benchmark over the time of the run, which show changes of the machine.
 
 use crate::DecodedRun;
 use furlong_model::{Case, Trial};
 use furlong_stats::{Distribution, Mixture};
 use std::slice;
 
-/// What a trial took, and when.
+/// Times of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrialTimes {
-    /// When it began, in nanoseconds after the run did.
+    /// Start of the trial, in nanoseconds after the start of the run.
     pub at_ns: u64,
-    /// The median of its round trips or messages, in nanoseconds.
+    /// Median of its round trips or messages, in nanoseconds.
     pub p50_ns: f64,
-    /// The time that 1 % of them exceed, in nanoseconds; `None` where they are so short that several are timed together.
+    /// 99th percentile in nanoseconds; `None` if the exchanges are so short that several are timed together.
     pub p99_ns: Option<f64>,
 }
 
-/// A row with its trials, in the order in which they ran.
+/// Benchmark with its trials, in the order in which they ran.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OverTime {
-    /// What was measured.
+    /// Case of the benchmark.
     pub case: Case,
-    /// Trials that were measured.
+    /// Measured trials.
     pub trials: Vec<TrialTimes>,
 }
 
 impl TrialTimes {
-    /// Of a trial that was measured and says when it began.
+    /// Returns the times of a measured trial with a recorded start.
     pub fn of(trial: &Trial) -> Option<TrialTimes> {
         let times = Distribution::decode(&trial.outcome.measurement()?.histogram).ok()?;
         TrialTimes::new(trial, &times)
@@ -43,8 +43,8 @@ impl TrialTimes {
     }
 }
 
-/// The rows of a run that have figures, in the order of the ranking; without trials where the run does not say when they
-/// began.
+/// Returns the benchmarks of a run that have figures, in the order of the ranking. They have no trials if the run lacks the
+/// start times.
 pub fn over_time(run: &DecodedRun) -> Vec<OverTime> {
     let of = |case: &Case| {
         let decoded = run.trials.decoded(case);

@@ -1,7 +1,7 @@
-//! The parts of a round trip of a program with a loop of its own, from what was counted of it.
+//! Parts of a round trip of a program with its own loop, from its counted pass.
 //!
-//! It cannot hold both ends in one process, so nothing says by itself what its path takes. Its calls are multiplied with
-//! what such calls cost on this machine; what is left over is in the program and its libraries.
+//! Such a program cannot hold both ends in one process, so the cost of its call path is not measured. Its system calls are
+//! multiplied by their costs on this machine. The remainder is in the program and its libraries.
 
 use crate::{
     Costs, Row,
@@ -13,14 +13,14 @@ use furlong_model::{Cost, Count, CountMethod, RoleCount};
 use furlong_stats::{SortedMap, sort_by};
 use std::collections::BTreeMap;
 
-/// Calls, or switches, in a round trip below which they are not worth a part of their own.
+/// Minimum number of calls or switches per round trip for a separate part.
 const FEW: f64 = 0.05;
-/// Calls below which nobody would see them.
+/// Minimum number of calls that is worth showing.
 const NEXT_TO_NONE: f64 = 0.005;
-/// What stands for those that are made more rarely.
+/// Name of the part for all rarer calls.
 const OTHERS: &str = "others";
 
-/// Such a row.
+/// Benchmark of a program with its own loop.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OwnLoop<'a> {
     pub subject: Subject<'a>,
@@ -28,10 +28,10 @@ pub(crate) struct OwnLoop<'a> {
 }
 
 impl<'a> OwnLoop<'a> {
-    /// The row, with its counted pass.
+    /// Creates it from a benchmark and its counted pass.
     ///
     /// # Errors
-    /// Why it cannot be explained.
+    /// Returns the reason if the benchmark cannot be explained.
     pub(crate) fn new(row: &'a Row, count: &'a Count, costs: &'a Costs) -> Result<Self, NotExplained> {
         if count.roles.len() < 2 && !row.is_of_programs() {
             return Err(NotExplained::NoMessage);
@@ -45,7 +45,7 @@ impl<'a> OwnLoop<'a> {
         Ok(OwnLoop { subject, count })
     }
 
-    /// All parts, or the cost that is missing.
+    /// Returns all parts, or the missing cost.
     pub(crate) fn terms(&self) -> Result<Vec<Term>, NotExplained> {
         let subject = &self.subject;
         let mut terms = self.system_calls()?;
@@ -66,7 +66,7 @@ impl<'a> OwnLoop<'a> {
         Ok(terms)
     }
 
-    /// Waking the other role, or switching to it, and its cache lines.
+    /// Returns the wake-up of the other role or the switch to it, and its cache lines.
     fn meeting(&self) -> Result<Vec<Term>, NotExplained> {
         let subject = &self.subject;
         if !subject.on_two_cores() {
@@ -83,8 +83,8 @@ impl<'a> OwnLoop<'a> {
         Ok(terms)
     }
 
-    /// Of own programs, the switches if they shared one processor, and the time without CPU time. How large their messages are
-    /// and which of them wait for each other is not known.
+    /// Returns, for own programs, the context switches if they shared a CPU, and the time without CPU time. The size of
+    /// their messages and their waiting relations are unknown.
     fn switches_and_waiting(&self) -> Result<Vec<Term>, NotExplained> {
         let row = self.subject.row;
         let on_one = row.trials_on_one_processor == Some(row.trials);
@@ -94,7 +94,7 @@ impl<'a> OwnLoop<'a> {
         Ok(switches.into_iter().chain([waiting]).collect())
     }
 
-    /// Those of the program's own threads, a part for each call.
+    /// Returns the system calls of the program's own threads, one part per call.
     fn system_calls(&self) -> Result<Vec<Term>, NotExplained> {
         let own = Calls::sum(self.count.roles.iter().map(|role| {
             let library = Calls::sum(role.library_threads.values().map(|calls| Calls::of(role, calls)));
@@ -104,7 +104,7 @@ impl<'a> OwnLoop<'a> {
         self.parts(Part::SystemCalls, Source::PricedByKind, parts)
     }
 
-    /// Those of threads that a library has named, a part for each name.
+    /// Returns the system calls of threads that a library has named, one part per name.
     fn library_threads(&self) -> Result<Vec<Term>, NotExplained> {
         let mut threads: SortedMap<&str, Calls> = SortedMap::default();
         for role in &self.count.roles {
@@ -116,7 +116,7 @@ impl<'a> OwnLoop<'a> {
         self.parts(Part::LibraryThreads, Source::LibraryThread, threads.into_iter())
     }
 
-    /// A part for each that is made often, the longest first, and one for all others.
+    /// Returns a part for each frequent name, in descending order of time, and one part for all others.
     fn parts<'n>(
         &self,
         part: Part,
@@ -138,7 +138,7 @@ impl<'a> OwnLoop<'a> {
         Ok(terms)
     }
 
-    /// Nanoseconds of all of these calls.
+    /// Returns the nanoseconds of all these calls.
     fn price(&self, calls: &Calls) -> Result<f64, NotExplained> {
         calls.0.iter().try_fold(0.0, |sum, (name, count)| {
             let needed = || self.subject.needed_ns(cost_name(Cost::SystemCall), *count);
@@ -146,8 +146,8 @@ impl<'a> OwnLoop<'a> {
         })
     }
 
-    /// All threads of a role have one processor, so a switch that waits for no message is to another of them. A role
-    /// with one thread has none to switch to.
+    /// All threads of a role share one CPU, so a switch without a wait for a message is a switch to another thread. A role
+    /// with one thread has no such switches.
     fn switches_between_threads(&self, wake_ups: f64) -> Result<Option<Term>, NotExplained> {
         let switches = self.subject.switches() - wake_ups;
         if switches < FEW || self.count.roles.iter().all(|role| role.threads.is_empty()) {
@@ -158,7 +158,7 @@ impl<'a> OwnLoop<'a> {
     }
 }
 
-/// System calls in a round trip, by name.
+/// System calls per round trip, by name.
 #[derive(Debug, Clone, Default)]
 struct Calls(BTreeMap<String, f64>);
 
@@ -180,7 +180,7 @@ impl Calls {
         sum
     }
 
-    /// A record may say that threads made more than all did.
+    /// The result is not negative even if a record contains more calls of threads than calls in total.
     fn without(mut self, others: &Calls) -> Calls {
         for (name, count) in &mut self.0 {
             *count = (*count - others.0.get(name).copied().unwrap_or_default()).max(0.0);
@@ -192,23 +192,23 @@ impl Calls {
         self.0.values().sum()
     }
 
-    /// How many have one of these names.
+    /// Returns the number of calls with one of these names.
     fn named(&self, names: &[&str]) -> f64 {
         names.iter().filter_map(|name| self.0.get(*name)).sum()
     }
 }
 
-/// All that a role calls in a round trip.
+/// Returns all system calls of a role per round trip.
 fn all(role: &RoleCount) -> Calls {
     role.system_calls.as_ref().map(|calls| Calls::of(role, calls)).unwrap_or_default()
 }
 
 const QUEUES: [&str; 4] = ["mq_timedreceive", "mq_timedsend", "msgrcv", "msgsnd"];
 const REMOTE: [&str; 2] = ["process_vm_readv", "process_vm_writev"];
-/// Copies of a message in the kernel. A message that its calls carry is copied twice, once where one process reads out of the
-/// other's memory; what is copied outside of the kernel is in the program's processor time.
+/// Returns the copies of a message in the kernel: two if its calls carry the message, one if a process reads the memory of
+/// the other. Copies outside the kernel are in the CPU time of the program.
 fn copies(calls: &Calls) -> u8 {
-    /// Of two messages, each sent and received.
+    /// Calls for two messages, each sent and received.
     const CARRY_ALL: f64 = 3.5;
     if calls.named(&FILES) + calls.named(&SOCKETS) + calls.named(&QUEUES) >= CARRY_ALL {
         2
@@ -238,7 +238,7 @@ mod tests {
         explained(&run, &PROGRAM.case(placement)).unwrap()
     }
 
-    /// Each part by its name: how often, and nanoseconds of one.
+    /// Returns each part by its name: its count, and the nanoseconds of one occurrence.
     fn parts(row: &Explained) -> Vec<(Part, &str, f64, f64)> {
         let rounded = |value: f64| (value * 100.0).round() / 100.0;
         let part = |term: &'_ Term| (term.name, rounded(term.count), term.cost_ns.round());
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(row.dominant, Some(Part::WakeUps));
     }
 
-    /// The row on two cores, whose trials take so many times as long as by the recipe.
+    /// Returns the benchmark on two cores. Its trials take `factor` times as long as in the recipe.
     fn as_long(factor: f64) -> Explained {
         on(OtherCore, |run| {
             for trial in run.trials.iter_mut().filter(|trial| trial.case == PROGRAM.case(OtherCore)) {

@@ -1,7 +1,7 @@
-//! Which rows may be compared, and in which order they come.
+//! Groups of comparable benchmarks, and the order within a group.
 //!
-//! Only rows that do the same work at the same pace, wait the same way and sit the same way are ranked together.
-//! They are in the order of `p50`. Two rows tie if the interval of their ratio contains 1; it always contains the quotient of the
+//! A group contains only benchmarks with the same work, rate, kind of wait strategy and placement. They are in the order of
+//! `p50`. Two benchmarks tie if the interval of their ratio contains 1. The interval always contains the quotient of the
 //! printed medians, so that order, ratio, interval and tie agree.
 
 use crate::{Comparable, Ratio, Row};
@@ -13,56 +13,56 @@ use furlong_stats::{SortedMap, sort_by};
 use serde::Serialize;
 use std::num::NonZeroU32;
 
-/// Rows that may be compared with each other.
+/// Group of comparable benchmarks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Group {
-    /// What its messages carry.
+    /// Payload of the messages.
     pub carries: Carries,
-    /// How messages go back and forth.
+    /// Pattern of the messages.
     pub pattern: Pattern,
     /// Whether receivers may lose messages.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub loses: bool,
-    /// What is asked with, where the pattern is a request.
+    /// Request, if the pattern has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<Request>,
-    /// Bytes in each message; `None` for notifications, which carry what they carry.
+    /// Message size in bytes; `None` for notifications, whose payload is fixed.
     pub size_bytes: Option<usize>,
-    /// Where the roles run.
+    /// Placement of the roles.
     pub placement: Placement,
-    /// How they wait.
+    /// Kind of wait strategy.
     pub waiting: WaitKind,
-    /// When the initiator sends the next message.
+    /// Time at which the initiator sends the next message.
     #[serde(skip_serializing_if = "Arrival::is_closed_loop")]
     pub arrival: Arrival,
-    /// Messages outstanding at any time.
+    /// Number of messages in flight.
     #[serde(skip_serializing_if = "furlong_model::is_one")]
     pub window: NonZeroU32,
-    /// Pairs at the same moment.
+    /// Number of pairs that run in parallel.
     #[serde(skip_serializing_if = "furlong_model::is_one")]
     pub parties: NonZeroU32,
-    /// What lies between the roles.
+    /// Boundary between the roles.
     #[serde(skip_serializing_if = "Boundary::is_nothing")]
     pub boundary: Boundary,
-    /// Its name in rows, as in `other-core/sleeping/128B` or `other-core/sleeping/128B/every-100us`.
+    /// Name in records, for example `other-core/sleeping/128B` or `other-core/sleeping/128B/every-100us`.
     pub name: String,
-    /// Its name for people.
+    /// Title for users.
     pub title: String,
 }
 
-/// What the messages of a row carry.
+/// Payload of a benchmark's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Carries {
-    /// As many bytes as were asked.
+    /// The requested number of bytes.
     Data,
     /// A wake-up of 0 to 8 bytes.
     Notification,
-    /// Nothing: the loop without a mechanism.
+    /// No message: the loop without a mechanism.
     Nothing,
-    /// What programs exchange that know nothing of furlong, as often as they say.
+    /// Unknown messages of unmodified programs, which report their number.
     Unknown,
-    /// All that such programs do in a run, since they do not say how often.
+    /// All work of unmodified programs in a run, because they report no number of messages.
     WholeRun,
 }
 
@@ -86,7 +86,7 @@ impl Group {
         }
     }
 
-    /// The same where receivers may lose messages, if they may.
+    /// Adds to the group that receivers may lose messages, if `loses` is set.
     pub(crate) fn if_losing(self, loses: bool) -> Self {
         if !loses {
             return self;
@@ -181,12 +181,12 @@ fn describe_pattern(case: &Case) -> (String, String) {
     }
 }
 
-/// Two of what lies between the roles, for people.
+/// Returns the words for two sides of a boundary.
 fn described(boundary: Boundary) -> String {
     format!("two {}s", boundary.name().replace('-', " "))
 }
 
-/// What a pace adds to the name and to the title of a group.
+/// Returns the suffixes of a group's name and title for its arrival of messages.
 fn describe_pace(arrival: Arrival) -> (String, String) {
     match arrival {
         Arrival::ClosedLoop => (String::new(), String::new()),
@@ -199,7 +199,7 @@ fn describe_pace(arrival: Arrival) -> (String, String) {
     }
 }
 
-/// A time in the largest unit that divides it: two times never have the same name.
+/// Returns a time in the largest unit that divides it, so that different times have different names.
 fn exact(ns: u64) -> String {
     let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
     let largest = units.into_iter().find(|(_, factor)| ns > 0 && ns.is_multiple_of(*factor));
@@ -207,7 +207,7 @@ fn exact(ns: u64) -> String {
     format!("{}{unit}", ns / factor)
 }
 
-/// Where the roles run, for people.
+/// Returns the placement of the roles in words.
 pub fn describe_placement(placement: Placement) -> String {
     match placement {
         Placement::OtherCore => "two cores".to_owned(),
@@ -258,7 +258,7 @@ fn title(
 }
 
 impl Ratio {
-    /// Returns how many times as long `row` takes as `first`.
+    /// Returns the ratio of the median of `row` to that of `first`.
     pub(crate) fn of(row: &Row, first: &Row) -> Ratio {
         let intervals = row.comparable.zip(first.comparable);
         Ratio::of_figures(
@@ -268,7 +268,7 @@ impl Ratio {
     }
 }
 
-/// Sorts `rows` by group and median, and compares the rows of each group with `compare`. Returns the groups in order.
+/// Sorts `rows` by group and median, and compares the members of each group with `compare`. Returns the groups in order.
 pub(crate) fn rank(
     rows: &mut Vec<Row>,
     harness: &Harness,
@@ -305,7 +305,8 @@ pub(crate) fn rank(
     groups
 }
 
-/// Returns the places of rows, counted from 1: a row shares the place of the row before it if it ties with every row of that place.
+/// Returns the places of benchmarks, from 1. A benchmark shares the place of the one before it if it ties with every
+/// benchmark of that place.
 pub(crate) fn places(ties: &[Vec<bool>]) -> Vec<usize> {
     let mut first = 0;
     let mut place = |at: usize| {
@@ -317,20 +318,20 @@ pub(crate) fn places(ties: &[Vec<bool>]) -> Vec<usize> {
     (0..ties.len()).map(&mut place).collect()
 }
 
-/// Whether two rows are not significantly different.
+/// Whether two benchmarks are not significantly different.
 pub(crate) fn tie(a: &Row, b: &Row) -> bool {
     Ratio::of(a, b).is_tie()
 }
 
-/// Returns a comparison no finer than the clock and the histogram are.
+/// Widens a comparison to the resolution of the clock and the histogram.
 pub(crate) fn resolved(row: &Row, found: Option<Comparable>, harness: &Harness) -> Option<Comparable> {
     let ns = row.exchange.ns;
     let resolution = resolution_ns(row, harness) / ns.p50.max(crate::comparable::LEAST_NS);
     found.map(|found| found.resolved(resolution.min(1.0), ns.min))
 }
 
-/// Returns the least difference of two medians in nanoseconds: a bucket of the histogram, which is 0.1 % wide, or a step of the
-/// clock divided by the round trips of a sample.
+/// Returns the resolution of medians in nanoseconds: the larger of 0.1 % (the width of a histogram bucket) and a step of
+/// the clock divided by the round trips of a sample.
 pub(crate) fn resolution_ns(row: &Row, harness: &Harness) -> f64 {
     let step_ns = harness.clock_step_ns / f64::from(row.exchange.per_sample.max(1));
     (row.exchange.ns.p50 / 1000.0).max(step_ns)
@@ -342,7 +343,7 @@ mod tests {
     use crate::fixture::{by_median, row};
     use furlong_model::{Exchange, Wait, printed_ns};
 
-    /// A sleeping row on two cores with this interval around its middle.
+    /// Returns a blocking cross-core benchmark with this interval around its middle.
     fn at(name: &str, low: f64, high: f64) -> Row {
         let mut row = row(name, Wait::Block, Placement::OtherCore, f64::midpoint(low, high));
         row.exchange.ns.median_ci95 = Some([low, high]);
@@ -382,12 +383,12 @@ mod tests {
 
     #[test]
     fn every_pair_of_a_place_ties() {
-        // The widest ties with the first, and not with the second.
+        // The benchmark with the widest interval ties with the first, but not with the second.
         let rows = vec![at("a", 90.0, 130.0), at("b", 108.0, 114.0), at("c", 118.0, 140.0)];
         expect(rows, &[("a", 1, "b/block c/block"), ("b", 1, "a/block"), ("c", 3, "a/block")]);
     }
 
-    /// Rows with random medians and comparison intervals that need not agree with them, some without an interval.
+    /// Returns benchmarks with random medians and comparison intervals that may contradict them. Some lack an interval.
     fn random_rows(random: &mut fastrand::Rng) -> Vec<Row> {
         let mut rows: Vec<Row> = (0..random.usize(2..9))
             .map(|number| {

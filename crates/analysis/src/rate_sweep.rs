@@ -1,61 +1,61 @@
-//! Rows that were asked for several rates: what their messages take at each, and up to which rate that stays as it is.
+//! Benchmarks with several rates: the latency at each rate, and the rate up to which it does not increase.
 
 use crate::{Row, Saturation, Skipped};
 use furlong_model::{Arrival, Case};
 use furlong_stats::{sort_by, tidy};
 use serde::Serialize;
 
-/// Beyond the knee a median is more than so many times as long as at its shortest.
+/// Ratio of a median to the minimum above which the rate is beyond the knee.
 const KNEE: f64 = 2.0;
 
-/// A row at several rates.
+/// Benchmark at several rates.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RateSweep {
-    /// What was measured, at the lowest of its rates.
+    /// Case with the lowest of its rates.
     #[serde(flatten)]
     pub case: Case,
-    /// What came of each rate, ascending.
+    /// Results by rate, ascending.
     pub points: Vec<RatePoint>,
-    /// The highest rate up to which the median stays below twice its shortest, and no rate is too much; `None` if the lowest
-    /// rate is too much.
+    /// Highest rate up to which the median is at most twice its minimum and no rate is too high. Rates below that of the
+    /// minimum may have larger medians. `None` if the lowest rate is too high.
     pub knee_per_second: Option<f64>,
 }
 
-/// A row at one rate.
+/// Benchmark at one rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RatePoint {
-    /// What was asked.
+    /// Requested rate.
     pub asked_per_second: f64,
-    /// What came of it.
+    /// Result at this rate.
     #[serde(flatten)]
     pub result: AtRate,
 }
 
-/// What comes of a rate.
+/// Result of a benchmark at a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtRate {
-    /// The row carries it.
+    /// The benchmark keeps up with the rate.
     Carried {
-        /// The median, in nanoseconds.
+        /// Median in nanoseconds.
         p50_ns: f64,
-        /// Its interval; `None` where there are too few trials.
+        /// Interval of the median; `None` with too few trials.
         median_ci95: Option<[f64; 2]>,
     },
-    /// It is not known, because others took CPU time.
+    /// The result is unknown, because other processes used CPU time.
     Disturbed {
-        /// What the row carried in place of that.
+        /// Rate that the benchmark carried instead.
         carried_per_second: f64,
     },
-    /// The row is saturated.
+    /// The benchmark is saturated.
     Saturated {
-        /// What it carried in place of that.
+        /// Rate that the benchmark carried instead.
         carried_per_second: f64,
     },
 }
 
 impl RatePoint {
-    /// The median, where the row carries the rate.
+    /// Returns the median, if the benchmark keeps up with the rate.
     pub fn p50_ns(&self) -> Option<f64> {
         match self.result {
             AtRate::Carried { p50_ns, .. } => Some(p50_ns),
@@ -65,7 +65,7 @@ impl RatePoint {
 }
 
 impl RateSweep {
-    /// Those of all rows that were asked for two rates or more, in the order of the rows.
+    /// Returns the sweeps of all benchmarks with at least two rates, in the order of the benchmarks.
     pub(crate) fn all(rows: &[Row], skipped: &[Skipped]) -> Vec<RateSweep> {
         let carried = rows.iter().map(|row| {
             let (p50_ns, median_ci95) = (row.exchange.ns.p50, row.exchange.ns.median_ci95);
@@ -103,7 +103,7 @@ impl RateSweep {
         let lowest = self.points[0].asked_per_second;
         self.case.arrival = Arrival::Interval((1e9 / lowest).round() as u64);
         let shortest = self.points.iter().filter_map(RatePoint::p50_ns).fold(f64::INFINITY, f64::min);
-        // At a low rate a processor may have gone to sleep in between: what is long there is before the knee.
+        // At a low rate a CPU may go idle between messages, so larger medians there are before the knee.
         let fastest = self.points.iter().position(|point| point.p50_ns() == Some(shortest));
         let stays = |(at, point): &(usize, &RatePoint)| {
             point
@@ -114,12 +114,12 @@ impl RateSweep {
         self.knee_per_second = before.map(|(_, point)| point.asked_per_second);
     }
 
-    /// The first rate beyond the knee; `None` where the knee is the highest rate that was asked for.
+    /// Returns the first rate beyond the knee; `None` if the knee is the highest requested rate.
     pub fn beyond(&self) -> Option<&RatePoint> {
         self.points.iter().find(|point| self.knee_per_second.is_none_or(|knee| point.asked_per_second > knee))
     }
 
-    /// How many times its shortest median a median is.
+    /// Returns the ratio of a median to the smallest median.
     pub fn times_shortest(&self, ns: f64) -> f64 {
         ns / self.points.iter().filter_map(RatePoint::p50_ns).fold(f64::INFINITY, f64::min)
     }
@@ -131,7 +131,8 @@ mod tests {
     use crate::fixture::{case, row};
     use furlong_model::{Placement, Wait};
 
-    /// A row whose median is so many microseconds at 1 k, 2 k, 4 k, … a second; saturated where there is none.
+    /// Returns a sweep with these medians in microseconds at 1k/s, 2k/s, 4k/s and so on. A rate without a median is
+    /// saturated.
     fn swept(medians_us: &[Option<f64>]) -> RateSweep {
         let (mut rows, mut skipped) = (Vec::new(), Vec::new());
         for (at, median_us) in medians_us.iter().enumerate() {
@@ -151,7 +152,7 @@ mod tests {
                 None => skipped.push(Skipped::saturated(&case, 3, saturation)),
             }
         }
-        // One that was asked for a single rate is no sweep.
+        // A benchmark with a single rate is not a sweep.
         let once = Case { arrival: Arrival::Interval(500), ..case("tcp", Wait::Block, Placement::OtherCore) };
         rows.push(Row { case: once, ..row("tcp", Wait::Block, Placement::OtherCore, 1e3) });
         let mut all = RateSweep::all(&rows, &skipped);

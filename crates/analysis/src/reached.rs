@@ -1,21 +1,22 @@
-//! How long a message takes until the first of its receivers has it, and until half of them have.
+//! Time until the first of a message's receivers has it, and until half of them have it.
 
 use crate::{Law, law::Breach};
 use furlong_model::{Measurement, format_ns};
 use furlong_stats::{Distribution, median, tidy};
 use serde::Serialize;
 
-/// Medians of the trials' medians, in nanoseconds. The time until the last has it is that of the row.
+/// Medians of the trials' medians, in nanoseconds. The latency of the benchmark is the time until the last receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Reached {
-    /// Until the first has it.
+    /// Time until the first receiver.
     pub first_ns: f64,
-    /// Until half of them have it.
+    /// Time until half of the receivers.
     pub median_ns: f64,
 }
 
 impl Reached {
-    /// Computes the medians of these trials. `times` are the latencies until the last receiver. Returns `None` if there is one receiver.
+    /// Computes the medians of these trials. `times` are the latencies until the last receiver. Returns `None` with a
+    /// single receiver.
     ///
     /// # Errors
     /// Returns the breach of a trial if its times cannot be read, or if its first receiver got messages after a later one.

@@ -1,5 +1,5 @@
-//! Rows that carry nothing and make the same calls wherever their roles run: what they take longer between two
-//! processes than in one is waiting alone.
+//! Reference benchmarks, which carry no payload and make the same calls in every placement. Their additional time between
+//! two processes, compared with one process, is only the time of waiting.
 
 use crate::{
     Run, Switches,
@@ -11,73 +11,73 @@ use crate::{
 use furlong_model::{Case, Family, Placement, WaitKind};
 use furlong_stats::{bootstrap_interval, median, sort_by, tidy};
 
-/// How far the calls of a row may be from those in one process, as a share: a few are repeated.
+/// Tolerance between the calls of a benchmark and those in one process, as a share, because a few calls are repeated.
 const CALLS_APART: f64 = 0.02;
-/// Fewest switches of a role that waits, in a round trip over both roles. With fewer, most waits found what they
-/// waited for, and the row tells little about the others.
+/// Minimum number of switches of a waiting role, per round trip over both roles. With fewer, most waits did not block, and
+/// the benchmark is not representative.
 const FEWEST_SWITCHES: f64 = 1.0;
 
-/// What the roles of a reference row wait for.
+/// Event that the roles of a reference benchmark wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waiting {
-    /// For the processor that both share: each switch of either is one.
+    /// The CPU that both roles share. Each switch of either role counts.
     OneCore,
-    /// To be woken on a processor of their own: each switch to wait is one.
+    /// A wake-up on a separate CPU. Each voluntary switch counts.
     TwoCores,
 }
 
-/// Nanoseconds of one switch or wake-up, from reference rows.
+/// Nanoseconds of one switch or wake-up, from reference benchmarks.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ReferenceFigure {
-    /// The median over the rows.
+    /// Median over the benchmarks.
     pub ns: f64,
-    /// Its 95 % interval; `None` where a row has fewer than three trials.
+    /// 95 % confidence interval; `None` if a benchmark has fewer than three trials.
     pub ci95: Option<[f64; 2]>,
-    /// What the rows say by themselves, the least and the most.
+    /// Smallest and largest value among the benchmarks.
     pub spread: [f64; 2],
-    /// The rows, `mechanism/wait`.
+    /// Names of the benchmarks, `mechanism/wait`.
     pub from: Vec<String>,
 }
 
-/// What references are looked for in: a run, its trials, and its rows.
+/// Data for the references: a run, its trials, and its benchmarks.
 pub(crate) struct References<'a> {
-    /// What was recorded.
+    /// Records of the run.
     pub run: &'a Run,
-    /// Its trials.
+    /// Trials of the run.
     pub trials: &'a Trials<'a>,
-    /// Those that have a speed.
+    /// Benchmarks with a speed.
     pub rows: Vec<ReferenceRow<'a>>,
 }
 
-/// What a row has to say of itself to be a reference.
+/// Properties of a benchmark that decide whether it is a reference.
 pub(crate) struct ReferenceRow<'a> {
-    /// What was measured.
+    /// Case of the benchmark.
     pub case: &'a Case,
-    /// The kind of mechanism.
+    /// Family of the mechanism.
     pub family: Option<Family>,
-    /// Context switches over both roles, a round trip.
+    /// Context switches over both roles, per round trip.
     pub switches: Switches,
 }
 
 impl<'a> Sound<'a> {
-    /// What it has to say of itself to be a reference.
+    /// Returns the properties that decide whether it is a reference.
     pub(crate) fn reference(&self) -> ReferenceRow<'a> {
         let switches = Switches::of_trials(self.case, &self.trials);
         ReferenceRow { case: self.case, family: self.family, switches }
     }
 }
 
-/// One row between two processes and in one.
+/// Benchmark between two processes and in one.
 struct Reference<'a> {
     case: &'a Case,
-    /// Switches, or wake-ups, in a round trip.
+    /// Switches or wake-ups per round trip.
     switches: f64,
     /// Medians of the trials in nanoseconds, between two processes and in one.
     medians: [Vec<f64>; 2],
 }
 
 impl Reference<'_> {
-    /// (median between two processes - median in one) / switches.
+    /// Returns (median between two processes - median in one) / switches.
     fn ns(&self, between: &[f64], within: &[f64]) -> f64 {
         let [between, within] = [between, within].map(|medians| median(medians).unwrap_or_default());
         (between - within) / self.switches
@@ -89,8 +89,8 @@ impl Reference<'_> {
 }
 
 impl ReferenceFigure {
-    /// From all reference rows but those of the mechanism `excluded`; `None` if there is none, or if
-    /// between two processes nothing takes longer.
+    /// Computes the figure from all reference benchmarks except those of the mechanism `excluded`. Returns `None` if there
+    /// are none, or if the median difference between two processes and one is not positive.
     pub(crate) fn of(found: &References, waiting: Waiting, excluded: Option<&str>) -> Option<Self> {
         let mut references = found.all(waiting, excluded);
         sort_by(&mut references, |a, b| a.case.cmp(b.case));
@@ -113,7 +113,7 @@ impl ReferenceFigure {
 }
 
 impl<'a> References<'a> {
-    /// Nanoseconds alone, without the interval, for which thousands are drawn.
+    /// Returns the nanoseconds without the interval, which would need thousands of resamples.
     pub(crate) fn ns(&self, waiting: Waiting) -> Option<f64> {
         let estimates: Vec<_> = self.all(waiting, None).iter().map(Reference::estimate).collect();
         of_estimates(&estimates).map(tidy)
@@ -124,7 +124,7 @@ impl<'a> References<'a> {
         others.filter_map(|row| self.reference(row, waiting)).collect()
     }
 
-    /// `row` as a reference, if it is one.
+    /// Returns `row` as a reference, if it is one.
     fn reference(&self, row: &ReferenceRow<'a>, waiting: Waiting) -> Option<Reference<'a>> {
         let ReferenceRow { case, family, switches } = *row;
         let carries_nothing = family == Some(Family::Notification);
@@ -155,12 +155,13 @@ impl<'a> References<'a> {
     }
 }
 
-/// The median over rows; `None` where nothing takes longer.
+/// Returns the median over benchmarks; `None` if it is not positive.
 fn of_estimates(estimates: &[f64]) -> Option<f64> {
     median(estimates).filter(|ns| *ns > 0.0)
 }
 
-/// Where waiting needs calls of its own, those would be counted as a part of the switch.
+/// Whether the benchmark makes as many calls as in one process. Additional calls for waiting would count as part of the
+/// switch.
 fn calls_are_alike(run: &Run, case: &Case, twin: &Case) -> bool {
     let calls = |case: &Case| count_of(run, case).and_then(system_calls);
     calls(case).zip(calls(twin)).is_some_and(|(case, twin)| (case - twin).abs() <= CALLS_APART * twin)

@@ -1,7 +1,7 @@
-//! Two levels of the core-to-core time within a run, and what holds at both.
+//! Two levels of the core-to-core time within a run, and results that hold at both.
 //!
-//! A host that moves a core makes another machine of the one that is measured, for seconds or for minutes. What was found while
-//! the cores were near to each other need not hold while they are far apart, and a median over both is of neither.
+//! If a host moves a core, the benchmarked machine effectively changes for seconds or minutes. Results with cores close to
+//! each other may not hold with distant cores. A median over both levels is representative of neither.
 
 use crate::{
     Alike, Group, Ratio, Row, Run,
@@ -15,43 +15,43 @@ use furlong_stats::{median, tidy};
 use serde::Serialize;
 use std::array;
 
-/// Fewest readings at a level: one that stands alone is a hiccup.
+/// Minimum number of readings at a level, because a single one is noise.
 const FEWEST_READINGS: usize = 2;
-/// Fewest trials of a row at a level.
+/// Minimum number of trials of a benchmark at a level.
 const FEWEST_TRIALS: usize = 5;
 
 /// Two levels of the core-to-core time, the lower one first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Regimes {
-    /// The shortest and the longest bare round trip at each level, in nanoseconds.
+    /// Shortest and longest bare round trip at each level, in nanoseconds.
     pub core_to_core_ns: [[f64; 2]; 2],
-    /// Readings at each level.
+    /// Number of readings at each level.
     pub readings: [usize; 2],
-    /// What holds at both, for each group of rows on two cores that was measured at both.
+    /// Results at both levels, for each cross-core group that was measured at both.
     pub groups: Vec<InBoth>,
 }
 
-/// What holds of the rows of a group at both levels.
+/// Results for a group at both levels.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct InBoth {
-    /// Which rows.
+    /// Common properties of the benchmarks.
     pub among: Alike,
-    /// Rows that have trials enough at both levels.
+    /// Number of benchmarks with enough trials at both levels.
     pub rows: usize,
-    /// How many times as long they take at the higher level: the median of the rows.
+    /// Median ratio of the higher level to the lower one.
     pub times: f64,
-    /// The row that is first at both levels, if it is one row.
+    /// Benchmark that is first at both levels, if it is the same.
     pub first: Option<String>,
-    /// Pairs of rows that are in the same order at both levels, and can be told apart at both.
+    /// Number of pairs that are significantly different at both levels, in the same order.
     pub same: usize,
-    /// Pairs that can be told apart at one level only.
+    /// Number of pairs that are significantly different at only one level.
     pub at_one: usize,
-    /// Pairs whose order is another at either level: the faster one at the lower level first.
+    /// Pairs with opposite orders at the two levels. The faster benchmark at the lower level comes first.
     pub opposite: Vec<[String; 2]>,
 }
 
 impl Regimes {
-    /// Those of a run; `None` where the core-to-core time has one level, or no row was measured at both.
+    /// Computes the levels of a run; `None` if there is one level, or if no benchmark was measured at both.
     pub(crate) fn of(run: &Run, trials: &Trials, groups: &[Group], rows: &[Row]) -> Option<Regimes> {
         let times = core_to_core_times(&run.noise);
         let highest_of_lower = split(&times)?;
@@ -86,7 +86,7 @@ impl Regimes {
     }
 }
 
-/// The place of the highest time of the lower level, in ascending order: above it is the widest gap.
+/// Returns the index of the highest time of the lower level, in ascending order. The widest gap follows it.
 fn split(times: &[f64]) -> Option<usize> {
     let gaps = times.windows(2).map(|pair| pair[1] / pair[0]).enumerate();
     let (at, gap) = gaps.max_by(|one, other| one.1.total_cmp(&other.1))?;
@@ -94,7 +94,7 @@ fn split(times: &[f64]) -> Option<usize> {
     (gap >= MOVED && enough).then_some(at)
 }
 
-/// The level at which a trial ran: that of the readings before and after it, if they agree.
+/// Returns the level of a trial: that of the readings before and after it, if they agree.
 fn level_of(position: usize, levels: &[(usize, Option<usize>)]) -> Option<usize> {
     let after = levels.iter().position(|(before, _)| *before > position)?;
     let (_, next) = levels[after];
@@ -103,7 +103,7 @@ fn level_of(position: usize, levels: &[(usize, Option<usize>)]) -> Option<usize>
 }
 
 impl InBoth {
-    /// Of these rows with their trials at the lower and the higher level; `None` without any.
+    /// Compares these benchmarks with their trials at the lower and the higher level; `None` without any.
     fn of(run: &Run, group: &Group, rows: &[(&Row, [Vec<&MeasuredTrial>; 2])]) -> Option<InBoth> {
         let median_ns = |trials: &Vec<&MeasuredTrial>| {
             median(&trials.iter().filter_map(|trial| trial.median_ns()).collect::<Vec<_>>())
@@ -147,7 +147,7 @@ impl InBoth {
     }
 }
 
-/// The row with the shortest median at both levels.
+/// Returns the benchmark with the shortest median at both levels.
 fn first(levels: &[Vec<Row>; 2]) -> Option<String> {
     let median_ns = |row: &&Row| row.comparable.map_or(f64::INFINITY, |comparable| comparable.median_ns);
     let fastest = |rows: &Vec<Row>| {
@@ -158,7 +158,7 @@ fn first(levels: &[Vec<Row>; 2]) -> Option<String> {
     lower.filter(|first| higher.as_ref() == Some(first))
 }
 
-/// Whether one row is faster than the other; `None` if the two tie.
+/// Whether one benchmark is faster than the other; `None` if they tie.
 fn is_faster(one: &Row, other: &Row) -> Option<bool> {
     let both = [one.comparable?, other.comparable?];
     let medians_ns = both.map(|found| found.median_ns);
@@ -173,11 +173,11 @@ mod tests {
     use crate::{DecodedRun, Finding, Level};
     use furlong_model::{Case, Outcome, Placement, Record, Trial, Wait};
 
-    /// Trials between two readings.
+    /// Number of rounds between two readings.
     const BETWEEN: u32 = 8;
 
-    /// A run with a reading of each of these core-to-core times, and between two of them so many rounds of rows that take
-    /// what `median_ns` says of a row and the time before.
+    /// Returns a run with a reading of each of these core-to-core times. Between two of them, [`BETWEEN`] rounds of the
+    /// benchmarks take `median_ns`, which depends on the benchmark and the last reading.
     fn run(readings: &[f64], rows: &[&str], place: Placement, median_ns: impl Fn(&str, f64) -> f64) -> Run {
         let mut records = vec![Record::Run(header())];
         let cases: Vec<Case> = rows.iter().map(|row| case(row, Wait::Block, place)).collect();
@@ -205,7 +205,7 @@ mod tests {
         Run::from_records(records).unwrap()
     }
 
-    /// What holds at both levels of a run, as its summary has it.
+    /// Returns the levels in the summary of a run.
     fn found(run: &Run) -> Option<Regimes> {
         let summary = DecodedRun::of(run).summary;
         summary.findings.into_iter().find_map(|finding| match finding {
@@ -217,7 +217,7 @@ mod tests {
     const READINGS: [f64; 6] = [62.0, 65.0, 64.0, 310.0, 305.0, 312.0];
     const ROWS: [&str; 3] = ["pipe", "tcp", "unix-stream"];
 
-    /// A pipe is always the fastest; the other two change places where the cores are far apart.
+    /// The pipe is always the fastest. The other two change places if the cores are distant.
     fn changing(row: &str, bare_ns: f64) -> f64 {
         match (row, bare_ns > 100.0) {
             ("pipe", false) => 10_000.0,

@@ -1,13 +1,13 @@
-//! Keys of records that an older schema called otherwise.
+//! Keys of records that had another name in an older schema.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// A line each: the schema that had the old key, the old key, the new key.
+/// One line per key: the schema with the old key, the old key, the new key.
 const RENAMED: &str = include_str!("../renamed-keys.txt");
 
-/// The new keys by the old ones.
+/// New keys by the old ones.
 static NEW_KEYS: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
     let lines = RENAMED.lines().filter(|line| !line.starts_with('#'));
     let keys = |line: &'static str| {
@@ -17,7 +17,7 @@ static NEW_KEYS: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
     lines.filter_map(keys).collect()
 });
 
-/// A record of an older schema with the keys of today.
+/// Renames the keys of an older schema in a record.
 pub(crate) fn renamed(record: Value) -> Value {
     match record {
         Value::Object(fields) => {

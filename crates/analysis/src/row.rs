@@ -1,4 +1,4 @@
-//! One case's figures, computed from all of its measured trials.
+//! Figures of one case, computed from all of its measured trials.
 
 use crate::{
     Comparable, Cpu, ExchangeFigures, Ratio, Reached, Shares, Stalled,
@@ -16,100 +16,100 @@ use furlong_stats::{DistributionShape, SortedMap, are_apart, median, tidy};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A case that was measured, verified and found consistent.
+/// Case that was measured, verified and found consistent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
-    /// What was measured.
+    /// The case.
     #[serde(flatten)]
     pub case: Case,
-    /// Always `measured`: a row without a speed is not here but among the skipped.
+    /// Always `measured`. A case without a speed is in the list of skipped cases.
     pub status: RowStatus,
-    /// The kind of mechanism, where the reader of the run knows it.
+    /// Family of the mechanism, if the reader of the run knows it.
     pub family: Option<Family>,
-    /// Name of the group that it is ranked in.
+    /// Name of its group in the ranking.
     pub group: String,
-    /// Place in the group by `p50`, counted from 1; rows share a place if all of them tie with each other.
+    /// Place in the group by `p50`, from 1. Benchmarks share a place if all of them tie with each other.
     pub rank: usize,
-    /// Rows of the group that it ties with: the interval of the ratio of the two contains 1.
+    /// Benchmarks of the group that tie with it: the interval of their ratio contains 1.
     pub tied_with: Vec<String>,
-    /// Its interval for comparisons; `None` for fewer than three trials.
+    /// Interval for comparisons; `None` for fewer than three trials.
     pub comparable: Option<Comparable>,
-    /// Its median by that of the first row of its group; `None` for that row.
+    /// Ratio of its median to that of the first in its group; `None` for the first.
     pub vs_first: Option<Ratio>,
-    /// Trials that were measured.
+    /// Number of measured trials.
     pub trials: usize,
-    /// Trials that started and did not end well, none of them by a corrupted message.
+    /// Number of failed trials, none of them because of a corrupted message.
     pub failed_trials: usize,
-    /// What one exchange takes: a round trip, or one message one way.
+    /// Figures per exchange: a round trip, or one message one way.
     #[serde(flatten)]
     pub exchange: ExchangeFigures,
     /// Whether its trials, and the round trips in them, are of one kind.
     pub shape: DistributionShape,
-    /// How long messages took until the first receiver had them, and until half of all had; `None` where there is one.
+    /// Times until the first receiver and until half of the receivers had a message; `None` with one receiver.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reached: Option<Reached>,
-    /// What each of several pairs had of the whole; `None` where there is one.
+    /// Shares of several pairs in the whole; `None` with one pair.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shares: Option<Shares>,
-    /// What the other receivers got while one slept; `None` where none did.
+    /// Throughput of the other receivers while one slept; `None` if none did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stalled: Option<Stalled>,
-    /// Share of the messages for each receiver that it lost, 0 to 1, of all of them together; `None` where none can be lost.
+    /// Share of messages that receivers lost, over all receivers, from 0 to 1; `None` if no message can be lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_share: Option<f64>,
-    /// Messages that were sent again for each that was answered, since they or their answers were lost on the way; `None` where
-    /// that is seen to by somebody else.
+    /// Messages that were sent again per answered message, because they or their answers were lost; `None` if the mechanism
+    /// itself retransmits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent_again_share: Option<f64>,
-    /// Share of messages that were sent later than they were due, 0 to 1; `None` where none was due at a set time.
+    /// Share of messages that were sent later than they were due, from 0 to 1; `None` without due times.
     pub late_sends_share: Option<f64>,
-    /// What of that the sender's own timer did, and from when its messages are timed: from their send. `None` where every message
-    /// is timed from when it was due, or none was due at a set time.
+    /// Lateness due to the sender's own timer. Such messages are timed from their send. `None` if every message is timed
+    /// from its due time, or without due times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer_late: Option<TimerLate>,
-    /// How system calls were counted; `None` without a counted pass.
+    /// Method of counting system calls; `None` without a counted pass.
     pub count_method: Option<CountMethod>,
-    /// Whether messages were checked byte by byte in every trial and both roles counted the same. Never so of programs that
-    /// know nothing of furlong.
+    /// Whether messages were checked byte by byte in every trial and both roles counted the same number. Always false for
+    /// unmodified programs.
     pub verified: bool,
-    /// Values in force where the kernel has a say, by name; the smallest where trials differ.
+    /// Effective values of settings that the kernel limits, by name. If trials differ, the smallest value.
     pub effective: BTreeMap<String, u64>,
-    /// Messages that the link held in either direction while nobody received, there and back; the smallest where trials
-    /// differ, and `None` in runs of before that was recorded.
+    /// Messages that the link held in each direction without a receiver. If trials differ, the smallest number. `None` in
+    /// older runs, which did not record it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<[Depth; 2]>,
-    /// The program that carries the messages, where that is another than furlong.
+    /// Program that carries the messages, if it is not furlong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adapter: Option<AdapterFacts>,
     /// Warm-up of the program that carries the messages, if it compiles while it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<RowWarmUp>,
-    /// The programs that were timed, where they know nothing of furlong.
+    /// Timed programs, if they are unmodified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub programs: Option<ProgramFacts>,
-    /// Processor time of processes that are neither role, by name, in nanoseconds an exchange.
+    /// CPU time of processes that are neither role, by name, in nanoseconds per exchange.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub others_cpu_ns: BTreeMap<String, f64>,
-    /// Processors of the roles, the initiator first, by the kernel's numbers.
+    /// CPUs of the roles, the initiator first, with the kernel's numbers.
     pub processors: Vec<usize>,
-    /// Trials in which own programs used one processor, or at whose end both roles were on one if the scheduler chose; `None` for
+    /// Trials on a single CPU: own programs used only one, or both roles ended on one chosen by the scheduler. `None` for
     /// pinned roles.
     pub trials_on_one_processor: Option<usize>,
 }
 
-/// Messages that the sender's timer made late, although none was in flight.
+/// Messages that the sender's timer delayed, although none was in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct TimerLate {
-    /// Their share of all messages, 0 to 1.
+    /// Share of all messages, from 0 to 1.
     pub share: f64,
-    /// How late they were, in nanoseconds: the median over trials of the mean.
+    /// Delay in nanoseconds: the median over trials of the mean.
     pub mean_ns: f64,
-    /// How late the latest was, in nanoseconds.
+    /// Longest delay in nanoseconds.
     pub longest_ns: f64,
 }
 
 impl TimerLate {
-    /// `None` unless every trial has it apart from messages that waited for another one.
+    /// Returns `None` unless every trial has separate figures for messages that the timer delayed.
     fn of(trials: &[&Measurement]) -> Option<TimerLate> {
         let late: Vec<TimerLateness> = trials.iter().map(|trial| trial.timer_late).collect::<Option<_>>()?;
         let sends: f64 = late.iter().map(|late| late.sends as f64).sum();
@@ -124,7 +124,7 @@ impl TimerLate {
     }
 }
 
-/// Warm-ups of the trials of a row.
+/// Warm-ups of the trials of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RowWarmUp {
     /// Median duration, in nanoseconds.
@@ -153,17 +153,17 @@ impl RowWarmUp {
     }
 }
 
-/// What came of a row.
+/// Status of a benchmark.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowStatus {
-    /// Every message arrived as it was sent.
+    /// It was measured, and no check failed.
     #[default]
     Measured,
 }
 
 impl Row {
-    /// The figures of `trials` (at least one), or why they may not be shown.
+    /// Computes the figures of `trials` (at least one), or the reason against showing them.
     pub(crate) fn measure(
         header: &RunHeader,
         case: &Case,
@@ -175,7 +175,7 @@ impl Row {
 }
 
 impl Sound<'_> {
-    /// All of its figures, or the law that they break.
+    /// Computes all figures, or returns the broken law.
     pub(crate) fn row(self, header: &RunHeader) -> Result<Row, Breach> {
         let cpu_ci95 = self.interval(header, &Cpu::of_each(self.case, &self.trials));
         let Sound { case, family, trials, times, median_ci95, reached, failed_trials, .. } = self;
@@ -208,7 +208,7 @@ impl Sound<'_> {
             late_sends_share: late_sends_share(case, &trials),
             timer_late: TimerLate::of(&trials),
             count_method: None,
-            // The checks refuse anything else.
+            // The checks reject all other trials.
             verified: trials.iter().all(|trial| trial.programs.is_none()),
             effective: smallest_effective(&trials),
             depth: smallest_depth(&trials),
@@ -220,7 +220,7 @@ impl Sound<'_> {
             trials_on_one_processor: trials_on_one_processor(case, &trials),
         };
         fits_together(header, case, &row.exchange, &trials)?;
-        // The other host's CPUs are not in the header.
+        // The header does not contain the CPUs of the other host.
         let cpus = if case.placement == Placement::OtherHost { 0 } else { header.machine.processors.len() };
         let all_busy_ns = cpus as f64 * 1e9 / row.exchange.per_second;
         Ok(Row {
@@ -231,7 +231,7 @@ impl Sound<'_> {
 }
 
 impl Row {
-    /// With what its counted pass found.
+    /// Adds the results of its counted pass.
     pub(crate) fn counted(self, count: CountRow) -> Self {
         Row {
             exchange: ExchangeFigures {
@@ -243,38 +243,38 @@ impl Row {
         }
     }
 
-    /// All system calls of both roles in a round trip; `None` where they were not counted.
+    /// Returns the system calls of both roles per round trip; `None` if they were not counted.
     pub fn system_calls(&self) -> Option<f64> {
         self.exchange.system_calls.as_ref().map(total)
     }
 
-    /// Processor time over both roles, user and kernel, in nanoseconds a round trip.
+    /// Returns the CPU time over both roles, user and kernel, in nanoseconds per round trip.
     pub fn cpu_ns(&self) -> f64 {
         self.exchange.cpu_ns.all()
     }
 
-    /// Processors that the two roles keep busy on average.
+    /// Returns the average number of CPUs that the two roles keep busy.
     pub fn processors_busy(&self) -> f64 {
         self.cpu_ns() * self.exchange.per_second / 1e9
     }
 
-    /// Whether it is of a program with a loop of its own, and not of furlong's.
+    /// Whether it runs a program with its own loop, instead of furlong's.
     pub(crate) fn has_own_loop(&self) -> bool {
         self.family == Some(Family::Adapter) || self.is_of_programs()
     }
 
-    /// Whether it is of own programs, whose messages are not known.
+    /// Whether it runs own programs, whose messages are unknown.
     pub(crate) fn is_of_programs(&self) -> bool {
         self.programs.is_some()
     }
 
-    /// Whether the intervals of both are known and apart: only then is one faster than the other.
+    /// Whether the intervals of both are known and do not overlap, which makes one of them faster.
     pub fn differs_from(&self, other: &Row) -> bool {
         are_apart(self.exchange.ns.median_ci95, other.exchange.ns.median_ci95)
     }
 }
 
-/// What receivers lost, by what they lost and got.
+/// Returns the share of lost messages among the lost and received ones.
 fn lost_share(trials: &[&Measurement]) -> Option<f64> {
     let lost: u64 = trials.iter().map(|trial| trial.lost).sum::<Option<u64>>()?;
     let receivers = trials.iter().flat_map(|trial| &trial.roles);
@@ -282,21 +282,21 @@ fn lost_share(trials: &[&Measurement]) -> Option<f64> {
     Some(tidy(lost as f64 / (lost + got.sum::<u64>()).max(1) as f64))
 }
 
-/// Of all trials together.
+/// Returns the messages that were sent again, over all trials, per answered message.
 fn sent_again_share(trials: &[&Measurement]) -> Option<f64> {
     let again: u64 = trials.iter().map(|trial| trial.sent_again).sum::<Option<u64>>()?;
     let answered: u64 = trials.iter().map(|trial| trial.round_trips).sum();
     Some(tidy(again as f64 / answered.max(1) as f64))
 }
 
-/// Only a pace of fixed times makes a message late.
+/// Returns the share of late messages. Only a fixed rate can make a message late.
 fn late_sends_share(case: &Case, trials: &[&Measurement]) -> Option<f64> {
     let sends: f64 = trials.iter().map(|trial| trial.round_trips as f64).sum();
     let late: f64 = trials.iter().map(|trial| trial.late_sends as f64).sum();
     (matches!(case.arrival, Arrival::Interval(_)) && sends > 0.0).then(|| tidy(late / sends))
 }
 
-/// CPU time of other processes: the median over trials.
+/// Returns the CPU time of other processes: the median over trials.
 fn others_cpu_ns(trials: &[&Measurement]) -> BTreeMap<String, f64> {
     let mut used: SortedMap<String, Vec<f64>> = SortedMap::default();
     for (index, trial) in trials.iter().enumerate() {
@@ -314,13 +314,13 @@ fn trials_on_one_processor(case: &Case, trials: &[&Measurement]) -> Option<usize
     }
     let is_one =
         |trial: &&&Measurement| trial.roles.windows(2).all(|pair| pair[0].processor == pair[1].processor);
-    // One program may be several processes.
+    // One program may consist of several processes.
     let is_known = trials[0].programs.is_none() || trials[0].roles.len() > 1;
     let is_seen = case.placement == Placement::Free && is_known;
     is_seen.then(|| trials.iter().filter(is_one).count())
 }
 
-/// `None` unless every trial says it.
+/// Returns the smallest depth; `None` unless every trial has one.
 fn smallest_depth(trials: &[&Measurement]) -> Option<[Depth; 2]> {
     let depths: Vec<_> = trials.iter().map(|trial| trial.depth).collect::<Option<_>>()?;
     depths
@@ -401,7 +401,7 @@ mod tests {
         let got: u64 =
             measurement(&case("pipe", Wait::Block, Placement::OtherCore), 5000.0, 0).roles[1].round_trips;
         let row = measure(|index, trial| trial.lost = Some(if index == 0 { 3 * got } else { 0 })).unwrap();
-        // Three of six in all.
+        // 3 of 6 in total.
         assert_eq!(row.lost_share, Some(0.5));
     }
 
@@ -439,7 +439,7 @@ mod tests {
             trial.roles[1].involuntary_switches = trial.roles[1].round_trips;
             trial.roles[1].voluntary_switches = 0;
         });
-        // 10, 1 and 4; of all 15, 3 are involuntary.
+        // 10, 1 and 4. Of these 15, 3 are involuntary.
         let switches = row.unwrap().exchange.switches;
         assert!(
             (switches.all() - 4.0).abs() < 0.01 && (switches.involuntary - 0.8).abs() < 0.01,

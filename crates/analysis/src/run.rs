@@ -1,82 +1,82 @@
-//! A run as a whole: its records, sorted by kind.
+//! Run with its records, sorted by kind.
 
 use furlong_model::{
     CostReading, Count, End, Experiment, HandoverCount, HandoverTrial, NoiseReading, Record, RunHeader,
     SCHEMA, Shortlist, StartReading, Trial,
 };
 
-/// Everything that one run recorded.
+/// Records of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// What was asked, of which machine.
+    /// Options of the run, and the machine.
     pub header: RunHeader,
-    /// What else the machine was doing, in the order it was read.
+    /// Noise readings of the machine, in their order.
     pub noise: Vec<NoiseReading>,
-    /// For each of these readings, how many trials had ended before it.
+    /// Number of ended trials before each noise reading.
     pub trials_before: Vec<usize>,
-    /// What the machine charges, in the order it was read.
+    /// Cost readings of the machine, in their order.
     pub costs: Vec<CostReading>,
-    /// Every trial, in the order they ended.
+    /// Every trial, in the order of their ends.
     pub trials: Vec<Trial>,
-    /// The counted passes.
+    /// Counted passes.
     pub counts: Vec<Count>,
-    /// Every trial of a handover, in the order they ended.
+    /// Every trial of a bulk transfer, in the order of their ends.
     pub handovers: Vec<HandoverTrial>,
-    /// The counted passes of handovers.
+    /// Counted passes of bulk transfers.
     pub handover_counts: Vec<HandoverCount>,
-    /// How long processes took to start.
+    /// Times of process starts.
     pub starts: Vec<StartReading>,
-    /// The published comparison that the run repeats; `None` for any other run, the last one if there are several.
+    /// Published comparison that the run repeats; `None` for any other run. If there are several, the last one.
     pub experiment: Option<Experiment>,
-    /// The workload for which a mechanism was to be chosen; `None` for any other run.
+    /// Workload and candidates of a recommendation; `None` for any other run.
     pub shortlist: Option<Shortlist>,
-    /// How the run ended; `None` if the file was cut off.
+    /// End of the run; `None` if the file was cut off.
     pub end: Option<End>,
-    /// Whether the last line was cut in the middle and left out.
+    /// Whether the last line was incomplete and ignored.
     pub torn: bool,
 }
 
-/// What makes a row of records no run.
+/// Error in a sequence of records.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// The text is not a record.
     #[error("this is no record of furlong: {0}")]
     NoRecord(serde_json::Error),
-    /// A newer furlong wrote it.
+    /// A newer version of furlong wrote it.
     #[error("written in schema {0}, and this furlong reads up to schema {SCHEMA}: use a newer furlong")]
     NewerSchema(u64),
-    /// Something comes before the header, or nothing comes at all.
+    /// A record precedes the header, or the file has none.
     #[error("a run starts with a 'run' record, and there is none")]
     NoHeader,
-    /// Two runs in one file.
+    /// The file contains two runs.
     #[error("a second run starts here: split the file, since one report is about one run")]
     SecondRun,
-    /// A figure that nobody can have measured.
+    /// No machine can have measured the figure.
     #[error("this figure cannot be: {0}")]
     Impossible(String),
-    /// A trial that was read before, with its number from 0 on.
+    /// The trial occurs twice. The number is counted from 0.
     #[error("trial {} of this case is here a second time: remove one of the two lines", u64::from(*.0) + 1)]
     TrialTwice(u32),
-    /// A line of unreasonable length.
+    /// The line is too long.
     #[error("the line is longer than {0} bytes")]
     LineTooLong(u64),
-    /// A file of unreasonable length.
+    /// The file is too long.
     #[error("the run is longer than {0} bytes")]
     RunTooLong(u64),
-    /// The file cannot be read on.
+    /// Reading the file failed.
     #[error("reading failed: {0}")]
     Io(std::io::Error),
 }
 
 impl Run {
-    /// Builds a run from records in the order they were written.
+    /// Creates a run from records in the order in which they were written.
     pub fn from_records(records: impl IntoIterator<Item = Record>) -> Result<Self, Problem> {
         let mut builder = Builder::default();
         records.into_iter().try_for_each(|record| builder.add(record))?;
         builder.finish(false)
     }
 
-    /// Whether nothing was measured and nothing failed: everything was refused, or the run ended before its first trial.
+    /// Whether no trial started: everything was refused, or the run ended before its first trial.
     pub fn is_empty(&self) -> bool {
         !self.trials.iter().any(|trial| trial.outcome.was_started())
             && !self.handovers.iter().any(|trial| trial.outcome.was_started())
@@ -92,7 +92,7 @@ impl Run {
     }
 }
 
-/// Takes records one by one and refuses what cannot be a run.
+/// Builder that adds records one by one and rejects invalid sequences.
 #[derive(Default)]
 pub(crate) struct Builder {
     run: Option<Run>,
@@ -141,7 +141,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The run, `torn` if its last line was cut in the middle.
+    /// Returns the run. `torn` means that its last line was incomplete.
     pub(crate) fn finish(self, torn: bool) -> Result<Run, Problem> {
         self.run.map(|run| Run { torn, ..run }).ok_or(Problem::NoHeader)
     }

@@ -1,36 +1,36 @@
-//! What a run is and what it was measured on: the head of everything that is computed from one.
+//! Facts about a run and its machine, at the head of every result.
 
 use crate::{Run, Verdict};
 use furlong_model::{Harness, Machine, PeerHost};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
-/// The head of a result: which run it is of.
+/// Head of a result: facts about its run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunFacts {
-    /// Version of furlong that measured.
+    /// Version of furlong that ran the measurement.
     pub version: String,
-    /// The command as it was typed.
+    /// Command line.
     pub argv: Vec<String>,
-    /// Seconds since 1970, UTC.
+    /// Start in seconds since 1970, UTC.
     pub started_unix_s: u64,
-    /// Seed of the order of trials and of all resampling.
+    /// Seed for the order of trials and for all resampling.
     pub seed: u64,
-    /// How often all of it was measured, some time apart.
+    /// Number of repetitions of the whole run, with time between them.
     #[serde(default = "once")]
     pub across: u32,
-    /// What the run was measured on.
+    /// Machine of the run.
     pub machine: Machine,
-    /// The host that responders were on; `None` where that is the same.
+    /// Host of the responders; `None` if it is the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<Box<PeerHost>>,
-    /// What the harness itself costs; never subtracted.
+    /// Overhead of the harness, which is never subtracted.
     pub harness: Harness,
-    /// How quiet the machine was.
+    /// Noise verdict of the machine.
     pub noise: Verdict,
     /// Whether trials are missing, because the run was interrupted or its file cut off.
     pub partial: bool,
-    /// Processes that were started once more, because Wine had failed to; `None` if there were none.
+    /// Number of processes that were started again, because Wine had failed to start them; `None` if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_again: Option<NonZeroU32>,
 }
@@ -40,7 +40,7 @@ fn once() -> u32 {
 }
 
 impl RunFacts {
-    /// Those of a run, which was as quiet as `noise` says.
+    /// Returns the facts of a run with this noise verdict.
     pub(crate) fn of(run: &Run, noise: Verdict) -> RunFacts {
         let header = run.header.clone();
         RunFacts {

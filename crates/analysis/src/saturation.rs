@@ -1,59 +1,59 @@
-//! Rows that cannot carry the rate that was asked of them. Their messages queue up, so each waits longer than the one
-//! before: such times say how long a trial was, and nothing of the row. If the row would have carried the rate with the CPU time
-//! that others took from it, these are the cause.
+//! Benchmarks that cannot carry the requested rate. Their messages queue up, so each waits longer than the previous one.
+//! Such times depend only on the duration of the trial. If the benchmark could carry the rate with the CPU time that others
+//! used, those are the cause.
 
 use crate::{exchange::per_second, text::format_per_second};
 use furlong_model::{Arrival, Case, Measurement, Wait, format_rate};
 use furlong_stats::{median, tidy};
 use serde::Serialize;
 
-/// A row that keeps up carries at least this share of what was asked: what is missing is the last message's own time.
+/// Minimum share of the requested rate that counts as keeping up. The missing part is the time of the last message.
 const KEEPS_UP: f64 = 0.95;
 
-/// A row that does not keep up sends at least this share of its messages late, and not only those after a pause.
+/// Minimum share of late messages of a saturated benchmark, so that a single pause is not enough.
 const LATE: f64 = 0.5;
 
-/// Others that take less than this share of the time are not the cause: a run with less is not unreliable.
+/// Minimum share of lost CPU time that may be the cause. A run with less is not unreliable.
 const DISTURBED: f64 = 0.05;
 
-/// What was asked of a row that is saturated, and what it carried.
+/// Requested and carried rate of a saturated benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Saturation {
-    /// Messages or round trips per second that were asked for, of each pair or to each receiver.
+    /// Requested messages or round trips per second, for each pair or receiver.
     pub asked_per_second: f64,
-    /// Those that it carried: the median over trials, and the mean over pairs or receivers.
+    /// Carried messages or round trips per second: the median over trials, and the mean over pairs or receivers.
     pub carried_per_second: f64,
-    /// The share of its CPUs' time that others took, 0 to 1, if they are the cause; `None` if the row itself is.
+    /// Share of its CPU time that others used, from 0 to 1, if that is the cause; `None` if the benchmark itself is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_share: Option<f64>,
-    /// Whether others took CPU time although the row itself is the cause: it may carry more without them.
+    /// Whether others used CPU time although the benchmark itself is the cause. It may carry more without them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub disturbed: bool,
 }
 
-/// A row that could not carry the rate that was asked.
+/// Benchmark that could not carry the requested rate.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CarriedMost {
-    /// The mechanism's name.
+    /// Name of the mechanism.
     pub mechanism: String,
-    /// How the receiver waits.
+    /// Wait strategy of the receiver.
     pub wait: Wait,
-    /// What was asked and what it carried.
+    /// Requested and carried rate.
     #[serde(flatten)]
     pub saturation: Saturation,
 }
 
-/// Figures that show why a row does not keep up.
+/// Figures that show why a benchmark does not keep up.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Evidence {
-    /// The share of its CPUs' time that others took.
+    /// Share of its CPU time that others used.
     pub lost_share: Option<f64>,
-    /// The shortest round trip, in nanoseconds: one message is in flight, so a row carries no more than one in this time.
+    /// Shortest round trip in nanoseconds. One message is in flight, so the benchmark carries at most one in this time.
     pub shortest_ns: Option<f64>,
 }
 
 impl Saturation {
-    /// Of the trials of a case; `None` if it keeps up, or no rate was asked for.
+    /// Computes the saturation of a case from its trials; `None` if it keeps up, or without a fixed rate.
     pub(crate) fn of<'a>(
         case: &Case,
         trials: impl Iterator<Item = &'a Measurement> + Clone,
@@ -62,21 +62,21 @@ impl Saturation {
         let Arrival::Interval(interval_ns) = case.arrival else { return None };
         let links = f64::from(case.links().get());
         let asked_per_second = 1e9 / interval_ns as f64;
-        // What a timer made late is caught up, and waits for no other message.
+        // The sender catches up on messages that the timer delayed. They did not wait for other messages.
         let waited = |trial: &Measurement| {
             trial.late_sends.saturating_sub(trial.timer_late.map_or(0, |late| late.sends))
         };
         let late = |trial: &Measurement| waited(trial) as f64 / trial.round_trips as f64;
         let cpus = if case.placement.has_two_processors() == Some(false) { 1.0 } else { 2.0 };
         let carried_per_second = per_second(trials.clone())? / links;
-        // The last message of a trial may take as long as an interval: of few messages that is a part of the rate.
+        // The last message of a trial may take as long as an interval, which matters if there are few messages.
         let messages =
             median(&trials.clone().map(|trial| trial.round_trips as f64).collect::<Vec<_>>())? / links;
         let keeps_up = KEEPS_UP * asked_per_second * messages / (messages + 1.0);
         let late = median(&trials.map(late).collect::<Vec<_>>())?;
         (carried_per_second < keeps_up && late > LATE).then(|| {
             let Evidence { lost_share, shortest_ns } = evidence();
-            // A message needs all CPUs, and others may have taken one after the other.
+            // A message needs all CPUs, and others may have used one after the other.
             let had = |lost: f64| (1.0 - cpus * lost).max(0.0);
             let is_the_cause = |lost: &f64| {
                 *lost > DISTURBED
@@ -92,7 +92,7 @@ impl Saturation {
         })
     }
 
-    /// Whether rows without times are told of in one sentence: for one cause, and at one rate if that is the cause.
+    /// Whether one sentence can report both: they have the same cause, and the same rate if that is the cause.
     pub fn is_alike(&self, other: &Saturation) -> bool {
         match (self.lost_share, other.lost_share) {
             (None, None) => self.asked_per_second == other.asked_per_second,
@@ -100,7 +100,7 @@ impl Saturation {
         }
     }
 
-    /// Why such rows show no times, and what would show them. All of them are alike.
+    /// Returns the reason for missing times and the remedy, for saturations that are all alike.
     pub fn reason_and_remedy(alike: &[Saturation]) -> (String, String) {
         let all = |figure: fn(&Saturation) -> f64| alike.iter().map(figure);
         let asked = format_rate(all(|one| one.asked_per_second).fold(f64::INFINITY, f64::min));
@@ -134,7 +134,7 @@ mod tests {
     use furlong_model::{Exchange, Pattern, Placement, TimerLateness};
     use std::num::NonZeroU32;
 
-    /// A trial of 2000 round trips of 53 us when one is asked for every so many nanoseconds, of which this share is late.
+    /// Returns the saturation of 2000 round trips of 53 us with one every `interval_ns`, of which the share `late` is late.
     fn found(interval_ns: u64, elapsed_ns: u64, late: f64) -> Option<Saturation> {
         let arrival = Arrival::Interval(interval_ns);
         let case = Case { arrival, ..case("pipe", Wait::Block, Placement::OtherCore) };
@@ -144,7 +144,7 @@ mod tests {
         Saturation::of(&case, [&trial, &trial, &trial].into_iter(), Evidence::default)
     }
 
-    /// A row that was asked for 100 k messages per second and carried this number.
+    /// Returns the cause for a benchmark with 100k messages/s requested and this number carried.
     fn cause(carried_per_second: u64, evidence: Evidence) -> Option<f64> {
         let case = Case {
             arrival: Arrival::Interval(10_000),
@@ -194,7 +194,7 @@ mod tests {
             ..case("pipe", Wait::Block, Placement::OtherCore)
         };
         let trial = measurement(&case, 53_000.0, 0);
-        // Each message counts three times, and the row carries two thirds of them.
+        // Each message counts three times, and the benchmark carries two thirds of them.
         let elapsed_ns = 200_000 * trial.round_trips / 2;
         let trial = Measurement { elapsed_ns, late_sends: trial.round_trips, ..trial };
         let found = Saturation::of(&case, [&trial].into_iter(), Evidence::default).unwrap();
@@ -229,7 +229,7 @@ mod tests {
     fn one_that_catches_up_or_has_little_to_send_is_not() {
         assert_eq!(found(60_000, 60_500, 1.0), None, "late, and none is left out");
         assert_eq!(found(60_000, 70_000, 0.1), None, "a pause in the middle");
-        // A timer that is late catches up, however many messages it delays.
+        // The sender catches up after a late timer, regardless of the number of delayed messages.
         let rare = Case {
             arrival: Arrival::Interval(100_000_000),
             ..case("pipe", Wait::Block, Placement::OtherCore)

@@ -1,7 +1,7 @@
-//! Whether furlong finds no difference where there is none: each case measured under two names must tie with itself.
+//! Self-check: each case is measured under two names, and both must tie.
 //!
-//! In a run made for this, trials with an even number are of copy A and those with an odd number of copy B, and
-//! repeats follow each other: with T trials of each copy in a repeat, trial n belongs to repeat n / 2T.
+//! In a run for this check, trials with an even number belong to copy A and those with an odd number to copy B. Repeats
+//! follow each other: with T trials of each copy in a repeat, trial n belongs to repeat n / 2T.
 
 use crate::{
     DecodedRun, Group, Row, Skipped,
@@ -13,46 +13,46 @@ use furlong_model::{Case, RunHeader, Trial};
 use furlong_stats::{FEWEST_TRIALS, SortedMap, distinct, median, median_interval, tidy};
 use serde::Serialize;
 
-/// The share of comparisons that may find a difference: so often, or less, some pair of a group does by chance.
+/// Share of comparisons that may find a difference by chance: at most this share of groups contains a false difference.
 const FALSE_DIFFERENCES: f64 = 0.05;
-/// More of them than this chance allows fail the check.
+/// Minimum probability of the number of false differences. If it is less probable, the check fails.
 const LEAST_CHANCE: f64 = 0.01;
-/// The names of the copies.
+/// Names of the copies.
 const COPIES: [char; 2] = ['A', 'B'];
 
-/// What came of measuring every case twice.
+/// Result of measuring every case twice.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SelfCheck {
-    /// The cases that could be compared with themselves.
+    /// Cases that could be compared with themselves.
     pub rows: Vec<CheckedRow>,
-    /// Where a comparison could not be made, and why.
+    /// Cases with missing comparisons, and the reason.
     pub unjudged: Vec<Unjudged>,
-    /// Comparisons over all cases.
+    /// Number of comparisons over all cases.
     pub repeats: usize,
-    /// Those in which the copies tied.
+    /// Number of comparisons in which the copies tied.
     pub ties: usize,
-    /// Ties by comparisons, 0 to 1; 0 without any comparison.
+    /// Share of ties, from 0 to 1; 0 without any comparison.
     pub share: f64,
-    /// The fewest ties with which the check passes: with fewer, chance alone, which separates 5 in 100, would do so in
-    /// less than 1 of 100 checks.
+    /// Minimum number of ties to pass. With a false-difference rate of 5 %, fewer ties occur by chance in less than 1 of
+    /// 100 checks.
     pub needed: usize,
-    /// Whether there are as many ties as are needed.
+    /// Whether there are enough ties.
     pub passed: bool,
 }
 
-/// A case compared with itself.
+/// Case that was compared with itself.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CheckedRow {
-    /// What was measured.
+    /// The case.
     #[serde(flatten)]
     pub case: Case,
-    /// Comparisons.
+    /// Number of comparisons.
     pub repeats: usize,
-    /// Those in which the copies tied, by the rule that ranks use.
+    /// Number of comparisons in which the copies tied, by the rule of the ranking.
     pub ties: usize,
-    /// Ties by comparisons, 0 to 1.
+    /// Share of ties, from 0 to 1.
     pub share: f64,
-    /// The larger median by the smaller one in the comparison where that is largest; 1 if they never differed.
+    /// Largest ratio of the larger median to the smaller one among the comparisons; 1 if they never differed.
     pub worst_ratio: f64,
     /// Copy A over all repeats.
     pub first: CopyFigures,
@@ -60,28 +60,28 @@ pub struct CheckedRow {
     pub second: CopyFigures,
 }
 
-/// One copy's figures over all repeats that were compared.
+/// Figures of one copy over all compared repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CopyFigures {
-    /// The median of the trials' medians, in nanoseconds.
+    /// Median of the trials' medians, in nanoseconds.
     pub p50_ns: f64,
-    /// Its 95 % interval, in nanoseconds.
+    /// 95 % confidence interval of the median, in nanoseconds.
     pub ci95_ns: Option<[f64; 2]>,
 }
 
-/// Comparisons of a case that could not be made.
+/// Missing comparisons of a case.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Unjudged {
-    /// What was to be measured.
+    /// The case.
     #[serde(flatten)]
     pub case: Case,
-    /// How many could not be made.
+    /// Number of missing comparisons.
     pub repeats: usize,
-    /// Why the first of them could not.
+    /// Reason for the first of them.
     pub reason: String,
 }
 
-/// Compares the two copies of every case of a run that was made for it.
+/// Compares the two copies of every case in a run for the self-check.
 pub fn self_check(run: &DecodedRun) -> SelfCheck {
     let per_repeat = run.records.header.trials.saturating_mul(2).max(1);
     let repeats = distinct(run.records.trials.iter().map(|trial| trial.number / per_repeat));
@@ -105,13 +105,13 @@ pub fn self_check(run: &DecodedRun) -> SelfCheck {
     SelfCheck { rows, unjudged, repeats, ties, share: share(ties, repeats), needed, passed }
 }
 
-/// The fewest ties among so many comparisons that chance allows.
+/// Returns the minimum number of ties that chance allows among `comparisons`.
 fn fewest_ties(comparisons: usize) -> usize {
     let allowed = |ties: &usize| chance_of_misses(comparisons - ties, comparisons) >= LEAST_CHANCE;
     (0..=comparisons).find(allowed).unwrap_or(comparisons)
 }
 
-/// The chance of so many misses or more among so many comparisons, where [`FALSE_DIFFERENCES`] of all are.
+/// Returns the probability of at least `misses` false differences among `comparisons`, at the rate [`FALSE_DIFFERENCES`].
 fn chance_of_misses(misses: usize, comparisons: usize) -> f64 {
     let (wrong, right) = (FALSE_DIFFERENCES, 1.0 - FALSE_DIFFERENCES);
     let mut chance = right.powi(comparisons as i32);
@@ -128,7 +128,7 @@ fn share(ties: usize, repeats: usize) -> f64 {
 }
 
 impl CheckedRow {
-    /// `None` without a comparison.
+    /// Returns `None` without a comparison.
     fn of(case: &Case, made: &[Comparison]) -> Option<Self> {
         let ties = made.iter().filter(|comparison| comparison.tie).count();
         let pooled = |copy: usize| {
@@ -150,7 +150,7 @@ impl CheckedRow {
 }
 
 impl Unjudged {
-    /// `None` if nothing was refused.
+    /// Returns `None` if no comparison is missing.
     fn of(case: &Case, refused: Vec<String>) -> Option<Self> {
         let repeats = refused.len();
         let reason = refused.into_iter().next()?;
@@ -158,17 +158,17 @@ impl Unjudged {
     }
 }
 
-/// One repeat's comparison of the two copies.
+/// Comparison of the two copies in one repeat.
 struct Comparison {
     tie: bool,
-    /// The larger median by the smaller.
+    /// Ratio of the larger median to the smaller.
     ratio: f64,
-    /// The trials' medians of each copy.
+    /// Medians of the trials of each copy.
     medians_ns: [Vec<f64>; 2],
 }
 
-/// Compares the copies of each case in one repeat, or says why it cannot. As in any ranking, the rows of a group are
-/// compared together: here each case is two of them.
+/// Compares the copies of each case in one repeat, or returns why it cannot. As in any ranking, it compares all benchmarks
+/// of a group together, with two of them for each case.
 fn compare<'a>(
     run: &DecodedRun<'a>,
     of_repeat: impl Fn(&Trial) -> bool,
@@ -200,7 +200,7 @@ fn compare<'a>(
     results
 }
 
-/// The two copies of a case in one repeat.
+/// Two copies of a case in one repeat.
 struct Copies<'a> {
     case: &'a Case,
     rows: [Row; 2],
@@ -208,7 +208,7 @@ struct Copies<'a> {
 }
 
 impl<'a> Copies<'a> {
-    /// Why it cannot be compared, if it cannot.
+    /// Returns the copies, or the reason why they cannot be compared.
     fn of(header: &RunHeader, case: &'a Case, trials: &CaseTrials<'a>) -> Result<Self, String> {
         let copies = [0, 1].map(|copy| trials.only(|trial| trial.number % 2 == copy));
         let family = trials.records().find_map(|trial| trial.family);
@@ -252,7 +252,7 @@ mod tests {
     };
     use furlong_model::{Failure, Fault, Outcome, Phase, Placement, Record, Trial, Wait};
 
-    /// A run of two repeats with 5 trials of each copy, whose medians are `median_ns(number)`.
+    /// Returns a run of two repeats with 5 trials of each copy, whose medians are `median_ns(number)`.
     fn run(median_ns: impl Fn(u32) -> f64) -> Run {
         let case = case("pipe", Wait::Block, Placement::OtherCore);
         let trial = |number| {
@@ -262,7 +262,7 @@ mod tests {
         Run::from_records([Record::Run(header())].into_iter().chain((0..20).map(trial))).unwrap()
     }
 
-    /// Trials that differ a little, the same way in both copies.
+    /// Returns slightly different times of the trials, equal in both copies.
     fn wobble(number: u32) -> f64 {
         50_000.0 * (1.0 + 0.002 * f64::from(number / 2 % 5))
     }

@@ -1,36 +1,36 @@
-//! What each of several pairs or receivers has of the whole, and how both compare with one alone.
+//! Shares of several pairs or receivers in the whole, compared with a single one.
 
 use furlong_model::{Measurement, Part};
 use furlong_stats::{jain, median, tidy};
 use serde::Serialize;
 
-/// What each of several had: medians over trials.
+/// Shares of several pairs or receivers: medians over trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Shares {
-    /// Jain's index: 1 where all have the same, 1/n where one has all.
+    /// Jain's index: 1 if all have the same, 1/n if one has everything.
     pub fairness: f64,
-    /// The smallest share of all round trips or messages, 0 to 1.
+    /// Smallest share of all round trips or messages, from 0 to 1.
     pub least: f64,
-    /// The largest.
+    /// Largest share.
     pub most: f64,
-    /// Round trips or messages a second of the slowest.
+    /// Round trips or messages per second of the slowest.
     pub slowest_per_second: f64,
-    /// In multiples of what the same row does with one pair alone; `None` where that was not measured.
+    /// Comparison with one pair alone; `None` if that was not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against_one: Option<AgainstOne>,
 }
 
-/// How several compare with one alone: 1 is as much.
+/// Throughput of several pairs as a multiple of that of one pair alone.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AgainstOne {
-    /// All together.
+    /// Sum of all pairs.
     pub sum: f64,
-    /// The slowest of them.
+    /// Slowest pair.
     pub slowest: f64,
 }
 
 impl Shares {
-    /// Of the trials of a case; `None` where there is one pair.
+    /// Computes the shares from the trials of a case; `None` with one pair.
     pub(crate) fn of(trials: &[&Measurement]) -> Option<Shares> {
         let over_trials = |figure: &dyn Fn(&[f64]) -> Option<f64>| {
             let each: Vec<f64> = trials.iter().filter_map(|trial| figure(&rates(&trial.parts))).collect();
@@ -48,7 +48,7 @@ impl Shares {
         })
     }
 
-    /// Compares all, who do `per_second` together, with what one does alone.
+    /// Compares all pairs, with a total of `per_second`, with one pair alone.
     pub(crate) fn compare_with_one(&mut self, per_second: f64, alone_per_second: f64) {
         self.against_one = Some(AgainstOne {
             sum: tidy(per_second / alone_per_second),
@@ -57,7 +57,7 @@ impl Shares {
     }
 }
 
-/// What each does in a second.
+/// Returns the exchanges per second of each part.
 fn rates(parts: &[Part]) -> Vec<f64> {
     parts.iter().map(|part| part.round_trips as f64 * 1e9 / part.elapsed_ns.max(1) as f64).collect()
 }

@@ -1,58 +1,58 @@
-//! Cases without a speed, and why. Nothing is silently missing.
+//! Cases without a speed, with the reasons. No case is missing silently.
 
 use crate::{Law, law::Breach, saturation::Saturation};
 use furlong_model::{Case, Failure, Fault, Outcome, Trial};
 use furlong_stats::sort_by_key;
 use serde::{Deserialize, Serialize};
 
-/// A case that shows no speed, or lost some of its trials.
+/// Case without a speed, or with failed trials.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Skipped {
-    /// What was asked.
+    /// The case.
     #[serde(flatten)]
     pub case: Case,
-    /// Which kind of trouble.
+    /// Kind of failure.
     pub status: SkippedStatus,
-    /// What went wrong, where a trial failed; `None` where nothing started or a check refused the figures.
+    /// Fault of a failed trial; `None` if no trial started, or if a check rejected the figures.
     pub fault: Option<Fault>,
-    /// Which law its figures break; `None` unless they are void.
+    /// Broken law; `None` unless the case is void.
     pub law: Option<Law>,
-    /// What was asked and what was carried; `None` unless the row did not keep up with a rate.
+    /// Requested and carried rate; `None` unless the benchmark is saturated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saturation: Option<Saturation>,
-    /// Trials that this is about.
+    /// Number of trials of this kind.
     pub trials: usize,
-    /// Why, in words that need no context.
+    /// Reason, in words that need no context.
     pub reason: String,
-    /// What would help; empty if nothing would.
+    /// Remedy; empty if there is none.
     pub remedy: String,
 }
 
-/// Why a case shows no speed, the worst first.
+/// Kind of failure. The worst comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SkippedStatus {
-    /// It started and did not end well.
+    /// It started and failed.
     Failed,
-    /// It was measured, and its figures cannot be true.
+    /// It was measured, but its figures are inconsistent.
     Void,
-    /// It was measured, and cannot carry the rate that was asked for.
+    /// It was measured, but cannot carry the requested rate.
     Saturated,
-    /// It was measured, and did not keep up with the rate that was asked for because others took CPU time.
+    /// It was measured, but did not keep up with the requested rate because others used CPU time.
     Disturbed,
-    /// This machine has no such mechanism.
+    /// This machine lacks the mechanism.
     Unavailable,
-    /// The combination makes no sense, or exceeds a limit.
+    /// The combination is invalid, or exceeds a limit.
     Refused,
 }
 
 impl SkippedStatus {
-    /// Whether something went wrong, unlike what was never started.
+    /// Whether an error occurred. A case that never started is not an error.
     pub const fn is_failure(self) -> bool {
         matches!(self, SkippedStatus::Failed | SkippedStatus::Void)
     }
 
-    /// The name in records.
+    /// Returns the name in records.
     pub const fn name(self) -> &'static str {
         match self {
             SkippedStatus::Failed => "failed",
@@ -66,15 +66,15 @@ impl SkippedStatus {
 }
 
 impl Skipped {
-    /// Whether a message arrived other than it was sent.
+    /// Whether a message arrived corrupted.
     pub fn is_corruption(&self) -> bool {
         self.fault.is_some_and(Fault::is_corruption)
     }
 
-    /// What the unmeasured ones among a case's trials say; `None` if all were measured.
+    /// Combines the unmeasured trials of a case; `None` if all trials were measured.
     ///
-    /// One entry a case: the worst status, and in it a corrupted message before any other fault, then the first reason. Trials
-    /// that have another reason are counted in it.
+    /// There is one entry per case: that of the worst status. A corrupted message precedes other faults, then the first
+    /// reason counts. The reason contains the number of trials with another reason.
     pub(crate) fn of<'a>(case: &Case, trials: impl Iterator<Item = &'a Trial>) -> Option<Self> {
         let mut entries: Vec<_> = trials.filter_map(|trial| Skipped::from(case, trial)).collect();
         sort_by_key(&mut entries, |entry| (entry.status, !entry.is_corruption()));
@@ -88,7 +88,7 @@ impl Skipped {
         Some(Skipped { trials, reason, ..worst })
     }
 
-    /// Measured in so many trials, but the figures break a law.
+    /// Creates the entry of a case whose figures break a law, after that number of measured trials.
     pub(crate) fn void(case: &Case, trials: usize, breach: Breach) -> Self {
         Skipped {
             case: case.clone(),
@@ -102,7 +102,7 @@ impl Skipped {
         }
     }
 
-    /// Measured in so many trials, at a rate that it did not carry.
+    /// Creates the entry of a case that did not carry its rate, in that number of measured trials.
     pub(crate) fn saturated(case: &Case, trials: usize, saturation: Saturation) -> Self {
         let (reason, remedy) = Saturation::reason_and_remedy(&[saturation]);
         let disturbed = saturation.lost_share.is_some();
@@ -132,12 +132,12 @@ impl Skipped {
     }
 }
 
-/// A reason without its figures, which differ from trial to trial.
+/// Returns a reason without its figures, which differ from trial to trial.
 fn words(reason: &str) -> String {
     reason.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }
 
-/// The failure, and what was done to the message if it is about one.
+/// Returns the failure in words. If it concerns a message, the words describe the corruption.
 pub(crate) fn explain(failure: &Failure) -> String {
     let corruption = match failure.fault {
         Fault::Lost => "a message was lost",

@@ -1,5 +1,5 @@
-//! Whether a case has a speed: its trials that were measured, and whether neither their own figures nor the rest of the run say
-//! that they cannot be true. A row is made of that, and so is what is kept of a row where many runs are compared.
+//! Check whether a case has a speed: its trials were measured, and neither their figures nor the rest of the run are
+//! inconsistent. Benchmarks and the figures for comparisons of many runs are based on it.
 
 use crate::{
     Reached, Run, Skipped, SkippedStatus,
@@ -15,31 +15,31 @@ use crate::{
 use furlong_model::{Case, Family, Measurement, RunHeader, Unit};
 use furlong_stats::{Distribution, median, median_interval, tidy, uncertainty};
 
-/// A case whose trials are all in order.
+/// Case whose trials are all valid.
 pub(crate) struct Sound<'a> {
-    /// What was measured.
+    /// The case.
     pub case: &'a Case,
-    /// The kind of mechanism, where the writer of the run knew it.
+    /// Family of the mechanism, if the writer of the run knew it.
     pub family: Option<Family>,
-    /// What was recorded of each trial, at least one.
+    /// Records of the trials, at least one.
     pub trials: Vec<&'a Measurement>,
-    /// The times of each.
+    /// Times of each trial.
     pub times: Vec<Distribution>,
-    /// The median of the trials' medians, in nanoseconds.
+    /// Median of the trials' medians, in nanoseconds.
     pub p50_ns: f64,
-    /// Its interval; `None` for fewer than three trials.
+    /// Interval of the median; `None` for fewer than three trials.
     pub median_ci95: Option<[f64; 2]>,
-    /// Of several receivers, how long messages took until the first had them.
+    /// With several receivers, the time until the first of them had a message.
     pub reached: Option<Reached>,
-    /// Trials that started and did not end well.
+    /// Number of failed trials.
     pub failed_trials: usize,
     /// Numbers of the measured trials.
     numbers: Vec<u32>,
 }
 
 impl<'a> Sound<'a> {
-    /// What the trials of a case say, and their trouble, or both: a few failed trials leave the case standing, a corrupted message
-    /// does not.
+    /// Checks the trials of a case, and returns the result, the failures, or both. A few failed trials do not invalidate
+    /// the case, but a corrupted message does.
     pub(crate) fn judge(
         run: &Run,
         case: &'a Case,
@@ -52,11 +52,11 @@ impl<'a> Sound<'a> {
             _ => 0,
         };
         let corrupted = trouble.as_ref().is_some_and(Skipped::is_corruption);
-        // A row that fails as often as not is not one that can be used.
+        // A benchmark that fails in at least half of its trials is unusable.
         if corrupted || measured.len() <= failed_trials {
             return (None, trouble);
         }
-        // A mechanism that the writer did not know counts as a carrier of data.
+        // A mechanism that was unknown to the writer counts as one with payload.
         let family = trials.records().find_map(|trial| trial.family);
         match (
             Sound::in_run(run, case, family, &measured),
@@ -72,7 +72,7 @@ impl<'a> Sound<'a> {
         }
     }
 
-    /// The same as [`Sound::of`], if the rest of the run does not say either that it cannot be true.
+    /// Checks the trials like [`Sound::of`], and also against the rest of the run.
     fn in_run(
         run: &Run,
         case: &'a Case,
@@ -86,7 +86,7 @@ impl<'a> Sound<'a> {
         Ok(sound)
     }
 
-    /// From `trials` (at least one) as they stand, or why they may not be shown.
+    /// Computes the result from `trials` (at least one), or returns the reason against showing it.
     pub(crate) fn of(
         header: &RunHeader,
         case: &'a Case,
@@ -114,12 +114,12 @@ impl<'a> Sound<'a> {
         Ok(sound)
     }
 
-    /// What one exchange is.
+    /// Returns the unit of one exchange.
     pub(crate) fn unit(&self) -> Unit {
         Unit::of(self.case.pattern())
     }
 
-    /// Exchanges to one reading of the clock, at most.
+    /// Returns the maximum number of exchanges per reading of the clock.
     pub(crate) fn per_sample(&self) -> u32 {
         self.trials.iter().map(|trial| trial.round_trips_per_sample).max().unwrap_or_default()
     }
@@ -129,14 +129,14 @@ impl<'a> Sound<'a> {
         interval(header, &self.numbers, figures)
     }
 
-    /// The farther end of the interval as a share of the median: 0.05 is ±5 %.
+    /// Returns the distance of the farther end of the interval from the median, as a share of it: 0.05 is ±5 %.
     pub(crate) fn uncertainty(&self) -> Option<f64> {
         self.median_ci95.map(|ends| uncertainty(self.p50_ns, ends))
     }
 }
 
-/// Returns the figures that show why a row does not keep up with a rate. The CPU time that other processes took from a row that never
-/// waits is known; of other rows, the probes between trials show how much they took of each CPU.
+/// Returns the figures that show why a benchmark does not keep up with a rate. If it never waits, the CPU time that others
+/// used is known. Otherwise the probes between trials show how much of each CPU they used.
 fn evidence(run: &Run, case: &Case, trials: &[&MeasuredTrial]) -> Evidence {
     let times = trials.iter().filter_map(|trial| trial.times.as_ref().ok());
     let shortest = times.filter_map(|times| times.shares().next()).map(|(ns, _)| ns).reduce(f64::min);
@@ -147,12 +147,12 @@ fn evidence(run: &Run, case: &Case, trials: &[&MeasuredTrial]) -> Evidence {
     }
 }
 
-/// That there is nothing to make figures of.
+/// Returns the breach for a case without trials.
 pub(crate) fn no_trial() -> Breach {
     Breach::new(Law::CompleteRecord, "there is no measured trial")
 }
 
-/// The times of each trial; the first one that cannot stand fails the row.
+/// Returns the times of each trial. The first invalid trial fails the benchmark.
 fn checked_times(
     header: &RunHeader,
     case: &Case,
@@ -170,7 +170,7 @@ fn checked_times(
     trials.iter().map(checked).collect()
 }
 
-/// Returns the interval of the median of a figure that trials with these numbers have: over repetitions, of all of them.
+/// Returns the interval of the median of a figure over trials with these numbers. With repetitions, it covers all of them.
 fn interval(header: &RunHeader, numbers: &[u32], figures: &[f64]) -> Option<[f64; 2]> {
     let interval = match header.across > 1 {
         true => across_repetitions(numbers, figures, header.trials),
@@ -179,7 +179,7 @@ fn interval(header: &RunHeader, numbers: &[u32], figures: &[f64]) -> Option<[f64
     interval.map(|ends| ends.map(tidy))
 }
 
-/// What the intervals of all repetitions of so many trials, and that of all trials together, reach from and to.
+/// Returns the range of the intervals of all repetitions of `trials` trials, and of the interval of all trials together.
 fn across_repetitions(numbers: &[u32], medians: &[f64], trials: u32) -> Option<[f64; 2]> {
     let of_one = |repetition: u32| {
         let own = numbers.iter().zip(medians).filter(|(number, _)| *number / trials.max(1) == repetition);

@@ -1,22 +1,23 @@
-//! What other receivers get while one of them sleeps.
+//! Throughput of other receivers while one of them sleeps.
 
 use furlong_model::{Measurement, Stall};
 use furlong_stats::{median, tidy};
 use serde::Serialize;
 
-/// What the other receivers got while one slept: medians over trials.
+/// Throughput of the other receivers while one slept: medians over trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Stalled {
-    /// Messages a second, as a share of what they got while it was awake: 1 where nobody else noticed, 0 where all waited for it.
+    /// Rate while it slept, as a share of the rate while it was awake: 1 if the others were not affected, 0 if all waited
+    /// for it.
     pub others_share: f64,
-    /// Messages that they got in all while it slept.
+    /// Number of messages that the others received while it slept.
     pub others_messages: f64,
-    /// How long it slept, in nanoseconds.
+    /// Duration of the sleep, in nanoseconds.
     pub asleep_ns: f64,
 }
 
 impl Stalled {
-    /// Of these trials; `None` where nobody slept, or nothing came before.
+    /// Computes the medians of these trials. Returns `None` if no receiver slept, or if no message arrived before.
     pub(crate) fn of(trials: &[&Measurement]) -> Option<Stalled> {
         let over_trials = |figure: fn(&Stall) -> Option<f64>| {
             let each: Vec<f64> = trials.iter().filter_map(|trial| figure(trial.stall.as_ref()?)).collect();
@@ -30,7 +31,7 @@ impl Stalled {
     }
 }
 
-/// Their rate while it slept by their rate before.
+/// Returns the rate during the sleep, divided by the rate before.
 fn share(stall: &Stall) -> Option<f64> {
     let Stall { awake_ns, awake_messages, asleep_ns, asleep_messages } = *stall;
     let awake = awake_messages as f64 / awake_ns as f64;

@@ -1,39 +1,39 @@
-//! Which rows lead while a run is under way. What only a whole run can tell (ties, noise, what is void) is not in it.
+//! Leading benchmarks during a run. It contains no results that need the whole run (ties, noise, void benchmarks).
 
 use crate::{Carries, Group, TrialTimes};
 use furlong_model::{Case, Family, Outcome, Trial};
 use furlong_stats::{SortedMap, median, median_interval, sort_by, uncertainty};
 
-/// The medians of the trials so far, by group and row.
+/// Medians of the trials so far, by group and benchmark.
 #[derive(Debug, Clone, Default)]
 pub struct Standings {
     groups: SortedMap<Group, SortedMap<Case, Vec<f64>>>,
 }
 
-/// The fastest rows of a group.
+/// Fastest benchmarks of a group.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leaders {
-    /// The title of the group.
+    /// Title of the group.
     pub title: String,
-    /// The fastest first.
+    /// Benchmarks, the fastest first.
     pub rows: Vec<Leader>,
-    /// How many rows of the group are not in `rows`.
+    /// Number of benchmarks of the group that are not in `rows`.
     pub others: usize,
 }
 
-/// A row as far as it is known.
+/// Benchmark with its current figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leader {
-    /// Its name.
+    /// Name of the benchmark.
     pub row: String,
-    /// The median of its trials' medians, in nanoseconds.
+    /// Median of its trials' medians, in nanoseconds.
     pub median_ns: f64,
-    /// How far the 95 % interval of that median reaches from it, as a share; `None` while there are too few trials.
+    /// Distance of the farther end of the 95 % interval from that median, as a share; `None` with too few trials.
     pub precision: Option<f64>,
 }
 
 impl Standings {
-    /// Takes a trial in, if it was measured.
+    /// Adds a measured trial with a recorded start. It ignores own programs and the loop without a mechanism.
     pub fn add(&mut self, trial: &Trial) {
         let Some(times) = TrialTimes::of(trial) else { return };
         let loses = matches!(&trial.outcome, Outcome::Measured(measured) if measured.lost.is_some());
@@ -43,7 +43,7 @@ impl Standings {
         }
     }
 
-    /// The `most` fastest rows of each group, in the order in which a whole run shows the groups.
+    /// Returns the `most` fastest benchmarks of each group, in the order of the groups in a complete run.
     pub fn leaders(&self, most: usize) -> Vec<Leaders> {
         let of_group = |(group, members): &(Group, SortedMap<Case, Vec<f64>>)| {
             let mut rows: Vec<Leader> =

@@ -1,7 +1,7 @@
-//! Reads a run's file: one record a line, written by this furlong, an older one, or somebody else.
+//! Reader of run files. Each line is a record, written by this or another version of furlong, or by another program.
 //!
-//! A crash can cut the last line, so a last line without its newline may be torn. Everything else that
-//! cannot be read is an error with its place, since a file with holes would print wrong figures.
+//! A crash can truncate the last line, so a last line without a newline may be incomplete. Every other invalid line is an
+//! error with its position, because missing records would lead to wrong figures.
 
 use crate::impossible::impossible_figure;
 use crate::renamed_keys::renamed;
@@ -16,35 +16,35 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Longest line, in bytes: a trial with its histogram takes a few thousand.
+/// Maximum size of a line, in bytes. A trial with its histogram takes a few thousand.
 const MAX_LINE_BYTES: u64 = 4 << 20;
-/// Longest run, in bytes: about 100,000 trials, all of which are held in memory.
+/// Maximum size of a run, in bytes: about 100,000 trials, which are all kept in memory.
 const MAX_RUN_BYTES: u64 = 512 << 20;
 
-/// Why a run cannot be read, and where.
+/// Error of reading a run, with its position.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file cannot be opened.
     #[error("cannot open {}: {source}", path.display())]
     Open {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
-    /// A line cannot be used.
+    /// A line is invalid.
     #[error("line {line} (byte {byte}): {problem}")]
     Line {
-        /// Counted from 1.
+        /// Line number, from 1.
         line: u64,
-        /// Where the line starts, counted from 0.
+        /// Offset of the line in bytes, from 0.
         byte: u64,
-        /// What is wrong with it.
+        /// Problem of the line.
         problem: Problem,
     },
 }
 
-/// What must be known before the rest of a line can be understood.
+/// Fields that are needed before the rest of a line can be parsed.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow)]
@@ -53,27 +53,27 @@ struct Envelope<'a> {
 }
 
 impl Run {
-    /// Reads the run in the file at `path`.
+    /// Reads the run from the file at `path`.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ReadError> {
         let path = path.as_ref();
         let open = |source| ReadError::Open { path: path.to_owned(), source };
         Run::from_reader(BufReader::new(File::open(path).map_err(open)?))
     }
 
-    /// Reads no more than the header of the run in the file at `path`: what was asked, and when.
+    /// Reads only the header of the run from the file at `path`: its options and its start.
     ///
     /// # Errors
-    /// As for [`Run::read`], as far as its first record goes.
+    /// Returns the errors of [`Run::read`], up to the first record.
     pub fn read_header(path: impl AsRef<Path>) -> Result<RunHeader, ReadError> {
         let path = path.as_ref();
         let open = |source| ReadError::Open { path: path.to_owned(), source };
         Run::header_from_reader(BufReader::new(File::open(path).map_err(open)?))
     }
 
-    /// Reads no more than the header of a run from JSON Lines.
+    /// Reads only the header of a run from JSON Lines.
     ///
     /// # Errors
-    /// As for [`Run::read`], as far as its first record goes.
+    /// Returns the errors of [`Run::read`], up to the first record.
     pub fn header_from_reader(mut reader: impl BufRead) -> Result<RunHeader, ReadError> {
         let (mut line, mut byte) = (1, 0);
         let mut text = Vec::new();
@@ -128,7 +128,7 @@ impl Run {
     }
 }
 
-/// Reads one line with its newline into `text`; false at the end. `byte` bytes were read before.
+/// Reads one line with its newline into `text`, and returns false at the end. `byte` is the number of bytes read before.
 fn read_line(reader: &mut impl BufRead, text: &mut Vec<u8>, byte: u64) -> Result<bool, Problem> {
     text.clear();
     reader.take(MAX_LINE_BYTES + 1).read_until(b'\n', text).map_err(Problem::Io)?;
@@ -139,14 +139,14 @@ fn read_line(reader: &mut impl BufRead, text: &mut Vec<u8>, byte: u64) -> Result
     }
 }
 
-/// The record in one line of a run with this schema; `None` for an empty line or a kind of record that a later version
-/// added.
+/// Parses the record in one line of a run with this schema; `None` for an empty line, or for a kind of record that a later
+/// version added.
 fn parse(text: &[u8], schema: u32) -> Result<Option<Record>, Problem> {
     if text.trim_ascii().is_empty() {
         return Ok(None);
     }
     let envelope: Envelope = serde_json::from_slice(text).map_err(Problem::NoRecord)?;
-    // Before the rest is parsed: a newer header may not even parse, and the reason is the schema.
+    // The schema is checked before the rest is parsed, because a newer header may not parse, and the schema is the reason.
     match envelope.schema {
         Some(schema) if envelope.record == "run" && schema > SCHEMA.into() => {
             Err(Problem::NewerSchema(schema))
@@ -159,7 +159,7 @@ fn parse(text: &[u8], schema: u32) -> Result<Option<Record>, Problem> {
     }
 }
 
-/// Reads the record of this kind by the names that keys have in this version.
+/// Parses a record of this kind, and renames the keys of older versions.
 fn record(kind: &str, text: &[u8], schema: u32) -> serde_json::Result<Option<Record>> {
     if schema < SCHEMA {
         Record::read(kind, &serde_json::to_vec(&renamed(serde_json::from_slice(text)?))?)
@@ -291,7 +291,7 @@ mod tests {
             std::fs::write(&file, text).unwrap();
             Run::read_header(&file).map_err(|error| error.to_string())
         };
-        // What comes behind it is not looked at.
+        // The reader does not check the text after the header.
         assert_eq!(header(lines()[0].clone() + "garbage\n"), Ok(fixture::header()));
         assert!(header(lines()[1].clone()).unwrap_err().contains("there is none"));
         assert!(header("\n".into()).unwrap_err().contains("there is none"));

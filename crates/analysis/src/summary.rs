@@ -1,4 +1,4 @@
-//! A run's records turned into what is printed. Every format shows this and computes nothing of its own.
+//! Summary of a run's records. Every output format prints it and computes nothing else.
 
 use crate::{
     CountRow, Counting, Finding, Group, Growths, Level, RateSweep, Regimes, Row, Run, RunFacts, Skipped,
@@ -8,35 +8,35 @@ use furlong_model::{Case, is_one};
 use furlong_stats::sort_by_key;
 use serde::Serialize;
 
-/// Version of [`Summary`] as JSON; it changes when a field changes its meaning or goes.
+/// Version of [`Summary`] as JSON. It changes if a field changes its meaning or is removed.
 pub const SUMMARY_SCHEMA: u32 = 2;
 
-/// Everything that a report shows of one run. As JSON it is what `--format json` prints.
+/// Contents of a report about one run. As JSON it is the output of `--format json`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// [`SUMMARY_SCHEMA`].
     pub schema: u32,
-    /// Which run it is of.
+    /// Facts about the run.
     #[serde(flatten)]
     pub run: RunFacts,
-    /// The groups that rows are ranked in, in the order of their tables.
+    /// Groups of the ranking, in the order of their tables.
     pub groups: Vec<Group>,
     /// Cases with a speed, by group and rank.
     pub rows: Vec<Row>,
-    /// The ways in which system calls were counted, each once; empty where they were not asked for.
+    /// Distinct methods of counting system calls; empty if they were not requested.
     pub counting: Vec<Counting>,
-    /// Cases without a speed, or with lost trials, the worst first.
+    /// Cases without a speed or with failed trials, the worst first.
     pub skipped: Vec<Skipped>,
-    /// Rows that were asked for several rates; empty in any other run.
+    /// Benchmarks with several rates; empty in any other run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rate_sweeps: Vec<RateSweep>,
-    /// What the figures say.
+    /// Findings.
     #[serde(rename = "findings_data")]
     pub findings: Vec<Finding>,
 }
 
 impl Summary {
-    /// Computes everything that a report shows of the run of these trials.
+    /// Computes the summary of a run with these trials.
     pub(crate) fn of(run: &Run, trials: &Trials) -> Summary {
         let (mut rows, mut skipped) = (Vec::new(), Vec::new());
         for (case, trials) in trials.by_case() {
@@ -77,18 +77,18 @@ impl Summary {
         }
     }
 
-    /// Whether some mechanism delivered another message than was sent.
+    /// Whether a mechanism delivered a corrupted message.
     pub fn found_corruption(&self) -> bool {
         self.skipped.iter().any(Skipped::is_corruption)
     }
 
-    /// The rows of a group, by rank.
+    /// Returns the benchmarks of a group, by rank.
     pub fn rows_of<'a>(&'a self, group: &'a Group) -> impl Iterator<Item = &'a Row> {
         self.rows.iter().filter(|row| row.group == group.name)
     }
 }
 
-/// Compares each row of several pairs with the same row alone, where that was measured too.
+/// Compares each benchmark of several pairs with that of one pair, if it was measured too.
 fn compare_with_one(rows: &mut [Row]) {
     let alone = rows.iter().filter(|row| is_one(&row.case.parties()));
     let alone: Vec<(Case, f64)> = alone.map(|row| (row.case.clone(), row.exchange.per_second)).collect();
@@ -108,7 +108,7 @@ mod tests {
     use furlong_model::{CountMethod, Failure, Fault, Outcome, Phase, Placement, Record, Trial, Wait};
     use std::collections::BTreeMap;
 
-    /// The fixture's run after `change` to each of its trials.
+    /// Returns the summary of the fixture's run after `change` to each of its trials.
     fn changed(change: impl Fn(&mut Trial)) -> Summary {
         let mut run = Run::from_records(fixture::records()).unwrap();
         run.trials.iter_mut().for_each(change);
@@ -119,7 +119,7 @@ mod tests {
         trial.case.row() == "tcp/block"
     }
 
-    /// Fails trials from `first` on with `fault`.
+    /// Returns the summary after the TCP trials from `first` on failed with `fault`.
     fn fail_tcp(first: u32, fault: Fault) -> Summary {
         changed(|trial| {
             if is_tcp(trial) && trial.number >= first {
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(reasons(&summary, "tcp/block")[0], "void x5: trial 1: no message was verified");
     }
 
-    /// The law that each void case of this name breaks.
+    /// Returns the law that each void case of this name breaks.
     fn broken_laws(run: &Run, name: &str) -> Vec<Law> {
         let about = DecodedRun::of(run).summary.skipped.into_iter().filter(|entry| entry.case.row() == name);
         about.filter(|entry| entry.status == SkippedStatus::Void).filter_map(|entry| entry.law).collect()

@@ -1,32 +1,33 @@
-//! How long the slowest take: which share of a row's round trips takes at least so long, as deep as its samples go.
+//! Tails of latency distributions: the share of round trips that take at least a time, as far as the samples suffice.
 
 use crate::{DecodedRun, FEWEST_BEYOND, Group, Row};
 use furlong_model::{Case, Unit};
 use furlong_stats::{Distribution, Mixture, sort_by};
 
-/// The smallest share that is looked at: that beyond p99.99.
+/// Minimum share of a tail: that beyond p99.99.
 const DEEPEST: f64 = 1e-4;
 
-/// Samples of a row from which on it has a tail: those beyond its p99 are enough.
+/// Minimum number of samples for a tail, so that enough of them are beyond p99.
 const FEWEST_SAMPLES: u64 = 100 * FEWEST_BEYOND;
 
-/// The tail of one row's distribution.
+/// Tail of a benchmark's distribution.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tail {
-    /// The row.
+    /// Case of the benchmark.
     pub case: Case,
-    /// A time in nanoseconds, ascending, and the share of round trips or messages that took at least that, which falls
-    /// from 1. Each trial weighs the same.
+    /// Times in nanoseconds, ascending, each with the share of round trips or messages that took at least that long. The
+    /// share decreases from 1. Each trial has the same weight.
     pub points: Vec<(f64, f64)>,
 }
 
-/// Whether a row's samples are single round trips or messages: a tail of means is none.
+/// Whether the samples of a benchmark are single round trips or messages. The tail of means would be misleading.
 fn is_single(row: &Row) -> bool {
     let streamed = row.exchange.unit == Unit::Message && row.case.arrival.is_closed_loop();
     row.exchange.per_sample == 1 && !streamed
 }
 
-/// The tails of the rows of `group`, by rank; none of rows that were timed in batches or have too few samples.
+/// Returns the tails of the benchmarks of `group`, by rank. It omits benchmarks with batched samples or with too few
+/// samples.
 pub fn tails(run: &DecodedRun, group: &Group) -> Vec<Tail> {
     run.summary.rows_of(group).filter(|row| is_single(row)).filter_map(|row| of(run, &row.case)).collect()
 }
@@ -68,7 +69,7 @@ mod tests {
         assert_eq!(points[0], (1.0, 1.0));
         assert!(points.is_sorted_by(|a, b| a.0 < b.0 && a.1 > b.1));
         let (last, share) = *points.last().unwrap();
-        // Of 2 times 1000 samples the largest ten are from 996 on.
+        // The largest ten of 2 times 1000 samples are at 996 and above.
         assert_eq!(last, 996.0);
         assert!((share - 0.005).abs() < 1e-9, "{share}");
     }

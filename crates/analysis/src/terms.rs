@@ -1,4 +1,4 @@
-//! The parts of a round trip, each with how often it happens and what it costs once.
+//! Parts of a round trip, each with its count and the cost of one occurrence.
 
 use crate::{
     Costs, Row,
@@ -12,41 +12,41 @@ use serde::Serialize;
 
 /// Messages in a round trip.
 pub(crate) const MESSAGES: f64 = 2.0;
-/// The message that a longer one is compared with where the reader sleeps, in bytes.
+/// Size in bytes of the reference message for longer ones, if the reader blocks.
 const SHORT_BYTES: usize = 8;
-/// Page faults beyond those in one process that make a part of their own, in a round trip.
+/// Minimum number of page faults per round trip for a separate part, beyond those in one process.
 const FEW_FAULTS: f64 = 0.01;
 
-/// A part of a round trip.
+/// Part of a round trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// Entering the kernel and coming back.
+    /// Entry into the kernel and return.
     SystemCalls,
-    /// Copying the bytes, in caches that are warm.
+    /// Copying of the bytes in warm caches.
     Copying,
-    /// What the mechanism's calls do beside that.
+    /// Remaining work of the mechanism's calls.
     OwnPath,
-    /// One role giving way to the other on one core.
+    /// Switch from one role to the other on one core.
     ContextSwitches,
-    /// Waking a role that sleeps on another core.
+    /// Wake-up of a role that blocks on another core.
     WakeUps,
-    /// Bytes that lie in another core's cache, or in none that is near.
+    /// Access to bytes that are in the cache of another core, or not in a near cache.
     CacheLinesAcross,
-    /// Touching memory for the first time.
+    /// First access to memory.
     PageFaults,
-    /// System calls of a library's own threads, in a program with a loop of its own.
+    /// System calls of a library's own threads, in a program with its own loop.
     LibraryThreads,
-    /// What is left over of such a program: it and its libraries. No term has this name.
+    /// Remainder of such a program: the program and its libraries. No term has this name.
     Program,
-    /// What a server of the mechanism's own does.
+    /// Work of a server that belongs to the mechanism.
     Server,
     /// Time in which an own program and its peers use no CPU.
     Waiting,
 }
 
 impl Part {
-    /// Its name for people.
+    /// Returns the name for users.
     pub const fn name(self) -> &'static str {
         match self {
             Part::SystemCalls => "system calls",
@@ -64,57 +64,57 @@ impl Part {
     }
 }
 
-/// One part of one row's round trip.
+/// One part of a benchmark's round trip.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Term {
-    /// Which.
+    /// The part.
     pub name: Part,
-    /// What of it, where a part is told by the name of a call, a thread or a server.
+    /// Name of a call, a thread or a server, if the part is split by them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
-    /// How often in a round trip.
+    /// Count per round trip.
     pub count: f64,
-    /// Nanoseconds each time.
+    /// Nanoseconds of one occurrence.
     pub cost_ns: f64,
-    /// Nanoseconds in a round trip: count times cost.
+    /// Nanoseconds per round trip: count times cost.
     pub ns: f64,
-    /// Where count and cost come from.
+    /// Origin of count and cost.
     pub source: Source,
 }
 
-/// Where the count or the cost of a part comes from.
+/// Origin of the count or the cost of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
-    /// Counted in both roles.
+    /// Count of both roles.
     BothRoles,
-    /// Counted with both ends in one process.
+    /// Count with both ends in one process.
     CountedInOneProcess,
     /// The mechanism copies nothing.
     NothingCopied,
-    /// It copies a message once.
+    /// The mechanism copies a message once.
     OneCopy,
-    /// It copies a message twice.
+    /// The mechanism copies a message twice.
     TwoCopies,
-    /// Measured with both ends in one process.
+    /// Measurement with both ends in one process.
     MeasuredInOneProcess,
-    /// Counted while the row was measured.
+    /// Count during the measurement.
     CountedWhileMeasured,
-    /// A message is waited for once.
+    /// One wait per message.
     OneAMessage,
-    /// What it takes a reader with cold caches, beyond copying.
+    /// Additional time of a reader with cold caches, besides copying.
     ColdReader,
-    /// Measured on two cores that spin.
+    /// Measurement on two cores that busy-wait.
     SpinningCores,
-    /// What is more than in one process.
+    /// Excess over the count in one process.
     MoreThanInOneProcess,
-    /// Counted in both roles, at what such calls cost here.
+    /// Count of both roles, with the costs of such calls on this machine.
     PricedByKind,
-    /// Counted in a library's own thread, which need not be waited for.
+    /// Count in a library's own thread, which the program may not wait for.
     LibraryThread,
-    /// Switches from one thread of a role to another.
+    /// Switches between threads of a role.
     BetweenThreads,
-    /// Processor time of a process that is neither role.
+    /// CPU time of a process that is neither role.
     ServersProcessorTime,
     /// Elapsed time less CPU time.
     NoCpuTime,
@@ -126,45 +126,46 @@ impl Term {
         Term { name, of: None, count, cost_ns, ns, source }
     }
 
-    /// The part of that name, in full.
+    /// Adds the name of a call, a thread or a server.
     pub(crate) fn of(self, name: &str) -> Self {
         Term { of: Some(name.to_owned()), ..self }
     }
 }
 
-/// A row with what all explanations rest on.
+/// Benchmark with the data for all explanations.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject<'a> {
-    /// What is explained.
+    /// The benchmark.
     pub row: &'a Row,
     /// System calls that lengthen a round trip, over both roles.
     pub calls: f64,
-    /// Copies of a message that are a part of their own.
+    /// Copies of a message that are a separate part.
     pub copies: u8,
-    /// What the machine charges.
+    /// Costs of the machine.
     pub costs: &'a Costs,
 }
 
-/// A row beside the same with both ends in one process.
+/// Benchmark with its counterpart in one process.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WithTwin<'a> {
     pub subject: Subject<'a>,
-    /// The row in one process.
+    /// Counterpart in one process.
     pub twin: &'a Row,
-    /// System calls in a round trip of that.
+    /// System calls per round trip of the counterpart.
     pub twin_calls: f64,
 }
 
 impl<'a> WithTwin<'a> {
-    /// A row that makes `calls` in a round trip, over both roles, and the same in one process. Of a row that spins only the
-    /// calls that carry its messages count: attempts in vain take time that is waited anyway.
+    /// Creates it from a benchmark with `calls` per round trip over both roles, and its counterpart in one process. If the
+    /// benchmark does not block, only the calls of the counterpart count. Unsuccessful attempts take time that is spent
+    /// waiting anyway.
     pub(crate) fn new(
         (row, calls): (&'a Row, f64),
         (twin, twin_calls): (&'a Row, f64),
         copies: Option<Copies>,
         costs: &'a Costs,
     ) -> Self {
-        // What a notification carries is no copy worth the name.
+        // The payload of a notification is too small to count as a copy.
         let copies = match (row.family, copies) {
             (Some(Family::Notification | Family::Floor), _) => 0,
             (_, Some(Copies::One)) => 1,
@@ -177,7 +178,7 @@ impl<'a> WithTwin<'a> {
         WithTwin { subject, twin, twin_calls }
     }
 
-    /// All parts, or the cost that is missing.
+    /// Returns all parts, or the missing cost.
     pub(crate) fn terms(&self) -> Result<Vec<Term>, NotExplained> {
         let subject = &self.subject;
         let mut terms = vec![self.system_calls()?, subject.copying()?, self.own_path()?];
@@ -189,7 +190,7 @@ impl<'a> WithTwin<'a> {
         } else {
             terms.push(subject.context_switches()?);
         }
-        // Faults of the twin are in its own path already.
+        // `own_path` already contains the faults of the counterpart.
         let faults = subject.row.exchange.page_faults.minor - self.twin.exchange.page_faults.minor;
         terms.extend(subject.page_faults(faults, Source::MoreThanInOneProcess)?);
         Ok(terms)
@@ -202,7 +203,7 @@ impl<'a> WithTwin<'a> {
         Ok(Term::new(Part::SystemCalls, calls, cost_ns, source))
     }
 
-    /// Median of the twin, less what it is known to spend on entering the kernel and on copying.
+    /// Returns the median of the counterpart, less its known time for system calls and copies.
     fn own_path(&self) -> Result<Term, NotExplained> {
         let subject = &self.subject;
         let calls_ns = self.twin_calls * subject.needed_ns(cost_name(Cost::SystemCall), self.twin_calls)?;
@@ -227,13 +228,13 @@ impl Subject<'_> {
         Ok(Term::new(Part::ContextSwitches, self.switches(), cost_ns, Source::CountedWhileMeasured))
     }
 
-    /// Context switches in a round trip of the row, of either kind, over both roles.
+    /// Returns the context switches per round trip, of both kinds, over both roles.
     pub(crate) fn switches(&self) -> f64 {
         self.row.exchange.switches.all()
     }
 
-    /// A message is waited for once: whoever falls asleep again before all of it is there sleeps while the other role
-    /// is at work, and lengthens nothing.
+    /// Returns at most one wake-up per message. A role may block again before the whole message has arrived, but the other
+    /// role works at that time, so the latency does not increase.
     pub(crate) fn wake_ups(&self) -> Result<Term, NotExplained> {
         let sleeps = self.row.exchange.switches.voluntary;
         let source = if sleeps > MESSAGES { Source::OneAMessage } else { Source::CountedWhileMeasured };
@@ -253,7 +254,7 @@ impl Subject<'_> {
         ))
     }
 
-    /// So many page faults, if that is more than a few.
+    /// Returns the part for this number of page faults, if there are more than a few.
     pub(crate) fn page_faults(&self, faults: f64, source: Source) -> Result<Option<Term>, NotExplained> {
         if faults <= FEW_FAULTS {
             return Ok(None);
@@ -262,8 +263,8 @@ impl Subject<'_> {
         Ok(Some(Term::new(Part::PageFaults, faults, cost_ns, source)))
     }
 
-    /// What grows with the size, in a round trip of `size_bytes`: copying, and on two cores the cache lines beyond
-    /// those of the shortest message.
+    /// Returns the costs that grow with the size, in a round trip of `size_bytes`: copying, and across cores the cache
+    /// lines beyond those of the shortest message.
     pub(crate) fn by_size_ns(&self, size_bytes: usize) -> Option<f64> {
         let copies_ns = MESSAGES * f64::from(self.copies) * self.costs.copy_ns(size_bytes)?;
         if !self.on_two_cores() {
@@ -273,9 +274,9 @@ impl Subject<'_> {
         Some(copies_ns + MESSAGES * lines_ns.max(0.0))
     }
 
-    /// What a message takes from core to core beyond writing and reading it on one.
+    /// Returns the nanoseconds of a message from core to core, beyond writing and reading it on one core.
     fn across_beyond_ns(&self, size_bytes: usize) -> Option<f64> {
-        // By its definition, the cost of a sleeping reader is none up to here.
+        // The cost of a blocking reader is zero up to this size by definition.
         if self.sleeps() && size_bytes <= SHORT_BYTES {
             return Some(0.0);
         }
@@ -287,7 +288,7 @@ impl Subject<'_> {
         if self.sleeps() { Cost::CopyAcrossAsleep } else { Cost::CopyAcross }
     }
 
-    /// A copy of one message; of what is never copied nobody needs the cost.
+    /// Returns the nanoseconds to copy one message. Without copies the cost is not needed.
     fn copy_ns(&self) -> Result<f64, NotExplained> {
         if self.copies == 0 {
             return Ok(0.0);
@@ -295,7 +296,7 @@ impl Subject<'_> {
         self.costs.copy_ns(self.row.case.size_bytes).ok_or_else(|| missing(cost_name(Cost::Copy)))
     }
 
-    /// The cost of this name; of what never happens nobody needs it.
+    /// Returns the cost with this name. If the count is zero, the cost is not needed.
     pub(crate) fn needed_ns(&self, name: &str, count: f64) -> Result<f64, NotExplained> {
         match self.costs.ns(name) {
             Some(ns) => Ok(ns),

@@ -1,20 +1,20 @@
-//! Text from records made safe to print.
+//! Sanitization of text from records for printing.
 
 pub use furlong_model::{format_digits, three_digits, wrap};
 use furlong_model::{format_ns, is_unseen};
 use std::collections::BTreeMap;
 
-/// Longest text of a record that is printed, in characters: one record must not fill a terminal.
+/// Maximum length of a printed text from a record, in characters, so that one record does not fill a terminal.
 const LONGEST: usize = 300;
-/// Longest sentence that is put together from such texts.
+/// Maximum length of a sentence that contains such texts.
 const LONGEST_SENTENCE: usize = 1200;
 
-/// `text` without characters that command a terminal or turn its direction, in one line.
+/// Returns `text` in one line, without control characters and characters that change the text direction.
 pub fn plain(text: &str) -> String {
     plain_up_to(LONGEST, text)
 }
 
-/// The same for a sentence that may hold several texts of records.
+/// Sanitizes a sentence that may contain several texts from records.
 pub fn plain_sentence(text: &str) -> String {
     plain_up_to(LONGEST_SENTENCE, text)
 }
@@ -28,7 +28,7 @@ fn plain_up_to(longest: usize, text: &str) -> String {
     safe.trim().to_owned()
 }
 
-/// The first `most` of `names`, and how many more there are.
+/// Returns the first `most` of `names` and the number of the others.
 pub fn listed(names: &[String], most: usize) -> String {
     let more = match names.len().saturating_sub(most) {
         0 => String::new(),
@@ -37,18 +37,18 @@ pub fn listed(names: &[String], most: usize) -> String {
     names.iter().take(most).cloned().collect::<Vec<_>>().join(", ") + &more
 }
 
-/// `text` with its first letter in capitals.
+/// Returns `text` with an upper-case first letter.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
 }
 
-/// A count in a round trip, with two decimals; `?` was not counted.
+/// Formats a count per round trip with two decimals, or as `?` if it was not counted.
 pub fn decimals(figure: Option<f64>) -> String {
     figure.map_or_else(|| "?".to_owned(), |figure| format!("{figure:.2}"))
 }
 
-/// A count with three digits and its thousands as a letter: `18.7 k`.
+/// Formats a count with three digits and its thousands as a letter: `18.7 k`.
 pub fn format_count(count: f64) -> String {
     let (value, unit) = match count {
         count if count < 999.5 => (count, ""),
@@ -64,7 +64,7 @@ pub fn format_per_second(per_second: f64) -> String {
     format_count(per_second).replace(' ', "") + "/s"
 }
 
-/// An interval of times, with the unit once where both ends have the same: `34.2-39.0 us`.
+/// Formats an interval of times. If both ends have the same unit, it occurs once: `34.2-39.0 us`.
 pub fn times_between([low, high]: [f64; 2]) -> String {
     let (low, high) = (format_ns(low), format_ns(high));
     match (low.split_once(' '), high.split_once(' ')) {
@@ -96,7 +96,7 @@ fn ratio_decimals(ratio: f64) -> usize {
     }
 }
 
-/// What is inside a program, each by its name with its version.
+/// Formats the components of a program, each with its name and version.
 pub fn versions(versions: &BTreeMap<String, String>) -> String {
     let versions: Vec<_> = versions.iter().map(|(what, version)| format!("{what} {version}")).collect();
     versions.join(", ")

@@ -1,60 +1,60 @@
-//! The trials of a run by case, each of which is decoded once.
+//! Trials of a run by case. Each trial is decoded once.
 
 use furlong_model::{Case, Measurement, Trial};
 use furlong_stats::{Distribution, HistogramError, SortedMap};
 
-/// A trial that was measured.
+/// Measured trial.
 #[derive(Debug, Clone)]
 pub(crate) struct MeasuredTrial<'a> {
-    /// Its number among those of its case.
+    /// Number among the trials of its case.
     pub number: u32,
-    /// Its place among all trials of the run, in the order in which they ran.
+    /// Position among all trials of the run, in the order in which they ran.
     pub position: usize,
-    /// What was recorded of it.
+    /// Record of the trial.
     pub record: &'a Measurement,
-    /// Its times, or why they cannot be read.
+    /// Times of the trial, or the error of decoding them.
     pub times: Result<Distribution, HistogramError>,
 }
 
-/// The trials of one case, in the order in which they ran.
+/// Trials of one case, in the order in which they ran.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CaseTrials<'a>(Vec<(&'a Trial, Option<MeasuredTrial<'a>>)>);
 
-/// The trials of each case.
+/// Trials of each case.
 #[derive(Debug, Clone)]
 pub(crate) struct Trials<'a>(SortedMap<&'a Case, CaseTrials<'a>>);
 
 impl<'a> MeasuredTrial<'a> {
-    /// A trial of this number and place.
+    /// Decodes a trial with this number and position.
     pub(crate) fn decode(number: u32, position: usize, record: &'a Measurement) -> Self {
         MeasuredTrial { number, position, record, times: Distribution::decode(&record.histogram) }
     }
 
-    /// Its median, in nanoseconds; `None` if its times cannot be read.
+    /// Returns its median in nanoseconds; `None` if its times cannot be decoded.
     pub(crate) fn median_ns(&self) -> Option<f64> {
         self.times.as_ref().map(Distribution::median_ns).ok()
     }
 }
 
 impl<'a> CaseTrials<'a> {
-    /// All of them as they were recorded.
+    /// Returns the records of all trials.
     pub(crate) fn records(&self) -> impl Iterator<Item = &'a Trial> {
         self.0.iter().map(|(trial, _)| *trial)
     }
 
-    /// Those that were measured.
+    /// Returns the measured trials.
     pub(crate) fn measured(&self) -> impl Iterator<Item = &MeasuredTrial<'a>> {
         self.0.iter().filter_map(|(_, measured)| measured.as_ref())
     }
 
-    /// Those that `keep` takes.
+    /// Returns the trials that `keep` accepts.
     pub(crate) fn only(&self, keep: impl Fn(&Trial) -> bool) -> Self {
         CaseTrials(self.0.iter().filter(|(trial, _)| keep(trial)).cloned().collect())
     }
 }
 
 impl<'a> Trials<'a> {
-    /// Decodes them all.
+    /// Decodes all trials.
     pub(crate) fn decode(trials: &'a [Trial]) -> Self {
         let mut by_case: SortedMap<&Case, CaseTrials> = SortedMap::default();
         for (position, trial) in trials.iter().enumerate() {
@@ -65,23 +65,23 @@ impl<'a> Trials<'a> {
         Trials(by_case)
     }
 
-    /// Each case with its trials.
+    /// Returns each case with its trials.
     pub(crate) fn by_case(&self) -> impl Iterator<Item = (&'a Case, &CaseTrials<'a>)> {
         self.0.iter().map(|(case, trials)| (*case, trials))
     }
 
-    /// The measured trials of a case.
+    /// Returns the measured trials of a case.
     pub(crate) fn measured(&self, case: &Case) -> impl Iterator<Item = &MeasuredTrial<'a>> {
         self.0.get(case).into_iter().flat_map(CaseTrials::measured)
     }
 
-    /// The measured trials of a case with their times, where these can be read.
+    /// Returns the decoded trials of a case with their times.
     pub(crate) fn decoded(&self, case: &Case) -> impl Iterator<Item = (&'a Trial, &Distribution)> {
         let all = self.0.get(case).into_iter().flat_map(|trials| &trials.0);
         all.filter_map(|(trial, measured)| Some((*trial, measured.as_ref()?.times.as_ref().ok()?)))
     }
 
-    /// Those that `keep` takes, which are not decoded again.
+    /// Returns the trials that `keep` accepts, without decoding them again.
     pub(crate) fn only(&self, keep: impl Fn(&Trial) -> bool) -> Self {
         let kept = self.by_case().map(|(case, trials)| (case, trials.only(&keep)));
         Trials(kept.filter(|(_, trials)| !trials.0.is_empty()).collect())

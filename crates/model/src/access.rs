@@ -1,38 +1,40 @@
-//! Where the bytes of a message are written and read.
+//! How the bytes of a message are accessed.
 
 use crate::named_enum::named_enum;
 
 named_enum! {
-    /// Where the sender writes the bytes of a message, and where the receiver reads them.
+    /// How the sender writes the bytes of a message, and how the receiver reads them.
     Access, "access" {
-        /// Each has a buffer of its own, out of which and into which the message is copied.
+        /// Each role has a private buffer, from which and to which the message is copied.
         Copy = "copy",
-        /// The sender writes every byte where it lies between the two, and the receiver reads every byte there.
+        /// Zero-copy access: the sender writes every byte in the shared memory, and the receiver reads every byte
+        /// there.
         InPlace = "in-place",
-        /// The same of the first and the last 8 bytes alone. Those between were never written for this message.
+        /// Zero-copy access to the first and the last 8 bytes only. The bytes in between were never written for this
+        /// message.
         StampsInPlace = "stamps-in-place",
     }
 }
 
 impl Default for Access {
-    /// As every mechanism has it.
+    /// Returns `Copy`, which every mechanism supports.
     fn default() -> Self {
         Access::Copy
     }
 }
 
 impl Access {
-    /// Whether each role has a buffer of its own.
+    /// Returns whether each role has a private buffer.
     pub fn is_copy(&self) -> bool {
         *self == Access::Copy
     }
 
-    /// Whether every byte of a message is moved, or written and read.
+    /// Returns whether every byte of a message is copied, or written and read.
     pub const fn is_of_every_byte(self) -> bool {
         !matches!(self, Access::StampsInPlace)
     }
 
-    /// What stands behind the name of such a row, if anything does.
+    /// Returns the suffix of a benchmark's name for this access, if it has one.
     pub(crate) const fn words(self) -> Option<&'static str> {
         match self {
             Access::Copy => None,

@@ -1,25 +1,25 @@
-//! When the initiator sends the next message.
+//! The pace of the initiator's messages.
 
 use crate::format_ns;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// When messages arrive at the mechanism. There is one initiator with one message outstanding, whatever the arrival.
+/// The pace of the messages. There is always one initiator with one message in flight.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrival {
-    /// As soon as the response to the last message has come.
+    /// Closed loop: each message is sent as soon as the response to the last one has arrived.
     #[default]
     ClosedLoop,
-    /// At fixed times, this far apart in nanoseconds. A message that is due while the last one is still outstanding is
-    /// sent late, and its time counts from when it was due: corrected for coordinated omission.
+    /// Fixed times with this interval in nanoseconds. If a message is due while the last one is in flight, it is sent
+    /// late, and its time counts from its due time. This corrects for coordinated omission.
     Interval(u64),
-    /// This many nanoseconds after the response to the last message. The round trip is timed from its send.
+    /// This number of nanoseconds after the response to the last message. The round trip is timed from its send.
     ThinkTime(u64),
 }
 
 impl Arrival {
-    /// The longest that nothing is sent because of it, in nanoseconds.
+    /// Returns the longest time in which nothing is sent because of the pace, in nanoseconds.
     pub fn pause_ns(&self) -> u64 {
         match *self {
             Arrival::ClosedLoop => 0,
@@ -36,7 +36,7 @@ impl Arrival {
         }
     }
 
-    /// Whether the next message follows the last response at once.
+    /// Returns whether the next message follows the last response immediately.
     pub fn is_closed_loop(&self) -> bool {
         *self == Arrival::ClosedLoop
     }

@@ -1,28 +1,28 @@
-//! Which cases can be measured with each role on a host of its own, and what is recorded of the other host.
+//! The cases that can be measured between two hosts, and the facts that are recorded of the other host.
 
 use crate::pattern::refusals::STAMPED_BYTES;
 use crate::{Arrival, Capabilities, Case, Machine, Placement, Reach, Unavailable, WhenFull, is_one};
 use serde::{Deserialize, Serialize};
 
-/// The host that responders were on, where that was another than the run's.
+/// The host of the responders, if it is not the host of the run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PeerHost {
-    /// How it was asked for, as in `ssh://node-7`.
+    /// The host as the user named it, for example `ssh://node-7`.
     pub peer: String,
     /// The address at which its responders listened.
     pub address: String,
-    /// What it is.
+    /// The facts of its machine.
     pub machine: Machine,
 }
 
 impl Case {
-    /// Bytes of the smaller of its messages.
+    /// Returns the bytes of its smaller message.
     fn smallest_bytes(&self) -> usize {
         self.exchange.request().map_or(self.size_bytes, |request| request.size_bytes.min(self.size_bytes))
     }
 
-    /// Why the roles cannot be on two hosts in this case, if they are to be and cannot.
+    /// Returns why the roles cannot be on two hosts, if the case requires that and they cannot.
     pub(crate) fn refuse_between_hosts(&self, capabilities: &Capabilities) -> Option<Unavailable> {
         if self.placement != Placement::OtherHost {
             return None;
@@ -39,8 +39,8 @@ impl Case {
             )
         } else if capabilities.when_full == WhenFull::Drops && self.smallest_bytes() < STAMPED_BYTES {
             let reason = format!(
-                "the network may lose messages, which are sent again, and one of fewer than {STAMPED_BYTES} bytes does not tell \
-                 that it comes twice"
+                "the network may lose messages, which are then resent, and a message of fewer than {STAMPED_BYTES} \
+                 bytes cannot be recognized as a duplicate"
             );
             (reason, "ask for 8 bytes or more (--size, --request)")
         } else if !pattern.is_of_pairs() || !is_one(&self.parties()) {
@@ -51,7 +51,7 @@ impl Case {
             (reason, "leave --request-by out")
         } else if pattern.is_one_way() && matches!(arrival, Arrival::Interval(_)) {
             let reason =
-                "a time from when a message was due to when it came needs one clock, and two hosts have two"
+                "the time from the due time of a message to its arrival needs a single clock, but two hosts have two"
                     .to_owned();
             (reason, "leave --rate out, or measure round trips at a rate")
         } else {
@@ -93,7 +93,7 @@ mod tests {
             case.exchange = Exchange::asking(Request { size_bytes: 1, by: Some("pipe".to_owned()) });
         });
         assert!(told.unwrap().contains("one mechanism carries"));
-        // On one host all of these are as they were.
+        // On one host, all of these cases are accepted.
         assert_eq!(refused(Reach::FileSystem, |case| case.placement = Placement::Free), None);
     }
 }

@@ -1,30 +1,30 @@
-//! Which cases can be measured with the roles in two network namespaces.
+//! The cases that can be measured with the roles in two network namespaces.
 
 use crate::{Boundary, Capabilities, Case, Placement, Reach, Unavailable};
 
 impl Case {
-    /// Whether its messages go by a network from one namespace to another.
+    /// Returns whether its messages use a network between two namespaces.
     pub fn crosses_networks(&self, capabilities: &Capabilities) -> bool {
         !self.boundary.is_nothing() && capabilities.reach == Reach::Network
     }
 
-    /// Why its boundary cannot be between the roles, if it cannot.
+    /// Returns why the roles cannot be separated by its boundary, if they cannot.
     pub(crate) fn refuse_boundary(&self, capabilities: &Capabilities) -> Option<Unavailable> {
         let (reason, remedy) = match self.boundary {
             Boundary::Process => return None,
             _ if self.placement == Placement::OtherHost => {
-                ("another host is a boundary of its own".to_owned(), "ask for one of the two")
+                ("another host is a boundary already".to_owned(), "ask for one of the two")
             }
             Boundary::NetworkNamespace => {
                 let makes_links_itself = self.pattern().makes_links();
                 if !self.crosses_networks(capabilities) || !makes_links_itself {
                     return None;
                 }
-                let reason = "connect makes both ends of each link in one network namespace".to_owned();
-                (reason, "leave the boundary out, or ask for rows that do not go by the network")
+                let reason = "connect creates both ends of each link in one network namespace".to_owned();
+                (reason, "leave the boundary out, or ask for rows without TCP and UDP")
             }
             other => (
-                format!("{other} is no boundary that changes what a message costs"),
+                format!("{other} is not a boundary that changes the cost of a message"),
                 "measure without it, or with --boundary network-namespace",
             ),
         };
@@ -51,9 +51,9 @@ mod tests {
             assert_eq!(refused(reach, |_| {}), None);
         }
         let told = refused(Reach::FileSystem, |case| case.boundary = Boundary::User).unwrap();
-        assert!(told.contains("user is no boundary that changes"), "{told}");
+        assert!(told.contains("user is not a boundary that changes"), "{told}");
         let told = refused(Reach::Network, |case| case.placement = Placement::OtherHost).unwrap();
-        assert!(told.contains("of its own"), "{told}");
+        assert!(told.contains("another host is a boundary already"), "{told}");
         let connects = |case: &mut Case| {
             (case.exchange, case.placement) = (Exchange::of(Pattern::Connect), Placement::OneProcess);
         };

@@ -1,25 +1,25 @@
-//! What lies between two processes.
+//! The boundary between two processes.
 
 use crate::named_enum::named_enum;
 
 named_enum! {
-    /// What lies between two processes.
+    /// The boundary between two processes.
     #[derive(Default)]
     Boundary, "boundary" {
-        /// One program that forks the other process and goes on without exec.
+        /// A fork: one program forks the other process and continues without exec.
         Fork = "fork",
-        /// Nothing: two programs of one user, which can hand descriptors to each other.
+        /// No boundary: two programs of one user, which can pass descriptors to each other.
         #[default]
         Process = "process",
-        /// They run as different users.
+        /// Different users.
         User = "user",
         /// Each has its own System V objects and POSIX queues.
         IpcNamespace = "ipc-namespace",
-        /// Each has its own process numbers.
+        /// Each process has its own PIDs.
         PidNamespace = "pid-namespace",
-        /// Each has its own network devices, and its own loopback.
+        /// Each process has its own network devices and loopback interface.
         NetworkNamespace = "network-namespace",
-        /// Two containers: all of these namespaces and files of their own, but for a folder that both see.
+        /// Two containers: all of these namespaces, and separate file systems except for a directory that both see.
         Container = "container",
         /// Two machines.
         Host = "host",
@@ -27,13 +27,14 @@ named_enum! {
 }
 
 impl Boundary {
-    /// Whether nothing is between them that a message has to pass.
+    /// Returns whether messages cross no boundary.
     pub fn is_nothing(&self) -> bool {
         *self == Boundary::default()
     }
 
-    /// Which of these boundaries changes what a message costs: two network namespaces, also those of two containers, put a
-    /// virtual Ethernet pair in its way. All others are about who can reach what.
+    /// Returns the boundary that changes the latency of a message: two network namespaces, also those of two
+    /// containers, are connected by a virtual Ethernet pair. All other boundaries only determine what the processes can
+    /// reach.
     pub fn measured_of(boundaries: &[Boundary]) -> Boundary {
         let is_on_the_way =
             |boundary: &Boundary| matches!(boundary, Boundary::NetworkNamespace | Boundary::Container);

@@ -1,61 +1,61 @@
-//! The system calls that a mechanism declares, to be compared with those that are counted.
+//! The system calls that a mechanism declares, for a comparison with the counted ones.
 
 use serde::{Deserialize, Serialize};
 
-/// The system calls of one message, where no attempt has to be repeated.
+/// The system calls of one message, if no attempt is repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Calls<List = &'static [Call]> {
-    /// To send it.
+    /// Calls that send the message.
     pub send: List,
-    /// To receive it.
+    /// Calls that receive the message.
     pub receive: List,
-    /// To wake whoever waits for it, where that is apart from sending.
+    /// Calls that wake the waiting role, if they are separate from sending.
     pub ring: List,
-    /// To wait for it, where that is apart from receiving.
+    /// Calls that wait for the message, if they are separate from receiving.
     pub wait: List,
 }
 
-/// A system call by the kernel's name, and how often one message makes it.
+/// A system call with the kernel's name, and the number of times that one message makes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Call<Text = &'static str> {
-    /// For every message.
+    /// Once per message.
     Once(Text),
-    /// Unless it is not necessary: nobody sleeps yet, or what is waited for is there already.
+    /// At most once: not made if no process sleeps yet, or if the awaited event has already occurred.
     AtMostOnce(Text),
 }
 
-/// How often a role may make a system call in one round trip.
+/// The number of times that a role may make a system call in one round trip.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounds {
-    /// At least so often.
+    /// Minimum.
     pub least: u32,
-    /// At most so often; `None` where attempts may be repeated.
+    /// Maximum; `None` if attempts may be repeated.
     pub most: Option<u32>,
 }
 
 impl Calls {
-    /// No system call at all.
+    /// No system calls.
     pub const NONE: Calls = Calls { send: &[], receive: &[], ring: &[], wait: &[] };
 
-    /// One call to send and one to receive.
+    /// Returns calls with these lists to send and to receive, and none to wake or wait.
     pub const fn of(send: &'static [Call], receive: &'static [Call]) -> Calls {
         Calls { send, receive, ..Calls::NONE }
     }
 
-    /// Whether a message makes no system call but to wait.
+    /// Returns whether a message makes system calls only to wait.
     pub const fn are_for_waiting(&self) -> bool {
         self.send.is_empty() && self.receive.is_empty() && self.ring.is_empty()
     }
 
-    /// The same, owned.
+    /// Returns an owned copy.
     pub(crate) fn owned(self) -> Calls<Vec<Call<String>>> {
         self.kept(|calls| calls.iter().map(|call| call.kept(str::to_owned)).collect())
     }
 }
 
 impl Calls<Vec<Call<String>>> {
-    /// The same, for as long as this process lives.
+    /// Returns a copy that lives as long as this process.
     pub(crate) fn leak(self) -> Calls {
         self.kept(|calls| {
             &*Vec::leak(calls.into_iter().map(|call| call.kept(|name| &*name.leak())).collect())
@@ -64,7 +64,7 @@ impl Calls<Vec<Call<String>>> {
 }
 
 impl<List> Calls<List> {
-    /// The same, with its lists kept in another way.
+    /// Converts the lists.
     fn kept<L>(self, list: impl Fn(List) -> L) -> Calls<L> {
         let Calls { send, receive, ring, wait } = self;
         Calls { send: list(send), receive: list(receive), ring: list(ring), wait: list(wait) }
@@ -72,7 +72,7 @@ impl<List> Calls<List> {
 }
 
 impl<Text> Call<Text> {
-    /// The same, with its name kept in another way.
+    /// Converts the name.
     fn kept<T>(self, name_kept: impl FnOnce(Text) -> T) -> Call<T> {
         match self {
             Call::Once(name) => Call::Once(name_kept(name)),
@@ -82,7 +82,8 @@ impl<Text> Call<Text> {
 }
 
 impl Bounds {
-    /// Whether `per_round_trip` is within; a hundredth is allowed for calls that a signal interrupted.
+    /// Returns whether `per_round_trip` is within the bounds. The tolerance of 0.01 is for calls that a signal has
+    /// interrupted.
     pub fn allow(&self, per_round_trip: f64) -> bool {
         const SLACK: f64 = 0.01;
         per_round_trip >= f64::from(self.least) - SLACK

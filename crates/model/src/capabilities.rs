@@ -1,50 +1,50 @@
-//! What a mechanism promises. Every field is a claim, and the conformance suite tests every claim.
+//! The capabilities of a mechanism. Every field is a claim, and the conformance suite tests every claim.
 
 use crate::{Call, Calls, Wait};
 use serde::{Deserialize, Serialize};
 
-/// What one mechanism is and promises, on every machine. A mechanism states it as a constant; what is written and read is
-/// [owned](OwnedCapabilities).
+/// The properties that a mechanism claims on every machine. A mechanism declares them as a constant. Records contain
+/// the [owned](OwnedCapabilities) form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capabilities<Text = &'static str, Waits = &'static [Wait], C = Calls> {
-    /// Kebab-case name that never changes: the first half of a row's name.
+    /// Kebab-case name that never changes: the first half of a benchmark's name.
     pub name: Text,
-    /// One line that says what it is.
+    /// Description in one line.
     pub summary: Text,
-    /// The kind of mechanism, by what it is made of.
+    /// The kind of mechanism.
     pub family: Family,
-    /// The ways of waiting it supports, the usual one first.
+    /// The wait strategies that it supports, the default first.
     pub waits: Waits,
-    /// Whether two messages sent arrive as two, whatever their sizes.
+    /// Whether two sent messages arrive as two, for all sizes.
     pub boundaries: bool,
-    /// The one size it can carry, if there is no choice: 0, 4 or 8 bytes for bare notifications.
+    /// The only size that it can carry, if its size is fixed: 0, 4 or 8 bytes for notifications.
     pub fixed_size_bytes: Option<usize>,
     /// The system calls of one message.
     pub calls: C,
-    /// The buffer between the roles that can be made larger or smaller.
+    /// The buffer between the roles whose size can be changed.
     pub buffer: KernelBuffer,
-    /// How often the bytes are copied on their way.
+    /// The number of copies of each byte.
     pub copies: Copies,
-    /// What a sender meets when there is no room.
+    /// Behaviour of a sender if there is no room.
     pub when_full: WhenFull,
-    /// What a survivor notices when the other end goes away.
+    /// Behaviour of a process after the other end exits.
     pub peer_death: PeerDeath,
-    /// What two processes must have in common to use it.
+    /// What two processes must share to use it.
     pub reach: Reach,
     /// How long the kernel keeps the object.
     pub lifetime: Lifetime,
     /// How the two processes must be started.
     pub start: Start,
-    /// Whether an end may have several users.
+    /// Whether several processes may use one end.
     #[serde(default)]
     pub sharing: Sharing,
 }
 
-/// Capabilities that are made at run time: put together of several entries, or read.
+/// Capabilities that are created at run time: combined from several entries, or read.
 pub type OwnedCapabilities = Capabilities<String, Vec<Wait>, Calls<Vec<Call<String>>>>;
 
 impl<Text, Waits, C> Capabilities<Text, Waits, C> {
-    /// The same, with texts, waits and calls kept in another way.
+    /// Converts texts, wait strategies and calls.
     fn kept<T, W, D>(
         self,
         text: impl Fn(Text) -> T,
@@ -89,8 +89,9 @@ impl<Text, Waits, C> Capabilities<Text, Waits, C> {
 }
 
 impl Capabilities {
-    /// What most libraries promise, to be changed where one differs: whole messages of any size, each copied in and out,
-    /// blocking calls, a sender that waits for room, over something with a path.
+    /// Returns the capabilities of most libraries, to be changed for libraries that differ. These are whole messages of
+    /// any size, a copy into and out of the channel, blocking calls, a sender that waits for room, and a path in a file
+    /// system.
     pub const fn library(summary: &'static str) -> Capabilities {
         Capabilities {
             name: "",
@@ -111,12 +112,12 @@ impl Capabilities {
         }
     }
 
-    /// The same, owned.
+    /// Returns an owned copy.
     pub fn owned(&self) -> OwnedCapabilities {
         self.kept(str::to_owned, <[Wait]>::to_vec, Calls::owned)
     }
 
-    /// Whether a process can wait for one of several of its links.
+    /// Returns whether a process can wait for one of several links.
     pub const fn can_be_watched(&self) -> bool {
         let mut place = 0;
         while place < self.waits.len() {
@@ -128,122 +129,121 @@ impl Capabilities {
         false
     }
 
-    /// Whether the row answers "how fast can one process wake another", not "how fast does data move".
+    /// Returns whether the mechanism only wakes the other process and carries no data.
     pub fn notifies_only(&self) -> bool {
         self.fixed_size_bytes.is_some()
     }
 }
 
 impl OwnedCapabilities {
-    /// The same, for as long as this process lives, as those of built-in mechanisms.
+    /// Returns a copy that lives as long as this process, like the capabilities of built-in mechanisms.
     pub fn leak(self) -> Capabilities {
         self.kept(|text| &*text.leak(), |waits| &*waits.leak(), Calls::leak)
     }
 }
 
-/// The kind of mechanism, by what it is made of.
+/// The kind of mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
-    /// The harness without a mechanism.
+    /// The measurement loop without a mechanism.
     Floor,
-    /// A stream of bytes through the kernel without a socket.
+    /// A byte stream through the kernel without a socket.
     Pipe,
     /// A socket.
     Socket,
-    /// A queue of messages in the kernel.
+    /// A message queue in the kernel.
     Queue,
     /// Memory that both processes map.
     Memory,
-    /// A wake-up that carries next to nothing.
+    /// A wake-up with almost no data.
     Notification,
-    /// Memory of the other process, read by system call.
+    /// Memory of the other process, accessed with a system call.
     RemoteMemory,
     /// Requests in a ring that a process shares with the kernel.
     IoUring,
-    /// Memory that both processes map, behind a library that keeps its protocol and checks the other process.
+    /// Memory that both processes map, used through a library that implements a protocol and checks the other process.
     Library,
-    /// What another program carries, by the adapter protocol.
+    /// Another program that carries messages, through the adapter protocol.
     Adapter,
-    /// Two programs that know nothing of furlong: nothing of what they exchange is seen.
+    /// Two programs that do not use furlong. Their messages are not visible.
     Programs,
 }
 
-/// A buffer between the roles, in the kernel or in memory that both map, whose size a process can choose.
+/// A buffer between the roles, in the kernel or in shared memory, whose size a process can choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelBuffer {
-    /// None.
+    /// No such buffer.
     None,
     /// The pages of a pipe.
     Pipe,
     /// A socket's send and receive buffers.
     Socket,
-    /// The rings of a library, in memory that both processes map.
+    /// The rings of a library in memory that both processes map.
     Ring,
 }
 
-/// How often the bytes of a message are copied between the sender's buffer and the receiver's.
+/// The number of copies between the buffers of sender and receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Copies {
-    /// Into the kernel or the shared region, and out again: the sender may reuse its buffer at once.
+    /// Into the kernel or the shared region, and out again. The sender may reuse its buffer at once.
     Two,
-    /// Straight out of the sender's buffer, which must stay untouched until the receiver has read it.
+    /// Directly from the sender's buffer, which must not change until the receiver has read it.
     One,
-    /// As `Two`; or not at all, where the sender writes a message in the shared region itself, and the receiver reads it
-    /// there. The mechanism lends its memory for that.
+    /// Like `Two`, or zero-copy: the sender writes the message in the shared region, and the receiver reads it there.
     TwoOrNone,
 }
 
-/// What a sender meets when the mechanism holds as much as it can.
+/// Behaviour of a sender if the mechanism is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenFull {
-    /// It waits; nothing is lost.
+    /// The sender waits; nothing is lost.
     Waits,
-    /// Notifications not yet taken are added up into one.
+    /// Unread notifications are merged into one.
     Merges,
-    /// The newer replaces the older.
+    /// The newer message replaces the older one.
     Overwrites,
-    /// The newer is thrown away.
+    /// The newer message is dropped.
     Drops,
-    /// The oldest is thrown away, and the receiver is told how many were.
+    /// The oldest message is dropped, and the receiver gets the number of dropped messages.
     DropsOldest,
 }
 
-/// What a process notices by itself when the other end goes away.
+/// Behaviour of a process after the other end exits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PeerDeath {
-    /// A receive ends: end of file or an error.
+    /// A receive returns end of file or an error.
     Noticed,
-    /// Nothing: a receive waits for ever, and somebody else must watch.
+    /// A receive blocks forever, so another mechanism must monitor the process.
     Unnoticed,
 }
 
-/// What two processes must have in common to get hold of the same object.
+/// What two processes must share to access the same object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reach {
-    /// One forked the other: the mapping itself is inherited.
+    /// An inherited mapping: one process forked the other.
     Fork,
-    /// A descriptor, inherited or passed over a socket.
+    /// A descriptor that is inherited or passed through a socket.
     Descriptor,
     /// A path in a file system that both see.
     FileSystem,
-    /// A device file, which a kernel module of its own makes.
+    /// A device file that a kernel module provides.
     Device,
-    /// The System V or POSIX-queue names of one IPC namespace.
+    /// The names of System V objects or POSIX queues in one IPC namespace.
     IpcNamespace,
-    /// The process numbers of one PID namespace, and the right to use them.
+    /// The PIDs of one PID namespace, and the right to use them.
     PidNamespace,
-    /// An address: other machines are in reach too.
+    /// A network address, also on another machine.
     Network,
 }
 
 impl Reach {
-    /// The words that a table shows.
+    /// Returns the text that a table shows.
     pub fn describe(self) -> &'static str {
         match self {
             Reach::Fork => "parent and child",
@@ -257,13 +257,13 @@ impl Reach {
     }
 }
 
-/// How long the kernel keeps the object when no process uses it any more.
+/// How long the kernel keeps the object after its last user has exited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lifetime {
-    /// It ends with its last user.
+    /// The object is removed with its last user.
     Users,
-    /// Until somebody removes it, or the machine or its namespace ends.
+    /// The object exists until a process removes it, or until the machine or namespace shuts down.
     Removal,
 }
 
@@ -275,31 +275,32 @@ pub enum Start {
     Fresh,
     /// Two forks of one process without exec, because a mapping must be inherited.
     Forked,
-    /// One process: there is no other end.
+    /// One process, because there is no other end.
     Alone,
 }
 
-/// Whether several processes may send by one link, or receive from it.
+/// Whether several processes may send through one link, or receive from it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sharing {
     /// Each end is for one process.
     #[default]
     OneEach,
-    /// Several may use an end: each message arrives whole, and comes to one of them.
+    /// Several processes may use an end: each message arrives whole, at one of them.
     Messages,
-    /// The same for messages of up to [`ATOMIC_BYTES`]. Those that are larger are written in parts, and would mix.
+    /// Like `Messages`, up to [`ATOMIC_BYTES`]. Larger messages are written in parts, which would mix.
     AtomicWrites,
-    /// Several may receive, as many as the link was made for, and each message comes to every one of them.
+    /// Several processes may receive, up to the number that the link was created for. Each message arrives at all of
+    /// them.
     EveryReceiver,
 }
 
 impl Sharing {
-    /// Whether several may use an end, each message of which comes to one.
+    /// Returns whether several processes may use an end, and each message arrives at one of them.
     pub const fn goes_to_one(self) -> bool {
         matches!(self, Sharing::Messages | Sharing::AtomicWrites)
     }
 }
 
-/// Bytes that the kernel writes into a pipe in one piece: its PIPE_BUF.
+/// Bytes that the kernel writes atomically into a pipe: its PIPE_BUF.
 pub const ATOMIC_BYTES: usize = 4096;

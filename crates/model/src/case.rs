@@ -1,4 +1,4 @@
-//! A case: one value of each axis, and which combinations make no sense.
+//! A case: one value of each axis. Some combinations are rejected.
 
 use crate::pattern::refusals;
 use crate::{
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::num::NonZeroU32;
 
-/// One value of each axis: what a single row measures.
+/// One value of each axis: the parameters of a single benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub struct Case {
@@ -19,19 +19,19 @@ pub struct Case {
     pub wait: Wait,
     /// The exchange of messages between the roles.
     pub exchange: Exchange,
-    /// Bytes in each message; of a request, in each response.
+    /// Bytes in each message; for a request, in each response.
     pub size_bytes: usize,
-    /// Where the roles run.
+    /// The placement of the roles.
     pub placement: Placement,
-    /// When the initiator sends the next message.
+    /// The pace of the initiator's messages.
     pub arrival: Arrival,
-    /// Bytes asked for in the buffer between the roles; `None` leaves it as the mechanism has it.
+    /// Requested bytes of the buffer between the roles; `None` for the default size.
     pub buffer_bytes: Option<usize>,
-    /// The subsystem of the responder's program; `None` for furlong's own program. Windows alone has them.
+    /// The subsystem of the responder's program; `None` for furlong's own program. Only Windows has subsystems.
     pub subsystem: Option<Subsystem>,
-    /// Where the bytes of its messages are written and read.
+    /// How the bytes of its messages are accessed.
     pub access: Access,
-    /// What lies between the roles: nothing, or two network namespaces.
+    /// The boundary between the roles: none, or two network namespaces.
     pub boundary: Boundary,
 }
 
@@ -105,22 +105,22 @@ impl From<Case> for Written {
     }
 }
 
-/// The name of a row: `mechanism/wait`.
+/// Returns the name of a benchmark: `mechanism/wait`.
 pub fn row_name(mechanism: &str, wait: Wait) -> String {
     format!("{mechanism}/{wait}")
 }
 
-/// The name of a row whose responder is a program of this subsystem.
+/// Returns the name of a benchmark whose responder is a program of this subsystem.
 pub fn row_of_subsystem(mechanism: &str, wait: Wait, subsystem: Option<Subsystem>) -> String {
     let row = row_name(mechanism, wait);
     subsystem.map_or_else(|| row.clone(), |subsystem| format!("{row} ({subsystem})"))
 }
 
-/// What a pipe holds unless it is told otherwise.
+/// Default capacity of a pipe in bytes.
 const PIPE_BYTES: usize = 64 << 10;
 
 impl Case {
-    /// Round trips of messages of `size_bytes`, each as soon as the last one is done.
+    /// Returns round trips of messages of `size_bytes` in a closed loop.
     pub fn round_trip(
         mechanism: impl Into<String>,
         wait: Wait,
@@ -183,13 +183,14 @@ impl Case {
         self.exchange.parties()
     }
 
-    /// The row's name: `mechanism/wait`, the subsystem where it says one, and how messages are accessed if they are not copied.
+    /// Returns the benchmark's name: `mechanism/wait`, the subsystem if it has one, and the access if messages are not
+    /// copied.
     pub fn row(&self) -> String {
         let row = row_of_subsystem(&self.mechanism, self.wait, self.subsystem);
         self.access.words().map_or_else(|| row.clone(), |words| format!("{row} ({words})"))
     }
 
-    /// All who take part, in the order in which they take processors: pair after pair, or senders and then receivers.
+    /// Returns all parties in the order in which CPUs are assigned: pair after pair, or senders and then receivers.
     pub fn all_parties(&self) -> Vec<Party> {
         let several = self.parties().get();
         let all = |role| (0..several).map(move |index| Party::of(role, index, several));
@@ -202,12 +203,13 @@ impl Case {
         }
     }
 
-    /// The same with one receiver, pair, or whatever there are several of.
+    /// Returns the case with one party: one receiver or one pair, for example.
     pub fn of_one(&self) -> Case {
         self.clone().with(self.exchange.clone().with_parties(one()).with_fan_out(FanOutOptions::default()))
     }
 
-    /// Links that carry messages at the same moment: one that several share an end of or that is ready, else one for each of them.
+    /// Returns the number of links that carry messages in parallel: one if the parties share an end or the receiver
+    /// waits for several links, and otherwise one per party.
     pub fn links(&self) -> NonZeroU32 {
         match self.pattern().facts().links {
             Links::Shared | Links::Watched => one(),
@@ -215,8 +217,8 @@ impl Case {
         }
     }
 
-    /// Whether the two differ in nothing but the mechanism, its buffer, the subsystem and where messages are accessed, wait
-    /// alike (sleeping or spinning), and both touch every byte or both do not.
+    /// Returns whether two cases are ranked together. They may differ only in mechanism, buffer, subsystem, access, and
+    /// wait strategy of the same kind (for example both blocking). Both must touch every byte, or neither.
     pub fn is_ranked_with(&self, other: &Case) -> bool {
         let Case { mechanism, wait, buffer_bytes, subsystem, access, .. } = other.clone();
         self.wait.kind() == wait.kind()
@@ -224,7 +226,7 @@ impl Case {
             && Case { mechanism, wait, buffer_bytes, subsystem, access, ..self.clone() } == *other
     }
 
-    /// Bytes in the messages that each role sends with this mechanism, the initiator's first.
+    /// Returns the bytes of the messages that each role sends with this mechanism, the initiator's first.
     pub fn sizes_bytes(&self) -> [usize; 2] {
         match self.exchange.request() {
             _ if self.pattern().is_one_way() => [self.size_bytes, 1],
@@ -234,7 +236,7 @@ impl Case {
         }
     }
 
-    /// Whether receivers of a mechanism with these promises may lose messages in this case, and count them.
+    /// Returns whether receivers of a mechanism with these capabilities may lose messages in this case, and count them.
     pub fn may_lose(&self, capabilities: &Capabilities) -> bool {
         self.pattern().may_lose(capabilities)
     }
@@ -261,13 +263,13 @@ impl Case {
         refusals::window(self.window(), self.arrival)
     }
 
-    /// Why this combination makes no sense for a mechanism with these promises and limits, if it does not.
+    /// Returns why a mechanism with these capabilities and limits cannot run this case, if it cannot.
     pub fn refusal(&self, capabilities: &Capabilities, limits: &Limits) -> Option<Unavailable> {
         if !capabilities.waits.contains(&self.wait) {
             let waits: Vec<_> = capabilities.waits.iter().map(|wait| wait.name()).collect();
             return Some(Unavailable::new(
-                format!("{} cannot wait by {}", self.mechanism, self.wait),
-                format!("its waits are {}", waits.join(", ")),
+                format!("{} does not support the wait strategy {}", self.mechanism, self.wait),
+                format!("use one of its wait strategies: {}", waits.join(", ")),
             ));
         }
         if capabilities.fixed_size_bytes.is_none() && self.size_bytes == 0 {
@@ -300,13 +302,13 @@ impl Case {
                 "measure it with --place same-core",
             ));
         }
-        // A connection for each message keeps messages apart, and carries each as a stream.
+        // With a connection per message, messages are separate, but each is carried as a stream.
         let is_stream = !capabilities.boundaries || capabilities.family == Family::Socket;
         let waits_for_room = is_stream && !capabilities.waits.iter().any(|wait| wait.needs_non_blocking());
         if self.placement == Placement::OneProcess && waits_for_room && self.size_bytes > PIPE_BYTES {
             return Some(Unavailable::new(
                 format!(
-                    "{} would wait for the other end to make room, and there is only one process",
+                    "{} would wait for the other end to make room, but there is only one process",
                     self.mechanism
                 ),
                 format!("ask for up to {}", format_bytes(PIPE_BYTES)),

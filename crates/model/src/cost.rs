@@ -1,29 +1,29 @@
-//! What this machine charges for the things of which a round trip is made.
+//! The costs of the operations of which a round trip consists, on this machine.
 
 use serde::{Deserialize, Serialize};
 
-/// One look at the costs, taken between trials.
+/// One reading of the costs, between trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CostReading {
-    /// Nanoseconds since the run began.
+    /// Nanoseconds since the start of the run.
     pub at_ns: u64,
-    /// What was measured, each the median of many repetitions; what could not be had is left out.
+    /// The measured costs, each the median of many repetitions. Costs that could not be measured are missing.
     pub figures: Vec<CostFigure>,
 }
 
-/// One figure of a look.
+/// One cost of a reading.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CostFigure {
-    /// Of what.
+    /// The operation.
     pub cost: Cost,
-    /// For how many bytes, where that matters.
+    /// Bytes of the operation, if they matter.
     pub size_bytes: Option<usize>,
-    /// Nanoseconds for one.
+    /// Nanoseconds per operation.
     pub ns: f64,
 }
 
-/// The things that are measured by themselves. Context switch and wake-up are not among them: they come from rows
-/// that carry nothing, measured by the same loop as all others.
+/// The operations that are measured separately. Context switch and wake-up are not among them, because benchmarks
+/// without payload measure them in the same loop as all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cost {
@@ -31,28 +31,28 @@ pub enum Cost {
     ClockRead,
     /// A system call that does nothing (getppid).
     SystemCall,
-    /// Waking a futex on which nobody sleeps.
+    /// A wake-up of a futex without a sleeping process.
     FutexWake,
-    /// Waiting on a futex whose word has changed already.
+    /// A wait on a futex whose word has already changed.
     FutexWait,
-    /// Posting a POSIX semaphore and taking it again, uncontended.
+    /// A post and a wait of a POSIX semaphore, uncontended.
     PosixSemaphore,
-    /// Posting a System V semaphore and taking it again, uncontended.
+    /// A post and a wait of a System V semaphore, uncontended.
     SysvSemaphore,
-    /// Writing 8 bytes into a pipe and reading them again.
+    /// A write of 8 bytes to a pipe, and a read.
     PipeTransfer,
-    /// Writing 8 bytes into a UNIX socket and reading them from its other end.
+    /// A write of 8 bytes to a UNIX socket, and a read from its other end.
     SocketTransfer,
-    /// A poll of a descriptor that can be read already.
+    /// A poll of a descriptor that is readable already.
     Poll,
-    /// The first touch of a page of anonymous memory.
+    /// The first access to a page of anonymous memory.
     PageFault,
-    /// Copying this many bytes, source and destination in this processor's caches as far as they fit.
+    /// A copy of this number of bytes, with source and destination in the caches of this CPU, as far as they fit.
     Copy,
-    /// A message of this many bytes between two cores whose processes spin for each other: written by one, seen and
-    /// read by the other.
+    /// A message of this number of bytes between two cores whose processes busy-wait: one process writes it, the other
+    /// one detects and reads it.
     CopyAcross,
-    /// Copying this many bytes, as above, where the reader sleeps until it is woken: what each message takes longer
-    /// than one of 8 bytes. Caches of a core that has slept are cold.
+    /// A copy like `CopyAcross`, to a reader that sleeps until it is woken: the additional time compared with a message
+    /// of 8 bytes. The caches of a core that has slept are cold.
     CopyAcrossAsleep,
 }

@@ -1,63 +1,66 @@
-//! What one counted pass of a case found: system calls, switches, faults, and what the processor counts.
+//! The result of one counted pass of a case: system calls, context switches, page faults, and hardware counters.
 
 use crate::named_enum::named_enum;
 use crate::{Bounds, Case, Copies, Family, Role, RoleTally};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The counted pass of one case, as of [`Trial`](crate::Trial). Its times are not kept: counting changes them.
+/// The counted pass of one case, as in [`Trial`](crate::Trial). Its times are not kept, because counting changes them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Count<C = Case> {
-    /// What was counted.
+    /// The counted case.
     #[serde(alias = "handover")]
     pub case: C,
     /// The kind of mechanism; `None` if there is none.
     pub family: Option<Family>,
-    /// How often the mechanism copies a message; `None` if there is none, or the writer did not say.
+    /// Number of copies that the mechanism makes of a message; `None` if there is no mechanism, or in older records.
     #[serde(default)]
     pub copies: Option<Copies>,
-    /// How system calls were counted.
+    /// The method that counted system calls.
     pub method: CountMethod,
-    /// Why each better method could not be had, best first, a sentence each.
+    /// The reasons why each better method was not available, best first, one sentence each.
     pub why_not_better: Vec<String>,
-    /// What each role did, the initiator first.
+    /// The counts of each role, the initiator first.
     pub roles: Vec<RoleCount>,
-    /// Why the processor's own counters are missing; `None` if they are there.
+    /// The reason why hardware counters are missing; `None` if they are available.
     pub hardware_absent: Option<String>,
-    /// What the mechanism declares that one role calls in a round trip, by name.
+    /// The calls that the mechanism declares for one role in a round trip, by name.
     #[serde(default)]
     pub declared: BTreeMap<String, Bounds>,
 }
 
 named_enum! {
-    /// How system calls were counted.
+    /// The method that counts system calls.
     CountMethod {
         /// The kernel's tracepoint raw_syscalls:sys_enter, read through perf_event_open.
         Tracepoint = "tracepoint",
-        /// Stopping the role at each call with ptrace.
+        /// ptrace stops the role at each call.
         Ptrace = "ptrace",
-        /// Not at all: switches and faults are from getrusage, system calls are missing.
+        /// System calls are not counted; context switches and page faults are from getrusage.
         Rusage = "rusage",
     }
 }
 
-/// What one role did in the counted pass.
+/// The counts of one role in the counted pass.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoleCount {
-    /// Which end.
+    /// The role.
     pub role: Role,
-    /// Round trips in which system calls were counted.
+    /// Round trips during which system calls were counted.
     pub round_trips: u64,
-    /// System calls in those, by name; `None` where no method could be had.
+    /// System calls in these round trips, by name; `None` if no method was available.
     pub system_calls: Option<BTreeMap<String, u64>>,
-    /// How many of them threads of each name made, where several did: an adapter's, with what its library has of its own.
+    /// Number of these calls by name of thread, if several threads made calls, for example those of an adapter's
+    /// library.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub threads: BTreeMap<String, u64>,
-    /// The calls by name of threads that have taken a name of their own, by that name: those of an adapter's libraries.
+    /// The calls of threads that have set their own name, by that name and the name of the call: the threads of an
+    /// adapter's libraries.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub library_threads: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Switches, faults and processor time, from a trial in which no call was traced: tracing itself switches.
+    /// Context switches, page faults and CPU time, from a trial without tracing, because tracing causes context
+    /// switches.
     pub usage: RoleTally,
-    /// What the processor counted in that trial, by name, as in `instructions`; empty where it has no counters.
+    /// Hardware counters of that trial by name, for example `instructions`; empty if there are none.
     pub hardware: BTreeMap<String, u64>,
 }

@@ -1,18 +1,18 @@
-//! What a role may call in one round trip of a case, from what its mechanism declares.
+//! The calls that a role may make in one round trip of a case, from the declaration of its mechanism.
 
 use crate::{ATOMIC_BYTES, Bounds, Call, Capabilities, Case, Placement, Wait};
 use std::collections::BTreeMap;
 
 impl Capabilities {
-    /// What one process may call in one round trip of this case, by name.
+    /// Returns the calls that one process may make in one round trip of this case, by name.
     pub fn declared_in(&self, case: &Case) -> BTreeMap<String, Bounds> {
         if case.pattern().makes_links() {
-            // What is declared is of a message, and not of making the link.
+            // The declaration is about messages, and does not include the creation of links.
             return BTreeMap::new();
         }
         let mut declared = self.declared_calls(case.wait, case.size_bytes);
         if case.placement == Placement::OneProcess {
-            // It plays both roles.
+            // One process has both roles.
             for bounds in declared.values_mut() {
                 *bounds = Bounds { least: bounds.least * 2, most: bounds.most.map(|most| most * 2) };
             }
@@ -20,8 +20,8 @@ impl Capabilities {
         declared
     }
 
-    /// What one role may call in one round trip with messages of `size_bytes`, by name: one message sent and one
-    /// received, and the harness's waiting around them.
+    /// Returns the calls that one role may make in one round trip with messages of `size_bytes`, by name. They are
+    /// those of one sent and one received message, and the waits of the harness around them.
     pub fn declared_calls(&self, wait: Wait, size_bytes: usize) -> BTreeMap<String, Bounds> {
         let in_parts = !self.boundaries && size_bytes > ATOMIC_BYTES;
         let tries_again = wait.needs_non_blocking() && wait != Wait::SelectFirst;
@@ -51,7 +51,7 @@ impl Capabilities {
             Wait::Poll => add("poll", 0, None),
             Wait::Epoll => add("epoll_wait", 0, None),
             Wait::IoUring => add("io_uring_enter", 0, None),
-            // Where sending never waits there is nothing to ask about.
+            // A send that never blocks needs no select.
             Wait::SelectFirst => add("select", 1, (!in_parts).then_some(2)),
             _ => {}
         }

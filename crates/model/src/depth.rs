@@ -1,39 +1,39 @@
-//! How many messages a link holds in one direction while nobody receives.
+//! The number of messages that a link holds in one direction while no message is received.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How many messages a link holds in one direction while nobody receives: a sender gets so far before it waits or,
-/// where nothing holds it back, before a message is lost.
+/// The number of messages that a link holds in one direction while no message is received. A sender that sends more
+/// waits, or a message is lost.
 ///
-/// In JSON a number, or `"unbounded"`.
+/// JSON: a number, or `"unbounded"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Depth {
-    /// At least so many.
+    /// At least this number of messages.
     Messages(u64),
-    /// As many as there is memory for.
+    /// Limited only by memory.
     Unbounded(NoBound),
 }
 
-/// The word for no bound.
+/// The JSON value of an unlimited depth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoBound {
-    /// There is none.
+    /// Limited only by memory.
     Unbounded,
 }
 
 impl Depth {
-    /// At least so many messages.
+    /// Returns a depth of at least this number of messages.
     pub fn of(messages: usize) -> Depth {
         Depth::Messages(messages as u64)
     }
 
-    /// As many as there is memory for.
+    /// Limited only by memory.
     pub const UNBOUNDED: Depth = Depth::Unbounded(NoBound::Unbounded);
 
-    /// The number of messages, if there is one.
+    /// Returns the number of messages, if there is a limit.
     pub fn messages(self) -> Option<u64> {
         match self {
             Depth::Messages(messages) => Some(messages),
@@ -51,18 +51,18 @@ impl fmt::Display for Depth {
     }
 }
 
-/// What one direction of a link holds, when its sender begins to wait and as long as it waits.
+/// The capacity of one direction of a link, at the start of the sender's wait and during it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Room {
-    /// Messages that a sender gets ahead by.
+    /// Messages that a sender can send before it waits.
     pub depth: Depth,
-    /// The fewest messages that may still be there while a sender waits: a kernel may wake it only when much of a buffer is
-    /// free again.
+    /// Minimum number of messages that remain while a sender waits. A kernel may wake the sender only when a large part
+    /// of the buffer is free.
     pub while_waiting: Depth,
 }
 
 impl From<Depth> for Room {
-    /// Where a sender goes on as soon as there is room for a message.
+    /// Returns the room of a direction whose sender continues as soon as there is room for a message.
     fn from(depth: Depth) -> Room {
         Room { depth, while_waiting: depth }
     }

@@ -14,8 +14,8 @@ pub struct Request {
     pub by: Option<String>,
 }
 
-/// A pattern and its options. `pairs` is the number of process pairs that exchange messages in parallel. `window` is the number of messages
-/// in flight.
+/// A pattern and its options. `pairs` is the number of process pairs that exchange messages in parallel. `window` is
+/// the number of messages in flight.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Exchange {
     /// [`Pattern::RoundTrip`].

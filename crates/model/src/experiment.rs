@@ -1,6 +1,6 @@
-//! A published comparison: what was measured on which machine, what came of it, and what was said of it.
+//! A published comparison: the measured benchmarks, the machine, the figures and the conclusions.
 //!
-//! It is part of a run's records, so that a replay explains itself on any machine.
+//! It is part of a run's records, so that a replay is self-explanatory on any machine.
 
 use crate::case::row_of_subsystem;
 use crate::{
@@ -13,64 +13,64 @@ use std::collections::BTreeMap;
 /// A comparison that can be repeated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Experiment {
-    /// The name by which it is asked for.
+    /// The name on the command line.
     pub name: String,
-    /// What it asks, in a line.
+    /// The question that it answers, in one line.
     pub title: String,
-    /// Who published it.
+    /// The author of the publication.
     pub author: Option<String>,
-    /// Where.
+    /// The location of the publication.
     pub source: Option<String>,
-    /// When.
+    /// The year of the publication.
     pub year: Option<u16>,
-    /// What it was measured on then.
+    /// The machine of the published figures.
     pub machine: Option<String>,
-    /// How it is measured.
+    /// The parameters of the measurement.
     pub measure: Measure,
-    /// What is compared.
+    /// The compared benchmarks.
     pub rows: Vec<ExperimentRow>,
-    /// How long processes took to start, where that is part of it.
+    /// The start times of processes, if they are part of the comparison.
     pub starts: Vec<ExperimentStart>,
-    /// What was concluded.
+    /// The published conclusions.
     pub claims: Vec<Claim>,
-    /// What is known to be wrong with the published programs.
+    /// Known faults of the published programs.
     pub faults: Vec<String>,
-    /// How the published programs compare with these rows where they were run, or why they were not.
+    /// How the published programs compare with these benchmarks, or why they were not run.
     #[serde(default)]
     pub programs: Option<String>,
 }
 
-/// How all rows of an experiment are measured.
+/// The parameters of all benchmarks of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measure {
-    /// What the two processes do.
+    /// The task of the two processes.
     pub work: Work,
-    /// Bytes in a message, in an answer, or in the region; each size is a row of its own.
+    /// Bytes in a message, in an answer, or in the region. Each size is a separate benchmark.
     pub sizes_bytes: Vec<usize>,
-    /// Where the two processes run.
+    /// The placement of the two processes.
     pub place: Placement,
-    /// Trials of each row and size.
+    /// Trials of each benchmark and size.
     pub trials: u32,
-    /// The figure that decides which row is faster.
+    /// The figure that determines which benchmark is faster.
     pub order_by: Figure,
-    /// Why it is measured like this, where that needs a word.
+    /// An explanation of the parameters, if they need one.
     pub note: Option<String>,
-    /// How children of a subsystem of their own are started.
+    /// How children with a separate subsystem are started.
     #[serde(default, skip_serializing_if = "ChildStart::is_usual")]
     pub child: ChildStart,
 }
 
-/// What the two processes do.
+/// The task of the two processes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Work {
     /// They exchange messages.
     Exchange(ExchangeWork),
-    /// One writes a region of shared memory and the other reads it.
+    /// One process writes a region of shared memory, and the other process reads it.
     Handover {
-        /// Which bytes are touched.
+        /// The bytes that are accessed.
         touch: Touch,
-        /// How often the published program handed the region over.
+        /// Number of repetitions in the published program.
         repetitions: u32,
     },
 }
@@ -78,35 +78,35 @@ pub enum Work {
 /// An exchange of messages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExchangeWork {
-    /// How messages go back and forth.
+    /// The pattern of the exchange.
     pub pattern: Pattern,
-    /// What is asked with; `None` unless the pattern is a request.
+    /// The request; `None` unless the pattern is a request.
     pub request: Option<Request>,
-    /// What the published figures are of, for each size: figures of a whole are scaled to it.
+    /// The amount to which the published figures refer, for each size. Figures of a whole run are scaled to it.
     pub count: Amount,
-    /// What one trial exchanges.
+    /// The amount that one trial exchanges.
     pub per_trial: Amount,
 }
 
 impl ExchangeWork {
-    /// The exchange of messages between the roles.
+    /// Returns the exchange of messages between the roles.
     pub fn exchange(&self) -> Exchange {
         self.request.clone().map_or_else(|| Exchange::of(self.pattern), Exchange::asking)
     }
 }
 
-/// How much is exchanged.
+/// An amount of exchanged messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Amount {
-    /// So many round trips, requests or one-way messages, whatever the size.
+    /// This number of round trips, requests or one-way messages, for every size.
     Exchanges(u64),
-    /// So many bytes in one direction, whatever the size of a message.
+    /// This number of bytes in one direction, for every size.
     Bytes(u64),
 }
 
 impl Amount {
-    /// How many exchanges that is with messages of `size_bytes`; at least one.
+    /// Returns the number of exchanges with messages of `size_bytes`; at least one.
     pub fn exchanges(self, size_bytes: usize) -> u64 {
         match self {
             Amount::Exchanges(count) => count.max(1),
@@ -115,45 +115,45 @@ impl Amount {
     }
 }
 
-/// One line of the published comparison, or one that is added to it.
+/// A line of the published comparison, or a line that was added to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExperimentRow {
-    /// As published.
+    /// Its published name.
     pub name: String,
-    /// What is measured for it; `None` where there is nothing of the kind.
+    /// The benchmark for it; `None` if furlong has none.
     pub target: Option<Target>,
-    /// What stands in for the published thing, where it is not the same.
+    /// A description of the benchmark, if it differs from the published one.
     pub counterpart: Option<String>,
-    /// Why there is no figure, where a run has none.
+    /// The reason why there is no figure, if a run has none.
     pub missing: Option<String>,
-    /// What the publication says of it in words.
+    /// The remark of the publication about it.
     pub remark: Option<String>,
-    /// The published figures; empty for a row that is added.
+    /// The published figures; empty for an added line.
     pub published: Vec<Published>,
     /// The published system calls of both processes, by name; empty if there are none.
     pub system_calls: BTreeMap<String, u64>,
 }
 
-/// What is measured for a row.
+/// The benchmark of a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Target {
-    /// A mechanism and its way of waiting.
+    /// A mechanism and its wait strategy.
     Row {
-        /// The mechanism's name.
+        /// Name of the mechanism.
         mechanism: String,
-        /// How both roles wait.
+        /// Wait strategy of both roles.
         wait: Wait,
-        /// The subsystem of the responder's program, where it has one of its own.
+        /// Subsystem of the responder's program, if it has a separate one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         subsystem: Option<Subsystem>,
     },
-    /// What backs a region.
+    /// The backing of a region.
     Backing(Backing),
 }
 
 impl Target {
-    /// `mechanism/wait`, or the backing's name.
+    /// Returns `mechanism/wait`, or the name of the backing.
     pub fn name(&self) -> String {
         match self {
             Target::Row { mechanism, wait, subsystem } => row_of_subsystem(mechanism, *wait, *subsystem),
@@ -167,84 +167,84 @@ impl Target {
 pub struct Published {
     /// One of the experiment's sizes.
     pub size_bytes: usize,
-    /// The figures, in the unit that their name ends in.
+    /// The figures, in the unit at the end of their names.
     pub figures: BTreeMap<Figure, f64>,
 }
 
-/// How long processes took to start.
+/// Published start times of processes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExperimentStart {
-    /// As published.
+    /// Its published name.
     pub name: String,
-    /// How processes are started for it; `None` where there is nothing of the kind.
+    /// The method that starts the processes; `None` if furlong has none.
     pub method: Option<StartMethod>,
-    /// What stands in for the published thing, where it is not the same.
+    /// A description of the method, if it differs from the published one.
     pub counterpart: Option<String>,
-    /// Why there is no figure, where a run has none.
+    /// The reason why there is no figure, if a run has none.
     pub missing: Option<String>,
-    /// The first start, in milliseconds.
+    /// Time of the first start in milliseconds.
     pub first_ms: Option<f64>,
-    /// The later ones, in milliseconds.
+    /// Time of later starts in milliseconds.
     pub later_ms: Option<f64>,
 }
 
-/// Something that was concluded, in a form that can be tested.
+/// A published conclusion, in a form that can be tested.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// In words.
+    /// The text of the conclusion.
     pub text: String,
-    /// What has to be true; it names rows by their published names.
+    /// The statement to test, with the published names of benchmarks.
     pub states: Statement,
-    /// The one size that it is about; `None` if it is about each that it can be tested at.
+    /// The size of the statement; `None` for each size at which it can be tested.
     pub size_bytes: Option<usize>,
 }
 
-/// What a claim says of the figure that decides.
+/// A statement about the figure that determines the order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Statement {
-    /// No other published row is as fast.
+    /// No other published benchmark is as fast.
     Fastest(String),
-    /// One row is at least so many times as fast as another.
+    /// One benchmark is at least this number of times as fast as another.
     Faster {
-        /// The faster one.
+        /// The faster benchmark.
         row: String,
-        /// The slower one.
+        /// The slower benchmark.
         than: String,
-        /// At least so many times; 1 if it is just faster.
+        /// Minimum ratio; 1 for any difference.
         times: f64,
     },
-    /// Two rows do not differ by more than this.
+    /// Two benchmarks differ by at most this ratio.
     Alike {
-        /// Two rows.
+        /// The two benchmarks.
         rows: [String; 2],
-        /// The most that the slower one may take, by the faster one.
+        /// Maximum ratio of the slower to the faster one.
         within: f64,
     },
-    /// A row is fastest with this size.
+    /// A benchmark is fastest with this size.
     BestSize {
-        /// The row.
+        /// The benchmark.
         row: String,
-        /// Bytes.
+        /// Bytes of a message.
         size_bytes: usize,
     },
 }
 
 impl Experiment {
-    /// Whether it starts programs of subsystems of their own.
+    /// Returns whether it starts programs with separate subsystems.
     pub fn has_subsystems(&self) -> bool {
         self.rows.iter().any(|row| matches!(row.target, Some(Target::Row { subsystem: Some(_), .. })))
             || self.starts.iter().any(|start| start.method.is_some_and(|method| method.subsystem().is_some()))
     }
 
-    /// The row that was published under this name.
+    /// Returns the benchmark with this published name.
     pub fn row(&self, name: &str) -> Option<&ExperimentRow> {
         self.rows.iter().find(|row| row.name == name)
     }
 }
 
 impl Measure {
-    /// What is measured of a mechanism with messages of `size_bytes`; `None` for a handover.
+    /// Returns the case of a mechanism with messages of `size_bytes`; `None` for a handover.
     pub fn case(
         &self,
         (mechanism, wait, subsystem): (&str, Wait, Option<Subsystem>),
@@ -255,7 +255,7 @@ impl Measure {
         Some(Case { subsystem, ..case })
     }
 
-    /// What is measured of a backing with a region of `size_bytes`; `None` unless it is a handover.
+    /// Returns the handover of a backing with a region of `size_bytes`; `None` for an exchange of messages.
     pub fn handover(&self, backing: Backing, size_bytes: usize) -> Option<Handover> {
         let Work::Handover { touch, repetitions } = self.work else { return None };
         Some(Handover { backing, touch, size_bytes, repetitions, placement: self.place })

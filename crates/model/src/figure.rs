@@ -1,39 +1,39 @@
-//! The figures that published comparisons are made of, each with its unit.
+//! The figures of published comparisons, each with its unit.
 
 use crate::named_enum::named_enum;
 
 named_enum! {
-    /// A figure of a row. Its name ends in its unit.
+    /// A figure of a benchmark. Its name ends with its unit.
     Figure, "figure" {
         /// Wall time of all exchanges or repetitions, in seconds.
         RealS = "real_s",
-        /// Processor time of both processes in user mode, in seconds.
+        /// CPU time of both processes in user mode, in seconds.
         UserS = "user_s",
-        /// Processor time of both processes in the kernel, in seconds.
+        /// CPU time of both processes in the kernel, in seconds.
         SystemS = "system_s",
-        /// Times that the processor was taken from one of the processes.
+        /// Number of preemptions of the processes.
         ForcedSwitches = "forced_switches",
-        /// Times that one of the processes gave up the processor to wait.
+        /// Number of times that one of the processes gave up the CPU to wait.
         VoluntarySwitches = "voluntary_switches",
-        /// Wall time of the first repetition of a handover, in milliseconds: every page is touched for the first time.
+        /// Wall time of the first repetition of a handover, in milliseconds. Every page is accessed for the first time.
         FirstTouchMs = "first_touch_ms",
-        /// The median wall time of the other repetitions of a handover, in milliseconds.
+        /// Median wall time of the other repetitions of a handover, in milliseconds.
         SteadyMs = "steady_ms",
         /// Wall time of all exchanges, in milliseconds.
         TotalMs = "total_ms",
-        /// Bytes of one direction by wall time, in 10^9 a second.
+        /// Bytes of one direction per wall time, in 10^9 per second.
         GigabytesPerSecond = "gigabytes_per_second",
-        /// The mean time of one exchange, in microseconds.
+        /// Mean time of one exchange, in microseconds.
         MeanUs = "mean_us",
-        /// The median time of one exchange, in microseconds.
+        /// Median time of one exchange, in microseconds.
         MedianUs = "median_us",
-        /// Exchanges in a second.
+        /// Exchanges per second.
         MessagesPerSecond = "messages_per_second",
     }
 }
 
 impl Figure {
-    /// The name and unit for people, short enough to stand above a column.
+    /// Returns the name and unit as a short column heading.
     pub const fn label(self) -> &'static str {
         match self {
             Figure::RealS => "real s",
@@ -51,12 +51,12 @@ impl Figure {
         }
     }
 
-    /// Whether more of it is faster.
+    /// Returns whether a larger value is faster.
     pub const fn is_rate(self) -> bool {
         matches!(self, Figure::GigabytesPerSecond | Figure::MessagesPerSecond)
     }
 
-    /// Whether a handover has it.
+    /// Returns whether a handover has this figure.
     pub const fn is_of_handovers(self) -> bool {
         !matches!(
             self,
@@ -68,7 +68,7 @@ impl Figure {
         )
     }
 
-    /// Whether an exchange of messages has it.
+    /// Returns whether an exchange of messages has this figure.
     pub const fn is_of_exchanges(self) -> bool {
         !matches!(self, Figure::FirstTouchMs | Figure::SteadyMs)
     }

@@ -1,6 +1,6 @@
-//! A handover: one region of shared memory, written by one process, handed over, and read by the other.
+//! A handover: one process writes a region of shared memory and hands it over, and the other process reads it.
 //!
-//! No message is copied and no mailbox is in between: what differs is what backs the region.
+//! No message is copied, and there is no queue. Benchmarks differ in the backing of the region.
 
 use crate::named_enum::named_enum;
 use crate::{Count, Outcome, Placement, RoleTally, Trial, format_bytes};
@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 named_enum! {
-    /// What holds the bytes of the region.
+    /// The memory or file that backs the region.
     Backing, "backing" {
-        /// No file: a mapping that a fork inherits.
+        /// No file: an anonymous mapping that a fork inherits.
         Anonymous = "anonymous",
-        /// A file in a file system that is memory.
+        /// A file in a file system in memory.
         Tmpfs = "tmpfs",
-        /// An object in memory with a descriptor and no name.
+        /// An anonymous file in memory with a descriptor and no name.
         Memfd = "memfd",
         /// A file in the file system of a disk.
         Disk = "disk",
-        /// A file in a file system on a block device that is memory.
+        /// A file in a file system on a block device in memory.
         RamDisk = "ram-disk",
-        /// A file in a file system on a loop device whose own file is in memory.
+        /// A file in a file system on a loop device whose file is in memory.
         Loop = "loop",
         /// Huge pages.
         HugePages = "huge-pages",
@@ -28,7 +28,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// Which bytes of the region are written and read.
+    /// The bytes of the region that are written and read.
     #[derive(Default)]
     Touch, "touch" {
         /// Every byte, one at a time.
@@ -39,18 +39,18 @@ named_enum! {
     }
 }
 
-/// What a handover measures: one value of each axis.
+/// One value of each axis: the parameters of a handover benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Handover {
-    /// What holds the bytes.
+    /// The backing of the region.
     pub backing: Backing,
-    /// Which bytes are touched.
+    /// The bytes that are accessed.
     pub touch: Touch,
     /// Bytes in the region.
     pub size_bytes: usize,
-    /// How often it is handed over.
+    /// Number of repetitions.
     pub repetitions: u32,
-    /// Where the roles run: the initiator writes, the responder reads.
+    /// The placement of the roles. The initiator writes, and the responder reads.
     pub placement: Placement,
 }
 
@@ -64,33 +64,33 @@ impl fmt::Display for Handover {
 /// One trial of a handover.
 pub type HandoverTrial = Trial<Handover, HandoverMeasurement>;
 
-/// What came of a trial of a handover.
+/// The result of a trial of a handover.
 pub type HandoverOutcome = Outcome<HandoverMeasurement>;
 
-/// The counted pass of a handover: the system calls of the whole of both processes' work.
+/// The counted pass of a handover: the system calls of the whole task of both processes.
 pub type HandoverCount = Count<Handover>;
 
 /// The figures of one trial of a handover.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HandoverMeasurement {
-    /// From before the first byte is written to after the last one is read, in nanoseconds.
+    /// Time from the first written byte to the last read byte, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Each repetition, in order: the first one is the first touch of every page.
+    /// The repetitions in order. The first one accesses every page for the first time.
     pub repetitions: Vec<HandoverTimes>,
-    /// Bytes that the reader compared with what they ought to be.
+    /// Bytes that the reader compared with the expected bytes.
     pub verified_bytes: u64,
-    /// The file system and device that were in effect, in words; empty where there is none.
+    /// The file system and device in effect, as text; empty if there are none.
     pub in_effect: String,
-    /// What each role used over all repetitions, the writer first; its round trips are repetitions.
+    /// The resources that each role used in all repetitions, the writer first. Its round trips are repetitions.
     pub roles: Vec<RoleTally>,
 }
 
 /// The times of one repetition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HandoverTimes {
-    /// Writing, in nanoseconds.
+    /// Time to write, in nanoseconds.
     pub write_ns: u64,
-    /// Reading, in nanoseconds.
+    /// Time to read, in nanoseconds.
     pub read_ns: u64,
 }
 

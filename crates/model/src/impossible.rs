@@ -1,4 +1,4 @@
-//! Impossible figures, and empty names. A reader rejects a record with one of them, so furlong writes no such record.
+//! Impossible figures and empty names. A reader rejects a record with one of them, so furlong writes no such record.
 
 use crate::{ByteSize, is_unseen};
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};

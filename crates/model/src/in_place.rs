@@ -1,9 +1,9 @@
-//! Which cases can be measured with messages that are written and read where they lie.
+//! The cases that can be measured with zero-copy access.
 
 use crate::{Capabilities, Case, Copies, Limits, Unavailable, format_bytes};
 
 impl Case {
-    /// Why messages cannot be written and read where they lie in this case, if they are to be and cannot.
+    /// Returns why zero-copy access is impossible in this case, if the case requires it and it is.
     pub(crate) fn refuse_access(&self, capabilities: &Capabilities, limits: &Limits) -> Option<Unavailable> {
         let Case { mechanism, access, .. } = self;
         if access.is_copy() {
@@ -12,17 +12,18 @@ impl Case {
         let largest = self.sizes_bytes().into_iter().max().unwrap_or_default();
         let (reason, remedy) = if capabilities.copies != Copies::TwoOrNone {
             let reason =
-                format!("{mechanism} lends no memory in which a message could be written and read in place");
+                format!("{mechanism} has no zero-copy access: messages cannot be written and read in place");
             (
                 reason,
-                "leave --access out, or ask for rows that lend: memory that both processes map".to_owned(),
+                "leave --access out, or ask for rows with zero-copy access: memory that both processes map"
+                    .to_owned(),
             )
         } else if self.pattern().makes_links() {
-            let reason = "connect makes a link for each message, whose cost does not depend on --access";
+            let reason = "connect creates a link for each message; its cost does not depend on --access";
             (reason.to_owned(), "leave --access out".to_owned())
         } else if let Some(most) = limits.max_in_place_bytes.filter(|most| largest > *most) {
             let (largest, most) = (format_bytes(largest), format_bytes(most));
-            let reason = format!("{largest} is more than the {most} that {mechanism} lends in one piece");
+            let reason = format!("{largest} is more than the {most} that {mechanism} loans in one piece");
             (reason, format!("ask for up to {most}, or leave --access out"))
         } else {
             return None;
@@ -57,7 +58,7 @@ mod tests {
         says(refused(Access::InPlace, trip, 1001, &lends), "1000B");
         says(refused(Access::StampsInPlace, Pattern::Connect, 8, &lends), "a link for each message");
         let copies = Capabilities { copies: Copies::Two, ..lends };
-        says(refused(Access::InPlace, trip, 8, &copies), "channel lends no memory");
+        says(refused(Access::InPlace, trip, 8, &copies), "channel has no zero-copy access");
     }
 
     #[test]

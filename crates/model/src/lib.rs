@@ -1,6 +1,6 @@
-//! The nouns of furlong: what a mechanism promises, what a case asks for, and what a record tells.
+//! The data types of furlong: capabilities of mechanisms, cases and records.
 //!
-//! Layer 0: no input or output, no operating system, no clock. Everything here can be read on any machine.
+//! Layer 0: no input or output, no operating system, no clock. This crate reads records on any machine.
 #![forbid(unsafe_code)]
 
 mod access;

@@ -1,23 +1,23 @@
-//! What one machine allows a mechanism, or why it has none.
+//! The limits of a mechanism on one machine, or the reason why it is unavailable.
 
 use serde::{Deserialize, Serialize};
 
-/// How large a message this machine lets a mechanism carry.
+/// The message sizes that a mechanism supports on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// The largest message in bytes; `None` means memory is the only limit.
+    /// The largest message in bytes; `None` if only memory limits it.
     pub max_size_bytes: Option<usize>,
-    /// Which limit that is, in words; empty without a limit.
+    /// Description of the limit; empty without a limit.
     pub limited_by: String,
-    /// How to raise it; empty where nothing can.
+    /// How to raise the limit; empty if that is impossible.
     pub remedy: String,
-    /// The largest message in bytes that is lent in one piece, where that is less than one that is copied.
+    /// The largest message in bytes for zero-copy access, if it is smaller than the largest copied message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_in_place_bytes: Option<usize>,
 }
 
 impl Limits {
-    /// Memory is the only limit.
+    /// Returns limits without a limit other than memory.
     pub fn none() -> Self {
         Limits {
             max_size_bytes: None,
@@ -27,7 +27,7 @@ impl Limits {
         }
     }
 
-    /// At most `max_size_bytes` a message, because of `limited_by`; `remedy` would raise it.
+    /// Returns a limit of `max_size_bytes` per message, because of `limited_by`. `remedy` would raise it.
     pub fn at(max_size_bytes: usize, limited_by: impl Into<String>, remedy: impl Into<String>) -> Self {
         Limits {
             max_size_bytes: Some(max_size_bytes),
@@ -37,31 +37,31 @@ impl Limits {
         }
     }
 
-    /// The same, with at most `bytes` of a message lent in one piece.
+    /// Returns the limits with at most `bytes` per message for zero-copy access.
     #[must_use]
     pub fn in_place_up_to(self, bytes: usize) -> Self {
         Limits { max_in_place_bytes: Some(bytes), ..self }
     }
 }
 
-/// A mechanism, size or way of waiting that cannot be had here.
+/// A mechanism, size or wait strategy that is unavailable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{reason}")]
 pub struct Unavailable {
-    /// Why not.
+    /// The reason.
     pub reason: String,
-    /// What would help; empty if nothing would.
+    /// A remedy; empty if there is none.
     pub remedy: String,
 }
 
 impl Unavailable {
-    /// Cannot be had because of `reason`; `remedy` would help.
+    /// Returns an error with a reason and a remedy.
     pub fn new(reason: impl Into<String>, remedy: impl Into<String>) -> Self {
         Unavailable { reason: reason.into(), remedy: remedy.into() }
     }
 
-    /// The system call of this name cannot be made, because of `error`: `since` says which kernels have it, and `allow`
-    /// what helps where it is forbidden.
+    /// Returns the error of a system call that is unavailable because of `error`. `since` describes the kernels that
+    /// have it, and `allow` the remedy if it is forbidden.
     pub fn call(name: &str, error: &std::io::Error, since: &str, allow: &str) -> Self {
         match error.kind() {
             std::io::ErrorKind::Unsupported => {

@@ -1,22 +1,23 @@
-//! The facts about a machine that a figure depends on.
+//! The facts about a machine that affect figures.
 
 use crate::Conditions;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What runs programs: the system that they are for, or another that stands for it. In records `native`, or as in `wine-8.0`.
+/// The runtime of programs: the operating system itself, or a substitute for it. In records `native`, or for example
+/// `wine-8.0`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum Runtime {
-    /// The system itself.
+    /// The operating system itself.
     #[default]
     Native,
-    /// Wine of this version, which stands for Windows: what it measures is Wine and the system below it.
+    /// Wine of this version, a substitute for Windows. Figures are those of Wine and the system below it.
     Wine(String),
 }
 
 impl Runtime {
-    /// Whether figures are those of the system itself.
+    /// Returns whether figures are those of the operating system itself.
     pub fn is_native(&self) -> bool {
         *self == Runtime::Native
     }
@@ -43,50 +44,50 @@ impl From<Runtime> for String {
     }
 }
 
-/// What the run was measured on. A fact that could not be read is `None`, never guessed.
+/// The machine of a run. A fact that could not be read is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Machine {
-    /// What it is called: what the system says, or the user.
+    /// Host name, from the system or from the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// Operating system, as in `Linux`.
+    /// Operating system, for example `Linux`.
     pub system: String,
-    /// Kernel release, as in `6.1.0-18-amd64`.
+    /// Kernel release, for example `6.1.0-18-amd64`.
     pub kernel: String,
-    /// Instruction set, as in `x86_64`.
+    /// Instruction set, for example `x86_64`.
     pub architecture: String,
-    /// Distribution, as in `Debian GNU/Linux 12 (bookworm)`.
+    /// Distribution, for example `Debian GNU/Linux 12 (bookworm)`.
     pub distribution: Option<String>,
-    /// What runs programs of that system.
+    /// The runtime of programs for that system.
     pub runtime: Runtime,
-    /// The processor's own name.
+    /// Name of the CPU, as it reports it.
     pub processor: Option<String>,
-    /// Processors that this process may use, by the kernel's numbers.
+    /// Numbers of the CPUs that this process may use.
     pub processors: Vec<usize>,
-    /// Whether processors share cores (simultaneous multithreading).
+    /// Whether CPUs share cores (simultaneous multithreading).
     pub threads_share_cores: Option<bool>,
-    /// Caches of the first processor.
+    /// Caches of the first CPU.
     pub caches: Vec<Cache>,
     /// Memory in bytes.
     pub memory_bytes: Option<u64>,
-    /// What the kernel does about processor faults, by fault.
+    /// The kernel's mitigations of CPU vulnerabilities, by vulnerability.
     pub mitigations: Vec<(String, String)>,
-    /// What the kernel reads time from, as in `tsc`.
+    /// The kernel's clock source, for example `tsc`.
     pub clock_source: Option<String>,
-    /// The frequency governor, as in `performance`.
+    /// The frequency governor, for example `performance`.
     pub governor: Option<String>,
-    /// The deepest idle state, as in `POLL`, `C1`, `C6`.
+    /// The deepest idle state, for example `POLL`, `C1`, `C6`.
     pub deepest_idle_state: Option<String>,
-    /// When anonymous memory is given huge pages unasked: `always`, `madvise` or `never`.
+    /// When anonymous memory gets huge pages automatically: `always`, `madvise` or `never`.
     pub transparent_huge_pages: Option<String>,
-    /// The same for shared memory, as in `never` or `within_size`.
+    /// When shared memory gets huge pages automatically, for example `never` or `within_size`.
     pub transparent_huge_pages_shared: Option<String>,
     /// The hypervisor, if the machine is virtual.
     pub hypervisor: Option<String>,
-    /// Kernel limits that bear on mechanisms, by name.
+    /// Kernel limits that affect mechanisms, by name.
     pub limits: Vec<(String, String)>,
-    /// Whether trials ran in an IPC namespace of their own.
+    /// Whether trials ran in a separate IPC namespace.
     pub private_ipc_namespace: bool,
     /// Whether the effective user is root.
     pub root: bool,
@@ -95,10 +96,10 @@ pub struct Machine {
     pub conditions: Option<Box<Conditions>>,
 }
 
-/// One cache of a processor.
+/// A cache of a CPU.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cache {
-    /// 1, 2, 3.
+    /// Level: 1, 2 or 3.
     pub level: u8,
     /// `Data`, `Instruction` or `Unified`.
     pub kind: String,
@@ -115,7 +116,7 @@ mod tests {
         for runtime in [Runtime::Native, Runtime::Wine("8.0".to_owned())] {
             assert_eq!(Runtime::from(String::from(runtime.clone())), runtime);
         }
-        // Records of before say nothing of it.
+        // Older records do not contain the runtime.
         assert!(serde_json::from_str::<Machine>("{}").unwrap().runtime.is_native());
     }
 }

@@ -1,6 +1,6 @@
-//! Names out of fixed lists: reading one, and what to say of a word that is none.
+//! Names from fixed lists, and the error for an unknown name.
 
-/// A word that is not one of the known names.
+/// A word that is not a known name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no {what} is called '{given}'; there are: {known}")]
 pub struct InvalidName {
@@ -10,7 +10,7 @@ pub struct InvalidName {
 }
 
 impl InvalidName {
-    /// `given` is no `what`; `known` are the names there are.
+    /// Returns the error for `given`, which is not a `what`. `known` are the valid names.
     pub fn new<'a>(what: &'static str, given: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known = known.into_iter().collect::<Vec<_>>().join(", ");
         InvalidName { what, given: given.to_owned(), known }

@@ -1,7 +1,7 @@
-//! Enums whose values have a name each, which is the same in options, experiments and records.
+//! Enums whose values have names that are equal in options, experiments and records.
 
-/// Makes such an enum of its names, with `ALL` of its values in this order, `name`, `Display` and the forms in records. Where
-/// it is said what a value is, one can be read from its name.
+/// Defines such an enum from its names, with `ALL` values in this order, `name`, `Display` and the serde forms. With a
+/// noun for its values, it also has `FromStr`.
 macro_rules! named_enum {
     (
         $(#[$attribute:meta])*
@@ -14,10 +14,10 @@ macro_rules! named_enum {
         }
 
         impl $name {
-            /// All of them, in the order of tables.
+            /// All values, in the order of tables.
             pub const ALL: [$name; [$($name::$variant,)*].len()] = [$($name::$variant,)*];
 
-            /// The name in options, experiments and records.
+            /// Returns the name in options, experiments and records.
             pub const fn name(self) -> &'static str {
                 match self {
                     $($name::$variant => $word,)*

@@ -1,21 +1,21 @@
-//! How long several were measured at the same moment.
+//! The time in which several parts of a trial were measured in parallel.
 
 use crate::Part;
 
-/// How much of the longest part all others must have been measured in too.
+/// Minimum share of the longest part during which all parts must have been measured.
 const ENOUGH: f64 = 0.8;
 
-/// What all parts of a trial have in common, in nanoseconds.
+/// The overlap of all parts of a trial, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overlap {
-    /// From the last beginning to the first end.
+    /// Time between the last start and the first end of a part.
     pub together_ns: u64,
-    /// How long the longest part took.
+    /// Duration of the longest part.
     pub longest_ns: u64,
 }
 
 impl Overlap {
-    /// That of these parts.
+    /// Returns the overlap of these parts.
     pub fn of(parts: &[Part]) -> Overlap {
         let began = parts.iter().map(|part| part.began_ns).max().unwrap_or_default();
         let ended = parts.iter().map(|part| part.began_ns + part.elapsed_ns).min().unwrap_or_default();
@@ -23,13 +23,15 @@ impl Overlap {
         Overlap { together_ns: ended.saturating_sub(began), longest_ns: longest }
     }
 
-    /// Whether all were measured at the same moment for most of the time: those that were not did not disturb each other.
+    /// Returns whether all parts were measured in parallel for most of the time. Parts that do not overlap do not
+    /// disturb each other.
     pub fn is_enough(self) -> bool {
         self.together_ns as f64 >= ENOUGH * self.longest_ns as f64
     }
 
-    /// How many times as long it would have to take for that, if it is not enough: beginnings and ends are as far apart
-    /// however long it takes, and may be twice as far another time.
+    /// Returns the factor by which the duration must grow for enough overlap; `None` if it is enough. The distances
+    /// between starts and between ends do not depend on the duration. The factor 2 allows for twice these distances in
+    /// another trial.
     pub fn lengthened(self) -> Option<f64> {
         let apart = self.longest_ns.saturating_sub(self.together_ns) as f64;
         (!self.is_enough()).then(|| 2.0 * apart / ((1.0 - ENOUGH) * self.longest_ns as f64))

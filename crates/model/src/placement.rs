@@ -1,33 +1,33 @@
-//! Which processors the roles run on.
+//! The CPUs on which the roles run.
 
 use crate::name::InvalidName;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// Which processors the roles run on.
+/// The CPUs on which the roles run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Placement {
     /// Two physical cores, one for all initiators and one for all responders.
     OtherCore,
-    /// All on one processor.
+    /// All on one CPU.
     SameCore,
-    /// Both ends in one process, so that nothing waits and nobody is woken: the mechanism's calls alone.
+    /// Both ends in one process: nothing waits and no process is woken, so only the mechanism's calls are measured.
     OneProcess,
-    /// Wherever the scheduler puts them, as most programs run: nobody is pinned.
+    /// Not pinned: the scheduler chooses the CPUs, as for most programs.
     Free,
-    /// All parties in turn over all processors, each core once before any core twice.
+    /// All parties in turn over all CPUs, each core once before any core twice.
     Spread,
-    /// Neighbours together: both roles of a pair on one processor, and the pairs over all processors.
+    /// Both roles of a pair on one CPU, and the pairs over all CPUs.
     Packed,
-    /// Each on a host of its own, and nobody pinned.
+    /// Each role on a separate host, not pinned.
     OtherHost,
-    /// Initiators on the first, responders on the second, by the kernel's numbers.
+    /// Initiators on the first CPU, responders on the second, by the kernel's numbers.
     Explicit(usize, usize),
-    /// All parties in turn over these processors.
+    /// All parties in turn over these CPUs.
     List(ProcessorList),
 }
 
-/// Three or more processors, by the kernel's numbers.
+/// Three or more CPUs, by the kernel's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProcessorList {
     numbers: [u16; ProcessorList::MOST],
@@ -35,7 +35,7 @@ pub struct ProcessorList {
 }
 
 impl ProcessorList {
-    /// The most that a list has.
+    /// Maximum length of a list.
     pub const MOST: usize = 64;
 
     fn of(numbers: &[u16]) -> Option<ProcessorList> {
@@ -44,14 +44,14 @@ impl ProcessorList {
         Some(ProcessorList { numbers: all, count: numbers.len() as u8 })
     }
 
-    /// In the order in which parties take them.
+    /// Returns the numbers in the order in which they are assigned to parties.
     pub fn numbers(&self) -> impl Iterator<Item = usize> {
         self.numbers[..self.count as usize].iter().map(|number| usize::from(*number))
     }
 }
 
 impl Placement {
-    /// Whether each role of a pair has a processor of its own; `None` where the scheduler decides.
+    /// Returns whether the roles of each pair have separate CPUs; `None` if the scheduler decides.
     pub fn has_two_processors(self) -> Option<bool> {
         match self {
             Placement::OtherCore | Placement::Spread => Some(true),
@@ -90,7 +90,7 @@ impl FromStr for Placement {
 
     fn from_str(text: &str) -> Result<Self, InvalidName> {
         let invalid = || {
-            // Another host is asked for by naming it (--peer).
+            // A user requests another host with its name (--peer).
             let known = [
                 "other-core",
                 "same-core",

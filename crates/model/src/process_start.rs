@@ -1,18 +1,18 @@
-//! How long a new process takes to come to life.
+//! The start time of a new process.
 
 use crate::Subsystem;
 use crate::named_enum::named_enum;
 use serde::{Deserialize, Serialize};
 
 named_enum! {
-    /// The calls by which a process is started.
+    /// The calls that start a process.
     StartMethod, "way to start a process" {
-        /// `fork` alone: a copy of the parent.
+        /// `fork` only: a copy of the parent.
         Fork = "fork",
         /// `fork`, then `execve` of furlong's own binary.
         ForkExec = "fork-exec",
-        /// `posix_spawn` of furlong's own binary: the parent stands still until the new program is loaded, and nothing of
-        /// it is copied.
+        /// `posix_spawn` of furlong's own binary: the parent is suspended until the new program is loaded, and none of
+        /// its memory is copied.
         PosixSpawn = "posix-spawn",
         /// `CreateProcess` of furlong's own binary, on Windows.
         CreateProcess = "create-process",
@@ -24,7 +24,7 @@ named_enum! {
 }
 
 impl StartMethod {
-    /// The subsystem of the program that is started, where that is not furlong's own.
+    /// Returns the subsystem of the started program, if it is not furlong's own program.
     pub fn subsystem(self) -> Option<Subsystem> {
         match self {
             StartMethod::CreateProcessConsole => Some(Subsystem::Console),
@@ -33,21 +33,21 @@ impl StartMethod {
         }
     }
 
-    /// Whether it is a call of Windows.
+    /// Returns whether it is a Windows call.
     pub fn is_of_windows(self) -> bool {
         self == StartMethod::CreateProcess || self.subsystem().is_some()
     }
 }
 
-/// How long processes took to come to life: from the call to the first word that the new process says.
+/// Start times of processes: from the call to the first line that the new process writes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StartReading {
-    /// How they were started.
+    /// The method that started them.
     pub method: StartMethod,
-    /// Each, in order and in nanoseconds; empty if it failed. The first one finds nothing of itself in any cache of
-    /// this run.
+    /// The times in order, in nanoseconds; empty after a failure. For the first start, no cache of this run has the
+    /// program.
     pub starts_ns: Vec<u64>,
-    /// Why there are no times, if there are none.
+    /// The reason why there are no times.
     pub trouble: Option<String>,
 }
 

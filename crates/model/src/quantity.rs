@@ -1,4 +1,4 @@
-//! Sizes and times as people write them.
+//! Sizes, times and rates in the form that users type.
 
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -21,7 +21,7 @@ const OUT_OF_RANGE: &str = "out of range";
 pub struct ByteSize(pub usize);
 
 impl ByteSize {
-    /// The largest that is accepted: 1 GiB, since both roles hold several buffers of this size.
+    /// The largest accepted size: 1 GiB, because both roles allocate several buffers of this size.
     pub const MAX: ByteSize = ByteSize(1 << 30);
 }
 
@@ -64,7 +64,7 @@ impl fmt::Display for ByteSize {
 }
 
 /// One size, or a sweep over several: `64..16MiB:x4` is 64 bytes, four times that, and so on up to 16 MiB. Without a
-/// factor each is twice the one before.
+/// factor, each size is twice the previous one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sizes(pub Vec<ByteSize>);
 
@@ -85,7 +85,8 @@ impl FromStr for Sizes {
     }
 }
 
-/// One value, or those of a sweep that is written `FIRST..LAST:xFACTOR`, or without a factor, which is 2 then. Never empty.
+/// Returns one value, or those of a sweep in the form `FIRST..LAST:xFACTOR`. The default factor is 2. The result is
+/// never empty.
 fn swept<T: Copy + PartialOrd + FromStr<Err = InvalidQuantity>>(
     text: &str,
     next: impl Fn(T, usize) -> Option<T>,
@@ -100,7 +101,7 @@ fn swept<T: Copy + PartialOrd + FromStr<Err = InvalidQuantity>>(
     };
     let factor: usize = factor.filter(|factor| *factor >= 2).ok_or_else(&invalid)?;
     let (first, last) = (first.parse::<T>()?, last.parse::<T>()?);
-    // Times any factor, zero stays what it is.
+    // Zero would not change with any factor.
     let next = |one: &T| next(*one, factor).filter(|next| *next <= last && *next > *one);
     if first > last { Err(invalid()) } else { Ok(std::iter::successors(Some(first), next).collect()) }
 }
@@ -137,12 +138,12 @@ impl fmt::Display for Time {
     }
 }
 
-/// How many a second, written `60/s`, `10k/s`, `1M/s`, or without the `/s`.
+/// A number per second, in the form `60/s`, `10k/s` or `1M/s`; the `/s` is optional.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Rate(f64);
 
 impl Rate {
-    /// The time between two, in whole nanoseconds.
+    /// Returns the time between two events in whole nanoseconds.
     pub fn interval_ns(self) -> u64 {
         (1e9 / self.0).round() as u64
     }
@@ -172,7 +173,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// One rate, or a sweep over several: `1k/s..1M/s:x4` is 1,000 a second, four times that, and so on up to a million.
+/// One rate, or a sweep over several: `1k/s..1M/s:x4` is 1,000 per second, four times that, and so on up to a million.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rates(pub Vec<Rate>);
 
@@ -189,11 +190,11 @@ impl FromStr for Rates {
     }
 }
 
-/// How many of something, above 0, or a sweep over several: `1..64:x2` is 1, 2, 4 and so on up to 64.
+/// A number above 0, or a sweep over several: `1..64:x2` is 1, 2, 4 and so on up to 64.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counts(pub Vec<NonZeroU32>);
 
-/// The most that can be asked for.
+/// The largest accepted number.
 const MOST_COUNTED: u32 = 4096;
 
 impl FromStr for Counts {
@@ -231,12 +232,12 @@ impl FromStr for Counts {
     }
 }
 
-/// A share of something, written `5%` or `2.5%`.
+/// A percentage, in the form `5%` or `2.5%`.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Percent(f64);
 
 impl Percent {
-    /// The share: 0.05 for 5 %.
+    /// Returns the share: 0.05 for 5 %.
     pub fn share(self) -> f64 {
         self.0 / 100.0
     }
@@ -264,7 +265,7 @@ impl fmt::Display for Percent {
     }
 }
 
-/// Splits `text` into a number and the factor of the unit behind it.
+/// Splits `text` into a number and the factor of the unit after it.
 fn split_unit<'a, F: Copy>(text: &'a str, units: &[(&str, F)]) -> Option<(&'a str, F)> {
     let digits = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
     let (number, unit) = text.split_at(digits);
@@ -272,7 +273,7 @@ fn split_unit<'a, F: Copy>(text: &'a str, units: &[(&str, F)]) -> Option<(&'a st
     (!number.is_empty()).then_some((number, factor))
 }
 
-/// A size in the largest unit that divides it, in the form that [`ByteSize`] reads: `128B`, `4KiB`.
+/// Returns a size in the largest unit that divides it, in the form that [`ByteSize`] reads: `128B`, `4KiB`.
 pub fn format_bytes(bytes: usize) -> String {
     for (unit, factor) in [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)] {
         if bytes != 0 && bytes.is_multiple_of(factor) {
@@ -282,7 +283,7 @@ pub fn format_bytes(bytes: usize) -> String {
     format!("{bytes}B")
 }
 
-/// A time with three significant digits in the unit that reads best: `2.35 us`.
+/// Returns a time with three significant digits and a suitable unit: `2.35 us`.
 pub fn format_ns(nanoseconds: f64) -> String {
     let (value, _, unit) = in_unit(nanoseconds);
     format!("{} {unit}", three_digits(value))
@@ -310,7 +311,7 @@ pub fn printed_ns(nanoseconds: f64) -> f64 {
     three_digits(value).parse().unwrap_or(value) * unit_ns
 }
 
-/// A time in the unit in which it is printed, that unit in nanoseconds, and its name.
+/// Returns a time in the unit in which it is printed, that unit in nanoseconds, and its name.
 fn in_unit(nanoseconds: f64) -> (f64, f64, &'static str) {
     let (unit_ns, unit) = match nanoseconds.abs() {
         ns if ns < 999.5 => (1.0, "ns"),
@@ -321,7 +322,7 @@ fn in_unit(nanoseconds: f64) -> (f64, f64, &'static str) {
     (nanoseconds / unit_ns, unit_ns, unit)
 }
 
-/// A number with three significant digits, as a figure beside a unit has them: `2.35`, `35.7`, `271`.
+/// Returns a number with three significant digits, for a figure with a unit: `2.35`, `35.7`, `271`.
 pub fn three_digits(value: f64) -> String {
     let decimals = match value.abs() {
         v if v < 9.995 => 2,
@@ -331,7 +332,7 @@ pub fn three_digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A figure with three significant digits, but no more than six decimals: `0.0256`, `3.14`, `271`.
+/// Returns a figure with three significant digits, but at most six decimals: `0.0256`, `3.14`, `271`.
 pub fn format_digits(figure: f64) -> String {
     let decimals = match figure.abs() {
         size if size > 0.0 => (2.0 - size.log10().floor()).clamp(0.0, 6.0) as usize,

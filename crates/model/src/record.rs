@@ -1,4 +1,4 @@
-//! What a run leaves behind: one line of JSON a record, appended as things happen.
+//! The file of a run: one record per line, as JSON, appended during the run.
 
 use crate::{
     CostReading, Count, Experiment, HandoverCount, HandoverTrial, Machine, NoiseReading, PeerHost, Shortlist,
@@ -7,35 +7,34 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
-/// Version of the record format. Readers ignore fields they do not know, read older schemas
-/// and refuse newer ones.
+/// Version of the record format. Readers ignore unknown fields, read older schemas and reject newer ones.
 pub const SCHEMA: u32 = 2;
 
 /// One line of a run's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "kebab-case")]
 pub enum Record {
-    /// The first line: what was asked, of which machine.
+    /// The first line: the command and the machine.
     Run(RunHeader),
-    /// What else the machine was doing.
+    /// Other activity of the machine.
     Noise(NoiseReading),
-    /// What the machine charges.
+    /// The costs of operations on the machine.
     Costs(CostReading),
-    /// One trial, whatever came of it.
+    /// One trial, with any outcome.
     Trial(Trial),
     /// The counted pass of one case.
     Count(Count),
-    /// One trial of a handover, whatever came of it.
+    /// One trial of a handover, with any outcome.
     Handover(HandoverTrial),
     /// The counted pass of a handover.
     HandoverCount(HandoverCount),
-    /// How long processes took to start.
+    /// Start times of processes.
     Start(StartReading),
-    /// The published comparison that the run repeats, as it was asked for.
+    /// The published comparison that the run repeats, as requested.
     Experiment(Experiment),
-    /// The workload for which a mechanism is to be chosen, and what was known before anything was measured.
+    /// The workload for which a mechanism is to be chosen, and the facts that were known before the measurement.
     Shortlist(Shortlist),
-    /// The last line; a file without one was cut off.
+    /// The last line. A file without it is incomplete.
     End(End),
 }
 
@@ -67,38 +66,39 @@ impl Record {
     }
 }
 
-/// What was asked, and of which machine.
+/// The command of a run and its machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunHeader {
     /// [`SCHEMA`] of the writer.
     pub schema: u32,
-    /// Version of furlong, with the commit that it is built from where that is known, as in `0.1.0+1f5549bd9d1a`.
+    /// Version of furlong, with its commit if it is known, for example `0.1.0+1f5549bd9d1a`.
     pub version: String,
-    /// The command as it was typed.
+    /// The command line.
     pub argv: Vec<String>,
-    /// What the user calls the conditions of the run, as in `before`.
+    /// The user's label for the conditions of the run, for example `before`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// Seconds since 1970, UTC.
     pub started_unix_s: u64,
     /// Seed of the order of trials and of the bootstrap.
     pub seed: u64,
-    /// Trials asked for each case, in each repetition.
+    /// Requested trials of each case in each repetition.
     pub trials: u32,
-    /// How often all of it is measured, some time apart: trial n belongs to repetition n / `trials`.
+    /// Number of repetitions of the whole run, some time apart: trial n belongs to repetition n / `trials`.
     #[serde(default = "once")]
     pub across: u32,
-    /// Time asked for the measured part of each trial, in nanoseconds.
+    /// Requested duration of the measured part of each trial, in nanoseconds.
     pub budget_ns: u64,
-    /// Least time asked for the warm-up of each trial, in nanoseconds; `None` until the pace is steady.
+    /// Requested minimum duration of the warm-up of each trial, in nanoseconds; `None` if it ends when the pace is
+    /// steady.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up_ns: Option<u64>,
     /// The machine.
     pub machine: Machine,
-    /// The host that responders were on; `None` where that is the same.
+    /// The host of the responders; `None` if it is the same host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<Box<PeerHost>>,
-    /// What the harness itself costs.
+    /// The overhead of the harness itself.
     pub harness: Harness,
 }
 
@@ -106,23 +106,23 @@ fn once() -> u32 {
     1
 }
 
-/// What the harness itself costs on this machine. Never subtracted from a result.
+/// The overhead of the harness on this machine. It is never subtracted from a result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Harness {
-    /// One reading of the clock, in nanoseconds.
+    /// Duration of one clock reading, in nanoseconds.
     pub clock_read_ns: f64,
-    /// The smallest step between two different readings, in nanoseconds.
+    /// Smallest difference between two different clock readings, in nanoseconds.
     pub clock_step_ns: f64,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
-    /// The signal that interrupted it, if one did; trials that had ended are in the file.
+    /// The signal that interrupted the run, if any. The file contains the trials that had ended.
     pub interrupted_by: Option<i32>,
     /// Wall time of the run, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Processes that were started once more, because Wine had failed to; `None` if there were none.
+    /// Number of processes that were started again because Wine had failed to start them; `None` if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_again: Option<NonZeroU32>,
 }

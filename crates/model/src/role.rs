@@ -1,21 +1,21 @@
-//! The two ends of an exchange, the parties at each, and the stages that they pass through.
+//! The two ends of an exchange, the parties at each end, and the phases of a trial.
 
 use crate::named_enum::named_enum;
 use serde::{Deserialize, Serialize, de::Error};
 use std::fmt;
 
 named_enum! {
-    /// Which end of the exchange a process is.
+    /// The end of a process in an exchange.
     Role {
         /// Sends first and holds the clock.
         Initiator = "initiator",
-        /// Answers.
+        /// Answers the initiator.
         Responder = "responder",
     }
 }
 
 impl Role {
-    /// The other end.
+    /// Returns the other end.
     #[inline]
     pub const fn peer(self) -> Role {
         match self {
@@ -24,40 +24,40 @@ impl Role {
         }
     }
 
-    /// 0 for the initiator, 1 for the responder.
+    /// Returns 0 for the initiator and 1 for the responder.
     #[inline]
     pub const fn index(self) -> usize {
         self as usize
     }
 }
 
-/// A process of an exchange: its end, and which of those at that end it is. Written as `responder 3`, or `responder` where
-/// it is the only one.
+/// A process of an exchange: its end and its number at that end. In records `responder 3`, or `responder` if it is the
+/// only one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Party {
-    /// Which end.
+    /// The end.
     pub role: Role,
-    /// From 1 on where there are several at this end; 0 for the only one.
+    /// Number from 1 if there are several parties at this end; 0 for the only one.
     pub number: u32,
 }
 
 impl Party {
-    /// The two of a pair alone, the initiator first.
+    /// The two parties of a single pair, the initiator first.
     pub const PAIR: [Party; 2] = [Party::of(Role::Initiator, 0, 1), Party::of(Role::Responder, 0, 1)];
 
-    /// The one with this index, from 0 on, of `several` at this end.
+    /// Returns the party with this index, from 0, of `several` parties at this end.
     pub const fn of(role: Role, index: u32, several: u32) -> Party {
         Party { role, number: if several > 1 { index + 1 } else { 0 } }
     }
 
-    /// Its place among those at its end, from 0 on.
+    /// Returns its index among the parties at its end, from 0.
     pub const fn index(self) -> usize {
         self.number.saturating_sub(1) as usize
     }
 }
 
 impl From<Role> for Party {
-    /// The only one at an end.
+    /// Returns the only party at an end.
     fn from(role: Role) -> Party {
         Party { role, number: 0 }
     }
@@ -84,26 +84,29 @@ impl<'de> Deserialize<'de> for Party {
         let (role, number) = text.split_once(' ').unwrap_or((&text, "0"));
         let role = Role::ALL.into_iter().find(|one| one.name() == role);
         let number = number.parse();
-        role.zip(number.ok())
-            .map(|(role, number)| Party { role, number })
-            .ok_or_else(|| D::Error::custom(format!("'{text}' is no party: it is written as in responder 3")))
+        role.zip(number.ok()).map(|(role, number)| Party { role, number }).ok_or_else(|| {
+            D::Error::custom(format!(
+                "'{text}' is not a party: write initiator or responder, with a number if there are several, as in \
+                 responder 3"
+            ))
+        })
     }
 }
 
 named_enum! {
-    /// The stages of a trial, in their order.
+    /// The phases of a trial, in order.
     Phase {
-        /// The supervisor makes the link.
+        /// The supervisor creates the link.
         Create = "create",
         /// The processes start, pin themselves and open their ends.
         Open = "open",
-        /// Every byte of every message is checked; nothing is timed.
+        /// Every byte of every message is checked, and nothing is timed.
         Verify = "verify",
-        /// The measured loop runs until its pace is steady; its times are thrown away.
+        /// The measured loop runs until its pace is steady. Its times are discarded.
         WarmUp = "warm-up",
         /// The measured loop.
         Timed = "timed",
-        /// The processes report and leave.
+        /// The processes report and exit.
         Finish = "finish",
     }
 }

@@ -1,50 +1,50 @@
-//! The programs that Windows tells apart by their subsystem, and what a child has of a console.
+//! The subsystems of Windows programs, and the console of a child process.
 
 use crate::named_enum::named_enum;
 use serde::{Deserialize, Serialize};
 
 named_enum! {
-    /// The subsystem that a program of Windows was linked for.
+    /// The subsystem for which a Windows program was linked.
     Subsystem, "subsystem" {
-        /// It has a console, its parent's or its own.
+        /// The program has a console: its parent's or a new one.
         Console = "console",
-        /// It has none unless it makes one: programs with windows.
+        /// The program has no console unless it creates one. For programs with windows.
         Windows = "windows",
     }
 }
 
 named_enum! {
-    /// What a child has of a console.
+    /// The console of a child process.
     ConsoleMode, "console mode" {
-        /// The one of its parent.
+        /// The console of its parent.
         Inherit = "inherit",
-        /// A new one (`CREATE_NEW_CONSOLE`).
+        /// A new console (`CREATE_NEW_CONSOLE`).
         New = "new",
-        /// One that nobody sees (`CREATE_NO_WINDOW`).
+        /// An invisible console (`CREATE_NO_WINDOW`).
         None = "none",
-        /// None at all (`DETACHED_PROCESS`).
+        /// No console (`DETACHED_PROCESS`).
         Detached = "detached",
     }
 }
 
-/// How children of a subsystem of their own are started.
+/// How children with a separate subsystem are started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChildStart {
-    /// What they have of a console.
+    /// The console of the children.
     pub console: ConsoleMode,
-    /// Whether each is started from a copy of the program, under a name that was never started before.
+    /// Whether each child is started from a copy of the program, under a name that was never started before.
     pub fresh_copy: bool,
 }
 
 impl Default for ChildStart {
-    /// As `CreateProcess` does it unless it is told otherwise.
+    /// Returns the defaults of `CreateProcess`.
     fn default() -> Self {
         ChildStart { console: ConsoleMode::Inherit, fresh_copy: false }
     }
 }
 
 impl ChildStart {
-    /// Whether it is as usual.
+    /// Returns whether it is the default.
     pub fn is_usual(&self) -> bool {
         *self == ChildStart::default()
     }

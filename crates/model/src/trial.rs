@@ -1,43 +1,42 @@
-//! One trial: what was tried, and what came of it.
+//! One trial: its case and its outcome.
 
 use crate::{Access, Case, Depth, Family, Party, Phase, Unavailable};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
-/// One trial of one case: of an exchange of messages, or of what else has a case `C` and figures `M`.
+/// One trial, generic over its case `C` and its measurements `M`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial<C = Case, M = Measurement> {
-    /// What was tried.
+    /// The case.
     #[serde(alias = "handover")]
     pub case: C,
-    /// The kind of mechanism, so that a record explains itself anywhere; `None` if there is none.
+    /// The kind of mechanism, so that a record is self-explanatory; `None` if there is none.
     pub family: Option<Family>,
     /// 0 for the first trial of the case.
     pub number: u32,
-    /// When it began, in nanoseconds after the run did; `None` where nothing was started, and in records of before this
-    /// was kept.
+    /// Its start, in nanoseconds after the start of the run; `None` if nothing was started, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_ns: Option<u64>,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome<M>,
 }
 
-/// What came of a trial.
+/// The outcome of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "kebab-case")]
 pub enum Outcome<M = Measurement> {
-    /// All that arrived is what was sent.
+    /// All messages arrived as they were sent.
     Measured(M),
-    /// The combination makes no sense, or exceeds a limit; nothing was started.
+    /// The combination makes no sense or exceeds a limit. Nothing was started.
     Refused(Unavailable),
-    /// This machine, or the rights of this process, have no such thing.
+    /// The mechanism is not available on this machine or to this process.
     Unavailable(Unavailable),
-    /// It started and did not end well.
+    /// The trial started and failed.
     Failed(Failure),
 }
 
 impl<M> Outcome<M> {
-    /// Its figures, if all that arrived is what was sent.
+    /// Returns the figures, if all messages arrived as they were sent.
     pub fn measurement(&self) -> Option<&M> {
         match self {
             Outcome::Measured(measurement) => Some(measurement),
@@ -45,94 +44,94 @@ impl<M> Outcome<M> {
         }
     }
 
-    /// Whether something was started: figures and failures are evidence.
+    /// Returns whether something was started. Both figures and failures are evidence.
     pub const fn was_started(&self) -> bool {
         matches!(self, Outcome::Measured(_) | Outcome::Failed(_))
     }
 }
 
-/// The figures of one trial, both roles together. What is called a round trip in a record is one message where the
-/// pattern is one way.
+/// The figures of one trial, for both roles. In one-way patterns, a round trip is one message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
-    /// Round trips that were timed.
+    /// Number of timed round trips.
     pub round_trips: u64,
-    /// Time that they took, in nanoseconds.
+    /// Duration of these round trips, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Round trips to one reading of the clock: above 1 the histogram holds means of that many.
+    /// Round trips per clock reading. If it is above 1, the histogram contains means of this number of round trips.
     pub round_trips_per_sample: u32,
     /// Times of samples in nanoseconds: HdrHistogram V2 with deflate, in base64.
     pub histogram: String,
-    /// Messages that were sent later than they were due, where the pace sets a time for each.
+    /// Number of messages that were sent after their due time, if the pace sets due times.
     #[serde(default)]
     pub late_sends: u64,
-    /// Those of them that the sender's timer made late: they are timed from their send, and all others from when they were due.
-    /// `None` where no time is set, of programs with their own loop, and in older records: there every
-    /// message is timed from when it was due.
+    /// Those of them that were late because of the sender's timer. They are timed from their send, and all others from
+    /// their due time. `None` without due times, for programs with their own loop, and in older records, in which every
+    /// message is timed from its due time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timer_late: Option<TimerLateness>,
-    /// How long the messages of a window had been outstanding when the measured part began and when it ended, all of them
-    /// together, in nanoseconds; `None` where one is outstanding.
+    /// Total time that the messages of a window had been in flight at the start and at the end of the measured part, in
+    /// nanoseconds; `None` if one message is in flight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outstanding_ns: Option<[u64; 2]>,
-    /// Messages of which every byte was checked, both directions together.
+    /// Number of messages whose every byte was checked, in both directions.
     pub verified_messages: u64,
-    /// Values in force where the kernel has a say, by name, as in `pipe-size-bytes`.
+    /// Values in effect if the kernel may change them, by name, for example `pipe-size-bytes`.
     pub effective: BTreeMap<String, u64>,
-    /// Messages that the link held in either direction while nobody received, there and back; `None` in records of
-    /// before that was said.
+    /// Number of messages that the link held in each direction while no message was received, there and back; `None` in
+    /// older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<[Depth; 2]>,
-    /// What each role used and counted, the initiator first; of several pairs, pair after pair; of several receivers, those after it.
+    /// The resources and counts of each role, the initiator first. Several pairs follow pair after pair, and several
+    /// receivers follow the initiator.
     pub roles: Vec<RoleTally>,
-    /// Until the first receiver had a message, and until half of them had it, where several receive each: times in
-    /// nanoseconds, as in `histogram`, which is until the last had it.
+    /// Times until the first receiver had a message, and until half of them had it, if several receive each message. In
+    /// nanoseconds, as in `histogram`, which has the times until the last receiver had it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reached: Option<[String; 2]>,
-    /// What the other receivers got while one slept, where that was asked.
+    /// Messages of the other receivers while one slept, if that was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stall: Option<Stall>,
-    /// Messages of the measured part that receivers lost, all of them together; `None` where none can be lost.
+    /// Total number of messages of the measured part that receivers lost; `None` if none can be lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<u64>,
-    /// Messages of the measured part that were sent again, since they or their answers were lost on the way; `None` where that is
-    /// seen to by somebody else.
+    /// Number of messages of the measured part that were sent again because they or their answers were lost; `None` if
+    /// the mechanism itself retransmits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_again: Option<u64>,
-    /// What each of several pairs or receivers did; empty where there is one.
+    /// The figures of each of several pairs or receivers; empty if there is one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
-    /// What processes used that are neither role: servers of the mechanism's own.
+    /// The resources of processes that are neither role: servers of the mechanism.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<OtherProcess>,
-    /// The program that carries the messages, where that is another than furlong.
+    /// The program that carries the messages, if it is not furlong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adapter: Option<AdapterFacts>,
-    /// Warm-up of an adapter's program; `None` for furlong's own loop, and in records from before it was kept.
+    /// Warm-up of an adapter's program; `None` for furlong's own loop, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<Box<WarmUp>>,
-    /// The programs that were timed, where they know nothing of furlong.
+    /// The timed programs, if they do not use furlong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programs: Option<ProgramFacts>,
-    /// Processors on which own programs spent at least a twentieth of their CPU time, as seen in /proc during the measured part.
-    /// Empty if the measured part was too short to see them, for furlong's own roles, and in records from before it was kept.
+    /// CPUs on which own programs spent at least a twentieth of their CPU time, as seen in /proc during the measured
+    /// part. Empty if the measured part was too short, for furlong's own roles, and in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ran_on: Vec<usize>,
 }
 
-/// Messages that were sent later than they were due although none was in flight: the timer of the sender woke it late.
+/// Messages that were sent late although none was in flight, because the sender's timer woke it late.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimerLateness {
-    /// Their number.
+    /// Number of these messages.
     pub sends: u64,
-    /// How late they were, all together, in nanoseconds.
+    /// Total delay in nanoseconds.
     pub total_ns: u64,
-    /// How late the latest was, in nanoseconds.
+    /// Longest delay in nanoseconds.
     pub longest_ns: u64,
 }
 
 impl TimerLateness {
-    /// Of two senders.
+    /// Returns the sums of two senders.
     #[must_use]
     pub fn and(self, other: TimerLateness) -> TimerLateness {
         TimerLateness {
@@ -142,7 +141,7 @@ impl TimerLateness {
         }
     }
 
-    /// Returns the sums if each message counts once for each receiver.
+    /// Returns the sums if each message counts once per receiver.
     #[must_use]
     pub fn times(self, receivers: u64) -> TimerLateness {
         TimerLateness {
@@ -153,38 +152,38 @@ impl TimerLateness {
     }
 }
 
-/// What all receivers but one got while that one slept, and in a time before in which it did not.
+/// Messages of all receivers but one while that receiver slept, and while it was awake before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stall {
-    /// How long it was awake before, in nanoseconds.
+    /// Duration of the time awake, in nanoseconds.
     pub awake_ns: u64,
-    /// Messages that the others got in that time, all of them together.
+    /// Total number of messages of the others in that time.
     pub awake_messages: u64,
-    /// How long it slept, in nanoseconds.
+    /// Duration of the sleep, in nanoseconds.
     pub asleep_ns: u64,
-    /// Messages that the others got in that time, all of them together.
+    /// Total number of messages of the others in that time.
     pub asleep_messages: u64,
 }
 
-/// What is known of own programs: of a server and its client, or of one program that is the whole system.
+/// The facts about own programs: a server and its client, or one program that is the whole system.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramFacts {
-    /// Commands as they were typed: the server, which is empty if the client is the whole system, and the client.
+    /// The command lines of the server and the client. The server's is empty if the client is the whole system.
     pub commands: [String; 2],
-    /// Whether the time begins when the one that asks says that it is ready, and not when it is started.
+    /// Whether the time begins when the client reports that it is ready, and not at its start.
     pub begins_when_ready: bool,
-    /// Whether the time ends when it says that it is done, and not when it ends.
+    /// Whether the time ends when the client reports that it is done, and not when it exits.
     pub ends_when_done: bool,
-    /// Whether it says how many exchanges it has done. Else its whole run counts as one.
+    /// Whether the client reports the number of its exchanges. Otherwise its whole run counts as one.
     pub counts: bool,
 }
 
-/// What is said of a program that carries messages.
+/// The facts about a program that carries messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdapterFacts {
-    /// What is inside, by name, with its version.
+    /// Its components with their versions, by name.
     pub versions: BTreeMap<String, String>,
-    /// What it does beside moving bytes, by its manifest.
+    /// Its work in addition to moving bytes, according to its manifest.
     pub does: Vec<String>,
     /// Whether its language compiles while the program runs, according to its manifest.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -206,104 +205,105 @@ pub struct WarmUp {
     pub is_steady: bool,
 }
 
-/// What a process used in the measured part of a trial that is neither role.
+/// The resources of a process that is neither role, in the measured part of a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherProcess {
-    /// What it is called.
+    /// Name of the process.
     pub name: String,
-    /// Processor time in user mode, in nanoseconds.
+    /// CPU time in user mode, in nanoseconds.
     pub user_ns: u64,
-    /// Processor time in the kernel, in nanoseconds.
+    /// CPU time in the kernel, in nanoseconds.
     pub system_ns: u64,
-    /// Times that it gave up the processor to wait.
+    /// Number of times that it gave up the CPU to wait.
     pub voluntary_switches: u64,
-    /// Times that the processor was taken from it.
+    /// Number of times that it was preempted.
     pub involuntary_switches: u64,
 }
 
-/// What one of several pairs or receivers did in the measured part, as the party saw it that held its clock.
+/// The figures of one of several pairs or receivers in the measured part, as measured by its party with the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// Who held the clock.
+    /// The party with the clock.
     #[serde(rename = "role")]
     pub party: Party,
     /// Round trips, or messages one way.
     pub round_trips: u64,
-    /// When it began, after the first of all, in nanoseconds.
+    /// Its start, in nanoseconds after the start of the first part.
     pub began_ns: u64,
-    /// How long it took, in nanoseconds.
+    /// Its duration, in nanoseconds.
     pub elapsed_ns: u64,
 }
 
-/// What one role used and counted in the measured part of a trial.
+/// The resources and counts of one role in the measured part of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoleTally {
-    /// Which process.
+    /// The process.
     #[serde(rename = "role")]
     pub party: Party,
-    /// The processor it was on at the end, by the kernel's number.
+    /// The CPU on which it was at the end, by the kernel's number.
     pub processor: usize,
-    /// Where it wrote and read the bytes of messages, as its end says.
+    /// How it accessed the bytes of messages, as reported by its end.
     #[serde(default, skip_serializing_if = "Access::is_copy")]
     pub access: Access,
-    /// Messages that this role received from the first of the trial to the last, with those that it knows it lost; one way,
-    /// for the initiator, those that it sent.
+    /// Number of messages that this role received in the whole trial, plus those that it knows to be lost. For the
+    /// initiator of a one-way pattern, the number of messages that it sent.
     pub messages_received: u64,
     /// Round trips between the two readings of the figures below.
     pub round_trips: u64,
-    /// Time between these readings, in nanoseconds: longer than the measured part if one role waited for the other before or
-    /// after it. `None` of programs, and in records of before this was kept.
+    /// Time between these readings, in nanoseconds. It exceeds the measured part if one role waited for the other
+    /// before or after it. `None` for programs, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_ns: Option<u64>,
-    /// Processor time in user mode, in nanoseconds.
+    /// CPU time in user mode, in nanoseconds.
     pub user_ns: u64,
-    /// Processor time in the kernel, in nanoseconds.
+    /// CPU time in the kernel, in nanoseconds.
     pub system_ns: u64,
-    /// How much of both went into waiting for a message to be due, which is the pace's and not the mechanism's, in
-    /// nanoseconds.
+    /// Part of both times that was spent waiting for a message to be due, in nanoseconds. It belongs to the pace and
+    /// not to the mechanism.
     #[serde(default)]
     pub idle_ns: u64,
-    /// Times that it gave up the processor to wait.
+    /// Number of times that it gave up the CPU to wait.
     pub voluntary_switches: u64,
-    /// How many of these were to wait for a message to be due.
+    /// Number of these waits for a message to be due.
     #[serde(default)]
     pub idle_switches: u64,
-    /// Times that the processor was taken from it.
+    /// Number of times that it was preempted.
     pub involuntary_switches: u64,
-    /// Page faults served without reading a disk.
+    /// Page faults that needed no read from disk.
     pub minor_faults: u64,
-    /// Page faults that had to read.
+    /// Page faults that needed a read from disk.
     pub major_faults: u64,
 }
 
 impl RoleTally {
-    /// Processor time in user mode without what went into waiting for a message to be due, in nanoseconds.
+    /// Returns the CPU time in user mode without the waits for a message to be due, in nanoseconds.
     pub fn user_work_ns(&self) -> u64 {
         self.user_ns.saturating_sub(self.idle_ns)
     }
 
-    /// The same in the kernel. Kernels that split processor time by clock ticks may say that waiting was there.
+    /// Returns the CPU time in the kernel without these waits, in nanoseconds. Kernels that split CPU time by clock
+    /// ticks may attribute the waits to the kernel.
     pub fn system_work_ns(&self) -> u64 {
         self.system_ns.saturating_sub(self.idle_ns.saturating_sub(self.user_ns))
     }
 
-    /// Times that it gave up the processor to wait for the other role.
+    /// Returns the number of times that it gave up the CPU to wait for the other role.
     pub fn switches_to_wait(&self) -> u64 {
         self.voluntary_switches.saturating_sub(self.idle_switches)
     }
 }
 
-/// How a trial went wrong.
+/// The failure of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
-    /// The stage it happened in.
+    /// The phase of the failure.
     pub phase: Phase,
-    /// Whom it happened to; `None` for the supervisor, or where it could be any of them.
+    /// The affected party; `None` for the supervisor, or if any party could be affected.
     #[serde(rename = "role")]
     pub party: Option<Party>,
-    /// What kind of thing went wrong.
+    /// The kind of failure.
     pub fault: Fault,
-    /// What exactly happened, in words that need no context.
+    /// Description of the failure that needs no context.
     pub detail: String,
 }
 
@@ -316,21 +316,21 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The kinds of things that go wrong with a trial.
+/// The kinds of failures of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
     /// A process was killed by a signal.
     Killed,
-    /// A process left before its time.
+    /// A process exited too early.
     Exited,
-    /// A process was stopped (state T) past the deadline.
+    /// A process was stopped (state T) beyond the deadline.
     Stopped,
-    /// A process is alive, and nothing came from it before the deadline.
+    /// A process is alive, but sent nothing before the deadline.
     Silent,
     /// A call failed.
     Error,
-    /// A call failed since the other end was gone, which is seldom the cause.
+    /// A call failed because the other end was closed, which is rarely the cause.
     PeerGone,
     /// A message never arrived.
     Lost,
@@ -338,7 +338,7 @@ pub enum Fault {
     Repeated,
     /// Messages arrived in another order.
     Reordered,
-    /// A message arrived by another link.
+    /// A message arrived through another link.
     OtherLink,
     /// A message arrived with another length.
     Truncated,
@@ -347,7 +347,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Whether the mechanism delivered something other than what was sent.
+    /// Returns whether the mechanism delivered something other than the sent messages.
     pub const fn is_corruption(self) -> bool {
         matches!(
             self,

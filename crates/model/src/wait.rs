@@ -1,76 +1,76 @@
-//! The ways a process can wait for a message or for room.
+//! The wait strategies of a process, for a message or for room.
 
 use crate::named_enum::named_enum;
 use serde::{Deserialize, Serialize};
 
 named_enum! {
-    /// How a process waits: the second half of a row's name.
+    /// The wait strategy: the second half of a benchmark's name.
     Wait, "wait" {
-        /// The call itself sleeps until it can go on.
+        /// The call itself blocks until it can continue.
         Block = "block",
-        /// Try again at once, without giving up the processor.
+        /// Retries immediately, without giving up the CPU.
         Spin = "spin",
-        /// Try again after `sched_yield`.
+        /// Retries after `sched_yield`.
         Yield = "yield",
-        /// Try; when there is nothing, sleep in `select`, then try again.
+        /// Tries; if nothing is available, blocks in `select` and retries.
         Select = "select",
-        /// Try; when there is nothing, sleep in `poll`, then try again.
+        /// Tries; if nothing is available, blocks in `poll` and retries.
         Poll = "poll",
-        /// Try; when there is nothing, sleep in `epoll_wait`, then try again.
+        /// Tries; if nothing is available, blocks in `epoll_wait` and retries.
         Epoll = "epoll",
-        /// Try; when there is nothing, sleep in `io_uring_enter` until a poll that was requested there ends, then try again.
+        /// Tries; if nothing is available, blocks in `io_uring_enter` until a requested poll completes, and retries.
         IoUring = "io-uring",
-        /// `select` before every single call, as many older programs do.
+        /// Calls `select` before every single call, like many older programs.
         SelectFirst = "select-first",
-        /// Sleep on a word of shared memory until it changes.
+        /// Blocks on a word of shared memory until it changes.
         Futex = "futex",
-        /// Try again for about as long as a wake-up takes, then sleep on a word of shared memory.
+        /// Retries for about the duration of a wake-up, then blocks on a word of shared memory.
         Adaptive = "adaptive",
-        /// Sleep on a `sem_t` in shared memory.
+        /// Blocks on a `sem_t` in shared memory.
         PosixSemaphore = "posix-semaphore",
-        /// Sleep on a System V semaphore.
+        /// Blocks on a System V semaphore.
         SysvSemaphore = "sysv-semaphore",
-        /// Sleep on a condition variable in shared memory, with a robust mutex.
+        /// Blocks on a condition variable in shared memory, with a robust mutex.
         ConditionVariable = "condition-variable",
-        /// Sleep reading an eventfd.
+        /// Blocks in a read of an eventfd.
         Eventfd = "eventfd",
-        /// Sleep in `sigwaitinfo` for a real-time signal.
+        /// Blocks in `sigwaitinfo` until a real-time signal arrives.
         Signal = "signal",
-        /// Sleep reading an inotify queue.
+        /// Blocks in a read of an inotify queue.
         Inotify = "inotify",
-        /// Sleep until the other end gives up an `flock` lock.
+        /// Blocks until the other end releases an `flock` lock.
         Flock = "flock",
-        /// Sleep until the other end gives up an `fcntl` lock.
+        /// Blocks until the other end releases an `fcntl` lock.
         FcntlLock = "fcntl-lock",
-        /// Sleep until an event of Windows is set.
+        /// Blocks until a Windows event is set.
         Event = "event",
-        /// Sleep on a semaphore of Windows.
+        /// Blocks on a Windows semaphore.
         Semaphore = "semaphore",
-        /// Sleep until the other end gives up a mutex of Windows.
+        /// Blocks until the other end releases a Windows mutex.
         Mutex = "mutex",
-        /// Begin the call, and sleep until an event of Windows tells its end.
+        /// Starts the call, and blocks until a Windows event reports its completion.
         Overlapped = "overlapped",
-        /// As the programs themselves do, which nobody but they know.
+        /// The strategy of the programs themselves, which furlong does not know.
         Own = "own",
     }
 }
 
-/// Whether a way of waiting gives the processor to others.
+/// Whether a wait strategy gives up the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WaitKind {
-    /// The waiting process uses no processor time.
+    /// The waiting process uses no CPU time.
     Sleeping,
-    /// The waiting process keeps its processor busy for a moment, then uses no processor time.
+    /// The waiting process keeps its CPU busy for a moment, then uses no CPU time.
     Adaptive,
-    /// The waiting process keeps its processor busy.
+    /// The waiting process keeps its CPU busy.
     Spinning,
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
 impl Wait {
-    /// Whether the waiting process sleeps, keeps its processor busy, or one after the other.
+    /// Returns whether the waiting process blocks, keeps its CPU busy, or does both in turn.
     #[inline]
     pub const fn kind(self) -> WaitKind {
         match self {
@@ -81,13 +81,13 @@ impl Wait {
         }
     }
 
-    /// Whether the waiting process gives up its processor in the end, where it waits for long.
+    /// Returns whether the waiting process gives up its CPU in a long wait.
     #[inline]
     pub const fn sleeps_in_the_end(self) -> bool {
         !matches!(self.kind(), WaitKind::Spinning)
     }
 
-    /// Whether the harness waits around a call that never blocks, rather than the mechanism inside it.
+    /// Returns whether the harness waits around a non-blocking call. Otherwise the mechanism waits inside the call.
     pub const fn needs_non_blocking(self) -> bool {
         matches!(
             self,
@@ -101,6 +101,6 @@ impl Wait {
         )
     }
 
-    /// Those that can wait for one of several descriptors.
+    /// The strategies that can wait for one of several descriptors.
     pub const FOR_SEVERAL: [Wait; 4] = [Wait::Select, Wait::Poll, Wait::Epoll, Wait::IoUring];
 }

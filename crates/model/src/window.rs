@@ -1,26 +1,27 @@
-//! How many messages may be outstanding at once, so that nobody waits for ever and nothing is lost.
+//! The number of messages that may be in flight without a deadlock or a lost message.
 
 use crate::{Capabilities, Case, KernelBuffer, Room, Unavailable, WhenFull, format_bytes};
 
 /// One direction of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Direction {
-    /// How many messages it holds.
+    /// The number of messages that it holds.
     pub room: Room,
-    /// What becomes of one more.
+    /// What happens to an additional message.
     pub when_full: WhenFull,
 }
 
-/// The most messages that can be sent and not answered at once, by the directions there and back; `None` if there is no
-/// such limit.
+/// Returns the maximum number of messages that can be in flight, for the directions there and back; `None` if there is
+/// no such limit.
 ///
-/// Where senders wait for room, it is there + back + 1. The responder receives one message, answers it, and receives the
-/// next. A role that waits to receive goes on as long as anything is outstanding, so no role can go on only if both wait to
-/// send. Then each way holds what it may hold while a sender waits, and the way of the one that began to wait last holds its
-/// whole depth, since nobody has received since then. The responder has one more message, which it is answering, and the
-/// initiator one, which it is sending: with both ways and two more outstanding it can happen, and with one fewer it cannot.
+/// If senders wait for room, it is there + back + 1. The responder receives one message, answers it, and receives the
+/// next. A role that waits to receive continues as long as anything is in flight, so a deadlock occurs only if both
+/// roles wait to send. Then each direction holds at least the messages that it may hold while a sender waits. The
+/// direction of the role that began to wait last holds its whole depth, because no message was received since then. The
+/// responder has one more message, which it is answering, and the initiator has one, which it is sending. With both
+/// directions and two more messages in flight, a deadlock can occur, and with one fewer it cannot.
 ///
-/// A direction that loses, merges or overwrites what it has no room for must have room for all of them.
+/// A direction that drops, merges or overwrites messages must have room for all of them.
 pub fn most_outstanding([there, back]: [Direction; 2]) -> Option<u64> {
     let losing = [there, back].into_iter().filter(|way| way.when_full != WhenFull::Waits);
     match losing.filter_map(|way| way.room.depth.messages()).min() {
@@ -41,7 +42,8 @@ pub fn most_outstanding([there, back]: [Direction; 2]) -> Option<u64> {
 }
 
 impl Case {
-    /// Why so many messages cannot be outstanding over a link of this mechanism with these directions, if they cannot.
+    /// Returns why this number of messages cannot be in flight on a link of this mechanism with these directions, if it
+    /// cannot.
     pub fn refuse_window(&self, capabilities: &Capabilities, ways: [Direction; 2]) -> Option<Unavailable> {
         let most = most_outstanding(ways)?;
         let [sent_bytes, answered_bytes] = self.sizes_bytes();
@@ -65,9 +67,9 @@ impl Case {
             (true, false) => format!(" (back as few as {waiting_back} while the sender waits)"),
         };
         let why = if ways.iter().any(|way| way.when_full != WhenFull::Waits) {
-            "and what there is no room for would be lost"
+            "and messages without room would be lost"
         } else {
-            "and with more than both and one more, each side would wait for the other to make room"
+            "and with more messages than both directions hold plus one, each side would wait for the other to make room"
         };
         let smaller = match most {
             0 | 1 => "leave --window out".to_owned(),
@@ -80,7 +82,7 @@ impl Case {
             KernelBuffer::Ring => ", or ask for a larger ring (--ring-size)",
         };
         let reason = format!(
-            "{} messages cannot be outstanding: {} holds {holds}{fewest}, {why}",
+            "{} messages cannot be in flight: {} holds {holds}{fewest}, {why}",
             self.window(),
             self.mechanism
         );

@@ -1,4 +1,4 @@
-//! What a user's two processes have to do: what `furlong recommend` chooses a mechanism for.
+//! The workload of a user's two processes, for which `furlong recommend` chooses a mechanism.
 
 use crate::named_enum::named_enum;
 use crate::{Arrival, Boundary, Case, Exchange, Pattern, Placement, Reach, Request, Time, Wait};
@@ -6,48 +6,48 @@ use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::{fmt, str::FromStr, time::Duration};
 
-/// What two processes exchange, how often, and under which conditions.
+/// The messages of two processes, their rate, and the conditions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
-    /// How messages go back and forth.
+    /// The pattern of the exchange.
     pub pattern: Pattern,
-    /// Bytes in each message; of a request, in each answer.
+    /// Bytes in each message; for a request, in each answer.
     pub size_bytes: usize,
-    /// Bytes in a request, where that is the pattern.
+    /// Bytes in a request, if that is the pattern.
     pub request_bytes: Option<usize>,
-    /// Nanoseconds between two messages; `None` is as fast as it goes.
+    /// Nanoseconds between two messages; `None` for the highest possible rate.
     pub interval_ns: Option<u64>,
-    /// What is to be best.
+    /// The figure to optimize.
     pub objective: Objective,
-    /// What must hold.
+    /// The latency requirement.
     pub slo: Option<Slo>,
-    /// What lies between the processes.
+    /// The boundaries between the processes.
     pub boundaries: Vec<Boundary>,
-    /// In what they are written.
+    /// The languages of the processes.
     pub languages: Vec<Language>,
-    /// How many processes receive every message.
+    /// Number of processes that receive every message.
     #[serde(alias = "consumers")]
     pub receivers: u32,
-    /// How many processes send to one.
+    /// Number of processes that send to one receiver.
     #[serde(default = "one_process", skip_serializing_if = "is_one_process")]
     pub senders: u32,
-    /// How many processes share the messages, each of which one of them takes.
+    /// Number of processes that share the messages. Each message goes to one of them.
     #[serde(default = "one_process", skip_serializing_if = "is_one_process")]
     pub workers: u32,
-    /// What the mechanism must offer by itself.
+    /// The required properties of the mechanism.
     pub needs: Vec<Need>,
     /// Whether each process trusts the other not to change a message while it is read.
     pub trust: Trust,
-    /// Whether memory that both can write is accepted all the same, where they do not trust each other.
+    /// Whether memory that both processes can write is accepted although they do not trust each other.
     pub accept_shared_memory: bool,
-    /// Whether who waits may keep a processor busy.
+    /// Whether a waiting process may keep a CPU busy.
     pub spin: bool,
-    /// Whether the newest message alone counts, so that mechanisms may replace older ones.
+    /// Whether only the newest message matters, so that mechanisms may replace older ones.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub latest: bool,
-    /// What the user's own work on each message takes, in nanoseconds.
+    /// Duration of the user's own work on each message, in nanoseconds.
     pub work_ns: Option<u64>,
-    /// Whether libraries that installed adapters carry may be chosen too.
+    /// Whether libraries of installed adapters may be chosen too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adapters: bool,
 }
@@ -61,7 +61,7 @@ fn is_one_process(number: &u32) -> bool {
 }
 
 impl Default for Workload {
-    /// Round trips of 128 bytes between two processes that trust each other, as fast as they go.
+    /// Returns round trips of 128 bytes between two processes that trust each other, at the highest possible rate.
     fn default() -> Self {
         Workload {
             pattern: Pattern::default(),
@@ -87,17 +87,18 @@ impl Default for Workload {
 }
 
 impl Workload {
-    /// Messages a second; `None` is as fast as it goes.
+    /// Returns the messages per second; `None` for the highest possible rate.
     pub fn per_second(&self) -> Option<f64> {
         self.interval_ns.map(|ns| 1e9 / (ns.max(1) as f64))
     }
 
-    /// Whether a row that waits like this may be chosen.
+    /// Returns whether a benchmark with this wait strategy may be chosen.
     pub fn admits(&self, wait: Wait) -> bool {
         self.spin || wait.sleeps_in_the_end()
     }
 
-    /// What is measured of a row: this very workload, or as fast as it goes where throughput is what counts.
+    /// Returns the case that is measured: this workload, or the highest possible rate if the objective is throughput or
+    /// processes share an end.
     pub fn case(&self, mechanism: &str, wait: Wait, placement: Placement) -> Case {
         let is_paced =
             self.objective != Objective::Throughput && !self.pattern_and_parties().0.shares_an_end();
@@ -108,8 +109,8 @@ impl Workload {
         }
     }
 
-    /// The pattern that is measured, and of how many: several can take part one way alone. If the newest message alone counts,
-    /// one receiver is measured as several are: with one message in flight.
+    /// Returns the measured pattern and its number of parties. Several parties are possible only one way. If only the
+    /// newest message matters, one receiver is measured like several receivers: with one message in flight.
     pub fn pattern_and_parties(&self) -> (Pattern, NonZeroU32) {
         let several = [
             (Pattern::FanOut, self.receivers),
@@ -122,14 +123,14 @@ impl Workload {
         (pattern, NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN))
     }
 
-    /// The exchange of messages between the processes.
+    /// Returns the exchange of messages between the processes.
     pub fn exchange(&self) -> Exchange {
         let (pattern, parties) = self.pattern_and_parties();
         let request = self.request_bytes.map(|size_bytes| Request { size_bytes, by: None });
         Exchange::of(pattern).with_request(request).with_parties(parties)
     }
 
-    /// The same messages of another size, each as soon as the one before it is done.
+    /// Returns the case of these messages with another size, in a closed loop.
     pub fn closed_case(&self, mechanism: &str, wait: Wait, size_bytes: usize, placement: Placement) -> Case {
         let case = Case::round_trip(mechanism, wait, size_bytes, placement).with(self.exchange());
         Case { boundary: Boundary::measured_of(&self.boundaries), ..case }
@@ -137,31 +138,31 @@ impl Workload {
 }
 
 named_enum! {
-    /// What is to be best.
+    /// The figure to optimize.
     Objective, "objective" {
-        /// The median time of a message.
+        /// Median latency of a message.
         Latency = "latency",
-        /// Messages a second.
+        /// Messages per second.
         Throughput = "throughput",
-        /// Processor time of a message, over both processes.
+        /// CPU time per message, of both processes.
         Cpu = "cpu",
-        /// Least that users must do themselves.
+        /// Lowest integration effort.
         Simplicity = "simplicity",
     }
 }
 
 named_enum! {
-    /// What the mechanism must offer by itself.
+    /// A required property of the mechanism.
     Need, "need" {
-        /// A message arrives as one, whatever its size.
+        /// Each message arrives whole, for all sizes.
         Boundaries = "boundaries",
-        /// A sender that is too fast waits.
+        /// A sender that is too fast is blocked.
         BackPressure = "back-pressure",
-        /// What was sent stays when both processes have ended.
+        /// Sent messages are kept after both processes have exited.
         Persistence = "persistence",
-        /// Open files can be handed over with a message.
+        /// Open files can be passed with a message.
         FdPassing = "fd-passing",
-        /// Who lives notices that the other has gone.
+        /// A process detects the death of the other one.
         PeerDeath = "peer-death",
     }
 }
@@ -169,15 +170,15 @@ named_enum! {
 named_enum! {
     /// Whether the processes trust each other.
     Trust, "trust" {
-        /// A fault of one may be a fault of both.
+        /// A fault of one process may affect both.
         Mutual = "mutual",
-        /// Neither may be able to hurt the other.
+        /// Neither process may be able to damage the other.
         None = "none",
     }
 }
 
 named_enum! {
-    /// What a process is written in.
+    /// The language of a process.
     Language, "language" {
         /// C.
         C = "c",
@@ -187,17 +188,17 @@ named_enum! {
         Rust = "rust",
         /// Go.
         Go = "go",
-        /// Python, with what comes with it.
+        /// Python with its standard library.
         Python = "python",
         /// Java.
         Java = "java",
-        /// JavaScript, in Node.
+        /// JavaScript in Node.
         Node = "node",
     }
 }
 
 impl Language {
-    /// The name as sentences have it.
+    /// Returns the name in sentences.
     pub const fn title(self) -> &'static str {
         match self {
             Language::C => "C",
@@ -214,24 +215,24 @@ impl Language {
 /// A percentile that must stay below a time: `p99<2ms`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Slo {
-    /// Which share of messages must be faster, 0 to 1.
+    /// Share of messages that must be faster, 0 to 1.
     pub quantile: f64,
-    /// Than this, in nanoseconds.
+    /// The time limit in nanoseconds.
     pub limit_ns: u64,
 }
 
-/// A service level objective that cannot be read.
+/// A service level objective that is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is no service level objective: write a percentile (p50, p90, p99 or p99.9) and a time, as in p99<2ms"
+    "'{0}' is not a service level objective: write a percentile (p50, p90, p99 or p99.9) and a time, as in p99<2ms"
 )]
 pub struct InvalidSlo(String);
 
-/// The percentiles of which figures are kept.
+/// The percentiles for which figures are kept.
 const PERCENTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 
 impl Slo {
-    /// The percentile's name.
+    /// Returns the name of the percentile.
     pub fn percentile(&self) -> &'static str {
         PERCENTILES
             .iter()
@@ -259,86 +260,86 @@ impl fmt::Display for Slo {
     }
 }
 
-/// The rows that may be chosen for a workload, and those that may not: what was known before anything was measured.
+/// The candidates for a workload and the excluded benchmarks: the facts that were known before the measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Shortlist {
-    /// What was asked.
+    /// The requested workload.
     pub workload: Workload,
-    /// Rows that may be chosen.
+    /// The benchmarks that may be chosen.
     pub candidates: Vec<Candidate>,
-    /// Rows that may not, and why.
+    /// The excluded benchmarks, with reasons.
     pub excluded: Vec<Excluded>,
-    /// What a process across the boundary was seen to reach on this machine; empty where nothing was tried.
+    /// The objects that a process across the boundary was tested to reach on this machine; empty if nothing was tested.
     pub tried: Vec<Tried>,
-    /// Where the roles run.
+    /// The placement of the roles.
     pub placement: Placement,
-    /// Trials of each row whose numbers are below this only say which rows are worth a longer look.
+    /// Trials with numbers below this only determine which benchmarks are measured longer.
     pub first_look_trials: u32,
 }
 
 impl Shortlist {
-    /// The row of this mechanism and wait, if it may be chosen.
+    /// Returns the benchmark of this mechanism and wait strategy, if it may be chosen.
     pub fn candidate(&self, mechanism: &str, wait: Wait) -> Option<&Candidate> {
         self.candidates.iter().find(|row| row.mechanism == mechanism && row.wait == wait)
     }
 }
 
-/// Whether a process across the boundary got hold of what another one made.
+/// Whether a process across the boundary could access an object of another process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tried {
-    /// How things are found across it.
+    /// How the object is found across the boundary.
     pub reach: Reach,
-    /// Why it was not reached; `None` if it was.
+    /// The reason why it was not accessible; `None` if it was.
     pub failed: Option<String>,
 }
 
-/// A row that may be chosen.
+/// A benchmark that may be chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// The mechanism's name.
+    /// Name of the mechanism.
     pub mechanism: String,
-    /// How the receiver waits.
+    /// Wait strategy of the receiver.
     pub wait: Wait,
-    /// What its users must do themselves, with how much each weighs.
+    /// The integration work of its users, with weights.
     pub integration_costs: Vec<IntegrationCost>,
-    /// What its figures leave out for this workload.
+    /// The aspects of this workload that its figures do not cover.
     pub caveats: Vec<String>,
-    /// What would exclude it.
+    /// The changes of the workload that would exclude it.
     pub disqualified_by: Vec<Disqualifier>,
-    /// The largest message that a user's program may send with it on that machine; `None` is as large as memory allows.
+    /// The largest message in bytes that a user's program may send on that machine; `None` if only memory limits it.
     pub max_size_bytes: Option<usize>,
-    /// Whether a newer message replaces an older one that was not read.
+    /// Whether a newer message replaces an older unread one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces_older: bool,
 }
 
-/// Something that users of a mechanism must do themselves.
+/// A part of the integration work of a mechanism's users.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntegrationCost {
-    /// What it is.
+    /// Description of the work.
     pub what: String,
-    /// How much it weighs: 1 is a line or two, 3 a piece of work.
+    /// Weight: 1 for a line or two, 3 for a substantial task.
     pub weight: u32,
 }
 
-/// A change of the workload that would exclude a row.
+/// A change of the workload that would exclude a benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disqualifier {
-    /// The change, as in `--trust none`.
+    /// The change, for example `--trust none`.
     pub change: String,
-    /// Why it would.
+    /// The reason.
     pub reason: String,
 }
 
-/// A row that may not be chosen.
+/// A benchmark that may not be chosen.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Excluded {
-    /// The mechanism's name.
+    /// Name of the mechanism.
     pub mechanism: String,
-    /// How the receiver waits; `None` if it is all the same.
+    /// Wait strategy of the receiver; `None` for all strategies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Wait>,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 

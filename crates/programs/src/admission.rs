@@ -1,9 +1,9 @@
-//! Who is let in across what lies between the two ends, and by which variables that is said.
+//! The peers that a program accepts across the boundaries between its ends, and the variables that name them.
 
 use crate::Between;
 use crate::mechanisms::Recipe;
 
-/// How the programs of a recipe let each other in.
+/// How the programs of a recipe accept each other.
 #[derive(Clone, Copy)]
 pub(crate) struct Admission<'a> {
     pub between: Between,
@@ -11,23 +11,24 @@ pub(crate) struct Admission<'a> {
 }
 
 impl Admission<'_> {
-    /// Whether the meeting place is a path: an abstract address is another one in another network namespace, and says
-    /// nothing of who may come.
+    /// Returns whether the ends meet at a path. An abstract address differs between network namespaces, and any user
+    /// may connect to it.
     pub(crate) fn meeting_folder(self) -> bool {
         self.between.apart() && self.recipe.has("meets")
     }
 
-    /// Whether each end has a folder of its own: what has no connection says in no other way whose it is.
+    /// Returns whether each end has a separate directory. Without a connection, only the owner of a directory
+    /// identifies the peer.
     pub(crate) fn two_folders(self) -> bool {
         self.between.apart() && self.recipe.has("unix") && self.recipe.has("connectionless")
     }
 
-    /// Whether names lie in a folder, and not at a port.
+    /// Returns whether the ends have names in a directory instead of a port.
     fn has_names(self) -> bool {
         self.recipe.has("cleans") || self.recipe.has("meets")
     }
 
-    /// What is set in the environment of both ends, in the words of a shell.
+    /// Returns the environment variables of both ends, in shell syntax.
     pub(crate) fn variables(self) -> String {
         let Between { users, files, networks, .. } = self.between;
         let variables = [
@@ -38,27 +39,29 @@ impl Admission<'_> {
         variables.iter().filter(|(used, _)| *used).map(|(_, text)| *text).collect()
     }
 
-    /// What these variables mean.
+    /// Returns the meanings of these variables.
     pub(crate) fn meanings(self) -> &'static [&'static str] {
         match (self.between.apart(), self.has_names()) {
             (false, _) => &[],
             (true, true) => &[
-                "PAIR_PEER is the number of the other end's user, as this end sees it (its own without it).",
-                "PAIR_FOLDER is a folder that both ends see (/tmp without it): names lie in it.",
+                "PAIR_PEER is the user ID of the other end, as this end sees it (default: its own user ID).",
+                "PAIR_FOLDER is a directory that both ends see (default: /tmp). It contains the names.",
             ],
-            (true, false) => &["PAIR_ADDRESS is the serving end's IPv4 address (127.0.0.1 without it)."],
+            (true, false) => &["PAIR_ADDRESS is the IPv4 address of the serving end (default: 127.0.0.1)."],
         }
     }
 
-    /// Who is let in, if that is a question.
+    /// Returns the accepted peers, if there is a boundary between the ends.
     pub(crate) fn lets_in(self) -> Option<&'static str> {
         let known = self.recipe.has("unix") || self.recipe.has("meets");
         let who = match (known, self.has_names()) {
-            (true, _) => "the user PAIR_PEER, and nobody else.",
+            (true, _) => "only the user PAIR_PEER.",
             (false, true) => {
-                "until both ends are open, every user, if PAIR_PEER is another one: a FIFO does not say who opens it."
+                "until both ends are open, every user, if PAIR_PEER is another user: a FIFO does not show its openers."
             }
-            (false, false) => "everybody who reaches the port: a network does not say whose process it is.",
+            (false, false) => {
+                "every process that reaches the port: a network does not show the user of a process."
+            }
         };
         self.between.apart().then_some(who)
     }

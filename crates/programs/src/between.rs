@@ -1,22 +1,22 @@
-//! What lies between the two ends of a pair, as far as it changes their programs.
+//! The boundaries between the two ends of a pair that affect their programs.
 
 use furlong_model::Boundary;
 
-/// What lies between the two ends, as far as it changes their programs: users, files, networks.
+/// The boundaries between the two ends that affect their programs: users, files, networks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Between {
-    /// Any boundary: no program forks both ends.
+    /// Whether a boundary requires two programs, because no program can fork both ends.
     pub(crate) two_programs: bool,
-    /// They run as different users.
+    /// Whether they run as different users.
     pub(crate) users: bool,
-    /// Each has files of its own, but for a folder that both see.
+    /// Whether each end has a separate file system, except for a directory that both see.
     pub(crate) files: bool,
-    /// Each has its own loopback, and its own abstract addresses of UNIX sockets.
+    /// Whether each end has its own loopback interface and its own abstract UNIX socket addresses.
     pub(crate) networks: bool,
 }
 
 impl Between {
-    /// What these boundaries put between two programs.
+    /// Returns the effect of these boundaries on two programs.
     pub fn of(boundaries: &[Boundary]) -> Between {
         let any = |wanted: &[Boundary]| boundaries.iter().any(|boundary| wanted.contains(boundary));
         let related = [Boundary::Fork, Boundary::Process];
@@ -28,7 +28,7 @@ impl Between {
         }
     }
 
-    /// Whether names, rights and checks must be others than between two programs of one user.
+    /// Returns whether names, permissions and checks differ from those between two programs of one user.
     pub(crate) fn apart(self) -> bool {
         self.users || self.files || self.networks
     }

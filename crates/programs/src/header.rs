@@ -1,17 +1,17 @@
-//! The comment at the top of a program: what it is, how to build and run it, what it handles and what it does not.
+//! The comment at the top of a program: its purpose, how to build and run it, and which failures it handles.
 
 use crate::Language;
 use crate::admission::Admission;
 use crate::mechanisms::Recipe;
 use furlong_model::{Pattern, Wait};
 
-/// What the short message of a request has at most.
+/// Maximum bytes of the short message of a request.
 pub(crate) const REQUEST_BYTES: usize = 8;
 
 /// Columns of a program's comment, without its marks.
 const WIDTH: usize = 96;
 
-/// What is asked for, and what answers it.
+/// The properties of a program that its comment describes.
 pub(crate) struct About<'a> {
     pub mechanism: &'a str,
     pub wait: Wait,
@@ -24,7 +24,7 @@ pub(crate) struct About<'a> {
     pub run: &'a [String],
 }
 
-/// The words of `text` in lines, each but the first behind as many blanks as `label` has letters.
+/// Returns the words of `text` in lines. Continuation lines are indented by the length of `label`.
 fn wrapped(label: &str, text: &str) -> Vec<String> {
     let mut lines = vec![label.to_owned()];
     for word in text.split_whitespace() {
@@ -61,7 +61,7 @@ impl About<'_> {
         }
         if recipe.has("cleans") || self.admission.meeting_folder() {
             handled.push(
-                "names that a killed run has left, and their removal at the end, on an error and on a signal",
+                "stale names of a killed run, and the removal of its own names at the end, on an error and on a signal",
             );
         }
         if !recipe.has("memory") {
@@ -70,17 +70,17 @@ impl About<'_> {
         if !recipe.has("boundaries") && !recipe.has("memory") && !recipe.has("meets") {
             handled.push("partial reads and writes");
         }
-        handled.push("messages that are not what was sent");
+        handled.push("corrupted messages");
         handled.join(", ") + "."
     }
 
     fn leaves(&self) -> String {
         let mut left = vec!["more than one peer at a time", "what your messages mean"];
         if self.wait == Wait::Spin {
-            left.push("a processor for each end, which it keeps busy");
+            left.push("a CPU for each end, which busy-waits");
         }
         if self.recipe.has("memory") {
-            left.push("more than one message under way (a ring of slots)");
+            left.push("more than one message in flight (a ring of slots)");
         }
         left.join(", ") + "."
     }
@@ -100,8 +100,8 @@ impl About<'_> {
         if self.recipe.has("roles") {
             let has_name = ["cleans", "meets", "library"].iter().any(|name| self.recipe.has(name));
             let variable = match has_name {
-                true => "PAIR_NAME in the environment names the pair, if there is to be more than one.",
-                false => "PAIR_PORT in the environment is the port, if there is to be more than one pair.",
+                true => "PAIR_NAME in the environment names the pair; set it for more than one pair.",
+                false => "PAIR_PORT in the environment is the port; set it for more than one pair.",
             };
             let hint = "in two terminals, in any order, with the same COUNT of messages (10).";
             lines.extend([format!("        {hint}"), format!("        {variable}")]);
@@ -113,7 +113,7 @@ impl About<'_> {
         lines
     }
 
-    /// Its lines, without the language's marks.
+    /// Returns the lines of the comment, without comment marks.
     fn lines(&self) -> Vec<String> {
         let mut lines = wrapped("", &self.what());
         lines.push(String::new());
@@ -131,15 +131,15 @@ impl About<'_> {
         if self.recipe.has("library") {
             let package = if self.language == Language::C { "furlong-channel-c" } else { "furlong-channel" };
             let how = format!(
-                "{package}, which is on no registry yet. FURLONG in the environment is a checkout of furlong, in which \
-                 'cargo build --release -p {package}' was run."
+                "{package}, not published yet. FURLONG in the environment is a checkout of furlong, in which you \
+                 have run 'cargo build --release -p {package}'."
             );
             lines.extend(wrapped("Library: ", &how));
         }
         lines
     }
 
-    /// The comment.
+    /// Returns the comment.
     pub(crate) fn text(&self) -> String {
         let (open, mark, close) = match self.language {
             Language::C => ("/*\n", " * ", "\n */"),

@@ -1,4 +1,4 @@
-//! The languages that programs are printed in: some of those that processes are written in.
+//! The languages of printed programs: some of the languages of processes.
 
 use furlong_model::InvalidName;
 use std::{fmt, str::FromStr};
@@ -8,22 +8,23 @@ use std::{fmt, str::FromStr};
 pub enum Language {
     /// C11 with the GNU library.
     C,
-    /// Rust, one file for `rustc`, with nothing but its standard library, and furlong-channel where that is what it shows.
+    /// Rust, one file for `rustc` that uses only the standard library, and furlong-channel if the program demonstrates
+    /// it.
     Rust,
     /// Python 3 with its standard library.
     Python,
 }
 
 impl Language {
-    /// All of them.
+    /// All languages.
     pub const ALL: [Language; 3] = [Language::C, Language::Rust, Language::Python];
 
-    /// The name in options.
+    /// Returns the name in options.
     pub const fn name(self) -> &'static str {
         self.of_process().name()
     }
 
-    /// What a process is written in that is made of such a program.
+    /// Returns the language of a process that runs such a program.
     pub const fn of_process(self) -> furlong_model::Language {
         match self {
             Language::C => furlong_model::Language::C,
@@ -32,7 +33,7 @@ impl Language {
         }
     }
 
-    /// The name in sentences.
+    /// Returns the name in sentences.
     pub const fn title(self) -> &'static str {
         match self {
             Language::C => "C",
@@ -41,12 +42,12 @@ impl Language {
         }
     }
 
-    /// What a program in it is kept as.
+    /// Returns the file name of a program.
     pub fn file_name(self) -> String {
         format!("pair.{}", self.ending())
     }
 
-    /// How its source files' names end.
+    /// Returns the extension of source files.
     pub const fn ending(self) -> &'static str {
         match self {
             Language::C => "c",

@@ -1,7 +1,7 @@
 //! A minimal correct pair of programs for each mechanism, in C, Rust and Python.
 //!
-//! Layer 1: text alone. Nothing here runs, measures or asks the operating system. What the mechanisms are made of is in
-//! `templates/mechanisms.toml`, and the programs' text in `templates/`, in pieces that several share.
+//! Layer 1: only text. Nothing here runs, measures or makes a system call. `templates/mechanisms.toml` lists the parts
+//! of each mechanism's programs, and `templates/` has their text, in pieces that several programs share.
 #![forbid(unsafe_code)]
 
 mod admission;
@@ -17,23 +17,23 @@ pub use language::Language;
 
 use furlong_model::{Pattern, Wait};
 
-/// One source file that holds both ends.
+/// A source file with both ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
-    /// The file's text.
+    /// Text of the file.
     pub text: String,
-    /// The file's name, such as `pair.c`.
+    /// Name of the file, for example `pair.c`.
     pub file_name: String,
-    /// The command that compiles it; `None` if nothing needs to be.
+    /// The command that compiles the program; `None` if it needs no compilation.
     pub build: Option<String>,
-    /// The commands that run it: one for each end, the one that serves or receives first, or one alone if the
-    /// program starts both ends by itself. Each takes the number of messages as one more argument.
+    /// The commands that run the program: one per end, first the one that serves or receives, or a single one if the
+    /// program starts both ends. Each accepts the number of messages as an additional argument.
     pub run: Vec<String>,
-    /// Whom it lets in, where other users or containers could come.
+    /// The accepted peers, if processes of other users or containers could connect.
     pub lets_in: Option<&'static str>,
 }
 
-/// Why there is no program, and what is near.
+/// The reason why there is no program, and a close alternative.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NoProgram(String);
@@ -44,13 +44,13 @@ impl NoProgram {
     }
 }
 
-/// The program that exchanges messages of `size_bytes` by `mechanism` and waits by `wait`, for two ends with this
-/// `between` them.
+/// Returns the program that exchanges messages of `size_bytes` through `mechanism` with the wait strategy `wait`, for
+/// two ends with the boundaries `between`.
 ///
-/// Of a request, `size_bytes` is the size of the answer.
+/// For a request, `size_bytes` is the size of the answer.
 ///
 /// # Errors
-/// That there is none, why, and what is near.
+/// Returns the reason and a close alternative if there is no such program.
 pub fn program(
     mechanism: &str,
     wait: Wait,
@@ -61,24 +61,24 @@ pub fn program(
 ) -> Result<Program, NoProgram> {
     let recipe = mechanisms::recipe(mechanism, wait, pattern, size_bytes, language)?;
     if between.two_programs && !recipe.has("roles") {
-        let why = "the program forks, so that both ends are one user in one container; unix-stream is near";
+        let why = "the program forks, so both ends have one user and one container; use unix-stream, which is similar";
         return Err(NoProgram::new(why));
     }
     if between.apart() && recipe.has("library") {
-        let why = "the programs that take furlong-channel let in one user in one container; its README says how others are \
-                   let in, and unix-stream is near";
+        let why = "programs with furlong-channel accept one user in one container; its README shows how to accept \
+                   others; or use unix-stream, which is similar";
         return Err(NoProgram::new(why));
     }
     render::render(mechanism, wait, pattern, size_bytes, between, language, recipe)
 }
 
-/// Every mechanism with each of its waits for which there is a program in `language`.
+/// Returns every mechanism with each wait strategy for which there is a program in `language`.
 pub fn supported(language: Language) -> impl Iterator<Item = (&'static str, Wait)> {
     mechanisms::recipes()
         .flat_map(move |(mechanism, recipe)| recipe.waits(language).map(move |wait| (mechanism, wait)))
 }
 
-/// Every mechanism that this crate knows, with a program or with a reason why there is none.
+/// Returns every mechanism that this crate knows, with a program or with a reason why there is none.
 pub fn known() -> impl Iterator<Item = &'static str> {
     mechanisms::recipes().map(|(mechanism, _)| mechanism)
 }

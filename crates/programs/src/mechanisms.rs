@@ -1,4 +1,4 @@
-//! What each mechanism's programs are made of: `templates/mechanisms.toml`, read once.
+//! The parts of each mechanism's programs: `templates/mechanisms.toml`, read once.
 
 use crate::{Language, NoProgram};
 use furlong_model::{Links, Pattern, Wait, format_bytes};
@@ -6,42 +6,42 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// One mechanism's part of the file.
+/// The entry of one mechanism in the file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Recipe {
-    /// What it is, for the program's first line.
+    /// A description of the mechanism, for the first line of the program.
     pub is: String,
-    /// The file of templates, in each language's folder.
+    /// The template file in the directory of each language.
     pub template: String,
-    /// What the templates ask about.
+    /// The properties that the templates query.
     pub traits: Vec<String>,
     c: Vec<String>,
     rust: Vec<String>,
     python: Vec<String>,
-    /// What bounds it on a machine.
+    /// The limits of the mechanism on a machine.
     pub limits: String,
-    /// It is a bare notification.
+    /// Whether the mechanism only notifies and carries no data.
     no_data: bool,
-    /// Why there is none in any language, and what is near.
+    /// The reason why there is no program in any language, and a close alternative.
     none: Option<String>,
-    /// Why a stream of messages makes no sense.
+    /// The reason why a stream of messages makes no sense.
     drops: Option<String>,
     max_bytes: Option<usize>,
     max_why: String,
-    /// Why something is missing and what is near, by wait or by language.
+    /// The reason why a program is missing, and a close alternative, by wait strategy or by language.
     instead: BTreeMap<String, String>,
 }
 
 static RECIPES: LazyLock<BTreeMap<String, Recipe>> = LazyLock::new(|| {
-    // A test reads the same bytes: it is not the world that could make this fail.
+    // A test reads the same bytes, so this cannot fail at run time.
     toml::from_str(include_str!("../templates/mechanisms.toml")).unwrap_or_default()
 });
 
-/// The largest message that a program holds in a buffer of its own.
+/// Bytes of the largest message, because a program stores a whole message in a private buffer.
 const LARGEST_BYTES: usize = 1 << 30;
 
-/// Every recipe, by mechanism.
+/// Returns every recipe with its mechanism.
 pub(crate) fn recipes() -> impl Iterator<Item = (&'static str, &'static Recipe)> {
     RECIPES.iter().map(|(name, recipe)| (name.as_str(), recipe))
 }
@@ -51,7 +51,7 @@ impl Recipe {
         self.traits.iter().any(|known| known == name)
     }
 
-    /// The waits of which there is a program in `language`.
+    /// Returns the wait strategies for which there is a program in `language`.
     pub(crate) fn waits(&self, language: Language) -> impl Iterator<Item = Wait> {
         let names = match language {
             Language::C => &self.c,
@@ -66,10 +66,10 @@ impl Recipe {
     }
 }
 
-/// The recipe of a program that there is.
+/// Returns the recipe of a program.
 ///
 /// # Errors
-/// Why there is none, and what is near.
+/// Returns the reason and a close alternative if there is no such program.
 pub(crate) fn recipe(
     mechanism: &str,
     wait: Wait,
@@ -79,10 +79,10 @@ pub(crate) fn recipe(
 ) -> Result<&'static Recipe, NoProgram> {
     let no = |why: String| Err(NoProgram::new(why));
     let Some(recipe) = RECIPES.get(mechanism) else {
-        return no(format!("nobody has written a program for {mechanism}"));
+        return no(format!("there is no program for {mechanism}"));
     };
     if recipe.no_data {
-        return no(format!("{mechanism} carries no data: it is a wake-up for what lies elsewhere"));
+        return no(format!("{mechanism} carries no data: it only wakes a process"));
     }
     if let Some(why) = &recipe.none {
         return no(why.clone());
@@ -98,12 +98,12 @@ pub(crate) fn recipe(
                 "{} has no {wait}: it has no atomic access to shared memory; {mechanism} works there with {known}",
                 language.title()
             ),
-            false => format!("there are programs for {mechanism} with {known}, and not with {wait}"),
+            false => format!("there are programs for {mechanism} with {known}, but not with {wait}"),
         });
     }
     match pattern.facts().links {
         Links::PerMessage => {
-            return no("programs are printed for a link that lasts; ask for round-trip".into());
+            return no("programs are printed for a persistent link; ask for round-trip".into());
         }
         Links::Watched => return no("programs are printed for one link; ask for round-trip".into()),
         Links::Shared => {

@@ -1,8 +1,8 @@
-//! What a rendered program is completed with: the helpers, declarations and imports that its text uses, and no others.
+//! The parts that complete a rendered program: the helpers, declarations and imports that its text uses, and no others.
 //!
-//! A piece stands under a line `//= TRIGGER`, and goes into a program that uses the trigger as a word of its own.
+//! A piece follows a line `//= TRIGGER`, and is added to a program that contains the trigger as a whole word.
 
-/// Whether `text` has `trigger` as a word of its own.
+/// Returns whether `text` contains `trigger` as a whole word.
 pub(crate) fn mentions(text: &str, trigger: &str) -> bool {
     let in_word =
         |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
@@ -15,7 +15,7 @@ pub(crate) fn mentions(text: &str, trigger: &str) -> bool {
     })
 }
 
-/// The pieces of `catalogue` that `text` uses, and those that these use, in the catalogue's order.
+/// Returns the pieces of `catalogue` that `text` uses, directly or through other pieces, in the order of the catalogue.
 pub(crate) fn used(catalogue: &str, text: &str) -> Vec<String> {
     let pieces: Vec<(&str, &str)> = catalogue
         .split("//= ")
@@ -33,7 +33,7 @@ pub(crate) fn used(catalogue: &str, text: &str) -> Vec<String> {
     chosen.map(|((_, body), _)| (*body).to_owned()).collect()
 }
 
-/// The names before the colon of those lines of which `text` uses a word.
+/// Returns the names before the colon of the lines of which `text` contains a word.
 pub(crate) fn named<'a>(lines: &'a str, text: &str) -> Vec<&'a str> {
     let lines = lines.lines().filter_map(|line| line.split_once(": "));
     lines
@@ -42,8 +42,8 @@ pub(crate) fn named<'a>(lines: &'a str, text: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// Without blanks at the ends of lines, and with at most `blank_lines` empty lines in a row and none behind an
-/// opening or before a closing brace.
+/// Removes blanks at the ends of lines, more than `blank_lines` empty lines in a row, and empty lines after an opening
+/// or before a closing brace.
 pub(crate) fn tidied(text: &str, blank_lines: usize) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let mut result: Vec<&str> = Vec::new();

@@ -1,4 +1,4 @@
-//! From templates to a program's text.
+//! Renders the templates to the text of a program.
 
 use crate::admission::Admission;
 use crate::header::{About, REQUEST_BYTES};
@@ -10,7 +10,7 @@ use minijinja::{Environment, UndefinedBehavior, Value};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The files of templates, by the names that they use for each other.
+/// The template files, under the names with which they include each other.
 macro_rules! templates {
     ($($path:literal),* $(,)?) => {
         [$(($path, include_str!(concat!("../templates/", $path, ".jinja")))),*]
@@ -61,7 +61,7 @@ static TEMPLATES: &[(&str, &str)] = &templates![
 static ENVIRONMENT: LazyLock<Result<Environment<'static>, minijinja::Error>> = LazyLock::new(|| {
     let mut environment = Environment::new();
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
-    // A trait that a mechanism lacks is false; to print what nobody has set is an error.
+    // A property that a mechanism lacks is false. Printing an undefined variable is an error.
     environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
     for (name, text) in TEMPLATES {
         environment.add_template(name, text)?;
@@ -69,17 +69,18 @@ static ENVIRONMENT: LazyLock<Result<Environment<'static>, minijinja::Error>> = L
     Ok(environment)
 });
 
-/// What all messages in a POSIX queue have together at most, and how many they are: a user's queues share a limit.
+/// Maximum total bytes of the messages in a POSIX queue, and maximum number of messages, because the queues of a user
+/// share a limit.
 const QUEUE_BYTES: usize = 128 << 10;
 const QUEUE_DEPTH: usize = 8;
 
-/// Where a compiler finds furlong-channel in a checkout of furlong that FURLONG names, and what it needs beside it.
+/// Compiler options for furlong-channel in the checkout that FURLONG names, and for its dependencies.
 const C_LIBRARY: &str = " \\
         -I$FURLONG/crates/channel-c/include $FURLONG/target/release/libfurlong_channel_c.a -lgcc_s -lm";
 const RUST_LIBRARY: &str = " -C panic=abort \\
         --extern furlong_channel=$FURLONG/target/release/libfurlong_channel.rlib -L $FURLONG/target/release/deps";
 
-/// What the templates are told.
+/// Returns the variables of the templates.
 fn context(
     mechanism: &str,
     wait: Wait,
@@ -103,7 +104,7 @@ fn context(
             say("meeting_folder", true.into());
             say("cleans", true.into());
         }
-        // What has a descriptor needs no name where who comes is known.
+        // An object with a descriptor is passed to the authenticated peer, so it needs no name.
         if recipe.has("object") {
             say("passes", true.into());
         }
@@ -114,7 +115,7 @@ fn context(
     say("message_bytes", size_bytes.into());
     say("request_bytes", REQUEST_BYTES.min(size_bytes).into());
     say("request_name", if request { "REQUEST_BYTES" } else { "MESSAGE_BYTES" }.into());
-    // Datagrams are cut off where there is no room; one byte more tells.
+    // A datagram that exceeds the buffer is truncated, so one additional byte detects it.
     say("room", if recipe.has("boundaries") { "MESSAGE_BYTES + 1" } else { "MESSAGE_BYTES" }.into());
     say("depth", (QUEUE_BYTES / size_bytes).clamp(1, QUEUE_DEPTH).into());
     for (name, word) in ["first", "second", "serve_function", "ask_function"].into_iter().zip(words) {
@@ -123,7 +124,7 @@ fn context(
     known
 }
 
-/// The commands that build and run a program whose text is `text`.
+/// Returns the commands that build and run a program with this text.
 fn commands(
     text: &str,
     pattern: Pattern,
@@ -132,7 +133,7 @@ fn commands(
 ) -> (Option<String>, Vec<String>) {
     let build = match language {
         Language::C => {
-            // The first is for semaphores, the second for C libraries before glibc 2.34.
+            // `-pthread` is for semaphores, `-lrt` for C libraries before glibc 2.34.
             let threads = if pieces::mentions(text, "sem_init(") { " -pthread" } else { "" };
             let realtime = ["mq_open(", "shm_open("].iter().any(|call| pieces::mentions(text, call));
             let realtime = if realtime { " -lrt" } else { "" };
@@ -159,7 +160,7 @@ fn commands(
     (build, run)
 }
 
-/// The program of a recipe.
+/// Returns the program of a recipe.
 pub(crate) fn render(
     mechanism: &str,
     wait: Wait,
@@ -201,7 +202,7 @@ pub(crate) fn render(
     Ok(Program { text, file_name: language.file_name(), build, run, lets_in: admission.lets_in() })
 }
 
-/// With what the language wants to be named before it is used.
+/// Adds the declarations and imports that the language requires.
 fn with_imports(text: &str, language: Language) -> String {
     match language {
         Language::C => {
@@ -214,7 +215,7 @@ fn with_imports(text: &str, language: Language) -> String {
                 pieces::used(include_str!("../templates/rust/functions.rs.jinja"), text).join("\n");
             let items =
                 pieces::used(include_str!("../templates/rust/items.rs.jinja"), &format!("{functions}{text}"));
-            // A blank line before what is more than a line.
+            // A blank line goes before an item with a doc comment.
             let spaced =
                 |item: &String| if item.starts_with("    ///") { format!("\n{item}") } else { item.clone() };
             let items: Vec<_> = items.iter().map(spaced).collect();
@@ -230,7 +231,7 @@ fn with_imports(text: &str, language: Language) -> String {
     }
 }
 
-/// The module of what is the C library's, if anything is.
+/// Returns the module with the declarations of the C library; empty if the program uses none.
 fn foreign_module(items: &str, functions: &str) -> String {
     if items.is_empty() && functions.is_empty() {
         return String::new();
@@ -253,13 +254,13 @@ fn foreign_module(items: &str, functions: &str) -> String {
     )
 }
 
-/// The `use` lines of these paths, which are in order, one for each module.
+/// Returns the `use` lines of these sorted paths, one per module.
 fn uses(paths: &[&str]) -> String {
     let mut modules: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (module, name) in paths.iter().filter_map(|path| path.rsplit_once("::")) {
         modules.entry(module).or_default().push(name);
     }
-    // A module that is named itself, and of which something is named as well, is `self` beside that.
+    // A module that is imported together with one of its items is `self` in the line of that item.
     for path in paths.iter().filter(|path| paths.iter().any(|other| other.starts_with(&format!("{path}::"))))
     {
         if let (Some((module, name)), true) = (path.rsplit_once("::"), modules.contains_key(path)) {
@@ -272,7 +273,7 @@ fn uses(paths: &[&str]) -> String {
         [name] => format!("use {module}::{name};"),
         names => format!("use {module}::{{{}}};", names.join(", ")),
     };
-    // What is of the library's root stands last, as rustfmt has it.
+    // Items of the library's root go last, because rustfmt sorts them so.
     let (root, others): (Vec<_>, Vec<_>) = modules.iter().partition(|(module, _)| !module.contains("::"));
     others.into_iter().chain(root).map(line).collect::<Vec<_>>().join("\n")
 }

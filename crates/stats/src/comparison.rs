@@ -1,17 +1,19 @@
-//! Intervals that tell several rows apart: where two of them do not overlap, the rows differ.
+//! Confidence intervals for the comparison of several benchmarks. If two intervals do not overlap, the benchmarks are
+//! significantly different.
 //!
-//! Intervals of 95 % are not made for that. Of two rows that are the same they overlap in 99 %, so that a difference is
-//! found later than it could be; and among the many pairs of twenty rows some pair is parted by chance in one run out of
-//! ten. How often the intervals must cover their medians follows from how many rows there are (Goldstein and Healy, "The
-//! graphical presentation of a collection of means", Journal of the Royal Statistical Society A 158, 1995; here with the
-//! range of all rows in place of a pair).
+//! Intervals of 95 % are not suitable. Those of two equal benchmarks overlap in 99 %, so the comparison misses differences
+//! that it could find. Among the many pairs of twenty benchmarks, a false difference occurs in one run of ten. The
+//! confidence level therefore depends on the number of benchmarks (Goldstein and Healy, "The graphical presentation of a
+//! collection of means", Journal of the Royal Statistical Society A 158, 1995). This module uses the range of all
+//! benchmarks in place of a pair.
 
 use crate::median::median_interval_with;
 use crate::normal::{chance_below, density};
 
-/// Returns the share of groups of equal rows in which no two may differ significantly, if trials were independent. They are not
-/// quite, so this leaves room for 5 of 100 (`comparison_simulated.rs`), more of it the more rows there are: the pace of a row is
-/// that of few others in a small group, and the interval of a ratio also holds the quotient of the printed medians.
+/// Returns the share of groups of equal benchmarks without a significant difference, if trials were independent. Trials are
+/// slightly dependent, so the values leave room for 5 of 100 (`comparison_simulated.rs`). Large groups have a higher value.
+/// In a small group, few other benchmarks determine the pace, and the interval of a ratio also contains the quotient of the
+/// printed medians.
 fn no_false_difference(rows: usize) -> f64 {
     match rows {
         0..=2 => 0.94,
@@ -20,19 +22,20 @@ fn no_false_difference(rows: usize) -> f64 {
     }
 }
 
-/// Returns for each row the interval of the median of its values, for comparisons with all other rows: among equal rows, all
-/// intervals overlap in 94 to 96.5 % of groups if trials are independent. `None` for a row of fewer than three values.
+/// Returns for each benchmark the interval of the median of its values, for comparisons with all others. Among equal
+/// benchmarks, all intervals overlap in 94 to 96.5 % of groups if trials are independent. `None` for a benchmark with fewer
+/// than three values.
 ///
-/// The intervals of two rows cover their medians in 82 %, of five in 95 %, of twenty in 99 %. If a row has too few values to
-/// cover its median as often, the interval is their whole range, and false differences are more frequent.
+/// The intervals of two benchmarks cover their medians in 82 %, of five in 95 %, of twenty in 99 %. If a benchmark has too
+/// few values for this coverage, the interval is their whole range, and false differences are more frequent.
 pub fn comparison_intervals(rows: &[Vec<f64>]) -> Vec<Option<[f64; 2]>> {
     intervals_with(rows, no_false_difference(rows.len()))
 }
 
-/// Returns the number of values per row from which on these intervals cover their medians as often as they have to.
+/// Returns the number of values per benchmark with which these intervals reach their coverage.
 pub fn trials_of_comparison(rows: usize) -> u32 {
     let missed = 1.0 - comparison_confidence(rows, no_false_difference(rows));
-    // The whole range misses the median if all values lie on one side of it.
+    // The range misses the median if all values are on one side of it.
     (1.0 - missed.log2()).ceil() as u32
 }
 
@@ -42,13 +45,13 @@ pub(crate) fn intervals_with(rows: &[Vec<f64>], no_false_difference: f64) -> Vec
     rows.iter().map(|values| median_interval_with(values, confidence)).collect()
 }
 
-/// Returns how often such an interval covers the median.
+/// Returns the coverage of such an interval.
 fn comparison_confidence(rows: usize, no_false_difference: f64) -> f64 {
-    // Two intervals of the same width just touch where the medians differ by both halves.
+    // Two intervals of equal width touch if the medians differ by both halves.
     2.0 * chance_below(range(rows.max(2), no_false_difference) / 2.0) - 1.0
 }
 
-/// Returns the range, in standard deviations, within which that number of normal values lie in this share of all cases.
+/// Returns the range, in standard deviations, that contains this number of normal values in this share of all cases.
 fn range(rows: usize, share: f64) -> f64 {
     let (mut low, mut high) = (0.0, 20.0);
     while high - low > 1e-6 {
@@ -62,11 +65,11 @@ fn range(rows: usize, share: f64) -> f64 {
     high
 }
 
-/// The chance that so many normal values lie within `range` standard deviations of each other: the largest is anywhere,
-/// and all others are no more than that below it.
+/// Returns the probability that `rows` normal values are within `range` standard deviations of each other. It integrates
+/// over the largest value, because all others are at most `range` below it.
 fn chance_of_range_below(range: f64, rows: usize) -> f64 {
     const STEP: f64 = 0.02;
-    /// Beyond this no value is met.
+    /// No value is farther from the mean, in standard deviations.
     const FARTHEST: f64 = 8.0;
     let steps = (2.0 * FARTHEST / STEP) as i32;
     let at = |step: i32| {
@@ -87,7 +90,7 @@ mod tests {
 
     #[test]
     fn range_is_that_of_published_tables() {
-        // The studentized range with infinitely many degrees of freedom, 5 % points.
+        // 5 % points of the studentized range with infinitely many degrees of freedom.
         for (rows, table) in [(2, 2.772), (3, 3.314), (5, 3.858), (10, 4.474), (20, 5.012)] {
             assert!((range(rows, 0.95) - table).abs() < 0.002, "{rows} rows: {}", range(rows, 0.95));
         }

@@ -1,39 +1,39 @@
-//! Simulated groups of rows at the recorded paces of a real machine: how often equal rows are called different, and how often a
-//! difference is found. The previous method is simulated too: it compared each trial with those next to it in time, of all rows
-//! and all rounds, and ranked by medians that were not the printed ones.
+//! Simulation of groups of benchmarks with the recorded pace of a real machine: how often equal benchmarks differ, and how
+//! often a difference is found. It includes the previous method. That method compared each trial with its neighbours in
+//! time among all benchmarks and rounds, and ranked by medians that were not printed.
 
 use crate::comparison::intervals_with;
 use crate::fixture::pace::{QUIET, Recording, SHARED};
 use crate::{Placed, RoundsRow, at_one_pace, comparison_intervals, median};
 use fastrand::Rng;
 
-/// Rounds in which every row has a trial.
+/// Rounds in which every benchmark has a trial.
 const ROUNDS: usize = 15;
-/// Further rounds of [`WIDE`] rows, as many trials as further rounds of all rows have.
+/// Further rounds of the [`WIDE`] benchmarks, with as many trials as further rounds of all benchmarks.
 const FURTHER: usize = 27;
-/// Rows that had further trials by the previous method: a row of the first kind, and three of the second.
+/// Benchmarks with further trials in the previous method: one of the first kind, and three of the second.
 const WIDE: [usize; 4] = [5, 6, 7, 8];
 
-/// A group of rows that is measured in rounds, in a new order in each.
+/// Group of benchmarks that is measured in rounds, with a new order in each round.
 #[derive(Clone)]
 struct Group {
     name: &'static str,
-    /// The kind of work of each row.
+    /// Kind of work of each benchmark.
     rows: Vec<usize>,
-    /// Trials of all rows of the run in a round; those of the group follow each other.
+    /// Number of trials per round in the whole run. The trials of the group are adjacent.
     all: usize,
-    /// The recorded times of each kind of work at every position.
+    /// Recorded times of each kind of work at every position.
     paces: Vec<Vec<f64>>,
     /// Whether further trials follow.
     further: bool,
-    /// The factor by which the second kind is slower in further trials.
+    /// Factor by which the second kind is slower in further trials.
     mood: f64,
 }
 
-/// The interval of the logarithm of the ratio of one row to another.
+/// Intervals of the logarithm of the ratio of each benchmark to each other one.
 type Intervals = Vec<Vec<[f64; 2]>>;
 
-/// A method: further trials of all rows or of some, and what it makes of the trials.
+/// Method: whether all benchmarks have further trials, and the computation of the intervals.
 #[derive(Clone, Copy)]
 struct Method {
     further_for_all: bool,
@@ -70,7 +70,7 @@ impl Group {
         groups
     }
 
-    /// Draws the trials of a group of which every second row is slower by this share.
+    /// Draws the trials of a group in which every second benchmark is slower by this share.
     fn draw(&self, slower: f64, further_for_all: bool, random: &mut Rng) -> Vec<Placed> {
         let Group { rows, all, paces, .. } = self;
         let everyone: Vec<usize> = (0..rows.len()).collect();
@@ -108,7 +108,7 @@ impl Group {
             let intervals = (method.intervals)(&drawn, &self.rows);
             let mut is_wrong = false;
             for (slow, against) in intervals.iter().enumerate() {
-                // The ratio of rows of different kinds changes from run to run.
+                // The ratio of benchmarks of different kinds changes from run to run.
                 for fast in (0..self.rows.len()).filter(|fast| self.rows[*fast] == self.rows[slow]) {
                     let is_slower = against[fast][0] > 0.0;
                     if slower > 0.0 && slow % 2 == 1 && fast % 2 == 0 {
@@ -138,7 +138,8 @@ fn pairs(intervals: &[Option<[f64; 2]>], also: impl Fn(usize, usize, [f64; 2]) -
     (0..rows).map(|one| (0..rows).map(|other| ratio(one, other)).collect()).collect()
 }
 
-/// Complete rounds at one pace per kind of work; the interval of a ratio holds the quotient of the printed medians.
+/// Computes the intervals of the present method. It uses complete rounds at one pace per kind of work, and the interval of
+/// a ratio contains the quotient of the printed medians.
 fn present(values: &[Placed], kinds: &[usize]) -> Intervals {
     let rows: Vec<_> = kinds.iter().map(|kind| RoundsRow { kind: *kind, may_be_missing: false }).collect();
     let adjusted: Vec<_> = at_one_pace(values, &rows).into_iter().map(|row| row.values).collect();
@@ -149,7 +150,8 @@ fn present(values: &[Placed], kinds: &[usize]) -> Intervals {
     })
 }
 
-/// The mean of the nearest four values of other rows, whatever their kind and round, removed from all rows or from none.
+/// Computes the intervals of the previous method. It removes the mean of the nearest four values of other benchmarks, of
+/// any kind and round, from all benchmarks or from none.
 fn previous(values: &[Placed], kinds: &[usize]) -> Intervals {
     const REACH: usize = 2;
     let mut values = values.to_vec();
@@ -190,20 +192,21 @@ fn previous(values: &[Placed], kinds: &[usize]) -> Intervals {
     pairs(&intervals_with(&chosen, 0.95), |_, _, interval| interval)
 }
 
-/// An extent of the simulation.
+/// Extent of the simulation.
 struct Extent {
-    /// Groups of equal rows for the present method, groups of equal rows for the previous one, and groups for each difference.
+    /// Numbers of groups: equal benchmarks with the present method, equal benchmarks with the previous one, and each
+    /// difference.
     groups: [usize; 3],
     /// Differences to find. The last two are checked.
     differences: &'static [f64],
-    /// The largest permitted share of groups of equal rows with a false difference.
+    /// Maximum share of groups of equal benchmarks with a false difference.
     most_wrong: f64,
-    /// The power that the present method may lack.
+    /// Maximum loss of power of the present method.
     tolerance: f64,
 }
 
-/// Prints how often rows are called different by the previous and the present method, and checks the present one: how often equal
-/// rows are, and whether differences of 10 and 20 % are found as often as before.
+/// Prints how often the previous and the present method find a difference. Checks that the present one rarely finds a
+/// difference between equal benchmarks, and finds differences of 10 and 20 % as often as the previous one.
 fn check(recording: Recording, seed: u64, extent: &Extent) {
     let Extent { groups, differences, most_wrong, tolerance } = extent;
     let [now, before, of_difference] = *groups;
@@ -243,19 +246,19 @@ fn check(recording: Recording, seed: u64, extent: &Extent) {
 
 #[test]
 fn equal_rows_tie_and_differences_are_found() {
-    // As many as chance allows if it is 5 of 100.
+    // Maximum number that chance allows at a rate of 5 of 100.
     let extent = Extent { groups: [80, 20, 20], differences: &[0.1, 0.2], most_wrong: 0.12, tolerance: 0.2 };
     check(SHARED, 1, &extent);
 }
 
-/// Run where slow tests are asked for.
+/// Tests that run only if slow tests are requested.
 mod slow {
     use super::*;
 
     /// One standard error above 5 % in 800 groups. The previous method has up to 92 %.
     const OF_800: Extent =
         Extent { groups: [800, 100, 100], differences: &[0.1, 0.2], most_wrong: 0.058, tolerance: 0.1 };
-    /// The extent of the tables in `docs/ranking.md`. The seed of the tests has at most 5 %.
+    /// Extent of the tables in `docs/ranking.md`. The seed of the tests has at most 5 %.
     const DOCUMENTED: Extent = Extent {
         groups: [1600, 1600, 400],
         differences: &[0.02, 0.05, 0.1, 0.2],

@@ -1,4 +1,4 @@
-//! A cost that depends on the size, between and beyond the sizes at which it was measured.
+//! A cost as a function of the size, interpolated and extrapolated from measured sizes.
 
 /// Times at some sizes.
 #[derive(Debug, Clone, PartialEq)]
@@ -8,8 +8,8 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// From sizes in bytes with times in nanoseconds, in any order. A time below zero, as a difference of two may
-    /// come out, counts as none.
+    /// Creates a curve from sizes in bytes and times in nanoseconds, in any order. A negative time counts as zero, because
+    /// a difference of two measurements can be negative.
     pub fn new(points: impl IntoIterator<Item = (usize, f64)>) -> Self {
         let mut points: Vec<_> = points
             .into_iter()
@@ -21,10 +21,10 @@ impl Curve {
         Curve { points }
     }
 
-    /// Nanoseconds for `size_bytes`; `None` if nothing was measured.
+    /// Returns the nanoseconds for `size_bytes`, or `None` without a measurement.
     ///
-    /// Between two sizes it is a power law, which a time that does not depend on the size and one that grows with it
-    /// both are; below the smallest it goes straight on, and above the largest it goes on at the largest's rate.
+    /// Between two sizes the curve is a power law, which fits both a constant time and a proportional one. Below the
+    /// smallest size it is a straight line. Above the largest size it grows in proportion to the size.
     pub fn at(&self, size_bytes: usize) -> Option<f64> {
         let size = size_bytes as f64;
         let (first, last) = (*self.points.first()?, *self.points.last()?);
@@ -39,7 +39,7 @@ impl Curve {
     }
 }
 
-/// The power law through two points; where a time is zero there is none, and a straight line will do.
+/// Interpolates by the power law through two points, or by a straight line if a time is zero.
 fn between(low: (f64, f64), high: (f64, f64), size: f64) -> f64 {
     if low.1 <= 0.0 || high.1 <= 0.0 {
         return low.1 + (high.1 - low.1) * (size - low.0) / (high.0 - low.0);
@@ -48,12 +48,12 @@ fn between(low: (f64, f64), high: (f64, f64), size: f64) -> f64 {
     low.1 * (high.1 / low.1).powf(share)
 }
 
-/// Small sizes take a fixed time and so much for each byte: the line through the first two points, as far as it
-/// neither falls below zero nor rises towards nothing.
+/// Extrapolates below the first size, which costs a fixed time plus a time per byte. The result is the line through the
+/// first two points. The slope is limited so that the time is not negative and does not rise towards size 0.
 fn before(first: (f64, f64), second: Option<&(f64, f64)>, size: f64) -> f64 {
     let steepest = first.1 / first.0;
     let slope = second.map_or(steepest, |second| (second.1 - first.1) / (second.0 - first.0));
-    // Rounding can leave less than nothing.
+    // Rounding can produce a negative time.
     (first.1 - slope.clamp(0.0, steepest) * (first.0 - size)).max(0.0)
 }
 

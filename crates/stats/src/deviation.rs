@@ -1,21 +1,21 @@
-//! How far one of many values lies from the others, and how often chance alone would put it there.
+//! Outliers among values: the distance of a value from the others, and its probability by chance.
 //!
-//! Middle and scale are the median and the median absolute deviation, which odd values among the others do not move (Huber,
-//! "Robust Statistics", 1981). Chances are those of Student's distribution, with as many degrees of freedom as that scale
-//! has as an estimate (its efficiency is 37 %), and no more than the values' own tails have: few values, and values of which
-//! many lie far out, need more to show that one is odd.
+//! Location and scale are the median and the median absolute deviation, which outliers do not affect (Huber, "Robust
+//! Statistics", 1981). Probabilities are those of Student's t-distribution. Its degrees of freedom are those of the scale
+//! estimate (efficiency 37 %), but no more than fit the tails of the values. A value therefore needs a larger deviation to
+//! be an outlier if there are few values, or if many values are far from the median.
 
 use crate::{median::median, student::chance_beyond};
 
-/// Fewest values among which one can be odd.
+/// Minimum number of values for the detection of an outlier.
 const FEWEST: usize = 5;
-/// The median absolute deviation of a normal distribution, in standard deviations.
+/// Median absolute deviation of the normal distribution, in standard deviations.
 const OF_NORMAL: f64 = 0.674_49;
-/// The efficiency of the median absolute deviation, of normal values.
+/// Efficiency of the median absolute deviation for normal values.
 const EFFICIENCY: f64 = 0.37;
-/// Two standard errors of how far nine tenths are within, as a share, times the root of the number of values.
+/// Two relative standard errors of the 90th percentile of the deviations, times the square root of the number of values.
 const SURELY: f64 = 2.6;
-/// For degrees of freedom: nine tenths of all deviations are within so many times the median one.
+/// Degrees of freedom, each with the 90th percentile of the deviations as a multiple of their median.
 const TAILS: [(f64, f64); 9] = [
     (1.0, 6.314),
     (2.0, 3.576),
@@ -28,18 +28,19 @@ const TAILS: [(f64, f64); 9] = [
     (30.0, 2.486),
 ];
 
-/// Where most of many values lie.
+/// Location and scale of values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Deviations {
-    /// Their median.
+    /// Median of the values.
     pub middle: f64,
-    /// As a standard deviation, if they were normal.
+    /// Scale, as the standard deviation if the values are normal.
     pub scale: f64,
     freedom: f64,
 }
 
 impl Deviations {
-    /// Of these values; `None` for fewer than five. Their scale is no less than `least_scale`: what they are read to.
+    /// Estimates them from `values`; `None` for fewer than five. The scale is at least `least_scale`, the resolution of the
+    /// values.
     pub fn of(values: &[f64], least_scale: f64) -> Option<Self> {
         let middle = median(values).filter(|_| values.len() >= FEWEST)?;
         let mut apart: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
@@ -47,7 +48,7 @@ impl Deviations {
         let typical = median(&apart)?;
         let most = apart[(apart.len() - 1) * 9 / 10];
         let scale = (typical / OF_NORMAL).max(least_scale);
-        // Only tails that are surely longer than those of a normal distribution count.
+        // Only tails that are significantly longer than those of a normal distribution count.
         let surely = 1.0 - SURELY / (values.len() as f64).sqrt();
         let ratio = surely * most / (scale * OF_NORMAL);
         let of_tails = match TAILS.iter().rfind(|(_, tails)| *tails >= ratio) {
@@ -59,7 +60,7 @@ impl Deviations {
         Some(Deviations { middle, scale, freedom })
     }
 
-    /// How often chance alone would put a value as far from the middle as this, or farther.
+    /// Returns the probability of a value at least this far from the median by chance.
     pub fn chance(&self, value: f64) -> f64 {
         chance_beyond((value - self.middle) / self.scale, self.freedom)
     }
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
     use crate::fixture::{self, Source};
 
-    /// How often, of 2000 seeded samples, one of their values has a chance below 1 % of that for one of so many.
+    /// Returns the share of 2000 seeded samples with a false outlier at 1 %, corrected for the number of values.
     fn false_alarms(source: Source, count: usize) -> f64 {
         let mut random = fastrand::Rng::with_seed(5);
         let alarms = (0..2000).filter(|_| {

@@ -1,8 +1,8 @@
-//! How evenly something is shared.
+//! Fairness of a distribution of amounts.
 
-/// Jain's index of fairness: 1 where all have the same, 1/n where one has all (R. Jain, D. Chiu and W. Hawe, "A quantitative
-/// measure of fairness and discrimination for resource allocation in shared computer systems", 1984). `None` where there is
-/// nothing to share.
+/// Returns Jain's index of fairness: 1 if all amounts are equal, 1/n if only one is above zero (R. Jain, D. Chiu and W.
+/// Hawe, "A quantitative measure of fairness and discrimination for resource allocation in shared computer systems", 1984).
+/// Returns `None` if the sum is zero.
 pub fn jain(amounts: &[f64]) -> Option<f64> {
     let sum: f64 = amounts.iter().sum();
     let squares: f64 = amounts.iter().map(|amount| amount * amount).sum();

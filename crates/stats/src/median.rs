@@ -1,17 +1,17 @@
-//! The median of trials and how far it can be trusted, and intervals of other figures.
+//! Medians of trials and their confidence intervals, and intervals of other statistics.
 
 use std::f64::consts::LN_2;
 
-/// How often an interval is to cover the truth.
+/// Confidence level of an interval.
 const CONFIDENCE: f64 = 0.95;
-/// Fewest values with an interval: two could only say "between the two".
+/// Minimum number of values for an interval: the interval of two values would only be their range.
 pub const FEWEST_TRIALS: usize = 3;
-/// Resamples of one bootstrap: enough that the 2.5 % points rest on 50 of them.
+/// Resamples of one bootstrap, so that 50 of them are beyond each 2.5 % point.
 const RESAMPLES: usize = 2000;
-/// Resamples left out on each side: 2.5 %.
+/// Resamples that are excluded on each side: 2.5 %.
 const TAIL: usize = RESAMPLES / 40;
 
-/// The median; of an even number of values the middle between the two in the middle. `None` without values.
+/// Returns the median, which is the mean of the two middle values if their number is even. `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut values = values.to_vec();
     (!values.is_empty()).then(|| median_in_place(&mut values))
@@ -27,30 +27,30 @@ fn median_in_place(values: &mut [f64]) -> f64 {
     }
 }
 
-/// The 95 % interval of the median of the distribution that `values` were drawn from; `None` for fewer than three.
+/// Returns the 95 % confidence interval of the median of the distribution of `values`; `None` for fewer than three.
 ///
-/// Its ends lie between two neighbours among the sorted values: the outer one would cover more often than 95 %, the
-/// inner one less often. How often each does is known whatever the distribution, and how far to go from one to the
-/// other nearly so (Hettmansperger and Sheather, "Confidence intervals based on interpolated order statistics",
-/// Statistics & Probability Letters 4, 1986). There is no chance in it.
+/// Each end is between two neighbours among the sorted values: the outer one would cover the median in more than 95 %, the
+/// inner one in less. Their coverage does not depend on the distribution, and the interpolation between them nearly so
+/// (Hettmansperger and Sheather, "Confidence intervals based on interpolated order statistics", Statistics & Probability
+/// Letters 4, 1986). The computation uses no random numbers.
 ///
-/// Up to five values it is the whole range, and covers what that covers:
+/// Up to five values the interval is their range, with the coverage of the range:
 ///
 /// | values | 3 | 4 | 5 | 6 and more |
 /// |---|---|---|---|---|
 /// | covers | 75 % | 87.5 % | 93.75 % | 94 to 96 % |
 ///
-/// The last is from 100,000 draws each of normal, exponential, lognormal, uniform, Cauchy and overlapping bimodal
-/// values. Where the median lies in a gap between two modes of the same weight, no interval of so few values can
-/// do it, and this one covers 87 to 97 %: see [`DistributionShape`](crate::DistributionShape).
+/// The last column is from 100,000 draws each of normal, exponential, lognormal, uniform, Cauchy and overlapping bimodal
+/// values. If the median is in a gap between two modes of the same weight, no interval from a small sample reaches 95 %.
+/// This one then covers 87 to 97 %: see [`DistributionShape`](crate::DistributionShape).
 ///
-/// It speaks of chance between the trials of one run; what stays the same during a run (which host, which core) it
-/// cannot see.
+/// The interval contains only the variation between the trials of one run. It does not contain effects that are constant
+/// during a run, for example of the host or the core.
 pub fn median_interval(values: &[f64]) -> Option<[f64; 2]> {
     median_interval_with(values, CONFIDENCE)
 }
 
-/// The same interval, made to cover the median in this share of all cases. The whole range, where that covers it less often.
+/// Returns the interval of the median for this confidence level, or the range of the values if that covers it less often.
 pub fn median_interval_with(values: &[f64], confidence: f64) -> Option<[f64; 2]> {
     if values.len() < FEWEST_TRIALS {
         return None;
@@ -63,26 +63,26 @@ pub fn median_interval_with(values: &[f64], confidence: f64) -> Option<[f64; 2]>
     Some([end(left_out, left_out + 1), end(last - left_out, last - left_out - 1)])
 }
 
-/// How often a [`median_interval`] of so many values holds the median: exactly for up to five, else as it is made to.
+/// Returns the coverage of a [`median_interval`] of `count` values: the exact value up to five, otherwise the nominal one.
 pub fn coverage(count: usize) -> f64 {
     if count < 6 { 1.0 - 0.5_f64.powi(count as i32 - 1) } else { 0.95 }
 }
 
-/// Whether two intervals are known and have nothing in common.
+/// Whether both intervals are known and do not overlap.
 pub fn are_apart(one: Option<[f64; 2]>, other: Option<[f64; 2]>) -> bool {
     one.zip(other).is_some_and(|(one, other)| one[0] > other[1] || other[0] > one[1])
 }
 
-/// The farther end of an interval from its middle, as a share of the middle: 0.05 is ±5 %.
+/// Returns the distance of the farther end of an interval from its middle, relative to the middle: 0.05 is ±5 %.
 pub fn uncertainty(middle: f64, [low, high]: [f64; 2]) -> f64 {
     (high - middle).max(middle - low) / middle
 }
 
-/// How deep the ends lie among `count` values: so many are left out on each side, and of the step to the next one
-/// this share.
+/// Returns the depth of the ends among `count` values: the number of values excluded on each side, and the share of the
+/// step to the next.
 fn depth(count: usize, confidence: f64) -> (usize, f64) {
     let count = count as f64;
-    // Chance that exactly so many values as are left out lie below the median; a power of two would underflow.
+    // Logarithm of the probability that exactly `left_out` values are below the median. The power of two would underflow.
     let mut ln_chance = -count * LN_2;
     let mut outer = 1.0 - 2.0 * ln_chance.exp();
     let mut left_out = 0_usize;
@@ -97,19 +97,19 @@ fn depth(count: usize, confidence: f64) -> (usize, f64) {
     }
 }
 
-/// The share of the step from the value of this rank to the next that gives up the share `surplus` of the coverage
-/// between them. Less than nothing cannot be given up.
+/// Returns the share of the step from the value of this rank to the next that removes the share `surplus` of the coverage
+/// between them. A negative surplus counts as zero.
 fn step_share(count: f64, rank: f64, surplus: f64) -> f64 {
     let surplus = surplus.max(0.0);
     (count - rank) * surplus / (rank + (count - 2.0 * rank) * surplus)
 }
 
-/// The 95 % percentile-bootstrap interval of a figure of several samples, as of a difference of their medians;
-/// `None` if there is no sample, or one of fewer than three values.
+/// Returns the 95 % percentile-bootstrap interval of a statistic of several samples, for example the difference of their
+/// medians; `None` without samples, or if a sample has fewer than three values.
 ///
-/// Each of 2000 times, every sample is drawn anew from its own values, and `statistic` makes a figure of all of
-/// them, in the order given. Deterministic for a `seed`. It covers a little more or less often than 95 %, depending
-/// on the figure: the difference of the medians of 11 and of 15 exponential values in 96.9 % of 20,000 draws.
+/// Each of the 2000 iterations resamples every sample with replacement. `statistic` receives the resamples in the given
+/// order. The result is deterministic for a `seed`. Its coverage differs from 95 % with the statistic: for the difference
+/// of the medians of 11 and of 15 exponential values it is 96.9 % in 20,000 draws.
 pub fn bootstrap_interval(
     samples: &[&[f64]],
     statistic: impl Fn(&[Vec<f64>]) -> f64,

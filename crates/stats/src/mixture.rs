@@ -1,13 +1,13 @@
-//! The trials of a row taken together, each with the same weight.
+//! Mixture of the trials of a benchmark, in which each trial has the same weight.
 //!
-//! Adding up counts would let a fast trial outvote a slow one, since it holds more samples.
+//! The sum of the counts would give fast trials a larger weight, because they contain more samples.
 
 use crate::Distribution;
 
-/// The equal-weight mixture of the distributions of several trials.
+/// Equal-weight mixture of the distributions of several trials.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mixture {
-    /// Time in nanoseconds, ascending, and the mass up to and with it, which ends at 1.
+    /// Times in nanoseconds, ascending, each with the cumulative mass, which ends at 1.
     cumulative: Vec<(f64, f64)>,
     mean_ns: f64,
     stddev_ns: f64,
@@ -38,31 +38,31 @@ impl Mixture {
         Some(Mixture { cumulative, mean_ns, stddev_ns: (within + between).sqrt(), max_ns })
     }
 
-    /// The smallest time in nanoseconds that at least the share `q` (0 to 1) of the mass does not exceed.
+    /// Returns the smallest time in nanoseconds that at least the share `q` (0 to 1) of the mass does not exceed.
     pub fn quantile_ns(&self, q: f64) -> f64 {
-        // Sums of shares miss the round number by a few units in the last place.
+        // Sums of shares differ from the exact number in the last digits.
         const ROUNDING: f64 = 1e-9;
         let at = self.cumulative.partition_point(|(_, mass)| *mass < q - ROUNDING);
         self.cumulative.get(at).map_or(self.max_ns, |(value, _)| *value)
     }
 
-    /// Each time in nanoseconds, ascending, with the share of the mass that is at it or above: 1 at the first.
+    /// Returns each time in nanoseconds, ascending, with the share of the mass at or above it, which begins at 1.
     pub fn at_least(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let below = std::iter::once(0.0).chain(self.cumulative.iter().map(|(_, mass)| *mass));
         self.cumulative.iter().zip(below).map(|((value, _), below)| (*value, 1.0 - below))
     }
 
-    /// Mean in nanoseconds: the mean of the trials' means.
+    /// Returns the mean in nanoseconds: the mean of the trials' means.
     pub fn mean_ns(&self) -> f64 {
         self.mean_ns
     }
 
-    /// Standard deviation in nanoseconds, within and between trials.
+    /// Returns the standard deviation in nanoseconds, within and between trials.
     pub fn stddev_ns(&self) -> f64 {
         self.stddev_ns
     }
 
-    /// The longest sample of all, in nanoseconds.
+    /// Returns the longest sample in nanoseconds.
     pub fn max_ns(&self) -> f64 {
         self.max_ns
     }

@@ -1,42 +1,43 @@
-//! Two modes in the times of the round trips: a row that is two things, and takes turns.
+//! Two modes in the times of the round trips, for a benchmark that alternates between two behaviours.
 //!
-//! Times are looked at on a logarithmic scale, smoothed over about the width that chance alone would make uneven. On
-//! such a scale the tail of a latency distribution falls all the way and is no mode.
+//! The times are on a logarithmic scale. The smoothing is about as wide as the unevenness by chance. On such a scale the
+//! tail of a latency distribution decreases steadily and is not a mode.
 
 use crate::{Distribution, Mixture};
 
-/// How many times apart two modes must be to be worth a sentence.
+/// Minimum ratio of two modes that is worth reporting.
 pub const APART: f64 = 1.05;
-/// Fewest samples that are judged: of fewer, chance makes modes.
+/// Minimum number of samples. In fewer samples, chance creates modes.
 const FEWEST_SAMPLES: u64 = 300;
-/// The least part of all samples on either side of the valley.
+/// Minimum share of all samples on each side of the valley.
 const LEAST_MASS: f64 = 0.1;
-/// How low the valley is by the lower mode. Of 300 seeded draws each of 5000 normal, lognormal, exponential and
-/// uniform values, none had one below 0.9; two equal modes 1.2 times apart, each 3 % wide, have one below 0.1.
+/// Maximum density in the valley, relative to the lower mode. In 300 seeded draws each of 5000 normal, lognormal,
+/// exponential and uniform values, none had a valley below 0.9. Two equal modes with a ratio of 1.2, each 3 % wide, have
+/// one below 0.1.
 const DEPTH: f64 = 0.5;
-/// The least part of a trial on its smaller side, averaged over trials. With less, the trials differ from each other
-/// and not the samples within them.
+/// Minimum share of a trial on its smaller side, averaged over trials. If the share is smaller, the trials differ from each
+/// other, but the samples within a trial do not.
 const LEAST_WITHIN: f64 = 0.05;
-/// Narrowest smoothing, as a logarithm: 1 %, since nobody cares for modes that are nearer.
+/// Minimum width of the smoothing, as a logarithm: 1 %, because closer modes are irrelevant.
 const NARROWEST: f64 = 0.01;
-/// Bins to the width of the smoothing.
+/// Number of bins per width of the smoothing.
 const BINS_PER_WIDTH: f64 = 4.0;
-/// How many widths the smoothing reaches to either side.
+/// Reach of the smoothing on each side, in widths.
 const REACH: f64 = 3.0;
-/// Least time in nanoseconds, so that it has a logarithm.
+/// Minimum time in nanoseconds, because zero has no logarithm.
 const LEAST_NS: f64 = 0.5;
 
 /// Two modes of the samples of all trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Modes {
-    /// Where they are, in nanoseconds.
+    /// Times of the modes, in nanoseconds.
     pub at_ns: [f64; 2],
-    /// The part of all samples in the smaller one, up to 0.5.
+    /// Share of all samples in the smaller mode, up to 0.5.
     pub smaller_share: f64,
 }
 
-/// The two modes of the samples of `trials`; `None` without two. `step_ns` is what the clock can tell, since samples
-/// that fall on its steps look like a comb.
+/// Returns the two modes of the samples of `trials`; `None` if no second mode stands out. `step_ns` is the resolution of
+/// the clock, because samples on multiples of it look like a comb.
 pub fn two_modes(trials: &[Distribution], step_ns: f64) -> Option<Modes> {
     let samples: u64 = trials.iter().map(Distribution::samples).sum();
     if samples < FEWEST_SAMPLES {
@@ -54,7 +55,7 @@ fn ln(time_ns: f64) -> f64 {
     time_ns.max(LEAST_NS).ln()
 }
 
-/// How far to smooth, as a logarithm: Silverman's rule of thumb, and no less than a step of the clock.
+/// Returns the width of the smoothing, as a logarithm: Silverman's rule of thumb, but at least one step of the clock.
 fn width(trials: &[Distribution], samples: f64, step_ns: f64) -> Option<f64> {
     let mixture = Mixture::of(trials)?;
     let quarter = |q| ln(mixture.quantile_ns(q));
@@ -65,7 +66,7 @@ fn width(trials: &[Distribution], samples: f64, step_ns: f64) -> Option<f64> {
     Some(by_chance.max(NARROWEST).max(step_ns / mixture.quantile_ns(LEAST_MASS).max(LEAST_NS)).min(1.0))
 }
 
-/// The standard deviation of the logarithms, each trial weighing the same.
+/// Returns the standard deviation of the logarithms. Each trial has the same weight.
 fn deviation(trials: &[Distribution]) -> f64 {
     let average = |figure: &dyn Fn(f64) -> f64| {
         let shares = trials.iter().flat_map(Distribution::shares);
@@ -75,7 +76,7 @@ fn deviation(trials: &[Distribution]) -> f64 {
     average(&|x| (x - mean).powi(2)).sqrt()
 }
 
-/// The smaller part of a trial's samples, below or above `valley_ns`.
+/// Returns the smaller share of a trial's samples, below or above `valley_ns`.
 fn smaller_side(trial: &Distribution, valley_ns: f64) -> f64 {
     let below: f64 = trial.shares().filter(|(value, _)| *value <= valley_ns).map(|(_, share)| share).sum();
     below.min(1.0 - below)
@@ -89,7 +90,7 @@ struct Smoothed {
     density: Vec<f64>,
 }
 
-/// The lowest place between two modes.
+/// Lowest density between two modes.
 struct Valley {
     at_ns: f64,
     modes: Modes,
@@ -115,7 +116,7 @@ impl Smoothed {
         (self.start + self.bin * (bin as f64 + 0.5)).exp()
     }
 
-    /// The valley that is lowest by the lower of the highest places on its sides, if it is low enough.
+    /// Returns the valley with the lowest density relative to the lower of the maxima on its sides, if it is low enough.
     fn valley(&self) -> Option<Valley> {
         let left = highest_so_far(&self.density, 0..self.density.len());
         let mut right = highest_so_far(&self.density, (0..self.density.len()).rev());
@@ -177,7 +178,7 @@ mod tests {
         Distribution::decode(&encode(times)).unwrap()
     }
 
-    /// Of how many percent of 300 draws of 5000 samples two modes are said.
+    /// Returns the percentage of 300 draws of 5000 samples in which two modes are found.
     fn found_percent(source: Source) -> f64 {
         let mut random = fastrand::Rng::with_seed(5);
         let found = |_: &u32| two_modes(&[trial(source, 5000, &mut random)], 20.0).is_some();

@@ -1,17 +1,18 @@
 //! The normal distribution.
 
-/// The chance of a value below this many standard deviations from the mean.
+/// Returns the probability of a value below this number of standard deviations from the mean.
 pub(crate) fn chance_below(deviations: f64) -> f64 {
     let tail = complementary_error(deviations.abs() / std::f64::consts::SQRT_2) / 2.0;
     if deviations < 0.0 { tail } else { 1.0 - tail }
 }
 
-/// The density at this many standard deviations from the mean.
+/// Returns the density at this number of standard deviations from the mean.
 pub(crate) fn density(deviations: f64) -> f64 {
     (-deviations * deviations / 2.0).exp() / std::f64::consts::TAU.sqrt()
 }
 
-/// erfc of a value of 0 or more, within 1.2e-7 of it (Press et al., "Numerical Recipes", 6.2).
+/// Returns the complementary error function of a value of 0 or more, with an error up to 1.2e-7 (Press et al., "Numerical
+/// Recipes", 6.2).
 pub(crate) fn complementary_error(value: f64) -> f64 {
     const TERMS: [f64; 10] = [
         -1.265_512_23,

@@ -1,33 +1,33 @@
-//! How many more trials rows need until the intervals of their medians are narrow enough.
+//! Number of further trials until the confidence intervals of the medians are narrow enough.
 //!
-//! It is decided once, from the first trials of each row: from how wide its interval is, and not from where its median
-//! lies. What further trials show decides nothing. To stop as soon as an interval happens to be narrow would favour
-//! intervals that are narrow by chance, and those cover the truth less often.
+//! The number is computed once, from the width of the interval of the first trials of each benchmark. It does not depend on
+//! the median or on later trials. Stopping as soon as an interval is narrow would select intervals that are narrow by
+//! chance, and those cover the true median less often.
 
-/// The width of an interval falls with the root of the number of trials. The first trials say their spread so poorly
-/// that a number without this allowance would fall short in half of all rows.
+/// Allowance for the number of trials. The width of an interval decreases with the square root of that number. The first
+/// trials estimate the spread poorly, and without the allowance half of all benchmarks would miss the precision.
 const ALLOWANCE: f64 = 1.3;
-/// Further trials of a row that needs any, by its first ones.
+/// Minimum number of further trials, relative to the first trials.
 const FEWEST_FURTHER: f64 = 0.5;
-/// Rows whose intervals are expected to be so wide, by the widest, have a trial in the same round.
+/// Benchmarks have a trial in the same round if their expected uncertainty is at least this share of the largest one.
 const ALIKE: f64 = 0.8;
-/// Trials of one row.
+/// Maximum number of trials of one benchmark.
 const MOST_TRIALS: u32 = 10_000;
 
-/// Fewest first trials whose spread says how many are needed: fewer have no interval of 95 %.
+/// Minimum number of first trials for an estimate: fewer trials have no interval of 95 %.
 pub const FEWEST_FIRST_TRIALS: u32 = 6;
 
-/// Rounds of further trials, those of the widest intervals first: each is the rows that have one more trial.
+/// Rounds of further trials, those of the widest intervals first. Each round lists the benchmarks that have one more trial.
 #[derive(Debug, Clone)]
 pub struct FurtherRounds {
     rows: Vec<Progress>,
 }
 
-/// How far a row is.
+/// Progress of a benchmark.
 #[derive(Debug, Clone, Copy)]
 struct Progress {
     row: usize,
-    /// The farther end of the interval of `first` trials from the median, as a share of it.
+    /// Distance of the farther end of the interval from the median after `first` trials, relative to the median.
     uncertainty: f64,
     first: u32,
     trials: u32,
@@ -35,15 +35,15 @@ struct Progress {
 }
 
 impl Progress {
-    /// How wide the interval is expected to be after so many trials.
+    /// Returns the expected uncertainty after the current number of trials.
     fn expected(&self) -> f64 {
         self.uncertainty * (f64::from(self.first) / f64::from(self.trials)).sqrt()
     }
 }
 
 impl FurtherRounds {
-    /// For rows of which each had `first` trials, with how uncertain their medians are after these (0.05 is ±5 %; `None`
-    /// for a row that is not to be tried again). All are to be within `precision`.
+    /// Plans the rounds after the `first` trials of each benchmark. `uncertainties` are those of their medians (0.05 is
+    /// ±5 %; `None` for a benchmark without further trials). The goal for each is `precision`.
     pub fn new(uncertainties: &[Option<f64>], first: u32, precision: f64) -> FurtherRounds {
         let progress = |(row, uncertainty): (usize, &Option<f64>)| {
             let uncertainty = uncertainty.filter(|uncertainty| *uncertainty > precision)?;
@@ -55,7 +55,7 @@ impl FurtherRounds {
         FurtherRounds { rows: uncertainties.iter().enumerate().filter_map(progress).collect() }
     }
 
-    /// Trials in all rounds that are left.
+    /// Returns the number of trials in all remaining rounds.
     pub fn trials(&self) -> usize {
         self.rows.iter().map(|row| row.needed.saturating_sub(row.trials) as usize).sum()
     }
@@ -117,20 +117,20 @@ mod tests {
         assert_eq!(rounds.trials(), (MOST_TRIALS - FIRST) as usize);
     }
 
-    /// A row's values: its first ones, and as many more as these say, but no more than the time allows.
+    /// Returns the values of a benchmark: the first ones, and the planned further ones up to the limit `most`.
     fn measured(source: Source, drift: f64, most: usize, random: &mut Rng) -> Vec<f64> {
         let mut values = source.draw(FIRST as usize, random);
         let wide = uncertainty(median(&values).unwrap(), median_interval(&values).unwrap());
         let further = FurtherRounds::new(&[Some(wide)], FIRST, PRECISION).count();
         values.extend(source.draw(further.min(most - FIRST as usize), random));
-        // From the first value to the last, with the true median half way.
+        // The drift is linear, and the true median is in the middle.
         let last = (values.len() - 1) as f64;
         let shift = |at: usize| drift * (at as f64 / last - 0.5);
         values.iter().enumerate().map(|(at, value)| value * (1.0 + shift(at))).collect()
     }
 
-    /// How often of 4000 the interval covers the true median, by how much the median errs in the mean, and how often two
-    /// copies of a row tie.
+    /// Returns, for 4000 simulations, the coverage of the true median, the mean error of the median, and the share of ties
+    /// between two copies of a benchmark.
     fn simulated(source: Source, drift: f64, most: usize) -> (f64, f64, f64) {
         const TIMES: usize = 4000;
         let mut random = Rng::with_seed(11);
@@ -164,7 +164,7 @@ mod tests {
                 let words =
                     format!("{source:?}, at most {most}: covers {covered}, errs {error}, ties {ties}");
                 assert!((0.925..=0.965).contains(&covered), "{words}");
-                // Few trials of a skewed distribution err by themselves.
+                // The median of few values of a skewed distribution is biased.
                 assert!(error.abs() < if most == 20 { 3.0 * most_error } else { most_error }, "{words}");
                 assert!(ties >= 0.975, "{words}");
             }

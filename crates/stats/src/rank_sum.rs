@@ -1,31 +1,30 @@
-//! Two samples told apart by the order of their values alone: the rank-sum test, and by how much one is shifted.
+//! Comparison of two samples by the order of their values alone: the rank-sum test, and an interval of the shift.
 //!
-//! Nothing is assumed of the distribution but that the same one, perhaps shifted, made both samples. So a test of few
-//! values is exact, where a bootstrap of them is too sure of itself.
+//! The only assumption is that both samples have the same distribution, except for a shift. The test of few values is
+//! therefore exact, whereas a bootstrap of few values is overconfident.
 
 use crate::normal::complementary_error;
 
-/// Chance that an interval is to miss on each side.
+/// Probability that an interval misses on each side.
 const TAIL: f64 = 0.025;
-/// Standard deviations of a normal distribution beyond which it has [`TAIL`].
+/// Standard deviations beyond which the normal distribution has [`TAIL`].
 const TAIL_AT: f64 = 1.959_964;
-/// Up to so many values in both samples the distribution is counted out; above, the normal one is as good.
+/// Maximum number of values in both samples for the exact distribution. Above it, the normal approximation is as good.
 const COUNTED: usize = 60;
-/// Of more values in a sample, so many of its evenly spaced order statistics stand for it where pairs are made.
+/// Maximum number of values of a sample in pairs. Evenly spaced order statistics represent a larger sample.
 const PAIRED: usize = 1000;
 
-/// The two-sided chance that two samples of one distribution differ in their ranks as far as these do, or farther
-/// (Wilcoxon 1945; Mann and Whitney 1947); `None` if one is empty.
+/// Returns the two-sided p-value of the rank-sum test (Wilcoxon 1945; Mann and Whitney 1947); `None` if a sample is empty.
 ///
-/// Equal values share the mean of their ranks, and the chance is over all ways to deal these ranks out, so it is exact
-/// for ties too. Above 60 values in all it is the normal approximation with corrections for ties and for continuity.
+/// Equal values share their mean rank. The p-value covers all permutations of these ranks, so it is exact for ties too.
+/// Above 60 values in total it is the normal approximation with corrections for ties and for continuity.
 pub fn rank_sum_chance(first: &[f64], second: &[f64]) -> Option<f64> {
     if first.is_empty() || second.is_empty() {
         return None;
     }
     let ranks = doubled_ranks(first, second);
     let observed: usize = ranks[..first.len()].iter().sum();
-    // The mean, doubled once more to be whole.
+    // The mean rank sum, doubled twice so that it is an integer.
     let centre = first.len() * (ranks.len() + 1) * 2;
     let distance = |sum: usize| (2 * sum).abs_diff(centre);
     if ranks.len() > COUNTED {
@@ -36,24 +35,24 @@ pub fn rank_sum_chance(first: &[f64], second: &[f64]) -> Option<f64> {
     Some((as_far.map(|(_, ways)| ways).sum::<f64>() / ways.iter().sum::<f64>()).min(1.0))
 }
 
-/// The interval that covers, in 95 % or more, how far the distribution of `second` lies above that of `first`; `None`
-/// where even all differences together would cover less: below 4 and 4 values, or 3 and 5.
+/// Returns an interval that covers, in 95 % or more, the shift of the distribution of `second` relative to `first`. Returns
+/// `None` if even the range of all differences covers less. The smallest sufficient samples are 4 and 4, 3 and 5, 2 and 8,
+/// or 1 and 39 values.
 ///
-/// Its ends are differences between a value of the one and a value of the other, at the ranks that the rank-sum test
-/// gives them, so that it leaves out 0 just where that test finds a difference (Hodges and Lehmann 1963; Lehmann,
-/// "Nonparametrics", 1975).
+/// Its ends are differences between values of the two samples, at the critical ranks of the rank-sum test. The interval
+/// therefore excludes 0 exactly if the test finds a difference (Hodges and Lehmann 1963; Lehmann, "Nonparametrics", 1975).
 pub fn shift_interval(first: &[f64], second: &[f64]) -> Option<[f64; 2]> {
     let share = pairs_left_out(first.len(), second.len())?;
     let (first, second) = (thinned(first), thinned(second));
     let pairs = first.iter().flat_map(|one| second.iter().map(move |other| other - one));
     let mut differences: Vec<f64> = pairs.collect();
     differences.sort_by(f64::total_cmp);
-    // A share of whole pairs comes back as a whole number but for its last digits.
+    // A share of whole pairs is a whole number again except for rounding errors.
     let left_out = (share * differences.len() as f64 + 1e-6).floor() as usize;
     Some([differences[left_out], differences[differences.len() - 1 - left_out]])
 }
 
-/// Twice the rank of each value among all, those of `first` first.
+/// Returns twice the rank of each value in both samples, with the ranks of `first` first.
 fn doubled_ranks(first: &[f64], second: &[f64]) -> Vec<usize> {
     let mut sorted: Vec<f64> = first.iter().chain(second).copied().collect();
     sorted.sort_by(f64::total_cmp);
@@ -65,7 +64,7 @@ fn doubled_ranks(first: &[f64], second: &[f64]) -> Vec<usize> {
     first.iter().chain(second).map(doubled).collect()
 }
 
-/// For each sum, in how many ways so many of `ranks` add up to it.
+/// Returns, for each sum, the number of subsets of `ranks` with `taken` elements and that sum.
 fn ways_by_sum(ranks: &[usize], taken: usize) -> Vec<f64> {
     let most: usize = ranks.iter().sum();
     let mut ways = vec![vec![0.0; most + 1]; taken + 1];
@@ -80,7 +79,7 @@ fn ways_by_sum(ranks: &[usize], taken: usize) -> Vec<f64> {
     ways.swap_remove(taken)
 }
 
-/// The chance of a rank sum this far from its mean, by the normal distribution of the same variance.
+/// Returns the p-value of a rank sum at this distance from its mean, by the normal distribution of the same variance.
 fn normal_chance(doubled: &[usize], taken: usize, distance: f64) -> f64 {
     const CONTINUITY: f64 = 0.5;
     let count = doubled.len() as f64;
@@ -95,7 +94,7 @@ fn normal_chance(doubled: &[usize], taken: usize, distance: f64) -> f64 {
     complementary_error(far / std::f64::consts::SQRT_2).min(1.0)
 }
 
-/// The share of all pairs that the interval leaves out on each side; `None` where nothing can be.
+/// Returns the share of all pairs that the interval excludes on each side; `None` if the samples are too small.
 fn pairs_left_out(first: usize, second: usize) -> Option<f64> {
     let (count, pairs) = (first + second, (first * second) as f64);
     if first == 0 || second == 0 {
@@ -115,11 +114,11 @@ fn pairs_left_out(first: usize, second: usize) -> Option<f64> {
         below += **ways / all;
         below <= TAIL
     });
-    // So many smallest values of the statistic are together rare enough.
+    // The taken values of the statistic together have a probability of at most `TAIL`.
     within.count().checked_sub(1).map(|left_out| left_out as f64 / pairs)
 }
 
-/// `values`, or evenly spaced ones of them in order where there are too many to pair all.
+/// Returns `values`, or evenly spaced order statistics of them if they are too many to pair.
 fn thinned(values: &[f64]) -> Vec<f64> {
     let mut values = values.to_vec();
     if values.len() > PAIRED {
@@ -129,8 +128,9 @@ fn thinned(values: &[f64]) -> Vec<f64> {
     values
 }
 
-/// Chances raised so that to call every one below 0.05 a difference is wrong in at most 5 % of such families, however
-/// many there are and however they depend on each other (Holm 1979). In the order given.
+/// Adjusts p-values for multiple comparisons (Holm 1979) and returns them in the given order. If every adjusted value below
+/// 0.05 is reported as a difference, at most 5 % of such families contain an error. This holds for any number of p-values
+/// and any dependence between them.
 pub fn holm(chances: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..chances.len()).collect();
     order.sort_by(|a, b| chances[*a].total_cmp(&chances[*b]));
@@ -162,7 +162,7 @@ mod tests {
         // Of 9 and 9, U = 17 is the largest below 0.05 in the tables.
         let second: Vec<f64> = (0..9).map(|at| 100.0 + f64::from(at)).collect();
         let with_u = |u: usize| {
-            // A value above so many of the other sample adds as much to U.
+            // A value above N values of the other sample adds N to U.
             let above = |at: usize| [9, u - 9].get(at).map_or(0.0, |above| 100.0 + *above as f64);
             let first: Vec<f64> = (0..9).map(|at| above(at) - 0.5 + at as f64 / 100.0).collect();
             rank_sum_chance(&first, &second).unwrap()
@@ -227,7 +227,7 @@ mod tests {
         assert!(rank_sum_chance(&first, &second).unwrap() < 1e-6);
     }
 
-    /// Of 2000 pairs of samples, the share whose interval covers the shift between their sources, which is 1.
+    /// Returns the share of 2000 pairs of samples whose interval covers the true shift, which is 1.
     fn covered_share(sources: [Source; 2], counts: [usize; 2]) -> f64 {
         let mut random = Rng::with_seed(2);
         let covers = |_: &u32| {

@@ -1,6 +1,6 @@
-//! How many digits of a figure are kept.
+//! Rounding of figures.
 
-/// Seven significant digits: more than any figure here is worth, and the same on every machine.
+/// Rounds to seven significant digits, which exceeds the precision of every figure and is equal on every machine.
 pub fn tidy(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return 0.0;
@@ -8,11 +8,11 @@ pub fn tidy(value: f64) -> f64 {
     format!("{value:.6e}").parse().unwrap_or(value)
 }
 
-/// The ends of the interval of a ratio as they are printed, to three decimals and outwards: a verdict on them is one that a reader
-/// can check. Ends below 0.001 keep their digits.
+/// Rounds the ends of the interval of a ratio outwards to three decimals, as they are printed, so that a reader can check a
+/// verdict. Ends below 0.001 keep their digits.
 pub fn outwards([low, high]: [f64; 2]) -> [f64; 2] {
     const STEPS: f64 = 1000.0;
-    // A step's thousandth is less than any figure here is worth, and more than rounding adds.
+    // A thousandth of a step is below the precision of every figure, and above the rounding error.
     const SLACK: f64 = 1e-3;
     let low_steps = (low * STEPS + SLACK).floor();
     let high_steps = (high * STEPS - SLACK).ceil();

@@ -1,53 +1,53 @@
-//! Values of several rows that were measured in rounds, without the pace of the machine in each round.
+//! Values of several benchmarks that were measured in rounds, without the pace of the machine in each round.
 //!
-//! A shared machine runs faster and slower many times per second. Two rows are comparable only where both were measured, so
-//! only complete rounds count: those with a value of every row. Within a round, each value is compared with the other rows
-//! that do the same kind of work: the deviations of these from their own medians are the pace. The pace is their median, the
-//! nearer ones counting more, because one disturbed trial must not disturb its neighbours. The nearest values of the rounds
-//! before and after count too.
+//! A shared machine changes its pace many times per second. Two benchmarks are comparable only in rounds with both of them,
+//! so only complete rounds count: those with a value of every benchmark. In a round, each value is compared with the other
+//! benchmarks that do the same kind of work. Their deviations from their own medians are the pace. The pace is the weighted
+//! median of these deviations, so that one disturbed trial does not affect its neighbours. Nearer values have a larger
+//! weight. The nearest values of the previous and the next round count too.
 
 use crate::median::{FEWEST_TRIALS, median};
 
-/// Steps in which the medians of rows and the paces are made to agree. Each halves the remainder.
+/// Steps of the iteration for the medians and the paces. Each halves the remainder.
 const STEPS: usize = 12;
 
-/// Places between two values of adjacent rounds that share a pace. Groups of two rows have one value per round to compare with
-/// otherwise, and it is as often before as behind.
+/// Maximum distance in places between values of adjacent rounds that share a pace. Without them, groups of two benchmarks
+/// would have only one value per round to compare with, which is as often before as after.
 const REACH: usize = 2;
 
-/// A value, the row it belongs to, and its place in the order of measuring.
+/// Value with its benchmark and its place in the order of measuring.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Placed {
-    /// Index of the row.
+    /// Index of the benchmark.
     pub row: usize,
-    /// Place in the order of measuring. Rows that are not compared may have places in between.
+    /// Place in the order of measuring. Benchmarks outside the comparison may have places in between.
     pub position: usize,
     /// Logarithm of the measured time, because a slower machine multiplies all times.
     pub value: f64,
 }
 
-/// A row that takes part in rounds.
+/// Benchmark that takes part in rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RoundsRow {
-    /// Kind of work. The pace of one kind says nothing about another: while a hypervisor has moved a core, a transfer of a
-    /// cache line takes 5 times as long and a system call twice as long.
+    /// Kind of work. Different kinds have different paces. For example, while a hypervisor has moved a core, a transfer of
+    /// a cache line takes 5 times as long and a system call twice as long.
     pub kind: usize,
-    /// Whether a round is complete without this row, as after one of its trials failed.
+    /// Whether a round is complete without this benchmark, for example after a failed trial.
     pub may_be_missing: bool,
 }
 
-/// Values of one row in complete rounds.
+/// Values of one benchmark in complete rounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Adjusted {
-    /// The values, at one pace if `adjusted`.
+    /// Values, at one pace if `adjusted`.
     pub values: Vec<f64>,
-    /// Whether the pace was removed. It is not if the row is the only one of its kind, nor if the values of its kind would
-    /// then spread more, as with a scheduler that puts each trial on one core or on two.
+    /// Whether the pace was removed. It is kept if the benchmark is the only one of its kind, or if the removal would
+    /// increase the spread of its kind. The latter occurs with a scheduler that puts each trial on one core or on two.
     pub adjusted: bool,
 }
 
-/// Returns the values of each row in complete rounds, at one pace per kind of work. If a row has fewer than three such values,
-/// returns all values of all rows as they were measured.
+/// Returns the values of each benchmark in complete rounds, at one pace per kind of work. If a benchmark has fewer than
+/// three such values, it returns all values of all benchmarks as they were measured.
 pub fn at_one_pace(values: &[Placed], rows: &[RoundsRow]) -> Vec<Adjusted> {
     let rounds = complete_rounds(values, rows);
     let measured = by_row(rounds.iter().flatten(), rows.len(), |placed| placed.value);
@@ -73,7 +73,7 @@ pub fn at_one_pace(values: &[Placed], rows: &[RoundsRow]) -> Vec<Adjusted> {
         let (before, after) = of_kind.fold((0.0, 0.0), |(before, after), row| {
             (before + spread(&measured[row]), after + spread(&adjusted[row]))
         });
-        // A value without another of its kind in its round has no pace.
+        // A value without another one of its kind in its round has no pace.
         adjusted[row].len() == measured[row].len() && after <= before
     };
     let chosen = |row: usize| match is_better(row) {
@@ -93,7 +93,7 @@ fn by_row<'a>(
     sorted
 }
 
-/// Returns the rounds that have a value of every row that may not be missing. A round ends before a row that it has already.
+/// Returns the rounds with a value of every mandatory benchmark. A round ends before the second value of a benchmark.
 fn complete_rounds(values: &[Placed], rows: &[RoundsRow]) -> Vec<Vec<Placed>> {
     let mut values = values.to_vec();
     values.sort_by_key(|placed| placed.position);
@@ -109,8 +109,8 @@ fn complete_rounds(values: &[Placed], rows: &[RoundsRow]) -> Vec<Vec<Placed>> {
     rounds
 }
 
-/// Returns the values of a round less their paces, without values that have no pace. The pace is that of other rows in the round,
-/// and of the nearest in the rounds before and after.
+/// Returns the values of a round less their paces, without those that have no pace. The pace is that of other benchmarks in
+/// the round, and of the nearest values in the rounds before and after.
 fn adjust_round(rounds: &[Vec<Placed>], at: usize, rows: &[RoundsRow], medians: &[f64]) -> Vec<Placed> {
     let first = at.saturating_sub(1);
     let near = rounds[first..rounds.len().min(at + 2)].iter().zip(first..);
@@ -128,7 +128,7 @@ fn adjust_round(rounds: &[Vec<Placed>], at: usize, rows: &[RoundsRow], medians: 
     rounds[at].iter().filter_map(without_pace).collect()
 }
 
-/// Returns the median of weighted values; between two of them if half of the weight is on either side.
+/// Returns the weighted median, or the mean of two values if half of the weight is on either side.
 fn weighted_median(mut weighted: Vec<(f64, f64)>) -> Option<f64> {
     weighted.sort_by(|one, other| one.1.total_cmp(&other.1));
     let half = weighted.iter().map(|(weight, _)| weight).sum::<f64>() / 2.0;
@@ -153,7 +153,7 @@ mod tests {
 
     const ROW: RoundsRow = RoundsRow { kind: 0, may_be_missing: false };
 
-    /// Rounds of rows in turns, each value made of its row and its position.
+    /// Returns rounds of alternating benchmarks. Each value depends on its benchmark and its position.
     fn rounds(rows: usize, count: usize, value: impl Fn(usize, usize) -> f64) -> Vec<Placed> {
         let placed = |position| {
             let row = position % rows;
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn rounds_without_every_row_are_left_out() {
         let mut values = rounds(3, 10, |row, _| row as f64);
-        // Further trials of two rows, in which the machine is slow.
+        // Further trials of two benchmarks on a slower machine.
         values.extend((0..20).map(|at| Placed {
             row: at % 2,
             position: 30 + at,
@@ -191,7 +191,7 @@ mod tests {
         let found = at_one_pace(&values, &[ROW; 3]);
         assert!(found.iter().all(|row| row.values.len() == 10));
         assert_eq!(medians(&found), [0.0, 1.0, 2.0]);
-        // A row that failed early keeps no other out.
+        // A benchmark that failed early does not invalidate the rounds of the others.
         values.retain(|placed| placed.row != 1 || placed.position < 12);
         let failed = RoundsRow { may_be_missing: true, ..ROW };
         let lengths = |rows: &[RoundsRow]| {
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn nearest_values_of_adjacent_rounds_share_the_pace() {
-        // Two rows. The machine is slower in the middle of each round, so one value per round shows half of the pace.
+        // Two benchmarks. The machine is slower in the middle of each round, so one value per round shows half of the pace.
         let values = rounds(2, 30, |row, position| row as f64 + if position % 4 == 1 { 0.4 } else { 0.0 });
         let of_row = |row: usize| values.iter().filter(move |placed| placed.row == row);
         let lone = adjust_round(
@@ -236,14 +236,14 @@ mod tests {
         let all: Vec<Vec<Placed>> = values.chunks(2).map(<[Placed]>::to_vec).collect();
         let second = adjust_round(&all, 1, &[ROW; 2], &[0.0, 1.0]);
         assert!((lone[0].value + 0.4).abs() < 1e-9, "{lone:?}");
-        // The value before it is slow, the one behind it is not.
+        // The value before it is slow, the one after it is not.
         assert!((second[0].value + 0.2).abs() < 1e-9, "{second:?}");
     }
 
     #[test]
     fn independent_noise_is_kept() {
         let mut random = fastrand::Rng::with_seed(1);
-        // Nearly normal. The median of uniform values would become more certain by a difference of two of them.
+        // Nearly normal. Differences of two uniform values would make their median more certain.
         let noise: Vec<f64> = (0..300).map(|_| (0..6).map(|_| random.f64()).sum()).collect();
         let values = rounds(2, 60, |_, position| noise[position]);
         let found = at_one_pace(&values, &[ROW; 2]);

@@ -1,5 +1,5 @@
-//! Whether the trials of a row are of one kind: they may drift, or fall into two groups, or each of them may hold
-//! two kinds of round trips. A median and its interval say nothing of that.
+//! Detection of trials that are not alike: they may drift or form two groups, or each may contain two kinds of round trips.
+//! A median and its interval do not show that.
 
 use crate::{
     Distribution, median,
@@ -8,53 +8,54 @@ use crate::{
 };
 use serde::Serialize;
 
-/// Fewest trials that are judged: with five, even the steepest order comes by chance more often than 1 in 100.
+/// Minimum number of trials. With five, even a monotonic order occurs by chance more often than 1 in 100.
 const FEWEST_TRIALS: usize = 7;
-/// Random orders that the one of the trials is compared with.
+/// Number of random orders that are compared with the order of the trials.
 const SHUFFLES: usize = 999;
-/// So many of them may be as extreme: at most 10 of 1000 orders, the trials' own among them, make a false alarm.
+/// Maximum number of random orders that are as extreme: 10 of 1000 orders, with that of the trials, limit false alarms to
+/// 1 %.
 const AS_EXTREME: usize = 9;
-/// Fewest trials of a group, and its least share of all: fewer are stragglers.
+/// Minimum number of trials in a group. Fewer trials are stragglers.
 const FEWEST_IN_GROUP: usize = 3;
-/// See [`FEWEST_IN_GROUP`].
+/// Minimum share of the trials in a group.
 const SHARE_IN_GROUP: f64 = 0.2;
-/// How many standard deviations within the groups the gap between them is wide, from [`ENOUGH_TRIALS`] on. Of
-/// 20,000 draws of 15 normal, lognormal or uniform values less than 1 in 200 has such a gap, and of exponential
-/// values on top of 10 times their mean 1 in 100.
+/// Minimum gap between the groups, in standard deviations within them, from [`ENOUGH_TRIALS`] on. Of 20,000 draws of 15
+/// normal, lognormal or uniform values, less than 1 in 200 has such a gap. Of exponential values added to 10 times their
+/// mean, 1 in 100 has one.
 const GAP: f64 = 4.0;
-/// With fewer trials, chance makes wider gaps.
+/// With fewer trials, chance creates wider gaps.
 const ENOUGH_TRIALS: f64 = 15.0;
-/// Gaps of so many steps of the clock are roundings.
+/// Maximum gap that is due to rounding, in steps of the clock.
 const STEPS: f64 = 2.0;
-/// How many times apart two modes must be for a median between them to be of neither.
+/// Minimum ratio of two modes for a median between them that belongs to neither.
 const FAR_APART: f64 = 1.5;
-/// The least part of all samples in the smaller mode that leaves the median near the valley: a few more round trips
-/// of that kind would move it to the other.
+/// Minimum share of all samples in the smaller mode for a median near the valley. A few more round trips of that mode would
+/// move the median to the other mode.
 const NEAR_THE_VALLEY: f64 = 0.3;
-/// Histograms hold whole nanoseconds.
+/// Resolution of histograms, which contain whole nanoseconds.
 const ROUNDING_NS: f64 = 1.0;
 
-/// What a median and its interval do not tell of a row.
+/// Properties of a benchmark that its median and interval do not show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct DistributionShape {
-    /// Whether trials that follow each other are more alike than chance would make them, by a permutation test
-    /// that is wrong once in a hundred rows. The interval takes trials for independent and is then too narrow.
+    /// Whether adjacent trials are more similar than by chance, by a permutation test with 1 % false alarms. The interval
+    /// assumes independent trials and is then too narrow.
     pub trials_drift: bool,
-    /// Correlation of each trial's median with the next one's, from -1 to 1, of their ranks, so that no single trial
-    /// decides it; `None` for fewer than seven trials, or if all are equal.
+    /// Rank correlation of each trial's median with the next one, from -1 to 1; `None` for fewer than seven trials or if
+    /// all are equal. Ranks limit the influence of a single trial.
     pub trials_autocorrelation: Option<f64>,
-    /// The medians of the two groups that trials fall into, in nanoseconds; `None` without groups.
+    /// Medians of the two groups of trials, in nanoseconds; `None` without groups.
     pub trials_bimodal: Option<[f64; 2]>,
-    /// Where the two modes of the round trips within trials are, in nanoseconds; `None` without modes, or where
-    /// samples are means of several round trips.
+    /// Times of the two modes of the round trips within trials, in nanoseconds; `None` without modes, or if samples are
+    /// means of several round trips.
     pub samples_bimodal: Option<[f64; 2]>,
-    /// The part of all samples in the smaller of those modes, up to 0.5; `None` without modes.
+    /// Share of all samples in the smaller of the two modes, up to 0.5; `None` without modes.
     pub samples_smaller_share: Option<f64>,
 }
 
 impl DistributionShape {
-    /// The shape of `trials` in the order in which they ran, with so many round trips to a sample, where the clock moves
-    /// in steps of `clock_step_ns`. `seed` is that of the permutation test.
+    /// Analyses `trials` in the order in which they ran. A sample contains `round_trips_per_sample` round trips, and the
+    /// clock has steps of `clock_step_ns`. The permutation test uses `seed`.
     pub fn of(trials: &[Distribution], round_trips_per_sample: u32, clock_step_ns: f64, seed: u64) -> Self {
         let medians: Vec<f64> = trials.iter().map(Distribution::median_ns).collect();
         let step_ns = clock_step_ns / f64::from(round_trips_per_sample.max(1));
@@ -70,27 +71,28 @@ impl DistributionShape {
         }
     }
 
-    /// Whether the median or its interval is doubtful: trials drift or fall into groups, or modes part the median.
+    /// Whether the median or its interval is doubtful: trials drift or form groups, or the median is between modes.
     pub fn is_doubtful(&self) -> bool {
         self.trials_drift || self.trials_bimodal.is_some() || self.parting_modes().is_some()
     }
 
-    /// The modes within trials, where they are so far apart and so equal that the median may be of either.
+    /// Returns the modes within trials if the median may belong to either, because they are far apart and similarly
+    /// frequent.
     pub fn parting_modes(&self) -> Option<[f64; 2]> {
         let is_between = self.samples_smaller_share.is_some_and(|share| share >= NEAR_THE_VALLEY);
         self.samples_bimodal.filter(|[low, high]| is_between && *high >= low * FAR_APART)
     }
 }
 
-/// The ranks of trials in the order in which they ran.
+/// Ranks of the trials in the order in which they ran.
 struct Neighbours {
-    /// Around 0.
+    /// Ranks with mean 0.
     ranks: Vec<f64>,
     correlation: f64,
 }
 
 impl Neighbours {
-    /// `None` for too few values, or without a difference between them.
+    /// Returns `None` if there are too few values or all are equal.
     fn of(values: &[f64]) -> Option<Self> {
         let ranks = centred_ranks(values);
         let differ = ranks.iter().any(|rank| *rank != 0.0);
@@ -98,9 +100,9 @@ impl Neighbours {
         (values.len() >= FEWEST_TRIALS && differ).then_some(Neighbours { ranks, correlation })
     }
 
-    /// Whether so few random orders of the same values have neighbours as alike that this is not chance.
+    /// Whether random orders of the values rarely have neighbours that are as similar.
     fn drift(&self, seed: u64) -> bool {
-        // Sums in another order differ in the last place.
+        // The order of summation changes the last digit.
         const ROUNDING: f64 = 1e-9;
         let mut random = fastrand::Rng::with_seed(seed);
         let mut shuffled = self.ranks.clone();
@@ -112,19 +114,19 @@ impl Neighbours {
     }
 }
 
-/// For each value, how many are smaller less how many are larger.
+/// Returns for each value the number of smaller values less the number of larger values.
 fn centred_ranks(values: &[f64]) -> Vec<f64> {
     let rank = |value: &f64| values.iter().map(|other| f64::from(value.total_cmp(other) as i8)).sum();
     values.iter().map(rank).collect()
 }
 
-/// Correlation with the next, of values around 0.
+/// Returns the lag-1 autocorrelation of values with mean 0.
 fn lag_one(values: &[f64]) -> f64 {
     let products: f64 = values.windows(2).map(|pair| pair[0] * pair[1]).sum();
     products / values.iter().map(|value| value * value).sum::<f64>()
 }
 
-/// The medians of the two groups that `values` fall into, if they do so by a gap that chance does not make.
+/// Returns the medians of the two groups of `values`, if the gap between them is wider than by chance.
 fn two_groups(values: &[f64], step_ns: f64) -> Option<[f64; 2]> {
     if values.len() < FEWEST_TRIALS {
         return None;
@@ -135,14 +137,14 @@ fn two_groups(values: &[f64], step_ns: f64) -> Option<[f64; 2]> {
     let at = widest_gap(&logarithms)?;
     let (lower, upper) = values.split_at(at);
     let groups = [median(lower)?, median(upper)?];
-    // A gap on one scale alone is skew: the scale was not that of the values.
+    // A gap on only one of the scales is skew, because the scale does not fit the values.
     let needed = GAP * (ENOUGH_TRIALS / values.len() as f64).max(1.0);
     let stands_out = [&values, &logarithms].iter().all(|scale| gap_at(scale, at) >= needed);
     let more_than_steps = upper[0] - lower[at - 1] > STEPS * step_ns;
     (stands_out && more_than_steps && groups[1] >= groups[0] * APART).then_some(groups)
 }
 
-/// Behind how many of the sorted values the widest gap is that leaves enough on both sides.
+/// Returns the number of sorted values below the widest gap that leaves enough values on both sides.
 fn widest_gap(sorted: &[f64]) -> Option<usize> {
     let share = (SHARE_IN_GROUP * sorted.len() as f64).ceil() as usize;
     let fewest = FEWEST_IN_GROUP.max(share);
@@ -150,7 +152,7 @@ fn widest_gap(sorted: &[f64]) -> Option<usize> {
     (fewest..=sorted.len() - fewest).max_by(|a, b| gap(a).total_cmp(&gap(b)))
 }
 
-/// The gap behind the first `at` values, in standard deviations within the two groups that it makes.
+/// Returns the gap after the first `at` values, in standard deviations within the two groups.
 fn gap_at(sorted: &[f64], at: usize) -> f64 {
     let (lower, upper) = sorted.split_at(at);
     let squares = |group: &[f64]| {
@@ -176,7 +178,7 @@ mod tests {
         Source::Lognormal(1.0),
     ];
 
-    /// Of how many percent of 300 draws of 15 trials, with 1 at 50 us, this is said.
+    /// Returns the percentage of 300 draws of 15 trials, with 1 at 50 us, for which `said` holds.
     fn said_percent(source: Source, said: impl Fn(&[f64]) -> bool) -> f64 {
         let mut random = Rng::with_seed(8);
         let draw = |_: &u32| {

@@ -1,9 +1,9 @@
-//! Sorting that is compiled once, and not again for each type and each order: the standard library's sort is two thousand
-//! lines of intermediate code each time, and this tree sorts short lists of fifty types.
+//! Sorting that is compiled once for all types and orders. The standard library's sort is two thousand lines of
+//! intermediate code for each type and order, and this workspace sorts short lists of fifty types.
 
 use std::cmp::Ordering;
 
-/// Sorts by `compare`; equal ones keep their order.
+/// Sorts by `compare`. Equal items keep their order.
 pub fn sort_by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     let mut places = places(items.len(), &|a, b| compare(&items[a], &items[b]));
     for at in 0..items.len() {
@@ -15,7 +15,7 @@ pub fn sort_by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     }
 }
 
-/// Where each of `length` belongs.
+/// Returns the sorted place of each of `length` items.
 fn places(length: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..length).collect();
     order.sort_by(|a, b| compare(*a, *b));
@@ -24,12 +24,12 @@ fn places(length: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usiz
     places
 }
 
-/// Sorts by a key; equal ones keep their order.
+/// Sorts by a key. Equal items keep their order.
 pub fn sort_by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     sort_by(items, |a, b| key(a).cmp(&key(b)));
 }
 
-/// Each value once, in order.
+/// Returns each distinct value once, in ascending order.
 pub fn distinct<T: Ord>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut values: Vec<T> = values.into_iter().collect();
     sort_by(&mut values, Ord::cmp);

@@ -1,4 +1,4 @@
-//! A map in a sorted list. A tree of the standard library is 25 KB of machine code for each pair of types, and the maps of
+//! Map in a sorted list. A tree of the standard library is 25 KB of machine code for each pair of types, and the maps of
 //! this workspace are small.
 
 use std::borrow::Borrow;

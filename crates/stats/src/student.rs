@@ -1,15 +1,15 @@
-//! Student's distribution.
+//! Student's t-distribution.
 
-/// Terms of the continued fraction, at most: it takes some tens.
+/// Maximum number of terms of the continued fraction, which needs a few tens.
 const TERMS: u32 = 400;
 
-/// The chance of a value this far from the middle or farther, on either side, with so many degrees of freedom (Press et
-/// al., "Numerical Recipes", 6.4).
+/// Returns the two-sided probability of a value at least this far from the middle, with `freedom` degrees of freedom (Press
+/// et al., "Numerical Recipes", 6.4).
 pub(crate) fn chance_beyond(distance: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / (freedom + distance * distance), freedom / 2.0, 0.5).clamp(0.0, 1.0)
 }
 
-/// The regularised incomplete beta function of a value from 0 to 1.
+/// Returns the regularised incomplete beta function of a value from 0 to 1.
 fn incomplete_beta(value: f64, a: f64, b: f64) -> f64 {
     if value <= 0.0 || value >= 1.0 {
         return value.clamp(0.0, 1.0);
@@ -22,7 +22,7 @@ fn incomplete_beta(value: f64, a: f64, b: f64) -> f64 {
     }
 }
 
-/// By the method of Lentz.
+/// Evaluates the continued fraction by the method of Lentz.
 fn continued_fraction(value: f64, a: f64, b: f64) -> f64 {
     let kept_off_zero = |part: f64| if part.abs() < 1e-300 { 1e-300 } else { part };
     let mut upper = 1.0;
@@ -44,7 +44,7 @@ fn continued_fraction(value: f64, a: f64, b: f64) -> f64 {
     fraction
 }
 
-/// The logarithm of the gamma function of a value above 0 (Lanczos).
+/// Returns the logarithm of the gamma function of a value above 0 (Lanczos).
 fn ln_gamma(value: f64) -> f64 {
     const TERMS: [f64; 6] = [
         76.180_091_729_471_46,
@@ -80,7 +80,7 @@ mod tests {
             assert!((found / chance - 1.0).abs() < 1e-4, "{freedom}: {found}");
         }
         assert_eq!(chance_beyond(0.0, 3.0), 1.0);
-        // Far out, where all rows of all hosts are looked at; of the Cauchy distribution it is known: 2 / (pi t).
+        // Benchmarks of many hosts need probabilities far out. The Cauchy distribution has the tail 2 / (pi t).
         let cauchy = chance_beyond(1e6, 1.0);
         assert!((cauchy / (2.0 / (std::f64::consts::PI * 1e6)) - 1.0).abs() < 1e-6, "{cauchy}");
     }

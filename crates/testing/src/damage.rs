@@ -1,10 +1,10 @@
-//! Damages text that a program reads, as a fuzzer does: values that no writer writes, in the places of others, and lines and
-//! bytes that are missing, doubled or foreign. The same seed does the same to the same text.
+//! Damages text like a fuzzer: invalid or misplaced values, and lines or bytes that are missing, repeated or foreign. The
+//! same seed damages the same text in the same way.
 
 use fastrand::Rng;
 use std::ops::Range;
 
-/// What may stand where a value did.
+/// Values that replace another value.
 const VALUES: [&str; 28] = [
     "-1",
     "0",
@@ -36,13 +36,13 @@ const VALUES: [&str; 28] = [
     "\"\u{1f4a5}\"",
 ];
 
-/// What may be put in anywhere.
+/// Pieces that are inserted at any place.
 const PIECES: [&str; 8] = ["\"", "{", "}", "[", "]", "\\", "\n", "="];
 
-/// The most bytes of lines that are repeated.
+/// Maximum size of repeated lines, in bytes.
 const MOST_REPEATED: usize = 1 << 20;
 
-/// The text with one to three damages.
+/// Returns the text with one to three damages.
 pub fn damaged(text: &[u8], seed: u64) -> Vec<u8> {
     let mut random = Rng::with_seed(seed);
     let mut bytes = text.to_vec();
@@ -55,14 +55,14 @@ pub fn damaged(text: &[u8], seed: u64) -> Vec<u8> {
 fn damage(bytes: &mut Vec<u8>, random: &mut Rng) {
     let at = random.usize(..bytes.len().max(1));
     match random.usize(..16) {
-        // Most get past the parser, to where values are believed or not.
+        // Most of these texts still parse, so that they test the checks of the values.
         0..7 => {
             let values = values(bytes);
             let place = if values.is_empty() { at..at } else { values[random.usize(..values.len())].clone() };
             let value = match random.usize(..10) {
                 0 => format!("\"{}\"", "a".repeat(1 << 17)).into_bytes(),
                 1 => "[".repeat(100_000).into_bytes(),
-                // Another value of the same text is a value of a right kind in a wrong place.
+                // A value from the same text has a valid type in the wrong place.
                 2..4 if !values.is_empty() => bytes[values[random.usize(..values.len())].clone()].to_vec(),
                 _ => random.choice(VALUES).unwrap_or_default().as_bytes().to_vec(),
             };
@@ -93,7 +93,7 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Rng) {
     }
 }
 
-/// Where numbers and quoted texts stand.
+/// Returns the places of numbers and quoted texts.
 fn values(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -138,7 +138,7 @@ mod tests {
         apart.dedup();
         assert!(apart.len() > 200, "{}", apart.len());
         assert!(all.iter().filter(|bytes| *bytes == TEXT).count() < 20);
-        // Nothing to damage is no reason to fail.
+        // An empty text must not cause a panic.
         assert!(
             (0..300).all(|seed| damaged(TEXT, seed).len() < 5 << 20 && damaged(b"", seed).len() < 5 << 20)
         );

@@ -1,8 +1,8 @@
-//! Which measured cost accounts for a row's change. Nothing is said without figures of both runs.
+//! Measured costs that account for the change of a benchmark. Without figures of both runs there are none.
 //!
-//! Where both runs have costs and counts, a round trip is taken apart in both (see `explain`), and a part is named
-//! that changed about as much as the row. In any run the bare core-to-core time is known, which rows that spin across
-//! two cores pay at least once.
+//! If both runs have costs and counts, `explain` breaks the round trip down in both. A part is a cause if it changed about
+//! as much as the benchmark. The bare core-to-core time is known without costs and counts. It is part of every round trip
+//! that busy-waits across two cores.
 
 use super::row::{Change, ComparedRow};
 use crate::NamedRun;
@@ -11,41 +11,41 @@ use furlong_model::{Case, WaitKind};
 use furlong_stats::{sort_by_key, tidy};
 use serde::Serialize;
 
-/// The part of a row's change that a cost must account for: half of it, and not half as much again.
+/// Share of a benchmark's change that a cost must account for.
 const ACCOUNTS: std::ops::RangeInclusive<f64> = 0.5..=1.5;
 
-/// A cost that accounts for the change of at least one row.
+/// Cost that accounts for the change of at least one benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cause {
-    /// The run that is compared with the baseline.
+    /// Run that is compared with the baseline.
     pub run: String,
-    /// The part of a round trip that is paid; `None` for the bare round trip from core to core.
+    /// Part of a round trip; `None` for the bare round trip from core to core.
     pub part: Option<Part>,
-    /// The rows that it accounts for.
+    /// Benchmarks that it accounts for.
     pub rows: Vec<Share>,
 }
 
-/// What a cost accounts for in one row. Times are nanoseconds of a round trip.
+/// Change of a benchmark that a cost accounts for. Times are nanoseconds per round trip.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Share {
-    /// What was measured.
+    /// Case of the benchmark.
     #[serde(flatten)]
     pub case: Case,
-    /// How often it is paid in the baseline.
+    /// Count per round trip in the baseline.
     pub count_then: f64,
-    /// What it costs once there.
+    /// Nanoseconds of one occurrence in the baseline.
     pub cost_then_ns: f64,
-    /// How often it is paid in the other run.
+    /// Count per round trip in the other run.
     pub count_now: f64,
-    /// What it costs once there.
+    /// Nanoseconds of one occurrence in the other run.
     pub cost_now_ns: f64,
-    /// What all of it changed by.
+    /// Change of count times cost.
     pub part_ns: f64,
-    /// What the row changed by.
+    /// Change of the benchmark.
     pub change_ns: f64,
 }
 
-/// The costs that account for rows that are better or worse, those of the most rows first.
+/// Returns the costs that account for better or worse benchmarks, in descending order of their number.
 pub(super) fn causes(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow]) -> Vec<Cause> {
     let changed: Vec<_> =
         rows.iter().filter(|row| matches!(row.verdict, Change::Better | Change::Worse)).collect();
@@ -71,7 +71,7 @@ pub(super) fn causes(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow]) ->
     causes
 }
 
-/// Each part of the round trip that both explanations know.
+/// Returns each part of the round trip that both explanations contain.
 fn terms(row: &ComparedRow, then: &Explanation, now: &Explanation) -> Vec<(Option<Part>, Share)> {
     let of = |explanation: &Explanation| -> Vec<Term> {
         let found = explanation.rows.iter().find(|explained| explained.case == row.case);
@@ -102,7 +102,8 @@ fn share(row: &ComparedRow, [then, now]: [f64; 2], [then_ns, now_ns]: [f64; 2]) 
     }
 }
 
-/// The bare core-to-core round trip, where the row has at least that in it and readings of the two runs are apart.
+/// Returns the bare core-to-core round trip, if the benchmark contains at least one and the readings of the runs do not
+/// overlap.
 fn core_to_core(baseline: NamedRun, new: NamedRun, row: &ComparedRow) -> Option<(Option<Part>, Share)> {
     let spins_across = row.case.wait.kind() == WaitKind::Spinning
         && on_two_processors(row.case.placement)

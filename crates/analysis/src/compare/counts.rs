@@ -1,21 +1,21 @@
-//! What one exchange does, counted in two runs: system calls, context switches and instructions. How busy a machine is does not
-//! change a call that every message makes, so such counts need no test of chance.
+//! Counts per exchange in two runs: system calls, context switches and instructions. The load of a machine does not change
+//! the calls that every message makes, so such counts need no statistical test.
 
 use crate::{CountRow, Figures, NamedRun};
 use furlong_model::Case;
 use furlong_stats::{distinct, sort_by_key, tidy};
 use serde::Serialize;
 
-/// Calls an exchange that a count may be off by: it may begin or end amid one, and a signal may interrupt some.
+/// Tolerance of system calls per exchange. A count may begin or end during an exchange, and a signal may interrupt a call.
 const CALLS_OFF_BY: f64 = 0.02;
-/// Context switches an exchange that other processes may add or save.
+/// Context switches per exchange that other processes may add or save.
 const SWITCHES_OFF_BY: f64 = 0.25;
-/// The share of instructions that interrupts may add.
+/// Share of instructions that interrupts may add.
 const INSTRUCTIONS_OFF_BY: f64 = 0.02;
-/// The processor's counter.
+/// Counter of the CPU.
 const INSTRUCTIONS: &str = "instructions";
 
-/// What was counted in both runs.
+/// Quantity that was counted in both runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counted {
@@ -23,30 +23,30 @@ pub enum Counted {
     SystemCalls,
     /// Context switches of both roles, voluntary or not.
     ContextSwitches,
-    /// What the processor counted.
+    /// Instructions, counted by the CPU.
     Instructions,
 }
 
-/// What became of a count, the worst first.
+/// Change of a count. The worst comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CountChange {
-    /// There are more.
+    /// The count increased.
     More,
-    /// There are fewer.
+    /// The count decreased.
     Fewer,
-    /// They differ, in calls of which there are more or fewer by when messages arrive.
+    /// The count changed, but only in calls whose number depends on the arrival of messages.
     Inconclusive,
-    /// They differ by no more than counting itself.
+    /// The change is within the tolerance of counting.
     Same,
 }
 
 impl CountChange {
-    /// All of them, in the order of tables.
+    /// All changes, in the order of tables.
     pub const ALL: [CountChange; 4] =
         [CountChange::More, CountChange::Fewer, CountChange::Inconclusive, CountChange::Same];
 
-    /// The name in records.
+    /// Returns the name in records.
     pub const fn name(self) -> &'static str {
         match self {
             CountChange::More => "more",
@@ -58,7 +58,7 @@ impl CountChange {
 }
 
 impl Counted {
-    /// The name in records.
+    /// Returns the name in records.
     pub const fn name(self) -> &'static str {
         match self {
             Counted::SystemCalls => "system-calls",
@@ -68,38 +68,38 @@ impl Counted {
     }
 }
 
-/// A count that two runs have, of one exchange.
+/// Count per exchange that both runs have.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedCount {
     /// The run that is compared with the baseline.
     pub run: String,
-    /// What was counted.
+    /// Case of the benchmark.
     #[serde(flatten)]
     pub case: Case,
-    /// What of it.
+    /// Counted quantity.
     pub counted: Counted,
-    /// What became of it.
+    /// Change of the count.
     pub verdict: CountChange,
-    /// In the baseline.
+    /// Count in the baseline.
     pub baseline: f64,
-    /// In the other run.
+    /// Count in the other run.
     pub new: f64,
-    /// The system calls by name of which there are more or fewer.
+    /// System calls whose number changed.
     pub calls: Vec<ChangedCall>,
 }
 
-/// A system call of which there are more or fewer in an exchange.
+/// System call whose number per exchange changed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChangedCall {
-    /// Its name.
+    /// Name of the system call.
     pub name: String,
-    /// How often in the baseline.
+    /// Calls per exchange in the baseline.
     pub baseline: f64,
-    /// How often in the other run.
+    /// Calls per exchange in the other run.
     pub new: f64,
 }
 
-/// The counts that both have, in the order of the other run's.
+/// Returns the counts that both runs have, in the order of the other run.
 pub(super) fn compare_counts(baseline: NamedRun, new: NamedRun) -> Vec<ComparedCount> {
     let of_baseline: Vec<CountRow> = baseline.run.records.counts.iter().map(CountRow::of).collect();
     let rows = new.run.records.counts.iter().map(CountRow::of);
@@ -112,7 +112,7 @@ pub(super) fn compare_counts(baseline: NamedRun, new: NamedRun) -> Vec<ComparedC
     counts
 }
 
-/// Each figure that both rows have.
+/// Returns each count that both benchmarks have.
 fn figures(run: &str, old: &CountRow, new: &CountRow) -> Vec<ComparedCount> {
     let compared = |counted: Counted, figure: fn(&Figures) -> Option<f64>, off_by: fn(f64) -> f64| {
         let (baseline, new_figure) = (figure(&old.figures)?, figure(&new.figures)?);
@@ -137,8 +137,8 @@ fn figures(run: &str, old: &CountRow, new: &CountRow) -> Vec<ComparedCount> {
     .collect()
 }
 
-/// The verdict on calls by those that every message makes: of others, as of a wait that is left out where the message is there
-/// already, there are more or fewer without a change of the program.
+/// Bases the verdict on the calls that every message makes. The number of other calls varies without a change of the
+/// program. For example, a role omits its wait if the message has already arrived.
 fn by_name(count: ComparedCount, old: &CountRow, new: &CountRow) -> ComparedCount {
     let calls = |row: &CountRow, name: &str| {
         row.figures
@@ -178,7 +178,8 @@ mod tests {
 
     const ROUND_TRIPS: u64 = 1000;
 
-    /// Each role makes so many calls of these names; a round trip is declared to have one `read` a role, and up to two `poll`.
+    /// Returns a count in which each role makes these calls. The declaration has one `read` per role and round trip, and up
+    /// to two `poll`.
     fn counted(calls: &[(&str, u64)]) -> Count {
         let mut count = count(&case("pipe", Wait::Block, Placement::OtherCore), "read", ROUND_TRIPS);
         count.declared.insert("poll".into(), Bounds { least: 0, most: Some(2) });
@@ -200,7 +201,7 @@ mod tests {
             .unwrap()
     }
 
-    /// What became of the calls, and which ones changed.
+    /// Returns the change of the calls and the names of the changed calls.
     fn calls(old: &[(&str, u64)], new: &[(&str, u64)]) -> (CountChange, Vec<String>) {
         let comparison = compared(counted(old), counted(new));
         let of_calls = comparison.counts.iter().find(|count| count.counted == Counted::SystemCalls).unwrap();
@@ -214,7 +215,7 @@ mod tests {
         assert_eq!(calls(&[("read", 1000)], &[("read", 1005)]), (Same, vec![]));
         assert_eq!(calls(&[("read", 1000)], &[("read", 2000)]), (More, named(&["read"])));
         assert_eq!(calls(&[("read", 2000)], &[("read", 1000)]), (Fewer, named(&["read"])));
-        // Nobody declared it.
+        // The call is not declared.
         assert_eq!(calls(&[("read", 1000)], &[("read", 1000), ("close", 1000)]), (More, named(&["close"])));
         let polled = [("read", 1000), ("poll", 600)];
         assert_eq!(calls(&[("read", 1000), ("poll", 1000)], &polled), (Inconclusive, named(&["poll"])));

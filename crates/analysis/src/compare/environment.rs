@@ -1,4 +1,4 @@
-//! What two runs differ in beside their rows: the machine, furlong itself, and what was asked.
+//! Differences between two runs except their results: the machine, furlong itself, and the options.
 
 use super::row::ComparedRow;
 use crate::conditions::condition_facts;
@@ -9,24 +9,24 @@ use furlong_stats::distinct;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How many times apart two core-to-core times are that count as different: readings of one run differ by less on a
-/// quiet machine.
+/// Ratio of two core-to-core times above which they count as different. Readings of one run differ by less on a quiet
+/// machine.
 const CORE_TO_CORE: f64 = 1.1;
 
-/// A fact that two runs differ in.
+/// Fact that differs between two runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// The run that is compared with the baseline.
     pub run: String,
-    /// Which fact, as in `kernel` or `mitigation spectre_v2`.
+    /// Name of the fact, for example `kernel` or `mitigation spectre_v2`.
     pub what: String,
-    /// In the baseline.
+    /// Value in the baseline.
     pub then: String,
-    /// In the other run.
+    /// Value in the other run.
     pub now: String,
 }
 
-/// All differences that bear on figures, those of the machine first. `rows` are those that both have.
+/// Returns all differences that may affect figures. Those of the machine come first. `rows` are the common benchmarks.
 pub(super) fn differences(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow]) -> Vec<Difference> {
     let (then, now) = (facts(baseline), facts(new));
     let mut found: Vec<_> = then
@@ -70,7 +70,7 @@ fn difference(new: NamedRun, what: impl Into<String>, then: String, now: String)
     Difference { run: new.name.to_owned(), what: what.into(), then, now }
 }
 
-/// The facts of a run, always the same in the same order.
+/// Returns the facts of a run. Names and order are fixed.
 fn facts(side: NamedRun) -> Vec<(&'static str, String)> {
     let header = &side.run.records.header;
     let host = header.machine.host.clone().unwrap_or_else(|| UNKNOWN.to_owned());
@@ -105,12 +105,12 @@ fn by_name(facts: &[(String, String)]) -> BTreeMap<String, String> {
     facts.iter().cloned().collect()
 }
 
-/// The rows of a run that both runs have.
+/// Returns the benchmarks of a run that both runs have.
 fn shared<'a>(side: NamedRun<'a>, rows: &[ComparedRow]) -> impl Iterator<Item = &'a Row> {
     side.run.summary.rows.iter().filter(|row| rows.iter().any(|other| other.case == row.case))
 }
 
-/// What the kernel granted to the rows that both have, by name.
+/// Returns the settings that the kernel granted to the common benchmarks, by name.
 fn in_force(side: NamedRun, rows: &[ComparedRow]) -> BTreeMap<String, String> {
     let granted = shared(side, rows).flat_map(|row| {
         row.effective.iter().map(|(name, value)| (format!("{name} of {}", row.case), value.to_string()))
@@ -118,7 +118,7 @@ fn in_force(side: NamedRun, rows: &[ComparedRow]) -> BTreeMap<String, String> {
     granted.collect()
 }
 
-/// The commands of own programs of the rows that both have.
+/// Returns the commands of own programs for the common benchmarks.
 fn commands(side: NamedRun, rows: &[ComparedRow]) -> BTreeMap<String, String> {
     let commands = shared(side, rows).filter_map(|row| {
         let [serve, ask] = &row.programs.as_ref()?.commands;
@@ -128,7 +128,7 @@ fn commands(side: NamedRun, rows: &[ComparedRow]) -> BTreeMap<String, String> {
     commands.collect()
 }
 
-/// Differences between facts that have names of their own. What one run does not tell is unknown in it.
+/// Returns the differences between named facts. A fact that one run lacks is unknown in it.
 fn named(
     new: NamedRun,
     kind: &str,
@@ -146,7 +146,7 @@ fn named(
         .collect()
 }
 
-/// What a cache line takes from core to core, where that is another time.
+/// Returns the core-to-core time of a cache line if it differs.
 fn core_to_core(baseline: NamedRun, new: NamedRun) -> Option<Difference> {
     let [then, now] = [baseline, new].map(|side| side.run.summary.run.noise.core_to_core_ns);
     let apart = then.zip(now).is_none_or(|(then, now)| {

@@ -1,43 +1,43 @@
-//! Why runs cannot be compared.
+//! Reasons against a comparison of runs.
 
 use furlong_model::Case;
 
-/// What is missing for a comparison.
+/// Reason against a comparison of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Incomparable {
-    /// A baseline alone says nothing.
+    /// There is only the baseline.
     TooFewRuns,
-    /// Of these runs one was measured on the system itself, and one on another that stands for it, by their runtimes.
+    /// One run was measured on the system itself, the other in an emulation of it, according to their runtimes.
     OtherRuntime {
         /// The first run.
         baseline: String,
-        /// What ran its programs.
+        /// Runtime of the first run's programs.
         baseline_runtime: String,
         /// The other run.
         run: String,
-        /// What ran its programs.
+        /// Runtime of the other run's programs.
         runtime: String,
     },
-    /// Nothing of a run has a speed or was counted.
+    /// A run contains neither a speed nor a count.
     NoRows {
-        /// Which.
+        /// Name of the run.
         run: String,
-        /// Cases without a speed that it has instead.
+        /// Number of cases without a speed.
         skipped: usize,
-        /// Trials of handovers, which are not compared.
+        /// Number of bulk-transfer trials, which are not compared.
         handovers: usize,
-        /// Process starts, which are not compared.
+        /// Number of process starts, which are not compared.
         starts: usize,
     },
-    /// No row is in both.
+    /// The runs have no common benchmark.
     NoCommonRow {
         /// The first run.
         baseline: String,
-        /// The other.
+        /// The other run.
         run: String,
-        /// The rows of the first.
+        /// Benchmarks of the first run.
         baseline_has: Vec<Case>,
-        /// The rows of the other.
+        /// Benchmarks of the other run.
         has: Vec<Case>,
     },
 }

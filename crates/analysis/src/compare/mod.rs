@@ -1,7 +1,8 @@
-//! Saved runs compared row by row. The first is the baseline, and each of the others is compared with it.
+//! Comparison of saved runs, benchmark by benchmark. The first run is the baseline, and every other run is compared with
+//! it.
 //!
-//! Nothing is measured. What can be said is about two runs: a row is better or worse if chance between trials does
-//! not explain the difference, but all else that changed between the runs is in it too.
+//! The comparison measures nothing. A benchmark is better or worse if chance between trials does not explain the
+//! difference. The difference includes every other change between the two runs.
 
 mod cause;
 mod counts;
@@ -24,7 +25,7 @@ use furlong_model::Case;
 use furlong_stats::tidy;
 use serde::Serialize;
 
-/// Version of [`Comparison`] as JSON; it changes when a field changes its meaning or goes.
+/// Version of [`Comparison`] as JSON. It changes if a field changes its meaning or is removed.
 pub const COMPARISON_SCHEMA: u32 = 2;
 
 /// Runs compared with a baseline.
@@ -32,74 +33,74 @@ pub const COMPARISON_SCHEMA: u32 = 2;
 pub struct Comparison {
     /// [`COMPARISON_SCHEMA`].
     pub schema: u32,
-    /// The name of the run that the others are compared with.
+    /// Name of the baseline.
     pub baseline: String,
-    /// How many times as long or as short a row may take and count as the same, less 1: 0.05 is 5 %.
+    /// Largest change that counts as equal, as a factor less 1: 0.05 is 5 %.
     pub margin: f64,
     /// All runs, the baseline first.
     pub runs: Vec<ComparedRun>,
-    /// The rows that a run shares with the baseline: by run, the worse first, then by ratio.
+    /// Common benchmarks of each run and the baseline: by run, the worse first, then by ratio.
     pub rows: Vec<ComparedRow>,
-    /// What was counted in a run and in the baseline: by run, those that changed first.
+    /// Counts of each run and the baseline: by run, the changed ones first.
     pub counts: Vec<ComparedCount>,
-    /// Rows with a speed in one of two runs only.
+    /// Benchmarks with a speed in only one of two runs.
     pub only_in: Vec<OnlyIn>,
-    /// What the machines and the runs differ in.
+    /// Differences between the machines and the options of the runs.
     pub environment_differences: Vec<Difference>,
     /// Measured costs that account for a change.
     pub causes: Vec<Cause>,
 }
 
-/// One of the runs.
+/// Run of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedRun {
-    /// The name that it was asked for by.
+    /// Name that the user gave.
     pub name: String,
-    /// Which run it is of.
+    /// Facts about the run.
     #[serde(flatten)]
     pub run: RunFacts,
-    /// What its inconclusive rows could have shown; `None` of the baseline, or where no row is too wide.
+    /// Power of its inconclusive benchmarks; `None` for the baseline, or if no interval is too wide.
     pub power: Option<Power>,
-    /// That nearly all of its rows moved the same way; `None` of the baseline, or where they did not.
+    /// Common change of nearly all benchmarks; `None` for the baseline, or without such a change.
     pub together: Option<Together>,
 }
 
-/// A row that has a speed in one of two runs.
+/// Benchmark that has a speed in only one of two runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OnlyIn {
-    /// The run that has it.
+    /// Run with the benchmark.
     pub run: String,
-    /// The run that does not.
+    /// Run without the benchmark.
     pub missing_in: String,
-    /// What was measured.
+    /// Case of the benchmark.
     #[serde(flatten)]
     pub case: Case,
-    /// Why it has no speed there; `None` where it was not asked for.
+    /// Reason for the missing speed; `None` if the case was not requested.
     pub reason: Option<String>,
 }
 
 impl Comparison {
-    /// Whether some row is worse.
+    /// Whether any benchmark is worse.
     pub fn has_regression(&self) -> bool {
         self.rows.iter().any(|row| row.verdict == Change::Worse)
     }
 
-    /// Whether there is a row of which it can be said what became of it.
+    /// Whether any benchmark has a verdict.
     pub fn is_conclusive(&self) -> bool {
         self.rows.iter().any(|row| row.verdict != Change::Inconclusive)
     }
 
-    /// Whether of some row it cannot be said what became of it.
+    /// Whether any benchmark is inconclusive.
     pub fn is_inconclusive(&self) -> bool {
         self.rows.iter().any(|row| row.verdict == Change::Inconclusive)
     }
 
-    /// Whether some row makes more system calls.
+    /// Whether any benchmark makes more system calls.
     pub fn has_more_calls(&self) -> bool {
         self.calls().any(|count| count.verdict == CountChange::More)
     }
 
-    /// Whether there is a row of which it can be said what became of its system calls.
+    /// Whether the system calls of any benchmark have a verdict.
     pub fn is_conclusive_about_calls(&self) -> bool {
         self.calls().any(|count| count.verdict != CountChange::Inconclusive)
     }
@@ -108,26 +109,27 @@ impl Comparison {
         self.counts.iter().filter(|count| count.counted == Counted::SystemCalls)
     }
 
-    /// The rows of the run of this name, in the order of the table.
+    /// Returns the benchmarks of the run with this name, in the order of the table.
     pub fn rows_of<'a>(&'a self, run: &'a str) -> impl Iterator<Item = &'a ComparedRow> {
         self.rows.iter().filter(move |row| row.run == run)
     }
 
-    /// The counts of the run of this name, in the order of the table.
+    /// Returns the counts of the run with this name, in the order of the table.
     pub fn counts_of<'a>(&'a self, run: &'a str) -> impl Iterator<Item = &'a ComparedCount> {
         self.counts.iter().filter(move |count| count.run == run)
     }
 
-    /// All runs but the baseline.
+    /// Returns all runs except the baseline.
     pub fn others(&self) -> impl Iterator<Item = &ComparedRun> {
         self.runs.iter().skip(1)
     }
 }
 
-/// Compares each of `runs` but the first with the first. `margin` is a share: 0.05 is 5 %. Names should differ.
+/// Compares each of `runs` except the first with the first. `margin` is a share: 0.05 is 5 %. The names should differ.
 ///
 /// # Errors
-/// That there are not two runs, or that one of them shares neither a row nor a count with the baseline.
+/// Returns an error if there are fewer than two runs, or if a run has neither a benchmark nor a count in common with the
+/// baseline.
 pub fn compare(runs: &[NamedRun], margin: f64) -> Result<Comparison, Incomparable> {
     let Some((baseline, others)) = runs.split_first().filter(|(_, others)| !others.is_empty()) else {
         return Err(Incomparable::TooFewRuns);
@@ -165,7 +167,7 @@ pub fn compare(runs: &[NamedRun], margin: f64) -> Result<Comparison, Incomparabl
 }
 
 impl ComparedRun {
-    /// With what the rows say together that it shares with the baseline.
+    /// Adds the facts about all benchmarks that the run has in common with the baseline.
     fn of(side: &NamedRun, rows: &[ComparedRow], margin: f64) -> Self {
         ComparedRun {
             name: side.name.to_owned(),
@@ -176,7 +178,7 @@ impl ComparedRun {
     }
 }
 
-/// What stands for a system is never compared with the system itself.
+/// Rejects the comparison of an emulated system with the system itself.
 fn has_same_runtime(baseline: &NamedRun, other: &NamedRun) -> Result<(), Incomparable> {
     let runtime = |side: &NamedRun| side.run.records.header.machine.runtime.to_string();
     if runtime(baseline) == runtime(other) {
@@ -218,7 +220,7 @@ fn no_common_row(baseline: &NamedRun, other: &NamedRun) -> Incomparable {
     }
 }
 
-/// The rows of `has` that `lacks` has no speed for.
+/// Returns the benchmarks of `has` without a speed in `lacks`.
 fn only_in_first(has: &NamedRun, lacks: &NamedRun) -> Vec<OnlyIn> {
     let is_missing = |case: &Case| !lacks.run.summary.rows.iter().any(|row| row.case == *case);
     let reason = |case: &Case| {

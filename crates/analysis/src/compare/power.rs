@@ -1,30 +1,30 @@
-//! What a comparison could have shown: how large a change it would have found, and how many trials would let equal runs
-//! read the same. Both take the 95 % interval of a ratio for that of a normal distribution, which is near enough to plan by.
+//! Power of a comparison: the detectable change, and the number of trials for the verdict "same" on equal runs. Both
+//! approximate the 95 % interval of a ratio by that of a normal distribution, which is sufficient for planning.
 
 use furlong_stats::tidy;
 
-/// Half of a 95 % interval in standard errors.
+/// Half of a 95 % interval, in standard errors.
 const INTERVAL: f64 = 1.96;
-/// Standard errors that 80 of 100 lie below, and that 80 of 100 lie within on both sides.
+/// Standard errors that 80 % of the values are below, and within on both sides.
 const POWER: f64 = 0.84;
 const BOTH_SIDES: f64 = 1.28;
 
-/// The least change, as a share, that would read worse in 80 of 100 such comparisons: its whole interval must be beyond
-/// the margin.
+/// Returns the smallest change, as a share, that reads worse in 80 of 100 such comparisons. The whole interval must be
+/// beyond the margin.
 pub(super) fn detectable_change(interval: [f64; 2], margin: f64) -> f64 {
     tidy((margin.ln_1p() + (INTERVAL + POWER) * standard_error(interval)).exp_m1())
 }
 
-/// Trials in each run with which 80 of 100 pairs of equal runs would read the same, from an interval of so many `trials`
-/// in either.
+/// Returns the number of trials in each run with which 80 of 100 pairs of equal runs read the same. `interval` is the
+/// current one, and `trials` are its numbers in the two runs.
 pub(super) fn trials_for_same(interval: [f64; 2], trials: [usize; 2], margin: f64) -> f64 {
     let wanted = margin.ln_1p() / (INTERVAL + BOTH_SIDES);
-    // The harmonic mean counts as the two numbers do.
+    // The harmonic mean is equivalent to the two numbers.
     let [old, new] = trials.map(|trials| trials as f64);
     (2.0 * old * new / (old + new) * (standard_error(interval) / wanted).powi(2)).ceil()
 }
 
-/// Of the ratio's logarithm.
+/// Returns the standard error of the logarithm of the ratio.
 fn standard_error([low, high]: [f64; 2]) -> f64 {
     (high / low).ln() / 2.0 / INTERVAL
 }

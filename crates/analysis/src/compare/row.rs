@@ -1,4 +1,4 @@
-//! One row in two runs: how many times as long it takes, within which interval, and what may be said of it.
+//! Comparison of one benchmark in two runs: the ratio of the times, its interval, and the verdict.
 
 use super::power::{detectable_change, trials_for_same};
 use crate::NamedRun;
@@ -11,28 +11,28 @@ use furlong_model::{Case, Harness, Unit};
 use furlong_stats::{holm, outwards, rank_sum_chance, shift_interval, sort_by, tidy};
 use serde::Serialize;
 
-/// The chance of a false alarm in all rows of two runs together.
+/// Probability of a false alarm in all benchmarks of two runs together.
 const ALPHA: f64 = 0.05;
 
-/// What became of a row, the worst first.
+/// Change of a benchmark. The worst comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// It takes longer: the test says so, and all of the interval is above the margin.
+    /// Slower: the test is significant, and the whole interval is above the margin.
     Worse,
-    /// It takes less time: the test says so, and all of the interval is below the margin.
+    /// Faster: the test is significant, and the whole interval is below the margin.
     Better,
-    /// None of the others can be said.
+    /// No other verdict is possible.
     Inconclusive,
-    /// It takes as long: all of the interval is within the margin, or both are the very same trials.
+    /// Equal: the whole interval is within the margin, or both runs contain identical trials.
     Same,
 }
 
 impl Change {
-    /// All of them, in the order of tables.
+    /// All changes, in the order of tables.
     pub const ALL: [Change; 4] = [Change::Worse, Change::Better, Change::Inconclusive, Change::Same];
 
-    /// The name in records.
+    /// Returns the name in records.
     pub const fn name(self) -> &'static str {
         match self {
             Change::Worse => "worse",
@@ -43,78 +43,78 @@ impl Change {
     }
 }
 
-/// A row that two runs have.
+/// Benchmark that two runs have.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedRow {
     /// The run that is compared with the baseline.
     pub run: String,
-    /// What was measured.
+    /// Case of the benchmark.
     #[serde(flatten)]
     pub case: Case,
-    /// What became of it.
+    /// Verdict on the change.
     pub verdict: Change,
-    /// How many times as long as in the baseline it takes, by the medians. Above 1 is slower.
+    /// Ratio of the medians to the baseline. Above 1 is slower.
     pub ratio: f64,
-    /// The 95 % interval of the factor between the trials of the two runs, widened by what the clock resolves and to
-    /// hold `ratio`; `None` where there are too few trials for one.
+    /// 95 % interval of the factor between the trials of the two runs. It is widened by the resolution of the clock and so
+    /// that it contains `ratio`. `None` if there are too few trials.
     pub ci95: Option<[f64; 2]>,
-    /// How often chance alone would part two such runs of this row as far (rank-sum test); `None` for the very same
-    /// trials, or too few.
+    /// P-value of the rank-sum test between the trials of the two runs; `None` for identical or too few trials.
     pub p: Option<f64>,
-    /// The same, corrected for the number of rows (Holm).
+    /// P-value corrected for the number of benchmarks (Holm).
     pub p_adjusted: Option<f64>,
-    /// What one exchange is.
+    /// Unit of one exchange.
     pub unit: Unit,
-    /// The median of one exchange in the baseline, in nanoseconds.
+    /// Median of one exchange in the baseline, in nanoseconds.
     pub baseline_ns: f64,
-    /// The median in the other run, in nanoseconds.
+    /// Median in the other run, in nanoseconds.
     pub new_ns: f64,
     /// Measured trials in the baseline.
     pub baseline_trials: usize,
     /// Measured trials in the other run.
     pub new_trials: usize,
-    /// Whether, in one of the runs, trials drift or fall into groups, or two kinds of exchanges part the median: then
-    /// the interval may be too narrow.
+    /// Whether trials of one of the runs drift or form groups, or the median is between two kinds of exchanges. The
+    /// interval may then be too narrow.
     pub doubtful: bool,
-    /// Whether both runs hold the very same trials, as copies of one run do.
+    /// Whether both runs contain identical trials, as copies of one run do.
     pub identical: bool,
-    /// The least change, as a share, that would have read worse in 80 of 100 such comparisons; `None` without an interval.
+    /// Smallest change, as a share, that would read worse in 80 of 100 such comparisons; `None` without an interval.
     pub detectable_change: Option<f64>,
     /// Trials in each run with which 80 of 100 pairs of equal runs would read the same; `None` without an interval.
     pub trials_for_same: Option<f64>,
-    /// Why it is inconclusive; `None` for any other verdict.
+    /// Reason for an inconclusive verdict; `None` for any other verdict.
     #[serde(rename = "reason_data")]
     pub reason: Option<Inconclusive>,
 }
 
-/// Why of a row it cannot be said what became of it.
+/// Reason for an inconclusive verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Inconclusive {
     /// The machine was unreliable.
     Unreliable {
-        /// During these runs.
+        /// Runs on an unreliable machine.
         during: Vec<String>,
     },
     /// There are too few trials for an interval.
     TooFewTrials {
-        /// In the baseline.
+        /// Trials in the baseline.
         baseline: usize,
-        /// In the other run.
+        /// Trials in the other run.
         new: usize,
     },
-    /// It is beyond the margin by itself, and not surely so among so many.
+    /// The interval is beyond the margin, but the test is not significant after the correction for the number of
+    /// benchmarks.
     NotSure {
-        /// Rows that were tested.
+        /// Number of tested benchmarks.
         tested: usize,
     },
-    /// It changed, by more than the margin or by less.
+    /// The test is significant, but the interval contains a limit of the margin.
     Changed,
-    /// The interval reaches beyond the margin.
+    /// The interval contains a limit of the margin, and the test is not significant.
     Wide,
 }
 
-/// The rows that both have, the worse first, then by ratio.
+/// Returns the benchmarks that both runs have: the worse first, then by ratio.
 pub(super) fn compare_rows(baseline: NamedRun, new: NamedRun, margin: f64) -> Vec<ComparedRow> {
     let of_case = |case: &Case| new.run.summary.rows.iter().find(|row| row.case == *case);
     let pairs = baseline.run.summary.rows.iter().filter_map(|row| Some((row, of_case(&row.case)?)));
@@ -145,19 +145,19 @@ pub(super) fn compare_rows(baseline: NamedRun, new: NamedRun, margin: f64) -> Ve
     rows
 }
 
-/// All but the verdict, which takes all rows.
+/// Returns the comparison without the verdict, which depends on all benchmarks.
 fn figures(baseline: NamedRun, new: NamedRun, old_row: &Row, new_row: &Row) -> ComparedRow {
     let case = &old_row.case;
     let logarithms =
         |side: NamedRun| -> Vec<f64> { side.run.medians_ns(case).into_iter().map(logarithm).collect() };
     let identical = are_identical(baseline, new, case);
     let (old, newer) = (logarithms(baseline), logarithms(new));
-    // As for ranks: what two medians must differ by to differ at all.
+    // Medians must differ by more than the resolution, as in the ranking.
     let widening = resolved(old_row, &baseline.run.records.header.harness)
         .max(resolved(new_row, &new.run.records.header.harness));
     let ratio = new_row.exchange.ns.p50 / old_row.exchange.ns.p50.max(LEAST_NS);
     let interval = shift_interval(&old, &newer).map(|[low, high]| {
-        // Where the runs differ in more than a factor, the ratio of the medians may lie outside.
+        // If the runs differ by more than a factor, the ratio of the medians may be outside the interval.
         [(low - widening).exp().min(ratio), (high + widening).exp().max(ratio)]
     });
     let (ratio, interval) = if identical { (1.0, Some([1.0, 1.0])) } else { (ratio, interval) };
@@ -182,17 +182,17 @@ fn figures(baseline: NamedRun, new: NamedRun, old_row: &Row, new_row: &Row) -> C
     }
 }
 
-/// What the row's median may be off by since time is read in steps, as a logarithm.
+/// Returns the uncertainty of the median due to the resolution of the clock, as a logarithm.
 fn resolved(row: &Row, harness: &Harness) -> f64 {
     (resolution_ns(row, harness) / row.exchange.ns.p50.max(LEAST_NS)).ln_1p()
 }
 
-/// Whether both runs have the same measured trials of the case, figure for figure: chance does not do that.
+/// Whether both runs have the same measured trials of the case. Identical figures do not occur by chance.
 fn are_identical(baseline: NamedRun, new: NamedRun, case: &Case) -> bool {
     baseline.run.measured(case).eq(new.run.measured(case))
 }
 
-/// What the interval of a ratio says by itself. The margin is of times, both ways.
+/// Returns the verdict by the interval of a ratio alone. The margin is a factor in both directions.
 pub(crate) fn by_margin([low, high]: [f64; 2], margin: f64) -> Change {
     let limit = 1.0 + margin;
     match () {
@@ -203,7 +203,7 @@ pub(crate) fn by_margin([low, high]: [f64; 2], margin: f64) -> Change {
     }
 }
 
-/// The verdict, or why there is none. `tested` is how many rows the test was corrected for.
+/// Returns the verdict, or the reason against one. `tested` is the number of benchmarks in the correction of the test.
 fn judge(row: &ComparedRow, margin: f64, tested: usize, unreliable: &[&str]) -> Result<Change, Inconclusive> {
     if row.identical {
         return Ok(Change::Same);

@@ -1,4 +1,4 @@
-//! How often a comparison is wrong, and how often it finds what is there, on runs drawn by chance from known rows.
+//! Simulation of comparisons with known benchmarks: how often they are wrong, and how often they find a true difference.
 
 use super::{Change, Comparison};
 use crate::Run;
@@ -10,14 +10,14 @@ use crate::fixture::{
 use fastrand::Rng;
 use furlong_stats::{holm, rank_sum_chance, shift_interval};
 
-/// Rows of a run.
+/// Benchmarks of a run.
 const ROWS: usize = 20;
-/// What every one of them takes, in nanoseconds.
+/// Nanoseconds of each benchmark.
 const NS: f64 = 50_000.0;
 /// Comparisons of each simulation.
 const COMPARISONS: usize = 50;
 
-/// A run in which row 0 takes `slower` times as long as all others, with a spread of ±3 % between 15 trials.
+/// Draws a run in which benchmark 0 is `slower` times as slow as the others, with a spread of ±3 % between 15 trials.
 fn drawn(slower: f64, maker: &mut TrialBuilder, random: &mut Rng) -> Run {
     let mut records: Vec<_> = beginning().into();
     for at in 0..ROWS {
@@ -28,7 +28,7 @@ fn drawn(slower: f64, maker: &mut TrialBuilder, random: &mut Rng) -> Run {
     Run::from_records(records).unwrap()
 }
 
-/// So many comparisons of two runs, row 0 of the second being `slower`.
+/// Returns [`COMPARISONS`] comparisons of two runs. Benchmark 0 of the second run is `slower` times as slow.
 fn comparisons(slower: f64, seed: u64) -> Vec<Comparison> {
     let (mut maker, mut random) = (TrialBuilder::default(), Rng::with_seed(seed));
     let pair = |_| {
@@ -73,8 +73,8 @@ fn a_row_that_takes_10_percent_longer_is_found_in_at_least_95_percent() {
     assert!(found * 20 >= COMPARISONS * 19 && others * 20 <= COMPARISONS, "{found} found, {others} others");
 }
 
-/// Of 400 comparisons of 20 rows that are all the same, in how many percent the corrected test alone calls any of them
-/// different: what is left when the margin does not help, as where trials spread widely.
+/// Returns the percentage of 400 comparisons of 20 equal benchmarks in which the corrected test alone finds a difference.
+/// The test is alone if the margin does not help, for example if trials have a wide spread.
 fn alarms_percent(source: Source, counts: [usize; 2]) -> f64 {
     let mut random = Rng::with_seed(3);
     let alarm = |_: &u32| {
@@ -101,7 +101,7 @@ fn no_distribution_raises_more_alarms() {
 
 #[test]
 fn rows_that_changed_by_the_margin_are_seldom_called_worse() {
-    // At the edge: a row whose true change is the margin itself is called worse once in 40 at most.
+    // At the limit, a benchmark that changed exactly by the margin reads worse in at most 1 of 40.
     let mut random = Rng::with_seed(4);
     let beyond = |_: &u32| {
         let draw = |median: f64, random: &mut Rng| -> Vec<f64> {
@@ -115,7 +115,7 @@ fn rows_that_changed_by_the_margin_are_seldom_called_worse() {
     assert!(share <= 0.035, "{share}");
 }
 
-/// Run where slow tests are asked for.
+/// Tests that run only if slow tests are requested.
 mod slow {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! What comparisons say of runs whose rows are known.
+//! Tests of comparisons between runs with known benchmarks.
 
 use super::*;
 use crate::fixture::{
@@ -18,7 +18,7 @@ fn steady(rows: &[(Case, f64)]) -> Run {
     TrialBuilder::default().run(rows, &STEADY)
 }
 
-/// Two rows, of which the first is so many times as slow as in the baseline.
+/// Compares a run in which the first of two benchmarks is `times` as slow as in the baseline.
 fn slowed(times: f64) -> Comparison {
     let rows = |times: f64| steady(&[(numbered(0), NS * times), (numbered(1), NS)]);
     against(&rows(1.0), &rows(times))
@@ -35,7 +35,7 @@ fn row<'a>(comparison: &'a Comparison, mechanism: &str) -> &'a ComparedRow {
 #[test]
 fn a_slower_row_is_worse_and_comes_first() {
     let comparison = slowed(1.3);
-    // The other row has the same trials; only its name could tell that it was measured again.
+    // The other benchmark has identical trials. Only its name could show that it was measured again.
     assert_eq!(verdicts(&comparison), [("mechanism-0", Change::Worse), ("mechanism-1", Change::Same)]);
     let slow = row(&comparison, "mechanism-0");
     let [low, high] = slow.ci95.unwrap();
@@ -48,7 +48,7 @@ fn a_slower_row_is_worse_and_comes_first() {
 #[test]
 fn a_faster_row_is_better_by_the_same_margin() {
     assert_eq!(verdicts(&slowed(1.0 / 1.3))[0], ("mechanism-0", Change::Better));
-    // The margin is of times, both ways: what is 1.06 times as long one way is as much shorter the other way.
+    // The margin is a factor in both directions, so a slowdown by 1.06 and its inverse get the same treatment.
     for times in [1.075, 1.03] {
         let [there, back] = [times, 1.0 / times].map(|times| row(&slowed(times), "mechanism-0").verdict);
         let mirrored = match there {
@@ -85,7 +85,7 @@ fn wide_rows_are_inconclusive_but_never_against_themselves() {
 
 #[test]
 fn medians_that_jump_between_two_groups_are_no_regression() {
-    // One trial more in the upper group moves the median by half, and tells nothing.
+    // One more trial in the upper group moves the median by half, without meaning.
     let (low, high) = ([1.0, 1.01, 0.99, 1.02], [1.5, 1.51, 1.49, 1.52]);
     let rows = [(numbered(0), NS)];
     let mut maker = TrialBuilder::default();
@@ -122,7 +122,7 @@ fn many_rows_need_more_evidence_than_one() {
             (0..rows).map(|at| (numbered(at), if at == 0 { NS * times } else { NS })).collect::<Vec<_>>()
         };
         let mut maker = TrialBuilder::default();
-        // The others are measured again, a little apart.
+        // The other benchmarks are measured again, with slightly different times.
         let old = maker.run(&of(1.0), &STEADY[..4]);
         let new = maker.run(&of(1.3), &STEADY[..4].iter().map(|factor| factor * 1.001).collect::<Vec<_>>());
         against(&old, &new)
@@ -134,7 +134,7 @@ fn many_rows_need_more_evidence_than_one() {
     assert_eq!(row.reason, Some(Inconclusive::NotSure { tested: 10 }));
 }
 
-/// A run on a machine whose core-to-core time is this, then that.
+/// Returns a run on a machine with the first core-to-core time and then the second.
 fn restless(times_ns: [f64; 2]) -> Run {
     let mut run = steady(&[(numbered(0), NS * 1.3)]);
     run.noise = times_ns.map(|ns| fixture::quiet(0, ns)).into();
@@ -151,7 +151,7 @@ fn an_unreliable_machine_tells_nothing() {
     assert_eq!(comparison.rows[0].reason, Some(unreliable));
     let moved = Disturbance::CoreMoved { min_ns: 100.0, max_ns: 400.0 };
     assert_eq!(comparison.runs[1].run.noise.reasons, [moved]);
-    // But what is the very same is the same.
+    // But identical trials are equal.
     let run = restless([100.0, 400.0]);
     assert_eq!(against(&run, &run).rows[0].verdict, Change::Same);
 }
@@ -271,7 +271,7 @@ fn differences_of_conditions_are_listed_if_both_runs_recorded_them() {
     assert_eq!(said(None, plain()), ["process conditions: unknown -> recorded"]);
 }
 
-/// A run with costs and counts in which each wake-up takes so much longer.
+/// Returns a run with costs and counts, in which each wake-up takes `longer` more nanoseconds.
 fn with_wake_ups(longer: f64) -> Run {
     let made = RunBuilder::with_references().row(&SMALL_PIPE, &EVERYWHERE).run();
     let mut maker = TrialBuilder::default();
@@ -319,7 +319,7 @@ fn a_cost_that_accounts_for_a_change_is_named_with_its_figures() {
 #[test]
 fn nothing_is_explained_without_figures() {
     assert_eq!(slowed(1.3).causes, []);
-    // A row that spins across cores has at least one core-to-core round trip in it.
+    // A benchmark that busy-waits across cores contains at least one core-to-core round trip.
     let case = SPINNER.case(Placement::OtherCore);
     let at = |ns: f64, core_to_core: f64| {
         let mut run = steady(&[(case.clone(), ns)]);

@@ -1,30 +1,30 @@
-//! What the rows of a run say together: what those that are too wide could have shown, and that nearly all moved the same
-//! way, which no single mechanism makes them do.
+//! Statements about all benchmarks of a run: the power of those with wide intervals, and a common change of nearly all. A
+//! single mechanism is not the reason for a common change.
 
 use super::row::{Change, ComparedRow, Inconclusive};
 use furlong_stats::{median, tidy};
 use serde::Serialize;
 
-/// Fewest rows that can move together.
+/// Minimum number of benchmarks for a common change.
 const FEWEST: usize = 5;
-/// The part of all rows that moved the same way, if they moved together.
+/// Minimum share of the benchmarks that moved in the same direction.
 const MOST: f64 = 0.8;
 
-/// More trials than anybody makes.
+/// Maximum number of trials that is worth recommending.
 const MOST_TRIALS: f64 = 300.0;
 
-/// What the rows of a run could have shown whose intervals are too wide: the median of those rows.
+/// Power of the benchmarks whose intervals are too wide: the median over those benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Power {
-    /// The least change, as a share, that would have read worse in 80 of 100 such comparisons.
+    /// Smallest change, as a share, that would read worse in 80 of 100 such comparisons.
     pub detectable_change: f64,
-    /// Trials a run with which runs without a change would read the same; `None` where no number of trials will do.
+    /// Trials per run with which runs without a change would read the same; `None` if no number of trials suffices.
     pub trials_for_same: Option<f64>,
 }
 
 impl Power {
-    /// Returns the power of the rows that a run shares with the baseline. Returns `None` unless a row of a reliable machine is
-    /// inconclusive because its interval is too wide.
+    /// Computes the power of the common benchmarks of a run and the baseline. Returns `None` unless a benchmark on a
+    /// reliable machine is inconclusive because its interval is too wide.
     pub(super) fn of(rows: &[ComparedRow]) -> Option<Self> {
         let is_wide = |row: &&ComparedRow| {
             let most = row.baseline_trials.max(row.new_trials) as f64;
@@ -44,19 +44,19 @@ impl Power {
     }
 }
 
-/// Nearly all rows of a run moved the same way.
+/// Common change of nearly all benchmarks of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Together {
-    /// How many did.
+    /// Number of benchmarks that moved.
     pub moved: usize,
-    /// How many there are.
+    /// Number of benchmarks.
     pub rows: usize,
-    /// How many times as long all take, in the median.
+    /// Median ratio of all benchmarks.
     pub ratio: f64,
 }
 
 impl Together {
-    /// Of the rows that a run shares with the baseline; `None` where they did not move together.
+    /// Computes it from the common benchmarks of a run and the baseline; `None` without a common change.
     pub(super) fn of(rows: &[ComparedRow], margin: f64) -> Option<Self> {
         let ratios: Vec<f64> = rows.iter().map(|row| row.ratio).collect();
         let middle = median(&ratios).filter(|_| rows.len() >= FEWEST)?;

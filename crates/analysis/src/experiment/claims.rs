@@ -1,10 +1,10 @@
-//! `[[claim]]`: what was concluded, in a form that can be tested.
+//! `[[claim]]`: the conclusions of an experiment, in a form that can be tested.
 
 use super::{ExperimentError, place::Source, rows::listed_size, schema, table::Text};
 use furlong_model::{Claim, ExperimentRow, Measure, Statement};
 use toml::Spanned;
 
-/// How far two rows may be apart that are said to be alike, unless the file says otherwise.
+/// Default limit of the ratio between two benchmarks that a claim calls alike.
 const WITHIN: f64 = 1.1;
 
 pub(super) fn check(
@@ -21,7 +21,7 @@ pub(super) fn check(
     read.iter().map(claim).collect()
 }
 
-/// What a claim may refer to.
+/// Names that a claim may refer to.
 struct Context<'a> {
     source: &'a Source<'a>,
     rows: &'a [ExperimentRow],
@@ -70,7 +70,7 @@ impl Context<'_> {
         Ok(statement)
     }
 
-    /// Keys of another statement would be ignored, and whoever wrote them would not know.
+    /// Rejects keys of other statements. They would be ignored without a notice to the author.
     fn belongs(&self, claim: &schema::Claim, statement: &Statement) -> Result<(), ExperimentError> {
         let faster = matches!(statement, Statement::Faster { .. });
         let alike = matches!(statement, Statement::Alike { .. });
@@ -104,7 +104,7 @@ impl Context<'_> {
         Err(self.source.wrong(name, reason))
     }
 
-    /// A row that has published figures to be compared with.
+    /// Checks that the benchmark exists and has published figures.
     fn published(&self, name: &Text) -> Result<String, ExperimentError> {
         let row = self.row(name)?;
         let has_figures = |other: &ExperimentRow| other.name == row && !other.published.is_empty();

@@ -1,13 +1,13 @@
-//! What is wrong with an experiment's file.
+//! Errors in the file of an experiment.
 
-/// What is wrong with an experiment's file, and where.
+/// Error in the file of an experiment, with its line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {reason}")]
 pub struct ExperimentError {
-    /// The file's name, as it was given.
+    /// Name of the file as it was given.
     pub file: String,
-    /// The line, counted from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong with it, and what would be right.
+    /// Description of the error and of valid input.
     pub reason: String,
 }

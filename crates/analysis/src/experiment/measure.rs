@@ -1,4 +1,4 @@
-//! `[measure]`: how all rows are measured.
+//! `[measure]`: the measurement of all benchmarks.
 
 use super::{ExperimentError, place::Source, schema, table::Text};
 use furlong_model::{
@@ -7,11 +7,11 @@ use furlong_model::{
 };
 use toml::{Spanned, Value};
 
-/// What is measured unless the file says otherwise.
+/// Default number of trials.
 const TRIALS: u32 = 10;
-/// Most exchanges of one trial or of a published figure.
+/// Maximum number of exchanges in a trial or in a published figure.
 const MOST_EXCHANGES: i64 = 1_000_000_000;
-/// The kind of experiment that exchanges nothing.
+/// Kind of experiment without exchanges.
 const HANDOVER: &str = "handover";
 
 pub(super) fn check(source: &Source, read: &Spanned<schema::Measure>) -> Result<Measure, ExperimentError> {
@@ -34,7 +34,7 @@ pub(super) fn check(source: &Source, read: &Spanned<schema::Measure>) -> Result<
     })
 }
 
-/// A figure that this kind of work has.
+/// Checks that this kind of work has the figure.
 pub(super) fn figure(source: &Source, name: &Text, work: &Work) -> Result<Figure, ExperimentError> {
     let has = |figure: &Figure| match work {
         Work::Exchange(_) => figure.is_of_exchanges(),
@@ -114,7 +114,7 @@ fn exchange(source: &Source, read: &Spanned<schema::Measure>) -> Result<Work, Ex
     Ok(Work::Exchange(ExchangeWork { pattern, request, count, per_trial: per_trial.unwrap_or(count) }))
 }
 
-/// A number of exchanges, or bytes as text.
+/// Reads a number of exchanges, or a size as text.
 fn amount_of(source: &Source, value: &Spanned<Value>) -> Result<Amount, ExperimentError> {
     let amount = match value.get_ref() {
         Value::Integer(count) if (1..=MOST_EXCHANGES).contains(count) => {

@@ -1,7 +1,7 @@
-//! Experiments as files: read, checked, and refused with the line that is wrong and what would be right.
+//! Experiments as files. The reader checks them and reports an error with its line and with valid input.
 //!
-//! `docs/experiments.md` documents the keys. The five published comparisons come with furlong and go through the
-//! same reader as a file of the user's own.
+//! `docs/experiments.md` documents the keys. The five published comparisons are part of furlong. They use the same reader
+//! as a file of the user.
 
 mod claims;
 mod error;
@@ -19,24 +19,24 @@ use furlong_model::Experiment;
 use place::Source;
 use table::{Read, Table};
 
-/// Longest file, in bytes: the largest of the five takes 8 KiB.
+/// Maximum size of a file, in bytes. The largest of the five has 8 KiB.
 const LONGEST_FILE: usize = 1 << 20;
 
 /// Reads an experiment from the text of a file.
 ///
-/// Rows are checked for their form alone: which mechanisms there are, only a run knows. What a file says of Windows is
-/// checked everywhere.
+/// It checks only the form of benchmarks, because only a run knows the available mechanisms. Keys for Windows are checked
+/// on every system.
 ///
 /// # Errors
-/// Text that is no TOML, unknown keys, values out of range, and names that refer to nothing. `file` is the name that
-/// errors bear.
+/// Returns an error for invalid TOML, unknown keys, values out of range, and names that refer to nothing. Errors contain
+/// `file` as the name of the file.
 pub fn read_experiment(text: &str, file: &str) -> Result<Experiment, ExperimentError> {
     let [elsewhere, on_windows] = [false, true].map(|windows| read(text, file, windows));
     let (elsewhere, on_windows) = (elsewhere?, on_windows?);
     Ok(if cfg!(windows) { on_windows } else { elsewhere })
 }
 
-/// Reads it as it is for Windows, or for other systems.
+/// Reads the experiment for Windows or for other systems.
 fn read(text: &str, file: &str, windows: bool) -> Result<Experiment, ExperimentError> {
     let source = Source::new(text, file);
     if text.len() > LONGEST_FILE {

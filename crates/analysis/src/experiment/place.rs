@@ -1,4 +1,4 @@
-//! Values of a file with their lines, and the checks that every part of it shares.
+//! Values of a file with their lines, and checks for every part of a file.
 
 use super::{ExperimentError, table::Text};
 use crate::text::plain;
@@ -6,51 +6,51 @@ use furlong_model::ByteSize;
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 use toml::Spanned;
 
-/// Longest text, in characters: as much as a table prints of a record.
+/// Maximum length of a text, in characters, which is what a table prints of a record.
 const LONGEST_TEXT: usize = 300;
-/// Longest name of an experiment, row or start, in characters.
+/// Maximum length of the name of an experiment, benchmark or start, in characters.
 const LONGEST_NAME: usize = 40;
 
-/// A file that is being read.
+/// File that is being read.
 pub(super) struct Source<'a> {
     text: &'a str,
     file: &'a str,
 }
 
 impl<'a> Source<'a> {
-    /// The text of the file that bears this name.
+    /// Creates the source from the text of a file and its name.
     pub(super) fn new(text: &'a str, file: &'a str) -> Self {
         Source { text, file }
     }
 
-    /// What is wrong at this byte of the text.
+    /// Creates an error at this byte of the text.
     pub(super) fn error(&self, at: usize, reason: impl Display) -> ExperimentError {
         let before = self.text.as_bytes().iter().take(at);
         let line = 1 + before.filter(|byte| **byte == b'\n').count();
         ExperimentError { file: plain(self.file), line, reason: plain(&reason.to_string()) }
     }
 
-    /// What is wrong with this value.
+    /// Creates an error for this value.
     pub(super) fn wrong<T>(&self, value: &Spanned<T>, reason: impl Display) -> ExperimentError {
         self.error(value.span().start, reason)
     }
 
-    /// Text that says something.
+    /// Checks a text.
     pub(super) fn text(&self, text: &Text) -> Result<String, ExperimentError> {
         self.bounded(text, LONGEST_TEXT)
     }
 
-    /// The same where it may be left out.
+    /// Checks a text that may be missing.
     pub(super) fn optional_text(&self, text: Option<&Text>) -> Result<Option<String>, ExperimentError> {
         text.map(|text| self.text(text)).transpose()
     }
 
-    /// What a row is called.
+    /// Checks the name of a benchmark.
     pub(super) fn name(&self, name: &Text) -> Result<String, ExperimentError> {
         self.bounded(name, LONGEST_NAME)
     }
 
-    /// What an experiment is called: it has to be typed.
+    /// Checks the name of an experiment, which users type.
     pub(super) fn identifier(&self, name: &Text) -> Result<String, ExperimentError> {
         let typed = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
         if name.get_ref().chars().all(typed) && name.get_ref().starts_with(|first: char| first != '-') {
@@ -71,12 +71,12 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A word that stands for something.
+    /// Parses a keyword.
     pub(super) fn parsed<T: FromStr<Err: Display>>(&self, word: &Text) -> Result<T, ExperimentError> {
         word.get_ref().parse().map_err(|error| self.wrong(word, error))
     }
 
-    /// A size of at least one byte.
+    /// Parses a size of at least one byte.
     pub(super) fn size(&self, size: &Text) -> Result<usize, ExperimentError> {
         match self.parsed::<ByteSize>(size)? {
             ByteSize(0) => Err(self.wrong(size, "a size of 0 bytes carries nothing: write 1 or more")),
@@ -84,7 +84,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A whole number within bounds.
+    /// Checks a whole number within bounds.
     pub(super) fn whole<T: TryFrom<i64>>(
         &self,
         value: &Spanned<i64>,
@@ -101,7 +101,7 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// A number within bounds.
+    /// Checks a number within bounds.
     pub(super) fn real(
         &self,
         value: &Spanned<f64>,

@@ -1,4 +1,4 @@
-//! `[[row]]` and `[[start]]`: what is compared, with its published figures.
+//! `[[row]]` and `[[start]]`: the compared benchmarks, with their published figures.
 
 use super::{ExperimentError, measure, place::Source, schema, table::Text};
 use furlong_model::{
@@ -7,11 +7,11 @@ use furlong_model::{
 use std::collections::BTreeMap;
 use toml::{Spanned, Value};
 
-/// Most rows of an experiment.
+/// Maximum number of benchmarks in an experiment.
 const MOST_ROWS: usize = 200;
 /// Largest published figure.
 const LARGEST: f64 = 1e15;
-/// The one key among a row's figures that is none.
+/// The only key among the figures of a benchmark that is not a figure.
 const SIZE: &str = "size";
 
 pub(super) fn check(
@@ -108,7 +108,7 @@ fn exchanged(source: &Source, row: &Text, subsystem: Option<&Text>) -> Result<Ta
     Ok(Target::Row { mechanism, wait, subsystem })
 }
 
-/// The published figures of one size. Where there is one size only, it need not be named.
+/// Reads the published figures of one size. If the experiment has only one size, the key `size` is optional.
 fn figures(
     source: &Source,
     read: &Spanned<Vec<(Text, Spanned<Value>)>>,
@@ -141,7 +141,7 @@ fn size_of(source: &Source, value: &Spanned<Value>, sizes: &[usize]) -> Result<u
     listed_size(bytes, sizes).map_err(|reason| source.wrong(value, reason))
 }
 
-/// `bytes` if it is one of the experiment's sizes.
+/// Returns `bytes` if it is one of the experiment's sizes.
 pub(super) fn listed_size(bytes: usize, sizes: &[usize]) -> Result<usize, String> {
     if sizes.contains(&bytes) {
         return Ok(bytes);
@@ -150,7 +150,7 @@ pub(super) fn listed_size(bytes: usize, sizes: &[usize]) -> Result<usize, String
     Err(format!("{} is none of the sizes of [measure]: {}", format_bytes(bytes), known.join(", ")))
 }
 
-/// A figure that is divided by must be more than nothing.
+/// Reads a figure. A figure that is a divisor must be above zero.
 fn figure_of(
     source: &Source,
     figure: Figure,

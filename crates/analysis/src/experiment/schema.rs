@@ -1,4 +1,4 @@
-//! The keys of an experiment's file. Each value has its place, so that an error can name the line.
+//! Keys of an experiment's file. Each value has its position, so that an error contains the line.
 
 use super::table::{Read, Table, Text, Wrong, tables};
 use toml::{Spanned, Value, de::DeValue};
@@ -63,19 +63,19 @@ pub(super) struct Start {
     pub on_windows: Option<StartOnWindows>,
 }
 
-/// What is said otherwise on Windows.
+/// Keys that override `[measure]` on Windows.
 pub(super) struct MeasureOnWindows {
     pub request_by: Text,
 }
 
-/// What is measured on Windows instead.
+/// Keys that override a benchmark on Windows.
 pub(super) struct RowOnWindows {
     pub row: Text,
     pub subsystem: Option<Text>,
     pub counterpart: Option<Text>,
 }
 
-/// How processes are started on Windows instead.
+/// Keys that override the start of processes on Windows.
 pub(super) struct StartOnWindows {
     pub method: Text,
     pub counterpart: Option<Text>,
@@ -102,7 +102,7 @@ pub(super) struct Fault {
 }
 
 impl File {
-    /// Keeps the keys of one system: on Windows, those of `on_windows` replace the others.
+    /// Selects the keys of one system. On Windows, those of `on_windows` replace the others.
     pub(super) fn turn_to(&mut self, windows: bool) {
         if !windows {
             return self.row.iter_mut().for_each(|row| row.on_windows = None);

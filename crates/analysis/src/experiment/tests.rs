@@ -1,4 +1,4 @@
-//! Experiments that are read, and each mistake with the line that it is in.
+//! Tests that read experiments, and that report each mistake with its line.
 
 use super::{published, read_experiment};
 use furlong_model::{
@@ -38,12 +38,12 @@ fn read(text: &str) -> Experiment {
     read_experiment(text, "mine.toml").unwrap()
 }
 
-/// The five, by name.
+/// Returns the five published experiments.
 fn all() -> Vec<Experiment> {
     published().iter().map(|(name, text)| read_experiment(text, name).unwrap()).collect()
 }
 
-/// What is said of `MINE` with `old` replaced.
+/// Returns the error for `MINE` with `old` replaced by `new`.
 fn said(old: &str, new: &str) -> String {
     assert!(MINE.contains(old), "{old}");
     let text = MINE.replacen(old, new, 1);
@@ -332,7 +332,7 @@ fn errors_do_not_command_a_terminal() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Damaged files are read or refused, and the line that an error names is in the file.
+    /// A damaged file is read or rejected, and the line in the error exists in the file.
     #[test]
     fn no_damage_makes_the_reader_panic(
         which in 0..6_usize,

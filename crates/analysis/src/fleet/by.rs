@@ -1,23 +1,23 @@
-//! By what runs of many hosts are put together.
+//! Properties by which runs of many hosts are grouped.
 
 use serde::Serialize;
 
-/// By what runs are put together.
+/// Property by which runs are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FleetBy {
-    /// By the host: which of them stand out?
+    /// Host, to find outliers.
     Host,
-    /// By the release of the kernel: what did another one change?
+    /// Release of the kernel, to find the effect of an update.
     Kernel,
-    /// By the label that the user gave.
+    /// Label that the user gave.
     Label,
-    /// By their turn: runs that were measured alternately (A B A B), which stand in the label.
+    /// Label, for runs that were measured alternately (A B A B).
     Pairs,
 }
 
 impl FleetBy {
-    /// The name in records.
+    /// Returns the name in records.
     pub const fn name(self) -> &'static str {
         match self {
             FleetBy::Host => "host",

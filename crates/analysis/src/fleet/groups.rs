@@ -1,11 +1,13 @@
-//! Groups of runs beside each other: each against that of the oldest run, row by row.
+//! Comparison of groups of runs, benchmark by benchmark. The baseline is the group of the oldest run.
 //!
-//! Hosts that are in both groups are compared with themselves, which takes out what hosts differ in; else the medians over the
-//! hosts of the groups are compared. Intervals are corrected for all rows of all groups (Bonferroni), and a row is better or
-//! worse only if all of the ratio's interval is beyond the margin: of medians over hosts, if their intervals are so far apart.
+//! Hosts that are in both groups are compared with themselves, which removes the differences between hosts. With too few
+//! such hosts, the medians over the hosts of the groups are compared. Intervals are corrected for all benchmarks of all
+//! groups (Bonferroni). A benchmark is better or worse only if the whole interval of the ratio is beyond the margin. For
+//! medians over hosts, the interval of the ratio follows from both of their intervals.
 //!
-//! If all runs are of one host, the run is the unit: one value of each run, by the rank-sum test and its interval, as two runs
-//! are compared by their trials. Differences between runs of one side (load, heat, cores) are then in the interval.
+//! If all runs are of one host, the run is the unit. Each run has one value, and the rank-sum test and its interval compare
+//! the runs as `compare` compares trials. The interval then contains differences between runs of one side (load,
+//! temperature, cores).
 
 use super::by::FleetBy;
 use super::host::Fleet;
@@ -18,90 +20,89 @@ use furlong_stats::{
 };
 use serde::Serialize;
 
-/// The chance that a row of equal groups reads better or worse.
+/// Probability that a benchmark of equal groups reads better or worse.
 const ALPHA: f64 = 0.05;
 
-/// Runs that were put together.
+/// Group of runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FleetGroup {
-    /// The kernel or the label; `None` for runs without a label.
+    /// Kernel or label; `None` for runs without a label.
     pub name: Option<String>,
-    /// How many runs.
+    /// Number of runs.
     pub runs: usize,
-    /// Of how many hosts.
+    /// Number of hosts.
     pub hosts: usize,
-    /// Runs on an unreliable machine.
+    /// Number of runs on an unreliable machine.
     pub unreliable: usize,
-    /// Runs on a noisy machine.
+    /// Number of runs on a noisy machine.
     pub noisy: usize,
 }
 
-/// What became of a row.
+/// Change of a benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FleetChange {
-    /// The group that is compared with the first.
+    /// Group that is compared with the first.
     pub group: Option<String>,
-    /// What was measured.
+    /// Case of the benchmark.
     #[serde(flatten)]
     pub case: Case,
-    /// What one exchange is.
+    /// Unit of one exchange.
     pub unit: Unit,
-    /// What became of it.
+    /// Verdict on the change.
     pub verdict: Change,
-    /// How many times as long as in the first group it takes.
+    /// Ratio of the times to the first group.
     pub ratio: f64,
-    /// The interval of that ratio, in which all rows are with 95 %; `None` where there are too few hosts for one.
+    /// Simultaneous 95 % confidence interval of the ratio for all benchmarks; `None` with too few hosts.
     pub interval: Option<[f64; 2]>,
-    /// The median over the hosts of the first group, in nanoseconds.
+    /// Median over the hosts of the first group, in nanoseconds.
     pub baseline_ns: f64,
-    /// The median over the hosts of this one.
+    /// Median over the hosts of this group, in nanoseconds.
     pub new_ns: f64,
-    /// Hosts of the first group.
+    /// Number of hosts in the first group.
     pub baseline_hosts: usize,
-    /// Hosts of this one.
+    /// Number of hosts in this group.
     pub new_hosts: usize,
-    /// Hosts that are in both, where each was compared with itself.
+    /// Number of hosts that are in both groups, if each was compared with itself.
     pub paired_hosts: Option<usize>,
-    /// Runs of the first group and of this one, if all are of one host and the run is the unit.
+    /// Number of runs in the first group and in this one, if all are of one host and the run is the unit.
     pub runs: Option<[usize; 2]>,
-    /// How often chance alone parts such runs as far, corrected for all rows; `None` if hosts are the unit.
+    /// P-value corrected for all benchmarks; `None` if hosts are the unit.
     pub p_adjusted: Option<f64>,
-    /// Why it is inconclusive; `None` for any other verdict.
+    /// Reason for an inconclusive verdict; `None` for any other verdict.
     #[serde(rename = "reason_data")]
     pub reason: Option<FleetInconclusive>,
 }
 
-/// Why of a row it cannot be said what became of it.
+/// Reason for an inconclusive verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum FleetInconclusive {
-    /// Too few hosts for an interval that holds for so many rows.
+    /// There are too few hosts for an interval after the correction for the number of benchmarks.
     TooFewHosts {
-        /// So many are needed, in both groups.
+        /// Required number of hosts in both groups.
         needed: usize,
     },
-    /// Too few runs of one host for an interval, or for a verdict on one of that many rows.
+    /// There are too few runs of one host for an interval or, after the correction, for a verdict.
     TooFewRuns {
-        /// Number that is needed in both groups.
+        /// Required number of runs in both groups.
         needed: usize,
     },
-    /// The machine was unreliable during more than half of the runs of one group and not of the other, so the load may be the
-    /// difference.
+    /// The machine was unreliable during more than half of the runs of only one group, so the load may be the difference.
     Unreliable {
-        /// Numbers of unreliable runs of the first group and of this group.
+        /// Numbers of unreliable runs in the first group and in this group.
         runs: [usize; 2],
     },
-    /// The interval reaches beyond the margin, or only just into it.
+    /// The interval contains a limit of the margin.
     Wide,
 }
 
-/// The groups, that of the oldest run first, and the rows of each but the first.
+/// Returns the groups, that of the oldest run first, and the changes of all groups except the first.
 pub(super) fn compare_groups(
     runs: &[FleetRun],
     by: FleetBy,
     margin: f64,
 ) -> (Vec<FleetGroup>, Vec<FleetChange>) {
-    // Runs come in the order in which they were measured.
+    // The runs are in the order in which they were measured.
     let mut members: Vec<(Option<&str>, Vec<&FleetRun>)> = Vec::new();
     for run in runs {
         let name = match by {
@@ -146,7 +147,7 @@ fn of_level(runs: &[&FleetRun], level: Level) -> usize {
     runs.iter().filter(|run| run.level == level).count()
 }
 
-/// Sorts by group, the worse rows first.
+/// Sorts by group, with the worse benchmarks first.
 fn in_order(changes: &mut [(usize, FleetChange)]) {
     sort_by(changes, |(at, a), (other, b)| {
         at.cmp(other)
@@ -156,7 +157,7 @@ fn in_order(changes: &mut [(usize, FleetChange)]) {
     });
 }
 
-/// The rows of each group of runs of one host against the first group: one value of each run.
+/// Compares each group of runs of one host with the first group. Each run has one value.
 fn of_one_host(members: &[(Option<&str>, Vec<&FleetRun>)], margin: f64) -> Vec<FleetChange> {
     let Some(((_, baseline), others)) = members.split_first() else { return Vec::new() };
     let values = |runs: &[&FleetRun], case: &Case| -> Vec<f64> {
@@ -172,7 +173,7 @@ fn of_one_host(members: &[(Option<&str>, Vec<&FleetRun>)], margin: f64) -> Vec<F
             let (then, now) = (values(baseline, case), values(runs, case));
             let (Some(before), Some(after)) = (median(&then), median(&now)) else { continue };
             let longer = after - before;
-            // The ratio of the medians may lie outside if the groups differ in more than a factor.
+            // The ratio of the medians may be outside the interval if the groups differ by more than a factor.
             let interval = shift_interval(&then, &now).map(|[low, high]| [low.min(longer), high.max(longer)]);
             let change = FleetChange {
                 group: group.map(str::to_owned),
@@ -213,9 +214,9 @@ fn of_one_host(members: &[(Option<&str>, Vec<&FleetRun>)], margin: f64) -> Vec<F
     changes.into_iter().map(|(_, change)| change).collect()
 }
 
-/// Returns the number of runs in each group with which the rank-sum test can find a difference in one of that many rows.
+/// Returns the number of runs in each group with which the rank-sum test can find a difference in one of `rows` benchmarks.
 fn runs_needed(rows: usize) -> usize {
-    // The smallest chance with n and n runs is 2 in as many ways as n of 2 n can be chosen.
+    // The smallest p-value with n and n runs is 2 divided by the number of ways to choose n of 2 n.
     let smallest = |runs: usize| (1..=runs).fold(2.0, |chance, at| chance * at as f64 / (runs + at) as f64);
     (4..100).find(|runs| smallest(*runs) * rows.max(1) as f64 <= ALPHA).unwrap_or(100)
 }
@@ -230,7 +231,7 @@ fn verdict_of_runs(change: &FleetChange, margin: f64, needed: usize) -> Result<C
     }
 }
 
-/// A row of two groups: the logarithms of its times by host.
+/// Benchmark of two groups, with the logarithms of its times by host.
 struct Pair<'a> {
     group: Option<&'a str>,
     case: &'a Case,
@@ -240,7 +241,7 @@ struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    /// Of the rows that both have.
+    /// Returns the benchmarks that both groups have.
     fn all(group: Option<&'a str>, baseline: &Fleet<'a>, new: &Fleet<'a>) -> Vec<Self> {
         let times = |fleet: &Fleet<'a>, number: usize| {
             fleet.row(number).map(|(host, ns)| (fleet.hosts[host].name, ns.ln())).collect()
@@ -253,7 +254,7 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// What verdicts rest on.
+/// Parameters of the verdicts.
 struct Asked {
     margin: f64,
     tested: usize,
@@ -264,7 +265,7 @@ impl Asked {
         1.0 - ALPHA / self.tested.max(1) as f64
     }
 
-    /// Hosts of which the whole range covers the median so surely.
+    /// Returns the number of hosts whose range covers the median at this confidence level.
     fn needed(&self) -> usize {
         (1.0 - (1.0 - self.confidence()).log2()).ceil().max(3.0) as usize
     }

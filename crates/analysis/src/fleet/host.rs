@@ -1,36 +1,36 @@
-//! The hosts of a fleet, each with what all of its runs say together.
+//! Hosts of a fleet, each with the combined data of its runs.
 
 use super::run::{CostKey, FleetRun};
 use crate::{Disturbance, Level};
 use furlong_model::{Case, Unit};
 use furlong_stats::{SortedMap, median};
 
-/// All hosts.
+/// All hosts of a fleet.
 pub(super) struct Fleet<'a> {
-    /// By name.
+    /// Hosts by name.
     pub hosts: Vec<Host<'a>>,
-    /// The rows that a host has, in the order of cases.
+    /// Benchmarks of the hosts, in the order of cases.
     pub cases: Vec<(&'a Case, Unit)>,
 }
 
-/// One of them.
+/// Host of a fleet.
 pub(super) struct Host<'a> {
-    /// Its name.
+    /// Name of the host.
     pub name: &'a str,
-    /// What was known of it when it was measured last.
+    /// Latest known value of each fact.
     pub facts: SortedMap<&'a str, &'a str>,
-    /// How quiet it was in its worst run.
+    /// Noise level in its worst run.
     pub level: Level,
-    /// Why.
+    /// Disturbances in that run.
     pub disturbances: &'a [Disturbance],
-    /// The median over its runs, in nanoseconds, by the number of the row.
+    /// Median over its runs, in nanoseconds, by the number of the benchmark.
     pub rows: SortedMap<usize, f64>,
-    /// The same of what it charges.
+    /// Median over its runs of each cost, in nanoseconds.
     pub costs: SortedMap<&'a CostKey, f64>,
 }
 
 impl<'a> Fleet<'a> {
-    /// Of runs in the order in which they were measured.
+    /// Creates a fleet from runs in the order in which they were measured.
     pub fn of(runs: impl IntoIterator<Item = &'a FleetRun>) -> Self {
         let mut by_host: SortedMap<&str, Vec<&FleetRun>> = SortedMap::default();
         let mut units: SortedMap<&Case, Unit> = SortedMap::default();
@@ -45,7 +45,7 @@ impl<'a> Fleet<'a> {
         Fleet { hosts, cases }
     }
 
-    /// The hosts that have this row, by number, with its median in nanoseconds.
+    /// Returns the hosts that have this benchmark, by number, with its median in nanoseconds.
     pub fn row(&self, number: usize) -> impl Iterator<Item = (usize, f64)> {
         self.hosts.iter().enumerate().filter_map(move |(host, of)| Some((host, *of.rows.get(&number)?)))
     }

@@ -1,39 +1,39 @@
-//! Every row and every cost of every host, beside the median of the fleet.
+//! Every benchmark and every cost of every host, with the median of the fleet.
 
 use super::host::Fleet;
 use super::outliers::Outlier;
 use super::rows::FleetRow;
 use furlong_stats::{distinct, median, sort_by_key};
 
-/// Every row and every cost of every host.
+/// Every benchmark and every cost of every host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FleetMap {
-    /// The costs, by name and bytes.
+    /// Costs by name and size.
     pub costs: Vec<MappedCost>,
-    /// Those that stand out, in their order, and the others by name.
+    /// Hosts: the outliers in their order, then the others by name.
     pub hosts: Vec<MappedHost>,
 }
 
-/// What a host charges.
+/// Cost of the hosts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MappedCost {
-    /// Its name.
+    /// Name of the cost.
     pub name: String,
-    /// For how many bytes.
+    /// Size in bytes.
     pub size_bytes: Option<usize>,
-    /// The median over hosts, in nanoseconds.
+    /// Median over hosts, in nanoseconds.
     pub fleet_ns: f64,
 }
 
-/// A host.
+/// Host of the map.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MappedHost {
-    /// Its name.
+    /// Name of the host.
     pub name: String,
-    /// Whether it stands out.
+    /// Whether the host is an outlier.
     pub stands_out: bool,
-    /// How many times as long as the median over hosts each of [`FleetComparison::rows`](crate::FleetComparison::rows) takes; `None`
-    /// where it has no such row.
+    /// Ratio to the median over hosts for each of [`FleetComparison::rows`](crate::FleetComparison::rows); `None` if the
+    /// host lacks the benchmark.
     pub ratios: Vec<Option<f64>>,
     /// Each cost, in nanoseconds.
     pub costs_ns: Vec<Option<f64>>,
@@ -61,7 +61,7 @@ pub(super) fn map(fleet: &Fleet, rows: &[FleetRow], outliers: &[Outlier]) -> Fle
             costs_ns: keys.iter().map(|key| host.costs.get(*key).copied()).collect(),
         })
         .collect();
-    // Hosts are by name already.
+    // The hosts are already sorted by name.
     sort_by_key(&mut hosts, |host| place(&host.name).unwrap_or(usize::MAX));
     FleetMap { costs: costs.collect(), hosts }
 }

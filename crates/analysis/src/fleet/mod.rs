@@ -1,7 +1,7 @@
-//! Runs of many hosts compared: each row over the hosts, the hosts that stand out and why, and groups of runs beside each
-//! other. Nothing is measured.
+//! Comparison of runs of many hosts: each benchmark over the hosts, outliers with their reasons, and groups of runs. It
+//! measures nothing.
 //!
-//! Of each run no more is kept than [`FleetRun`] has, so that many can be read one after the other.
+//! Only the data in [`FleetRun`] is kept of each run, so that many runs can be read one after the other.
 
 mod by;
 mod groups;
@@ -25,35 +25,35 @@ use furlong_stats::{sort_by, tidy};
 use host::Fleet;
 use serde::Serialize;
 
-/// Version of [`FleetComparison`] as JSON; it changes when a field changes its meaning or goes.
+/// Version of [`FleetComparison`] as JSON. It changes if a field changes its meaning or is removed.
 pub const FLEET_SCHEMA: u32 = 1;
 
-/// Runs of many hosts, compared.
+/// Comparison of runs of many hosts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FleetComparison {
     /// [`FLEET_SCHEMA`].
     pub schema: u32,
-    /// By what runs are put together.
+    /// Property by which runs are grouped.
     pub by: FleetBy,
-    /// How many times as long or as short a row may take and count as the same, less 1: 0.05 is 5 %.
+    /// Largest change that counts as equal, as a factor less 1: 0.05 is 5 %.
     pub margin: f64,
-    /// Runs that were used.
+    /// Number of runs in the comparison.
     pub runs: usize,
-    /// Hosts that they are of.
+    /// Number of hosts of these runs.
     pub hosts: usize,
     /// Files that could not be used.
     pub unused: Vec<UnusedRun>,
-    /// Each row over all hosts.
+    /// Each benchmark over all hosts.
     pub rows: Vec<FleetRow>,
-    /// By host: those that stand out, those with the most rows first.
+    /// Outliers if runs are grouped by host, those with the most benchmarks first.
     pub outliers: Vec<Outlier>,
-    /// By kernel or label: the groups, that of the oldest run first.
+    /// Groups if runs are grouped by kernel or label, that of the oldest run first.
     pub groups: Vec<FleetGroup>,
-    /// What became of each row in each group but the first: by group, the worse first.
+    /// Change of each benchmark in all groups except the first: by group, the worse first.
     pub changes: Vec<FleetChange>,
 }
 
-/// Compares the runs that are of the platform of most of them. `margin` is a share: 0.05 is 5 %.
+/// Compares the runs of the most frequent platform. `margin` is a share: 0.05 is 5 %.
 pub fn compare_fleet(
     runs: Vec<FleetRun>,
     unused: Vec<UnusedRun>,
@@ -63,7 +63,7 @@ pub fn compare_fleet(
     compare_and_map_fleet(runs, unused, by, margin).0
 }
 
-/// The same, and all that each host has.
+/// Compares runs like [`compare_fleet`], and also returns all data of each host.
 pub fn compare_and_map_fleet(
     runs: Vec<FleetRun>,
     mut unused: Vec<UnusedRun>,

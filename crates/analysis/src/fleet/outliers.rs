@@ -1,8 +1,9 @@
-//! Hosts that stand out: rows that take far longer or shorter there than chance among the hosts explains.
+//! Hosts that are outliers, because benchmarks take far longer or shorter there than by chance among the hosts.
 //!
-//! Each row of each host is tested against that row of all hosts (see [`Deviations`]), and so is the median over all rows of a
-//! host, by which a host stands out on which everything is a little slower. Chances are corrected for all of these tests (Holm),
-//! and what is within the margin never counts. Of many rows, a twentieth must stand out, and two at least.
+//! Each benchmark of each host is tested against that benchmark on all hosts (see [`Deviations`]). The median over all
+//! benchmarks of a host is tested too, which finds hosts on which everything is slightly slower. P-values are corrected for
+//! all of these tests (Holm), and deviations within the margin never count. A twentieth of the benchmarks must be outliers,
+//! and at least two.
 
 use super::host::Fleet;
 use super::reasons::{ALPHA, FleetReason, REPEATS, reasons};
@@ -10,58 +11,58 @@ use furlong_model::Case;
 use furlong_stats::{Deviations, holm, median, sort_by, tidy};
 use serde::Serialize;
 
-/// The share of all rows that a host must have for the median over its rows.
+/// Minimum share of all benchmarks that a host must have for the median over its benchmarks.
 const MOST_ROWS: f64 = 0.5;
-/// Fewest rows over which that median says more than each of them.
+/// Minimum number of benchmarks for that median.
 const FEWEST_ROWS: usize = 5;
 
-/// The share of a host's rows that must stand out.
+/// Minimum share of a host's benchmarks that must be outliers.
 const APART_SHARE: f64 = 0.05;
 
-/// A host that stands out.
+/// Host that is an outlier.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outlier {
-    /// Its name.
+    /// Name of the host.
     pub host: String,
-    /// Rows that it has.
+    /// Number of its benchmarks.
     pub rows: usize,
-    /// How many times as long as on the fleet its rows take, in the median over all of them.
+    /// Median ratio of its benchmarks to the fleet.
     pub ratio: f64,
-    /// Whether that alone makes it stand out.
+    /// Whether that median alone makes the host an outlier.
     pub by_all_rows: bool,
-    /// Rows that stand out by themselves, the farthest first.
+    /// Benchmarks that are outliers, the farthest first.
     pub apart: Vec<Apart>,
-    /// What its records say that is unlike the fleet and would explain it.
+    /// Differences between its records and the fleet that would explain the deviation.
     #[serde(rename = "reasons_data")]
     pub reasons: Vec<FleetReason>,
 }
 
-/// A row of a host that stands out.
+/// Benchmark of a host that is an outlier.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Apart {
-    /// What was measured.
+    /// Case of the benchmark.
     #[serde(flatten)]
     pub case: Case,
-    /// The median there, in nanoseconds.
+    /// Median on the host, in nanoseconds.
     pub ns: f64,
-    /// The median over all hosts.
+    /// Median over all hosts, in nanoseconds.
     pub fleet_ns: f64,
-    /// How many times as long as on the fleet it takes.
+    /// Ratio to the fleet.
     pub ratio: f64,
-    /// How often chance alone would put a host so far out, corrected for all rows of all hosts.
+    /// P-value of such a deviation, corrected for all benchmarks of all hosts.
     pub p_adjusted: f64,
 }
 
-/// A row of a host, or the median over all of its rows, as far as it is from that of the fleet.
+/// Test of a benchmark of a host, or of the median over all its benchmarks, against the fleet.
 struct Test {
     host: usize,
     row: Option<usize>,
-    /// By how much it is longer, as a logarithm.
+    /// Deviation as a logarithm.
     longer: f64,
     chance: f64,
 }
 
-/// The hosts that stand out, those with the most rows first.
+/// Returns the outliers, those with the most benchmarks first.
 pub(super) fn outliers(fleet: &Fleet, margin: f64) -> Vec<Outlier> {
     let tests = tests(fleet);
     let chances: Vec<f64> = tests.iter().map(|test| test.chance).collect();
@@ -94,12 +95,12 @@ pub(super) fn outliers(fleet: &Fleet, margin: f64) -> Vec<Outlier> {
     found.into_iter().zip(why).map(|((_, outlier), reasons)| Outlier { reasons, ..outlier }).collect()
 }
 
-/// Rows that must stand out of so many: where there are several, one alone is rather a hiccup of its run.
+/// Returns the minimum number of outliers among `rows` benchmarks. A single one is probably a disturbance of its run.
 fn fewest_apart(rows: usize) -> usize {
     (rows as f64 * APART_SHARE).ceil().max(2.0).min(rows as f64) as usize
 }
 
-/// Whether most of what stands out takes longer.
+/// Whether most outliers are slower.
 fn is_slower(outlier: &Outlier) -> bool {
     let longer = outlier.apart.iter().filter(|row| row.ratio > 1.0).count();
     if outlier.apart.is_empty() { outlier.ratio > 1.0 } else { 2 * longer >= outlier.apart.len() }

@@ -1,8 +1,8 @@
-//! Why a host stands out: what its records say of the machine that is unlike the rest of the fleet.
+//! Reasons for an outlier: differences between the host's records and the rest of the fleet.
 //!
-//! A fact counts if most hosts have another value, and most of those with this one stand out too: a release that every tenth
-//! host has, nine in ten of which are like all others, explains nothing. A cost counts if it is as odd as a row must be, in
-//! the same direction.
+//! A fact counts if most hosts have another value, and at least half of those with this value are outliers. For example, a
+//! kernel release on every tenth host explains nothing if nine in ten of these hosts are normal. A cost counts if it is an
+//! outlier in the same direction.
 
 use super::host::{Fleet, Host};
 use super::run::{CostKey, most_frequent};
@@ -10,52 +10,53 @@ use crate::{Disturbance, Level};
 use furlong_stats::{Deviations, SortedMap, distinct, sort_by, tidy};
 use serde::Serialize;
 
-/// The chance that a fleet of hosts that are alike has one that is named.
+/// Probability that a fleet of equal hosts contains a reported host.
 pub(super) const ALPHA: f64 = 0.01;
-/// What medians of one host repeat to at best, as a logarithm.
+/// Best repeatability of the medians of one host, as a logarithm.
 pub(super) const REPEATS: f64 = 0.005;
 
-/// What is unlike the fleet.
+/// Difference between a host and the fleet.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum FleetReason {
-    /// It was disturbed while it was measured.
+    /// The host was disturbed during the measurement.
     Noise {
-        /// How much.
+        /// Noise level.
         level: Level,
-        /// By what.
+        /// Disturbances.
         #[serde(rename = "reasons_data")]
         disturbances: Vec<Disturbance>,
     },
-    /// Something about it is another than on most hosts.
+    /// A fact of the host differs from most hosts.
     Fact {
-        /// What, as in `clock source`.
+        /// Name of the fact, for example `clock source`.
         what: String,
-        /// There; `None` where it is not there at all.
+        /// Value on the host; `None` if the host lacks the fact.
         value: Option<String>,
-        /// On most hosts.
+        /// Value on most hosts.
         usual: String,
-        /// So many.
+        /// Number of hosts with the usual value.
         hosts_with_usual: usize,
-        /// Of so many whose records say it.
+        /// Number of all hosts.
         hosts: usize,
     },
-    /// It charges another price.
+    /// A cost differs from the fleet.
     Cost {
-        /// For what.
+        /// Name of the cost.
         name: String,
-        /// For how many bytes, where that matters.
+        /// Size in bytes, for costs that depend on it.
         size_bytes: Option<usize>,
-        /// Nanoseconds there.
+        /// Nanoseconds on the host.
         ns: f64,
-        /// The median over all hosts.
+        /// Median over all hosts, in nanoseconds.
         fleet_ns: f64,
-        /// How many times as much.
+        /// Ratio to the fleet.
         ratio: f64,
     },
 }
 
-/// Those of each of these hosts, with whether it is slower, in their order: noise, facts, then costs from the farthest on.
+/// Returns the reasons for each of these hosts, in their order. `outliers` contains whether a host is slower. Noise comes
+/// first, then facts, then costs in descending order of their deviation.
 pub(super) fn reasons(fleet: &Fleet, outliers: &[(usize, bool)], margin: f64) -> Vec<Vec<FleetReason>> {
     let odd: Vec<usize> = outliers.iter().map(|(host, _)| *host).collect();
     let facts = facts(fleet, &odd);
@@ -73,7 +74,7 @@ pub(super) fn reasons(fleet: &Fleet, outliers: &[(usize, bool)], margin: f64) ->
         .collect()
 }
 
-/// The noise of a host, where most that are as noisy stand out.
+/// Returns the noise of a host, if at least half of the hosts with this level or a worse one are outliers.
 fn noise(fleet: &Fleet, host: &Host, odd: &[usize]) -> Option<FleetReason> {
     let as_noisy = |(_, other): &(usize, &Host)| other.level >= host.level;
     let alike: Vec<usize> =
@@ -82,18 +83,18 @@ fn noise(fleet: &Fleet, host: &Host, odd: &[usize]) -> Option<FleetReason> {
         .then(|| FleetReason::Noise { level: host.level, disturbances: host.disturbances.to_vec() })
 }
 
-/// Whether at least half of these stand out.
+/// Whether at least half of these hosts are outliers.
 fn mostly_odd(hosts: &[usize], odd: &[usize]) -> bool {
     2 * hosts.iter().filter(|host| odd.contains(host)).count() >= hosts.len()
 }
 
-/// A fact for which most hosts have the same value.
+/// Fact with the same value on most hosts.
 struct Fact<'a> {
     what: &'a str,
     usual: &'a str,
     hosts_with_usual: usize,
     hosts: usize,
-    /// Hosts with another value, which most hosts that stand out have.
+    /// Hosts with another value, if at least half of the hosts with that value are outliers.
     others: Vec<usize>,
 }
 
@@ -131,7 +132,7 @@ impl Fact<'_> {
     }
 }
 
-/// What all hosts charge.
+/// Costs of all hosts.
 struct CostsOfFleet<'a>(SortedMap<&'a CostKey, Deviations>);
 
 impl<'a> CostsOfFleet<'a> {
@@ -145,7 +146,8 @@ impl<'a> CostsOfFleet<'a> {
         CostsOfFleet(known.collect())
     }
 
-    /// Those of a host that are odd in the direction of its rows: of each the size that is the farthest out.
+    /// Returns the costs of a host that are outliers in the direction of its benchmarks. Each cost has the size with the
+    /// largest deviation.
     fn of_host(&self, host: &Host, slower: bool, margin: f64, tested: usize) -> Vec<FleetReason> {
         let mut found: SortedMap<&str, (f64, FleetReason)> = SortedMap::default();
         for (key, ns) in host.costs.iter() {

@@ -1,40 +1,40 @@
-//! Each row over the hosts of a fleet.
+//! Each benchmark over the hosts of a fleet.
 
 use super::host::Fleet;
 use furlong_model::{Case, Unit};
 use furlong_stats::{median, sort_by, tidy};
 use serde::Serialize;
 
-/// A row over hosts. Times are nanoseconds of one exchange, of each host the median over its runs.
+/// Benchmark over hosts. Times are nanoseconds per exchange, with the median over its runs for each host.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FleetRow {
-    /// What was measured.
+    /// Case of the benchmark.
     #[serde(flatten)]
     pub case: Case,
-    /// What one exchange is.
+    /// Unit of one exchange.
     pub unit: Unit,
-    /// Hosts that have it.
+    /// Number of hosts that have it.
     pub hosts: usize,
-    /// The median over hosts.
+    /// Median over hosts.
     pub median_ns: f64,
-    /// Between these are half of the hosts.
+    /// Quartiles over hosts.
     pub quartiles_ns: [f64; 2],
-    /// The host with the least.
+    /// Host with the shortest time.
     pub least: HostFigure,
-    /// The host with the most.
+    /// Host with the longest time.
     pub most: HostFigure,
 }
 
-/// What one host has.
+/// Time on one host.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HostFigure {
-    /// Its name.
+    /// Name of the host.
     pub host: String,
-    /// Nanoseconds.
+    /// Time in nanoseconds.
     pub ns: f64,
 }
 
-/// All rows.
+/// Returns all benchmarks.
 pub(super) fn rows(fleet: &Fleet) -> Vec<FleetRow> {
     let row = |(number, (case, unit)): (usize, &(&Case, Unit))| {
         let mut figures: Vec<(usize, f64)> = fleet.row(number).collect();

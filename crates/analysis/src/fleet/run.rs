@@ -1,4 +1,4 @@
-//! What is kept of a run when many are compared.
+//! Data of a run that a comparison of many runs keeps.
 
 use crate::conditions::condition_facts;
 use crate::costs::cost_medians;
@@ -12,74 +12,74 @@ use furlong_stats::{SortedMap, sort_by};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The name of the cost "transfer of a cache line between two cores".
+/// Name of the cost "transfer of a cache line between two cores".
 pub const CORE_TO_CORE: &str = "core-to-core";
 
-/// A cost's name, and for how many bytes.
+/// Name of a cost, and its size in bytes.
 pub(crate) type CostKey = (String, Option<usize>);
 
-/// The part of a run that a comparison over hosts keeps.
+/// Data of a run for the comparison of hosts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FleetRun {
-    /// The name under which the run was found.
+    /// Name of the run or its file.
     pub name: String,
-    /// The host's name in the records, or the file's name if they have none.
+    /// Host name in the records, or the name of the file if they have none.
     pub host: String,
-    /// The label that the user gave to the conditions of the run.
+    /// Label that the user gave to the conditions of the run.
     pub label: Option<String>,
-    /// The kernel's release.
+    /// Release of the kernel.
     pub kernel: String,
-    /// Seconds since 1970.
+    /// Start in seconds since 1970, UTC.
     pub started_unix_s: u64,
     /// System, instruction set and runtime.
     pub platform: String,
     /// Facts of the machine, by name.
     pub facts: BTreeMap<String, String>,
-    /// The noise level of the run.
+    /// Noise level of the run.
     pub level: Level,
-    /// The causes of that noise level.
+    /// Causes of that noise level.
     pub disturbances: Vec<Disturbance>,
-    /// The median of each row, in nanoseconds.
+    /// Median of each benchmark, in nanoseconds.
     pub rows: Vec<(Case, Unit, f64)>,
     /// Measured costs of the machine in nanoseconds, by name and size in bytes.
     pub costs: SortedMap<CostKey, f64>,
 }
 
-/// A file that was not used.
+/// File that was not used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnusedRun {
-    /// Its name.
+    /// Name of the file.
     pub run: String,
-    /// Why.
+    /// Reason.
     #[serde(rename = "reason_data")]
     pub reason: Unused,
 }
 
-/// Why a file was not used.
+/// Reason for ignoring a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Unused {
-    /// It cannot be read, or is no run.
+    /// The file cannot be read, or does not contain a run.
     Unreadable {
-        /// Where, and what is wrong.
+        /// Description of the error with its position.
         error: String,
     },
-    /// It is of another platform than most.
+    /// The platform differs from that of most runs.
     OtherPlatform {
         /// System, instruction set and runtime.
         platform: String,
-        /// Those of most runs.
+        /// Platform of most runs.
         most: String,
     },
-    /// Nothing of it has a speed or a cost.
+    /// The run has neither speeds nor costs.
     NoRows,
 }
 
 impl FleetRun {
-    /// What is kept of a run of this name. No more of it is judged than that.
+    /// Extracts the data from the run with this name. It checks no other part of the run.
     ///
     /// # Errors
-    /// That it has neither rows nor costs.
+    /// Returns an error if the run has neither benchmarks nor costs.
     pub fn of(name: &str, run: &Run) -> Result<Self, Unused> {
         let header = &run.header;
         let machine = &header.machine;
@@ -119,7 +119,7 @@ impl FleetRun {
     }
 }
 
-/// A name without folders and ending, where it is that of a file.
+/// Returns the last component of a path, without the extension `.jsonl`.
 fn file_name(name: &str) -> &str {
     let last = name.rsplit(['/', '\\']).next().unwrap_or(name);
     last.strip_suffix(".jsonl").unwrap_or(last)
@@ -142,7 +142,8 @@ pub fn platform(machine: &Machine) -> String {
     format!("{} {} {}", machine.system, machine.architecture, machine.runtime)
 }
 
-/// The runs of the platform that most have, in the order in which they were measured; the others go to `unused`.
+/// Returns the runs of the most frequent platform, in the order in which they were measured. The others are added to
+/// `unused`.
 pub(super) fn of_one_platform(runs: Vec<FleetRun>, unused: &mut Vec<UnusedRun>) -> Vec<FleetRun> {
     let most =
         most_frequent(runs.iter().map(|run| run.platform.as_str())).map(|(platform, _)| platform.to_owned());
@@ -156,7 +157,8 @@ pub(super) fn of_one_platform(runs: Vec<FleetRun>, unused: &mut Vec<UnusedRun>) 
     used
 }
 
-/// What stands there most often, and how often; the first by name of those that stand there equally often.
+/// Returns the most frequent text and its number. If several are equally frequent, it returns the first in alphabetical
+/// order.
 pub(super) fn most_frequent<'a>(texts: impl Iterator<Item = &'a str>) -> Option<(&'a str, usize)> {
     let mut counts: SortedMap<&str, usize> = SortedMap::default();
     texts.for_each(|text| *counts.or_default(text) += 1);

@@ -1,4 +1,4 @@
-//! Made fleets: what is found in them, and what is not.
+//! Tests with generated fleets: which outliers are found, and which hosts are not reported.
 
 use super::*;
 use crate::fixture::comparison::{MARGIN, TrialBuilder};
@@ -10,7 +10,7 @@ fn by_host(fleet: &[MadeHost]) -> FleetComparison {
     compare_fleet(fleet.iter().map(MadeHost::run).collect(), Vec::new(), FleetBy::Host, MARGIN)
 }
 
-/// What is kept of a run with these records.
+/// Returns the data of a run with these records.
 fn kept(name: &str, host: &MadeHost, label: Option<&str>, times: f64, trials: &mut TrialBuilder) -> FleetRun {
     let run = Run::from_records(host.records(label, times, trials)).unwrap();
     FleetRun::of(name, &run).unwrap()
@@ -97,7 +97,8 @@ fn runs_of_another_platform_are_not_used_and_named() {
     );
 }
 
-/// The verdicts of a fleet before and after each row took so many times as long, on the same hosts or on others.
+/// Returns the comparison of a fleet before and after each benchmark became `times` as slow, on the same hosts or on
+/// others.
 fn before_and_after(times: f64, same_hosts: bool, hosts: usize) -> FleetComparison {
     let mut fleet = made(8, 2 * hosts + 5, 12);
     fleet.retain(|host| host.odd.is_none());
@@ -126,7 +127,7 @@ fn groups_are_compared_with_that_of_the_oldest_run() {
             assert_eq!(found.changes.len(), 12);
             for row in &found.changes {
                 assert_eq!(row.paired_hosts.is_some(), same_hosts);
-                // Other hosts differ by themselves, so not of every row it can be said that it is the same.
+                // Other hosts differ among each other, so some unchanged benchmarks are inconclusive.
                 let is_wide = !same_hosts && verdict == Change::Same && row.verdict == Change::Inconclusive;
                 assert!(row.verdict == verdict || is_wide, "{row:?}");
             }
@@ -160,7 +161,7 @@ fn equal_groups_seldom_read_different() {
     assert!(changed.count() <= 4);
 }
 
-/// Run where slow tests are asked for.
+/// Tests that run only if slow tests are requested.
 mod slow {
     use super::*;
 
@@ -204,13 +205,14 @@ fn a_map_has_every_row_and_cost_of_every_host_those_that_stand_out_first() {
     assert!(map.costs.len() > 3 && costs.into_iter().all(|(median, fleet)| median == Some(fleet)));
 }
 
-/// Runs of one host with 12 rows: of each of the two kernels `runs`, measured in turn, the second `times` as slow.
+/// Returns `runs` runs of one host with 12 benchmarks for each of two kernels, measured alternately. The second kernel is
+/// `times` as slow.
 fn in_turn_runs(times: f64, runs: usize, seed: u64) -> Vec<FleetRun> {
     let host = &made(1, 6, 12)[0];
     let mut random = fastrand::Rng::with_seed(seed);
     (0..2 * runs)
         .map(|at| {
-            // Runs of one side differ by more than the trials of one run: by 2 % as a whole, and each row by 1 %.
+            // Runs of one side differ by more than the trials of one run: by 2 % in total, and by 1 % for each benchmark.
             let pace = 1.0 + 0.04 * (random.f64() - 0.5);
             let mut run = host.run();
             let slower = if at % 2 == 1 { times } else { 1.0 };

@@ -1,4 +1,4 @@
-//! A recommendation beside the answer that was given to the same question before.
+//! Comparison of a recommendation with the earlier answer to the same question.
 
 use super::Recommendation;
 use super::earlier::{Answer, Earlier, Repeated};
@@ -6,7 +6,7 @@ use super::ranked::Ranked;
 use furlong_model::Placement;
 
 impl Answer {
-    /// The answer that a recommendation gives; `None` where nothing was chosen.
+    /// Returns the answer of a recommendation; `None` without a choice.
     pub fn of(recommendation: &Recommendation, placement: Placement) -> Option<Answer> {
         let machine = &recommendation.run.machine;
         Some(Answer {
@@ -21,8 +21,8 @@ impl Answer {
 }
 
 impl Recommendation {
-    /// This one with what was answered to the same question before. An answer that is another one than before, and not for
-    /// chance between rows that tie, is provisional.
+    /// Adds the earlier answer to the same question. The recommendation is provisional if the answers differ and do not
+    /// tie.
     pub fn after(self, earlier: &Answer) -> Recommendation {
         let Some(choice) = &self.choice else { return self };
         let row_of = |row: &&Ranked| row.name() == earlier.row;

@@ -1,30 +1,30 @@
-//! What share of a user's time goes into the exchange: below a hundredth, the choice of a mechanism does not matter.
+//! Share of the exchange in the user's time. Below 1 %, the choice of a mechanism does not matter.
 
 use super::Ranked;
 use furlong_model::Workload;
 use serde::Serialize;
 
-/// Below this share it does not matter.
+/// Minimum share that matters.
 const MATTERS: f64 = 0.01;
 
-/// What the exchange takes of what there is.
+/// Share of the exchange in the available time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Budget {
-    /// What there is, in nanoseconds a message.
+    /// Available time per message, in nanoseconds.
     pub available_ns: f64,
-    /// Where that comes from.
+    /// Origin of the available time.
     pub from: BudgetKind,
-    /// The choice's median as a share of it.
+    /// Median of the choice, as a share of the available time.
     pub share: f64,
-    /// Whether that is enough to care.
+    /// Whether the share is large enough to matter.
     pub matters: bool,
 }
 
-/// Where a budget comes from.
+/// Origin of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BudgetKind {
-    /// The user's own work on a message, and the exchange itself.
+    /// Work of the user on a message, plus the exchange itself.
     Work,
     /// The service level objective.
     Slo,
@@ -33,7 +33,7 @@ pub enum BudgetKind {
 }
 
 impl Budget {
-    /// The most telling one that the workload gives.
+    /// Returns the most informative budget of the workload.
     pub(super) fn of(workload: &Workload, choice: &Ranked) -> Option<Budget> {
         let ns = |ns: u64| ns as f64;
         let work = workload.work_ns.map(|work| (ns(work) + choice.p50_ns, BudgetKind::Work));
@@ -44,7 +44,7 @@ impl Budget {
         Some(Budget { available_ns, from, share, matters: share >= MATTERS })
     }
 
-    /// Returns whether the median of a row is too small a share of the budget to matter.
+    /// Whether the median of a benchmark is a negligible share of the budget.
     pub fn is_negligible(&self, row: &Ranked) -> bool {
         share(row, self.available_ns) < MATTERS
     }

@@ -1,4 +1,4 @@
-//! From the mechanisms of a machine to the rows that may be chosen, and those that may not.
+//! Selection of candidates from the mechanisms of a machine.
 
 use super::constraints::refusal;
 use super::integration_costs::{caveats, integration_costs};
@@ -7,17 +7,17 @@ use furlong_model::{
     Tried, Trust, Unavailable, Wait, WaitKind, WhenFull, Workload,
 };
 
-/// A mechanism, or one way of waiting of a mechanism that waits inside, as this machine has it.
+/// Mechanism on this machine, or one wait strategy of a mechanism that waits internally.
 #[derive(Debug, Clone)]
 pub struct Offer<'a> {
-    /// What it promises.
+    /// Its capabilities.
     pub capabilities: &'a Capabilities,
-    /// Whether it is there, and within which limits: those of a user's program.
+    /// Its limits for a program of the user, or the reason for its absence.
     pub here: Result<Limits, Unavailable>,
 }
 
-/// Sorts what a machine offers into rows that may serve the workload and rows that may not. Each mechanism is there
-/// with the first way to sleep that may serve, and with spinning if that may.
+/// Splits the offers of a machine into candidates for the workload and excluded mechanisms. A mechanism has at most one
+/// blocking and one busy-waiting candidate, each with its first suitable wait strategy.
 pub fn shortlist(
     workload: Workload,
     offers: &[Offer<'_>],
@@ -36,7 +36,7 @@ pub fn shortlist(
                 let waits = offer.capabilities.waits.iter().filter(move |wait| wait.kind() == kind);
                 waits.map(move |wait| (offer, *wait))
             });
-            // Of what spins, the plainest: to yield is to let others in, which nobody asked for.
+            // Yielding is not a candidate: it runs other processes, which the user has not requested.
             let rows: Vec<_> = rows.filter(|(_, wait)| *wait != Wait::Yield).collect();
             let judged = rows.iter().map(|(offer, wait)| judge(&shortlist, offer, *wait));
             let judged: Vec<_> = judged.collect();
@@ -46,7 +46,7 @@ pub fn shortlist(
                     let (offer, wait) = &rows[index];
                     shortlist.candidates.push(candidate(&shortlist.workload, offer, *wait));
                 }
-                // What is said of sleeping holds of spinning too, so once is enough.
+                // A reason against blocking also applies to busy-waiting, so one reason is enough.
                 None => refused = refused.or_else(|| judged.into_iter().find_map(Result::err)),
             }
         }
@@ -59,14 +59,14 @@ pub fn shortlist(
     shortlist
 }
 
-/// Why a row may not be chosen, if so: what it promises first, then what this machine allows.
+/// Returns the reason against a benchmark, first by its capabilities, then by the limits of this machine.
 fn judge(shortlist: &Shortlist, offer: &Offer, wait: Wait) -> Result<(), String> {
     let Shortlist { workload, tried, placement, .. } = shortlist;
     let capabilities = offer.capabilities;
     if let Some(reason) = refusal(workload, capabilities, wait) {
         return Err(reason);
     }
-    // Another address than that of the loopback, which was tried, may lead across.
+    // Only the loopback address was tried. Another address may be reachable across the boundary.
     let missed =
         tried.iter().filter(|tried| tried.reach == capabilities.reach && tried.reach != Reach::Network);
     if let Some(why) = missed.filter_map(|tried| tried.failed.as_ref()).next() {
@@ -80,11 +80,11 @@ fn judge(shortlist: &Shortlist, offer: &Offer, wait: Wait) -> Result<(), String>
     if let Some(reason) = loses(workload, &case, capabilities) {
         return Err(reason);
     }
-    // What would help furlong with a limit helps no other program, so the reason must do.
+    // The remedy for a limit of furlong does not help other programs, so only the reason is returned.
     case.refusal(capabilities, limits).map_or(Ok(()), |why: Unavailable| Err(why.reason))
 }
 
-/// Why the messages that a mechanism may lose are ones that the workload cannot do without, if they are.
+/// Returns the reason if the mechanism may lose messages that the workload needs.
 fn loses(workload: &Workload, case: &Case, capabilities: &Capabilities) -> Option<String> {
     let drops_newest = capabilities.when_full == WhenFull::Drops;
     match (case.may_lose(capabilities), workload.latest) {
@@ -99,7 +99,8 @@ fn loses(workload: &Workload, case: &Case, capabilities: &Capabilities) -> Optio
     }
 }
 
-/// Why a row does not meet the constraints of a workload, whatever this machine allows; `None` if it meets all.
+/// Returns the reason if a benchmark violates a constraint of the workload, regardless of this machine; `None` if it meets
+/// all.
 pub fn row_refusal(
     workload: &Workload,
     capabilities: &Capabilities,

@@ -1,5 +1,5 @@
-//! The figure of the objective by which candidates are compared, with the interval that decides: one comparison for the order,
-//! the ties, every ratio and every sentence, by the rule of tables.
+//! Objective figure of candidates with its comparison interval. Order, ties, ratios and sentences all use this comparison,
+//! with the rule of the tables.
 
 use crate::complete_rounds::comparables_by;
 use crate::ranking::resolved;
@@ -7,16 +7,16 @@ use crate::{Comparable, Cpu, DecodedRun, Ratio, Row, trials::MeasuredTrial};
 use furlong_model::Objective;
 use furlong_stats::{median, tidy};
 
-/// A candidate's figure of the objective in nanoseconds: the smaller, the better.
+/// Objective figure of a candidate in nanoseconds. Smaller is better.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Compared {
     pub figure: f64,
-    /// Contains the figure; `None` for fewer than three trials.
+    /// Interval that contains the figure; `None` for fewer than three trials.
     pub interval: Option<[f64; 2]>,
 }
 
 impl Compared {
-    /// Compares all rows of a run with each other, by the rounds in which all of them ran.
+    /// Compares all benchmarks of a run with each other, by the rounds in which all of them ran.
     pub fn all(run: &DecodedRun, objective: Objective) -> Vec<Compared> {
         let is_of_cpu = objective == Objective::Cpu;
         let cpu_ns = |row: &Row, trial: &MeasuredTrial| Cpu::of(&row.case, &[trial.record]).all();
@@ -40,7 +40,7 @@ impl Compared {
         rows.iter().zip(&trials).zip(found).map(compared).collect()
     }
 
-    /// Returns how many times another figure this one is.
+    /// Returns the ratio of this figure to another one.
     pub fn ratio_to(&self, other: &Compared) -> Ratio {
         let intervals = self.interval.zip(other.interval).map(|(one, other)| [one, other]);
         Ratio::of_figures([self.figure, other.figure], intervals)

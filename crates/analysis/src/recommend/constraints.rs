@@ -1,14 +1,14 @@
-//! What excludes a mechanism from a workload before anything is measured: its promises, and nothing else.
+//! Constraints that exclude a mechanism from a workload before any measurement, based only on its capabilities.
 
 use furlong_model::{
     Boundary, Capabilities, Copies, Family, Language, Lifetime, Need, PeerDeath, Reach, Sharing, Start,
     Trust, Wait, WaitKind, WhenFull, Workload, is_one,
 };
 
-/// Reason for a row that sleeps, and whose CPU time shows that something busy-waits for it.
+/// Reason against a benchmark that blocks while a helper thread busy-waits for it, as its CPU time shows.
 pub(super) const KEEPS_CPUS_BUSY: &str = "keeps CPUs busy between messages, which is not allowed (--spin)";
 
-/// Why a row cannot serve the workload, if it cannot.
+/// Returns the reason if a benchmark does not suit the workload.
 pub(super) fn refusal(workload: &Workload, capabilities: &Capabilities, wait: Wait) -> Option<String> {
     if capabilities.start == Start::Alone || capabilities.notifies_only() {
         return Some("no room for data in it".to_owned());
@@ -22,12 +22,12 @@ pub(super) fn refusal(workload: &Workload, capabilities: &Capabilities, wait: Wa
         .or_else(|| workload.languages.iter().find_map(|language| unspeakable(*language, capabilities, wait)))
 }
 
-/// Why a row does not reach across one of these boundaries, if it does not.
+/// Returns the reason if a benchmark does not cross one of these boundaries.
 pub fn out_of_reach(boundaries: &[Boundary], capabilities: &Capabilities, wait: Wait) -> Option<String> {
     boundaries.iter().find_map(|boundary| across(*boundary, capabilities, wait))
 }
 
-/// Why a row does not reach across a boundary, if it does not.
+/// Returns the reason if a benchmark does not cross a boundary.
 fn across(boundary: Boundary, capabilities: &Capabilities, wait: Wait) -> Option<String> {
     use Boundary::{Container, Fork, Host, IpcNamespace, PidNamespace, User};
     let objects = [Some(capabilities.reach), reach_of(wait)];
@@ -47,7 +47,7 @@ fn across(boundary: Boundary, capabilities: &Capabilities, wait: Wait) -> Option
     })
 }
 
-/// What else must be in reach where the receiver waits like this.
+/// Returns the additional resource that must be reachable for this wait strategy.
 fn reach_of(wait: Wait) -> Option<Reach> {
     match wait {
         Wait::SysvSemaphore => Some(Reach::IpcNamespace),
@@ -56,7 +56,7 @@ fn reach_of(wait: Wait) -> Option<Reach> {
     }
 }
 
-/// Why a mechanism does not give what is needed, if it does not.
+/// Returns the reason if a mechanism lacks a requested property.
 fn lacks(need: Need, capabilities: &Capabilities) -> Option<String> {
     let (there, reason) = match need {
         Need::Boundaries => (capabilities.boundaries, "a stream, in which messages have no boundaries"),
@@ -74,12 +74,12 @@ fn lacks(need: Need, capabilities: &Capabilities) -> Option<String> {
     (!there).then(|| reason.to_owned())
 }
 
-/// Whether open files can be handed over: what UNIX sockets do, and nothing else.
+/// Whether the mechanism can pass file descriptors, which only UNIX sockets can.
 fn passes_descriptors(capabilities: &Capabilities) -> bool {
     capabilities.family == Family::Socket && capabilities.reach != Reach::Network
 }
 
-/// Why it is not for processes that do not trust each other, if it is not.
+/// Returns the reason if a mechanism is unsuitable for processes that do not trust each other.
 fn distrusted(workload: &Workload, capabilities: &Capabilities) -> Option<String> {
     if workload.trust == Trust::Mutual {
         return None;
@@ -100,12 +100,12 @@ fn distrusted(workload: &Workload, capabilities: &Capabilities) -> Option<String
     Some(reason.to_owned())
 }
 
-/// What programs in a language cannot do of a row, with what comes with the language and the C library in reach.
+/// Returns the reason if programs in a language cannot use a benchmark with their standard library and the C library.
 fn unspeakable(language: Language, capabilities: &Capabilities, wait: Wait) -> Option<String> {
     let spins = wait.kind() == WaitKind::Spinning;
     let is_network = capabilities.reach == Reach::Network;
     let can = match (language, capabilities.family) {
-        // Go, Java and Node need more than functions of C.
+        // The library has functions for C, which Go, Java and Node cannot call directly.
         (_, Family::Library) => {
             matches!(language, Language::C | Language::Cpp | Language::Rust | Language::Python)
         }
@@ -113,7 +113,7 @@ fn unspeakable(language: Language, capabilities: &Capabilities, wait: Wait) -> O
             return Some("an adapter's, which does not say in which languages it can be used".to_owned());
         }
         (Language::C | Language::Cpp | Language::Rust, _) => return None,
-        // The call that lends pages to a pipe is in the C library alone.
+        // Only the C library has the call that maps pages into a pipe.
         (_, Family::Pipe) => capabilities.copies == Copies::Two,
         // A message device is read and written like a file.
         (_, Family::Queue) if capabilities.reach == Reach::Device => {

@@ -1,4 +1,4 @@
-//! The early look at every candidate: short trials of the workload itself, by which slow candidates are dropped.
+//! Early look at every candidate: short trials of the workload, which eliminate slow candidates.
 
 use super::Ranked;
 use super::compared::Compared;
@@ -8,26 +8,26 @@ use furlong_model::{Case, Objective, Shortlist, Trial, Wait};
 use furlong_stats::sort_by;
 use serde::Serialize;
 
-/// A candidate that was dropped after the early look.
+/// Candidate that was eliminated after the early look.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Eliminated {
-    /// The mechanism's name.
+    /// Name of the mechanism.
     pub mechanism: String,
-    /// How the receiver waits.
+    /// Wait strategy of the receiver.
     pub wait: Wait,
-    /// Trials of it in the early look.
+    /// Number of its trials in the early look.
     pub trials: usize,
-    /// How many times the figure of `than` its figure is; `None` after fewer than three trials, which have no interval.
+    /// Ratio of its figure to that of `than`; `None` after fewer than three trials, which have no interval.
     pub times: Option<f64>,
-    /// The smallest and the largest factor that the intervals of both allow.
+    /// Smallest and largest ratio that both intervals allow.
     pub times_interval: Option<[f64; 2]>,
-    /// The benchmark that is ranked first; the best of the early look if none is ranked.
+    /// Benchmark of the comparison: the first in the ranking, or the best of the early look if none is ranked.
     pub than: String,
 }
 
-/// Returns the run of the early look alone.
+/// Returns the run with only the trials of the early look.
 ///
-/// Older files looked at a closed loop first, whatever the rate.
+/// Older versions measured a closed loop first, for any rate.
 pub(super) fn early_look<'a>(run: &DecodedRun<'a>, shortlist: &Shortlist) -> DecodedRun<'a> {
     let Shortlist { workload, placement, first_look_trials, .. } = shortlist;
     let is_closed = |trial: &Trial| {
@@ -39,17 +39,17 @@ pub(super) fn early_look<'a>(run: &DecodedRun<'a>, shortlist: &Shortlist) -> Dec
     run.only(|trial| if is_recent { is_early(shortlist, trial) } else { is_closed(trial) })
 }
 
-/// Returns whether a trial is one of the early look at the workload.
+/// Whether a trial belongs to the early look under the workload.
 pub(super) fn is_early(shortlist: &Shortlist, trial: &Trial) -> bool {
     trial.number < shortlist.first_look_trials && is_at_workload(shortlist, &trial.case)
 }
 
-/// Returns whether a case is the workload, of any row.
+/// Whether a case is the workload, with any mechanism and wait strategy.
 pub(super) fn is_at_workload(shortlist: &Shortlist, case: &Case) -> bool {
     *case == shortlist.workload.case(&case.mechanism, case.wait, shortlist.placement)
 }
 
-/// Returns the rows of a look with their figures, the best by the objective first.
+/// Returns the benchmarks of a run with their objective figures, the best first.
 pub(super) fn by_objective(run: &DecodedRun, shortlist: &Shortlist) -> Vec<(Row, Compared)> {
     let objective = shortlist.workload.objective;
     let compared = Compared::all(run, objective);
@@ -59,13 +59,13 @@ pub(super) fn by_objective(run: &DecodedRun, shortlist: &Shortlist) -> Vec<(Row,
     rows
 }
 
-/// Returns the weight of the work that is left to the users of a row.
+/// Returns the integration effort of a benchmark.
 pub(super) fn effort_of(shortlist: &Shortlist, row: &Row) -> u32 {
     let candidate = shortlist.candidate(&row.case.mechanism, row.case.wait);
     candidate.map_or(u32::MAX, |candidate| effort(&candidate.integration_costs))
 }
 
-/// Returns the candidates of the early look that `is_dropped` accepts, the best first, compared with this benchmark.
+/// Returns the candidates of the early look that `is_dropped` accepts, the best first, compared with `first`.
 pub(super) fn eliminated(
     early: &DecodedRun,
     shortlist: &Shortlist,
@@ -74,7 +74,7 @@ pub(super) fn eliminated(
 ) -> Vec<Eliminated> {
     let mut rows = by_objective(early, shortlist);
     rows.retain(|(row, _)| shortlist.workload.admits(row.case.wait));
-    // The best of a few short trials may be so by chance.
+    // The best of a few short trials may be the best by chance.
     let first = rows.iter().find(|(row, _)| first.is_some_and(|first| first.is(row)));
     let Some((best, base)) = first.or(rows.first()).cloned() else { return Vec::new() };
     let left_behind = rows.into_iter().filter(|(row, _)| is_dropped(&row.case));

@@ -1,19 +1,22 @@
-//! Which candidates are measured longer, from an early look at all of them.
+//! Selection of the candidates for longer measurement, from an early look at all of them.
 
 use super::early_look::{by_objective, early_look, effort_of};
 use crate::{DecodedRun, Row};
 use furlong_model::{Case, Objective, Placement, Shortlist};
 
-/// Most rows that sleep and are measured on.
+/// Maximum number of blocking finalists.
 pub const SLEEPING: usize = 8;
-/// Rows that spin and are measured on, where spinning is allowed.
+/// Number of busy-waiting finalists, if busy-waiting is allowed.
 pub const SPINNING: usize = 3;
-/// How much smaller or larger the messages around the workload's are.
+/// Factor between the message sizes around that of the workload.
 const STEP: usize = 16;
 
-/// Returns the candidates that are measured longer, of which at most `most` sleep: the simplest; if only the newest message counts, the
-/// best that replaces older ones; then the best of each family, the second best of each and the rest, each in the order of the early look; of those that spin the best few, or one for comparison if
-/// spinning is not allowed. If the least work is the objective, all that are as simple as the simplest come first.
+/// Returns the candidates for longer measurement, at most `most` of which block. The simplest candidate comes first. If
+/// only the newest message counts, the best candidate that replaces older messages follows. Then come the best of each
+/// family, the second best of each, and the rest, in the order of the early look.
+///
+/// If the objective is the least work, all candidates that are as simple as the simplest come first. The best busy-waiting
+/// candidates are added, or a single one for comparison if busy-waiting is not allowed.
 pub fn finalists(run: &DecodedRun, most: usize) -> Vec<Case> {
     let Some(shortlist) = &run.records.shortlist else { return Vec::new() };
     let at_workload =
@@ -21,8 +24,8 @@ pub fn finalists(run: &DecodedRun, most: usize) -> Vec<Case> {
     chosen(run, shortlist, most).iter().map(at_workload).collect()
 }
 
-/// Returns the cases that show how the answer depends on the workload: the finalists that sleep as fast as they go; and at
-/// the rate that was asked with smaller and with larger messages, with all processes on one core, and without pinning.
+/// Returns the cases that show how the answer depends on the workload. They run the blocking finalists as fast as possible.
+/// At the requested rate, they use smaller and larger messages, all processes on one core, and no pinning.
 pub fn surroundings(shortlist: &Shortlist, finalists: &[Case]) -> Vec<Case> {
     let size_bytes = shortlist.workload.size_bytes;
     let sizes = [size_bytes / STEP, size_bytes.saturating_mul(STEP)];
@@ -42,7 +45,7 @@ pub fn surroundings(shortlist: &Shortlist, finalists: &[Case]) -> Vec<Case> {
     cases
 }
 
-/// Where else the finalists are tried: unpinned, as most programs run, and on one core where two were asked.
+/// Returns the other placements of the finalists: unpinned, like most programs, and on one core if two were requested.
 fn other_places(place: Placement) -> &'static [Placement] {
     match place {
         Placement::OtherCore => &[Placement::SameCore, Placement::Free],
@@ -51,7 +54,7 @@ fn other_places(place: Placement) -> &'static [Placement] {
     }
 }
 
-/// Messages beyond this take so long that a glance at them is none.
+/// Maximum message size, because larger messages take too long for a short look.
 const LARGEST_BYTES: usize = 16 << 20;
 
 fn chosen(run: &DecodedRun, shortlist: &Shortlist, most: usize) -> Vec<Row> {
@@ -68,7 +71,7 @@ fn chosen(run: &DecodedRun, shortlist: &Shortlist, most: usize) -> Vec<Row> {
     if shortlist.workload.objective == Objective::Simplicity {
         let least = chosen.first().map(|row| effort_of(shortlist, row));
         let simplest = |row: &&Row| Some(effort_of(shortlist, row)) == least;
-        // The simplest may all miss the SLO.
+        // All of the simplest candidates may miss the SLO, so one place is left for another.
         let room = usize::from(shortlist.workload.slo.is_some());
         for row in sleeping.iter().filter(simplest).take(most.saturating_sub(room)) {
             add(row, &mut chosen);
@@ -83,7 +86,7 @@ fn chosen(run: &DecodedRun, shortlist: &Shortlist, most: usize) -> Vec<Row> {
             add(row, &mut chosen);
         }
     }
-    // Kinds of shared memory are much alike, and must not crowd out everything else.
+    // Kinds of shared memory are similar and must not displace all other mechanisms.
     for of_each in [1, 2, usize::MAX] {
         for row in &sleeping {
             let of_family = chosen.iter().filter(|other| other.family == row.family).count();

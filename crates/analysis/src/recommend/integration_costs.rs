@@ -1,16 +1,16 @@
-//! What users of a mechanism must do themselves, and what its figures leave out, from its promises.
+//! Integration effort of a mechanism and caveats about its figures, from its capabilities.
 
 use furlong_model::{
     Boundary, Capabilities, Copies, Family, IntegrationCost, Lifetime, PeerDeath, Reach, WhenFull, Workload,
 };
 
-/// What its users must do themselves, with what lies between the processes.
+/// Returns the integration tasks of a mechanism for the boundaries of the workload.
 pub(super) fn integration_costs(workload: &Workload, capabilities: &Capabilities) -> Vec<IntegrationCost> {
     let framing = !capabilities.boundaries;
-    // Who is neither a child nor a sibling can only be sent a descriptor, over a UNIX socket beside.
+    // Processes that are neither children nor siblings can receive a descriptor only over an additional UNIX socket.
     let related = |boundary: &Boundary| matches!(boundary, Boundary::Fork | Boundary::Process);
     let strangers = !workload.boundaries.iter().all(related);
-    // The library passes its descriptors itself.
+    // The library passes its descriptors automatically.
     let is_library = capabilities.family == Family::Library;
     let by_descriptor = capabilities.reach == Reach::Descriptor && !is_library;
     let listed: [(bool, &str, u32); 19] = [
@@ -63,12 +63,12 @@ pub(super) fn integration_costs(workload: &Workload, capabilities: &Capabilities
     listed.iter().filter(|(applies, ..)| *applies).map(made).collect()
 }
 
-/// How much its users must do themselves: the weights together.
+/// Returns the integration effort: the sum of the weights.
 pub(super) fn effort(integration_costs: &[IntegrationCost]) -> u32 {
     integration_costs.iter().map(|integration_cost| integration_cost.weight).fold(0, u32::saturating_add)
 }
 
-/// What the figures of a row leave out for this workload.
+/// Returns the aspects of this workload that the figures of a benchmark omit.
 pub(super) fn caveats(workload: &Workload, capabilities: &Capabilities) -> Vec<String> {
     let between = |boundary| workload.boundaries.contains(&boundary);
     let networks = Boundary::measured_of(&workload.boundaries) == Boundary::NetworkNamespace;

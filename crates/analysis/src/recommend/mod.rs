@@ -1,8 +1,10 @@
-//! What to take for a workload: the rows that may serve it, measured at that very workload and ranked by what is to be
-//! best, with what it costs, what would be simpler and what would change the answer.
+//! Recommendation of a mechanism for a workload. The candidates are measured under that workload and ranked by the
+//! objective. The result contains the costs of the choice, simpler alternatives, and changes of the workload that would
+//! change the answer.
 //!
-//! Before anything is measured, [`shortlist`] sorts rows by what they promise. An early look at each, at the workload itself,
-//! decides which are measured longer ([`finalists`]), and [`recommend`] judges the records of those.
+//! Before any measurement, [`shortlist`] selects candidates by their capabilities. An early look at each of them under the
+//! workload selects those for longer measurement ([`finalists`]). [`recommend`] analyses the records of the longer
+//! measurement.
 
 mod again;
 mod budget;
@@ -40,78 +42,78 @@ use serde::Serialize;
 /// Version of the JSON form of a [`Recommendation`].
 pub const RECOMMENDATION_SCHEMA: u32 = 2;
 
-/// What to take for a workload, and why.
+/// Recommendation for a workload, with its reasons.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Recommendation {
     /// [`RECOMMENDATION_SCHEMA`].
     pub schema: u32,
-    /// Which run it is of.
+    /// Facts about the run.
     #[serde(flatten)]
     pub run: RunFacts,
-    /// Whether another row may be the best: the machine was unreliable, there was no longer look, the choice has fewer than three
-    /// trials, or the answer was another one before.
+    /// Whether another benchmark may be the best: the machine was unreliable, there was no longer look, the choice has
+    /// fewer than three trials, or the earlier answer was different.
     pub provisional: bool,
-    /// What was answered to the same question before; `None` if it was not asked, or nothing may serve.
+    /// Earlier answer to the same question; `None` if there is none, or without a choice.
     pub earlier: Option<Earlier>,
-    /// Whether some mechanism delivered another message than was sent.
+    /// Whether a mechanism delivered a corrupted message.
     pub found_corruption: bool,
-    /// What was asked.
+    /// Workload of the question.
     pub workload: Workload,
-    /// What a process across the boundary was seen to reach on this machine.
+    /// Objects that a process across the boundary could or could not reach on this machine.
     pub tried: Vec<Tried>,
-    /// What to take: of the best and those that tie with it, the one that is the least work to use. `None` if nothing
-    /// may serve.
+    /// Choice: of the best benchmark and those that tie with it, the one with the least integration effort. `None` if no
+    /// candidate is suitable.
     pub choice: Option<Ranked>,
-    /// Of the rows that could not carry the rate, the one that carried the most, where nothing is chosen.
+    /// Best of the benchmarks that could not carry the rate, if there is no choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub carried_most: Option<CarriedMost>,
-    /// The best of the rows that carry the rate and keep a processor busy, where that was not allowed and nothing is chosen.
+    /// Best of the benchmarks that carry the rate but keep a CPU busy, if that is not allowed and there is no choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub carried_by_spinning: Option<Ranked>,
-    /// What holds at both levels of the core-to-core time, where it had two.
+    /// Results at both levels of the core-to-core time, if it had two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub two_levels: Option<Regimes>,
-    /// Candidates before anything was measured.
+    /// Number of candidates before the measurement.
     pub candidates: usize,
-    /// Whether the time was over before the longer look, so that the answer rests on the early look alone.
+    /// Whether the time was over before the longer look, so that the answer is based on the early look.
     pub early_look_alone: bool,
-    /// Every row that was measured at the workload and may be chosen, the best first.
+    /// Benchmarks that were measured under the workload and may be chosen, the best first.
     pub ranked: Vec<Ranked>,
-    /// Rows whose figure of the objective ties with that of the first, whether they meet the SLO or not.
+    /// Benchmarks whose objective figure ties with that of the first, whether they meet the SLO or not.
     pub ties: Vec<String>,
-    /// The best of the rows that are less work to use than the choice.
+    /// Best benchmark with less integration effort than the choice.
     pub simpler: Option<Alternative>,
-    /// The best row that keeps a processor busy while it waits, where that was not allowed.
+    /// Best benchmark that keeps a CPU busy while it waits, if that was not allowed.
     pub if_spinning: Option<Alternative>,
-    /// Why no row that busy-waits is compared, where some would serve; empty if the time was over.
+    /// Reason why no busy-waiting benchmark was compared, if some are suitable; empty if the time was over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spinning_not_compared: Option<String>,
-    /// What the choice takes of what there is.
+    /// Share of the choice in the available time.
     pub budget: Option<Budget>,
-    /// Messages per second that the choice carries as fast as they go; `None` if that was not measured.
+    /// Maximum rate of the choice in messages per second; `None` if it was not measured.
     pub capacity_per_second: Option<f64>,
-    /// Candidates that were dropped after the early look at the workload.
+    /// Candidates that were eliminated after the early look under the workload.
     pub eliminated: Vec<Eliminated>,
-    /// Rows that may not be chosen, or could not be measured, and why.
+    /// Benchmarks that may not be chosen or could not be measured, with the reasons.
     pub excluded: Vec<Excluded>,
-    /// Rows that could not carry the rate; what carried the most is first.
+    /// Benchmarks that could not carry the rate, the highest carried rate first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub saturated: Vec<CarriedMost>,
-    /// What would change the answer.
+    /// Changes of the workload that would change the answer.
     pub sensitivities: Vec<Sensitivity>,
 }
 
-/// Another row, beside the choice.
+/// Alternative to the choice.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Alternative {
-    /// The row, whose `times` compare it with the choice: above 1 it is worse.
+    /// Benchmark, with `times` relative to the choice: above 1 is worse.
     #[serde(flatten)]
     pub row: Ranked,
-    /// Whether the two tie.
+    /// Whether it ties with the choice.
     pub tie: bool,
 }
 
-/// What to take, from a run of `furlong recommend`; `None` for any other run.
+/// Computes the recommendation from a run of `furlong recommend`; `None` for any other run.
 pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
     let shortlist = run.records.shortlist.as_ref()?;
     let workload = &shortlist.workload;
@@ -143,7 +145,7 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
     let closed = |case: &Case| {
         *case == workload.closed_case(&case.mechanism, case.wait, workload.size_bytes, shortlist.placement)
     };
-    // If the workload has no rate, this is the row that was chosen, whose figure is that of the longer look.
+    // Without a rate, this is the chosen benchmark with the figure of the longer look.
     let closed_row = |choice: &Ranked| {
         long.rows.iter().chain(&run.summary.rows).find(|row| closed(&row.case) && choice.is(row))
     };
@@ -177,7 +179,7 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
         workload: workload.clone(),
         tried: shortlist.tried.clone(),
         budget: choice.as_ref().and_then(|choice| Budget::of(workload, choice)),
-        // Of several receivers, messages that each of them has.
+        // With several receivers, the rate counts each message once.
         capacity_per_second: choice
             .as_ref()
             .and_then(closed_row)
@@ -214,7 +216,7 @@ impl Alternative {
     }
 }
 
-/// Returns the rows that were dropped after the early look and may not be chosen, because they kept a CPU busy there.
+/// Returns the benchmarks that were eliminated after the early look and may not be chosen, because they kept a CPU busy.
 fn busy_in_early_look(shortlist: &Shortlist, early: &DecodedRun, long: &Summary) -> Vec<Ranked> {
     let workload = &shortlist.workload;
     let mut rows = ranked::all(shortlist, early);
@@ -223,7 +225,7 @@ fn busy_in_early_look(shortlist: &Shortlist, early: &DecodedRun, long: &Summary)
     rows
 }
 
-/// Returns the candidates that measuring showed to be no answer.
+/// Returns the candidates that the measurement excluded as an answer.
 fn barred<'a>(
     keeping_busy: &[Ranked],
     saturated: &[CarriedMost],
@@ -240,7 +242,7 @@ fn barred<'a>(
     busy.chain(saturated).chain(failed).collect()
 }
 
-/// Returns why no row that busy-waits was measured for comparison; empty if the time was over.
+/// Returns why no busy-waiting benchmark was measured for comparison; empty if the time was over.
 fn spinning_not_compared(shortlist: &Shortlist, excluded: &[Excluded]) -> Option<String> {
     let is_for_comparison = |wait: Wait| !shortlist.workload.admits(wait);
     let candidate = shortlist.candidates.iter().find(|candidate| is_for_comparison(candidate.wait));
@@ -254,7 +256,7 @@ fn spinning_not_compared(shortlist: &Shortlist, excluded: &[Excluded]) -> Option
     reason.or_else(|| candidate.map(|_| String::new()))
 }
 
-/// Whether the time was over before any candidate had enough trials for an interval, and nothing else went wrong.
+/// Whether the time was over before any candidate had enough trials for an interval, and no other error occurred.
 fn is_too_short(summary: &Summary) -> bool {
     summary.rows.iter().all(|row| row.trials < FEWEST_TRIALS)
         && summary.skipped.iter().all(|entry| entry.status == SkippedStatus::Refused)
@@ -267,7 +269,7 @@ fn two_levels(summary: &Summary) -> Option<Regimes> {
     })
 }
 
-/// Returns the rows that are not ranked because they could not carry the rate; what carried the most is first.
+/// Returns the benchmarks without a rank because they could not carry the rate. The highest carried rate comes first.
 fn saturated<'a>(skipped: impl Iterator<Item = &'a Skipped>, ranked: &[Ranked]) -> Vec<CarriedMost> {
     let mut saturated: Vec<CarriedMost> = Vec::new();
     for (entry, saturation) in skipped.filter_map(|entry| Some((entry, entry.saturation?))) {
@@ -285,7 +287,7 @@ fn saturated<'a>(skipped: impl Iterator<Item = &'a Skipped>, ranked: &[Ranked]) 
     saturated
 }
 
-/// What was known beforehand, and what measuring found. Rows that are saturated have one reason.
+/// Returns the exclusions before and after the measurement. Saturated benchmarks share one reason.
 fn excluded<'a>(
     shortlist: &Shortlist,
     skipped: impl Iterator<Item = &'a Skipped>,
@@ -316,15 +318,15 @@ fn excluded<'a>(
 }
 
 impl Recommendation {
-    /// Returns `run`, from which this is, without the trials of the early look, on which the answer does not rest; `None` if nothing was
-    /// chosen, or the early look is all there is.
+    /// Returns the `run` of this recommendation without the trials of the early look, which the answer does not use.
+    /// Returns `None` without a choice, or if there is only the early look.
     pub fn without_early_look<'a>(&self, run: &DecodedRun<'a>) -> Option<DecodedRun<'a>> {
         let shortlist = run.records.shortlist.as_ref()?;
         let rests_on_longer = self.choice.is_some() && !self.early_look_alone;
         rests_on_longer.then(|| run.only(|trial| !is_early(shortlist, trial)))
     }
 
-    /// Whether the objective that was set holds; `None` if none was, nothing was chosen, or there are too few samples to know.
+    /// Whether the SLO holds; `None` without an SLO, without a choice, or with too few samples.
     pub fn slo_holds(&self) -> Option<bool> {
         self.choice.as_ref()?.slo.as_ref().and_then(|slo| slo.holds)
     }

@@ -1,4 +1,4 @@
-//! A row as it is judged for a workload.
+//! Benchmark as a candidate for a workload.
 
 use super::compared::Compared;
 use super::integration_costs::effort;
@@ -7,67 +7,68 @@ use furlong_model::{IntegrationCost, Objective, Shortlist, Slo, Wait, Workload, 
 use furlong_stats::{sort_by, tidy};
 use serde::Serialize;
 
-/// A row with its figures at the workload.
+/// Benchmark with its figures under the workload.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ranked {
-    /// The mechanism's name.
+    /// Name of the mechanism.
     pub mechanism: String,
-    /// How the receiver waits.
+    /// Wait strategy of the receiver.
     pub wait: Wait,
-    /// The median time of a message or a round trip, in nanoseconds.
+    /// Median time of a message or a round trip, in nanoseconds.
     pub p50_ns: f64,
-    /// Trials that this rests on.
+    /// Number of trials.
     pub trials: usize,
-    /// Its 95 % interval.
+    /// 95 % confidence interval of the median.
     pub p50_ci95: Option<[f64; 2]>,
-    /// 99 % take no longer, in nanoseconds; `None` if there are too few samples.
+    /// 99th percentile in nanoseconds; `None` with too few samples.
     pub p99_ns: Option<f64>,
-    /// Messages or round trips that this rests on.
+    /// Number of messages or round trips.
     pub messages: u64,
-    /// Messages or round trips a second, as they were measured.
+    /// Measured messages or round trips per second.
     pub per_second: f64,
-    /// Bytes a second, where messages go one way or are answers.
+    /// Bytes per second, if messages go one way or are answers.
     pub bytes_per_second: Option<f64>,
-    /// Processor time of both processes, in nanoseconds a message or round trip.
+    /// CPU time of both processes, in nanoseconds per message or round trip.
     pub cpu_ns: f64,
-    /// Share of one processor that all processes together keep busy at the workload's rate: 2 is all of two.
+    /// CPU usage of all processes at the workload's rate: 2 is two fully used CPUs.
     pub cpu_share: f64,
-    /// The figure of the objective by which rows are ordered, in nanoseconds: the smaller, the better. The median time,
-    /// compared as in any ranking, or the CPU time.
+    /// Objective figure that determines the order, in nanoseconds. Smaller is better. It is the median time, compared as in
+    /// any ranking, or the CPU time.
     pub figure: f64,
-    /// Its interval for comparisons, from the rounds in which all rows ran. `None` for fewer than three trials.
+    /// Comparison interval of the figure, from the rounds in which all benchmarks ran. `None` for fewer than three trials.
     pub figure_ci95: Option<[f64; 2]>,
-    /// Its figure divided by that of the first row, or of the choice if it is an alternative.
+    /// Ratio of the figure to that of the first benchmark. For an alternative, it is the ratio to the choice.
     pub times: f64,
-    /// The smallest and the largest factor that the intervals of both allow.
+    /// Smallest and largest ratio that both intervals allow.
     pub times_interval: Option<[f64; 2]>,
-    /// Whether what must hold does.
+    /// Verdict on the SLO.
     pub slo: Option<SloVerdict>,
-    /// Weight of all that its users must do themselves.
+    /// Integration effort: the sum of the weights.
     pub effort: u32,
-    /// What that is.
+    /// Integration tasks.
     pub integration_costs: Vec<IntegrationCost>,
-    /// What the figures leave out.
+    /// Aspects that the figures omit.
     pub caveats: Vec<String>,
 }
 
-/// Whether a service level objective holds.
+/// Verdict on a service level objective.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SloVerdict {
-    /// Whether the percentile is below the limit; `None` if there are too few samples to know.
+    /// Whether the percentile is below the limit; `None` with too few samples.
     pub holds: Option<bool>,
-    /// The percentile that decides: that of the objective, or a lower one that exceeds the limit if there are too few samples for that.
+    /// Percentile of the verdict: that of the objective, or a lower one that exceeds the limit if there are too few
+    /// samples.
     pub quantile: f64,
-    /// This percentile as measured, in nanoseconds; `None` if `holds` is.
+    /// Measured percentile in nanoseconds; `None` if `holds` is `None`.
     pub measured_ns: Option<f64>,
-    /// What it must stay below, in nanoseconds.
+    /// Limit in nanoseconds.
     pub limit_ns: f64,
     /// Whether fewer than ten messages were beyond the percentile.
     pub few: bool,
 }
 
 impl Ranked {
-    /// How a row of `run`, without its first look, stands; `None` if it is no candidate.
+    /// Ranks a benchmark of `run`, which excludes the early look; `None` if it is not a candidate.
     pub(super) fn of(
         shortlist: &Shortlist,
         run: &DecodedRun,
@@ -77,7 +78,7 @@ impl Ranked {
         let workload = &shortlist.workload;
         let candidate = shortlist.candidate(&row.case.mechanism, row.case.wait)?;
         let trials = || run.measured(&row.case);
-        // Of several receivers, each has what is sent.
+        // With several receivers, each receives every message.
         let links = row.case.links().get();
         let messages =
             trials().map(|trial| trial.round_trips).fold(0, u64::saturating_add) / u64::from(links);
@@ -106,43 +107,44 @@ impl Ranked {
         })
     }
 
-    /// The row's name: `mechanism/wait`.
+    /// Returns the name of the benchmark: `mechanism/wait`.
     pub fn name(&self) -> String {
         row_name(&self.mechanism, self.wait)
     }
 
-    /// Whether this is about the same mechanism and wait.
+    /// Whether the mechanism and the wait strategy are those of `row`.
     pub(super) fn is(&self, row: &Row) -> bool {
         (&self.mechanism, self.wait) == (&row.case.mechanism, row.case.wait)
     }
 
-    /// Returns whether it uses CPU time for most of the time although an exchange takes little of it, as with a thread of the kernel
-    /// that polls.
+    /// Whether it uses CPU time for most of the time although an exchange needs little of it, as with a kernel thread that
+    /// polls.
     pub(super) fn keeps_cpus_busy(&self, workload: &Workload) -> bool {
-        /// CPU time of an exchange, in its durations, that several processes and their wake-ups do not use.
+        /// Minimum ratio of the CPU time of an exchange to its duration that several processes and their wake-ups do not
+        /// explain.
         const FAR_MORE: f64 = 8.0;
         let is_busy = |interval_ns: u64| self.cpu_ns > interval_ns as f64 / 2.0;
         workload.interval_ns.is_some_and(is_busy) && self.cpu_ns > FAR_MORE * self.p50_ns
     }
 
-    /// Returns whether it waits in a way that the workload allows, and keeps no CPU busy unless it may.
+    /// Whether the workload allows its wait strategy, and it keeps no CPU busy without permission.
     pub(super) fn may_be_chosen(&self, workload: &Workload) -> bool {
         workload.admits(self.wait) && (workload.spin || !self.keeps_cpus_busy(workload))
     }
 
-    /// Returns whether the SLO is not known to be missed.
+    /// Whether the SLO is met or unknown.
     ///
-    /// Too few samples exclude no row: the percentile of those few may be any.
+    /// Too few samples do not exclude a benchmark, because their percentile may be anything.
     pub fn meets(&self) -> bool {
         self.slo.is_none_or(|slo| slo.holds != Some(false))
     }
 
-    /// Whether it is unknown whether the SLO holds.
+    /// Whether it is unknown if the SLO holds.
     pub fn may_miss(&self) -> bool {
         self.slo.is_some_and(|slo| slo.holds.is_none())
     }
 
-    /// Returns the row with its `times` as compared with another row.
+    /// Returns the benchmark with its `times` relative to another one.
     pub(super) fn compared_with(self, other: &Ranked) -> Ranked {
         let Ratio { times, interval } = self.ratio_to(other);
         Ranked { times, times_interval: interval, ..self }
@@ -170,7 +172,7 @@ fn slo(workload: &Workload, row: &Row, messages: u64) -> Option<SloVerdict> {
     let limit_ns = limit_ns as f64;
     let measured = |quantile: f64| Some((quantile, row.exchange.ns.percentile(quantile)?));
     let lower = [0.5, 0.9, 0.99].into_iter().filter(|lower| *lower < quantile);
-    // Percentiles rise, so a lower one beyond the limit decides too.
+    // Percentiles increase, so a lower percentile beyond the limit decides too.
     let exceeds = |of: &(f64, f64)| of.1 >= limit_ns;
     let decided = measured(quantile).or_else(|| lower.filter_map(measured).find(exceeds));
     let few = (messages as f64) * (1.0 - quantile) < FEWEST_BEYOND as f64;
@@ -193,7 +195,7 @@ pub(super) fn all(shortlist: &Shortlist, run: &DecodedRun) -> Vec<Ranked> {
     ranked
 }
 
-/// The best first: what meets the objective before what does not.
+/// Sorts the best first. Benchmarks that meet the SLO precede the others.
 fn sort(rows: &mut [Ranked], objective: Objective) {
     let effort = |row: &Ranked| if objective == Objective::Simplicity { row.effort } else { 0 };
     sort_by(rows, |a, b| {
@@ -201,8 +203,8 @@ fn sort(rows: &mut [Ranked], objective: Objective) {
     });
 }
 
-/// Returns the places of sorted rows, from 1: no two rows of a place are significantly different, and all meet the SLO or miss it.
-/// If the least work is the objective, all have the same effort.
+/// Returns the places of sorted benchmarks, from 1. In a place, no two benchmarks are significantly different, and all meet
+/// the SLO or all miss it. If the objective is the least work, all have the same effort.
 pub fn places(sorted: &[Ranked], objective: Objective) -> Vec<usize> {
     let share_place = |row: &Ranked, other: &Ranked| {
         let is_as_simple = objective != Objective::Simplicity || row.effort == other.effort;
@@ -212,8 +214,8 @@ pub fn places(sorted: &[Ranked], objective: Objective) -> Vec<usize> {
     ranking::places(&sorted.iter().map(ties).collect::<Vec<_>>())
 }
 
-/// Of the best and those that tie with it and meet the SLO as it does, the one that is the least work to use; the better of
-/// two that are as much.
+/// Returns the benchmark with the least integration effort among the best and those that tie with it and have its SLO
+/// verdict. If efforts are equal, the better benchmark wins.
 pub(super) fn choose(sorted: &[Ranked], objective: Objective) -> Option<&Ranked> {
     let best = sorted.first()?;
     if objective == Objective::Simplicity {

@@ -1,4 +1,4 @@
-//! What would change the answer: another trust or boundary, smaller or larger messages, another place of the processes.
+//! Changes of the workload that change the answer: trust, boundary, message size and placement.
 
 use super::{Eliminated, Ranked, ranked};
 use crate::DecodedRun;
@@ -6,22 +6,22 @@ use furlong_model::{Candidate, Case, Objective, Placement, Shortlist, Wait, row_
 use furlong_stats::distinct;
 use serde::Serialize;
 
-/// A change of the workload, and what the answer would be then.
+/// Change of the workload with the resulting answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sensitivity {
     /// The change.
     #[serde(rename = "change_data")]
     pub change: WorkloadChange,
-    /// Why the answer changes; empty where figures say it.
+    /// Reason for the change of the answer; empty if figures show it.
     pub reason: String,
-    /// What would be taken instead; `None` if nothing would do.
+    /// Resulting choice; `None` if no candidate is suitable.
     pub instead: Option<String>,
-    /// Its figure of the objective divided by that of the choice: at the workload if the choice could not serve any more, else
-    /// under the change. Below 1 it is better. `None` if the two were not compared.
+    /// Ratio of its objective figure to that of the choice. If the choice becomes unsuitable, both figures are those of the
+    /// workload. Otherwise they are those under the change. Below 1 is better. `None` if the two were not compared.
     pub times: Option<f64>,
-    /// Whether the row that would be taken was measured in the longer look, or under the change.
+    /// Whether the resulting choice was measured in the longer look, or under the change.
     pub measured: bool,
-    /// Whether the choice misses the SLO under the change, and the row that would be taken does not.
+    /// Whether the choice misses the SLO under the change, and the resulting choice does not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub misses_slo: bool,
     /// Whether the two tie.
@@ -29,37 +29,37 @@ pub struct Sensitivity {
     pub tie: bool,
 }
 
-/// A change of the workload.
+/// Change of the workload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum WorkloadChange {
-    /// An option, as it is typed.
+    /// Option of the command line.
     Option {
-        /// With its value.
+        /// Option with its value.
         typed: String,
     },
-    /// Messages of another size.
+    /// Another message size.
     Size {
-        /// Which.
+        /// Size in bytes.
         size_bytes: usize,
     },
-    /// The processes in another place.
+    /// Another placement of the processes.
     Place {
-        /// Where.
+        /// The placement.
         placement: Placement,
     },
 }
 
-/// Largest ratio to the choice that is reported as a change of the answer: a smaller gain is not worth a change.
+/// Maximum ratio to the choice that is reported as a change, because a smaller gain is not worthwhile.
 const WORTH_IT: f64 = 0.8;
 
 /// Candidates other than the choice.
 pub(super) struct Others<'a> {
-    /// The choice and those of the longer look, the best first.
+    /// Choice and candidates of the longer look, the best first.
     pub ranked: &'a [Ranked],
-    /// Those of the early look alone, the best first.
+    /// Candidates of the early look only, the best first.
     pub eliminated: &'a [Eliminated],
-    /// Those that may not be chosen: they cannot carry the rate, keep a CPU busy, failed or do not exist here.
+    /// Candidates that may not be chosen: they cannot carry the rate, keep a CPU busy, failed or do not exist here.
     pub barred: &'a [(String, Wait)],
 }
 
@@ -69,7 +69,7 @@ impl Others<'_> {
     }
 }
 
-/// Every change that is known to change the answer.
+/// Returns every change that is known to change the answer.
 pub(super) fn all(
     shortlist: &Shortlist,
     choice: &Ranked,
@@ -98,7 +98,7 @@ pub(super) fn all(
     falls(shortlist, choice, others).into_iter().chain(sizes).chain(places).collect()
 }
 
-/// Changes that would exclude the choice.
+/// Returns the changes that would exclude the choice.
 fn falls(shortlist: &Shortlist, choice: &Ranked, others: &Others) -> Vec<Sensitivity> {
     let Some(chosen) = shortlist.candidate(&choice.mechanism, choice.wait) else { return Vec::new() };
     let stands =
@@ -136,8 +136,8 @@ fn falls(shortlist: &Shortlist, choice: &Ranked, others: &Others) -> Vec<Sensiti
     chosen.disqualified_by.iter().map(sensitivity).collect()
 }
 
-/// Returns the answer under a change of the workload that leaves all candidates; `None` if it stays the choice, or if no
-/// other row is significantly better there by the objective.
+/// Returns the answer under a change of the workload that keeps all candidates. Returns `None` if the choice remains, or if
+/// no other benchmark is significantly better by the objective.
 fn under(
     change: WorkloadChange,
     shortlist: &Shortlist,
@@ -154,7 +154,7 @@ fn under(
     let is_other = answer.name() != own.name();
     let misses_slo = answer.meets() && !own.meets();
     let is_better = match workload.objective {
-        // Another row of the same effort is no reason to change, however fast it is.
+        // Another benchmark with the same effort is no reason to change, regardless of its speed.
         Objective::Simplicity => answer.effort < own.effort,
         _ => answer.differs_from(own) && answer.times < WORTH_IT,
     };

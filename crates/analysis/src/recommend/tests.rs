@@ -1,4 +1,4 @@
-//! Recommendations from made-up runs: who wins, who ties, what it costs and what would change it.
+//! Tests of recommendations from synthetic runs: the choice, ties, costs and sensitivities.
 
 use super::*;
 use crate::Run;
@@ -120,7 +120,7 @@ fn what_must_hold_comes_before_what_is_to_be_best() {
 
 #[test]
 fn row_that_misses_the_slo_ties_by_its_interval_and_is_not_chosen() {
-    // The socket is less work to use, ties with the pipe, and misses the objective.
+    // The socket has less integration effort, ties with the pipe, and misses the SLO.
     let workload = Workload { slo: "p50<51.1us".parse().ok(), ..Workload::default() };
     let found = recommended(workload, &[PIPE, SOCKET]);
     assert_eq!((chosen(&found).as_str(), found.ties.len()), ("pipe/block", 1));
@@ -187,7 +187,7 @@ fn what_would_change_the_answer_is_said() {
     assert_eq!(changes.len(), 1, "on one core the choice stays the best: {changes:?}");
 }
 
-/// The records of a run in which `change` has changed the measured trials on one core.
+/// Returns the records of a run after `change` to the measured trials on one core.
 fn with_same_core(
     workload: Workload,
     rows: &[MeasuredRow],
@@ -204,7 +204,8 @@ fn with_same_core(
     all
 }
 
-/// The answer on one core, if it is reported: another row, its ratio to the choice and whether the choice misses the SLO.
+/// Returns the answer on one core, if it is reported: the benchmark, its ratio to the choice, and whether the choice misses
+/// the SLO.
 fn same_core(records: Vec<Record>) -> Option<(String, f64, bool)> {
     let found = recommend(&DecodedRun::of(&Run::from_records(records).unwrap())).unwrap();
     let change = WorkloadChange::Place { placement: Placement::SameCore };
@@ -212,7 +213,7 @@ fn same_core(records: Vec<Record>) -> Option<(String, f64, bool)> {
     Some((sensitivity.instead?, sensitivity.times?, sensitivity.misses_slo))
 }
 
-/// Makes a mechanism this many times as slow on one core.
+/// Makes a mechanism `times` as slow on one core.
 fn slower(mechanism: &str, times: f64) -> impl Fn(&Case, &mut furlong_model::Measurement) {
     move |case, measured| {
         if case.mechanism == mechanism {
@@ -266,7 +267,7 @@ fn changes_of_workload_are_compared_by_the_objective() {
 
 #[test]
 fn change_of_workload_names_only_rows_that_may_be_chosen() {
-    // On one core, the queue is the fastest, and a thread of the kernel polls for it.
+    // On one core, the queue is the fastest, and a kernel thread polls for it.
     let busy = |case: &Case, measured: &mut furlong_model::Measurement| {
         if case.mechanism == "posix-mq" {
             *measured = fixture::measurement(case, 300.0, 0);
@@ -327,7 +328,7 @@ fn trials_of_the_first_look_do_not_count_twice() {
 
 #[test]
 fn rows_are_compared_by_the_rounds_in_which_all_ran() {
-    // The machine is slower by a half in three rounds, which the time cut off for one of the rows.
+    // The machine is slower by half in three rounds. One benchmark lacks them because the time was over.
     let workload = Workload { spin: true, ..Workload::default() };
     let mut all = records(workload, &[SOCKET, POLLED]);
     let mut slower = |number: u32, factor: f64| {
@@ -354,7 +355,8 @@ fn rows_are_compared_by_the_rounds_in_which_all_ran() {
     assert!(high < 1.1, "{socket:?}");
 }
 
-/// A run in which the candidates of an early look take these times at the rate that is asked, and others as fast as they go.
+/// Returns a run in which the candidates of the early look take `at_the_rate` at the requested rate, and other times
+/// without a rate.
 fn streamed(workload: &Workload, rows: &[MeasuredRow], at_the_rate: &[f64]) -> Vec<Record> {
     let mut all = records(workload.clone(), rows);
     for record in &mut all {
@@ -377,7 +379,7 @@ fn streamed(workload: &Workload, rows: &[MeasuredRow], at_the_rate: &[f64]) -> V
 
 #[test]
 fn candidates_are_dropped_by_their_times_at_the_rate_that_was_asked() {
-    // As fast as they go, memory is 40 times slower than a pipe: it has room for one message.
+    // At full speed, memory is 40 times slower than a pipe, because it has room for one message.
     let workload = Workload { pattern: Pattern::OneWay, interval_ns: Some(200_000), ..Workload::default() };
     let memory = ("posix-shm", Wait::Futex, 2_000_000.0, 5);
     let records = streamed(&workload, &[PIPE, memory, QUEUE], &[14_000.0, 16_000.0, 28_000.0]);

@@ -1,4 +1,5 @@
-//! What was claimed, tested with what was measured. What is missing is not tested, and what overlaps is not told.
+//! Tests of an experiment's claims with the measured figures. A claim is untested if a figure is missing, and open if
+//! intervals overlap.
 
 use super::{
     BestSize, ReplayRow,
@@ -9,91 +10,91 @@ use furlong_model::{Claim, Experiment, Figure, Statement};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// A claim at one size, tested.
+/// Verdict on a claim at one size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClaimVerdict {
-    /// The claim, in words.
+    /// Claim in words.
     pub text: String,
-    /// The size that it was tested at; `None` where it is about sizes.
+    /// Size of the test; `None` for a claim about sizes.
     pub size_bytes: Option<usize>,
-    /// What became of it.
+    /// Status of the claim.
     pub status: ClaimStatus,
-    /// The ratio that it is about, by the published figures: above 1 the row that is claimed to be fast is faster.
+    /// Published ratio of the claim. Above 1, the benchmark that is claimed to be fast is faster.
     pub ratio_then: Option<f64>,
-    /// The same ratio now.
+    /// Measured ratio of the claim.
     pub ratio_now: Option<f64>,
-    /// Why it is so.
+    /// Reason for the status.
     #[serde(rename = "reason_data")]
     pub reason: ClaimReason,
 }
 
-/// What a claim was judged by.
+/// Basis of a verdict on a claim.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ClaimReason {
-    /// Rows that it is about have no figure.
+    /// Benchmarks of the claim have no figure.
     NoFigure {
-        /// Which.
+        /// Names of the benchmarks.
         of: Vec<String>,
     },
-    /// Rows that it is about have too few trials for an interval.
+    /// Benchmarks of the claim have too few trials for an interval.
     NoInterval {
-        /// Their names.
+        /// Names of the benchmarks.
         of: Vec<String>,
     },
-    /// Nothing but the row that it is about is measured.
+    /// Only the benchmark of the claim was measured.
     NothingElse,
     /// A figure is 0.
     FigureIsZero,
-    /// The row against the fastest of all others, by the ratios of the claim.
+    /// Comparison with the fastest of all other benchmarks, by the ratios of the claim.
     AgainstNext {
-        /// The fastest of the others now.
+        /// Fastest of the other benchmarks now.
         next: String,
-        /// Others without a figure or an interval, which could still be faster; named where the claim holds.
+        /// Other benchmarks without a figure or an interval, which could be faster. They are listed if the claim holds.
         missing: Vec<String>,
     },
-    /// One row against another, by the ratios of the claim.
+    /// Comparison of one benchmark with another, by the ratios of the claim.
     AgainstOther,
-    /// Two rows, by the ratios of the claim.
+    /// Comparison of two benchmarks for equality, by the ratios of the claim.
     Alike {
-        /// How many times as fast one of two that are alike is at most.
+        /// Maximum ratio of two benchmarks that are alike.
         within: f64,
     },
-    /// A row is not measured with several sizes of one total.
+    /// A benchmark was not measured with several sizes of one total.
     NotSeveralSizes {
-        /// Which.
+        /// Name of the benchmark.
         row: String,
     },
-    /// The best size now.
+    /// Comparison of the best size.
     BestSize {
-        /// Which.
+        /// Best size now, in bytes.
         size_bytes: usize,
-        /// Those that cannot be told apart from it.
+        /// Sizes that tie with it.
         tied_with: Vec<usize>,
     },
 }
 
-/// Multiple of a claimed factor above which the claim no longer describes this machine.
+/// Factor above a claimed ratio beyond which the claim no longer describes this machine.
 const FAR_BEYOND: f64 = 2.0;
 
-/// What became of a claim.
+/// Status of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimStatus {
-    /// It is true here, for sure.
+    /// The claim is significantly true here.
     Holds,
-    /// The direction is true here, for sure, and the factor is more than twice the claimed one, for sure.
+    /// The direction is significantly true here, and the ratio is significantly more than twice the claimed one.
     HoldsInDirection,
-    /// It is not true here, for sure.
+    /// The claim is significantly false here.
     Falls,
-    /// The intervals leave it open.
+    /// The intervals allow both.
     CannotBeTold,
-    /// A row that it is about is not measured.
+    /// A benchmark of the claim has no usable figure.
     NotTested,
 }
 
 impl ClaimStatus {
-    /// From whether a ratio is on the claimed side.
+    /// Returns the status for a ratio on the claimed side (`true`), on the other side (`false`) or on neither (`None`).
     fn of(holds: Option<bool>) -> Self {
         match holds {
             Some(true) => ClaimStatus::Holds,
@@ -103,7 +104,7 @@ impl ClaimStatus {
     }
 }
 
-/// What became of one statement, before it is put beside its claim.
+/// Result of one statement, before it is combined with its claim.
 struct Tested {
     status: ClaimStatus,
     then: Option<f64>,
@@ -111,7 +112,7 @@ struct Tested {
     reason: ClaimReason,
 }
 
-/// Every claim, at each size that it is about.
+/// Returns the verdict on every claim, at each of its sizes.
 pub(super) fn all(experiment: &Experiment, rows: &[ReplayRow], best_sizes: &[BestSize]) -> Vec<ClaimVerdict> {
     experiment.claims.iter().flat_map(|claim| at_each_size(experiment, claim, rows, best_sizes)).collect()
 }
@@ -153,7 +154,7 @@ fn untested(reason: ClaimReason, then: Option<f64>) -> Tested {
     Tested { status: ClaimStatus::NotTested, then, now: None, reason }
 }
 
-/// Returns the names of rows that `lacks` is true of.
+/// Returns the names of the benchmarks that `lacks` accepts.
 fn names<'a>(
     rows: impl IntoIterator<Item = &'a ReplayRow>,
     lacks: impl Fn(&ReplayRow) -> bool,
@@ -161,7 +162,7 @@ fn names<'a>(
     rows.into_iter().filter(|row| lacks(row)).map(|row| row.mechanism.clone()).collect()
 }
 
-/// Returns why these rows are not compared: a figure or an interval is missing; `instead` if all have both.
+/// Returns why these benchmarks are not compared: a figure or an interval is missing; `instead` if all have both.
 fn missing(rows: &[&ReplayRow], figure: Figure, instead: ClaimReason) -> ClaimReason {
     let rows = || rows.iter().copied();
     let (unmeasured, untold) =
@@ -189,7 +190,7 @@ fn is_fastest<'a>(
         return untested(missing(&[row], figure, reason), then);
     };
     let ratio = row.times_as_fast_as(best, figure).map(|ratio| ratio.value);
-    // One missing row could still be faster than all others.
+    // A missing benchmark could be faster than all others.
     let (status, missing) = match order {
         Ordering::Greater => (ClaimStatus::Holds, names(others, |other| !other.has_interval(figure))),
         Ordering::Less => (ClaimStatus::Falls, Vec::new()),
@@ -205,7 +206,7 @@ fn is_faster(row: &ReplayRow, than: &ReplayRow, limit: f64, figure: Figure) -> T
         return untested(missing(&[row, than], figure, ClaimReason::FigureIsZero), then);
     };
     let status = match ClaimStatus::of(ratio.against(limit).map(Ordering::is_gt)) {
-        // Without a claimed factor, any factor above 1 is what was claimed.
+        // Without a claimed ratio, any ratio above 1 confirms the claim.
         ClaimStatus::Holds if limit > 1.0 && ratio.against(FAR_BEYOND * limit) == Some(Ordering::Greater) => {
             ClaimStatus::HoldsInDirection
         }
@@ -228,7 +229,7 @@ fn are_alike(a: &ReplayRow, b: &ReplayRow, within: f64, figure: Figure) -> Teste
     Tested { status: ClaimStatus::of(alike), then, now: Some(ratio.value), reason }
 }
 
-/// A ratio of sizes means nothing, so there is none.
+/// Tests a claim about the best size. It has no ratio, because a ratio of sizes is meaningless.
 fn best_size(best_sizes: &[BestSize], row: &str, size_bytes: usize) -> Tested {
     let best = best_sizes.iter().find(|best| best.mechanism == row);
     let Some(now) = best.and_then(|best| best.now.as_ref()) else {

@@ -1,22 +1,22 @@
-//! Which of two figures is faster, and by how much. Figures whose intervals overlap are never called apart.
+//! Comparison of two figures. Figures with overlapping intervals never count as different.
 
 use super::{Measured, ReplayRow};
 use furlong_model::Figure;
 use furlong_stats::tidy;
 use std::cmp::Ordering;
 
-/// How many times as fast one row is as another.
+/// Ratio of the speeds of two benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Ratio {
-    /// By their medians.
+    /// Ratio of the medians.
     pub value: f64,
-    /// With both intervals taken to the end that is worse for it, and to the better one; `None` without intervals.
+    /// Smallest and largest ratio that both intervals allow; `None` without intervals.
     pub ends: Option<[f64; 2]>,
 }
 
-/// How many times as fast `row` is as `other`, by `figure`; `None` where a figure is nothing.
+/// Returns how many times as fast `row` is as `other`, by `figure`; `None` if a figure is zero.
 pub(super) fn times_as_fast(figure: Figure, row: Measured, other: Measured) -> Option<Ratio> {
-    // Of two times the smaller one is faster.
+    // The smaller one of two times is faster.
     let (above, below) = if figure.is_rate() { (row, other) } else { (other, row) };
     let value = quotient(above.value, below.value)?;
     let ends = above
@@ -26,7 +26,7 @@ pub(super) fn times_as_fast(figure: Figure, row: Measured, other: Measured) -> O
     Some(Ratio { value, ends })
 }
 
-/// The same of two published figures, which have no intervals.
+/// Returns the ratio of two published figures, which have no intervals.
 pub(super) fn times_as_fast_then(figure: Figure, row: f64, other: f64) -> Option<f64> {
     if figure.is_rate() { quotient(row, other) } else { quotient(other, row) }
 }
@@ -37,7 +37,7 @@ fn quotient(above: f64, below: f64) -> Option<f64> {
 }
 
 impl Ratio {
-    /// Whether it is above `limit` for sure, below it for sure, or neither (`None`).
+    /// Returns whether the ratio is significantly above or below `limit`, or neither (`None`).
     pub(super) fn against(&self, limit: f64) -> Option<Ordering> {
         let [low, high] = self.ends?;
         match () {
@@ -49,33 +49,33 @@ impl Ratio {
 }
 
 impl ReplayRow {
-    /// Its figure now, with which it is compared.
+    /// Returns the measured figure.
     pub(super) fn now(&self, figure: Figure) -> Option<Measured> {
         self.measured.get(&figure).copied()
     }
 
-    /// Whether its figure has an interval, without which it is neither faster than, nor tied with another.
+    /// Whether the measured figure has an interval. Without one, it is neither faster than nor tied with another.
     pub(super) fn has_interval(&self, figure: Figure) -> bool {
         self.now(figure).is_some_and(|now| now.ci95.is_some())
     }
 
-    /// Its figure then.
+    /// Returns the published figure.
     pub(super) fn then(&self, figure: Figure) -> Option<f64> {
         self.published.get(&figure).copied()
     }
 
-    /// How many times as fast it is now as `other`; `None` where one of the two has no figure.
+    /// Returns how many times as fast it is as `other` now; `None` if one of the two has no figure.
     pub(super) fn times_as_fast_as(&self, other: &ReplayRow, figure: Figure) -> Option<Ratio> {
         times_as_fast(figure, self.now(figure)?, other.now(figure)?)
     }
 
-    /// The same then.
+    /// Returns the published ratio to `other`.
     pub(super) fn times_as_fast_as_then(&self, other: &ReplayRow, figure: Figure) -> Option<f64> {
         times_as_fast_then(figure, self.then(figure)?, other.then(figure)?)
     }
 }
 
-/// The fastest of `rows` by what `value` says of each; the first of equals. `None` where none has a value.
+/// Returns the fastest of `rows` by `value`, the first of equal ones. Returns `None` if none has a value.
 pub(super) fn fastest<'a>(
     figure: Figure,
     rows: impl IntoIterator<Item = &'a ReplayRow>,

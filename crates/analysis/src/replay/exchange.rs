@@ -1,5 +1,5 @@
-//! The figures of a row that exchanges messages. What a write-up calls a message is one exchange: there and back,
-//! unless the pattern is one way.
+//! Figures of a benchmark that exchanges messages. In publications, a message usually means an exchange: one message in
+//! each direction, unless the pattern is one way.
 
 use super::figures::{per_round_trip, table};
 use super::row::{Durations, ReplayRow, ReplayStatus};
@@ -9,7 +9,7 @@ use furlong_model::{
 };
 use furlong_stats::{Distribution, Mixture, distinct, tidy};
 
-/// `empty` with the figures of the trials of its row and size, or with what the records say instead.
+/// Returns `empty` with the figures of the trials of its benchmark and size, or with the reason in the records.
 pub(super) fn row(
     run: &DecodedRun,
     experiment: &Experiment,
@@ -39,7 +39,7 @@ pub(super) fn row(
     ReplayRow { measured, durations, trials: trials.len(), verified: sound.verified, ..kept }
 }
 
-/// The case as it was asked for if there are trials of it; else the same with the one size that a notification has.
+/// Returns the requested case if it has trials. Otherwise it returns the case with the fixed size of a notification.
 fn tried(run: &DecodedRun, experiment: &Experiment, asked: Case) -> Option<Case> {
     let cases = || run.records.trials.iter().map(|trial| &trial.case);
     if cases().any(|case| *case == asked) {
@@ -53,7 +53,7 @@ fn tried(run: &DecodedRun, experiment: &Experiment, asked: Case) -> Option<Case>
     cases().find(of_its_own).cloned()
 }
 
-/// What the rows of an experiment have: what was published, and one figure that tells more.
+/// Returns the figures of an experiment: the published ones, and the more informative one that determines the order.
 fn figures(experiment: &Experiment) -> Vec<Figure> {
     let published = experiment.rows.iter().flat_map(|row| &row.published);
     let mut figures: Vec<_> = published.flat_map(|size| size.figures.keys().copied()).collect();
@@ -67,7 +67,7 @@ fn figures(experiment: &Experiment) -> Vec<Figure> {
     distinct(figures)
 }
 
-/// One trial's value, scaled from its own exchanges to those of the publication.
+/// Returns the value of one trial, scaled from its exchanges to those of the publication.
 fn value(figure: Figure, trial: &MeasuredTrial, exchange: &ExchangeWork, size_bytes: usize) -> Option<f64> {
     let MeasuredTrial { record: trial, times, .. } = trial;
     let count = exchange.count.exchanges(size_bytes) as f64;
@@ -78,7 +78,7 @@ fn value(figure: Figure, trial: &MeasuredTrial, exchange: &ExchangeWork, size_by
         Figure::MeanUs => each_ns / 1e3,
         Figure::MedianUs => times.as_ref().ok()?.median_ns() / 1e3,
         Figure::MessagesPerSecond => 1e9 / each_ns,
-        // Bytes a nanosecond are gigabytes a second.
+        // Bytes per nanosecond are gigabytes per second.
         Figure::GigabytesPerSecond => size_bytes as f64 / each_ns,
         Figure::UserS => per_round_trip(&trial.roles, |role| role.user_ns) * count / 1e9,
         Figure::SystemS => per_round_trip(&trial.roles, |role| role.system_ns) * count / 1e9,

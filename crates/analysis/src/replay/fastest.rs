@@ -1,16 +1,16 @@
-//! Which row was the fastest of a size, and which one is now.
+//! Fastest benchmark of each size, then and now.
 
 use super::{ReplayRow, compare::fastest};
 use furlong_model::{Figure, Measure};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// The fastest published row of a size; the first of equals.
+/// Returns the fastest published benchmark of a size, the first of equal ones.
 pub(super) fn then(rows: &[ReplayRow], size_bytes: usize, figure: Figure) -> Option<&ReplayRow> {
     fastest(figure, published(rows, size_bytes, figure), |row| row.then(figure))
 }
 
-/// The rows of a size that have a published figure.
+/// Returns the benchmarks of a size that have a published figure.
 pub(super) fn published(
     rows: &[ReplayRow],
     size_bytes: usize,
@@ -19,7 +19,7 @@ pub(super) fn published(
     rows.iter().filter(move |row| row.size_bytes == size_bytes && row.then(figure).is_some())
 }
 
-/// Gives each row how many times as long it takes as the fastest published row of its size, then and now.
+/// Sets the ratio of each benchmark to the fastest published one of its size, then and now.
 pub(super) fn set_ratios(rows: &mut [ReplayRow], measure: &Measure) {
     let figure = measure.order_by;
     for size in &measure.sizes_bytes {
@@ -31,49 +31,49 @@ pub(super) fn set_ratios(rows: &mut [ReplayRow], measure: &Measure) {
     }
 }
 
-/// The row of a size that was the fastest.
+/// Benchmark that was the fastest of a size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FastestThen {
-    /// The size.
+    /// Message size in bytes.
     pub size_bytes: usize,
-    /// The row, as published.
+    /// Name of the benchmark in the publication.
     pub mechanism: String,
-    /// What became of it.
+    /// Its rank now.
     pub became: Became,
 }
 
-/// What became of the row that was the fastest.
+/// Current rank of the benchmark that was the fastest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Became {
-    /// It still is, and for sure.
+    /// It is still significantly the fastest.
     Still {
-        /// The fastest of the others.
+        /// Fastest of the others.
         next: String,
-        /// How many times as fast as that it is.
+        /// Factor by which it is faster than the next one.
         times: f64,
     },
-    /// Another one is, for sure.
+    /// Another benchmark is significantly faster.
     Beaten {
-        /// Which.
+        /// Name of the faster benchmark.
         by: String,
-        /// How many times as fast that is.
+        /// Factor by which that is faster.
         times: f64,
     },
-    /// It cannot be told apart from others.
+    /// It ties with others.
     Untold {
-        /// Which.
+        /// Names of the tied benchmarks.
         tied_with: Vec<String>,
     },
-    /// It, or all others, have too few trials for an interval.
+    /// It has too few trials for an interval, or all others have.
     NoInterval,
-    /// It is not measured now.
+    /// It was not measured now.
     NotMeasured,
-    /// Nothing else is measured now.
+    /// No other benchmark was measured now.
     Alone,
 }
 
-/// What became of the fastest row of each size of which two or more rows have published figures.
+/// Returns the current rank of the fastest benchmark for each size with at least two published figures.
 pub(super) fn all(rows: &[ReplayRow], measure: &Measure) -> Vec<FastestThen> {
     let of = |size_bytes: &usize| {
         let contenders: Vec<_> = published(rows, *size_bytes, measure.order_by).collect();
@@ -111,16 +111,16 @@ fn became(was: &ReplayRow, contenders: &[&ReplayRow], figure: Figure) -> Option<
     })
 }
 
-/// Rows without published figures that are for sure faster than every published one of their size.
+/// Benchmarks without published figures that are significantly faster than every published one of their size.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FasterAdded {
-    /// The size.
+    /// Message size in bytes.
     pub size_bytes: usize,
-    /// The rows, as the experiment names them.
+    /// Benchmarks by their names in the experiment.
     pub mechanisms: Vec<String>,
 }
 
-/// Those of each size that has any.
+/// Returns the faster unpublished benchmarks of each size that has any.
 pub(super) fn faster_added(rows: &[ReplayRow], measure: &Measure) -> Vec<FasterAdded> {
     let figure = measure.order_by;
     let of = |size: &usize| {
@@ -134,8 +134,9 @@ pub(super) fn faster_added(rows: &[ReplayRow], measure: &Measure) -> Vec<FasterA
     measure.sizes_bytes.iter().filter_map(of).collect()
 }
 
-/// Whether `row` is for sure faster than each of `others` that was measured (`Greater`), for sure slower than one of
-/// them (`Less`), or neither; `None` where it or all others have no figure with an interval.
+/// Compares `row` with those of `others` that were measured. Returns `Greater` if it is significantly faster than each of
+/// them, `Less` if it is significantly slower than one, and `Equal` otherwise. Returns `None` if no comparison has
+/// intervals.
 pub(super) fn against_all<'a>(
     row: &ReplayRow,
     others: impl Iterator<Item = &'a ReplayRow>,
@@ -154,7 +155,7 @@ pub(super) fn against_all<'a>(
     }
 }
 
-/// The fastest of those among `others` that are for sure faster than `row`.
+/// Returns the fastest of `others` that are significantly faster than `row`.
 pub(super) fn beaten_by<'a>(
     row: &ReplayRow,
     others: impl Iterator<Item = &'a ReplayRow>,

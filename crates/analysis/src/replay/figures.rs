@@ -1,11 +1,12 @@
-//! Figures from the trials of a row, each trial giving one value, scaled to what the publication measured.
+//! Figures of a benchmark, with one value per trial, scaled to the quantities of the publication.
 
 use super::row::{Measured, ReplayRow};
 use furlong_model::{Figure, RoleTally};
 use furlong_stats::{distinct, median, median_interval, tidy};
 use std::collections::BTreeMap;
 
-/// The same of a rate, as the reciprocal of a time: so rate times time is 1 for any number of trials.
+/// Returns the figure of a rate over trials. It is the reciprocal of a time, so that rate times time is 1 for any number of
+/// trials.
 fn rate_over_trials(values: &[f64]) -> Option<Measured> {
     let times: Vec<f64> = values.iter().map(|rate| 1.0 / rate).collect();
     let Measured { value, ci95 } = over_trials(&times)?;
@@ -15,7 +16,7 @@ fn rate_over_trials(values: &[f64]) -> Option<Measured> {
     })
 }
 
-/// The median over trials with its interval; `None` without trials, or where a value is none.
+/// Returns the median over trials with its interval; `None` without trials, or if a value is not finite.
 pub(super) fn over_trials(values: &[f64]) -> Option<Measured> {
     if values.iter().any(|value| !value.is_finite()) {
         return None;
@@ -24,7 +25,7 @@ pub(super) fn over_trials(values: &[f64]) -> Option<Measured> {
     Some(Measured { value: tidy(median(values)?), ci95 })
 }
 
-/// Each of `figures` over all trials.
+/// Returns each of `figures` over all trials.
 pub(super) fn table<T>(
     figures: &[Figure],
     trials: &[T],
@@ -41,12 +42,13 @@ pub(super) fn table<T>(
     figures.iter().filter_map(measured).collect()
 }
 
-/// A figure of both roles for one round trip, or repetition: each role by its own, since it may have counted more.
+/// Returns a figure over both roles per round trip or repetition. Each role is divided by its own count, which may be
+/// larger.
 pub(super) fn per_round_trip(roles: &[RoleTally], figure: impl Fn(&RoleTally) -> u64) -> f64 {
     roles.iter().map(|role| figure(role) as f64 / role.round_trips as f64).sum()
 }
 
-/// The figures that some row has, then or now, in the order of tables.
+/// Returns the figures that any benchmark has, then or now, in the order of tables.
 pub(super) fn shown(rows: &[ReplayRow]) -> Vec<Figure> {
     distinct(rows.iter().flat_map(|row| row.published.keys().chain(row.measured.keys())).copied())
 }

@@ -1,4 +1,4 @@
-//! The figures of a region that was handed over, and whether they may be shown.
+//! Figures of a bulk transfer through mapped memory, and whether they are valid.
 
 use super::figures::{per_round_trip, table};
 use super::row::{ReplayRow, ReplayStatus};
@@ -10,12 +10,12 @@ use furlong_model::{
 use furlong_stats::median;
 use std::collections::BTreeMap;
 
-/// Bytes of a region that need not be compared: the flag, on a page of its own.
+/// Bytes of a region that are not compared: the page of the flag.
 const FLAG_BYTES: usize = 4096;
-/// Bytes of which one is touched, where not all are.
+/// Distance in bytes between touched bytes, if not all bytes are touched.
 const LINE_BYTES: usize = 64;
 
-/// `empty` with the figures of the trials of its backing, or with what the records say instead.
+/// Returns `empty` with the figures of the trials of its backing, or with the reason in the records.
 pub(super) fn row(run: &Run, experiment: &Experiment, backing: Backing, empty: ReplayRow) -> ReplayRow {
     let Some(asked) = experiment.measure.handover(backing, empty.size_bytes) else { return empty };
     let trials: Vec<_> = run.handovers.iter().filter(|trial| is_of(&trial.case, &asked)).collect();
@@ -25,7 +25,7 @@ pub(super) fn row(run: &Run, experiment: &Experiment, backing: Backing, empty: R
     let empty = ReplayRow { corrupted, ..empty };
     match (sound, trouble) {
         (Ok(sound), None) if sound.is_empty() => empty,
-        // As for messages: a row that fails as often as not is none.
+        // As with messages, a benchmark that fails in at least half of its trials is invalid.
         (Ok(sound), Some(trouble)) if trouble.corrupted || sound.len() <= trouble.trials => {
             empty.instead(trouble.status, trouble.why)
         }
@@ -40,7 +40,7 @@ pub(super) fn row(run: &Run, experiment: &Experiment, backing: Backing, empty: R
     }
 }
 
-/// The same in everything but how often it is handed over, which figures are scaled by.
+/// Whether two bulk transfers differ only in the repetitions, by which figures are scaled.
 fn is_of(handover: &Handover, asked: &Handover) -> bool {
     *handover == Handover { repetitions: handover.repetitions, ..asked.clone() }
 }
@@ -58,12 +58,12 @@ fn measured(run: &Run, asked: &Handover, trials: &[&HandoverMeasurement], kept: 
     }
 }
 
-/// What every handover has.
+/// Returns the figures of every bulk transfer.
 fn figures() -> Vec<Figure> {
     Figure::ALL.into_iter().filter(|figure| figure.is_of_handovers()).collect()
 }
 
-/// One trial's value, scaled from its own repetitions to those of the publication.
+/// Returns the value of one trial, scaled from its repetitions to those of the publication.
 fn value(figure: Figure, trial: &HandoverMeasurement, repetitions: u32) -> Option<f64> {
     let asked = f64::from(repetitions);
     let each_ns = trial.elapsed_ns as f64 / trial.repetitions.len() as f64;
@@ -84,12 +84,12 @@ fn value(figure: Figure, trial: &HandoverMeasurement, repetitions: u32) -> Optio
     })
 }
 
-/// The system calls of both roles, by name; `None` where they were not counted.
+/// Returns the system calls of both roles, by name; `None` if they were not counted.
 fn calls_of(count: &HandoverCount) -> Option<BTreeMap<String, u64>> {
     let mut calls = BTreeMap::new();
     for role in &count.roles {
         for (name, made) in role.system_calls.as_ref()? {
-            // The C library's fstat makes the newer call, and is meant by the older name.
+            // `fstat` of the C library calls `newfstatat`, so both have the older name here.
             let name = if name == "newfstatat" { "fstat" } else { name };
             let sum: &mut u64 = calls.entry(name.to_owned()).or_default();
             *sum = sum.saturating_add(*made);
@@ -98,7 +98,7 @@ fn calls_of(count: &HandoverCount) -> Option<BTreeMap<String, u64>> {
     (!count.roles.is_empty()).then_some(calls)
 }
 
-/// A trial's figures, `None` if it has none, or the law that they break.
+/// Returns the figures of a trial, `None` if it has none, or the broken law.
 fn checked(trial: &HandoverTrial) -> Option<Result<&HandoverMeasurement, Breach>> {
     let measured = trial.outcome.measurement()?;
     Some(check(&trial.case, measured).map_err(|breach| breach.in_trial(trial.number)).map(|()| measured))
@@ -127,17 +127,17 @@ fn check(handover: &Handover, measured: &HandoverMeasurement) -> Result<(), Brea
     is_placed_as_asked(handover.placement, &measured.roles)
 }
 
-/// What went wrong with trials of a backing.
+/// Failure of trials of a backing.
 struct Unsound {
     status: ReplayStatus,
     corrupted: bool,
-    /// Trials that failed.
+    /// Number of failed trials.
     trials: usize,
     why: Unavailable,
 }
 
 impl Unsound {
-    /// The worst among `trials`: corruption, any other failure, then what could not be had.
+    /// Returns the worst failure among `trials`: corruption, then any other failure, then missing support.
     fn worst(trials: &[&HandoverTrial]) -> Option<Self> {
         let failures = || {
             trials.iter().filter_map(|trial| match &trial.outcome {

@@ -1,6 +1,6 @@
-//! A published comparison repeated: its figures then and now, in the same units, and what still holds.
+//! Replay of a published comparison: its figures then and now, in the same units, and the claims that still hold.
 //!
-//! Everything here is computed from the records of one run, which hold the experiment too.
+//! Everything is computed from the records of one run, which contain the experiment.
 
 mod claims;
 mod compare;
@@ -27,72 +27,72 @@ use crate::{DecodedRun, Level, RunFacts};
 use furlong_model::{Figure, Measure};
 use serde::{Deserialize, Serialize};
 
-/// Version of [`Replay`] as JSON; it changes when a field changes its meaning or goes.
+/// Version of [`Replay`] as JSON. It changes if a field changes its meaning or is removed.
 pub const REPLAY_SCHEMA: u32 = 2;
 
-/// Everything that a replay shows. As JSON it is what `furlong replay --format json` prints.
+/// Contents of a replay. As JSON it is the output of `furlong replay --format json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Replay {
     /// [`REPLAY_SCHEMA`].
     pub schema: u32,
-    /// The experiment's name.
+    /// Name of the experiment.
     pub experiment: String,
-    /// What it asks.
+    /// Question of the experiment.
     pub title: String,
-    /// Who published it.
+    /// Author of the publication.
     pub author: Option<String>,
-    /// Where.
+    /// Address of the publication.
     pub source: Option<String>,
-    /// When.
+    /// Year of the publication.
     pub year: Option<u16>,
-    /// What it was measured on then.
+    /// Machine of the publication.
     pub machine_then: Option<String>,
-    /// What is known to be wrong with the published programs.
+    /// Known errors of the published programs.
     pub faults: Vec<String>,
-    /// How the published programs compare with these rows where they were run, or why they were not.
+    /// Results of the published programs relative to these benchmarks, or the reason why they did not run.
     #[serde(default)]
     pub programs: Option<String>,
-    /// How all rows are measured now.
+    /// Measurement of all benchmarks now.
     pub measure: Measure,
-    /// Which run it is of.
+    /// Facts about the run.
     #[serde(flatten)]
     pub run: RunFacts,
-    /// Whether the machine was unreliable: on a quiet one, claims may come out otherwise.
+    /// Whether the machine was unreliable. On a quiet one, claims may have other results.
     #[serde(default)]
     pub provisional: bool,
-    /// The figures that rows have, in the order of tables.
+    /// Figures of the benchmarks, in the order of tables.
     pub figures: Vec<Figure>,
-    /// Every row at every size, by size and then in the order of the experiment.
+    /// Every benchmark at every size, by size and then in the order of the experiment.
     pub rows: Vec<ReplayRow>,
-    /// How long processes took to start.
+    /// Times of process starts.
     pub starts: Vec<ReplayStart>,
-    /// The size with which each row is fastest, where the same total is exchanged with each; else empty.
+    /// Fastest size of each benchmark, if all sizes have the same total; otherwise empty.
     pub best_sizes: Vec<BestSize>,
-    /// How the order of the published rows has changed.
+    /// Changes in the order of the published benchmarks.
     pub pairs: Pairs,
-    /// What became of the fastest published row of each size.
+    /// Current rank of the fastest published benchmark of each size.
     #[serde(default)]
     pub fastest: Vec<FastestThen>,
-    /// Rows that were added and are faster than every published one, by size.
+    /// Added benchmarks that are faster than every published one, by size.
     #[serde(default)]
     pub faster_added: Vec<FasterAdded>,
-    /// What was claimed, tested.
+    /// Verdicts on the claims.
     pub claims: Vec<ClaimVerdict>,
 }
 
 impl Replay {
-    /// The rows of one size, in the order of the experiment.
+    /// Returns the benchmarks of one size, in the order of the experiment.
     pub fn rows_of(&self, size_bytes: usize) -> impl Iterator<Item = &ReplayRow> {
         self.rows.iter().filter(move |row| row.size_bytes == size_bytes)
     }
 
-    /// Whether some mechanism delivered something other than was sent.
+    /// Whether a mechanism delivered corrupted data.
     pub fn found_corruption(&self) -> bool {
         self.rows.iter().any(|row| row.corrupted)
     }
 }
 
-/// Computes everything that a replay shows; `None` for a run that repeats no experiment.
+/// Computes the replay; `None` for a run that repeats no experiment.
 pub fn replay(run: &DecodedRun) -> Option<Replay> {
     let experiment = run.records.experiment.as_ref()?;
     let measure = &experiment.measure;

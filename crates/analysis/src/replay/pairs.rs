@@ -1,23 +1,23 @@
-//! How much of the published order is left, pair by pair.
+//! Changes of the published order, pair by pair.
 
 use super::{ReplayRow, fastest::published};
 use furlong_model::Measure;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// Pairs of rows of one size with different published figures.
+/// Numbers of pairs of benchmarks of one size with different published figures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pairs {
-    /// The one that was faster still is.
+    /// Pairs in the published order.
     pub kept: usize,
-    /// The one that was slower is faster now.
+    /// Pairs in the opposite order.
     pub reversed: usize,
-    /// Their intervals overlap.
+    /// Pairs with overlapping intervals.
     pub untold: usize,
-    /// One of the two has too few trials for an interval.
+    /// Pairs in which a benchmark has too few trials for an interval.
     #[serde(default)]
     pub no_interval: usize,
-    /// One of the two is not measured.
+    /// Pairs in which a benchmark was not measured.
     pub untested: usize,
 }
 
@@ -48,7 +48,7 @@ impl Pairs {
         pairs
     }
 
-    /// Those that could be compared.
+    /// Returns the number of compared pairs.
     pub fn tested(&self) -> usize {
         self.kept + self.reversed + self.untold
     }

@@ -1,73 +1,73 @@
-//! One row of a replay: what was published of it, what was measured, or why nothing was.
+//! Benchmark of a replay: its published figures, and its measured figures or the reason for their absence.
 
 use crate::SkippedStatus;
 use furlong_model::{ExperimentRow, Figure, Target, Unavailable};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A row at one size, then and now.
+/// Benchmark at one size, then and now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplayRow {
-    /// As published.
+    /// Name in the publication.
     pub mechanism: String,
-    /// What is measured for it: `mechanism/wait`, or what backs the region; `None` where there is nothing.
+    /// Measured counterpart: `mechanism/wait`, or the backing of the region; `None` if there is none.
     pub row: Option<String>,
-    /// Bytes in a message, an answer or the region, as asked.
+    /// Requested size of a message, an answer or the region, in bytes.
     pub size_bytes: usize,
-    /// Bytes that a message has; not `size_bytes` where a notification has its own.
+    /// Actual size of a message in bytes. It differs from `size_bytes` for a notification with a fixed size.
     pub carried_bytes: usize,
-    /// What came of it.
+    /// Status of the benchmark.
     pub status: ReplayStatus,
-    /// What was published, in the unit that the name ends in.
+    /// Published figures, in the unit at the end of their names.
     pub published: BTreeMap<Figure, f64>,
-    /// The same now, and what the publication did not have.
+    /// Measured figures, including some that were not published.
     pub measured: BTreeMap<Figure, Measured>,
-    /// How many times as long it took as the fastest published row of its size: then.
+    /// Published ratio to the fastest published benchmark of its size. Above 1 is slower.
     pub ratio_then: Option<f64>,
-    /// And now.
+    /// Measured ratio to the same benchmark.
     pub ratio_now: Option<f64>,
-    /// Trials that the figures are from.
+    /// Number of trials of the figures.
     pub trials: usize,
-    /// Whether what arrived was compared with what was sent in every trial.
+    /// Whether received data was compared with sent data in every trial.
     pub verified: bool,
-    /// Whether something arrived other than it was sent.
+    /// Whether received data was corrupted.
     pub corrupted: bool,
-    /// Why there are no figures, or why trials are missing.
+    /// Reason for missing figures or missing trials.
     pub reason: Option<String>,
-    /// What would help.
+    /// Remedy for the reason.
     pub remedy: Option<String>,
-    /// What stands in for the published thing, where it is not the same.
+    /// Difference from the published mechanism, if it is replaced by another.
     pub counterpart: Option<String>,
-    /// What the publication says of it in words.
+    /// Remark of the publication.
     pub remark: Option<String>,
-    /// The file system and device in effect, in words.
+    /// Effective file system and device, in words.
     pub in_effect: Option<String>,
     /// The published system calls of both processes, by name.
     pub system_calls_published: BTreeMap<String, u64>,
-    /// The same now; `None` where they were not counted.
+    /// Measured system calls of both processes, by name; `None` if they were not counted.
     pub system_calls: Option<BTreeMap<String, u64>>,
-    /// The times of single exchanges over all trials.
+    /// Times of single exchanges over all trials.
     pub durations: Option<Durations>,
 }
 
-/// What came of a row.
+/// Status of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReplayStatus {
     /// It has figures.
     Measured,
-    /// It makes no sense, or exceeds a limit.
+    /// The combination is invalid, or exceeds a limit.
     Refused,
-    /// This machine, or this furlong, has nothing of the kind.
+    /// This machine or this version of furlong does not support it.
     Unavailable,
-    /// It started and did not end well.
+    /// It started and failed.
     Failed,
-    /// Its figures cannot be true.
+    /// Its figures are inconsistent.
     Void,
 }
 
 impl ReplayStatus {
-    /// The name in records.
+    /// Returns the name in records.
     pub const fn name(self) -> &'static str {
         match self {
             ReplayStatus::Measured => "measured",
@@ -83,7 +83,7 @@ impl From<SkippedStatus> for ReplayStatus {
     fn from(status: SkippedStatus) -> Self {
         match status {
             SkippedStatus::Failed => ReplayStatus::Failed,
-            // No experiment asks for a rate.
+            // Experiments have no fixed rate.
             SkippedStatus::Void | SkippedStatus::Saturated | SkippedStatus::Disturbed => ReplayStatus::Void,
             SkippedStatus::Unavailable => ReplayStatus::Unavailable,
             SkippedStatus::Refused => ReplayStatus::Refused,
@@ -91,36 +91,36 @@ impl From<SkippedStatus> for ReplayStatus {
     }
 }
 
-/// A figure over all trials.
+/// Figure over all trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// The median of the trials.
+    /// Median of the trials.
     pub value: f64,
-    /// Its 95 % interval; `None` for fewer than three trials.
+    /// 95 % confidence interval; `None` for fewer than three trials.
     pub ci95: Option<[f64; 2]>,
 }
 
-/// The times of single exchanges over all trials.
+/// Times of single exchanges over all trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Durations {
-    /// Exchanges that were timed.
+    /// Number of timed exchanges.
     pub exchanges: u64,
-    /// Time that they took, in nanoseconds.
+    /// Total time of these exchanges, in nanoseconds.
     pub total_ns: u64,
-    /// Exchanges to one reading of the clock: above 1 the figures below are of means of that many.
+    /// Exchanges per reading of the clock. If it is above 1, the following figures are those of means over that many.
     pub exchanges_per_sample: u32,
-    /// The mean, in nanoseconds.
+    /// Mean in nanoseconds.
     pub mean_ns: f64,
-    /// The shortest, in nanoseconds, to the resolution of the histogram.
+    /// Shortest time in nanoseconds, with the resolution of the histogram.
     pub min_ns: f64,
-    /// The longest, in nanoseconds.
+    /// Longest time in nanoseconds.
     pub max_ns: f64,
-    /// The standard deviation within and between trials, in nanoseconds.
+    /// Standard deviation within and between trials, in nanoseconds.
     pub stddev_ns: f64,
 }
 
 impl ReplayRow {
-    /// A row without figures, because of `why`.
+    /// Creates a benchmark without figures, because of `why`.
     pub(super) fn without(row: &ExperimentRow, size_bytes: usize, why: Unavailable) -> Self {
         let said = |text: String| Some(text).filter(|text| !text.is_empty());
         let published = row.published.iter().find(|published| published.size_bytes == size_bytes);
@@ -148,7 +148,7 @@ impl ReplayRow {
         }
     }
 
-    /// Without figures, and with what stands in the records instead.
+    /// Removes the figures and adds the status and reason of the records.
     pub(super) fn instead(self, status: ReplayStatus, why: Unavailable) -> Self {
         let said = |text: String| Some(text).filter(|text| !text.is_empty());
         ReplayRow { status, reason: said(why.reason), remedy: said(why.remedy), ..self }

@@ -1,11 +1,11 @@
-//! All rows of a replay, from the records of a run.
+//! All benchmarks of a replay, from the records of a run.
 
 use super::row::ReplayRow;
 use super::{exchange, handover};
 use crate::DecodedRun;
 use furlong_model::{Experiment, ExperimentRow, Target, Unavailable};
 
-/// Every row at every size.
+/// Returns every benchmark at every size.
 pub(super) fn all(run: &DecodedRun, experiment: &Experiment) -> Vec<ReplayRow> {
     let sizes = experiment.measure.sizes_bytes.iter();
     let row_of = |size_bytes: usize, row: &ExperimentRow| {

@@ -1,4 +1,4 @@
-//! The best block size of each row, where the same total is exchanged with each.
+//! Best block size of each benchmark, if all sizes have the same total.
 
 use super::{
     Measured, ReplayRow,
@@ -7,31 +7,31 @@ use super::{
 use furlong_model::{Amount, Figure, Measure, Work};
 use serde::{Deserialize, Serialize};
 
-/// The size with which a row is fastest.
+/// Fastest block size of a benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BestSize {
-    /// As published.
+    /// Name in the publication.
     pub mechanism: String,
-    /// What is measured for it.
+    /// Measured counterpart.
     pub row: Option<String>,
-    /// The sizes that share the best published figure; empty where nothing was published.
+    /// Sizes with the best published figure; empty without published figures.
     pub then: Vec<usize>,
-    /// And now; `None` where fewer than two sizes were measured.
+    /// Fastest size now; `None` if fewer than two sizes were measured.
     pub now: Option<BestNow>,
 }
 
-/// The size with which a row is fastest now.
+/// Fastest size of a benchmark now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BestNow {
-    /// The size with the best median.
+    /// Size with the best median.
     pub size_bytes: usize,
-    /// The figure that decides.
+    /// Figure that decides.
     pub figure: Measured,
-    /// The sizes that tie with it: their intervals overlap.
+    /// Sizes that tie with it, because their intervals overlap.
     pub tied_with: Vec<usize>,
 }
 
-/// The best size of each row; none where the sizes are not of one total.
+/// Returns the best size of each benchmark, or nothing if the sizes have different totals.
 pub(super) fn best(rows: &[ReplayRow], measure: &Measure) -> Vec<BestSize> {
     let of_one_total =
         matches!(&measure.work, Work::Exchange(exchange) if matches!(exchange.count, Amount::Bytes(_)));

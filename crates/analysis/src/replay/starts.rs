@@ -1,32 +1,32 @@
-//! How long processes took to start, then and now.
+//! Times of process starts, then and now.
 
 use super::{Measured, figures::over_trials};
 use crate::Run;
 use furlong_model::{Experiment, ExperimentStart, StartMethod, StartReading};
 use serde::{Deserialize, Serialize};
 
-/// One way to start a process, then and now.
+/// One method of starting a process, then and now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplayStart {
-    /// As published.
+    /// Name in the publication.
     pub name: String,
-    /// How processes are started for it; `None` where there is nothing of the kind.
+    /// Measured method; `None` if there is no counterpart.
     pub method: Option<StartMethod>,
-    /// The published first start, in milliseconds.
+    /// Published time of the first start, in milliseconds.
     pub first_ms_then: Option<f64>,
-    /// The published later ones, in milliseconds.
+    /// Published time of later starts, in milliseconds.
     pub later_ms_then: Option<f64>,
-    /// The first start of the run, in milliseconds; the median where the run has several series.
+    /// Time of the first start in the run, in milliseconds; the median if the run has several series.
     pub first_ms: Option<Measured>,
-    /// The median of the later ones, in milliseconds.
+    /// Median time of later starts, in milliseconds.
     pub later_ms: Option<Measured>,
-    /// Why there are no figures.
+    /// Reason for missing figures.
     pub reason: Option<String>,
-    /// What stands in for the published thing, where it is not the same.
+    /// Difference from the published method, if it is replaced by another.
     pub counterpart: Option<String>,
 }
 
-/// All that the experiment names.
+/// Returns all starts of the experiment.
 pub(super) fn all(run: &Run, experiment: &Experiment) -> Vec<ReplayStart> {
     experiment.starts.iter().map(|start| of(run, start)).collect()
 }

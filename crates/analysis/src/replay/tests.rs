@@ -1,4 +1,4 @@
-//! What a replay finds in runs with known times.
+//! Tests of replays of runs with known times.
 
 use super::{Became, ClaimReason, ClaimStatus, ReplayRow, ReplayStatus};
 use crate::fixture::replay::{
@@ -23,7 +23,8 @@ fn statuses(replay: &Replay) -> Vec<ClaimStatus> {
     replay.claims.iter().map(|claim| claim.status).collect()
 }
 
-/// Three rows that were 1, 2 and 4 us, with these medians now; a row without one is not measured.
+/// Returns a replay of three benchmarks with published times of 1, 2 and 4 us, and these medians now. One without a median
+/// is not measured.
 fn three(now_us: [Option<f64>; 3]) -> Replay {
     let rows = [("a", "pipe/block", 1), ("b", "fifo/block", 2), ("c", "tcp/block", 4)];
     let rows = rows.map(|(name, row, us)| {
@@ -55,7 +56,7 @@ fn figures_are_scaled_to_what_was_published() {
     let queue = row(&replay, "POSIX message queue");
     let mean_us = value(&replay, "FIFO", Figure::RealS) / 500_000.0 * 1e6;
     assert!(mean_us > 3.1 && mean_us < 3.5, "{mean_us}");
-    // Both take turns on one processor, a fifth of the time in user mode.
+    // Both alternate on one CPU, with a fifth of the time in user mode.
     let real = value(&replay, "POSIX message queue", Figure::RealS);
     assert!(close(value(&replay, "POSIX message queue", Figure::UserS), real / 5.0));
     assert!(close(value(&replay, "POSIX message queue", Figure::SystemS), real * 0.8));
@@ -90,7 +91,7 @@ fn ratios_are_to_the_fastest_of_then() {
     let (then, now) = ratios("FIFO");
     assert!(close(then, 8.272 / 6.935) && close(now.unwrap(), 3150.0 / 3600.0));
     assert_eq!(ratios("device driver (read, write)").1, None);
-    // Of rates the larger one is faster.
+    // The larger one of two rates is faster.
     let replay = racehorse().replay();
     assert!(row(&replay, "TCP sockets").ratio_then.unwrap() > 70.0);
     assert_eq!(row(&replay, "memory-mapped file").ratio_then, Some(1.0));
@@ -140,7 +141,7 @@ fn failures_and_void_figures_have_no_speed() {
     assert!(!row(&void, "FIFO").verified);
 }
 
-/// That the queue which was the fastest is beaten by the FIFO.
+/// Checks that the queue, which was the fastest, is slower than the FIFO.
 fn assert_beaten(replay: &Replay) {
     let was = &replay.fastest[0];
     let Became::Beaten { by, times } = &was.became else { panic!("{was:?}") };
@@ -193,10 +194,10 @@ fn claims_hold_fall_or_are_left_open() {
     let Became::Still { next, times } = &same.fastest[0].became else { panic!("{:?}", same.fastest) };
     assert!(next == "b" && close(*times, 2.0), "{:?}", same.fastest);
     assert_eq!(statuses(&three([Some(2.0), Some(1.0), Some(1.5)])), [Falls, Falls, Falls]);
-    // Twice as fast was claimed: 3.9 times is that, and 9 times is another factor.
+    // The claim is a factor of 2. A factor of 3.9 is within it, 9 is far beyond it.
     assert_eq!(statuses(&three([Some(1.0), Some(2.0), Some(3.9)]))[1], Holds);
     assert_eq!(statuses(&three([Some(1.0), Some(2.0), Some(9.0)]))[1], HoldsInDirection);
-    // At the limit of what was claimed.
+    // Ratio at the limit of the claim.
     assert_eq!(statuses(&three([Some(1.0), Some(1.667), Some(2.0)])), [Holds, CannotBeTold, CannotBeTold]);
     let missing = three([Some(1.0), None, Some(3.0)]);
     assert_eq!(statuses(&missing), [Holds, Holds, NotTested]);

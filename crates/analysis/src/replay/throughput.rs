@@ -1,28 +1,28 @@
-//! What a row carries in a second, then and now: the figure that compares over sizes, whatever was published.
+//! Throughput of a benchmark, then and now. It is comparable over sizes, regardless of the published figure.
 
 use super::ReplayRow;
 use furlong_model::{Figure, Measure, Work};
 
-/// Bytes a second at each size of one row, by size.
+/// Bytes per second at each size of one benchmark, by size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Throughput<'a> {
-    /// As published.
+    /// Name in the publication.
     pub mechanism: &'a str,
-    /// What is measured for it.
+    /// Measured counterpart.
     pub row: Option<&'a str>,
-    /// The published points: bytes in a message, and bytes a second.
+    /// Published points: message size in bytes, and bytes per second.
     pub then: Vec<(usize, f64)>,
-    /// And those of now.
+    /// Measured points.
     pub now: Vec<(usize, f64)>,
 }
 
-/// The rows of an experiment that exchanges messages, in its order; empty for a handover.
+/// Returns the throughput of each benchmark in an experiment with messages; empty for a bulk transfer.
 pub fn throughput<'a>(rows: &'a [ReplayRow], measure: &Measure) -> Vec<Throughput<'a>> {
     let first = measure.sizes_bytes.first();
     let named = rows.iter().filter(|row| Some(&row.size_bytes) == first);
     let of = |named: &'a ReplayRow| {
         let alike = || rows.iter().filter(|row| row.mechanism == named.mechanism);
-        // A notification has its own size, whatever was asked: there is nothing that it could be drawn against.
+        // A notification has a fixed size, so it is not comparable over sizes.
         let carries = |row: &&ReplayRow| row.carried_bytes == row.size_bytes;
         let then = alike().filter_map(|row| Some((row.size_bytes, then(row, measure)?)));
         let now = alike().filter(carries).filter_map(|row| Some((row.size_bytes, now(row, measure)?)));
@@ -44,7 +44,7 @@ fn now(row: &ReplayRow, measure: &Measure) -> Option<f64> {
     bytes_per_second(row.size_bytes, measure, |figure| row.measured.get(&figure).map(|now| now.value))
 }
 
-/// From the first figure that says it: the throughput itself, a rate, or a time of one message or of all.
+/// Computes it from the first suitable figure: the throughput itself, a rate, or a time of one message or of all.
 fn bytes_per_second(size: usize, measure: &Measure, figure: impl Fn(Figure) -> Option<f64>) -> Option<f64> {
     let Work::Exchange(exchange) = &measure.work else { return None };
     let size_bytes = size as f64;

@@ -103,7 +103,7 @@ impl ExchangeOptions {
             let owner =
                 Pattern::ALL.into_iter().find(|pattern| pattern.facts().own_options.contains(option))?;
             let reason = format!("{option} belongs to -m {owner}");
-            (owner != self.pattern).then(|| Unavailable::new(reason, format!("say -m {owner}")))
+            (owner != self.pattern).then(|| Unavailable::new(reason, format!("use -m {owner}")))
         };
         given.iter().find_map(foreign)
     }
@@ -112,12 +112,11 @@ impl ExchangeOptions {
         let (pattern, several) = (self.pattern, self.pattern.several());
         if several != Pattern::default().several() && self.pairs.iter().any(|pairs| *pairs > one()) {
             let reason = format!("-m {pattern} is measured for one set of {several}");
-            return Some(Unavailable::new(reason, format!("say --{several} in place of --pairs")));
+            return Some(Unavailable::new(reason, format!("use --{several} instead of --pairs")));
         }
         let are_processes = !pattern.facts().repeated.is_empty();
         let most = numbers.last().filter(|most| are_processes && **most > MOST_PROCESSES)?;
-        let reason =
-            format!("each of --{several} {most} is a process, and up to {MOST_PROCESSES} can be asked for");
+        let reason = format!("each of --{several} {most} is a process; the maximum is {MOST_PROCESSES}");
         Some(Unavailable::new(reason, format!("ask for up to {MOST_PROCESSES}")))
     }
 
@@ -127,7 +126,7 @@ impl ExchangeOptions {
         } else if !self.pattern.facts().counts_calls {
             (format!("--count counts round trips, but got -m {}", self.pattern), "leave --count out")
         } else if self.window > one() {
-            let reason = "--count counts round trips of which one is in flight".to_owned();
+            let reason = "--count counts round trips with a single message in flight".to_owned();
             (reason, "leave --window or --count out")
         } else {
             return None;
@@ -191,7 +190,7 @@ mod tests {
         );
         says(
             ExchangeOptions { pairs: vec![number(2)], ..fan_out.clone() },
-            "say --receivers in place of --pairs",
+            "use --receivers instead of --pairs",
         );
         says(ExchangeOptions { pairs: vec![number(1025)], ..stream.clone() }, "up to 1024");
         says(ExchangeOptions { counts_calls: true, ..stream.clone() }, "but got -m one-way");

@@ -5,7 +5,7 @@ use crate::{Placement, Role};
 
 /// Returns the rejection of an option that sets a pace.
 const fn no_pace(option: &'static str) -> RejectedOption {
-    let reason = "-m connect makes the next link when the last one is gone";
+    let reason = "-m connect creates the next link after it has closed the last one";
     RejectedOption { option, reason, remedy: "leave --rate and --think-time out" }
 }
 
@@ -28,7 +28,7 @@ pub(super) const FACTS: PatternFacts = PatternFacts {
         no_pace("--think-time"),
         RejectedOption {
             option: "--window",
-            reason: "--window is for links that last, and each of -m connect carries one message",
+            reason: "--window needs persistent links, but each link of -m connect carries one message",
             remedy: "leave it out",
         },
     ],

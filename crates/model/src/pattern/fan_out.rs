@@ -34,7 +34,9 @@ fn refuse(pattern: Pattern, case: &PatternCase<'_>) -> Option<Unavailable> {
     (case.size_bytes < STAMPED_BYTES).then(|| {
         let size = format_bytes(case.size_bytes);
         Unavailable::new(
-            format!("a message of {size} has no room for what tells which were lost before it"),
+            format!(
+                "a message of {size} has no room for the number that shows which messages were lost before it"
+            ),
             format!("ask for {STAMPED_BYTES}B or more"),
         )
     })

@@ -1,4 +1,5 @@
-//! The patterns, each with its facts. A file per pattern has the facts; this file has the list and the questions that facts answer.
+//! The patterns, each with its facts. A file per pattern has the facts; this file has the list and the questions that
+//! facts answer.
 
 mod asked;
 mod connect;

@@ -12,12 +12,12 @@ const LEAVE_IT_OUT: &str = "leave it out";
 pub(super) const NOT_ANSWERED: [RejectedOption; 2] = [
     RejectedOption {
         option: "--think-time",
-        reason: "--think-time is for round trips, and no message is answered",
+        reason: "--think-time is for round trips, but no message gets a response",
         remedy: LEAVE_IT_OUT,
     },
     RejectedOption {
         option: "--window",
-        reason: "--window is for round trips and requests, and no message is answered",
+        reason: "--window is for round trips and requests, but no message gets a response",
         remedy: LEAVE_IT_OUT,
     },
 ];
@@ -37,7 +37,7 @@ pub(super) fn placement(pattern: Pattern, placement: Placement) -> Option<Unavai
     let needed = pattern.facts().placement.filter(|_| pattern.makes_links())?;
     (placement != needed).then(|| {
         Unavailable::new(
-            format!("{pattern} makes and uses both ends of each link in one process"),
+            format!("{pattern} creates and uses both ends of each link in one process"),
             format!("ask for it with --place {needed}, or leave --place out"),
         )
     })
@@ -47,7 +47,7 @@ pub(super) fn placement(pattern: Pattern, placement: Placement) -> Option<Unavai
 pub(crate) fn window(window: NonZeroU32, arrival: Arrival) -> Option<Unavailable> {
     let option = arrival.option().filter(|_| window > NonZeroU32::MIN)?;
     let reason = format!(
-        "--window sends the next message for each response, and {option} sends messages at times of their own"
+        "--window sends the next message for each response, but {option} sends messages at fixed times"
     );
     Some(Unavailable::new(reason, "ask for one of the two"))
 }
@@ -76,7 +76,7 @@ pub(super) fn losing(case: &PatternCase<'_>) -> Option<Unavailable> {
             "{} loses what its receiver has no room for, and nothing holds the sender back",
             case.mechanism
         );
-        Unavailable::new(reason, "measure its round trips, in which one message is under way")
+        Unavailable::new(reason, "measure its round trips, which have one message in flight")
     })
 }
 
@@ -96,7 +96,7 @@ pub(super) fn sharing(pattern: Pattern, case: &PatternCase<'_>) -> Option<Unavai
         (reason, "ask for --pairs or -m fan-out, which have a link each".to_owned())
     } else if size_bytes < STAMPED_BYTES && !capabilities.notifies_only() {
         let reason =
-            format!("a message of {} has no room for what tells whose it is", format_bytes(size_bytes));
+            format!("a message of {} has no room for the number of its sender", format_bytes(size_bytes));
         (reason, format!("ask for {STAMPED_BYTES}B or more"))
     } else if capabilities.sharing == Sharing::AtomicWrites && size_bytes > ATOMIC_BYTES {
         let most = format_bytes(ATOMIC_BYTES);

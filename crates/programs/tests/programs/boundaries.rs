@@ -1,4 +1,4 @@
-//! Programs for two users and for two containers: who is meant gets in, and nobody else.
+//! Programs for two users and for two containers: the intended peer is accepted, and every other process is rejected.
 
 use crate::exchanges::{Row, rows};
 use crate::support::{Built, QUICK, Surroundings, each, is_readable, is_root, runs, turn};
@@ -9,12 +9,12 @@ use std::ops::Range;
 
 /// Messages in each exchange.
 const COUNT: u64 = 50;
-/// The serving user, the asking one, and a third.
+/// The serving user, the asking user, and a third user.
 const USERS: [u32; 3] = [61001, 61002, 61003];
 const BECOME_ANOTHER: [&str; 4] = ["setpriv", "--reuid=61001", "--clear-groups", "true"];
 
-/// One row of each mechanism that reaches across users, in all languages that it can be printed in: how ends find each
-/// other is the same whatever they wait by.
+/// Returns one benchmark of each mechanism that works across users, in all languages for which a program exists. One is
+/// enough, because the ends find each other in the same way with every wait strategy.
 fn across_users() -> Vec<Row> {
     let mut rows = rows();
     let ordinary = as_user(USERS[0]);
@@ -41,7 +41,7 @@ fn as_user(user: u32) -> Vec<String> {
     ["setpriv".to_owned()].into_iter().chain(ids).chain(["--clear-groups".to_owned()]).collect()
 }
 
-/// A process of `user` whose peer is another one, with names in `folder`.
+/// Returns the environment of a process of `user` whose peer is user `peer`, with names in `folder`.
 fn user(user: u32, peer: u32, folder: &str) -> Surroundings {
     let variables = vec![("PAIR_PEER", peer.to_string()), ("PAIR_FOLDER", folder.to_owned())];
     Surroundings { before: as_user(user), variables }
@@ -60,7 +60,7 @@ fn built(between: Between, row: (&str, Wait), language: Language, patience_s: Op
     Built::between(between, row, Pattern::RoundTrip, 128, language, patience_s)
 }
 
-/// The programs for both boundaries are the same but for how they say to start them.
+/// The programs for both boundaries differ only in the commands that start them.
 #[test]
 fn two_users_and_two_containers_exchange() {
     let mut rows = across_users();
@@ -68,7 +68,7 @@ fn two_users_and_two_containers_exchange() {
     users_and_containers_exchange(rows, 0..1);
 }
 
-/// `orders` are the ends that start first between users.
+/// Exchanges messages between users and between containers. `orders` are the ends that start first between users.
 fn users_and_containers_exchange(rows: Vec<Row>, orders: Range<usize>) {
     if let Some(reason) = lack(&BECOME_ANOTHER) {
         skip!("{reason}");
@@ -84,7 +84,8 @@ fn users_and_containers_exchange(rows: Vec<Row>, orders: Range<usize>) {
         let all: Vec<_> = languages.iter().map(build).collect();
         for (at, serving) in all.iter().enumerate() {
             users_exchange(serving, &all, orders.clone());
-            // What is named inside an IPC namespace does not reach. Each language asks once: all pairs are tried between users.
+            // A name inside an IPC namespace is not visible outside. Each language asks once, because all pairs are
+            // tested between users.
             if no_containers.is_none() && !["posix-mq", "sysv-mq", "sysv-shm"].contains(&mechanism) {
                 let loopback = ["tcp", "udp"].contains(&mechanism);
                 containers_exchange(serving, &all[(at + 1) % all.len()], loopback);
@@ -93,7 +94,7 @@ fn users_and_containers_exchange(rows: Vec<Row>, orders: Range<usize>) {
     });
 }
 
-/// Each asks, in these orders of starting.
+/// Exchanges messages with every asking program, in these start orders.
 fn users_exchange(serving: &Built, all: &[Built], orders: Range<usize>) {
     let folder = serving.folder();
     let around = [user(USERS[0], USERS[1], &folder), user(USERS[1], USERS[0], &folder)];
@@ -102,7 +103,8 @@ fn users_exchange(serving: &Built, all: &[Built], orders: Range<usize>) {
     }
 }
 
-/// Where both share a network, as in a pod, they are of two users; where each has its own, of one.
+/// Exchanges messages between two containers. With a shared network, as in a pod, they belong to two users; with
+/// separate networks, to one user.
 fn containers_exchange(serving: &Built, asking: &Built, loopback: bool) {
     let shared = serving.folder();
     let ends = [serving, asking];
@@ -115,7 +117,7 @@ fn containers_exchange(serving: &Built, asking: &Built, loopback: bool) {
     }
 }
 
-/// A process in a container: files of its own, but for two folders.
+/// Returns the environment of a process in a container: a separate file system, except for two directories.
 fn container(own: &Built, shared: &str, network: bool, user: Option<(u32, u32)>) -> Surroundings {
     let script = "mount --bind \"$1\" /mnt && mount --bind \"$2\" /media && mount -t tmpfs none /tmp && \
                   mount -t tmpfs none /dev/shm && cd /media && shift 2 && exec \"$@\"";
@@ -130,7 +132,7 @@ fn container(own: &Built, shared: &str, network: bool, user: Option<(u32, u32)>)
     around
 }
 
-/// Where only networks are apart, so are abstract addresses: what is reached by other names still works.
+/// Separate networks have separate abstract addresses, but programs with other names still work.
 #[test]
 fn two_network_namespaces_exchange() {
     let apart = ["unshare", "--net"];
@@ -151,7 +153,7 @@ fn two_network_namespaces_exchange() {
     });
 }
 
-/// Run where slow tests are asked for.
+/// Tests that run only if slow tests are requested.
 mod slow {
     use super::*;
 
@@ -161,7 +163,7 @@ mod slow {
         users_and_containers_exchange(across_users(), 0..2);
     }
 
-    /// Of FIFOs and of sockets of the network, the program says that it lets others in.
+    /// For FIFOs and network sockets, the program states that it accepts other users.
     #[test]
     #[ignore = "slow"]
     fn a_third_user_is_refused() {
@@ -184,7 +186,7 @@ mod slow {
             let [serving, asking, third] = [(0, 1), (1, 0), (2, 0)]
                 .map(|(own, peer): (usize, usize)| user(USERS[own], USERS[peer], &folder));
             let name = Built::new_name();
-            // What a killed run has left does not matter.
+            // The names that a killed run has left do not matter.
             let mut killed = built.start_with(0, &name, COUNT, &serving);
             built.await_server(&name);
             killed.kill();
@@ -192,7 +194,7 @@ mod slow {
             let server = built.start_with(0, &name, COUNT, &serving);
             built.await_server(&name);
             let stranger = built.start_with(1, &name, COUNT, &third);
-            // Datagrams have no connection that could be closed: the server ends at a folder of the wrong owner.
+            // Datagrams have no connection to close, so the server exits when it finds a directory of the wrong owner.
             if mechanism != "unix-dgram" {
                 let refused = stranger.wait();
                 assert_eq!(refused.code, Some(1), "{mechanism} in {language}: {refused:?}");
@@ -204,7 +206,7 @@ mod slow {
                 assert!(all[0].complained.contains("user 61002 alone"), "{mechanism} in {language}: {all:?}");
             }
             built.assert_nothing_is_left(&name);
-            // Who serves must be who is meant, too.
+            // The server must be the intended user, too.
             let name = Built::new_name();
             let impostor = built.start_with(0, &name, COUNT, &third);
             built.await_server(&name);

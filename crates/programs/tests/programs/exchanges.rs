@@ -1,5 +1,5 @@
-//! Every program that can be printed is built as printed and run: all messages must arrive whole, whichever end is
-//! started first and whichever language each end is in, and nothing may be left.
+//! Every program is built and run as printed. All messages must arrive whole, with either end started first and with
+//! every combination of languages, and nothing may be left behind.
 
 use crate::support::{Built, can_build, each, is_readable, is_root, turn};
 use furlong_model::{Pattern, Wait};
@@ -7,18 +7,18 @@ use furlong_programs::{Between, Language, program, supported};
 use furlong_testing::skip;
 use std::ops::Range;
 
-/// Messages in each exchange: more than any of the buffers that are used in turns.
+/// Messages in each exchange: more than the number of buffers that a program uses in turns.
 const COUNT: u64 = 200;
 
-/// Two ends that both keep a processor busy are slow where there are as few as two.
+/// Returns the number of messages. Two busy-waiting ends are slow on a machine with two CPUs.
 fn count(wait: Wait) -> u64 {
     if wait == Wait::Spin { 40 } else { COUNT }
 }
 
-/// A row that can be printed, with the languages that it can be printed in and that are here.
+/// A benchmark for which programs exist, with the languages of these programs that are available here.
 pub type Row = (&'static str, Wait, Vec<Language>);
 
-/// Returns every such row.
+/// Returns every such benchmark.
 pub fn rows() -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for language in Language::ALL.into_iter().filter(|language| can_build(*language)) {
@@ -32,16 +32,16 @@ pub fn rows() -> Vec<Row> {
     rows
 }
 
-/// Which languages meet.
+/// The pairs of languages.
 #[derive(Clone, Copy, PartialEq)]
 enum Pairs {
-    /// Each serves each, itself included.
+    /// Each language serves each language, itself included.
     All,
-    /// Each serves the next one, so that each has both roles, with another language if there is one.
+    /// Each language serves the next one, so each has both roles, with another language if there is one.
     Next,
 }
 
-/// Exchanges messages between programs of one row, in each order of starting.
+/// Exchanges messages between the programs of one benchmark, in each start order.
 fn exchange(
     (mechanism, wait, languages): &Row,
     (pattern, size_bytes): (Pattern, usize),
@@ -56,7 +56,7 @@ fn exchange(
     for (at, serving) in built.iter().enumerate() {
         let next = (at + 1) % built.len();
         let asking = built.iter().enumerate().filter(|(other, _)| match serving.has_roles() {
-            // Where one program starts both ends, there is nobody of another language.
+            // If one program starts both ends, both are in the same language.
             false => *other == at,
             true => pairs == Pairs::All || *other == next,
         });
@@ -85,14 +85,14 @@ fn there_and_back() {
     exchange_all(rows, Pattern::RoundTrip, Pairs::Next, 0..1);
 }
 
-/// One row of each mechanism: the first of its waits.
+/// Returns one benchmark of each mechanism: the one with its first wait strategy.
 fn mechanisms(language: Language) -> Vec<(&'static str, Wait)> {
     let mut rows: Vec<_> = supported(language).collect();
     rows.dedup_by_key(|row| row.0);
     rows
 }
 
-/// Run where slow tests are asked for.
+/// Tests that run only if slow tests are requested.
 mod slow {
     use super::*;
 
@@ -102,16 +102,16 @@ mod slow {
         exchange_all(rows(), Pattern::RoundTrip, Pairs::All, 0..2);
     }
 
-    /// How the ends find each other is the same as there and back, so one order is enough, and so is each language once at each
-    /// end.
+    /// The ends find each other in the same way as with round trips. So one start order is enough, and each language
+    /// once at each end.
     #[test]
     #[ignore = "slow"]
     fn one_way() {
         exchange_all(rows(), Pattern::OneWay, Pairs::Next, 1..2);
     }
 
-    /// Other sizes and the third pattern make no difference to how one waits, so the first wait of each mechanism is enough;
-    /// which that is depends on the language.
+    /// Other sizes and the third pattern do not change how a program waits. So the first wait strategy of each
+    /// mechanism is enough; it depends on the language.
     #[test]
     #[ignore = "slow"]
     fn other_sizes() {

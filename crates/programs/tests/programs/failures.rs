@@ -1,16 +1,16 @@
-//! What goes wrong is made to happen: a peer that is killed or never comes, a signal, names that a killed run has left,
-//! messages that are too large. Each end must say so, exit with 1 in good time, and leave nothing.
+//! Failures: a peer that is killed or never connects, a signal, stale names of a killed run, and messages that are too
+//! large. Each end must report the failure, exit with status 1 in time, and leave nothing behind.
 
 use crate::support::{Built, QUICK, can_build, each, each_of_several, turn};
 use furlong_model::{Pattern, Wait};
 use furlong_programs::{Language, supported};
 
-/// What a program waits for its peer in these tests.
+/// Timeout of a program for its peer in these tests, in seconds.
 const PATIENCE_S: u32 = 2;
-/// More than any exchange gets done in a test.
+/// More messages than a test can exchange.
 const FOR_EVER: u64 = 1_000_000_000;
 
-/// A row of every kind that finds its peer and notices its end in its own way.
+/// Returns one benchmark of every kind that differs in how it finds its peer and notices its death.
 fn representatives(language: Language) -> Vec<(&'static str, Wait)> {
     let wanted = [
         ("fifo", Wait::Block),
@@ -43,7 +43,7 @@ fn all_goes_wrong(language: Language, rows: Vec<(&'static str, Wait)>) {
     if !can_build(language) {
         return;
     }
-    // They wait for timeouts of seconds.
+    // These tests wait for timeouts of seconds.
     each_of_several(6, rows, |row| {
         let _turn = turn(row.0);
         let built = built(row, language);
@@ -75,7 +75,7 @@ fn a_signal_ends_it(built: &Built) {
     built.assert_nothing_is_left(&name);
 }
 
-/// Each role in turn is the one that is killed.
+/// Kills each role in turn.
 fn a_peer_is_killed(built: &Built) {
     for victim in 0..2 {
         let name = Built::new_name();
@@ -92,7 +92,7 @@ fn a_peer_is_killed(built: &Built) {
     }
 }
 
-/// Killed while it waits, and while it exchanges, together with its peer.
+/// Kills a program while it waits, and both programs while they exchange messages.
 fn names_are_stale(built: &Built) {
     let name = Built::new_name();
     let mut alone = built.start(0, &name, 1);
@@ -113,13 +113,13 @@ fn names_are_stale(built: &Built) {
 #[test]
 fn c_programs_fail_well() {
     let mut rows = representatives(Language::C);
-    // Of rows that find their peers in the same way, one.
+    // Keeps one of the benchmarks that find their peers in the same way.
     rows.retain(|row| !matches!(row.0, "unix-seqpacket" | "tcp" | "sysv-shm" | "memfd-shm" | "process-vm"));
     rows.retain(|row| row.1 != Wait::Spin);
     all_goes_wrong(Language::C, rows);
 }
 
-/// Of a program that forks, either half may be killed; the other must not go on.
+/// If either process of a program that forks is killed, the other one must exit.
 #[test]
 fn a_fork_does_not_outlive_the_other() {
     forks_end_together(&QUICK);
@@ -146,7 +146,7 @@ fn forks_end_together(languages: &[Language]) {
                 }
                 let ended = parent.wait();
                 assert_eq!(ended.code, kill_child.then_some(1), "{row:?} {ended:?}");
-                // Its end of the standard streams is closed too, or `wait` would have waited for it.
+                // Its standard streams are closed too, otherwise `wait` would have waited for them.
                 assert!(ended.complained.starts_with("pair: "), "{row:?} {ended:?}");
             }
         });
@@ -174,7 +174,7 @@ fn too_large_is_said(languages: &[Language]) {
         ("unix-dgram", Wait::Block, 16 << 20, "net.core.wmem_max"),
         ("unix-seqpacket", Wait::Spin, 16 << 20, "net.core.wmem_max"),
     ];
-    // A root that raised its limits would be refused nothing.
+    // Root could raise its limits, and the program would then not fail.
     let limited = ["prlimit", "--msgqueue=819200"];
     for language in languages.iter().copied().filter(|language| can_build(*language)) {
         each(too_large.clone(), |(mechanism, wait, size_bytes, why)| {
@@ -217,7 +217,7 @@ fn second_server_is_refused(languages: &[Language]) {
     }
 }
 
-/// Run where slow tests are asked for.
+/// Tests that run only if slow tests are requested.
 mod slow {
     use super::*;
 

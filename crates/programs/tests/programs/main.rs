@@ -1,4 +1,4 @@
-//! The programs that furlong prints, looked at, built and run in all their languages.
+//! Tests of the programs that furlong prints: their text, and builds and runs in all languages.
 #![forbid(unsafe_code)]
 
 mod support;

@@ -1,12 +1,11 @@
-//! What is printed, without running it: that there is a program wherever there should be, and that it looks like one
-//! that somebody has written.
+//! Tests of the printed text, without running it: every expected program exists, and looks like handwritten code.
 
 use furlong_mechanism::Mechanism;
 use furlong_mechanism::list::{Visitor, visit_all};
 use furlong_model::{Boundary, Capabilities, Family, Pattern, Reach, Wait};
 use furlong_programs::{Between, Language, known, program, supported};
 
-/// What each mechanism promises, and whether it is common.
+/// The capabilities of each mechanism, and whether it is common.
 #[derive(Default)]
 struct All(Vec<(Capabilities, bool)>);
 
@@ -28,8 +27,8 @@ fn every_mechanism_with_data_has_a_program_or_a_reason() {
         let name = capabilities.name;
         assert!(known().any(|known| known == name), "nobody has said anything about {name}");
         let in_c = supported(Language::C).any(|(mechanism, _)| mechanism == name);
-        // What needs a module of its own is for those who have it: driver/README.md is their program. So are the examples of
-        // liburing for those who take that.
+        // Users of a mechanism with a kernel module find a program in driver/README.md. Users of io_uring find examples
+        // in liburing.
         let elsewhere = capabilities.reach == Reach::Device || capabilities.family == Family::IoUring;
         let expected = !capabilities.notifies_only() && name != "null" && !elsewhere && is_common;
         assert_eq!(in_c, expected, "{name} in C");
@@ -53,7 +52,7 @@ fn every_program_of_every_pattern_has_all_that_its_templates_print() {
     for language in Language::ALL {
         for (mechanism, wait) in supported(language) {
             for pattern in [Pattern::RoundTrip, Pattern::OneWay, Pattern::Request] {
-                // A stream has a reason where messages may be dropped, as another test says.
+                // A stream has no program if messages may be dropped, as another test checks.
                 if let Err(why) = program(mechanism, wait, pattern, 128, Between::default(), language) {
                     assert!(pattern == Pattern::OneWay, "{mechanism}/{wait} in {language}, {pattern}: {why}");
                 }
@@ -88,7 +87,7 @@ fn what_is_missing_has_a_reason_with_a_way_out() {
     assert!(why("udp", Wait::Block, both, 65508, Language::C).contains("65507"));
     assert!(why("pipe", Wait::Block, both, 0, Language::C).contains("1 byte"));
     assert!(why("driver-message", Wait::Block, both, 8, Language::C).contains("kernel module"));
-    assert!(why("pipe", Wait::Block, Pattern::Connect, 8, Language::C).contains("a link that lasts"));
+    assert!(why("pipe", Wait::Block, Pattern::Connect, 8, Language::C).contains("a persistent link"));
     assert!(why("channel", Wait::Spin, both, 8, Language::Python).contains("talk.py"));
     let users = Between::of(&[Boundary::User]);
     let error = program("channel", Wait::Adaptive, both, 8, users, Language::Rust).unwrap_err();
@@ -104,7 +103,7 @@ fn languages_read_back_as_written() {
     assert!("perl".parse::<Language>().is_err());
 }
 
-/// The text of every program, by what it is.
+/// Returns the text of every program, with its name.
 fn every_text() -> Vec<(String, Language, String)> {
     let rows =
         Language::ALL.into_iter().flat_map(|language| supported(language).map(move |row| (row, language)));
@@ -141,7 +140,7 @@ fn they_look_written_by_hand() {
             assert!(!text.contains(marker), "{what} has {marker} in it");
         }
         let lines = text.lines().count();
-        // Whom it lets in, and how, takes a hundred lines more.
+        // Code that authenticates the peer adds up to a hundred lines.
         let most = if what.ends_with("process") { 560 } else { 700 };
         assert!((60..=most).contains(&lines), "{what} has {lines} lines");
     }

@@ -1,9 +1,10 @@
-//! The stored histogram of one trial, decoded without trusting it.
+//! Reader of the stored histogram of one trial, which treats it as untrusted data.
 //!
-//! A record may come from anywhere. The histogram crate would allocate what a header asks for and visit each bucket up to the
-//! highest value, of which most are empty. So what it has written is read here: the format is documented
-//! (<https://github.com/HdrHistogram/HdrHistogram/blob/master/src/main/java/org/HdrHistogram/AbstractHistogram.java>, and
-//! ZigZagEncoding.java beside it).
+//! A record may come from an untrusted source. The histogram crate would allocate the memory that a header requests, and
+//! visit every bucket up to the highest value, although most are empty. This module therefore has its own reader. The
+//! format is documented in
+//! <https://github.com/HdrHistogram/HdrHistogram/blob/master/src/main/java/org/HdrHistogram/AbstractHistogram.java> and in
+//! ZigZagEncoding.java in the same directory.
 
 mod writer;
 
@@ -12,23 +13,23 @@ use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_zlib_with_limit};
 use std::sync::Arc;
 pub use writer::{HistogramRange, HistogramRecorder, encode};
 
-/// Most base64 text of one histogram, in bytes: a real one is a few thousand.
+/// Maximum size of the base64 text of one histogram, in bytes. A typical one has a few thousand.
 const MAX_TEXT_BYTES: usize = 2 << 20;
-/// Most bytes that a histogram may inflate to: 54 times 1,024 counts of 9 bytes are half a MiB.
+/// Maximum size of an inflated histogram, in bytes: 54 times 1,024 counts of 9 bytes are half a MiB.
 const MAX_INFLATED_BYTES: usize = 4 << 20;
-/// Most significant digits.
+/// Maximum number of significant digits.
 const MAX_DIGITS: u32 = 4;
 /// Largest trackable value, in nanoseconds: 146 years, and no sum of two can overflow.
 const MAX_VALUE_NS: u64 = 1 << 62;
-/// Most samples: above this a count is no longer exact as a float.
+/// Maximum number of samples. A larger count is not exact as a float.
 const MAX_SAMPLES: u64 = 1 << 53;
 
 const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
 const COOKIE: u32 = 0x1c84_9313;
-/// Cookie, payload length, offset, digits, lowest value, highest value, ratio.
+/// Size of the header in bytes: cookie, payload length, offset, digits, lowest value, highest value, ratio.
 const HEADER_BYTES: usize = 40;
 
-/// Why a stored histogram cannot be used.
+/// Error of a stored histogram that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("its histogram cannot be read: {0}")]
 pub struct HistogramError(String);
@@ -39,7 +40,7 @@ impl HistogramError {
     }
 }
 
-/// The times of one trial's samples, as values with counts.
+/// Times of one trial's samples, as values with counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Distribution {
     /// Middle of each bucket in nanoseconds, ascending, and its count above zero. Copies share them.
@@ -49,7 +50,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// Reads `Measurement::histogram`: HdrHistogram V2 with deflate, in base64. At least one sample is required.
+    /// Decodes `Measurement::histogram`: HdrHistogram V2 with deflate, in base64. It requires at least one sample.
     pub fn decode(text: &str) -> Result<Self, HistogramError> {
         if text.len() > MAX_TEXT_BYTES {
             return Err(HistogramError::new(format_args!("it is longer than {MAX_TEXT_BYTES} bytes")));
@@ -64,7 +65,7 @@ impl Distribution {
         let (mut buckets, mut samples, mut max_ns, mut index) = (Vec::new(), 0_u64, 0, 0_u64);
         while !counts.is_empty() {
             let count = number(&mut counts).ok_or_else(|| HistogramError::new("a count is cut short"))?;
-            // A negative number is that of empty buckets.
+            // A negative number is a number of empty buckets.
             let more = count.min(-1).unsigned_abs() - 1;
             let last = index.checked_add(more).ok_or_else(impossible)?;
             let (lowest, width) = layout.bucket(last).ok_or_else(impossible)?;
@@ -81,22 +82,22 @@ impl Distribution {
         Ok(Distribution { buckets: buckets.into(), samples, max_ns: max_ns as f64 })
     }
 
-    /// How many samples there are.
+    /// Returns the number of samples.
     pub fn samples(&self) -> u64 {
         self.samples
     }
 
-    /// Middle of each bucket in nanoseconds, ascending, with its count above zero.
+    /// Returns the middle of each bucket in nanoseconds, ascending, with its count above zero.
     pub fn buckets(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         self.buckets.iter().copied()
     }
 
-    /// Middle of each bucket in nanoseconds, ascending, with its share of the samples.
+    /// Returns the middle of each bucket in nanoseconds, ascending, with its share of the samples.
     pub fn shares(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.buckets.iter().map(|&(value, count)| (value, count as f64 / self.samples as f64))
     }
 
-    /// The smallest time, in nanoseconds, that at least half of the samples do not exceed.
+    /// Returns the smallest time, in nanoseconds, that at least half of the samples do not exceed.
     pub fn median_ns(&self) -> f64 {
         let mut below = 0;
         let found = self.buckets.iter().find(|(_, count)| {
@@ -106,28 +107,28 @@ impl Distribution {
         found.map_or(self.max_ns, |(value, _)| *value)
     }
 
-    /// Mean in nanoseconds.
+    /// Returns the mean in nanoseconds.
     pub fn mean_ns(&self) -> f64 {
         self.shares().map(|(value, share)| value * share).sum()
     }
 
-    /// Variance in square nanoseconds.
+    /// Returns the variance in square nanoseconds.
     pub fn variance_ns2(&self) -> f64 {
         let mean = self.mean_ns();
         self.shares().map(|(value, share)| (value - mean).powi(2) * share).sum()
     }
 
-    /// The longest sample, in nanoseconds.
+    /// Returns the longest sample, in nanoseconds.
     pub fn max_ns(&self) -> f64 {
         self.max_ns
     }
 }
 
-/// Takes off the outer frame (cookie, length) and inflates, up to [`MAX_INFLATED_BYTES`].
+/// Removes the outer frame (cookie, length) and inflates the rest, up to [`MAX_INFLATED_BYTES`].
 fn inflate(bytes: &[u8]) -> Result<Vec<u8>, HistogramError> {
     let (frame, packed) = bytes.split_at_checked(8).ok_or_else(|| HistogramError::new("it is cut short"))?;
     if frame[..4] != COMPRESSED_COOKIE.to_be_bytes() {
-        return Err(HistogramError::new("it is no HdrHistogram V2 with deflate"));
+        return Err(HistogramError::new("it is not an HdrHistogram V2 with deflate"));
     }
     decompress_to_vec_zlib_with_limit(packed, MAX_INFLATED_BYTES).map_err(|error| match error.status {
         TINFLStatus::HasMoreOutput => {
@@ -137,35 +138,35 @@ fn inflate(bytes: &[u8]) -> Result<Vec<u8>, HistogramError> {
     })
 }
 
-/// Which times each bucket has. Of the first `2 << half_bits` each has one unit; after each `1 << half_bits` of those that
-/// follow, a bucket is twice as wide.
+/// Layout of the buckets. Each of the first `2 << half_bits` buckets is one unit wide. Afterwards the width doubles after
+/// every `1 << half_bits` buckets.
 #[derive(Debug, Clone)]
 struct Layout {
-    /// The binary logarithm of a unit, in nanoseconds.
+    /// Binary logarithm of a unit, in nanoseconds.
     unit_bits: u32,
     half_bits: u32,
-    /// The power of two that all values are below.
+    /// Power of two that all values are below.
     end: u64,
 }
 
 impl Layout {
-    /// That of values in this range; `None` beyond what furlong writes.
+    /// Returns the layout for values in this range; `None` beyond the range that furlong writes.
     fn of(lowest: u64, highest: u64, digits: u32) -> Option<Self> {
         if digits > MAX_DIGITS || highest > MAX_VALUE_NS || !(1..=highest / 2).contains(&lowest) {
             return None;
         }
-        // As many buckets of one unit as tell twice the digits' values apart, rounded up to a power of two.
+        // Number of unit-wide buckets that distinguish twice the values of the digits, rounded up to a power of two.
         let half_bits = (2 * 10_u64.pow(digits)).next_power_of_two().ilog2() - 1;
         let unit_bits = lowest.ilog2();
         if unit_bits + half_bits > 61 {
             return None;
         }
-        // Values above the highest are kept in the buckets that are left.
+        // The remaining buckets contain values above the highest.
         let end = (highest + 1).next_power_of_two().max(2 << (unit_bits + half_bits));
         Some(Layout { unit_bits, half_bits, end })
     }
 
-    /// The bucket of a value.
+    /// Returns the bucket of a value.
     #[inline]
     fn index(&self, value: u64) -> u64 {
         let units = value >> self.unit_bits;
@@ -173,7 +174,7 @@ impl Layout {
         (u64::from(doubled) << self.half_bits) + (units >> doubled)
     }
 
-    /// The lowest value of a bucket, and how many it has; `None` behind the last.
+    /// Returns the lowest value and the width of a bucket; `None` after the last bucket.
     fn bucket(&self, index: u64) -> Option<(u64, u64)> {
         let doubled = (index >> self.half_bits).saturating_sub(1);
         let within = index - (doubled << self.half_bits);
@@ -184,7 +185,7 @@ impl Layout {
     }
 }
 
-/// Takes the header off, within what furlong writes, and gives the counts.
+/// Removes the header and checks that furlong writes such headers. Returns the layout and the counts.
 fn header(inflated: &[u8]) -> Result<(Layout, &[u8]), HistogramError> {
     let (header, payload) = inflated
         .split_at_checked(HEADER_BYTES)
@@ -194,7 +195,7 @@ fn header(inflated: &[u8]) -> Result<(Layout, &[u8]), HistogramError> {
     let (cookie, payload_bytes, offset, digits) = (word(0), word(4), word(8), word(12));
     let (lowest, highest) = (long(16), long(24));
     if cookie != COOKIE || offset != 0 {
-        return Err(HistogramError::new("it is no HdrHistogram V2"));
+        return Err(HistogramError::new("it is not an HdrHistogram V2"));
     }
     let counts = payload
         .get(..payload_bytes as usize)
@@ -205,7 +206,7 @@ fn header(inflated: &[u8]) -> Result<(Layout, &[u8]), HistogramError> {
     Ok((layout, counts))
 }
 
-/// Takes off the next number: seven bits in each byte, the lowest first, and eight in a ninth; the sign is the lowest bit.
+/// Removes the next number: seven bits in each byte, the lowest first, and eight in a ninth. The sign is the lowest bit.
 fn number(bytes: &mut &[u8]) -> Option<i64> {
     let mut packed = 0;
     for place in 0..9 {
@@ -233,7 +234,7 @@ mod tests {
     use miniz_oxide::deflate::compress_to_vec_zlib;
     use proptest::prelude::*;
 
-    /// A frame around any inflated bytes, as a hostile writer would make it.
+    /// Returns a frame around any inflated bytes, like a malicious writer.
     fn frame(inflated: &[u8]) -> String {
         let packed = compress_to_vec_zlib(inflated, 6);
         let mut bytes = COMPRESSED_COOKIE.to_be_bytes().to_vec();
@@ -242,7 +243,7 @@ mod tests {
         STANDARD.encode(bytes)
     }
 
-    /// A V2 header with these claims, followed by `payload`.
+    /// Returns a V2 header with these claims, followed by `payload`.
     fn claims(payload_bytes: u32, digits: u32, lowest: u64, highest: u64, payload: &[u8]) -> String {
         let mut bytes = 0x1c84_9313_u32.to_be_bytes().to_vec();
         bytes.extend(payload_bytes.to_be_bytes());
@@ -271,7 +272,7 @@ mod tests {
         for (text, reason) in [
             (String::new(), "cut short"),
             ("not base64!".into(), "Invalid"),
-            (STANDARD.encode([0; 64]), "no HdrHistogram"),
+            (STANDARD.encode([0; 64]), "not an HdrHistogram"),
             (encode([]), "0 samples"),
             (bomb, "inflates to more than"),
             (claims(u32::MAX, 3, 1, 1_000_000, &[]), "counts are cut short"),
@@ -307,7 +308,7 @@ mod tests {
             let steps: Vec<_> =
                 written.iter_recorded().map(|step| (middle(step.value_iterated_to()), step.count_at_value())).collect();
             prop_assert_eq!(read.buckets().collect::<Vec<_>>(), steps);
-            // Of nothing but zeros the crate gives zero, and of all else the highest value that is equal to the largest.
+            // For zeros alone the crate returns zero, and otherwise the highest value equivalent to the largest one.
             let largest = written.highest_equivalent(written.max());
             prop_assert_eq!((read.samples(), read.max_ns()), (written.len(), largest as f64));
         }

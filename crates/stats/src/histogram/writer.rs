@@ -1,26 +1,26 @@
-//! Records a histogram and writes it as [`super::Distribution`] reads it. The histogram crate would bring a parser along for
-//! writing, which takes longer to compile than this crate.
+//! Records a histogram and writes it in the format that [`super::Distribution`] reads. The histogram crate would add a
+//! parser for writing, which takes longer to compile than this crate.
 
 use super::{COMPRESSED_COOKIE, COOKIE, HEADER_BYTES, Layout};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use std::io;
 
-/// The level of zlib's own default.
+/// Default compression level of zlib.
 const COMPRESSION: u8 = 6;
 
-/// What a histogram tells apart.
+/// Range and resolution of a histogram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HistogramRange {
-    /// The lowest value that is told from zero, in nanoseconds.
+    /// Lowest value that is distinct from zero, in nanoseconds.
     pub lowest: u64,
-    /// The highest value that is told from higher ones, in nanoseconds.
+    /// Highest value that the histogram distinguishes from larger values, in nanoseconds.
     pub highest: u64,
     /// Significant digits.
     pub digits: u32,
 }
 
-/// Counts of values, by the bucket that a value belongs to.
+/// Counts of values by bucket.
 #[derive(Debug, Clone)]
 pub struct HistogramRecorder {
     range: HistogramRange,
@@ -32,7 +32,7 @@ impl HistogramRecorder {
     /// Creates an empty histogram and allocates all its memory.
     ///
     /// # Errors
-    /// Returns `InvalidInput` for a range that [`super::Distribution`] would refuse.
+    /// Returns `InvalidInput` for a range that [`super::Distribution`] would reject.
     pub fn new(range: HistogramRange) -> io::Result<Self> {
         let layout = Layout::of(range.lowest, range.highest, range.digits);
         let layout = layout.ok_or(io::ErrorKind::InvalidInput)?;
@@ -40,7 +40,7 @@ impl HistogramRecorder {
         Ok(HistogramRecorder { range, layout, counts: vec![0; buckets as usize] })
     }
 
-    /// Counts a value. A value behind the last bucket counts as the highest of the range.
+    /// Counts a value. A value after the last bucket counts as the highest of the range.
     #[inline]
     pub fn record(&mut self, value: u64) {
         self.record_several(value, 1);
@@ -63,7 +63,7 @@ impl HistogramRecorder {
             match empty {
                 0 => {}
                 1 => put(&mut payload, 0),
-                // A negative number is that of empty buckets.
+                // A negative number is a number of empty buckets.
                 _ => put(&mut payload, -empty),
             }
             put(&mut payload, count as i64);
@@ -73,17 +73,17 @@ impl HistogramRecorder {
     }
 }
 
-/// Encodes values, each with how many there are, as [`HistogramRecorder`] does.
+/// Encodes values with their counts in the format of [`HistogramRecorder`].
 ///
 /// # Errors
-/// Returns `InvalidInput` for a range that [`super::Distribution`] would refuse.
+/// Returns `InvalidInput` for a range that [`super::Distribution`] would reject.
 pub fn encode(range: HistogramRange, counts: impl Iterator<Item = (u64, u64)>) -> io::Result<String> {
     let mut recorder = HistogramRecorder::new(range)?;
     counts.for_each(|(value, count)| recorder.record_several(value, count));
     Ok(recorder.encode())
 }
 
-/// Puts the header before encoded counts, compresses both and encodes the result as base64.
+/// Adds the header to encoded counts, compresses both and encodes the result as base64.
 fn framed(HistogramRange { lowest, highest, digits }: HistogramRange, payload: &[u8]) -> String {
     let mut bytes = Vec::with_capacity(HEADER_BYTES + payload.len());
     [COOKIE, payload.len() as u32, 0, digits].iter().for_each(|word| bytes.extend(word.to_be_bytes()));
@@ -94,7 +94,7 @@ fn framed(HistogramRange { lowest, highest, digits }: HistogramRange, payload: &
     STANDARD.encode([frame.as_flattened(), &packed].concat())
 }
 
-/// Appends a number, as [`super::number`] takes it off.
+/// Appends a number in the format that [`super::number`] reads.
 fn put(bytes: &mut Vec<u8>, number: i64) {
     let mut packed = ((number << 1) ^ (number >> 63)) as u64;
     for _ in 0..8 {

@@ -1,4 +1,5 @@
-//! What the tests of printed programs share: a folder to build in, ends that run, and what they may leave behind.
+//! Support for the tests of printed programs: a directory for builds, running ends, and the objects that they may leave
+//! behind.
 
 use furlong_model::{Pattern, Wait};
 use furlong_programs::{Between, Language, Program, program};
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 
 const WORKERS: usize = 3;
 
-/// The interpreter itself: what is found on the path may be a script that looks for it, each time anew.
+/// Returns the path of the interpreter itself, because `python3` may be a script that searches for it at each start.
 pub fn python() -> &'static str {
     static PYTHON: OnceLock<String> = OnceLock::new();
     PYTHON.get_or_init(|| {
@@ -24,7 +25,7 @@ pub fn python() -> &'static str {
     })
 }
 
-/// Longer than any program may take that is not stuck.
+/// Longer than any successful program runs.
 const WATCHDOG: Duration = Duration::from_secs(60);
 
 /// Returns whether programs in `language` can be built and run here.
@@ -41,8 +42,8 @@ pub fn can_build(language: Language) -> bool {
     there
 }
 
-/// Languages of quick tests. Programs in Rust take longer to compile, so each piece of their source is compiled in one quick test,
-/// and the rest in slow tests.
+/// Languages of quick tests. Programs in Rust take longer to compile, so each piece of their source is compiled in one
+/// quick test, and the rest in slow tests.
 pub const QUICK: [Language; 2] = [Language::C, Language::Python];
 
 /// Returns whether another user can run programs in `language`: an interpreter may be readable for root alone.
@@ -54,7 +55,7 @@ pub fn is_readable(language: Language, as_user: &[&str]) -> bool {
     can
 }
 
-/// Does the same for each, some at a time: most of a program's time here is waiting.
+/// Checks all rows, some at a time, because the programs mostly wait.
 pub fn each<T: Send>(rows: Vec<T>, check: impl Fn(T) + Sync) {
     each_of_several(WORKERS, rows, check);
 }
@@ -74,7 +75,7 @@ pub fn each_of_several<T: Send>(workers: usize, rows: Vec<T>, check: impl Fn(T) 
     });
 }
 
-/// All POSIX queues of a user share a limit, so that those who use them take turns.
+/// Returns a lock for programs with POSIX queues, because all queues of a user share a limit.
 pub fn turn(mechanism: &str) -> Option<MutexGuard<'static, ()>> {
     static TURN: Mutex<()> = Mutex::new(());
     (mechanism == "posix-mq").then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
@@ -104,7 +105,7 @@ fn run_to_end(command: &mut Command) -> Output {
     output
 }
 
-/// What FURLONG is to be for programs that take furlong-channel: as a checkout in which it was built.
+/// Returns the value of FURLONG for programs that use furlong-channel: a checkout in which it was built.
 fn furlong() -> &'static Path {
     static CHECKOUT: OnceLock<PathBuf> = OnceLock::new();
     CHECKOUT.get_or_init(|| {
@@ -125,7 +126,7 @@ fn furlong() -> &'static Path {
     })
 }
 
-/// A program that was built in a folder of its own, where the names of those that it serves go as well.
+/// A program that was built in a separate directory, in which its names are created as well.
 pub struct Built {
     place: tempfile::TempDir,
     program: Program,
@@ -133,12 +134,12 @@ pub struct Built {
     mechanism: String,
 }
 
-/// What an end runs in.
+/// The environment of an end.
 #[derive(Default)]
 pub struct Surroundings {
-    /// A command that changes something about the process before.
+    /// A command that starts the process in a changed environment.
     pub before: Vec<String>,
-    /// Variables of its environment.
+    /// Additional environment variables.
     pub variables: Vec<(&'static str, String)>,
 }
 
@@ -148,15 +149,15 @@ impl Surroundings {
     }
 }
 
-/// One end, or a program that starts both.
+/// One end, or a program that starts both ends.
 pub struct End {
     child: Child,
-    /// More processor time than it takes to start.
+    /// CPU time that exceeds that of its start.
     work_ticks: u64,
     name: String,
 }
 
-/// How an end ended.
+/// The result of an end.
 #[derive(Debug)]
 pub struct Ended {
     pub code: Option<i32>,
@@ -165,7 +166,8 @@ pub struct Ended {
 }
 
 impl Built {
-    /// Prints and builds with the strictest flags. `patience_s` takes the place of what is printed, if it is given.
+    /// Prints a program and builds it with the strictest flags. `patience_s` replaces the printed timeout, if it is
+    /// given.
     pub fn new(
         (mechanism, wait): (&str, Wait),
         pattern: Pattern,
@@ -176,7 +178,7 @@ impl Built {
         Built::between(Between::default(), (mechanism, wait), pattern, size_bytes, language, patience_s)
     }
 
-    /// The same for ends with something between them.
+    /// Like [`new`](Self::new), for ends with boundaries between them.
     pub fn between(
         between: Between,
         (mechanism, wait): (&str, Wait),
@@ -209,7 +211,7 @@ impl Built {
             shell.env("FURLONG", furlong());
         }
         match (self.language, &self.program.build) {
-            // The printed command, and nothing that it warns about.
+            // The printed command, with warnings as errors.
             (Language::C, Some(build)) => {
                 let strict = build.replace("-Wextra", "-Wextra -Werror");
                 run_to_end(shell.args(["-c", &strict]).current_dir(folder));
@@ -226,17 +228,17 @@ impl Built {
         }
     }
 
-    /// The folder that it was built in.
+    /// Returns the directory of the build.
     pub fn folder(&self) -> String {
         self.place.path().display().to_string()
     }
 
-    /// Whether it takes roles.
+    /// Returns whether the program has a role argument.
     pub fn has_roles(&self) -> bool {
         self.program.run.len() == 2
     }
 
-    /// A name for a pair that no other has.
+    /// Returns a unique name for a pair.
     pub fn new_name() -> String {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         format!("test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
@@ -247,27 +249,27 @@ impl Built {
         self.start_with(role, name, count, &Surroundings::default())
     }
 
-    /// The same in other surroundings.
+    /// Like [`start`](Self::start), in another environment.
     pub fn start_with(&self, role: usize, name: &str, count: u64, around: &Surroundings) -> End {
         self.start_in(self.place.path(), role, name, count, around)
     }
 
-    /// The same where names go into `folder`.
+    /// Like [`start_with`](Self::start_with), with names in `folder`.
     fn start_in(&self, folder: &Path, role: usize, name: &str, count: u64, around: &Surroundings) -> End {
         let mut words: Vec<&str> = around.before.iter().map(String::as_str).collect();
         let is_program = |word: &&str| ["./pair", "python3"].contains(word);
         for word in self.program.run[role].split(' ').skip_while(|word| !is_program(word)) {
             match word {
-                // Without packages that are installed here, it starts twice as fast.
+                // Python starts twice as fast without the installed packages.
                 "python3" => words.extend([python(), "-S", "-E"]),
-                // Each start of the source would compile it again.
+                // A start from the source would compile it each time.
                 "pair.py" => words.push("pair.pyc"),
                 word => words.push(word),
             }
         }
         let count = count.to_string();
         words.push(&count);
-        // Ports below those that the kernel hands out by itself, another one for each name.
+        // Ports below the range that the kernel assigns automatically, a different one for each name.
         let number: u32 = name.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or_default();
         let port = 10_000 + (std::process::id() * 64 + number) % 20_000;
         let child = Command::new(words[0])
@@ -291,13 +293,13 @@ impl Built {
         }
     }
 
-    /// Runs all ends to their end, the one of role `first` before the other.
+    /// Runs all ends until they exit. The end of role `first` starts first.
     pub fn exchange_as(&self, name: &str, first: usize, count: u64, before: &[&str]) -> Vec<Ended> {
         let around = Surroundings::of(before);
         self.exchange_between([self, self], name, first, count, [&around, &around])
     }
 
-    /// The same of two programs, each in its own surroundings.
+    /// Like [`exchange_as`](Self::exchange_as), for two programs in separate environments.
     pub fn exchange_between(
         &self,
         of_roles: [&Built; 2],
@@ -316,18 +318,19 @@ impl Built {
         ends.into_iter().map(End::wait).collect()
     }
 
-    /// That every end of an exchange has done what it should, and has left nothing.
+    /// Asserts that every end of an exchange has succeeded and left nothing behind.
     pub fn assert_exchanges(&self, first: usize, count: u64, before: &[&str]) {
         self.assert_exchanges_with(self, first, count, before);
     }
 
-    /// The same where this program has the first role and `asking`, which may be in another language, the second.
+    /// Like [`assert_exchanges`](Self::assert_exchanges), but `asking` has the second role. It may be in another
+    /// language.
     pub fn assert_exchanges_with(&self, asking: &Built, first: usize, count: u64, before: &[&str]) {
         let around = Surroundings::of(before);
         self.assert_exchanges_around(asking, first, count, [&around, &around]);
     }
 
-    /// The same, each in its own surroundings.
+    /// Like [`assert_exchanges_with`](Self::assert_exchanges_with), with separate environments.
     pub fn assert_exchanges_around(
         &self,
         asking: &Built,
@@ -362,7 +365,7 @@ impl Built {
         );
     }
 
-    /// What of `name` is still there.
+    /// Returns the objects of `name` that still exist.
     pub fn left(&self, name: &str) -> Vec<String> {
         let mut left = Vec::new();
         for folder in [self.place.path(), Path::new("/dev/shm")] {
@@ -394,7 +397,7 @@ impl Built {
         assert_eq!(self.left(name), [""; 0], "{} in {}", self.mechanism, self.language);
     }
 
-    /// Leaves a server that has just been started the time to be there.
+    /// Waits until a server that was just started is ready.
     pub fn await_server(&self, name: &str) {
         let start = Instant::now();
         let named = self.mechanism != "tcp" && self.mechanism != "udp";
@@ -402,7 +405,7 @@ impl Built {
             assert!(start.elapsed() < WATCHDOG, "{} in {} makes no name", self.mechanism, self.language);
             sleep(Duration::from_millis(5));
         }
-        // The name may be the first of several things, and a port has none.
+        // The name may be the first of several objects, and a port has no name.
         sleep(Duration::from_millis(if named { 50 } else { 200 }));
     }
 }
@@ -412,17 +415,17 @@ fn mentions(path: &Path, name: &str) -> bool {
     last.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'))
 }
 
-/// The key that the programs compute.
+/// Returns the key that the programs compute.
 fn sysv_key(name: &str, user: u32) -> i32 {
     let mix = |key: u32, byte: u8| (key ^ u32::from(byte)).wrapping_mul(16_777_619);
     (name.bytes().fold(2_166_136_261 ^ user, mix) | 1) as i32
 }
 
-/// Asks the kernel, since its file system of queues need not be mounted.
+/// Asks the kernel, because the file system of its queues need not be mounted.
 fn queue_exists(name: &str) -> bool {
     static PROBE: OnceLock<PathBuf> = OnceLock::new();
     let probe = PROBE.get_or_init(|| {
-        // A folder of the build: nothing removes what a static keeps.
+        // A directory of the build, because a directory in a static would never be removed.
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let text = "#include <fcntl.h>\n#include <mqueue.h>\n\
                     int main(int argc, char **argv) { return argc != 2 || mq_open(argv[1], O_RDONLY) < 0; }\n";
@@ -433,7 +436,7 @@ fn queue_exists(name: &str) -> bool {
     Command::new(probe).arg(name).status().unwrap().success()
 }
 
-/// The processor time of a process, in hundredths of a second.
+/// Returns the CPU time of a process, in hundredths of a second.
 fn ticks(stat: &str) -> u64 {
     let after_name = stat.rsplit(')').next().unwrap();
     after_name.split_whitespace().skip(11).take(2).map(|field| field.parse::<u64>().unwrap()).sum()
@@ -448,7 +451,7 @@ impl End {
         self.child.kill().unwrap();
     }
 
-    /// Waits until it has done something for a while, which it does not when it waits for its peer to come.
+    /// Waits until the process has used CPU time for a while, which it does not while it waits for its peer.
     pub fn await_work(&self) {
         let start = Instant::now();
         let file = format!("/proc/{}/stat", self.child.id());
@@ -462,7 +465,7 @@ impl End {
         run_to_end(Command::new("kill").args(["-TERM", &self.child.id().to_string()]));
     }
 
-    /// Waits for the end, which must come.
+    /// Waits until the end has exited.
     pub fn wait(mut self) -> Ended {
         let start = Instant::now();
         while self.child.try_wait().unwrap().is_none() {
