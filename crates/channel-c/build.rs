@@ -1,4 +1,4 @@
-//! Gives the shared library its SONAME: the version up to the number whose change may break programs.
+//! Sets the SONAME of the shared library: the version up to the number whose change may break programs.
 
 fn main() {
     let number = |name| std::env::var(name).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What C passes, checked for null.
+//! Arguments of C, checked for null.
 
 use crate::errors::{INVALID, Result, status};
 use furlong_channel::{Options, Waiting};
@@ -16,7 +16,7 @@ pub struct FurlongOptions {
     no_coalescing: i32,
 }
 
-/// Options, and whether the other process is trusted.
+/// Returns the options, and whether the other process is trusted.
 ///
 /// # Safety
 /// Null, or a pointer to options.
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn furlong_options_for_messages(
 const DEFAULT_LONGEST: usize = 16 << 20;
 
 /// # Safety
-/// Null, or a text that ends in a zero and lives for `'a`.
+/// Null, or a NUL-terminated string that lives for `'a`.
 pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
     if text.is_null() {
         return Err(INVALID);
@@ -76,14 +76,14 @@ pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
 }
 
 /// # Safety
-/// Null, or a pointer to a value that nobody else uses meanwhile.
+/// Null, or a pointer to a value that has no other user for the lifetime of the result.
 pub(crate) unsafe fn mutable<'a, T>(value: *mut T) -> Result<&'a mut T> {
     // SAFETY: as the caller promises.
     unsafe { value.as_mut() }.ok_or(INVALID)
 }
 
 /// # Safety
-/// Null where `len` is 0, or a pointer to so many values that nobody writes to meanwhile.
+/// Null if `len` is 0, or a pointer to `len` values that no thread writes to for the lifetime of the result.
 pub(crate) unsafe fn slice<'a, T>(values: *const T, len: usize) -> Result<&'a [T]> {
     match (values.is_null(), len) {
         (_, 0) => Ok(&[]),
@@ -94,7 +94,7 @@ pub(crate) unsafe fn slice<'a, T>(values: *const T, len: usize) -> Result<&'a [T
 }
 
 /// # Safety
-/// Null where `len` is 0, or a pointer to `len` bytes that have no other user for the lifetime of the result.
+/// Null if `len` is 0, or a pointer to `len` bytes that have no other user for the lifetime of the result.
 pub(crate) unsafe fn buffer<'a>(bytes: *mut u8, len: usize) -> Result<&'a mut [u8]> {
     match (bytes.is_null(), len) {
         (_, 0) => Ok(&mut []),
@@ -109,7 +109,7 @@ fn is_possible<T>(len: usize) -> bool {
     len <= isize::MAX as usize / size_of::<T>()
 }
 
-/// How long a call waits.
+/// The time limit of a call.
 #[derive(Clone, Copy)]
 pub(crate) enum Timeout {
     None,
@@ -117,7 +117,7 @@ pub(crate) enum Timeout {
     After(Duration),
 }
 
-/// A timeout of C.
+/// Converts a timeout of C.
 pub(crate) fn timeout(timeout_ns: i64) -> Timeout {
     match timeout_ns {
         0 => Timeout::Now,

@@ -1,4 +1,4 @@
-//! How two processes get the two ends.
+//! The functions that connect two processes through a channel.
 
 use crate::arguments::{FurlongOptions, Timeout, mutable, options, text, timeout};
 use crate::end::End;
@@ -238,11 +238,11 @@ pub unsafe extern "C" fn furlong_listener_descriptor(listener: *mut FurlongListe
 /// See the header.
 ///
 /// # Safety
-/// As it says, and the handle is of no use any more.
+/// As the header states. The handle must not be used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_listener_close(listener: *mut FurlongListener) {
     if !listener.is_null() {
-        // SAFETY: made by `Box::into_raw`.
+        // SAFETY: created by `Box::into_raw`.
         drop(unsafe { Box::from_raw(listener) });
     }
 }
@@ -287,7 +287,7 @@ unsafe fn connect_by(
     status(connect())
 }
 
-/// Returns the timeout for a listener.
+/// Returns the timeout of a call that connects.
 fn connect_time(timeout_ns: i64) -> Duration {
     match timeout(timeout_ns) {
         Timeout::None => Duration::MAX,
@@ -374,7 +374,7 @@ fn end_of(descriptors: Descriptors) -> FurlongEnd {
 /// See the header.
 ///
 /// # Safety
-/// As it says: the descriptors are nobody else's any more.
+/// As the header states: the descriptors must have no other owner.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_from_end(
     end: *const FurlongEnd,
@@ -388,7 +388,7 @@ pub unsafe extern "C" fn furlong_from_end(
     let handles = unsafe { Handles::new(sender, receiver, std::ptr::null_mut()) };
     let open = || {
         let end = end.ok_or(INVALID)?;
-        // SAFETY: as the caller promises. All are owned before one is found to be missing.
+        // SAFETY: as the caller promises. All descriptors are owned before one is found to be invalid.
         let own = |number: i32| (number >= 0).then(|| unsafe { OwnedFd::from_raw_fd(number) });
         let [Some(memory), Some(sending), Some(receiving)] =
             [end.memory, end.sending, end.receiving].map(own)

@@ -4,13 +4,13 @@ use crate::errors::{INVALID, LENT, Result};
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::NonNull;
 
-/// Either of both.
+/// An end that is trusted or not.
 pub(crate) enum End<Untrusted, Trusted> {
     Untrusted(Untrusted),
     Trusted(Trusted),
 }
 
-/// Does the same with either end.
+/// Evaluates an expression for either kind of end.
 macro_rules! on {
     ($either:expr, $end:ident => $action:expr) => {
         match $either {
@@ -28,13 +28,14 @@ impl<Untrusted: AsRawFd, Trusted: AsRawFd> AsRawFd for End<Untrusted, Trusted> {
     }
 }
 
-/// An end, and a loan or a message `L` that borrows from it while C has it.
+/// An end, and a loan or a message `L` that C has borrowed from it.
 ///
-/// The end is in a separate allocation, so that a reference to this does not touch it while it is borrowed.
+/// The end is in a separate allocation, so that a reference to this struct does not alias the end while C borrows from
+/// it.
 pub(crate) struct Lender<E, L> {
     lent: Option<L>,
     end: NonNull<E>,
-    /// Of the end, which cannot be asked while it is borrowed.
+    /// The descriptor of the end, which cannot be read while C borrows from the end.
     descriptor: RawFd,
 }
 
@@ -46,25 +47,25 @@ impl<E: AsRawFd, L> Lender<E, L> {
 }
 
 impl<E: 'static, L> Lender<E, L> {
-    /// The end, of which nothing is lent.
+    /// Returns the end, or `LENT` if C borrows from it.
     pub(crate) fn free(&mut self) -> Result<&mut E> {
         if self.lent.is_some() {
             return Err(LENT);
         }
-        // SAFETY: leaked by `new`, and borrowed by nothing but `lent`, which is none, and by this reference to self.
+        // SAFETY: leaked by `new`, borrowed by no loan or message, and by no other reference to self.
         Ok(unsafe { self.end.as_mut() })
     }
 
-    /// Keeps what `borrow` takes from the end until [`take`](Self::take).
+    /// Stores what `borrow` returns until [`take`](Self::take) is called.
     pub(crate) fn lend(&mut self, borrow: impl FnOnce(&'static mut E) -> Result<L>) -> Result<&mut L> {
         self.free()?;
-        // SAFETY: as in `free`. The end lives until self is dropped, which drops what was lent before; no caller gets the
-        // end while `lent` is some.
+        // SAFETY: as in `free`. The end lives until self is dropped, which first drops the borrowed value. Until then
+        // no caller gets the end.
         let end = unsafe { self.end.as_mut() };
         Ok(self.lent.insert(borrow(end)?))
     }
 
-    /// What was lent, to be given back before the next call.
+    /// Returns the borrowed value. The caller must drop it before the next call.
     pub(crate) fn take(&mut self) -> Result<L> {
         self.lent.take().ok_or(INVALID)
     }
@@ -77,7 +78,7 @@ impl<E: 'static, L> Lender<E, L> {
 impl<E, L> Drop for Lender<E, L> {
     fn drop(&mut self) {
         self.lent = None;
-        // SAFETY: leaked by `new`, and borrowed by nothing any more.
+        // SAFETY: leaked by `new`, and no longer borrowed.
         drop(unsafe { Box::from_raw(self.end.as_ptr()) });
     }
 }
@@ -94,21 +95,21 @@ mod tests {
         }
     }
 
-    /// For miri, to which an access through a reference that another one has replaced is an error.
+    /// Needs miri, which reports an access through an invalidated reference.
     #[test]
     fn lent_memory_stays_valid_during_other_calls() {
         let handle = Box::into_raw(Box::new(Lender::new(Bytes(vec![1, 2, 3]))));
-        // SAFETY: each reference ends before the next one, as those of calls from C do.
+        // SAFETY: each reference ends before the next one, as in calls from C.
         let call = || unsafe { &mut *handle };
         let address = call().lend(|end| Ok(&mut end.0[..])).unwrap().as_mut_ptr();
         assert!(call().free().is_err() && call().lend(|end| Ok(&mut end.0[..])).is_err());
         assert_eq!(call().descriptor(), 7);
-        // SAFETY: lent.
+        // SAFETY: the memory is borrowed until `take`.
         unsafe { *address.add(1) = 9 };
         assert_eq!(call().take().unwrap(), [1, 9, 3]);
         assert!(call().take().is_err());
         assert_eq!(call().free().unwrap().0, [1, 9, 3]);
-        // SAFETY: made by `Box::into_raw`.
+        // SAFETY: created by `Box::into_raw`.
         drop(unsafe { Box::from_raw(handle) });
     }
 }

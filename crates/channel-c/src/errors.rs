@@ -1,10 +1,10 @@
-//! Errors as numbers.
+//! Error numbers.
 
 use furlong_channel::Error;
 use std::ffi::{CStr, c_char, c_int};
 use std::io::ErrorKind;
 
-/// What a function gives, before it is a number.
+/// The result of a function, with the number of its error.
 pub(crate) type Result<T> = std::result::Result<T, c_int>;
 
 pub(crate) const CLOSED: c_int = -3;
@@ -18,8 +18,8 @@ const OTHER_KIND: c_int = -14;
 
 const TEXTS: [&CStr; 15] = [
     c"no error",
-    c"the call would have to wait",
-    c"the time is over",
+    c"the call would block",
+    c"the call timed out",
     c"the other end is closed",
     c"the process at the other end died",
     c"the message is longer than the limit",
@@ -31,10 +31,10 @@ const TEXTS: [&CStr; 15] = [
     c"a loaned or peeked message has not been released",
     c"the options do not say that the other process is trusted",
     c"the listener's channels are larger than the options accept",
-    c"the listener offers another kind of channel",
+    c"the listener has another kind of channel",
 ];
 
-/// The number of an error; of one of the operating system, `errno` says more.
+/// Returns the number of an error. For an error of the operating system, sets `errno`.
 pub(crate) fn number(error: Error) -> c_int {
     match error {
         Error::WouldBlock => -1,
@@ -60,7 +60,7 @@ pub(crate) fn number(error: Error) -> c_int {
 
 const EIO: c_int = 5;
 
-/// The number of an error that the Rust library has found itself.
+/// Returns the `errno` of an error that the Rust library itself has detected.
 fn code_of(kind: ErrorKind) -> c_int {
     const EINVAL: c_int = 22;
     const EOPNOTSUPP: c_int = 95;
@@ -77,11 +77,11 @@ fn set_errno(code: c_int) {
     unsafe extern "C" {
         fn __errno_location() -> *mut c_int;
     }
-    // SAFETY: the C library gives the address of this thread's own word.
+    // SAFETY: the C library returns the address of this thread's `errno`.
     unsafe { *__errno_location() = code };
 }
 
-/// 0, or the number of the error.
+/// Returns 0, or the number of the error.
 pub(crate) fn status(result: Result<()>) -> c_int {
     result.err().unwrap_or(0)
 }

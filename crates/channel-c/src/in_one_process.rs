@@ -13,13 +13,13 @@ const WOULD_BLOCK: c_int = -1;
 /// Returns the handles of both ends.
 fn ends(trusts: bool) -> [(*mut FurlongSender, *mut FurlongReceiver); 2] {
     let options = Options::new().capacity(4096).longest_message(3000);
-    // SAFETY: both ends are this library's.
+    // SAFETY: both ends belong to this library.
     Channel::pair_in_one_process(&options).unwrap().map(|channel| unsafe { handles_of(channel, trusts) })
 }
 
 fn close(ends: [(*mut FurlongSender, *mut FurlongReceiver); 2]) {
     for (sender, receiver) in ends {
-        // SAFETY: handles that are not used any more.
+        // SAFETY: the handles are not used afterwards.
         unsafe {
             furlong_sender_close(sender);
             furlong_receiver_close(receiver);
@@ -31,7 +31,8 @@ fn close(ends: [(*mut FurlongSender, *mut FurlongReceiver); 2]) {
 fn loaned_and_peeked_messages_stay_valid_during_other_calls() {
     let both @ [(sender, own_receiver), (_, receiver)] = ends(true);
     let (mut lent, mut seen, mut len, mut buffer) = (null_mut::<c_void>(), null::<c_void>(), 0, [0u8; 8]);
-    // SAFETY: handles, and pointers to values that live long enough; loaned and peeked messages are not used after their release.
+    // SAFETY: valid handles, and pointers to values that live long enough; loaned and peeked messages are not used
+    // after their release.
     unsafe {
         assert_eq!(furlong_loan(sender, 5, &mut lent, -1), 0);
         let bytes = lent.cast::<u8>();
@@ -56,7 +57,7 @@ fn loaned_and_peeked_messages_stay_valid_during_other_calls() {
         assert_eq!(furlong_recv(receiver, buffer.as_mut_ptr(), 8, &mut len, 0), 0);
         assert_eq!((len, &buffer[..2]), (2, &[1, 2][..]));
 
-        // Closed while one message is loaned and another one is peeked.
+        // Close while one message is loaned and another one is peeked.
         assert_eq!(furlong_send(sender, buffer.as_ptr(), 3, 0), 0);
         assert_eq!(furlong_loan(sender, 5, &mut lent, -1), 0);
         assert_eq!(furlong_peek(receiver, &mut seen, &mut len, -1), 0);
@@ -67,7 +68,7 @@ fn loaned_and_peeked_messages_stay_valid_during_other_calls() {
 #[test]
 fn messages_are_copied_in_batches_and_in_parts() {
     unsafe extern "C" fn add(context: *mut c_void, bytes: *const c_void, len: usize) {
-        // SAFETY: the context below, and a message.
+        // SAFETY: the context is that of the caller below, and the bytes are a message.
         unsafe {
             *context.cast::<usize>() += std::slice::from_raw_parts(bytes.cast::<u8>(), len).len();
         }
@@ -76,7 +77,7 @@ fn messages_are_copied_in_batches_and_in_parts() {
     let message: Vec<u8> = (0..1500).map(|at| at as u8).collect();
     let (mut buffer, mut lent) = (vec![0u8; 3000], null_mut());
     let (mut len, mut sum, mut count) = (0, 0usize, 0);
-    // SAFETY: handles, and pointers to values that live long enough.
+    // SAFETY: valid handles, and pointers to values that live long enough.
     unsafe {
         let batch = [FurlongBytes::of(&message[..3]), FurlongBytes::of(&[]), FurlongBytes::of(&message[..9])];
         assert_eq!(furlong_send_all(sender, batch.as_ptr(), 3), 0);

@@ -1,7 +1,8 @@
-//! furlong-channel for C: the functions of `include/furlong_channel.h`, which says what they do.
+//! furlong-channel for C: the functions that `include/furlong_channel.h` documents.
 //!
-//! Each checks its pointers for null, and trusts the caller to keep the other rules of the header. A handle is a box. A loaned or
-//! peeked message borrows from the end in it, and every other call is rejected until the message is released.
+//! Each function checks its pointers for null, and trusts the caller to follow the other rules of the header. A handle
+//! is a box. A loaned or peeked message borrows from the end in it, and every other call is rejected until the message
+//! is released.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("furlong-channel-c needs Linux: its functions take and give descriptors");

@@ -1,4 +1,4 @@
-//! The receiver.
+//! The functions of a receiver.
 
 use crate::arguments::{self, Timeout, mutable, timeout};
 use crate::end::{End, Lender, on};
@@ -12,16 +12,16 @@ type ReceiverEnd = End<Receiver, Receiver<Trusted>>;
 pub struct FurlongReceiver(Lender<ReceiverEnd, Message<'static>>);
 
 impl FurlongReceiver {
-    /// A new handle.
+    /// Creates a handle.
     pub(crate) fn new(end: ReceiverEnd) -> *mut FurlongReceiver {
         Box::into_raw(Box::new(FurlongReceiver(Lender::new(end))))
     }
 }
 
-/// A receiver of which nothing is looked at.
+/// Returns the receiver, or `LENT` if a message is peeked.
 ///
 /// # Safety
-/// Null, or a handle that nobody else uses meanwhile.
+/// Null, or a handle that has no other user for the lifetime of the result.
 unsafe fn free<'a>(receiver: *mut FurlongReceiver) -> Result<&'a mut ReceiverEnd> {
     // SAFETY: as the caller promises.
     unsafe { mutable(receiver) }.and_then(|receiver| receiver.0.free())
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn furlong_recv_each(
     // SAFETY: as the caller promises.
     status(unsafe { free(receiver) }.and_then(|receiver| {
         let take = take.ok_or(INVALID)?;
-        // SAFETY: as the caller promises of its function.
+        // SAFETY: as the caller promises for its function.
         let each = |message: &[u8]| unsafe { take(context, message.as_ptr().cast(), message.len()) };
         let taken = on!(receiver, end => end.recv_each(most, each)).map_err(number)?;
         // SAFETY: as the caller promises.
@@ -160,11 +160,11 @@ pub unsafe extern "C" fn furlong_receiver_descriptor(receiver: *mut FurlongRecei
 /// See the header.
 ///
 /// # Safety
-/// As it says, and the handle is of no use any more.
+/// As the header states. The handle must not be used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_receiver_close(receiver: *mut FurlongReceiver) {
     if !receiver.is_null() {
-        // SAFETY: made by `Box::into_raw`.
+        // SAFETY: created by `Box::into_raw`.
         drop(unsafe { Box::from_raw(receiver) });
     }
 }

@@ -1,4 +1,4 @@
-//! The sender.
+//! The functions of a sender.
 
 use crate::arguments::{Timeout, mutable, slice, timeout};
 use crate::end::{End, Lender, on};
@@ -12,22 +12,22 @@ type SenderEnd = End<Sender, Sender<Trusted>>;
 pub struct FurlongSender(Lender<SenderEnd, Loan<'static>>);
 
 impl FurlongSender {
-    /// A new handle.
+    /// Creates a handle.
     pub(crate) fn new(end: SenderEnd) -> *mut FurlongSender {
         Box::into_raw(Box::new(FurlongSender(Lender::new(end))))
     }
 }
 
-/// A sender of which nothing is lent.
+/// Returns the sender, or `LENT` if a message is loaned.
 ///
 /// # Safety
-/// Null, or a handle that nobody else uses meanwhile.
+/// Null, or a handle that has no other user for the lifetime of the result.
 unsafe fn free<'a>(sender: *mut FurlongSender) -> Result<&'a mut SenderEnd> {
     // SAFETY: as the caller promises.
     unsafe { mutable(sender) }.and_then(|sender| sender.0.free())
 }
 
-/// One message of many.
+/// A message of a batch.
 #[repr(C)]
 pub struct FurlongBytes {
     bytes: *const u8,
@@ -172,11 +172,11 @@ pub unsafe extern "C" fn furlong_sender_descriptor(sender: *mut FurlongSender) -
 /// See the header.
 ///
 /// # Safety
-/// As it says, and the handle is of no use any more.
+/// As the header states. The handle must not be used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn furlong_sender_close(sender: *mut FurlongSender) {
     if !sender.is_null() {
-        // SAFETY: made by `Box::into_raw`.
+        // SAFETY: created by `Box::into_raw`.
         drop(unsafe { Box::from_raw(sender) });
     }
 }

@@ -1,4 +1,4 @@
-//! The header, and programs in C and Python that talk with this library in Rust.
+//! The header, and programs in C and Python that exchange messages with this library in Rust.
 
 use furlong_channel::{Channel, Error, Listener, Options};
 use std::collections::BTreeSet;
@@ -9,19 +9,19 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Longer than anything that works takes here.
+/// Longer than any successful step of the tests.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Cargo builds the library into the directory of this test.
+/// Returns the path of the library, which cargo builds into the directory of this test.
 fn library() -> PathBuf {
     std::env::current_exe().unwrap().with_file_name("libfurlong_channel_c.so")
 }
 
-/// The names of all functions before `ends` in a text.
+/// Returns the names of all functions in a text.
 fn functions(text: &str) -> BTreeSet<&str> {
     let names = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
     let is_type = |name: &str| {
@@ -45,13 +45,13 @@ fn the_header_has_every_function_of_the_library_and_no_other() {
         sources.split("extern \"C\" fn ").skip(1).filter_map(|text| text.split('(').next()).collect();
     let exported: BTreeSet<_> = exported.into_iter().filter(|name| name.starts_with("furlong_")).collect();
     let header = fs::read_to_string(folder().join("include/furlong_channel.h")).unwrap();
-    // What comments mention does not declare it.
+    // A mention in a comment is not a declaration.
     let code: String = header.split("*/").map(|part| part.split("/*").next().unwrap()).collect();
     assert!(exported.len() > 20);
     assert_eq!(functions(&code), exported);
 }
 
-/// Compiles a program next to a link to the library, whose name is its SONAME.
+/// Compiles a program next to a link to the library, because programs look for its SONAME.
 fn compile(source: &Path, language: &[&str], program: &Path) {
     let scratch = program.parent().unwrap();
     let name = "libfurlong_channel.so.0.1";
@@ -89,7 +89,7 @@ fn start(command: &mut Command) -> Process {
     Process(command.stdout(Stdio::piped()).spawn().unwrap())
 }
 
-/// What a process printed by its end.
+/// Returns the output of a process after it has exited.
 fn printed(mut process: Process) -> String {
     use std::io::Read;
     let mut text = String::new();
@@ -110,12 +110,12 @@ fn connect(name: &str) -> Channel {
     }
 }
 
-/// Lets a program in another language answer this one, and this one answer it. `command` makes it do the one or the other at a
-/// name.
+/// Lets a program in another language answer this program, and then lets this program answer it. The first argument of
+/// `command` is the role of the program: `connect` or `listen`.
 fn talk(command: impl Fn(&str, &str) -> Command, name: &str) {
     let listener = Listener::bind(name, &Options::new()).unwrap();
     let process = start(&mut command("connect", name));
-    // A process that fails does not come, and nobody waits for it for ever.
+    // With a timeout, because a program that fails never connects.
     let (sender, accepted) = mpsc::channel();
     thread::spawn(move || sender.send(listener.accept().unwrap()).is_ok());
     let mut channel = accepted.recv_timeout(PATIENCE).unwrap();
@@ -126,7 +126,7 @@ fn talk(command: impl Fn(&str, &str) -> Command, name: &str) {
     }
     assert!(matches!(channel.recv_vec(), Err(Error::Closed)));
     assert_eq!(printed(process), "message 1 came back\nmessage 2 came back\nmessage 3 came back\n");
-    // Not the name that the listener above may still have to remove.
+    // A new name, because the listener above may not have removed its socket yet.
     let name = &format!("{name}-2");
     let process = start(&mut command("listen", name));
     let mut channel = connect(name);
@@ -170,7 +170,7 @@ fn signal_ends_a_program_in_python_that_waits() {
     let scratch = tempfile::tempdir().unwrap();
     for has_client in [false, true] {
         let name = scratch.path().join(format!("socket-{has_client}"));
-        // Python handles no signal that was ignored when it was started, as in background jobs of a shell.
+        // Python does not handle a signal that was ignored at its start, as in background jobs of a shell.
         let mut command = Command::new("env");
         command.args(["--default-signal=INT", "python3", "-B"]).arg(folder().join("examples/talk.py"));
         with_package(&mut command).arg("listen").arg(&name);
@@ -197,7 +197,7 @@ fn signal_ends_a_program_in_python_that_waits() {
     }
 }
 
-/// Every call of the header that the examples do not make, and what it refuses.
+/// Tests every call of the header that the examples do not make, and its errors.
 #[test]
 fn calls_in_c_do_what_the_header_says() {
     let scratch = tempfile::tempdir().unwrap();

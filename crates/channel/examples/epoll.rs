@@ -1,10 +1,10 @@
-//! A server of many channels: one thread waits in `epoll` for connections and for the messages of all of them, and
-//! answers. `talk` is a client. The same with mio and with tokio is in `async/src/bin`.
+//! A server with many channels. One thread waits with `epoll` for connections and for the messages of all channels, and
+//! answers them. `talk` is a client. `async/src/bin` has such servers with mio and with tokio.
 
 fn main() -> Result<(), furlong_channel::Error> {
     #[cfg(target_os = "linux")]
     return linux::run();
-    // There `WaitForMultipleObjects` waits for what `handle` of a receiver gives.
+    // On Windows, use `WaitForMultipleObjects` with the `handle` of a receiver.
     #[cfg(not(target_os = "linux"))]
     Err(std::io::Error::new(std::io::ErrorKind::Unsupported, "only Linux has epoll").into())
 }
@@ -16,7 +16,7 @@ mod linux {
     use std::io;
     use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-    /// The listener's number among what is waited for.
+    /// The number under which epoll reports the listener.
     const LISTENER: u64 = 0;
 
     pub fn run() -> Result<(), Error> {
@@ -38,7 +38,7 @@ mod linux {
                     }
                 }
             }
-            // `accept` would wait for the next client if the one that connected has left.
+            // `accept` would wait for the next client if the first one has disconnected.
             let mut channel = match listener.try_accept() {
                 Err(Error::WouldBlock) => continue,
                 Err(Error::Refused(peer)) => {
@@ -55,8 +55,8 @@ mod linux {
         Ok(())
     }
 
-    /// Answers all messages that are there, until there is none and the descriptor becomes readable for the next one. A client that takes no
-    /// answers is left: a call that waits would keep all others waiting.
+    /// Answers all available messages, until `watch` has armed the descriptor for the next one. Disconnects a client
+    /// that receives no answers, because a blocking call would delay all other clients.
     fn answer(channel: &mut Channel) -> Result<(), Error> {
         let mut buffer = [0; 4096];
         let (sender, receiver) = channel.both();
@@ -80,7 +80,7 @@ mod linux {
         }
     }
 
-    /// The number of what is ready.
+    /// Waits for a ready descriptor, and returns its number.
     fn wait(epoll: &OwnedFd) -> io::Result<u64> {
         let mut event = libc::epoll_event { events: 0, u64: 0 };
         loop {

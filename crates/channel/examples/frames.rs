@@ -1,6 +1,6 @@
-//! Frames of 6 MB, 60 per second, to three receivers: `frames send NAME COUNT` in one terminal, `frames receive NAME` in three others.
-//! A receiver compares every byte and prints how late frames arrived, from the time at which each was due. All receivers share one copy
-//! of each frame. Needs the feature `broadcast`.
+//! Sends frames of 6 MB, 60 per second, to three receivers: run `frames send NAME COUNT` in one terminal and `frames
+//! receive NAME` in three others. A receiver compares every byte and prints how late the frames arrived, measured from
+//! the time at which each was due. All receivers share one copy of each frame. Needs the feature `broadcast`.
 
 use furlong_channel::{Broadcast, Error, Listener, Options, Receiver};
 use std::io::ErrorKind;
@@ -53,7 +53,7 @@ fn send(name: &str, options: &Options, count: u64) -> Result<(), Error> {
         frame[8..HEADER].copy_from_slice(&due_ns.to_le_bytes());
         frame[HEADER..].copy_from_slice(pattern.body(number));
         sleep(Duration::from_nanos(due_ns.saturating_sub(now_ns())));
-        // A receiver that stops reading would otherwise hold the others up for ever.
+        // A receiver that stops reading would otherwise block the others forever.
         broadcast.send_timeout(&frame, PATIENCE)?;
         due_ns += PERIOD.as_nanos() as u64;
     }

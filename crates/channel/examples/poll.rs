@@ -1,10 +1,10 @@
-//! A channel among other descriptors: waits in `poll` for a message or for a line on standard input.
-//! In one terminal `talk listen`, in another `poll`.
+//! Waits with `poll` for a message or for a line on standard input. Run `talk listen` in one terminal and `poll` in
+//! another.
 
 fn main() -> Result<(), furlong_channel::Error> {
     #[cfg(target_os = "linux")]
     return linux::run();
-    // There `WaitForMultipleObjects` waits for what `handle` of a receiver gives.
+    // On Windows, use `WaitForMultipleObjects` with the `handle` of a receiver.
     #[cfg(not(target_os = "linux"))]
     Err(std::io::Error::new(std::io::ErrorKind::Unsupported, "only Linux has poll").into())
 }
@@ -22,11 +22,11 @@ mod linux {
         println!("type something");
         loop {
             let (sender, receiver) = channel.both();
-            // Before every wait: false, if there is a message already.
+            // Call this before every wait. It returns false if a message is available already.
             if receiver.watch()? {
                 let watch = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
                 let mut watched = [watch(receiver.descriptor().as_raw_fd()), watch(0)];
-                // SAFETY: as many entries as are said, which live for the whole call.
+                // SAFETY: the number of entries is right, and they live for the whole call.
                 unsafe { libc::poll(watched.as_mut_ptr(), watched.len() as libc::nfds_t, -1) };
                 if watched[1].revents != 0 {
                     let mut line = String::new();

@@ -1,38 +1,39 @@
-//! The atomics of what both ends share, and what proofs do to them: under `cfg(loom)` they are loom's, which tries every order
-//! that the language allows, and one ordering at a time can be left out; under `cfg(crash_sweep)` the process dies at a store.
+//! The atomics of the shared memory, and what proofs do with them. Under `cfg(loom)` they are loom's atomics, which try
+//! every order that the language allows, and a test can omit one ordering. Under `cfg(crash_sweep)` the process dies at
+//! a given store.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 #[cfg(not(loom))]
 pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-/// What the protocol needs and a test leaves out, to show that it is missed.
+/// A part of the protocol that a test omits, to show that the protocol needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// A header is published before what it tells of.
+    /// Omits the release order of a header: it may become visible before its message.
     PublishHeader,
-    /// What a header tells of is read before it.
+    /// Omits the acquire order of a header: its message may be read before it.
     LoadHeader,
-    /// Room is given back before it was read.
+    /// Omits the release order of the read position: room may be freed before it was read.
     PublishRead,
-    /// Room is written to before it was given back.
+    /// Omits the acquire order of the read position: room may be overwritten before it was freed.
     LoadRead,
-    /// The header behind a record is not cleared.
+    /// Does not clear the header after a record.
     ClearNext,
-    /// Who has published does not order that before its look at the sleeper.
+    /// Omits the store-load fence between publishing and checking the sleep flag.
     BarrierOfWaker,
-    /// The same where the other end said that it makes the barrier for both.
+    /// Omits the barrier that the other end executes for both.
     #[cfg(any(loom, miri))]
     BarrierLeftToOther,
-    /// Who goes to sleep does not order its word before its last look.
+    /// Omits the store-load fence between setting the sleep flag and the last check.
     BarrierOfSleeper,
-    /// It does not look once more.
+    /// Omits the last check before the sleep.
     LastLook,
-    /// What was sent last is not ordered before the word that says that no more comes.
+    /// Omits the release order of the closed flag: it may become visible before the last message.
     PublishClosed,
-    /// The same where that is read.
+    /// Omits the acquire order of the closed flag.
     LoadClosed,
-    /// Who reads that no more comes does not look whether something came.
+    /// Does not check for messages again after the closed flag was read.
     LookAfterClosed,
     /// The sender overwrites the ring before it publishes the oldest valid record.
     #[cfg(all(feature = "broadcast", target_os = "linux"))]
@@ -40,18 +41,18 @@ pub(crate) enum Fault {
     /// A receiver reads the position of the oldest valid record before it has copied the record.
     #[cfg(all(feature = "broadcast", target_os = "linux"))]
     LoadOldest,
-    /// The same for who sees that the other process is dead.
+    /// Does not check for messages again after the death of the other process was detected.
     LookAfterDeath,
 }
 
-/// Whether a test has put this fault in.
+/// Returns whether a test has set this fault.
 #[cfg(not(loom))]
 #[inline(always)]
 pub(crate) const fn has(_fault: Fault) -> bool {
     false
 }
 
-/// This ordering, or none if a test has put the fault in.
+/// Returns this ordering, or `Relaxed` if a test has set the fault.
 #[inline(always)]
 pub(crate) fn order(fault: Fault, usual: Ordering) -> Ordering {
     if has(fault) { Ordering::Relaxed } else { usual }
@@ -70,23 +71,24 @@ mod faults {
     // The threads of a model are coroutines of the thread of its test.
     thread_local!(static PUT_IN: Cell<Option<Fault>> = const { Cell::new(None) });
 
-    /// Whether a test has put this fault in.
+    /// Returns whether a test has set this fault.
     pub(crate) fn has(fault: Fault) -> bool {
         PUT_IN.get() == Some(fault)
     }
 
-    /// What is left out from now on.
+    /// Sets the fault, or removes it.
     pub(crate) fn put_in(fault: Option<Fault>) {
         PUT_IN.set(fault);
     }
 }
 
-/// Called before each store to what is shared.
+/// Does nothing. With `cfg(crash_sweep)`, counts the stores to shared memory.
 #[cfg(not(crash_sweep))]
 #[inline(always)]
 pub(crate) fn count_store() {}
 
-/// Called before each store to what is shared: dies at the one whose number `CHANNEL_DIES_AT` gives.
+/// Counts the stores to shared memory, and kills the process at the store with the number in `CHANNEL_DIES_AT`.
+/// Called before each store.
 #[cfg(crash_sweep)]
 pub(crate) fn count_store() {
     use std::sync::LazyLock;

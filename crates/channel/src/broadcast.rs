@@ -1,8 +1,9 @@
 //! The sending end of a ring with several receivers, each of which gets every message.
 //!
-//! The ring has the layout of one direction, and each receiver reads it like the only receiver of a direction. The sender exchanges control
-//! words with each receiver in a separate memory object, so that no receiver can write to the words of another one. The sender also has
-//! private control words, in which it stores the position of the slowest receiver: room is free once all receivers have read its contents.
+//! The ring has the layout of one direction, and each receiver reads it like the only receiver of a direction. The
+//! sender exchanges control words with each receiver in a separate memory object, so that no receiver can write to the
+//! words of another one. The sender also has private control words, in which it stores the position of the slowest
+//! receiver: room is free once all receivers have read its contents.
 
 use crate::error::{Error, Result};
 use crate::memory::Lane;
@@ -15,7 +16,7 @@ impl Subscriber {
     /// Updates the position of the receiver. Returns false if the receiver claims an impossible position.
     fn look(&mut self, written: u64) -> bool {
         let read = self.lane.load_read();
-        // It may not go back, and not beyond what was written. Each record is a multiple of 8.
+        // The position must not decrease, nor exceed the written bytes. Each record is a multiple of 8 bytes.
         let unread = written.wrapping_sub(self.start.wrapping_add(self.read));
         let is_valid = read.wrapping_sub(self.read) <= unread && read % 8 == 0;
         self.read = if is_valid { read } else { self.read };
@@ -48,7 +49,7 @@ impl WaitForSlowest {
                 if let Some(place) = self.0.place(len)? {
                     return Ok(place);
                 }
-                // Receivers that give back little each time may not stretch the wait.
+                // Receivers that free little room each time must not prolong the wait.
                 limit.check()?;
             } else if !has_pruned && !matches!(limit, Limit::Now) {
                 // The sender would otherwise sleep for each dead receiver.
@@ -67,7 +68,8 @@ impl Shared {
         (0..self.subscribers.len()).max_by_key(unread)
     }
 
-    /// Updates the position of the slowest receiver. Returns false if this freed no room. Removes receivers that claim impossible positions.
+    /// Updates the position of the slowest receiver. Returns false if this freed no room. Removes receivers that claim
+    /// impossible positions.
     fn look(&mut self, written: u64) -> bool {
         self.subscribers.retain_mut(|subscriber| subscriber.look(written));
         let free = self.slowest(written).map_or(written, |at| self.subscribers[at].position());

@@ -1,4 +1,4 @@
-//! Both directions of one end. How an end is made says the folder of each platform.
+//! One end of a channel with both directions. The platform directories contain the functions that create an end.
 
 use crate::credentials::Credentials;
 use crate::error::Result;
@@ -12,7 +12,7 @@ use crate::trust::{Trust, Trusted, Untrusted};
 use crate::wake::Link;
 use std::time::Duration;
 
-/// Which of the two ends one is.
+/// The two ends of a channel.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
@@ -28,15 +28,15 @@ use std::time::Duration;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// The one that made the channel, or listened.
+    /// The end that created the channel or listened.
     First,
-    /// The other one.
+    /// The other end.
     Second,
 }
 
-/// One end of a channel: it sends messages to the other end, and receives those of the other end.
+/// One end of a channel: it sends messages to the other end and receives messages from it.
 ///
-/// A call that is not described here does what the one of that name of [`Sender`] or [`Receiver`] does.
+/// A method without its own description behaves like the method of this name of [`Sender`] or [`Receiver`].
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
@@ -63,11 +63,11 @@ pub struct Channel<T: Trust = Untrusted> {
 }
 
 impl Channel {
-    /// An end of memory that came from this process or another one, and of what connects it with the other end: first where
-    /// it sends, then where it receives.
+    /// Returns an end for a memory object of this process or another one. The links connect it with the other end:
+    /// first the link of the sending direction, then that of the receiving direction.
     ///
     /// # Errors
-    /// `Corrupt` if the memory is not such as a channel with these options has.
+    /// Returns `Corrupt` if the memory is not that of a channel with these options.
     pub(crate) fn connected(
         memory: Object<'_>,
         [sending, receiving]: [Link; 2],
@@ -83,7 +83,7 @@ impl Channel {
         Ok(Channel { sender, receiver, peer })
     }
 
-    /// Both ends in this process, on its heap, with what connects each: for tools that cannot follow shared memory.
+    /// Returns both ends, in heap memory of this process, for tools that do not support shared memory.
     #[cfg(in_one_process)]
     pub(crate) fn both_in_one_process(
         options: &Options,
@@ -99,11 +99,11 @@ impl Channel {
         [end(&there, a, &back, c), end(&back, d, &there, b)]
     }
 
-    /// Takes the other process at its word: messages can be written and read where they lie.
+    /// Trusts the other process to follow the protocol, so that messages can be written and read in place.
     ///
     /// # Safety
-    /// The process at the other end uses this library, or follows its protocol: it never writes to a message that it has
-    /// sent, or to one that it does not send. What is said of the other end holds as long as this one lives.
+    /// As long as this end lives, the process at the other end must use this library or follow its protocol. It must
+    /// never write to a message that it has sent, nor to a message that it does not send.
     pub unsafe fn trust(self) -> Channel<Trusted> {
         // SAFETY: as the caller promises.
         let promise = unsafe { Promise::new() };
@@ -116,22 +116,23 @@ impl Channel {
 }
 
 impl<T: Trust> Channel<T> {
-    /// The end that sends and the one that receives, to be used apart: by two threads, say.
+    /// Splits the channel into its sending and its receiving end, for example for two threads.
     pub fn split(self) -> (Sender<T>, Receiver<T>) {
         (self.sender, self.receiver)
     }
 
-    /// Both ends as one takes them apart, borrowed.
+    /// Borrows the sending and the receiving end.
     pub fn both(&mut self) -> (&mut Sender<T>, &mut Receiver<T>) {
         (&mut self.sender, &mut self.receiver)
     }
 
-    /// Returns whether the other end was closed or its process has died; there may be messages left. One system call.
+    /// Returns whether the other end was closed or its process has died. Unread messages may be left. Makes at most one
+    /// system call.
     pub fn is_closed(&self) -> bool {
         self.receiver.is_closed()
     }
 
-    /// The process that connected or listened, or that made the pair.
+    /// Returns the credentials of the process that connected, listened or created the pair.
     pub fn peer(&self) -> Credentials {
         self.peer
     }
@@ -139,7 +140,7 @@ impl<T: Trust> Channel<T> {
     /// See [`Sender::send`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns an error as [`Sender::send`] does.
     #[inline]
     pub fn send(&mut self, message: &[u8]) -> Result<()> {
         self.sender.send(message)
@@ -148,7 +149,7 @@ impl<T: Trust> Channel<T> {
     /// See [`Sender::try_send`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns an error as [`Sender::try_send`] does.
     #[inline]
     pub fn try_send(&mut self, message: &[u8]) -> Result<()> {
         self.sender.try_send(message)
@@ -157,7 +158,7 @@ impl<T: Trust> Channel<T> {
     /// See [`Sender::send_timeout`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns an error as [`Sender::send_timeout`] does.
     pub fn send_timeout(&mut self, message: &[u8], timeout: Duration) -> Result<()> {
         self.sender.send_timeout(message, timeout)
     }
@@ -165,7 +166,7 @@ impl<T: Trust> Channel<T> {
     /// See [`Receiver::recv`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns an error as [`Receiver::recv`] does.
     #[inline]
     pub fn recv(&mut self, buffer: &mut [u8]) -> Result<usize> {
         self.receiver.recv(buffer)
@@ -174,7 +175,7 @@ impl<T: Trust> Channel<T> {
     /// See [`Receiver::try_recv`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns an error as [`Receiver::try_recv`] does.
     #[inline]
     pub fn try_recv(&mut self, buffer: &mut [u8]) -> Result<usize> {
         self.receiver.try_recv(buffer)
@@ -183,7 +184,7 @@ impl<T: Trust> Channel<T> {
     /// See [`Receiver::recv_timeout`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns an error as [`Receiver::recv_timeout`] does.
     pub fn recv_timeout(&mut self, buffer: &mut [u8], timeout: Duration) -> Result<usize> {
         self.receiver.recv_timeout(buffer, timeout)
     }
@@ -191,7 +192,7 @@ impl<T: Trust> Channel<T> {
     /// See [`Receiver::recv_vec`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns an error as [`Receiver::recv_vec`] does.
     pub fn recv_vec(&mut self) -> Result<Vec<u8>> {
         self.receiver.recv_vec()
     }
@@ -201,7 +202,7 @@ impl Channel<Trusted> {
     /// See [`Sender::loan`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns an error as [`Sender::loan`] does.
     #[inline]
     pub fn loan(&mut self, len: usize) -> Result<Loan<'_>> {
         self.sender.loan(len)
@@ -210,7 +211,7 @@ impl Channel<Trusted> {
     /// See [`Receiver::peek`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns an error as [`Receiver::peek`] does.
     #[inline]
     pub fn peek(&mut self) -> Result<Message<'_>> {
         self.receiver.peek()

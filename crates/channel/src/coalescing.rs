@@ -1,26 +1,27 @@
-//! When a receiver lets messages gather before it looks again.
+//! Decides when a receiver lets messages accumulate before it checks the ring again.
 //!
-//! A receiver that keeps up with a stream fetches each cache line while the sender still writes next to it, and the sender
-//! fetches the line back: a message of 128 bytes takes both ends four times as long as with a receiver that is some messages
-//! behind. So after some short waits a receiver pauses once before it looks. If enough messages are in the ring at the end of
-//! the pause, the sender needs no receiver that keeps up, and the receiver pauses before each wait until fewer are there. If
-//! not, it tries again after twice the number of waits. Messages that arrive after the pause do not count: with them, a
-//! receiver that works on each message would pause although the sender is slow.
+//! A receiver that keeps up with a stream fetches each cache line while the sender still writes next to it, and the
+//! sender fetches the line back. So a message of 128 bytes takes both ends four times as long as with a receiver that
+//! is some messages behind. After some short waits, a receiver therefore pauses once before it checks the ring. If
+//! enough messages are in the ring at the end of the pause, the sender needs no receiver that keeps up. The receiver
+//! then pauses before each wait until there are fewer messages. Otherwise it tries again after twice the number of
+//! waits. Messages that arrive after the pause do not count. Otherwise a receiver that works on each message would
+//! pause although the sender is slow.
 
 use crate::wake;
 use std::time::Duration;
 
-/// The pause. A tenth of it gave half of the gain on one machine, and twice as long gave no more.
+/// The pause. On one machine, a tenth of it had half of the gain, and twice as long a pause had no further gain.
 const PAUSE: Duration = Duration::from_micros(3);
 
-/// Messages that must be in the ring after a pause. A sender with 32 messages in flight that waits for answers is not held
-/// up, nor one that sends fewer than 16 million messages per second.
+/// Messages that must be in the ring after a pause. The number delays neither a sender that waits for answers with 32
+/// messages in flight, nor a sender with fewer than 16 million messages per second.
 pub(crate) const ENOUGH: usize = 48;
 
 /// The smallest ring: twice the bytes that are sent during a pause. In a smaller ring the sender would have to wait.
 const ROOM_BYTES: usize = 256 << 10;
 
-/// Waits before the first try, and the most between two tries.
+/// Number of waits before the first attempt, and the maximum between two attempts.
 const FIRST: u32 = 64;
 const MOST: u32 = 1 << 16;
 
@@ -30,20 +31,20 @@ pub(crate) struct Coalescing {
     is_possible: bool,
     /// Whether the last pause found enough messages.
     is_stream: bool,
-    /// Waits until the next try, and their number after the try before.
+    /// Waits until the next attempt, and the number of waits after the previous attempt.
     left: u32,
     apart: u32,
 }
 
 impl Coalescing {
-    /// Coalescing of a receiver whose ring has `capacity` bytes, unless it is switched off.
+    /// Returns the state for a receiver whose ring has `capacity` bytes. Small rings never pause.
     pub(crate) const fn new(is_on: bool, capacity: usize) -> Coalescing {
         let is_possible = is_on && capacity >= ROOM_BYTES;
         Coalescing { is_possible, is_stream: false, left: FIRST, apart: FIRST }
     }
 
-    /// Pauses if that lets messages gather. Called before a receiver looks repeatedly for a message that is not there yet.
-    /// `gathered` tells whether [`ENOUGH`] messages are in the ring.
+    /// Pauses if that lets messages accumulate. Called before a receiver repeatedly checks for a message that is not
+    /// available yet. `gathered` returns whether [`ENOUGH`] messages are in the ring.
     #[inline]
     pub(crate) fn pause(&mut self, gathered: impl FnOnce() -> bool) {
         if self.is_possible && self.is_to_pause() {
@@ -75,7 +76,7 @@ impl Coalescing {
 mod tests {
     use super::*;
 
-    /// Counts the pauses in `waits` waits, at the end of each of which `is_stream` says whether enough messages are there.
+    /// Counts the pauses in `waits` waits. `is_stream` is whether enough messages are in the ring after each pause.
     fn pauses(coalescing: &mut Coalescing, waits: u32, is_stream: bool) -> u32 {
         let mut wait = || {
             let pauses = coalescing.is_to_pause();

@@ -1,4 +1,4 @@
-//! The calls by which two processes get the two ends of a channel, on every platform.
+//! The calls that connect two processes through a channel, on every platform.
 
 use crate::channel::Channel;
 use crate::credentials::Credentials;
@@ -9,14 +9,14 @@ use crate::waiting::{CONNECT_LIMIT, Limit};
 use std::time::Duration;
 
 impl Listener {
-    /// Waits for a process of the same user, or of root, to connect, and returns this end of a new channel.
+    /// Waits until a process of the same user or of root connects, and returns this end of a new channel.
     ///
-    /// A process that has left before it was accepted is passed over. On Windows a process that connects and then copies no
-    /// handles is given up after two seconds.
+    /// A process that exited before it was accepted is skipped. On Windows, a process that connects but does not copy
+    /// the handles is rejected after two seconds.
     ///
     /// # Errors
-    /// Returns `Refused` if a process of another user has connected, which gets nothing, and `System` with the error of the
-    /// operating system.
+    /// Returns `Refused` if a process of another user has connected; that process receives nothing. Returns `System`
+    /// with the error of the operating system.
     pub fn accept(&self) -> Result<Channel> {
         self.accept_until(Limit::None, is_admitted)
     }
@@ -38,8 +38,8 @@ impl Listener {
         self.accept_until(Limit::Now, is_admitted)
     }
 
-    /// Like [`accept`](Self::accept), but waits no longer than `timeout`. The memory is mapped after the wait, which takes some
-    /// milliseconds for each 4 MiB.
+    /// Like [`accept`](Self::accept), but waits at most `timeout`. The memory is mapped after the wait, which takes
+    /// some milliseconds per 4 MiB.
     ///
     /// # Errors
     /// Returns `TimedOut`, or an error as `accept` does.
@@ -47,10 +47,11 @@ impl Listener {
         self.accept_until(Limit::after(timeout), is_admitted)
     }
 
-    /// Like [`accept`](Self::accept), but `is_allowed` decides about processes of all users.
+    /// Like [`accept`](Self::accept), but `is_allowed` decides which processes are accepted, for processes of all
+    /// users.
     ///
-    /// On Windows it can only refuse further ones: the system lets in this user, administrators and itself, and the PID is
-    /// that of the process that opened the pipe.
+    /// On Windows it can only reject additional processes, because the system admits only this user, administrators and
+    /// itself. The PID is that of the process that opened the pipe.
     ///
     /// # Errors
     /// Returns `Refused` if `is_allowed` returns false, or an error as `accept` does.
@@ -68,26 +69,25 @@ impl Listener {
 }
 
 impl Channel {
-    /// Connects with a [`Listener`] of the same user or of root: a path, or after `@` a name that is in no file system; on
-    /// Windows a named pipe. Waits at most five seconds for it to accept.
+    /// Connects to a [`Listener`] of the same user or of root. The name is a path or, after `@`, a name outside the
+    /// file system; on Windows it is the name of a named pipe. Waits at most five seconds until the listener accepts.
     ///
-    /// The listener decides how much the channel holds and how long messages may be. This process accepts no more than
+    /// The listener chooses the capacity of the channel and the longest message. This process accepts at most
     /// [`Options::accepted_capacity`] and [`Options::longest_message`].
     ///
-    /// On Windows this process copies handles of the listener's process. So it must be of the same user and run elevated if
-    /// that process does, or be an administrator's.
+    /// On Windows, this process copies handles of the listener's process. So it must run as the same user, and elevated
+    /// if that process is, or as an administrator.
     ///
-    /// # Errors
-    /// Returns `TimedOut` if the listener does not accept in time, `Refused` if it is of another user, `Closed` if it does
-    /// not let this process in, `TooLarge` if its channels are larger than is accepted, `Corrupt` if it is not a `Listener`
-    /// of this wire format, and `System` with the error of the operating system: `NotFound` or `ConnectionRefused` if no
-    /// process listens.
+    /// Returns `TimedOut` if the listener does not accept in time, and `Refused` if it belongs to another user. Returns
+    /// `Closed` if it rejects this process, and `TooLarge` if its channels exceed the accepted sizes. Returns `Corrupt`
+    /// if it is not a `Listener` of this wire format. Returns `System` with the error of the operating system:
+    /// `NotFound` or `ConnectionRefused` if no process listens.
     pub fn connect(name: &str, options: &Options) -> Result<Channel> {
         Channel::connect_timeout(name, options, CONNECT_LIMIT)
     }
 
-    /// Like [`connect`](Self::connect), but waits at most `timeout`, also while the listener's backlog is full. The memory is mapped
-    /// after the wait, which takes some milliseconds for each 4 MiB.
+    /// Like [`connect`](Self::connect), but waits at most `timeout`, also while the listener's backlog is full. The
+    /// memory is mapped after the wait, which takes some milliseconds per 4 MiB.
     ///
     /// # Errors
     /// Returns an error as `connect` does.
@@ -95,8 +95,8 @@ impl Channel {
         connect_until(name, options, Limit::after(timeout), is_admitted)
     }
 
-    /// Like [`connect_timeout`](Self::connect_timeout), but `is_allowed` decides about listeners of all users, before
-    /// anything is received or mapped. On Windows only the PID is known.
+    /// Like [`connect_timeout`](Self::connect_timeout), but `is_allowed` decides which listeners are accepted, for
+    /// listeners of all users. It is called before anything is received or mapped. On Windows only the PID is known.
     ///
     /// # Errors
     /// Returns `Refused` if `is_allowed` returns false, or an error as `connect` does.

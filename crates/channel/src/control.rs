@@ -1,34 +1,35 @@
-//! The words that the ends of a direction tell each other beside the messages.
+//! The control words of a direction, in addition to its messages.
 
 use crate::atomics::{AtomicU32, AtomicU64};
 
-/// Words in a pair of cache lines of their own, which processors fetch together. Zeroes are the first state of all.
+/// Words in a separate pair of cache lines, because the adjacent-line prefetcher fetches lines in pairs. Zero is the
+/// initial state of all words.
 #[derive(Default)]
 #[repr(C, align(128))]
 pub(crate) struct Line<T>(pub T);
 
-/// What a direction's ends tell each other beside the messages.
+/// The control words of a direction.
 #[derive(Default)]
 #[repr(C)]
 pub(crate) struct Control {
-    /// How far the receiver has read, in bytes since the beginning.
+    /// Position of the receiver: bytes that it has read since the beginning.
     pub read: Line<AtomicU64>,
-    /// How the receiver is.
+    /// State of the receiver.
     pub receiver: Line<End>,
-    /// How the sender is.
+    /// State of the sender.
     pub sender: Line<End>,
 }
 
-/// How one end of a direction is: written by it, but for what its waker writes.
+/// The state of one end of a direction. The end itself writes it, except for the words that its waker writes.
 #[derive(Default)]
 #[repr(C)]
 pub(crate) struct End {
-    /// Whether it sleeps, and how it is to be woken; also the word it sleeps on.
+    /// Whether it sleeps, and how to wake it. It also sleeps on this word.
     pub state: AtomicU32,
-    /// Not 0 once it is closed in good order.
+    /// Nonzero after an orderly close.
     pub closed: AtomicU32,
-    /// The processor on which it woke the other end last, counted from 1.
+    /// CPU on which it last woke the other end, counted from 1.
     pub processor: AtomicU32,
-    /// When it was woken last, by the clock of `wake::now_ns`: written by its waker, where it was not 0.
+    /// Time of its last wake-up, on the clock of `wake::now_ns`. The waker writes it only if it is not 0.
     pub woken_at_ns: AtomicU64,
 }

@@ -1,7 +1,7 @@
 //! Counters of one end, for programs that monitor themselves.
 
-/// The number of waits, sleeps and wake-ups of one end since its creation. The end counts only when it waits or makes a system call, so
-/// other messages have no overhead.
+/// The number of waits, sleeps and wake-ups of one end since its creation. The end counts only when it waits or makes a
+/// system call, so other messages have no overhead.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
@@ -25,8 +25,9 @@
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Waits for a message or for room that outlasted the first 512 checks, which take some microseconds. An end that sleeps at once
-    /// makes no such checks. Calls that do not wait, and waits for the descriptor with poll or epoll, are not counted.
+    /// Waits for a message or for room that outlasted the first 512 checks, which take some microseconds. An end that
+    /// sleeps at once makes no such checks. Calls that do not wait, and waits for the descriptor with poll or epoll,
+    /// are not counted.
     pub waits: u64,
     /// Number of times this end went to sleep: one system call each. A sleep lasts at most 40 milliseconds.
     pub sleeps: u64,

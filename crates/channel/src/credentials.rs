@@ -1,8 +1,8 @@
-//! Who a process is.
+//! The identity of a process.
 
 use std::fmt;
 
-/// Who is at the other end, as the kernel knows it.
+/// The process at the other end, as reported by the kernel.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
@@ -20,12 +20,12 @@ use std::fmt;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Credentials {
-    /// The number of the process that connected, listened, or made the pair.
+    /// PID of the process that connected, listened or created the pair.
     pub process: i32,
-    /// The number of its user; Windows has none.
+    /// Its user ID. Not available on Windows.
     #[cfg(unix)]
     pub user: u32,
-    /// The number of its group; Windows has none.
+    /// Its group ID. Not available on Windows.
     #[cfg(unix)]
     pub group: u32,
 }

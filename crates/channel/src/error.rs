@@ -1,11 +1,11 @@
-//! Why a call did not do what it was asked.
+//! The errors of this library.
 
 use std::{fmt, io};
 
-/// What the calls of a channel give.
+/// The result of a call of this library.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a call did not do what it was asked.
+/// The reason why a call failed.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
@@ -31,56 +31,56 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no message, or no room for one, and the call does not wait.
+    /// No message is available, or the ring has no room, and the call does not wait.
     WouldBlock,
-    /// There was no message, or no room for one, until the time was over. Of a message that was to be sent nothing arrives.
+    /// The timeout expired before a message or room was available. Nothing of an unsent message arrives.
     TimedOut,
-    /// The other end was closed, and everything it sent was received.
+    /// The other end was closed, and all its messages were received.
     Closed,
-    /// The other process ended without closing its end, and everything it sent was received.
+    /// The other process ended without closing its end, and all its messages were received.
     PeerDied,
-    /// The message has more bytes than the channel, or this call, takes.
+    /// The message is longer than the channel or this call accepts.
     TooLong {
         /// Bytes in the message.
         len: usize,
-        /// The most bytes that are taken.
+        /// The length limit in bytes.
         most: usize,
     },
-    /// The next message has more bytes than the buffer. It stays the next one.
+    /// The next message is longer than the buffer. It stays the next message.
     BufferTooSmall {
         /// Bytes in the message.
         len: usize,
     },
-    /// What the other end wrote into the shared memory, or sent, is not what this library writes. The channel is of no
-    /// more use.
+    /// The other end has written invalid data into the shared memory, or has sent invalid data. The channel is unusable
+    /// from now on.
     Corrupt(&'static str),
     /// A listener's channels are larger than this process accepts.
     TooLarge {
         /// The option that is exceeded.
         what: &'static str,
-        /// Bytes that the listener decided on.
+        /// Bytes that the listener has chosen.
         bytes: usize,
         /// The most bytes that this process accepts.
         most: usize,
     },
-    /// The listener offers another kind of channel than this call expects, for example a one-way channel instead of a channel with two
-    /// directions.
+    /// The listener offers another kind of channel than this call expects, for example a one-way channel instead of a
+    /// channel with two directions.
     OtherKind,
-    /// The process at the other end is not one of those that were allowed.
+    /// The process at the other end is not allowed.
     Refused(crate::credentials::Credentials),
-    /// The operating system refused something.
+    /// The operating system reported an error.
     System(io::Error),
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::WouldBlock => f.write_str("the call would have to wait"),
-            Error::TimedOut => f.write_str("the time is over"),
+            Error::WouldBlock => f.write_str("the call would block"),
+            Error::TimedOut => f.write_str("the call timed out"),
             Error::Closed => f.write_str("the other end is closed"),
             Error::PeerDied => f.write_str("the process at the other end died"),
             Error::TooLong { len, most } => {
-                write!(f, "the message has {len} bytes, and at most {most} are taken")
+                write!(f, "the message has {len} bytes, but the maximum is {most}")
             }
             Error::BufferTooSmall { len } => {
                 write!(f, "the next message has {len} bytes, more than the buffer")
@@ -90,7 +90,7 @@ impl fmt::Display for Error {
                 f,
                 "the listener's {what} has {bytes} bytes, and this process accepts at most {most}: raise it in the options"
             ),
-            Error::OtherKind => f.write_str("the listener offers another kind of channel"),
+            Error::OtherKind => f.write_str("the listener has another kind of channel"),
             Error::Refused(peer) => write!(f, "{peer} is not allowed"),
             Error::System(error) => error.fmt(f),
         }
@@ -106,7 +106,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// An error of the operating system is copied with its number; one with a text of this library, with the text.
+/// Copies an error of the operating system with its number, and an error with a text of this library with that text.
 impl Clone for Error {
     fn clone(&self) -> Error {
         match self {

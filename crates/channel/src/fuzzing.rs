@@ -8,8 +8,8 @@ use crate::greeting::{BYTES, Offer, decode, encode};
 #[cfg(all(feature = "broadcast", feature = "inbox", target_os = "linux"))]
 pub use hostile_peers::{broadcast, inbox};
 
-/// Reads a greeting as a client of each kind of channel with the default options. Checks that an accepted greeting is equal to the written
-/// one.
+/// Reads a greeting as a client of each kind of channel with the default options. Checks that an accepted greeting is
+/// equal to the written one.
 pub fn greeting(bytes: &[u8]) {
     let mut greeting = [0; BYTES];
     let length = bytes.len().min(BYTES);

@@ -1,29 +1,29 @@
-//! What a listener says first to who connects, so that both make their ends alike.
+//! The greeting that a listener sends first to a client, so that both create matching ends.
 
 use crate::error::{Error, Result};
 use crate::options::Options;
 
-/// What a greeting begins with: the library.
+/// The first bytes of a greeting, which identify the library.
 const MAGIC: [u8; 7] = *b"furlong";
 
-/// The version of the wire format: of the greeting, of the protocol, and of the layout of the memory. Both ends must have
-/// the same. Whoever changes one of these adds 1.
+/// The version of the wire format: of the greeting, the protocol and the memory layout. Both ends need the same
+/// version. Add 1 with every change of one of these.
 pub(crate) const VERSION: u8 = 1;
 
-/// Bytes of a greeting: [`MAGIC`] and [`VERSION`], capacity, longest message, start.
+/// Bytes of a greeting: [`MAGIC`], [`VERSION`], capacity, longest message, start.
 pub(crate) const BYTES: usize = 32;
 
-/// The kind of channel that a listener offers. Its number is the highest byte of the capacity. This byte is 0 for a channel with two
-/// directions, so a library that does not know the other kinds rejects them as impossible capacities.
+/// The kind of channel that a listener offers. Its number is the highest byte of the capacity. This byte is 0 for a
+/// channel with two directions, so a library that does not know the other kinds rejects them as impossible capacities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Offer {
     /// Both directions.
     Channel = 0,
     /// The direction in which the listener sends.
-    #[cfg_attr(windows, expect(dead_code, reason = "Windows has channels with two directions alone"))]
+    #[cfg_attr(windows, expect(dead_code, reason = "Windows has only channels with two directions"))]
     FromListener = 1,
     /// The direction in which the listener receives.
-    #[cfg_attr(windows, expect(dead_code, reason = "Windows has channels with two directions alone"))]
+    #[cfg_attr(windows, expect(dead_code, reason = "Windows has only channels with two directions"))]
     ToListener = 2,
     /// A ring with several receivers.
     #[cfg_attr(
@@ -47,7 +47,7 @@ impl Offer {
         [Offer::Channel, Offer::FromListener, Offer::ToListener, Offer::Broadcast, Offer::Overwriting];
 }
 
-/// Where the number of an [`Offer`] is stored in a greeting.
+/// Position of the number of an [`Offer`] in a greeting.
 const OFFER_AT: usize = 15;
 
 /// Returns the greeting of a listener that offers a channel with these options.
@@ -63,7 +63,7 @@ pub(crate) fn encode(options: &Options, offer: Offer) -> [u8; BYTES] {
     greeting
 }
 
-/// The number that lies at `at` of what was received.
+/// Returns the number at byte `at` of a received message.
 pub(crate) fn number(bytes: &[u8], at: usize) -> u64 {
     let mut number = [0; 8];
     number.copy_from_slice(&bytes[at..at + 8]);
@@ -73,8 +73,8 @@ pub(crate) fn number(bytes: &[u8], at: usize) -> u64 {
 /// Returns the options of the end of a client that has connected with `own` options and expects a channel of the kind `wanted`.
 ///
 /// # Errors
-/// Returns `Corrupt` if the bytes are not a greeting of this version, `OtherKind` if the listener offers another kind of channel, and
-/// `TooLarge` if the channel exceeds what `own` accepts.
+/// Returns `Corrupt` if the bytes are not a greeting of this version, `OtherKind` if the listener offers another kind
+/// of channel, and `TooLarge` if the channel exceeds what `own` accepts.
 pub(crate) fn decode(greeting: &[u8; BYTES], own: &Options, wanted: Offer) -> Result<Options> {
     if greeting[..7] != MAGIC {
         return Err(Error::Corrupt("the greeting is not of this library"));

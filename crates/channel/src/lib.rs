@@ -1,11 +1,12 @@
 //! Messages between two processes through shared memory.
 #![doc = include_str!("../README.md")]
-// Loom knows no processes, only the ends of a direction.
+// Loom has no processes, so it models only the ends of a direction.
 #![cfg_attr(loom, allow(dead_code))]
 
 #[cfg(not(any(target_os = "linux", windows)))]
 compile_error!(
-    "furlong-channel has no folder for this platform yet: it belongs beside crates/channel/src/linux and crates/channel/src/windows"
+    "furlong-channel does not support this platform yet: add a directory next to crates/channel/src/linux and \
+     crates/channel/src/windows"
 );
 
 // Receivers of a broadcast load words with `Acquire` from memory that is mapped read-only. See `storage.rs`.

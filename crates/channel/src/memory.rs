@@ -1,5 +1,6 @@
-//! One direction's memory as its ends use it: one sender, and one receiver or, in a broadcast, several. Each access that one end makes and
-//! another one sees is here with its ordering, except those to the words of a ring that is written over: see `overwriting.rs`.
+//! The memory of one direction as its ends use it: one sender, and one receiver or, in a broadcast, several. Every
+//! access that one end makes and another end sees is here with its ordering, except those to the words of an
+//! overwritten ring: see `overwriting.rs`.
 
 #[cfg(all(feature = "broadcast", target_os = "linux"))]
 use crate::atomics::AtomicU64;
@@ -11,7 +12,7 @@ use crate::storage::Storage;
 use std::fmt;
 use std::ptr::NonNull;
 
-/// One direction's part of the memory.
+/// The memory of one direction.
 pub(crate) struct Lane {
     storage: Storage,
 }
@@ -23,13 +24,13 @@ impl Lane {
         Ok(Storage::map(memory, capacity)?.map(|storage| Lane { storage }))
     }
 
-    /// Both directions in memory of this process alone.
+    /// Returns both directions in private memory of this process.
     #[cfg(any(test, in_one_process))]
     pub(crate) fn private(capacity: usize) -> [Lane; 2] {
         Storage::private(capacity).map(|storage| Lane { storage })
     }
 
-    /// The same direction once more, for the other end in this process.
+    /// Returns another reference to this direction, for the other end in this process.
     #[cfg(any(test, in_one_process, all(feature = "broadcast", target_os = "linux")))]
     pub(crate) fn again(&self) -> Lane {
         Lane { storage: self.storage.clone() }
@@ -54,31 +55,31 @@ impl Lane {
         Lane { storage: self.storage.with_private_control() }
     }
 
-    /// Bytes of payload and headers: a power of two.
+    /// Returns the bytes of payload and headers, a power of two.
     #[inline(always)]
     pub(crate) fn capacity(&self) -> usize {
         self.storage.capacity()
     }
 
-    /// The words of both ends, the sender's first.
+    /// Returns the control words of both ends, the sender's first.
     fn ends(&self) -> [NonNull<End>; 2] {
         let control = self.storage.control();
         [&control.sender.0, &control.receiver.0].map(NonNull::from)
     }
 
-    /// The words as the sender has them.
+    /// Returns the control words from the view of the sender.
     pub(crate) fn ends_of_sender(&self) -> Ends {
         let [own, other] = self.ends();
         Ends { own, other, _storage: self.storage.clone() }
     }
 
-    /// The words as the receiver has them.
+    /// Returns the control words from the view of the receiver.
     pub(crate) fn ends_of_receiver(&self) -> Ends {
         let [other, own] = self.ends();
         Ends { own, other, _storage: self.storage.clone() }
     }
 
-    /// The header at `offset`; with what was written before it was published.
+    /// Returns the header at `offset`. Everything that was written before its publication is then visible.
     #[inline(always)]
     pub(crate) fn load_header(&self, offset: usize) -> u64 {
         self.storage.header(offset).load(order(Fault::LoadHeader, Ordering::Acquire))
@@ -90,21 +91,21 @@ impl Lane {
         self.storage.header(offset)
     }
 
-    /// Makes a header, and all that was written before it, visible.
+    /// Publishes a header and everything that was written before it.
     #[inline(always)]
     pub(crate) fn publish_header(&self, offset: usize, header: u64) {
         count_store();
         self.storage.header(offset).store(header, order(Fault::PublishHeader, Ordering::Release));
     }
 
-    /// Writes a header that nobody looks at before another one is published.
+    /// Writes a header that no end reads before another header is published.
     #[inline(always)]
     pub(crate) fn prepare_header(&self, offset: usize, header: u64) {
         count_store();
         self.storage.header(offset).store(header, Ordering::Relaxed);
     }
 
-    /// Clears the header behind what is published next.
+    /// Clears the header after the record that is published next.
     #[inline(always)]
     pub(crate) fn clear_header(&self, offset: usize) {
         if !has(Fault::ClearNext) {
@@ -112,28 +113,28 @@ impl Lane {
         }
     }
 
-    /// Tells the sender how far the receiver has read.
+    /// Publishes the position of the receiver to the sender.
     #[inline(always)]
     pub(crate) fn publish_read(&self, position: u64) {
         count_store();
         self.storage.control().read.0.store(position, order(Fault::PublishRead, Ordering::Release));
     }
 
-    /// How far the receiver says that it has read.
+    /// Returns the position that the receiver has published.
     #[inline(always)]
     pub(crate) fn load_read(&self) -> u64 {
         self.storage.control().read.0.load(order(Fault::LoadRead, Ordering::Acquire))
     }
 
-    /// Copies bytes in.
+    /// Copies bytes into the ring.
     ///
     /// # Panics
-    /// If there is no room for them at `offset`.
+    /// Panics if there is no room for them at `offset`.
     #[inline(always)]
     pub(crate) fn copy_in(&self, offset: usize, bytes: &[u8]) {
         count_store();
         if cfg!(crash_sweep) {
-            // Also between two bytes.
+            // The process can die between two bytes of a copy.
             let half = bytes.len() / 2;
             self.storage.copy_in(offset, &bytes[..half]);
             count_store();
@@ -142,44 +143,44 @@ impl Lane {
         self.storage.copy_in(offset, bytes);
     }
 
-    /// Copies bytes out.
+    /// Copies bytes out of the ring.
     ///
     /// # Panics
-    /// If there are not so many at `offset`.
+    /// Panics if the ring has fewer bytes at `offset`.
     #[inline(always)]
     pub(crate) fn copy_out(&self, offset: usize, buffer: &mut [u8]) {
         self.storage.copy_out(offset, buffer);
     }
 
-    /// Fetches the lines, but for the first one, in which so many bytes at `offset` lie.
+    /// Prefetches the cache lines of `len` bytes at `offset`, except for the first line.
     #[inline(always)]
     pub(crate) fn prefetch_behind_first_line(&self, offset: usize, len: usize) {
         self.storage.prefetch_behind_first_line(offset, len);
     }
 
-    /// The bytes where they lie. The protocol has this end look only at what it has not released.
+    /// Returns bytes in place. By the protocol this end reads only bytes that it has not released.
     #[inline(always)]
     pub(crate) fn in_place(&self, _promise: Promise, offset: usize, len: usize) -> &[u8] {
-        // SAFETY: written to by nobody until they are released, as was promised.
+        // SAFETY: by the promise, no process writes to them until they are released.
         unsafe { self.storage.in_place(offset, len) }
     }
 
-    /// The bytes where they lie, to be written. The protocol has this end look only at what it has not published.
+    /// Returns bytes in place for writing. By the protocol this end writes only bytes that it has not published.
     #[inline(always)]
     pub(crate) fn in_place_mut(&mut self, _promise: Promise, offset: usize, len: usize) -> &mut [u8] {
-        // SAFETY: touched by nobody else until they are published, as was promised.
+        // SAFETY: by the promise, no other process accesses them until they are published.
         unsafe { self.storage.in_place_mut(offset, len) }
     }
 }
 
-/// That the process at the other end follows the protocol.
+/// The promise that the process at the other end follows the protocol.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Promise(());
 
 impl Promise {
     /// # Safety
-    /// The process at the other end never writes to a message that it has published and that was not released, nor to one
-    /// that it does not send.
+    /// The process at the other end never writes to a message that it has published and that was not released, nor to a
+    /// message that it does not send.
     pub(crate) unsafe fn new() -> Promise {
         Promise(())
     }
@@ -191,7 +192,7 @@ impl fmt::Debug for Lane {
     }
 }
 
-/// The words of one end of a direction, and of the other one.
+/// The control words of one end of a direction and of the other end.
 pub(crate) struct Ends {
     own: NonNull<End>,
     other: NonNull<End>,
@@ -199,14 +200,14 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// This end's words.
+    /// Returns the words of this end.
     #[inline(always)]
     pub(crate) fn own(&self) -> &End {
-        // SAFETY: in memory that the storage keeps; touched by every process through atomics alone.
+        // SAFETY: in memory that the storage keeps mapped; every process accesses it only through atomics.
         unsafe { self.own.as_ref() }
     }
 
-    /// The other end's words.
+    /// Returns the words of the other end.
     #[inline(always)]
     pub(crate) fn other(&self) -> &End {
         // SAFETY: as above.
@@ -220,5 +221,5 @@ impl fmt::Debug for Ends {
     }
 }
 
-// SAFETY: the words stay where they are for the life of the value, and are atomic.
+// SAFETY: the words do not move during the life of the value, and are atomic.
 unsafe impl Send for Ends {}

@@ -1,26 +1,27 @@
-//! What a channel is to be: how much it holds, how long a message may be, how its ends wait.
+//! The options of a channel: capacity, longest message and wait strategy.
 
 use crate::error::{Error, Result};
 use crate::ring;
 use crate::waiting::Waiting;
 
-/// Bytes that each direction holds unless it is told otherwise: more than the caches that a core has to itself, so that
-/// what was read long ago is written again where both cores find it, and no more than the caches that they share.
+/// Default capacity of each direction in bytes. It exceeds the private caches of a core, so that memory that was read
+/// long ago is written again in the cache that both cores share. It does not exceed that shared cache.
 const CAPACITY_BYTES: usize = 2 << 20;
 
-/// Bytes in the longest message unless it is told otherwise.
+/// Default length of the longest message in bytes.
 const LONGEST_BYTES: usize = 16 << 20;
 
-/// Bytes that each direction may hold at most where a listener decides, unless it is told otherwise.
+/// Default limit of the capacity that a listener may choose, in bytes per direction.
 const ACCEPTED_BYTES: usize = 16 << 20;
 
-/// The fewest bytes that a direction may hold: a page.
+/// The smallest capacity of a direction in bytes: a page.
 const LEAST_CAPACITY_BYTES: usize = 4096;
 
-/// The most bytes that a direction may hold.
+/// The largest capacity of a direction in bytes.
 const MOST_CAPACITY_BYTES: usize = 1 << 32;
 
-/// What a channel is to be. Both ends of one that was not made by `connect` are given the same.
+/// The options of a channel. If an end is not created by `connect`, both ends need equal options, except for the wait
+/// strategy.
 ///
 /// ```
 /// # fn main() -> Result<(), furlong_channel::Error> {
@@ -61,13 +62,14 @@ impl Default for Options {
 }
 
 impl Options {
-    /// 2 MiB each way, messages of up to 16 MiB, adaptive waiting.
+    /// Returns the default options: 2 MiB per direction, messages of up to 16 MiB, adaptive waiting.
     pub fn new() -> Options {
         Options::default()
     }
 
-    /// Options for directions that each hold at least `count` messages of up to `len` bytes: at least 2 MiB each way, and
-    /// such that one message of up to 16 MiB less 8 bytes fits in place. If a stream is to be fast, a direction should hold at least 4.
+    /// Returns options for directions that each hold at least `count` messages of up to `len` bytes. Each direction has
+    /// at least 2 MiB, and one message of up to 16 MiB less 8 bytes fits in place. For a fast stream, a direction
+    /// should hold at least 4 messages.
     pub fn for_messages(len: usize, count: usize) -> Options {
         let mut options = Options::new().longest_message(len.max(LONGEST_BYTES));
         let in_place = len.min(ring::longest_record(MOST_CAPACITY_BYTES));
@@ -78,29 +80,30 @@ impl Options {
         options
     }
 
-    /// Bytes that each direction holds, headers included: rounded up to a power of two, at least 4 KiB.
+    /// Sets the bytes that each direction holds, headers included: rounded up to a power of two, at least 4 KiB.
     ///
-    /// A longer message goes through in parts. What is lent in place fits in a quarter.
+    /// A longer message is sent in parts. A loan has at most a quarter of these bytes: see
+    /// [`longest_loan`](Self::longest_loan).
     #[must_use]
     pub fn capacity(self, bytes: usize) -> Options {
         let capacity = bytes.clamp(LEAST_CAPACITY_BYTES, MOST_CAPACITY_BYTES).next_power_of_two();
         Options { capacity, ..self }
     }
 
-    /// Bytes that each direction holds.
+    /// Returns the bytes that each direction holds.
     pub fn capacity_bytes(&self) -> usize {
         self.capacity
     }
 
-    /// Bytes that each direction may hold at most in a channel that a listener made: [`connect`](crate::Channel::connect)
-    /// fails, without mapping anything, if it is more. 16 MiB unless it is called, or
+    /// Sets the largest capacity per direction, in bytes, that a listener may choose. If it chooses more,
+    /// [`connect`](crate::Channel::connect) fails without mapping anything. The default is 16 MiB, or
     /// [`capacity`](Self::capacity) if that is more. This process maps twice as much.
     #[must_use]
     pub fn accepted_capacity(self, bytes: usize) -> Options {
         Options { accepted: bytes, ..self }
     }
 
-    /// Whether this end may use membarrier(2), which it does unless it is called with `false`. Windows has no such call.
+    /// Sets whether this end may use membarrier(2). [default: true] Windows has no such call.
     ///
     /// A receiver that is busy and then sleeps makes one `MEMBARRIER_CMD_GLOBAL_EXPEDITED`, so that a sender need not execute
     /// a fence for each message. It interrupts each CPU that runs a thread of *any* process that has registered: also
@@ -113,52 +116,56 @@ impl Options {
         Options { membarrier: is_allowed, ..self }
     }
 
-    /// Bytes in the longest message that may be sent, and that is taken from the other end: up to 4 GiB less one byte.
+    /// Sets the length in bytes of the longest message that this end sends and accepts: at most 4 GiB less one byte.
     ///
-    /// Where a listener decides, [`connect`](crate::Channel::connect) fails if the listener's limit is larger than this one.
+    /// If a listener chooses the options, [`connect`](crate::Channel::connect) fails if the listener's limit is larger
+    /// than this one.
     #[must_use]
     pub fn longest_message(self, bytes: usize) -> Options {
         Options { longest: bytes.min(u32::MAX as usize), ..self }
     }
 
-    /// How this end waits.
+    /// Sets the wait strategy of this end.
     #[must_use]
     pub fn waiting(self, waiting: Waiting) -> Options {
         Options { waiting, ..self }
     }
 
-    /// Whether this end, if it busy-waits, lets the messages of a fast stream gather: for 3 microseconds before it looks again,
-    /// as long as at least 48 are in the ring after that. [default: true]
+    /// Sets whether a busy-waiting end lets the messages of a fast stream accumulate. It pauses for 3 microseconds
+    /// before it checks the ring again, as long as at least 48 messages are in the ring after the pause. [default:
+    /// true]
     ///
-    /// Streams of small messages then need less time per message. Without it, each message is received as soon as possible.
+    /// Streams of small messages then need less time per message. Without this option, each message is received as soon
+    /// as possible.
     #[must_use]
     pub fn coalescing(self, is_on: bool) -> Options {
         Options { coalesces: is_on, ..self }
     }
 
-    /// Where both directions begin to count their bytes: for tests of what happens near the end of the numbers. A
-    /// multiple of 8.
+    /// Sets the position at which both directions start to count their bytes, a multiple of 8. For tests near the
+    /// overflow of positions.
     #[doc(hidden)]
     #[must_use]
     pub fn start(self, start: u64) -> Options {
         Options { start: start & !7, ..self }
     }
 
-    /// How many messages of `len` bytes a direction surely holds while nobody receives. None, where a message goes
-    /// through in parts.
+    /// Returns the number of messages of `len` bytes that a direction always holds while no message is received. It is
+    /// 0 if the ring may be too small for a whole message.
     pub fn depth(&self, len: usize) -> usize {
         ring::depth(self.capacity, len)
     }
 
-    /// Bytes in the longest message that can be lent in place.
+    /// Returns the bytes in the longest message for zero-copy access: a quarter of the capacity or 16 MiB, whichever is
+    /// less, less 8 bytes, but at most [`longest_message`](Self::longest_message).
     pub fn longest_loan(&self) -> usize {
         ring::longest_record(self.capacity).min(self.longest)
     }
 
-    /// These options with values that came from a listener.
+    /// Returns these options with the values of a listener.
     ///
     /// # Errors
-    /// Returns `Corrupt` if they are not possible, and `TooLarge` if they are more than these options accept.
+    /// Returns `Corrupt` if the values are impossible, and `TooLarge` if they exceed what these options accept.
     pub(crate) fn checked(&self, capacity: u64, longest: u64, start: u64) -> Result<Options> {
         let invalid = Error::Corrupt("the geometry is none");
         let (Ok(capacity), Ok(longest)) = (usize::try_from(capacity), usize::try_from(longest)) else {

@@ -1,9 +1,10 @@
 //! A ring with several receivers, whose sender never waits: it overwrites the oldest messages.
 //!
-//! A record has a header, the number of its message, and the message. The sender publishes the position of the oldest valid record before it
-//! overwrites older records. A receiver copies a record, and then reads that position. If the record is older, the copy may be torn. The
-//! receiver then drops it and continues with the oldest valid record. From the numbers, a receiver computes how many messages it has
-//! missed. All words are atomic, because receiver and sender access the same words at the same time.
+//! A record has a header, the number of its message, and the message. The sender publishes the position of the oldest
+//! valid record before it overwrites older records. A receiver copies a record, and then reads that position. If the
+//! record is older, the copy may be torn. The receiver then drops it and continues with the oldest valid record. From
+//! the numbers, a receiver computes how many messages it has missed. All words are atomic, because receiver and sender
+//! access the same words at the same time.
 
 use crate::atomics::{Fault, Ordering, fence, has};
 use crate::error::{Error, Result};
@@ -18,7 +19,8 @@ const WORD_BYTES: usize = 8;
 /// Bytes of the header and the number of a message.
 const HEAD_BYTES: usize = 2 * WORD_BYTES;
 
-/// The header of a record that extends to the end of the ring and has no message. Other headers have the message's length and this bit.
+/// The header of a record that extends to the end of the ring and has no message. Other headers have the message's
+/// length and this bit.
 const IS_RECORD: u64 = 1 << 63;
 const SKIP: u64 = IS_RECORD | 1 << 62;
 
@@ -198,8 +200,8 @@ impl Reader {
     /// Returns whether the sender may have overwritten the next record. If so, moves to the oldest valid record.
     ///
     /// # Errors
-    /// Returns `Corrupt` if the position is more than the ring holds after the oldest valid record. The headers of a sender that clears none
-    /// would otherwise be messages for ever.
+    /// Returns `Corrupt` if the position is more than the ring holds after the oldest valid record. Otherwise the
+    /// headers of a sender that clears none would be messages forever.
     fn is_overrun(&mut self) -> Result<bool> {
         if !has(Fault::LoadOldest) {
             fence(Ordering::Acquire);

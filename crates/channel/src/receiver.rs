@@ -1,4 +1,4 @@
-//! The end of a direction that receives.
+//! The receiving end of a direction.
 
 use crate::coalescing::{self, Coalescing};
 use crate::counters::Counters;
@@ -13,7 +13,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::time::Duration;
 
-/// The end of a direction that receives. When it is dropped, the other end is told once it waits for room.
+/// The receiving end of a direction. When it is dropped, calls of the sender return [`Closed`](Error::Closed).
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
@@ -39,13 +39,13 @@ pub struct Receiver<T: Trust = Untrusted> {
     trust: T,
 }
 
-/// The same without its type.
+/// A receiving end without its type parameter.
 struct ReceivingEnd {
     ring: Consumer,
     waiter: Waiter,
     coalescing: Coalescing,
-    /// A message, or its first parts, that came in parts to a call that could not wait for all of them, or that had too
-    /// small a buffer.
+    /// A message, or its first parts, that arrived in parts: in a call that could not wait for all parts, or that had
+    /// too small a buffer.
     gathered: Vec<u8>,
     /// Whether `gathered` is a whole message.
     is_whole: bool,
@@ -75,18 +75,18 @@ impl Receiver {
         Receiver { end, trust: Untrusted(()) }
     }
 
-    /// The same end of a channel whose other process is trusted.
+    /// Returns the end of a channel whose other process is trusted.
     pub(crate) fn trust(self, promise: Promise) -> Receiver<Trusted> {
         Receiver { end: self.end, trust: Trusted(promise) }
     }
 }
 
 impl<T: Trust> Receiver<T> {
-    /// Copies the next message into `buffer`, after waiting for it, and gives its length.
+    /// Waits for the next message, copies it into `buffer`, and returns its length.
     ///
     /// # Errors
-    /// `BufferTooSmall`, and the message stays the next one; `Closed` or `PeerDied` once everything was received;
-    /// `Corrupt`.
+    /// Returns `BufferTooSmall` if `buffer` is too short, and the message stays the next one. Returns `Closed` or
+    /// `PeerDied` after all messages were received, and `Corrupt` if the other end broke the protocol.
     #[inline]
     pub fn recv(&mut self, buffer: &mut [u8]) -> Result<usize> {
         if let Some(len) = self.end.recv_at_once(buffer) {
@@ -95,12 +95,12 @@ impl<T: Trust> Receiver<T> {
         self.end.recv_until(buffer, Limit::None)
     }
 
-    /// Like [`recv`](Self::recv), but returns `WouldBlock` if no message is available. It takes at most as many parts of a
-    /// long message as the ring holds.
+    /// Like [`recv`](Self::recv), but returns `WouldBlock` if no message is available. One call receives at most as
+    /// many parts of a long message as the ring holds.
     ///
     /// # Errors
-    /// Returns `WouldBlock`, or an error as `recv` does: `Closed` at once, and `PeerDied` at most 100 milliseconds after the
-    /// death.
+    /// Returns `WouldBlock`, or an error as `recv` does: `Closed` at once, and `PeerDied` at most 100 milliseconds
+    /// after the death.
     #[inline]
     pub fn try_recv(&mut self, buffer: &mut [u8]) -> Result<usize> {
         if let Some(len) = self.end.recv_at_once(buffer) {
@@ -109,10 +109,10 @@ impl<T: Trust> Receiver<T> {
         self.end.recv_until(buffer, Limit::Now)
     }
 
-    /// The same, after waiting no longer than `timeout`.
+    /// Like [`recv`](Self::recv), but waits at most `timeout`.
     ///
     /// # Errors
-    /// `TimedOut`; else as above.
+    /// Returns `TimedOut`, or an error as `recv` does.
     pub fn recv_timeout(&mut self, buffer: &mut [u8], timeout: Duration) -> Result<usize> {
         if let Some(len) = self.end.recv_at_once(buffer) {
             return Ok(len);
@@ -120,10 +120,10 @@ impl<T: Trust> Receiver<T> {
         self.end.recv_until(buffer, Limit::after(timeout))
     }
 
-    /// The next message, after waiting for it.
+    /// Waits for the next message and returns it.
     ///
     /// # Errors
-    /// As [`recv`](Self::recv), without `BufferTooSmall`.
+    /// Returns an error as [`recv`](Self::recv) does, but never `BufferTooSmall`.
     pub fn recv_vec(&mut self) -> Result<Vec<u8>> {
         let mut message = Vec::new();
         self.end.recv_vec(&mut message, Limit::None)?;
@@ -140,19 +140,20 @@ impl<T: Trust> Receiver<T> {
         Ok(message)
     }
 
-    /// Waits for a message, then hands a copy of each that is there, at most `most`, to `take`, and gives their number. A sender that
-    /// keeps up does not prolong the call: it takes at most as many bytes as the ring holds, and the message with the last of them.
+    /// Waits for a message, passes a copy of each available message to `take`, at most `most` of them, and returns
+    /// their number. A sender that keeps up does not prolong the call: it receives at most as many bytes as the ring
+    /// holds, plus the rest of the last message.
     ///
     /// # Errors
-    /// As [`recv_vec`](Self::recv_vec), where there was no message.
+    /// Returns an error as [`recv_vec`](Self::recv_vec) does, if no message was received.
     pub fn recv_each(&mut self, most: usize, take: impl FnMut(&[u8])) -> Result<usize> {
         self.end.recv_each(most, Limit::None, take)
     }
 
-    /// The same with the messages that are there now, if there are any.
+    /// Like [`recv_each`](Self::recv_each), but does not wait.
     ///
     /// # Errors
-    /// `WouldBlock` if not; else as above.
+    /// Returns `WouldBlock` if no message is available, or an error as `recv_each` does.
     pub fn try_recv_each(&mut self, most: usize, take: impl FnMut(&[u8])) -> Result<usize> {
         self.end.recv_each(most, Limit::Now, take)
     }
@@ -162,30 +163,34 @@ impl<T: Trust> Receiver<T> {
         self.end.waiter.counters()
     }
 
-    /// Returns the number of messages of which at least the first part is in the ring, but at most `most`. A long message counts before
-    /// its last part has arrived, and also if the sender gave it up. The call reads a word of each message, so its duration grows with
-    /// `most`. A sender that breaks the protocol can make the number wrong.
+    /// Returns the number of messages of which at least the first part is in the ring, but at most `most`. A long
+    /// message counts before its last part has arrived, and also if the sender has abandoned it. The call reads a word
+    /// of each message, so its duration grows with `most`. A sender that breaks the protocol can make the number wrong.
     pub fn unread(&self, most: usize) -> usize {
         let gathered = usize::from(!self.end.gathered.is_empty()).min(most);
         gathered + self.end.ring.unread(most - gathered)
     }
 
-    /// Returns whether the other end was closed or its process has died; there may be messages left. One system call.
+    /// Returns whether the other end was closed or its process has died. Unread messages may be left. Makes at most one
+    /// system call.
     pub fn is_closed(&self) -> bool {
         self.end.waiter.is_alone()
     }
 
-    /// What tells of what [`watch`](Self::watch) waits for.
+    /// Returns the link that reports the event that [`watch`](Self::watch) waits for.
     pub(crate) fn link(&self) -> &Link {
         self.end.waiter.link()
     }
 
-    /// Prepares a wait outside: true if what `descriptor` gives becomes readable once a message comes, or once the
-    /// other end is gone; false if there is a message already. Call it anew before each wait. On Windows it is what `handle`
-    /// gives, which says what it does not tell of.
+    /// Prepares a wait with poll or epoll for a message. Call it again before each wait.
+    ///
+    /// Returns true if the file descriptor of `descriptor` becomes readable once a message is available, or once the
+    /// other end is closed or dead. Returns false if a message may be available already. On Windows, wait for the
+    /// handle of `handle`, whose documentation lists the events that it does not report.
     ///
     /// # Errors
-    /// `Closed` or `PeerDied` once everything was received; `Corrupt`; `System` where this end was made to spin.
+    /// Returns `Closed` or `PeerDied` after all messages were received, `Corrupt` if the other end broke the protocol,
+    /// and `System` if this end busy-waits ([`Waiting::Spin`](crate::Waiting::Spin)).
     pub fn watch(&mut self) -> Result<bool> {
         let ReceivingEnd { ring, waiter, is_whole, .. } = &mut self.end;
         Ok(!*is_whole && waiter.watch(|| Ok(ring.look()?.is_some()))?)
@@ -193,28 +198,29 @@ impl<T: Trust> Receiver<T> {
 }
 
 impl Receiver<Trusted> {
-    /// The next message where it lies, after waiting for it. One that came in parts was copied together.
+    /// Waits for the next message and returns it in place, without a copy. A message that arrived in parts is copied
+    /// into one piece.
     ///
     /// # Errors
-    /// As [`Receiver::recv_vec`].
+    /// Returns an error as [`recv_vec`](Receiver::recv_vec) does.
     #[inline]
     pub fn peek(&mut self) -> Result<Message<'_>> {
         self.peek_until(Limit::None)
     }
 
-    /// The same if a message is there now.
+    /// Like [`peek`](Self::peek), but does not wait.
     ///
     /// # Errors
-    /// `WouldBlock` if not; else as above.
+    /// Returns `WouldBlock` if no message is available, or an error as `peek` does.
     #[inline]
     pub fn try_peek(&mut self) -> Result<Message<'_>> {
         self.peek_until(Limit::Now)
     }
 
-    /// The same, after waiting no longer than `timeout`.
+    /// Like [`peek`](Self::peek), but waits at most `timeout`.
     ///
     /// # Errors
-    /// `TimedOut`; else as above.
+    /// Returns `TimedOut`, or an error as `peek` does.
     pub fn peek_timeout(&mut self, timeout: Duration) -> Result<Message<'_>> {
         self.peek_until(Limit::after(timeout))
     }
@@ -226,7 +232,7 @@ impl Receiver<Trusted> {
     }
 }
 
-/// A message where it lies. Dropped without `release`, it stays the next one.
+/// A message in place. If it is dropped without `release`, it stays the next message.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
@@ -247,13 +253,14 @@ impl Receiver<Trusted> {
 /// ```
 pub struct Message<'a> {
     end: &'a mut ReceivingEnd,
-    /// Its record; none if it was copied together.
+    /// Its record; `None` if the message was copied into one piece.
     record: Option<Record>,
     promise: Promise,
 }
 
 impl Message<'_> {
-    /// Gives its room back to the sender.
+    /// Removes the message. Its room is freed for the sender now or later, as [`Sender::fill`](crate::Sender::fill)
+    /// describes.
     #[inline]
     pub fn release(self) {
         match self.record {
@@ -275,10 +282,10 @@ impl Deref for Message<'_> {
     }
 }
 
-/// How much one call may take of messages that have not come to an end, whose sender may go on without one.
+/// The limit of one call for unfinished messages, because a sender could send parts without end.
 struct Budget {
     limit: Limit,
-    /// Where the call began.
+    /// Position at which the call began.
     position: u64,
 }
 
@@ -287,8 +294,8 @@ impl Budget {
         Budget { limit, position: ring.position() }
     }
 
-    /// An error if the call is to end although there may be more parts: it has taken as much as the ring can have held when
-    /// it began, and its time is over.
+    /// Returns an error if the call must end although more parts may follow. It then has received as many bytes as the
+    /// ring could hold when it began, and its time is over.
     fn check(&self, ring: &Consumer) -> Result<()> {
         if ring.position().wrapping_sub(self.position) < ring.capacity() as u64 {
             return Ok(());
@@ -298,7 +305,7 @@ impl Budget {
 }
 
 impl ReceivingEnd {
-    /// The next record.
+    /// Returns the next record.
     #[inline(always)]
     fn look(&mut self, limit: Limit) -> Result<Record> {
         if !self.ring.has_header() {
@@ -309,7 +316,7 @@ impl ReceivingEnd {
         self.ring.take()
     }
 
-    /// Goes on behind a record, and tells the sender from time to time.
+    /// Moves past a record, and reports freed room to the sender once per eighth of the ring.
     #[inline(always)]
     fn pass(&mut self, record: &Record) {
         self.ring.pass(record);
@@ -328,8 +335,9 @@ impl ReceivingEnd {
         }
     }
 
-    /// Receives a message that has the length of the last one, if it is available. Returns `None` for `recv_until` to find out more. This
-    /// is all that the compiler copies into the caller, so a stream of messages saves no registers for the loop that waits.
+    /// Receives a message that has the length of the last one, if it is available. Returns `None` if `recv_until` must
+    /// find out more. The compiler inlines only this function into the caller, so a stream of messages saves no
+    /// registers for the loop that waits.
     #[inline(always)]
     fn recv_at_once(&mut self, buffer: &mut [u8]) -> Option<usize> {
         if !self.gathered.is_empty() {
@@ -354,7 +362,7 @@ impl ReceivingEnd {
         self.recv_otherwise(buffer, limit)
     }
 
-    /// A message that comes in parts, or one that is too long.
+    /// Receives a message that arrives in parts, or rejects a message that is too long.
     #[inline(never)]
     fn recv_otherwise(&mut self, buffer: &mut [u8], limit: Limit) -> Result<usize> {
         let budget = Budget::of(limit, &self.ring);
@@ -382,8 +390,8 @@ impl ReceivingEnd {
         }
     }
 
-    /// Copies the parts of a message straight to where they belong; false if its sender gave it up. If they do not come in
-    /// time, keeps those that came.
+    /// Copies the parts of a message directly into the buffer. Returns false if the sender has abandoned it. If the
+    /// parts do not arrive in time, stores those that arrived.
     fn recv_parts(&mut self, message: &mut [u8], budget: &Budget) -> Result<bool> {
         let mut len = 0;
         while len < message.len() {
@@ -407,8 +415,8 @@ impl ReceivingEnd {
         Ok(true)
     }
 
-    /// Copies the parts of a message together, beginning with those that came before. If its sender gives it up, nothing
-    /// is left of it.
+    /// Appends the parts of a message to the parts that arrived before. If the sender has abandoned the message, drops
+    /// its parts.
     fn gather(&mut self, budget: &Budget) -> Result<()> {
         let begin = self.ring.position();
         while !self.is_whole {
@@ -445,7 +453,7 @@ impl ReceivingEnd {
         self.is_whole = false;
     }
 
-    /// Waits for a message and puts a copy of it in place of what `message` has.
+    /// Waits for a message, and replaces the contents of `message` with a copy of it.
     fn recv_vec(&mut self, message: &mut Vec<u8>, limit: Limit) -> Result<()> {
         let budget = Budget::of(limit, &self.ring);
         loop {
@@ -470,7 +478,7 @@ impl ReceivingEnd {
 
     fn recv_each(&mut self, most: usize, limit: Limit, mut take: impl FnMut(&[u8])) -> Result<usize> {
         let (mut count, mut message) = (0, std::mem::take(&mut self.copy));
-        // A sender without end would otherwise keep a call for all messages.
+        // Without this limit, a sender that never pauses would keep the call busy.
         let budget = Budget::of(Limit::Now, &self.ring);
         let result = loop {
             if count == most || budget.check(&self.ring).is_err() {
@@ -487,7 +495,8 @@ impl ReceivingEnd {
         result
     }
 
-    /// Waits for a message that is to be read where it lies, and gives its record; none if it was copied together.
+    /// Waits for a message for zero-copy access, and returns its record; `None` if the message was copied into one
+    /// piece.
     #[inline(always)]
     fn peek(&mut self, limit: Limit) -> Result<Option<Record>> {
         if self.gathered.is_empty() {

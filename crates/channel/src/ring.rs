@@ -1,12 +1,13 @@
 //! The protocol of one direction: a ring of records, each with a header in front of it.
 //!
-//! A header states that a record is available, and its length. So for a small message one cache line travels, and no index. The sender
-//! clears the header after a record before it publishes the record's own header, so that a header of the previous round is never taken for
-//! a new one. The receiver reports its position once per eighth of the ring, and the sender reads that position when the ring seems full. A
-//! record is contiguous. If it does not fit at the end of the ring, the rest of the ring is skipped.
+//! A header states that a record is available, and its length. So for a small message one cache line travels, and no
+//! index. The sender clears the header after a record before it publishes the record's own header, so that a header of
+//! the previous round is never taken for a new one. The receiver reports its position once per eighth of the ring, and
+//! the sender reads that position when the ring seems full. A record is contiguous. If it does not fit at the end of
+//! the ring, the rest of the ring is skipped.
 //!
-//! No function here waits. Everything that the other end writes is checked before it is used. Positions count bytes since the beginning and
-//! never decrease. The size of the ring and the position of this end are private.
+//! No function here waits. Everything that the other end writes is checked before it is used. Positions count bytes
+//! since the beginning and never decrease. The size of the ring and the position of this end are private.
 
 mod consumer;
 mod producer;
@@ -19,10 +20,11 @@ pub(crate) use producer::Producer;
 /// Bytes of a header. Records begin at multiples of this number.
 const HEADER_BYTES: usize = 8;
 
-/// Room that stays free behind the last record: for the header that is cleared, and for [`Kind::Abort`] before it.
+/// Room that stays free after the last record: for the header that is cleared, and for a [`Kind::Abort`] before it.
 const RESERVE_BYTES: usize = 2 * HEADER_BYTES;
 
-/// Bytes of the parts of a longer message to a receiver that keeps up, so that it copies a part while the sender writes the next one.
+/// Bytes per part of a long message while the receiver keeps up, so that it copies a part while the sender writes the
+/// next one.
 const PART_BYTES: usize = 8 << 10;
 
 /// The shortest part, except for the last one. A receiver of parts of one byte would be busy for half a second.
@@ -46,19 +48,20 @@ pub(crate) enum Kind {
     Skip = 5,
 }
 
-/// Bytes that a record takes.
+/// Returns the bytes of a record with its header.
 #[inline(always)]
 const fn record_bytes(len: usize) -> usize {
     (len + 2 * HEADER_BYTES - 1) & !(HEADER_BYTES - 1)
 }
 
-/// Bytes in the longest record: two of them, and what the receiver has not told yet, are not more than the ring.
+/// Returns the bytes in the longest record. Two such records, plus the bytes that the receiver has not reported yet,
+/// fit into the ring.
 #[inline(always)]
 pub(crate) fn longest_record(capacity: usize) -> usize {
     (capacity / 4).min(1 << 24) - HEADER_BYTES
 }
 
-/// How many messages a ring surely holds while nobody receives, wherever in the ring they begin.
+/// Returns the number of messages that a ring always holds while no message is received, at any position of the ring.
 pub(crate) fn depth(capacity: usize, len: usize) -> usize {
     let longest = longest_record(capacity);
     let (records, skipped) = if len <= PART_BYTES.min(longest) {
@@ -70,7 +73,7 @@ pub(crate) fn depth(capacity: usize, len: usize) -> usize {
     (capacity - capacity / RELEASES).saturating_sub(skipped + RESERVE_BYTES) / taken
 }
 
-/// A header: what the record is, its bytes, and those of the message from here on.
+/// Returns a header: the kind of the record, its bytes, and the bytes of the message from this record on.
 #[inline(always)]
 fn header(kind: Kind, len: usize, message: usize) -> u64 {
     (kind as u64) << 56 | (len as u64) << 32 | message as u64
@@ -81,15 +84,15 @@ fn header(kind: Kind, len: usize, message: usize) -> u64 {
 pub(crate) struct Place {
     offset: usize,
     len: usize,
-    /// Bytes to skip in front of it.
+    /// Bytes to skip before it.
     skip: usize,
 }
 
 impl Place {
-    /// The place of a record of `len` bytes in the same room.
+    /// Returns the place of a shorter record of `len` bytes in this room.
     ///
     /// # Panics
-    /// If the room has fewer bytes.
+    /// Panics if the room has fewer bytes.
     pub(crate) fn shortened(self, len: usize) -> Place {
         assert!(len <= self.len, "{len} bytes do not fit in a loan of {}", self.len);
         Place { len, ..self }

@@ -1,4 +1,4 @@
-//! The end of a direction that sends.
+//! The sending end of a direction.
 
 pub(crate) mod long;
 
@@ -14,7 +14,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 
-/// The end of a direction that sends. When it is dropped, the other end receives what was sent, and then
+/// The sending end of a direction. When it is dropped, the other end still receives all sent messages, and then
 /// [`Closed`](Error::Closed).
 ///
 /// ```
@@ -38,18 +38,19 @@ pub struct Sender<T: Trust = Untrusted> {
     trust: T,
 }
 
-/// The same without its type.
+/// A sending end without its type parameter.
 struct SendingEnd {
     ring: Producer,
     waiter: Waiter,
     longest: usize,
-    /// Bytes in the longest message that is sent without a call of a function, if there is room.
+    /// Bytes in the longest message that is sent without a function call if there is room.
     longest_short: usize,
-    /// When the last long message was begun and sent.
+    /// Times at which the last long message was begun and sent.
     last_long: Option<[Instant; 2]>,
 }
 
-/// Messages that become visible together, at the latest when it is dropped: also where the caller's iterator panics.
+/// Messages that become visible together, at the latest when the batch is dropped, even if the caller's iterator
+/// panics.
 struct Batch<'a>(&'a mut SendingEnd);
 
 impl Drop for Batch<'_> {
@@ -76,18 +77,19 @@ impl Sender {
         }
     }
 
-    /// The same end of a channel whose other process is trusted.
+    /// Returns the end of a channel whose other process is trusted.
     pub(crate) fn trust(self, promise: Promise) -> Sender<Trusted> {
         Sender { end: self.end, trust: Trusted(promise) }
     }
 }
 
 impl<T: Trust> Sender<T> {
-    /// Sends a message, after waiting until there is room.
+    /// Waits until there is room, and sends a message.
     ///
     /// # Errors
-    /// Returns `TooLong`; `Closed` once the other end was closed; `PeerDied` and `Corrupt` if there is no room. A process
-    /// that dies does not receive what was sent to it before this end learns of its death.
+    /// Returns `TooLong` if the message exceeds [`Options::longest_message`], `Closed` if the other end was closed, and
+    /// `PeerDied` or `Corrupt` if there is no room. After the other process has died, messages are lost until this end
+    /// detects the death.
     #[inline]
     pub fn send(&mut self, message: &[u8]) -> Result<()> {
         if self.end.sends_at_once(message) {
@@ -96,7 +98,7 @@ impl<T: Trust> Sender<T> {
         self.end.send_until(message, Limit::None)
     }
 
-    /// Sends a message if there is room for it now.
+    /// Sends a message if there is room for it.
     ///
     /// # Errors
     /// Returns `WouldBlock` if there is no room, `TooLong` also if the message would not fit in an empty ring, and other
@@ -109,10 +111,10 @@ impl<T: Trust> Sender<T> {
         self.end.send_until(message, Limit::Now)
     }
 
-    /// Sends a message, after waiting until there is room, but not longer than `timeout`.
+    /// Like [`send`](Self::send), but waits at most `timeout`.
     ///
     /// # Errors
-    /// `TimedOut`, and then nothing of the message arrives; else as [`send`](Self::send).
+    /// Returns `TimedOut`, and then nothing of the message arrives, or an error as `send` does.
     pub fn send_timeout(&mut self, message: &[u8], timeout: Duration) -> Result<()> {
         if self.end.sends_at_once(message) {
             return Ok(());
@@ -120,19 +122,20 @@ impl<T: Trust> Sender<T> {
         self.end.send_until(message, Limit::after(timeout))
     }
 
-    /// Sends messages one after the other, and makes those visible together for which there is room at once. While the
-    /// iterator waits for something, the receiver does not see the messages before it. If the iterator panics, they are sent.
+    /// Sends messages in order. Messages that fit into the ring without a wait become visible together. While the
+    /// iterator waits for something, the receiver does not see the previous messages. If the iterator panics, they are
+    /// sent.
     ///
     /// # Errors
-    /// Returns an error as [`send`](Self::send) does: then the messages before the one that failed were sent.
+    /// Returns an error as [`send`](Self::send) does. The messages before the failed one were sent.
     pub fn send_all<M: AsRef<[u8]>>(&mut self, messages: impl IntoIterator<Item = M>) -> Result<()> {
         self.send_all_until(messages, Limit::None)
     }
 
-    /// Like [`send_all`](Self::send_all), but waits for room no longer than `timeout` in all.
+    /// Like [`send_all`](Self::send_all), but waits at most `timeout` in total.
     ///
     /// # Errors
-    /// Returns `TimedOut`, or an error as `send_all` does: then the messages before the one that failed were sent.
+    /// Returns `TimedOut`, or an error as `send_all` does. The messages before the failed one were sent.
     pub fn send_all_timeout<M: AsRef<[u8]>>(
         &mut self,
         messages: impl IntoIterator<Item = M>,
@@ -150,11 +153,11 @@ impl<T: Trust> Sender<T> {
         messages.into_iter().try_for_each(|message| batch.0.stage_or_send(message.as_ref(), limit))
     }
 
-    /// Sends as many of the messages, from the first on, as there is room for now, makes them visible together, and gives
-    /// their number.
+    /// Sends as many of the messages as there is room for, in order, makes them visible together, and returns their
+    /// number.
     ///
     /// # Errors
-    /// Returns `TooLong` if a message does not go as one record, and other errors as [`send`](Self::send) does: then the
+    /// Returns `TooLong` if a message does not fit into one record, or an error as [`send`](Self::send) does. The
     /// messages before it were sent.
     pub fn try_send_all<M: AsRef<[u8]>>(&mut self, messages: impl IntoIterator<Item = M>) -> Result<usize> {
         let mut sent = 0;
@@ -166,7 +169,7 @@ impl<T: Trust> Sender<T> {
                 return Ok(());
             }
             if sent == 0 {
-                // Looks whether the other end was closed or its process has died.
+                // Reports that the other end was closed or that its process has died.
                 batch.0.wait_for_place(message.len(), Limit::Now)?;
             }
             Err(Error::WouldBlock)
@@ -182,9 +185,9 @@ impl<T: Trust> Sender<T> {
         self.end.waiter.counters()
     }
 
-    /// Returns the bytes of the ring, headers included, that were sent and that the receiver has not given back. A receiver gives room
-    /// back only after it has received an eighth of the ring, so this is above 0 also if all messages were received. Nothing is sent
-    /// while this is near [`capacity`](Self::capacity).
+    /// Returns the bytes of the ring, headers included, that were sent and that the receiver has not freed. A receiver
+    /// frees room only after it has received an eighth of the ring, so the result can be above 0 after all messages
+    /// were received. Near [`capacity`](Self::capacity), there is no room for another message.
     pub fn fill(&self) -> usize {
         self.end.ring.unread_bytes()
     }
@@ -194,22 +197,25 @@ impl<T: Trust> Sender<T> {
         self.end.ring.capacity()
     }
 
-    /// Returns whether the other end was closed or its process has died. One system call.
+    /// Returns whether the other end was closed or its process has died. Makes at most one system call.
     pub fn is_closed(&self) -> bool {
         self.end.waiter.is_alone()
     }
 
-    /// What tells of what [`watch`](Self::watch) waits for.
+    /// Returns the link that reports the event that [`watch`](Self::watch) waits for.
     pub(crate) fn link(&self) -> &Link {
         self.end.waiter.link()
     }
 
-    /// Prepares a wait outside for room for a message of `len` bytes: true if what `descriptor` gives becomes
-    /// readable once there may be room, or once the other end is gone; false if there is room already. Call it anew before
-    /// each wait. On Windows it is what `handle` gives, which says what it does not tell of.
+    /// Prepares a wait with poll or epoll for room for a message of `len` bytes. Call it again before each wait.
+    ///
+    /// Returns true if the file descriptor of `descriptor` becomes readable once there may be room, or once the other
+    /// end is closed or dead. Returns false if there may be room already. On Windows, wait for the handle of `handle`,
+    /// whose documentation lists the events that it does not report.
     ///
     /// # Errors
-    /// `TooLong`, `Closed`, `PeerDied`, `Corrupt`; `System` where this end was made to spin.
+    /// Returns `TooLong` if the message would not fit in an empty ring, `Closed`, `PeerDied` or `Corrupt` as
+    /// [`send`](Self::send) does, and `System` if this end busy-waits ([`Waiting::Spin`](crate::Waiting::Spin)).
     pub fn watch(&mut self, len: usize) -> Result<bool> {
         let SendingEnd { ring, waiter, .. } = &mut self.end;
         if len <= ring.longest_record() {
@@ -222,29 +228,30 @@ impl<T: Trust> Sender<T> {
 }
 
 impl Sender<Trusted> {
-    /// Room for a message of `len` bytes, to be written where it lies, after waiting until there is some. What is in it
-    /// before is anything.
+    /// Waits for room for a message of `len` bytes, and returns the room for zero-copy access. Its initial contents are
+    /// unspecified.
     ///
     /// # Errors
-    /// `TooLong` where it has more than [`longest_loan`](Self::longest_loan); else as [`send`](Self::send).
+    /// Returns `TooLong` if `len` exceeds [`longest_loan`](Self::longest_loan), or an error as [`send`](Self::send)
+    /// does.
     #[inline]
     pub fn loan(&mut self, len: usize) -> Result<Loan<'_>> {
         self.loan_until(len, Limit::None)
     }
 
-    /// The same if there is room now.
+    /// Like [`loan`](Self::loan), but does not wait.
     ///
     /// # Errors
-    /// `WouldBlock` if not; else as above.
+    /// Returns `WouldBlock` if there is no room, or an error as `loan` does.
     #[inline]
     pub fn try_loan(&mut self, len: usize) -> Result<Loan<'_>> {
         self.loan_until(len, Limit::Now)
     }
 
-    /// The same, after waiting no longer than `timeout`.
+    /// Like [`loan`](Self::loan), but waits at most `timeout`.
     ///
     /// # Errors
-    /// `TimedOut`; else as above.
+    /// Returns `TimedOut`, or an error as `loan` does.
     pub fn loan_timeout(&mut self, len: usize, timeout: Duration) -> Result<Loan<'_>> {
         self.loan_until(len, Limit::after(timeout))
     }
@@ -258,13 +265,14 @@ impl Sender<Trusted> {
         Ok(Loan { end: &mut self.end, place, promise: self.trust.0 })
     }
 
-    /// Bytes in the longest message that can be lent: a quarter of the ring, less a header, if messages may be so long.
+    /// Returns the bytes in the longest message that can be loaned: a quarter of the ring or 16 MiB, whichever is less,
+    /// less 8 bytes, but at most [`Options::longest_message`].
     pub fn longest_loan(&self) -> usize {
         self.end.ring.longest_record().min(self.end.longest)
     }
 }
 
-/// Room for one message where it is to lie. Dropped without `commit`, nothing is sent.
+/// Room in the ring for one message. If it is dropped without `commit`, nothing is sent.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
@@ -290,17 +298,17 @@ pub struct Loan<'a> {
 }
 
 impl Loan<'_> {
-    /// Sends what was written.
+    /// Sends the message.
     #[inline]
     pub fn commit(self) {
         self.end.ring.stage_whole(self.place);
         self.end.publish();
     }
 
-    /// Sends the first `len` bytes: the room may be larger than the message turns out to be.
+    /// Sends the first `len` bytes, for a message that is shorter than the room.
     ///
     /// # Panics
-    /// If the loan has fewer bytes.
+    /// Panics if the loan has fewer bytes.
     #[inline]
     pub fn commit_len(mut self, len: usize) {
         self.place = self.place.shortened(len);
@@ -330,27 +338,27 @@ pub(crate) fn check_length(len: usize, most: usize) -> Result<()> {
     if len > most { Err(Error::TooLong { len, most }) } else { Ok(()) }
 }
 
-/// Whether a long message that is begun at `now` is one of a stream: the sender did not wait for an answer to the last one,
-/// which was begun and sent at the times in `last`.
+/// Returns whether a long message that begins at `now` belongs to a stream: the sender did not wait for an answer to
+/// the last one. `last` has the times at which the last one was begun and sent.
 fn is_stream(last: Option<[Instant; 2]>, now: Instant) -> bool {
     last.is_some_and(|[begin, end]| 4 * now.saturating_duration_since(end) < end - begin)
 }
 
 impl SendingEnd {
-    /// Makes visible what was staged, and wakes the receiver if it sleeps.
+    /// Makes the staged messages visible, and wakes the receiver if it sleeps.
     #[inline(always)]
     fn publish(&mut self) {
         self.ring.publish();
         self.waiter.wake();
     }
 
-    /// An error if the other end was closed, whether there is room or not.
+    /// Returns an error if the other end was closed, even if there is room.
     #[inline(always)]
     fn check_open(&self) -> Result<()> {
         if self.waiter.is_closed() { Err(Error::Closed) } else { Ok(()) }
     }
 
-    /// A place for a record.
+    /// Returns a place for a record.
     #[inline(always)]
     fn place(&mut self, len: usize, limit: Limit) -> Result<Place> {
         if let Some(place) = self.ring.place(len)? {
@@ -362,12 +370,13 @@ impl SendingEnd {
     #[inline(never)]
     fn wait_for_place(&mut self, len: usize, limit: Limit) -> Result<Place> {
         self.waiter.wait(limit, || {}, || Ok(self.ring.place(len)?.is_some()))?;
-        // Room that was found stays.
+        // Room that was found remains available.
         self.ring.place(len)?.ok_or(Error::WouldBlock)
     }
 
-    /// Sends a short message if the channel is open and surely has room. Returns false for `send_until` to find out more. This is all that
-    /// the compiler copies into the caller, so a stream of small messages saves no registers for the slow path.
+    /// Sends a short message if the channel is open and certainly has room. Returns false if `send_until` must find out
+    /// more. The compiler inlines only this function into the caller, so a stream of small messages saves no registers
+    /// for the slow path.
     #[inline(always)]
     fn sends_at_once(&mut self, message: &[u8]) -> bool {
         let is_sent = message.len() <= self.longest_short
@@ -409,7 +418,7 @@ impl SendingEnd {
         Ok(())
     }
 
-    /// Stages a message that goes as one record; says whether there was room.
+    /// Stages a message that fits into one record. Returns whether there was room.
     #[inline(always)]
     fn stage_short(&mut self, message: &[u8]) -> Result<bool> {
         check_length(message.len(), self.longest.min(self.ring.longest_record()))?;
@@ -423,7 +432,7 @@ impl SendingEnd {
         Ok(true)
     }
 
-    /// Stages a message, or publishes what was staged and sends it if there is no room for it or it goes in parts.
+    /// Stages a message. If there is no room for it or it is sent in parts, publishes the staged messages and sends it.
     fn stage_or_send(&mut self, message: &[u8], limit: Limit) -> Result<()> {
         if message.len() > self.ring.undivided() {
             self.publish();
@@ -436,7 +445,8 @@ impl SendingEnd {
         self.send_short(message, limit)
     }
 
-    /// Abandons a message that a non-blocking call has sent in part, if there is one, because another message must not follow its parts.
+    /// Abandons a message that a non-blocking call has sent in part, if there is one, because another message must not
+    /// follow its parts.
     #[inline(always)]
     fn give_up_begun(&mut self) {
         if self.ring.begun() != 0 {
@@ -450,7 +460,7 @@ impl SendingEnd {
         self.waiter.wake();
     }
 
-    /// Sends a message that may have to go in parts.
+    /// Sends a message that may need several parts.
     #[inline(never)]
     fn send_long(&mut self, message: &[u8], limit: Limit) -> Result<()> {
         check_length(message.len(), self.longest)?;
@@ -474,7 +484,7 @@ impl SendingEnd {
             let place = match self.place(part.len(), limit) {
                 Ok(place) => place,
                 Err(error) => {
-                    // To whoever is gone, or broke the protocol, nothing need be said.
+                    // A peer that is closed, dead or corrupt does not need to be notified.
                     if !is_first && matches!(error, Error::TimedOut) {
                         self.abort();
                     }

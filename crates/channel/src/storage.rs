@@ -1,9 +1,9 @@
-//! The memory that both ends share, and the only accesses to it; with the platforms' folders, where the `unsafe` is. Under loom
-//! `model/storage.rs` stands in its place.
+//! The memory that both ends share, and the only accesses to it. This file and the platform directories contain the
+//! `unsafe` code. Under loom, `model/storage.rs` replaces this file.
 //!
-//! Whoever maps it may write any byte at any time. So control words are atomic and valid whatever is in them, and
-//! payload is copied in and out: nobody is given a reference to it but who has said that the other end is trusted.
-//! Every offset is checked against the length, which is private.
+//! A process that maps the memory may write any byte at any time. So control words are atomic and valid with any
+//! contents, and payload is copied in and out. Only a caller that has declared the other end trusted gets a reference
+//! to payload. Every offset is checked against the length, which is private.
 
 use crate::atomics::AtomicU64;
 use crate::control::Control;
@@ -11,13 +11,13 @@ use crate::platform::shared_memory::{self, Object};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Bytes in front of the payload of both directions.
+/// Bytes before the payload of both directions.
 pub(crate) const CONTROL_BYTES: usize = 4096;
 
-/// Where a direction's control words begin, after those of the other one.
+/// Distance in bytes between the control words of the two directions.
 const CONTROL_STRIDE: usize = 1024;
 
-/// Bytes in a line of the cache.
+/// Bytes of a cache line.
 const LINE_BYTES: usize = 64;
 
 /// Returns the bytes of memory for `directions` of `capacity` bytes each.
@@ -25,7 +25,7 @@ pub(crate) fn shared_bytes(capacity: usize, directions: usize) -> usize {
     CONTROL_BYTES + directions * capacity
 }
 
-/// Mapped memory, or memory of this process for tests.
+/// Mapped memory, or private memory of this process for tests.
 struct Memory {
     start: NonNull<u8>,
     len: usize,
@@ -43,16 +43,17 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         if self.is_mapped {
-            // SAFETY: mapped by `map`, `map_for_reading` or `with_control` with this length; everything that uses it holds it.
+            // SAFETY: mapped by `map`, `map_for_reading` or `with_control` with this length; all its users hold a
+            // reference.
             unsafe { shared_memory::unmap(self.start.as_ptr(), self.len) };
         } else {
-            // SAFETY: allocated by `Storage::private` with this layout, and used by nobody any more.
+            // SAFETY: allocated by `Storage::private` with this layout, and no longer used.
             unsafe { std::alloc::dealloc(self.start.as_ptr(), Memory::layout(self.len)) };
         }
     }
 }
 
-/// One direction's part of the memory.
+/// The memory of one direction.
 #[derive(Clone)]
 pub(crate) struct Storage {
     control: NonNull<Control>,
@@ -90,7 +91,7 @@ impl Storage {
         Ok(Storage { control: start.cast(), _memory: Arc::new(memory), ..*self })
     }
 
-    /// Both directions in memory of this process alone.
+    /// Returns both directions in private memory of this process.
     #[cfg(any(test, in_one_process))]
     pub(crate) fn private(capacity: usize) -> [Storage; 2] {
         let len = shared_bytes(capacity, 2);
@@ -110,7 +111,7 @@ impl Storage {
     fn directions<const N: usize>(memory: Memory, capacity: usize) -> [Storage; N] {
         let memory = Arc::new(memory);
         std::array::from_fn(|direction| {
-            // SAFETY: both offsets lie inside the memory, which has `shared_bytes` bytes.
+            // SAFETY: both offsets are inside the memory, which has `shared_bytes` bytes.
             let (control, payload) = unsafe {
                 let control = memory.start.add(direction * CONTROL_STRIDE);
                 (control.cast(), memory.start.add(CONTROL_BYTES + direction * capacity))
@@ -119,24 +120,24 @@ impl Storage {
         })
     }
 
-    /// Bytes of payload and headers: a power of two.
+    /// Returns the bytes of payload and headers, a power of two.
     #[inline(always)]
     pub(crate) fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// The words beside the messages.
+    /// Returns the control words.
     #[inline(always)]
     pub(crate) fn control(&self) -> &Control {
-        // SAFETY: inside the memory and aligned, since that begins at a page and a stride is a multiple of 128; alive as
-        // long as self; touched by every process through atomics alone, for which any bit pattern is valid.
+        // SAFETY: inside the memory; aligned, because the memory begins at a page and a stride is a multiple of 128;
+        // alive as long as self. Every process accesses it only through atomics, for which any bit pattern is valid.
         unsafe { self.control.as_ref() }
     }
 
-    /// The address of `len` bytes at `offset`.
+    /// Returns the address of `len` bytes at `offset`.
     ///
     /// # Panics
-    /// If they are not inside: whoever computes an offset from what the other end wrote checks it first.
+    /// Panics if they are not inside. A caller that computes an offset from data of the other end checks it first.
     #[inline(always)]
     fn at(&self, offset: usize, len: usize) -> *mut u8 {
         if offset > self.capacity || len > self.capacity - offset {
@@ -146,28 +147,29 @@ impl Storage {
         unsafe { self.payload.as_ptr().add(offset) }
     }
 
-    /// The header at `offset`, a multiple of 8 below the capacity.
+    /// Returns the header at `offset`, a multiple of 8 below the capacity.
     #[inline(always)]
     pub(crate) fn header(&self, offset: usize) -> &AtomicU64 {
         let offset = offset & (self.capacity - 8);
-        // SAFETY: inside and aligned, since the capacity is a power of two that is larger than 8; alive as long as self; an end that
-        // follows the protocol touches it through atomics alone while it is a header, and a peer that does not is another process.
-        // A receiver of a broadcast has mapped it for reading, and only loads it. Rust guarantees such loads for `Relaxed` alone. On x86-64
-        // and AArch64, the `Acquire` ones are load instructions that never write. `lib.rs` rejects the feature on other targets.
+        // SAFETY: inside; aligned, because the capacity is a power of two that is larger than 8; alive as long as self.
+        // An end that follows the protocol accesses it only through atomics while it is a header. A peer that does not
+        // is another process. A receiver of a broadcast has mapped it read-only, and only loads it. Rust guarantees
+        // such loads for `Relaxed` only. On x86-64 and AArch64, the `Acquire` loads are load instructions that never
+        // write. `lib.rs` rejects the feature on other targets.
         unsafe { AtomicU64::from_ptr(self.payload.as_ptr().add(offset).cast()) }
     }
 
-    /// Copies bytes in: those in the line of `offset` last. There the header lies, at which the other end looks all the time:
-    /// a line that is written to twice, with a wait for another one in between, travels twice.
+    /// Copies bytes into the ring, and those in the cache line of `offset` last. That line contains the header, which
+    /// the other end polls. If it was written twice with other lines in between, it would move between the cores twice.
     ///
     /// # Panics
-    /// If there is no room for them at `offset`.
+    /// Panics if there is no room for them at `offset`.
     #[inline(always)]
     pub(crate) fn copy_in(&self, offset: usize, bytes: &[u8]) {
         let to = self.at(offset, bytes.len());
         let (first, rest) = bytes.split_at(bytes.len().min(offset.wrapping_neg() % LINE_BYTES));
-        // SAFETY: inside, and apart from `bytes`, which is private. By the protocol the other end does not look before
-        // the header is published; one that does sees bytes, not memory of ours.
+        // SAFETY: inside, and disjoint from `bytes`, which is private. By the protocol the other end does not read
+        // before the header is published; an end that does reads only bytes of the ring.
         unsafe {
             if rest.is_empty() {
                 return copy_small(first.as_ptr(), to, first.len());
@@ -177,7 +179,7 @@ impl Storage {
         }
     }
 
-    /// Fetches the lines, but for the first one, in which so many bytes at `offset` lie. Nothing else depends on it.
+    /// Prefetches the cache lines of `len` bytes at `offset`, except for the first line. Only the speed depends on it.
     #[inline(always)]
     pub(crate) fn prefetch_behind_first_line(&self, offset: usize, len: usize) {
         let (first, end) = (offset & !(LINE_BYTES - 1), offset + len);
@@ -186,46 +188,48 @@ impl Storage {
         }
     }
 
-    /// Copies bytes out.
+    /// Copies bytes out of the ring.
     ///
     /// # Panics
-    /// If there are not so many at `offset`.
+    /// Panics if the ring has fewer bytes at `offset`.
     #[inline(always)]
     pub(crate) fn copy_out(&self, offset: usize, buffer: &mut [u8]) {
         let from = self.at(offset, buffer.len());
-        // SAFETY: inside, and apart from `buffer`, which is private; every bit pattern is a valid byte. By the protocol the
-        // other end does not write here until the bytes are released; what one that does has written is a message of its.
+        // SAFETY: inside, and disjoint from `buffer`, which is private; every bit pattern is a valid byte. By the
+        // protocol the other end does not write here until the bytes are released; an end that does changes only its
+        // own message.
         unsafe { copy_small(from, buffer.as_mut_ptr(), buffer.len()) }
     }
 
-    /// The bytes where they lie.
+    /// Returns bytes in place.
     ///
     /// # Safety
-    /// Nobody writes to them while they are borrowed.
+    /// No process writes to them while they are borrowed.
     #[inline(always)]
     pub(crate) unsafe fn in_place(&self, offset: usize, len: usize) -> &[u8] {
-        // SAFETY: inside, alive as long as self, and written to by nobody, as the caller promises.
+        // SAFETY: inside, alive as long as self, and no process writes to them, as the caller promises.
         unsafe { std::slice::from_raw_parts(self.at(offset, len), len) }
     }
 
-    /// The bytes where they lie, to be written.
+    /// Returns bytes in place for writing.
     ///
     /// # Safety
-    /// Nobody else touches them while they are borrowed.
+    /// No other thread or process accesses them while they are borrowed.
     #[inline(always)]
     pub(crate) unsafe fn in_place_mut(&mut self, offset: usize, len: usize) -> &mut [u8] {
-        // SAFETY: inside, alive as long as self, touched by nobody else, as the caller promises, and borrowed from self.
+        // SAFETY: inside, alive as long as self, accessed by no other process, as the caller promises, and borrowed
+        // from self.
         unsafe { std::slice::from_raw_parts_mut(self.at(offset, len), len) }
     }
 }
 
-/// Copies bytes, without a call if they are 8 to 64: in pairs of words that overlap in the middle.
+/// Copies bytes. For 8 to 64 bytes, copies pairs of words that overlap in the middle, without a function call.
 ///
 /// # Safety
-/// As of [`std::ptr::copy_nonoverlapping`].
+/// The requirements of [`std::ptr::copy_nonoverlapping`] apply.
 #[inline(always)]
 unsafe fn copy_small(from: *const u8, to: *mut u8, len: usize) {
-    /// Copies the first and the last `N` bytes of `len`.
+    /// Copies the first and the last `N` of `len` bytes.
     #[inline(always)]
     unsafe fn both_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
         // SAFETY: `len` is at least `N`, and the caller's bytes are `len`.
@@ -247,10 +251,10 @@ unsafe fn copy_small(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
-/// Fetches the line of an address, if there is one there, as far as the processor cares.
+/// Prefetches the cache line of an address. Any address is allowed.
 #[inline(always)]
 fn prefetch(address: *const u8) {
-    // SAFETY: has no effect on what a program sees, wherever the address leads.
+    // SAFETY: has no visible effect on a program, for any address.
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     unsafe {
         std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
@@ -259,16 +263,16 @@ fn prefetch(address: *const u8) {
     let _ = address;
 }
 
-/// Apart from where it is called, so that what is printed need not be kept in memory there.
+/// A separate function, so that its callers need not keep the arguments of the message in memory.
 #[cold]
 #[inline(never)]
 fn outside(offset: usize, len: usize) -> ! {
     panic!("{len} bytes at {offset} are not inside the ring");
 }
 
-// SAFETY: the memory stays mapped for the life of the value, and shared access goes through atomics and copies.
+// SAFETY: the memory stays mapped during the life of the value, and shared accesses are atomics and copies.
 unsafe impl Send for Storage {}
-// SAFETY: mapped memory belongs to the process; what uses it says who touches which part.
+// SAFETY: mapped memory belongs to the process; its users define which end accesses which part.
 unsafe impl Send for Memory {}
-// SAFETY: as above; a shared reference gives away nothing but the address.
+// SAFETY: as above; a shared reference exposes only the address.
 unsafe impl Sync for Memory {}

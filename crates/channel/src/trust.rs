@@ -1,8 +1,8 @@
-//! Whether the process at the other end is believed to follow the protocol, as a type.
+//! Whether the process at the other end is trusted to follow the protocol, as a type.
 
 use crate::memory::Promise;
 
-/// Whether the process at the other end is believed to follow the protocol: [`Untrusted`] or [`Trusted`].
+/// Whether the process at the other end is trusted to follow the protocol: [`Untrusted`] or [`Trusted`].
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
@@ -31,7 +31,7 @@ use crate::memory::Promise;
 /// ```
 pub trait Trust: sealed::Sealed + Copy + Send + 'static {}
 
-/// The other process may write anything at any time into what is shared. Messages are copied out before they are used.
+/// The other process may write any value at any time into the shared memory. Messages are copied before they are used.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
@@ -49,7 +49,8 @@ pub trait Trust: sealed::Sealed + Copy + Send + 'static {}
 #[derive(Debug, Clone, Copy)]
 pub struct Untrusted(pub(crate) ());
 
-/// The other process leaves alone what is not its turn to write. Messages can be written and read where they lie.
+/// The other process writes only to the memory that the protocol assigns to it. Messages can be written and read in
+/// place.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]

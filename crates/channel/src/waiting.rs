@@ -1,10 +1,11 @@
-//! How an end waits for the other one, and how that one wakes it.
+//! How an end waits for the other one, and how the other one wakes it.
 //!
-//! Who is about to sleep says so and then looks once more; who has published something then looks whether anybody sleeps.
-//! Between the two steps each needs a full barrier, or both may miss the other. Where messages come one after the other, a
-//! full barrier after each costs more than the message. So a receiver that is busy says that it will make the barrier for
-//! both, by `membarrier`, before it sleeps. That takes as long as a third of a sleep, so one that sleeps all the time leaves
-//! it to each to make its own. Windows has no barrier for several processes; there each makes its own.
+//! An end that is about to sleep sets its state word and then checks once more for a message or room. An end that has
+//! published something then checks whether the other end sleeps. Each end needs a full barrier between the two steps,
+//! or both may miss each other. In a stream, a full barrier per message costs more than the message. So a receiver that
+//! is busy announces that it will execute the barrier for both, with `membarrier`, before it sleeps. That takes a third
+//! of the time of a sleep, so an end that sleeps often leaves each end to its own barrier. Windows has no barrier
+//! across processes, so each end executes its own there.
 
 use crate::atomics::{Fault, Ordering, count_store, fence, has, order};
 use crate::counters::Counters;
@@ -29,39 +30,39 @@ use std::time::{Duration, Instant};
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Waiting {
-    /// Busy-waits: the lowest latency, and its CPU is busy all the time. It never yields, so if both ends run on one CPU, each
-    /// message takes a time slice.
+    /// Busy-waits: the lowest latency, but one CPU is always busy. It never yields, so if both ends run on one CPU,
+    /// each message takes a time slice.
     Spin,
-    /// Sleeps at once. A wake-up takes some 50 microseconds between two processors.
+    /// Blocks immediately. A wake-up takes about 50 microseconds between two CPUs.
     Park,
-    /// Looks again and again for as long as a wake-up takes here, then sleeps; sleeps at once where the other end ran on
-    /// the same processor when it woke this one last.
+    /// Busy-waits for the duration of a wake-up on this machine, then blocks. Blocks immediately if the other end last
+    /// woke this one from the same CPU.
     #[default]
     Adaptive,
 }
 
-/// What an end's word says.
+/// The values of an end's state word.
 mod state {
-    /// It is awake. If it is about to sleep, both sides need a full barrier. The first state.
+    /// It is awake. If it is about to sleep, both ends need a full barrier. The initial state.
     pub(super) const AWAKE: u32 = 0;
     /// It sleeps on the word.
     pub(super) const SLEEPS: u32 = 1;
-    /// It waits outside, or is about to, for its link to tell.
+    /// It waits with poll or epoll, or is about to, for its link to become readable.
     pub(super) const WATCHES: u32 = 2;
     /// It is awake and never sleeps.
     pub(super) const NEVER_SLEEPS: u32 = 3;
-    /// It is awake and busy. Before it sleeps it makes the barrier of all who have registered.
+    /// It is awake and busy. Before it sleeps, it executes a barrier in all registered processes.
     pub(super) const AWAKE_WITH_BARRIER: u32 = 4;
 }
 
-/// Looks in a row between two looks at anything else.
+/// Number of checks for a message or room between two checks of anything else.
 const LOOKS: u32 = if cfg!(loom) { 1 } else { 512 };
 
-/// Looks in a row between two pauses. A pause takes as long as half the way of a line from one core to the other; without any,
-/// whatever runs on the same core takes a third longer.
+/// Number of checks between two pauses. A pause takes half of the time in which a cache line moves from one core to the
+/// other. Without pauses, other threads on the core take a third longer.
 const LOOKS_BETWEEN_PAUSES: u32 = 8;
 
-/// Pauses after some looks.
+/// Pauses after every few checks.
 #[inline(always)]
 fn pause_after(look: u32) {
     if cfg!(loom) || look % LOOKS_BETWEEN_PAUSES == LOOKS_BETWEEN_PAUSES - 1 {
@@ -69,49 +70,49 @@ fn pause_after(look: u32) {
     }
 }
 
-/// The longest that a waiting end does not look whether the other one lives.
+/// The longest time in which a waiting end does not check whether the other process is alive.
 const LIFE_SIGN: Duration = Duration::from_millis(40);
 
-/// What a wake-up is taken to cost until one was measured, and between which bounds it is believed.
+/// Assumed duration of a wake-up until one was measured, and the range to which measurements are clamped.
 const WAKE_UP_NS: u64 = 50_000;
 const WAKE_UP_RANGE_NS: std::ops::RangeInclusive<u64> = 5_000..=100_000;
 
-/// Why a sleep ended.
+/// The reason why a sleep ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Slept {
     /// The time is over.
     ToTheEnd,
     /// The other end has woken this one, or the word has changed.
     UntilWoken,
-    /// The thread has handled a signal, as those of a profiler.
+    /// The thread has handled a signal, for example of a profiler.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has signals"))]
     UntilSignal,
 }
 
-/// Wake-ups in vain during one wait, after which it sleeps whatever the other end does.
+/// Number of unnecessary wake-ups during one wait after which it sleeps for fixed times.
 const VAIN_WAKE_UPS: u32 = 64;
 
-/// Until when a call waits.
+/// The time limit of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Limit {
-    /// Not at all.
+    /// No wait.
     Now,
-    /// Until then.
+    /// A wait until this time.
     At(Instant),
-    /// For ever.
+    /// A wait without limit.
     None,
 }
 
-/// Timeout of calls that connect, unless the caller has one.
+/// Default timeout of calls that connect.
 pub(crate) const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
 impl Limit {
-    /// So long from now.
+    /// Returns a limit that ends after this time.
     pub(crate) fn after(time: Duration) -> Limit {
         Instant::now().checked_add(time).map_or(Limit::None, Limit::At)
     }
 
-    /// The whole time, or nothing where there is no end.
+    /// Returns the time left, or `None` if there is no limit.
     #[cfg(windows)]
     pub(crate) fn time(self) -> Option<Duration> {
         match self {
@@ -121,7 +122,7 @@ impl Limit {
         }
     }
 
-    /// What is left; nothing where the time is over.
+    /// Returns the time left ([`LIFE_SIGN`] if there is no limit), or `None` if no time is left.
     pub(crate) fn left(self) -> Option<Duration> {
         match self {
             Limit::Now => None,
@@ -141,40 +142,41 @@ impl Limit {
     }
 }
 
-/// What came before the other end was closed, which was just seen.
+/// Returns true if something was published before the other end was closed, which was just detected, and `Closed`
+/// otherwise.
 fn found_before_the_end(ready: &mut impl FnMut() -> Result<bool>) -> Result<bool> {
     let found = !has(Fault::LookAfterClosed) && ready()?;
     found.then_some(true).ok_or(Error::Closed)
 }
 
-/// What one end needs to wait, and to wake the other one.
+/// The state that one end needs to wait and to wake the other one.
 #[derive(Debug)]
 pub(crate) struct Waiter {
     waiting: Waiting,
     ends: Ends,
-    /// What connects this end with the other one beside the memory.
+    /// The connection with the other end, in addition to the memory.
     link: Link,
-    /// What a wake-up took lately.
+    /// Average duration of the last wake-ups in nanoseconds.
     wake_up_ns: u64,
-    /// What the word says while this end is awake.
+    /// The state word while this end is awake.
     awake: u32,
-    /// Whether this end may make the barrier for both.
+    /// Whether this end may execute the barrier for both.
     can_order: bool,
-    /// Whether others can make the barrier for this process.
+    /// Whether other processes can execute the barrier for this one.
     is_registered: bool,
-    /// Whether the word may still say that this end waits outside.
+    /// Whether the state word may still announce a wait with poll or epoll.
     is_watching: bool,
-    /// When this end last looked whether the other one lives, by the coarse clock.
+    /// Time of the last check whether the other process is alive, on the coarse clock.
     looked_ms: u64,
     waits: u64,
     sleeps: u64,
     wake_ups: Cell<u64>,
-    /// The process that made this end. Only that one may close it: a fork that drops its copy may not.
+    /// PID of the process that created this end. Only that process may close it: a fork that drops its copy may not.
     process: u32,
 }
 
 impl Waiter {
-    /// A way to wait and wake.
+    /// Creates the waiter of an end.
     pub(crate) fn new(waiting: Waiting, membarrier: bool, ends: Ends, link: Link) -> Waiter {
         let awake = if waiting == Waiting::Spin { state::NEVER_SLEEPS } else { state::AWAKE };
         let can_order = membarrier && waiting != Waiting::Spin && wake::can_order_others();
@@ -202,12 +204,12 @@ impl Waiter {
         Counters { waits: self.waits, sleeps: self.sleeps, wake_ups: self.wake_ups.get() }
     }
 
-    /// What tells, to who waits outside, that there is something to look at.
+    /// Returns the link that becomes readable for poll or epoll when there is something to check.
     pub(crate) fn link(&self) -> &Link {
         &self.link
     }
 
-    /// Wakes the other end if it sleeps. Called after something was published for it.
+    /// Wakes the other end if it sleeps. Called after each publication.
     #[inline(always)]
     pub(crate) fn wake(&self) {
         wake::keep_order();
@@ -219,7 +221,7 @@ impl Waiter {
         }
     }
 
-    /// The same where it may be about to sleep.
+    /// Executes a full fence, and wakes the other end if it sleeps or is about to sleep.
     #[inline(never)]
     pub(crate) fn wake_sleeper(&self) {
         let other = self.ends.other();
@@ -230,12 +232,12 @@ impl Waiter {
         if seen != state::SLEEPS && seen != state::WATCHES {
             return;
         }
-        // It may have to know where this end runs to decide how to wait.
+        // The other end compares this CPU with its own to decide how to wait.
         self.ends.own().processor.store(wake::processor(), Ordering::Relaxed);
         if other.woken_at_ns.load(Ordering::Relaxed) != 0 {
             other.woken_at_ns.store(wake::now_ns(), Ordering::Relaxed);
         }
-        // Who changes the word wakes, and nobody else.
+        // Only the end that changes the word makes the system call.
         count_store();
         if other.state.compare_exchange(seen, state::AWAKE, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
             self.wake_ups.set(self.wake_ups.get() + 1);
@@ -248,7 +250,7 @@ impl Waiter {
         }
     }
 
-    /// Says that this end is closed, unless this process is a fork of the one that made it.
+    /// Marks this end as closed, unless this process is a fork of the one that created it.
     pub(crate) fn close(&self) {
         if self.process != std::process::id() {
             return;
@@ -259,24 +261,24 @@ impl Waiter {
         self.wake_sleeper();
     }
 
-    /// Whether the other end has said so.
+    /// Returns whether the other end is marked as closed.
     #[inline(always)]
     pub(crate) fn is_closed(&self) -> bool {
         self.ends.other().closed.load(order(Fault::LoadClosed, Ordering::Acquire)) != 0
     }
 
-    /// Whether the other end is closed or its process is dead.
+    /// Returns whether the other end is closed or its process is dead.
     pub(crate) fn is_alone(&self) -> bool {
         self.is_closed() || wake::has_hung_up(&self.link)
     }
 
-    /// Says that this end is awake.
+    /// Publishes that this end is awake.
     fn awake(&self) {
         count_store();
         self.ends.own().state.store(self.awake, Ordering::Relaxed);
     }
 
-    /// Says that much was received without a wait. The other end then need not make a barrier for each message.
+    /// Publishes that this end is busy. The other end then does not need a barrier per message.
     pub(crate) fn is_busy(&mut self) {
         if self.can_order && self.awake != state::AWAKE_WITH_BARRIER {
             self.awake = state::AWAKE_WITH_BARRIER;
@@ -284,8 +286,8 @@ impl Waiter {
         }
     }
 
-    /// Says that this end is about to sleep. What it waits for must be looked at once more after that. False, if the other
-    /// end may miss it this time.
+    /// Publishes that this end is about to sleep. The caller must then check its condition once more. Returns false if
+    /// the other end may miss the announcement this time.
     fn announce(&mut self, state: u32) -> bool {
         count_store();
         self.ends.own().state.store(state, Ordering::Relaxed);
@@ -295,17 +297,18 @@ impl Waiter {
         if self.awake != state::AWAKE_WITH_BARRIER {
             return true;
         }
-        // Whoever has read the old word has published by the end of this barrier; from then on it reads this one.
+        // An end that has read the old word has published its message by the end of this barrier. Later it reads this
+        // word.
         self.awake = state::AWAKE;
         self.can_order = wake::order_all_processes();
         self.can_order
     }
 
-    /// Waits until `ready` says so. `before_looks` is called before this end looks repeatedly.
+    /// Waits until `ready` returns true. `before_looks` is called before this end checks repeatedly.
     ///
     /// # Errors
-    /// What `ready` gives; `WouldBlock` and `TimedOut` by the limit; `Closed` and `PeerDied` once `ready` says no although the
-    /// other end is known to be gone.
+    /// Returns the errors of `ready`. Returns `WouldBlock` or `TimedOut` according to the limit. Returns `Closed` or
+    /// `PeerDied` if `ready` returns false although the other end is known to be closed or dead.
     #[inline(always)]
     pub(crate) fn wait(
         &mut self,
@@ -321,7 +324,7 @@ impl Waiter {
             return self.look_once(&mut ready);
         }
         let spins = self.spins_for();
-        // Where the other end is quick, nothing else is looked at.
+        // If the other end is quick, nothing but `ready` is checked.
         if spins.is_some() {
             before_looks();
             for look in 0..LOOKS {
@@ -334,11 +337,11 @@ impl Waiter {
         self.wait_longer(limit, spins, &mut ready)
     }
 
-    /// Prepares this end for a wait outside: says whether the link is to be waited for; not so where `ready` gives
-    /// something already.
+    /// Prepares this end for a wait with poll or epoll. Returns whether to wait for the link; false if `ready` may
+    /// return true already.
     ///
     /// # Errors
-    /// As of [`wait`](Self::wait), and `System` where this end never sleeps.
+    /// Returns an error as [`wait`](Self::wait) does, and `System` if this end never sleeps.
     pub(crate) fn watch(&mut self, mut ready: impl FnMut() -> Result<bool>) -> Result<bool> {
         if self.awake == state::NEVER_SLEEPS {
             let message = "an end that spins is never woken";
@@ -356,7 +359,7 @@ impl Waiter {
         Ok(!ready()?)
     }
 
-    /// Looks without waiting.
+    /// Checks once, without waiting.
     #[inline(always)]
     fn look_once(&mut self, ready: &mut impl FnMut() -> Result<bool>) -> Result<()> {
         if ready()? {
@@ -369,7 +372,7 @@ impl Waiter {
         Err(Error::WouldBlock)
     }
 
-    /// For how long this wait spins: not at all, for a time, or for ever.
+    /// Returns how long this wait busy-waits: not at all, for a time, or without limit.
     #[inline(always)]
     fn spins_for(&mut self) -> Option<Duration> {
         match self.waiting {
@@ -378,7 +381,7 @@ impl Waiter {
             Waiting::Adaptive => {
                 let here = wake::processor();
                 let together = here != 0 && here == self.ends.other().processor.load(Ordering::Relaxed);
-                // Under loom, which has no clock, the time is over after a look.
+                // Under loom, which has no clock, the time is over after one check.
                 let time_ns = if cfg!(loom) { 0 } else { self.wake_up_ns };
                 (!together).then_some(Duration::from_nanos(time_ns))
             }
@@ -403,7 +406,7 @@ impl Waiter {
         Ok(())
     }
 
-    /// Looks again and again for a time; says whether `ready` did.
+    /// Checks repeatedly for a time. Returns whether `ready` returned true.
     fn spin(
         &mut self,
         limit: Limit,
@@ -432,7 +435,7 @@ impl Waiter {
         }
     }
 
-    /// Sleeps once, and gives what `ready` says. `learns` how long the wake-up took, if it is to.
+    /// Sleeps once, and returns the result of `ready`. If `learns` is set, measures the duration of the wake-up.
     fn park(
         &mut self,
         limit: Limit,
@@ -461,7 +464,7 @@ impl Waiter {
         let slept = if *vain < VAIN_WAKE_UPS {
             wake::sleep_on(&self.link, &self.ends.own().state, state::SLEEPS, left.min(LIFE_SIGN))
         } else {
-            // Something else than what is waited for wakes it all the time.
+            // Something other than the awaited event wakes this end all the time.
             wake::sleep(left.min(Duration::from_millis(1)));
             Slept::ToTheEnd
         };
@@ -481,7 +484,7 @@ impl Waiter {
         Ok(false)
     }
 
-    /// Notes how long the last wake-up took.
+    /// Updates the average duration of a wake-up.
     fn learn(&mut self) {
         let woken_at_ns = self.ends.own().woken_at_ns.load(Ordering::Relaxed);
         let took_ns = wake::now_ns().wrapping_sub(woken_at_ns);
@@ -489,7 +492,8 @@ impl Waiter {
         self.wake_up_ns = self.wake_up_ns - self.wake_up_ns / 8 + took_ns / 8;
     }
 
-    /// The same, unless this end has looked a short time ago: short waits and calls that do not wait come here often.
+    /// Like [`look_for_life`](Self::look_for_life), but at most every 40 milliseconds, because short waits and calls
+    /// that do not wait call it often.
     #[inline(always)]
     fn look_for_life_in_time(&mut self, ready: &mut impl FnMut() -> Result<bool>) -> Result<()> {
         let now_ms = wake::coarse_now_ms();
@@ -505,7 +509,8 @@ impl Waiter {
         now_ms.wrapping_sub(self.looked_ms) >= LIFE_SIGN.as_millis() as u64
     }
 
-    /// Returns whether the process of the other end has died, as far as this end knows. It looks at most every 40 milliseconds.
+    /// Returns whether the process of the other end has died, as far as this end knows. It checks at most every 40
+    /// milliseconds.
     pub(crate) fn finds_death(&mut self) -> bool {
         let now_ms = wake::coarse_now_ms();
         if !self.is_time_to_look(now_ms) {
@@ -518,13 +523,14 @@ impl Waiter {
         is_dead
     }
 
-    /// An error if the other end is gone and `ready` says no.
+    /// Returns an error if the other end is closed or dead and `ready` returns false.
     #[inline(never)]
     fn look_for_life(&self, ready: &mut impl FnMut() -> Result<bool>) -> Result<()> {
         if !wake::has_hung_up(&self.link) {
             return Ok(());
         }
-        // What it published before it went is there by now. Whoever finds that will come here again.
+        // Everything that the other end published before its death is visible by now. The caller will check again if
+        // `ready` finds it.
         match !has(Fault::LookAfterDeath) && ready()? {
             true => Ok(()),
             false if self.is_closed() => Err(Error::Closed),

@@ -1,5 +1,5 @@
-//! A process that is killed at each store that it makes to what is shared, one after the other: the other end gets whole messages,
-//! and then its death. For a library that counts its stores: `cargo xtask channel prove` compiles it so.
+//! A process is killed at each of its stores to shared memory, one after the other. The other end gets whole messages,
+//! and then the death. Needs a library that counts its stores: `cargo xtask channel prove` compiles it.
 #![cfg(all(crash_sweep, target_os = "linux"))]
 
 mod common;
@@ -8,7 +8,7 @@ use common::{PATIENCE, WAITINGS, content, start_with, task};
 use furlong_channel::{Channel, Error, LongMessage, Options, Waiting};
 use std::os::unix::process::ExitStatusExt;
 
-/// Short messages, one without anything, those that go in parts, and one that is longer than the ring.
+/// The lengths of the messages: short, empty, in parts, and longer than the ring.
 const LENGTHS: [usize; 12] = [100, 0, 900, 8, 3000, 1016, 13, 6000, 1, 700, 1017, 64];
 
 fn options(waiting: Waiting) -> Options {
@@ -44,7 +44,7 @@ fn child() {
     }
 }
 
-/// What this end gets of a process that is killed while it sends.
+/// Receives from a process that is killed while it sends. Returns the error after the last message.
 fn receive(end: &mut Channel) -> Error {
     let mut buffer = [0; 6000];
     for number in 0.. {
@@ -56,13 +56,14 @@ fn receive(end: &mut Channel) -> Error {
     unreachable!("more messages than numbers")
 }
 
-/// What this end gets of a process that is killed while it receives.
+/// Sends to a process that is killed while it receives. Returns the first error.
 fn send(end: &mut Channel) -> Error {
     let mut messages = (0..LENGTHS.len()).cycle().map(|number| end.send_timeout(&message(number), PATIENCE));
     messages.find_map(Result::err).unwrap()
 }
 
-/// Kills at the first store, then at the second, until the process comes to its end; says how many there are.
+/// Kills the process at its first store, then at its second, and so on until it exits normally. Returns the number of
+/// stores.
 fn sweep(what: &str, waiting: Waiting, own_part: fn(&mut Channel) -> Error) -> u32 {
     for store in 1..10_000 {
         let variable = [("CHANNEL_DIES_AT", store.to_string())];
@@ -71,7 +72,7 @@ fn sweep(what: &str, waiting: Waiting, own_part: fn(&mut Channel) -> Error) -> u
         let status = child.0.wait().unwrap();
         match error {
             Error::Closed if status.success() => return store - 1,
-            // One that was killed behind its last word has said it.
+            // A process that was killed after its last store has closed its end.
             Error::Closed | Error::PeerDied if status.signal() == Some(libc::SIGKILL) => {}
             other => panic!("{what} with {waiting:?}, store {store}: {other}, {status}"),
         }

@@ -1,4 +1,4 @@
-//! The program in README is the one in `examples`, and every public type has an example.
+//! The program in README equals the one in `examples`, and every public type has an example.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ fn the_example_of_the_readme_is_the_program() {
     assert!(readme.contains(&format!("```rust,no_run\n{code}```")), "README has another program");
 }
 
-/// Returns the Rust files below a directory. Skips the files for Windows, because their examples cannot run here, and the module `tokio`,
-/// because its types share one example.
+/// Returns the Rust files below a directory. Skips the files for Windows, because their examples cannot run here, and
+/// the module `tokio`, because its types share one example.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());

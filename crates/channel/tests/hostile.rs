@@ -1,7 +1,8 @@
-//! A peer that does not follow the protocol: it writes anything anywhere into what is shared, or sends something else than
-//! a greeting. Nothing that this end calls may crash, hang, or give what cannot be.
+//! A peer that does not follow the protocol: it writes random values to random places of the shared memory, or sends
+//! something other than a greeting. No call of the other end may crash, hang or return an impossible result.
 //!
-//! `CHANNEL_SECONDS=60 cargo test --release -p furlong-channel --test hostile` scribbles for a minute with each way of waiting.
+//! `CHANNEL_SECONDS=60 cargo test --release -p furlong-channel --test hostile` runs for a minute with each wait
+//! strategy.
 
 mod common;
 #[cfg(target_os = "linux")]
@@ -23,7 +24,7 @@ use std::time::{Duration, Instant};
 #[cfg(windows)]
 use windows as platform;
 
-/// How long each way of waiting is scribbled at.
+/// Returns how long the test runs with each wait strategy.
 fn time() -> Duration {
     let seconds = std::env::var("CHANNEL_SECONDS").map_or(0.5, |text| text.parse().unwrap());
     Duration::from_secs_f64(seconds)
@@ -31,17 +32,17 @@ fn time() -> Duration {
 
 const CAPACITY: usize = 8192;
 
-/// Bytes of what both ends of such a channel share.
+/// Bytes that both ends of such a channel share.
 const SHARED_BYTES: usize = 4096 + 2 * CAPACITY;
 
-/// The longest message, so much shorter than the ring that most random headers are none.
+/// The longest message, so much shorter than the ring that most random headers are invalid.
 const LONGEST: usize = 3000;
 
 fn options(waiting: Waiting) -> Options {
     Options::new().capacity(CAPACITY).longest_message(LONGEST).waiting(waiting)
 }
 
-/// Random numbers that repeat.
+/// Reproducible random numbers.
 struct Random(u64);
 
 impl Random {
@@ -57,13 +58,13 @@ impl Random {
     }
 }
 
-/// The whole of the shared memory, as a peer maps it that wants to do harm.
+/// The whole shared memory, as mapped by a hostile peer.
 struct Scribbled {
     words: *const AtomicU64,
     count: usize,
 }
 
-// SAFETY: mapped for as long as it lives, and touched through atomics alone.
+// SAFETY: mapped as long as the value lives, and accessed only through atomics.
 unsafe impl Send for Scribbled {}
 
 impl Drop for Scribbled {
@@ -83,7 +84,7 @@ impl Scribbled {
         unsafe { &*self.words.add(at) }
     }
 
-    /// Writes one word. Most go where the control words and the headers of small messages lie.
+    /// Writes one word, most often a control word or the header of a small message.
     fn scribble(&self, random: &mut Random) {
         const CONTROL_WORDS: u64 = 4096 / 8;
         let at = match random.below(4) {
@@ -111,14 +112,14 @@ impl Scribbled {
     }
 }
 
-/// One end and the memory that both share, with what belongs to the other end kept open.
+/// Returns one end, the memory that both ends share, and the open handles of the other end.
 fn victim(options: &Options) -> (Channel, Scribbled, End) {
     let [ours, theirs] = Channel::pair(options).unwrap();
     let shared = Scribbled::map(&ours);
     (open(ours, options).unwrap(), shared, theirs)
 }
 
-/// What may come of a call, whatever the peer does.
+/// Checks that a call returned an allowed result in time.
 fn check<T>(result: Result<T, Error>, began: Instant) {
     match result {
         Ok(_)
@@ -134,7 +135,7 @@ fn check<T>(result: Result<T, Error>, began: Instant) {
     assert!(began.elapsed() < PATIENCE, "a call took {:?}", began.elapsed());
 }
 
-/// Calls everything while the memory is scribbled at, on new channels all the time.
+/// Makes all calls on a new channel while another thread writes to its memory.
 fn suffer(waiting: Waiting, random: &mut Random) -> u32 {
     let options = options(waiting);
     let (mut end, shared, theirs) = victim(&options);
@@ -145,7 +146,7 @@ fn suffer(waiting: Waiting, random: &mut Random) -> u32 {
         let stop = Arc::clone(&stop);
         move || {
             let mut random = Random(seed);
-            // Some follow the protocol for a while.
+            // Some peers follow the protocol for a while.
             let mut works = random.below(2) * random.below(500);
             let mut buffer = [0; 100];
             while !stop.load(Ordering::Relaxed) {
@@ -185,7 +186,7 @@ fn suffer(waiting: Waiting, random: &mut Random) -> u32 {
     received
 }
 
-/// An end that spins cannot be watched.
+/// Ignores the error of `watch` on an end that busy-waits.
 fn quiet(error: Error) -> Error {
     match error {
         Error::System(error) if error.kind() == io::ErrorKind::Unsupported => Error::WouldBlock,
@@ -227,12 +228,12 @@ fn a_broken_channel_stays_broken() {
     expect!(end.try_send(&[0; 8]), Err(Error::Corrupt(_)));
 }
 
-/// Wakes the victim all the time, or makes its word say that it does not sleep.
+/// The peer repeatedly resets the word on which the victim sleeps, and wakes the victim.
 #[test]
 fn who_is_woken_in_vain_uses_little_processor_time() {
     const QUIET: Duration = Duration::from_millis(600);
     let (mut end, shared, theirs) = victim(&options(Waiting::Park));
-    // The receiver's state, in the direction in which the victim receives.
+    // The state of the receiver, in the direction in which the victim receives.
     let state = 1024 / 8 + 128 / 8;
     let stop = Arc::new(AtomicBool::new(false));
     let scribbler = thread::spawn({
@@ -255,7 +256,7 @@ fn who_is_woken_in_vain_uses_little_processor_time() {
 #[test]
 fn what_a_peer_sees_beside_its_messages_is_nothing() {
     let (mut end, shared, _theirs) = victim(&options(Waiting::Park));
-    // What is in our buffer behind the message must not go along, nor anything of our memory.
+    // The shared memory must not contain the bytes of our buffer after the message, nor other memory of this process.
     let mut buffer = vec![0xa5; 4096];
     buffer[..13].fill(1);
     for _ in 0..200 {

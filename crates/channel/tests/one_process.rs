@@ -1,4 +1,4 @@
-//! Both ends in one process: what each call does and refuses.
+//! Both ends in one process: the results and errors of each call.
 
 mod common;
 
@@ -14,11 +14,11 @@ fn small() -> Options {
 }
 
 fn trusted(options: &Options) -> [Channel<Trusted>; 2] {
-    // SAFETY: both ends are this library's.
+    // SAFETY: both ends belong to this library.
     pair(options).map(|end| unsafe { end.trust() })
 }
 
-/// What happens next in a channel.
+/// The next step of a test.
 #[derive(Debug, Clone)]
 enum Step {
     Send(usize),
@@ -56,13 +56,13 @@ fn starts() -> impl Strategy<Value = u64> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 3 } else { 200 }, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any mix of all that sends and all that receives is a queue.
+    /// Any mix of all sending and receiving calls behaves like a queue.
     #[test]
     fn a_channel_is_a_queue_of_messages(start in starts(), steps in steps()) {
         let [mut first, mut second] = trusted(&small().start(start));
         let ((sender, _), (_, receiver)) = (first.both(), second.both());
         let mut model: VecDeque<Vec<u8>> = VecDeque::new();
-        // Whether parts of messages that were given up may lie in the ring.
+        // Whether the ring may contain parts of abandoned messages.
         let mut has_parts = false;
         let mut number = 0;
         let mut next = |len: usize| {
@@ -167,7 +167,7 @@ proptest! {
     }
 }
 
-/// A message that is longer than the ring needs somebody who receives meanwhile.
+/// A message that is longer than the ring needs a receiver that reads during the call.
 #[test]
 fn messages_of_any_length_stream_through_a_small_ring() {
     const COUNT: usize = if cfg!(miri) { 30 } else { 1000 };
@@ -191,7 +191,7 @@ fn messages_of_any_length_stream_through_a_small_ring() {
                 }
                 1 => assert_eq!(receiver.recv_vec().unwrap(), due),
                 _ => loop {
-                    // Parts come one at a time.
+                    // Parts arrive one at a time.
                     match receiver.recv_timeout(&mut buffer, Duration::from_nanos(1)) {
                         Ok(len) => break assert_eq!(buffer[..len], due),
                         Err(Error::TimedOut) => {}
@@ -315,7 +315,7 @@ fn who_waits_hears_that_the_other_end_closes() {
     }
 }
 
-/// Who waits for long uses hardly any processor time, and is woken.
+/// A long wait uses almost no CPU time, and is woken.
 #[test]
 #[cfg_attr(miri, ignore = "miri does not count processor time")]
 fn a_sleeper_uses_no_processor_time() {

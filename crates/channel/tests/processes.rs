@@ -1,4 +1,4 @@
-//! The two ends in processes of their own: what they carry, and what is left when one dies.
+//! The two ends in separate processes: messages between them, and the resources that are left after one process dies.
 
 mod common;
 #[cfg(target_os = "linux")]
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 #[cfg(windows)]
 use windows::{things, told_of_messages, told_of_room};
 
-/// How often a process is killed at random.
+/// Returns the number of times that a process is killed at random.
 fn kills() -> usize {
     std::env::var("CHANNEL_KILLS").map_or(60, |text| text.parse().unwrap())
 }
@@ -34,13 +34,13 @@ fn waiting_of(text: &str) -> Waiting {
     }
 }
 
-/// Sends messages that come back, each of which is told outside, unless it was there before the wait began.
+/// Sends messages that are echoed, and expects that the descriptor reports each one, unless it arrived before the wait.
 fn expect_messages_told(sender: &mut Sender, receiver: &mut Receiver) {
     let mut buffer = [0; 100];
     for number in 0..200 {
         assert!(receiver.watch().unwrap(), "nothing was sent");
         sender.send(&content(number, 100)).unwrap();
-        // One that arrived before the wait began needs no wait.
+        // A message that arrived before the wait needs no wait.
         while receiver.watch().unwrap() {
             assert!(told_of_messages(receiver, PATIENCE), "message {number}");
         }
@@ -50,7 +50,7 @@ fn expect_messages_told(sender: &mut Sender, receiver: &mut Receiver) {
     }
 }
 
-/// Sends more messages than there is room for, of which is told outside.
+/// Sends more messages than the ring has room for, and expects that the descriptor reports free room.
 fn expect_room_told(sender: &mut Sender, receiver: &mut Receiver) {
     thread::scope(|scope| {
         let receiving = scope.spawn(|| (0..500).try_for_each(|_| receiver.recv_vec().map(drop)));
@@ -81,7 +81,7 @@ fn child() {
         },
         "send-ten-and-exit" => {
             (0..10).for_each(|number| end.send(&content(number, 100)).unwrap());
-            // Without dropping its end.
+            // Exits without dropping the end.
             std::process::exit(1);
         }
         "idle" => thread::sleep(PATIENCE),
@@ -124,7 +124,7 @@ fn what_a_dead_process_sent_is_received_and_then_its_death() {
     }
 }
 
-/// Expects that a wait for [`PATIENCE`] ended before its timeout, when a last look would find the death.
+/// Expects that a wait for [`PATIENCE`] ended before its timeout, at which a last check would detect the death.
 fn expect_early(begin: Instant, waiting: Waiting) {
     assert!(begin.elapsed() < PATIENCE, "{waiting:?}: {:?} of {PATIENCE:?}", begin.elapsed());
 }
@@ -155,7 +155,7 @@ fn a_death_is_noticed_however_one_waits() {
     }
 }
 
-/// Only this test looks at what the process has open, so it is alone in its program.
+/// Runs alone in its program, because it compares the open descriptors of the process.
 #[test]
 #[ignore = "run by `a_process_killed_at_random_harms_nobody` in a process of its own"]
 fn killed_at_random() {
@@ -216,7 +216,8 @@ fn listener_waits_no_longer_than_it_is_told() {
     let late = Channel::connect_timeout(&name, &Options::new(), Duration::from_millis(20));
     expect!(late, Err(Error::TimedOut));
     let connecting = thread::spawn(move || Channel::connect(&name, &Options::new()).map(drop));
-    // A child that another test starts may still hold the socket of the client that left, which is then accepted first.
+    // A child of another test may still hold the socket of the client that disconnected. That socket is then accepted
+    // first.
     while !connecting.is_finished() {
         match listener.accept_timeout(Duration::from_millis(20)) {
             Ok(_) | Err(Error::TimedOut) => {}

@@ -1,4 +1,4 @@
-//! Signals that arrive while an end sleeps: they are not wake-ups of the other end, and must not change how it sleeps.
+//! Signals that arrive while an end sleeps. They are not wake-ups of the other end, and must not change how it sleeps.
 
 #![cfg(target_os = "linux")]
 
@@ -16,7 +16,7 @@ extern "C" fn count(_signal: libc::c_int) {
     SIGNALS.fetch_add(1, Ordering::SeqCst);
 }
 
-/// The number of the system call in which a thread of this process sleeps; none while it runs.
+/// Returns the number of the system call in which a thread of this process sleeps; `None` while the thread runs.
 fn system_call(thread: i64) -> Option<i64> {
     let text = std::fs::read_to_string(format!("/proc/self/task/{thread}/syscall")).ok()?;
     text.split(' ').next()?.trim().parse().ok()
@@ -32,7 +32,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 
 #[test]
 fn interrupted_receiver_sleeps_until_it_is_woken() {
-    // SAFETY: the handler touches an atomic alone.
+    // SAFETY: the handler only accesses an atomic.
     unsafe { libc::signal(libc::SIGUSR1, count as *const () as libc::sighandler_t) };
     let [mut sending, mut receiving] = pair(&Options::new().waiting(Waiting::Park));
     let (tell, told) = mpsc::channel();

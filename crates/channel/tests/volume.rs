@@ -1,7 +1,7 @@
-//! Many bytes through each size, with positions that pass the ends of 32 and of 64 bits on the way.
+//! Many bytes with each message size, with positions that overflow 32 and 64 bits.
 //!
-//! `cargo test --release -p furlong-channel --test volume -- --ignored --nocapture` carries 8 GiB of each size, or as many as
-//! `CHANNEL_GIB` says.
+//! `cargo test --release -p furlong-channel --test volume -- --ignored --nocapture` sends 8 GiB of each size, or
+//! `CHANNEL_GIB` GiB.
 
 mod common;
 
@@ -12,7 +12,7 @@ use std::time::Instant;
 
 const SIZES: [usize; 9] = [0, 8, 128, 1000, 8192, 8193, 64 << 10, 1 << 20, 16 << 20];
 
-/// The bytes of a message begin at another place of a pattern than those of the one before.
+/// Number of positions of the pattern at which messages begin. Consecutive messages begin at different positions.
 const SHIFTS: usize = 251;
 
 fn carry(size: usize, bytes: usize, start: u64) {
@@ -47,7 +47,7 @@ fn carry(size: usize, bytes: usize, start: u64) {
     println!("{size} bytes: {count} messages in {seconds:.1} s, from position {start:#x}");
 }
 
-/// Half of the bytes before the end of the numbers, and half behind it.
+/// Sends half of the bytes before the overflow, and half after it.
 fn carry_all(bytes: usize) {
     for size in SIZES {
         carry(size, bytes / 2, (1 << 32) - bytes as u64 / 4);

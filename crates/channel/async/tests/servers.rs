@@ -1,4 +1,4 @@
-//! Each server answers several clients at once, long after they connected, and goes on when one is gone.
+//! Each server answers several clients in parallel, long after they connected, and continues after one exits.
 
 use furlong_channel::{Channel, Error, Options};
 use std::path::PathBuf;
@@ -6,10 +6,10 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// Servers of this process so far.
+/// Number of servers that this process has started.
 static SERVERS: AtomicU32 = AtomicU32::new(0);
 
-/// The server, which is killed in the end, and the name of its socket.
+/// A server and the name of its socket. It is killed when the value is dropped.
 struct Server {
     process: Child,
     name: PathBuf,
@@ -57,7 +57,7 @@ fn answers_many(program: &str) {
         for (number, client) in clients.iter_mut().enumerate() {
             asks(client, &format!("message {round} of {number}"));
         }
-        // The server sleeps in between.
+        // The server sleeps during this time.
         std::thread::sleep(Duration::from_millis(5));
     }
     drop(clients.remove(2));
@@ -65,7 +65,7 @@ fn answers_many(program: &str) {
     clients.iter_mut().chain([&mut late]).for_each(|client| asks(client, "still there"));
 }
 
-/// A client that sends more than both rings hold, and takes nothing meanwhile, gets all of it in the end.
+/// A client sends more than both rings hold before it receives anything, and still gets all answers in the end.
 fn keeps_nobody_waiting(program: &str) {
     let server = Server::start(program);
     let (mut greedy, mut other) = (server.connect(), server.connect());
@@ -87,14 +87,14 @@ fn keeps_nobody_waiting(program: &str) {
     }
 }
 
-/// Whether all threads of a process are stopped.
+/// Returns whether all threads of a process are stopped.
 fn is_stopped(process: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).expect("a process").flatten();
     let states = threads.map(|thread| std::fs::read_to_string(thread.path().join("stat")).expect("a state"));
     states.into_iter().all(|state| state.contains(") T "))
 }
 
-/// A client that leaves before the server accepts it keeps no other client waiting.
+/// A client that disconnects before the server accepts it delays no other client.
 fn passes_over_a_client_that_left(program: &str) {
     let server = Server::start(program);
     let mut early = server.connect();
@@ -107,7 +107,7 @@ fn passes_over_a_client_that_left(program: &str) {
     while !is_stopped(server.process.id()) {
         std::thread::sleep(Duration::from_millis(1));
     }
-    // Gives up, and leaves its connection in the backlog.
+    // Times out, and leaves its connection in the backlog.
     let left = Channel::connect_timeout(
         server.name.to_str().expect("a name"),
         &Options::new(),

@@ -52,7 +52,7 @@ impl Input<'_> {
             capacity: CAPACITY,
             longest: LONGEST,
             waiting: if flags & 1 == 0 { Waiting::Park } else { Waiting::Adaptive },
-            // Near the end of the numbers, or at their beginning.
+            // Near the overflow of positions, or at their beginning.
             start: if flags & 2 == 0 { 0 } else { u64::MAX - 1023 },
             // A barrier would interrupt all processes of the machine.
             membarrier: false,
@@ -148,8 +148,8 @@ fn check<T>(result: Result<T, Error>, len: impl Fn(&T) -> usize, room: usize, is
     }
 }
 
-/// Receives from the sender of a broadcast that writes any word of the shared memory, or sends to receivers that write any of their
-/// control words.
+/// Receives from the sender of a broadcast that writes any word of the shared memory, or sends to receivers that write
+/// any of their control words.
 pub fn broadcast(bytes: &[u8]) {
     let mut input = Input(bytes);
     let result =
@@ -163,6 +163,26 @@ enum Subscribed {
     Overwriting(OverwritingReceiver),
 }
 
+impl Subscribed {
+    fn new(subscription: Subscription, options: &Options) -> Result<Subscribed, Error> {
+        Ok(if subscription.overwrites {
+            Subscribed::Overwriting(OverwritingReceiver::from_subscription(subscription, options)?)
+        } else {
+            Subscribed::Waiting(Receiver::from_subscription(subscription, options)?)
+        })
+    }
+
+    /// Returns the length of the next message, and the number of missed messages before it.
+    fn try_recv(&mut self, buffer: &mut [u8]) -> Result<(usize, u64), Error> {
+        match self {
+            Subscribed::Waiting(receiver) => receiver.try_recv(buffer).map(|len| (len, 0)),
+            Subscribed::Overwriting(receiver) => {
+                receiver.try_recv(buffer).map(|taken| (taken.len, taken.missed))
+            }
+        }
+    }
+}
+
 fn hostile_sender(input: &mut Input<'_>) -> Result<(), Error> {
     let (options, overwrites) = (input.options(), input.byte() % 2 == 0);
     let [OneWayDescriptors { memory, socket }, other] = OneWayDescriptors::pair(&options)?;
@@ -172,10 +192,7 @@ fn hostile_sender(input: &mut Input<'_>) -> Result<(), Error> {
     ring.publish_read(options.start);
     let mut peer = Peer::new(ring, own, other.socket.into(), &options);
     let subscription = Subscription { memory, control, socket, start: options.start, overwrites };
-    let mut receiver = match overwrites {
-        true => Subscribed::Overwriting(OverwritingReceiver::from_subscription(subscription, &options)?),
-        false => Subscribed::Waiting(Receiver::from_subscription(subscription, &options)?),
-    };
+    let mut receiver = Subscribed::new(subscription, &options)?;
     let (mut buffer, mut is_corrupt) = ([0; LONGEST], false);
     let is_corrupt = &mut is_corrupt;
     while !input.0.is_empty() {
@@ -232,6 +249,46 @@ fn receive(
     }
 }
 
+/// A receiver of numbered messages, each filled with the lowest byte of its length.
+struct Honest {
+    receiver: Subscribed,
+    /// The number of the next message.
+    expected: u64,
+    buffer: [u8; LONGEST],
+}
+
+impl Honest {
+    /// Receives a message if one is available, of `sent` messages in all. Returns whether more are available.
+    fn receive(&mut self, sent: u64) -> bool {
+        match self.receiver.try_recv(&mut self.buffer) {
+            Ok((len, missed)) => {
+                assert_eq!(self.buffer[..8], (self.expected + missed).to_le_bytes());
+                assert!(self.buffer[8..len].iter().all(|byte| *byte == len as u8));
+                self.expected += missed + 1;
+            }
+            Err(error) => assert!(
+                error == Error::WouldBlock && self.expected == sent,
+                "{error}: {} of {sent}",
+                self.expected
+            ),
+        }
+        self.expected < sent
+    }
+}
+
+/// Sends a message with this number, which an honest receiver checks. Returns whether it was sent.
+fn send_numbered(sender: &mut SharedRing, number: u64, overwrites: bool, input: &mut Input<'_>) -> bool {
+    let len = 8 + input.below(sender.longest_message() - 7);
+    let mut message = vec![len as u8; len];
+    message[..8].copy_from_slice(&number.to_le_bytes());
+    let limit = if input.byte() % 4 == 0 { Limit::after(input.limit()) } else { Limit::Now };
+    let sent = sender.send(&message, limit);
+    if let Err(error) = &sent {
+        assert!(!overwrites && matches!(error, Error::WouldBlock | Error::TimedOut), "{error}");
+    }
+    sent.is_ok()
+}
+
 /// Sends to an honest receiver and to hostile ones. Checks that the honest one gets every message, or the number of missed messages.
 fn hostile_receivers(input: &mut Input<'_>) -> Result<(), Error> {
     let (options, overwrites) = (input.options(), input.byte() % 2 == 0);
@@ -251,49 +308,14 @@ fn hostile_receivers(input: &mut Input<'_>) -> Result<(), Error> {
         Ok((lane, Subscription { memory: memory.try_clone()?, control, socket, start, overwrites }))
     };
     let (_, subscription) = subscribe(&mut sender)?;
-    let mut honest = match overwrites {
-        true => Subscribed::Overwriting(OverwritingReceiver::from_subscription(subscription, &options)?),
-        false => Subscribed::Waiting(Receiver::from_subscription(subscription, &options)?),
-    };
-    let (mut sent, mut expected, mut buffer) = (0u64, 0u64, [0; LONGEST]);
-    let mut receive = |sent: u64| {
-        let received = match &mut honest {
-            Subscribed::Waiting(receiver) => receiver.try_recv(&mut buffer).map(|len| (len, 0)),
-            Subscribed::Overwriting(receiver) => {
-                receiver.try_recv(&mut buffer).map(|taken| (taken.len, taken.missed))
-            }
-        };
-        match received {
-            Ok((len, missed)) => {
-                assert_eq!(buffer[..8], (expected + missed).to_le_bytes());
-                assert!(buffer[8..len].iter().all(|byte| *byte == len as u8));
-                expected += missed + 1;
-            }
-            Err(error) => {
-                assert!(error == Error::WouldBlock && expected == sent, "{error}: {expected} of {sent}")
-            }
-        }
-        expected < sent
-    };
+    let receiver = Subscribed::new(subscription, &options)?;
+    let mut honest = Honest { receiver, expected: 0, buffer: [0; LONGEST] };
+    let mut sent = 0;
     let mut hostile: Vec<Peer> = Vec::new();
     while !input.0.is_empty() {
         match input.byte() % 8 {
-            0..3 => {
-                let len = 8 + input.below(sender.longest_message() - 7);
-                let mut message = vec![len as u8; len];
-                message[..8].copy_from_slice(&sent.to_le_bytes());
-                let limit = if input.byte() % 4 == 0 { Limit::after(input.limit()) } else { Limit::Now };
-                match sender.send(&message, limit) {
-                    Ok(()) => sent += 1,
-                    Err(error) => {
-                        assert!(
-                            !overwrites && matches!(error, Error::WouldBlock | Error::TimedOut),
-                            "{error}"
-                        );
-                    }
-                }
-            }
-            3 => drop(receive(sent)),
+            0..3 => sent += u64::from(send_numbered(&mut sender, sent, overwrites, input)),
+            3 => drop(honest.receive(sent)),
             4 if hostile.len() < 3 => {
                 let (lane, subscription) = subscribe(&mut sender)?;
                 hostile.push(Peer::new(lane.again(), lane, subscription.socket.into(), &options));
@@ -306,12 +328,12 @@ fn hostile_receivers(input: &mut Input<'_>) -> Result<(), Error> {
             }
         }
     }
-    while receive(sent) {}
+    while honest.receive(sent) {}
     Ok(())
 }
 
-/// Receives from an honest sender and from senders that write any word of what they share with the inbox. Checks that every message of the
-/// honest one arrives in order and soon.
+/// Receives from an honest sender and from senders that write any word of what they share with the inbox. Checks that
+/// every message of the honest one arrives in order and soon.
 pub fn inbox(bytes: &[u8]) {
     let result = Senders::new(Input(bytes)).and_then(Senders::run);
     assert!(result.is_ok(), "{result:?}");

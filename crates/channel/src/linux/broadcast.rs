@@ -17,19 +17,20 @@ use crate::waiting::{CONNECT_LIMIT, Limit};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-/// The sending end of a broadcast: each receiver gets every message that is sent after it joined. All receivers share one ring with one
-/// copy of each message.
+/// The sending end of a broadcast: each receiver gets every message that is sent after it joined. All receivers share
+/// one ring with one copy of each message.
 ///
-/// **A slow receiver delays the sender**: `send` waits for the slowest receiver, and no message is lost. `send_timeout` limits the wait.
-/// The sender cannot remove a live receiver, because that receiver would read overwritten messages. If receivers may stop, use
-/// [`overwriting`](Self::overwriting), the policy that never waits.
+/// **A slow receiver delays the sender**: `send` waits for the slowest receiver, and no message is lost. `send_timeout`
+/// limits the wait. The sender cannot remove a live receiver, because that receiver would read overwritten messages. If
+/// receivers may stop, use [`overwriting`](Self::overwriting), the policy that never waits.
 ///
-/// **Deaths**: the sender no longer waits for a receiver that is dropped, has died or breaks the protocol. After the last message, a
-/// receiver reports that the sender was closed or has died, like the receiver of a channel.
+/// **Deaths**: the sender no longer waits for a receiver that is dropped, has died or breaks the protocol. After the
+/// last message, a receiver reports that the sender was closed or has died, like the receiver of a channel.
 ///
-/// **Trust**: receivers map the ring for reading alone; the kernel (Linux 5.1) refuses any other mapping. Each has a page of its
-/// own in which it notes its position. So no receiver can change what another one gets. A hostile receiver can hold the sender back for
-/// ever, as a slow one can: [`send_timeout`](Self::send_timeout) limits the wait.
+/// **Trust**: receivers map the ring read-only; the kernel (Linux 5.1) refuses any other mapping. Each receiver has a
+/// separate page, to which it writes its position. So no receiver can change the messages of another receiver. A
+/// hostile receiver can delay the sender without limit, like a slow one: [`send_timeout`](Self::send_timeout) limits
+/// the wait.
 ///
 /// **Forks** follow the rules of a channel: a fork that drops its copy closes nothing.
 ///
@@ -65,8 +66,9 @@ pub struct Broadcast {
 
 /// The descriptors of a receiver of a broadcast. They are closed on `exec` unless a program clears the flag.
 ///
-/// After a fork or an `exec` that hands the descriptors to another process, drop the subscription in the process of the sender. Its copy
-/// of `socket` would hide the death of the receiver from the sender, which would then wait for it for ever.
+/// After a fork or an `exec` that hands the descriptors to another process, drop the subscription in the process of the
+/// sender. Its copy of `socket` would hide the death of the receiver from the sender, which would then wait for it for
+/// ever.
 ///
 /// ```
 /// # use furlong_channel::{Broadcast, Options, Receiver};
@@ -94,8 +96,9 @@ pub struct Subscription {
 }
 
 impl Broadcast {
-    /// Creates a broadcast without a receiver. A message has at most [`longest_message`](Self::longest_message) bytes, which is never
-    /// more than 16 MiB less 8 bytes. [`Options::for_messages`] chooses a ring that is large enough for messages up to there.
+    /// Creates a broadcast without a receiver. A message has at most [`longest_message`](Self::longest_message) bytes,
+    /// which is never more than 16 MiB less 8 bytes. [`Options::for_messages`] chooses a ring that is large enough for
+    /// messages up to there.
     ///
     /// # Errors
     /// Returns `System` with the error of the operating system.
@@ -103,9 +106,9 @@ impl Broadcast {
         Broadcast::of(options, Offer::Broadcast)
     }
 
-    /// Creates a broadcast that never waits: when the ring is full, it overwrites the oldest messages. Its receivers are
-    /// [`OverwritingReceiver`](crate::OverwritingReceiver)s, which return the number of missed messages. All bytes are copied in words of
-    /// 8 bytes, so long messages take longer than with [`new`](Self::new).
+    /// Creates a broadcast that never waits: when the ring is full, it overwrites the oldest messages. Its receivers
+    /// are [`OverwritingReceiver`](crate::OverwritingReceiver)s, which return the number of missed messages. All bytes
+    /// are copied in words of 8 bytes, so long messages take longer than with [`new`](Self::new).
     ///
     /// # Errors
     /// Returns `System` with the error of the operating system.
@@ -124,8 +127,8 @@ impl Broadcast {
         Ok(Broadcast { ring, offer, memory })
     }
 
-    /// Adds a receiver, and returns its descriptors. Pass them to another process through a fork, `exec` or a socket. The receiver gets
-    /// the messages that are sent from now on.
+    /// Adds a receiver, and returns its descriptors. Pass them to another process through a fork, `exec` or a socket.
+    /// The receiver gets the messages that are sent from now on.
     ///
     /// # Errors
     /// Returns `System` with the error of the operating system.
@@ -135,8 +138,8 @@ impl Broadcast {
         Ok(subscription)
     }
 
-    /// Makes the descriptors of a receiver, and the ring and the socket by which it is added. Its control words are prepared, so it may
-    /// start before it is added.
+    /// Creates the descriptors of a receiver, and the ring and the socket with which it is added. Its control words are
+    /// prepared, so it may start before it is added.
     fn new_subscription(&self) -> Result<(Subscription, Lane, OwnedFd)> {
         let control = shared_memory::new(CONTROL_BYTES)?;
         let lane = self.ring.lane().with_control(control.as_fd())?;
@@ -147,7 +150,8 @@ impl Broadcast {
         Ok((Subscription { memory, control, socket, start, overwrites }, lane, own))
     }
 
-    /// Waits for a process of the same user, or of root, to call [`Receiver::subscribe`] with the name of `listener`, and adds it.
+    /// Waits for a process of the same user, or of root, to call [`Receiver::subscribe`] with the name of `listener`,
+    /// and adds it.
     ///
     /// # Errors
     /// Returns an error as [`Listener::accept`] does.
@@ -155,8 +159,8 @@ impl Broadcast {
         self.accept_until(listener, Limit::None, is_admitted)
     }
 
-    /// Like [`accept`](Self::accept), but returns `WouldBlock` if no process has connected. Call it periodically, or when the descriptor
-    /// of the listener is readable.
+    /// Like [`accept`](Self::accept), but returns `WouldBlock` if no process has connected. Call it periodically, or
+    /// when the descriptor of the listener is readable.
     ///
     /// # Errors
     /// Returns `WouldBlock`, or an error as `accept` does.
@@ -229,21 +233,21 @@ impl Broadcast {
         self.ring.send(message, Limit::after(timeout))
     }
 
-    /// Returns the number of receivers that are neither closed nor dead. Makes one system call for each.
+    /// Returns the number of receivers that are neither closed nor dead. Makes one system call per receiver.
     pub fn receivers(&mut self) -> usize {
         self.ring.receivers()
     }
 
-    /// Returns the bytes in the longest message: a quarter of the ring less a header, but no more than the options allow. If the sender
-    /// waits for slow receivers, it is also no more than 16 MiB less 8 bytes.
+    /// Returns the bytes in the longest message: a quarter of the ring less a header, but at most
+    /// [`Options::longest_message`]. If the sender waits for slow receivers, it is also at most 16 MiB less 8 bytes.
     pub fn longest_message(&self) -> usize {
         self.ring.longest_message()
     }
 }
 
 impl Receiver {
-    /// Connects with a listener whose process accepts receivers of a [`Broadcast`], of the same user or of root, as
-    /// [`Channel::connect`](crate::Channel::connect) does, and returns a receiver of the messages from now on.
+    /// Connects to a listener whose process accepts receivers of a [`Broadcast`], of the same user or of root, as
+    /// [`Channel::connect`](crate::Channel::connect) does. Returns a receiver of the messages from now on.
     ///
     /// # Errors
     /// Returns `OtherKind` if the listener accepts another kind of channel, or an error as `Channel::connect` does.
@@ -265,8 +269,8 @@ impl Receiver {
         Ok(Receiver::new(rings.own, link, &options))
     }
 
-    /// Creates a receiver from inherited or received descriptors. The options must be those of the [`Broadcast`], except for the wait
-    /// strategy. Use each subscription once.
+    /// Creates a receiver from inherited or received descriptors. The options must be those of the [`Broadcast`],
+    /// except for the wait strategy. Use each subscription once.
     ///
     /// # Errors
     /// Returns `OtherKind` if the sender overwrites messages, and `Corrupt` if [`Broadcast::subscribe`] does not return such
@@ -279,13 +283,13 @@ impl Receiver {
 
 /// The ring of a receiver.
 pub(crate) struct Rings {
-    /// With the sender's control words.
+    /// With the control words of the sender.
     pub(crate) ring: Lane,
-    /// With this receiver's control words.
+    /// With the control words of this receiver.
     pub(crate) own: Lane,
 }
 
-/// Connects with a listener whose process accepts receivers of this kind.
+/// Connects to a listener whose process accepts receivers of this kind.
 pub(crate) fn subscribe(
     name: &str,
     options: &Options,

@@ -1,8 +1,8 @@
-//! How two processes that know a name get the two ends of a channel.
+//! How two processes that know a name create the two ends of a channel.
 //!
-//! The listener makes the channel and sends the other end's descriptors through the connection, with a greeting that says
-//! how large it is. It waits for no answer, so nobody can keep it. The connection itself is then the socket of the
-//! direction in which the one who connected sends. Nothing but the listener's socket has a name.
+//! The listener creates the channel and sends the descriptors of the other end through the connection, with a greeting
+//! that contains the size of the channel. It does not wait for an answer, so no client can block it. The connection is
+//! then the socket of the direction in which the client sends. Only the listener's socket has a name.
 
 use crate::channel::{Channel, Side};
 use crate::credentials::Credentials;
@@ -19,10 +19,10 @@ use crate::waiting::Limit;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-/// Clients that have left again which one call passes over: more than were waiting when it began.
+/// Number of disconnected clients that one call skips before it checks its limit: more than the backlog can hold.
 const MOST_LEFT: i32 = 2 * BACKLOG;
 
-/// Waits for processes that connect by a name.
+/// Accepts processes that connect by a name.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
@@ -44,15 +44,15 @@ const MOST_LEFT: i32 = 2 * BACKLOG;
 pub struct Listener {
     socket: OwnedFd,
     options: Options,
-    /// Dropped before the socket: until then no other file has its inode.
+    /// Dropped before the socket: as long as the socket is open, no other file has its inode.
     _file: Option<SocketFile>,
 }
 
 impl Listener {
-    /// Listens at a path, or after `@` under a name that is in no file system and goes with the process.
+    /// Listens at a path or, after `@`, under a name outside the file system, which disappears with the listener.
     ///
-    /// The socket at a path is removed when the listener is dropped. A socket that a dead process has left is taken over;
-    /// any other file stays.
+    /// The socket at a path is removed when the listener is dropped. The socket of a dead process is replaced; any
+    /// other file is left alone.
     ///
     /// # Errors
     /// Returns `System` with `AddrInUse` if a process listens there or the path is another kind of file, or with any other
@@ -68,7 +68,7 @@ impl Listener {
         Ok(Listener { socket, options: *options, _file: file })
     }
 
-    /// Waits for a process to connect, and makes this end of a new channel.
+    /// Waits until a process connects, and creates this end of a new channel.
     pub(crate) fn accept_until(
         &self,
         limit: Limit,
@@ -77,7 +77,8 @@ impl Listener {
         self.accept_with(limit, is_allowed, |connection, process, peer| self.greet(connection, process, peer))
     }
 
-    /// Waits for a process to connect, and returns the end that `greet` creates for it; `None` if the process has disconnected.
+    /// Waits until a process connects, and returns the end that `greet` creates for it. `greet` returns `None` if the
+    /// process has disconnected.
     pub(crate) fn accept_with<E>(
         &self,
         limit: Limit,
@@ -106,7 +107,7 @@ impl Listener {
 
     fn next_connection(&self, limit: Limit) -> io::Result<Option<OwnedFd>> {
         loop {
-            // Another thread may take the connection that was seen.
+            // Another thread may accept the connection that poll reported.
             let found = socket::accept(self.socket.as_fd())?;
             if found.is_some() || !poll::is_readable(self.socket.as_fd(), limit)? {
                 return Ok(found);
@@ -131,7 +132,7 @@ impl Listener {
         Channel::connected(memory.as_fd(), links, Side::First, &self.options, peer).map(Some)
     }
 
-    /// The options of the channels.
+    /// Returns the options of the channels.
     pub(crate) fn options(&self) -> &Options {
         &self.options
     }
@@ -155,7 +156,7 @@ impl AsRawFd for Listener {
     }
 }
 
-/// Whether a process is let in, or connected to, unless the caller has a rule: one of this user or of root.
+/// Returns whether a peer is allowed if the caller has no rule: it must belong to this user or to root.
 pub(crate) fn is_admitted(peer: &Credentials) -> bool {
     peer.user == socket::user() || peer.user == 0
 }
@@ -182,11 +183,11 @@ pub(crate) struct Greeted<const N: usize> {
     pub(crate) options: Options,
     /// The descriptors of this end. The last one is a socket that the listener's process has created for it.
     pub(crate) descriptors: [OwnedFd; N],
-    /// The pidfd of that process. The connection would name the process that began to listen.
+    /// The pidfd of that process. The connection would identify the process that called listen(2).
     pub(crate) process: Option<OwnedFd>,
 }
 
-/// Connects with a listener, and accepts its offer if it is the wanted one.
+/// Connects to a listener, and accepts its offer if it is the wanted one.
 pub(crate) fn greeted<const N: usize>(
     name: &str,
     options: &Options,
@@ -209,7 +210,7 @@ pub(crate) fn greeted<const N: usize>(
     Ok(Greeted { connection, peer, options, descriptors, process })
 }
 
-/// Connects with a listener and creates the other end of its channel.
+/// Connects to a listener and creates the other end of its channel.
 pub(crate) fn connect_until(
     name: &str,
     options: &Options,

@@ -1,4 +1,4 @@
-//! The descriptors that an end is made of, and the one by which it is waited for among others.
+//! The descriptors of an end, including the one to wait for with poll or epoll.
 
 use crate::channel::{Channel, Side};
 use crate::error::Result;
@@ -11,7 +11,7 @@ use crate::storage::shared_bytes;
 use crate::trust::Trust;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-/// What one end is made of. They are closed on `exec` unless a program says otherwise.
+/// The descriptors of one end. They are closed on `exec` unless a program clears the flag.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
@@ -30,22 +30,23 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 /// ```
 #[derive(Debug)]
 pub struct Descriptors {
-    /// The shared memory, which both ends have.
+    /// The shared memory of both ends.
     pub memory: OwnedFd,
     /// A socket of the direction in which this end sends.
     pub sending: OwnedFd,
     /// A socket of the direction in which this end receives.
     pub receiving: OwnedFd,
-    /// Which of the ends it is.
+    /// The end that these descriptors belong to.
     pub side: Side,
 }
 
 impl Channel {
-    /// The descriptors of both ends of a new channel, to be handed to two processes: by a fork, or through `exec` or a
-    /// socket. Each makes an end of one and drops the other, or it does not notice when the other process dies.
+    /// Returns the descriptors of both ends of a new channel. Pass them to two processes through a fork, `exec` or a
+    /// socket. Each process creates one end and drops the descriptors of the other end, because they would hide the
+    /// death of the other process.
     ///
     /// # Errors
-    /// What the operating system refused.
+    /// Returns `System` with the error of the operating system.
     pub fn pair(options: &Options) -> Result<[Descriptors; 2]> {
         let memory = shared_memory::new(shared_bytes(options.capacity, 2))?;
         let [there, there_other] = socket::pair()?;
@@ -57,7 +58,7 @@ impl Channel {
         ])
     }
 
-    /// Both ends in this process, on its heap: for tools that cannot follow shared memory.
+    /// Returns both ends, in heap memory of this process, for tools that do not support shared memory.
     #[cfg(in_one_process)]
     #[doc(hidden)]
     pub fn pair_in_one_process(options: &Options) -> Result<[Channel; 2]> {
@@ -69,11 +70,11 @@ impl Channel {
         Ok(Channel::both_in_one_process(options, peer, [sockets()?, sockets()?]))
     }
 
-    /// An end of descriptors that were inherited or received. Both ends are made with the same options, but for how they
-    /// wait, and from each set of descriptors an end is made once.
+    /// Creates an end from inherited or received descriptors. Both ends must have the same options, except for the wait
+    /// strategy. Use each set of descriptors once.
     ///
     /// # Errors
-    /// Returns `Corrupt` if the descriptors are not what [`pair`](Channel::pair) makes with these options.
+    /// Returns `Corrupt` if [`pair`](Channel::pair) does not return such descriptors with these options.
     pub fn from_descriptors(descriptors: Descriptors, options: &Options) -> Result<Channel> {
         let Descriptors { memory, sending, receiving, side } = descriptors;
         socket::check(sending.as_fd())?;
@@ -83,12 +84,12 @@ impl Channel {
     }
 }
 
-/// What is waited for at one of both ends.
+/// Implements the descriptors of a sending or a receiving end.
 macro_rules! descriptors_of {
     ($end:ident) => {
         impl<T: Trust> $end<T> {
-            /// Returns the descriptor that becomes readable when [`watch`](Self::watch) said that it will, or when no
-            /// process has the other end any more.
+            /// Returns the descriptor that becomes readable when the event of [`watch`](Self::watch) occurs after it
+            /// has returned true, or when no process has the other end any more. Use it with poll or epoll.
             pub fn descriptor(&self) -> BorrowedFd<'_> {
                 self.link().as_fd()
             }

@@ -42,7 +42,8 @@ impl Epoll {
             .map(drop)
     }
 
-    /// Waits until a descriptor is ready, and returns the numbers of all ready descriptors; none after a timeout or a signal.
+    /// Waits until a descriptor is ready, and reports the numbers of all ready descriptors; none after a timeout or a
+    /// signal.
     pub(crate) fn wait(&self, limit: Limit, mut report: impl FnMut(u64)) -> io::Result<()> {
         let limit_ms = milliseconds(limit);
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; MOST];
@@ -63,7 +64,7 @@ impl AsFd for Epoll {
     }
 }
 
-/// A descriptor that becomes readable once after a time, so that a wait for an [`Epoll`] ends wherever it is waited for.
+/// A descriptor that becomes readable once after a time, so that every wait for an [`Epoll`] ends.
 #[derive(Debug)]
 pub(crate) struct Timer(OwnedFd);
 
@@ -80,7 +81,7 @@ impl Timer {
         let (tv_sec, tv_nsec) = (time.as_secs() as libc::time_t, libc::c_long::from(time.subsec_nanos()));
         let value = libc::timespec { tv_sec, tv_nsec };
         let timer = libc::itimerspec { it_interval: nothing, it_value: value };
-        // SAFETY: the time lives for the whole call, and no old one is asked for.
+        // SAFETY: the time lives for the whole call, and the old one is not requested.
         check(unsafe { libc::timerfd_settime(self.0.as_raw_fd(), 0, &raw const timer, std::ptr::null_mut()) })
             .map(drop)
     }

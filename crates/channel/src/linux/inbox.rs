@@ -1,9 +1,10 @@
 //! Many senders, and one receiver that waits for all of them at once.
 //!
-//! Each sender has a separate one-way channel, so a sender that dies or does harm does not affect the others. The receiver either looks
-//! at a ring, or has announced in the ring that it waits, and epoll reports the ring's socket. Before the receiver sleeps it announces
-//! all rings. While it is busy it announces the ring of a sender that was silent during [`SILENT_FOR`] messages of others, so the cost
-//! of a message depends on the number of active senders, and not on the number of senders that are connected or were active.
+//! Each sender has a separate one-way channel, so a sender that dies or does harm does not affect the others. The
+//! receiver either checks a ring, or has announced in the ring that it waits, and epoll reports the ring's socket.
+//! Before the receiver sleeps, it announces its wait in all rings. While it is busy, it does so in the ring of a sender
+//! that was silent during [`SILENT_FOR`] messages of others. So the cost of a message depends on the number of active
+//! senders, and not on the number of connected senders.
 
 use crate::credentials::Credentials;
 use crate::error::{Error, Result};
@@ -23,23 +24,24 @@ const LOOKS_FOR: Duration = Duration::from_micros(50);
 /// Number of messages, or of polls of all rings, after which epoll is queried for announced rings and for clients.
 const BETWEEN_REPORTS: u32 = 64;
 
-/// Messages of others during which a sender is looked at although it is silent. A look reads words of memory, and an announcement with
-/// the wake-up that it causes costs several system calls.
+/// Number of messages of others during which a silent sender is still polled. A poll reads words of memory. An
+/// announcement with its wake-up costs several system calls.
 const SILENT_FOR: u64 = 128;
 
-/// Reports of a socket without a message, after which epoll reports it no longer: signals without end would prevent every sleep.
+/// Number of reports of a socket without a message after which epoll no longer reports it. Signals without end would
+/// otherwise prevent every sleep.
 const VAIN_REPORTS: u32 = 64;
 
-/// The interval at which senders are looked at that epoll no longer reports.
+/// The interval at which senders are polled that epoll no longer reports.
 const LOOKS_EVERY: Duration = Duration::from_millis(1);
 
-/// The time from a failed accept to the next one, unless a sender leaves before.
+/// The time from a failed accept to the next one, unless a sender leaves earlier.
 const ACCEPTS_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-/// Senders up to which clients are accepted. Each has two descriptors, of which a process usually may have 1024.
+/// Number of senders up to which clients are accepted. Each has two descriptors, and a process usually may have 1024.
 const MOST_SENDERS: usize = 256;
 
-/// The numbers under which epoll reports the listener and the timer. Senders have those from 0 on.
+/// The numbers under which epoll reports the listener and the timer. Senders have the numbers from 0.
 const LISTENER: u64 = u64::MAX;
 const TIMER: u64 = u64::MAX - 1;
 
@@ -99,9 +101,9 @@ pub enum Event {
         /// Bytes of the message.
         len: usize,
     },
-    /// The next message of a sender has more bytes than the buffer. It stays the next one of its sender, and the other senders get
-    /// their turns. The event is repeated in each turn of this sender until the buffer is large enough or the sender is
-    /// [removed](Inbox::remove).
+    /// The next message of a sender has more bytes than the buffer. It stays the next one of its sender, and the other
+    /// senders get their turns. The event is repeated in each turn of this sender until the buffer is large enough or
+    /// the sender is [removed](Inbox::remove).
     BufferTooSmall {
         /// The message's sender.
         from: SenderId,
@@ -119,9 +121,10 @@ pub enum Event {
 
 /// The receiving end of many senders, with one wait for all of them.
 ///
-/// The messages of one sender arrive in order, and senders take turns. Each sender has a ring, so a slow sender or a full ring does not
-/// delay the others. A sender that closes, dies or breaks the protocol is reported as [`Event::Left`] after its messages; the others continue.
-/// Each sender is a one-way channel or half of a channel. The rules of that channel for trust, deaths and forks apply.
+/// The messages of one sender arrive in order, and senders take turns. Each sender has a ring, so a slow sender or a
+/// full ring does not delay the others. A sender that closes, dies or breaks the protocol is reported as
+/// [`Event::Left`] after its messages; the others continue. Each sender is a one-way channel or half of a channel. The
+/// rules of that channel for trust, deaths and forks apply.
 ///
 /// ```
 /// use furlong_channel::{Event, Inbox, Options, Sender};
@@ -204,8 +207,8 @@ impl fmt::Debug for Entrance {
 }
 
 impl Inbox {
-    /// Creates an inbox for senders that [`add`](Self::add) adds. With [`Waiting::Park`] it sleeps at once. Otherwise it polls for 50
-    /// microseconds before it sleeps.
+    /// Creates an inbox for senders that [`add`](Self::add) adds. With [`Waiting::Park`] it sleeps at once. Otherwise
+    /// it polls for 50 microseconds before it sleeps.
     ///
     /// # Errors
     /// Returns `System` with the error of the operating system: `Unsupported` for [`Waiting::Spin`].
@@ -237,8 +240,8 @@ impl Inbox {
     /// Creates an inbox that also accepts each process of the same user, or of root, that calls
     /// [`Sender::connect`](crate::Sender::connect) with this name. Processes of other users are rejected without an event.
     ///
-    /// Each sender has a ring of [`Options::capacity`] and two descriptors. While the inbox has 256 senders, further clients wait; see
-    /// [`limit_senders`](Self::limit_senders).
+    /// Each sender has a ring of [`Options::capacity`] and two descriptors. While the inbox has 256 senders, further
+    /// clients wait; see [`limit_senders`](Self::limit_senders).
     ///
     /// # Errors
     /// Returns an error as [`new`](Self::new) or [`Listener::bind`] does.
@@ -246,8 +249,8 @@ impl Inbox {
         Inbox::bind_if(name, options, is_admitted)
     }
 
-    /// Like [`bind`](Self::bind), but `is_allowed` decides about processes of all users. It can, for example, reject a process that has
-    /// joined already.
+    /// Like [`bind`](Self::bind), but `is_allowed` decides about processes of all users. It can, for example, reject a
+    /// process that has joined already.
     ///
     /// # Errors
     /// Returns an error as `bind` does.
@@ -270,9 +273,9 @@ impl Inbox {
         Ok(inbox)
     }
 
-    /// Sets the number of senders from which no client is accepted: 256 unless it is set. Further clients wait until a sender has left or
-    /// is [removed](Self::remove), or until their [`Sender::connect`](crate::Sender::connect) returns `TimedOut`.
-    /// [`add`](Self::add) is not limited.
+    /// Sets the number of senders from which no further client is accepted. [default: 256] Further clients wait until a
+    /// sender has left or is [removed](Self::remove), or until their [`Sender::connect`](crate::Sender::connect)
+    /// returns `TimedOut`. [`add`](Self::add) is not limited.
     pub fn limit_senders(&mut self, most: usize) {
         self.most = most;
     }
@@ -348,8 +351,8 @@ impl Inbox {
         self.recv_until(buffer, Limit::after(timeout))
     }
 
-    /// Prepares a wait with poll or epoll. Returns true if [`descriptor`](Self::descriptor) becomes readable with the next event, and
-    /// false if an event is available. Call it before each wait.
+    /// Prepares a wait with poll or epoll. Returns true if [`descriptor`](Self::descriptor) becomes readable with the
+    /// next event, and false if an event is available. Call it before each wait.
     ///
     /// # Errors
     /// Returns `System` with the error of the operating system.
@@ -387,7 +390,8 @@ impl Inbox {
                 }
                 std::hint::spin_loop();
             } else {
-                // A sender of parts without end prevents every sleep. The messages of announced senders are reported nevertheless.
+                // A sender of endless parts prevents every sleep. The messages of announced senders are reported
+                // nevertheless.
                 let limit = if self.announce() { Limit::Now } else { limit };
                 self.wait(limit)?;
                 begin = None;
@@ -464,7 +468,7 @@ impl Inbox {
         self.senders.len() >= self.most
     }
 
-    /// Announces to all senders that are looked at that this process waits, and returns whether there is something to report.
+    /// Announces to all polled senders that this process waits, and returns whether there is something to report.
     fn announce(&mut self) -> bool {
         for _ in 0..self.awake.len() {
             let Some(number) = self.awake.pop_front() else { break };
@@ -474,7 +478,8 @@ impl Inbox {
         !self.awake.is_empty() || !self.left.is_empty() || is_to_accept
     }
 
-    /// Announces to a sender, which is not among those that are awake, that this process waits. It is awake again if it has a message.
+    /// Announces to a sender that is not among the awake ones that this process waits. It is awake again if it has a
+    /// message.
     fn announce_one(&mut self, number: u64) {
         let Some(member) = self.senders.get_mut(&number) else { return };
         let announced = member.receiver.watch();
@@ -492,7 +497,7 @@ impl Inbox {
         }
     }
 
-    /// Lets epoll report the socket of a sender again. If the system refuses, the sender is still looked at from time to time.
+    /// Lets epoll report the socket of a sender again. If the system refuses, the sender is still polled at intervals.
     fn report_again(&mut self, number: u64) {
         let Some(member) = self.senders.get_mut(&number) else { return };
         member.is_reported = self.epoll.add(member.receiver.as_fd(), number).is_ok();
@@ -518,7 +523,7 @@ impl Inbox {
         }
     }
 
-    /// Sets the timer that ends a wait for the sake of senders and of a listener that epoll does not report.
+    /// Sets the timer that ends a wait, because epoll does not report some senders or the listener.
     fn set_timer(&mut self) -> Result<()> {
         let again =
             self.entrance.as_ref().and_then(|entrance| entrance.accepts_again).map(|_| ACCEPTS_AGAIN_AFTER);

@@ -1,4 +1,4 @@
-//! What is of Linux alone: a sealed memfd, sockets through which it is handed over, and a futex.
+//! The Linux implementation: a sealed memfd, sockets that pass its descriptor, and a futex.
 
 #[cfg(feature = "broadcast")]
 mod broadcast;

@@ -63,7 +63,7 @@ impl sealed::End for Receiver {
     }
 }
 
-/// The offer of a listener that sends or receives.
+/// Returns the offer of a listener that sends or receives.
 const fn offer(listener_sends: bool) -> Offer {
     if listener_sends { Offer::FromListener } else { Offer::ToListener }
 }
@@ -86,8 +86,9 @@ pub struct OneWayDescriptors {
 }
 
 impl OneWayDescriptors {
-    /// Returns the descriptors of both ends of a new one-way channel. Pass them to two processes through a fork, `exec` or a socket. One
-    /// process creates a [`Sender`] and the other one a [`Receiver`]. Each process drops the descriptors of the other end.
+    /// Returns the descriptors of both ends of a new one-way channel. Pass them to two processes through a fork, `exec`
+    /// or a socket. One process creates a [`Sender`] and the other one a [`Receiver`]. Each process drops the
+    /// descriptors of the other end.
     ///
     /// # Errors
     /// Returns `System` with the error of the operating system.
@@ -130,8 +131,8 @@ fn connect<E: OneWayEnd>(
 
 impl Listener {
     /// Waits for a process of the same user, or of root, to connect, and returns this end of a new one-way channel. The
-    /// channel has one ring and needs half of the memory of a [`Channel`](crate::Channel). The client calls [`Receiver::connect`] if
-    /// this end is a [`Sender`], and [`Sender::connect`] if it is a [`Receiver`].
+    /// channel has one ring and needs half of the memory of a [`Channel`](crate::Channel). The client calls
+    /// [`Receiver::connect`] if this end is a [`Sender`], and [`Sender::connect`] if it is a [`Receiver`].
     ///
     /// # Errors
     /// Returns an error as [`accept`](Self::accept) does.

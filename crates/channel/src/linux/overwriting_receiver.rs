@@ -12,12 +12,13 @@ use crate::waiting::{CONNECT_LIMIT, Limit};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::time::Duration;
 
-/// A receiver of a [`Broadcast`](crate::Broadcast) that overwrites the oldest messages when the ring is full. It gets whole messages in
-/// order, each with the number of messages that it has missed before.
+/// A receiver of a [`Broadcast`](crate::Broadcast) that overwrites the oldest messages when the ring is full. It gets
+/// whole messages in order, each with the number of messages that it has missed before.
 ///
-/// If the sender overtakes a receiver, the receiver continues with the oldest available message. The sender frees an eighth of the ring at
-/// once, so the receiver has time to catch up. Trust, deaths and forks follow the rules of a broadcast. If the sender breaks the
-/// protocol, the receiver returns `Corrupt`, and accesses no memory outside the ring.
+/// If the sender overtakes a receiver, the receiver continues with the oldest available message. The sender frees an
+/// eighth of the ring at once, so the receiver has time to catch up. Trust, deaths and forks follow the rules of a
+/// broadcast. If the sender breaks the protocol, the receiver returns `Corrupt`, and accesses no memory outside the
+/// ring.
 ///
 /// ```
 /// use furlong_channel::{Broadcast, Options, OverwritingReceiver};
@@ -42,8 +43,8 @@ use std::time::Duration;
 pub struct OverwritingReceiver(Reader);
 
 impl OverwritingReceiver {
-    /// Connects with a listener whose process accepts receivers of such a broadcast, of the same user or of root, as
-    /// [`Channel::connect`](crate::Channel::connect) does, and returns a receiver of the messages from now on.
+    /// Connects to a listener whose process accepts receivers of such a broadcast, of the same user or of root, as
+    /// [`Channel::connect`](crate::Channel::connect) does. Returns a receiver of the messages from now on.
     ///
     /// # Errors
     /// Returns `OtherKind` if the listener accepts another kind of channel, or an error as `Channel::connect` does.
@@ -79,8 +80,8 @@ impl OverwritingReceiver {
     /// Waits for the next message that is not overwritten, and copies it into `buffer`.
     ///
     /// # Errors
-    /// Returns `BufferTooSmall` if the message does not fit; it stays the next message until it is overwritten. Returns `Closed` or
-    /// `PeerDied` after the last message, and `Corrupt` if the sender breaks the protocol.
+    /// Returns `BufferTooSmall` if the message does not fit; it stays the next message until it is overwritten. Returns
+    /// `Closed` or `PeerDied` after the last message, and `Corrupt` if the sender breaks the protocol.
     pub fn recv(&mut self, buffer: &mut [u8]) -> Result<Taken> {
         self.0.recv(buffer, Limit::None)
     }
@@ -114,7 +115,8 @@ impl OverwritingReceiver {
         self.0.waiter().link().as_fd()
     }
 
-    /// Returns whether the sender was closed or its process has died. Messages may still be available. Makes one system call.
+    /// Returns whether the sender was closed or its process has died. Messages may still be available. Makes at most
+    /// one system call.
     pub fn is_closed(&self) -> bool {
         self.0.waiter().is_alone()
     }

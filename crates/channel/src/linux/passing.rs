@@ -1,4 +1,4 @@
-//! Descriptors that go through a socket.
+//! Passing of descriptors through a socket.
 
 use crate::error::{Error, Result};
 use crate::linux::poll;
@@ -7,21 +7,21 @@ use crate::waiting::Limit;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-/// Room for a control message with more descriptors than are allowed, so that they can be counted and closed.
+/// Room for a control message with more descriptors than allowed, so that they can be counted and closed.
 #[repr(C, align(8))]
 struct Control([u8; 256]);
 
-/// Descriptors that [`Control`] has room for.
+/// Number of descriptors for which [`Control`] has room.
 const MOST_DESCRIPTORS: usize = (256 - size_of::<libc::cmsghdr>()) / size_of::<RawFd>();
 
-/// Sends bytes with descriptors. Never waits: it is the first thing that the socket carries.
+/// Sends bytes with descriptors. Never waits, because the socket is empty before.
 pub(crate) fn send(socket: BorrowedFd<'_>, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     let numbers: Vec<RawFd> = descriptors.iter().map(AsRawFd::as_raw_fd).collect();
     let numbers_bytes = size_of_val(&*numbers);
     let mut control = Control([0; 256]);
     let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-    // SAFETY: all zeroes are a message without anything; the rest points to what lives for the whole call, and the
-    // control message has room for the numbers.
+    // SAFETY: all zeroes are an empty message; the pointers are valid for the whole call, and the control message has
+    // room for the descriptor numbers.
     let sent = unsafe {
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_iov = &raw mut part;
@@ -50,8 +50,8 @@ pub(crate) fn receive(socket: BorrowedFd<'_>, bytes: &mut [u8], limit: Limit) ->
     let mut control = Control([0; 256]);
     let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
     let mut descriptors = Vec::new();
-    // SAFETY: as in `send`; the kernel says in the message how much it has written, and every number in it
-    // is a new descriptor of ours.
+    // SAFETY: as in `send`; the kernel stores in the message how much it has written, and every number in it is a new
+    // descriptor of this process.
     let (count, flags) = unsafe {
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_iov = &raw mut part;

@@ -1,4 +1,4 @@
-//! Waiting for a descriptor, whatever signals come.
+//! A wait for a descriptor that ignores signals.
 
 use crate::linux::return_value::check;
 use crate::waiting::Limit;
@@ -13,7 +13,7 @@ pub(crate) fn is_readable(descriptor: BorrowedFd<'_>, limit: Limit) -> io::Resul
         let limit_ms = milliseconds(limit);
         // SAFETY: one entry, which lives for the whole call.
         match check(unsafe { libc::poll(&raw mut watch, 1, limit_ms) }) {
-            // A timeout that is longer than poll can count goes on.
+            // A timeout that exceeds the range of poll continues.
             Ok(0) if limit_ms == 0 || milliseconds(limit) == 0 => return Ok(false),
             Ok(0) => {}
             Ok(_) => return Ok(true),

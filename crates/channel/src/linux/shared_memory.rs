@@ -1,4 +1,4 @@
-//! Memory that both ends share: a memfd that is sealed against shrinking.
+//! The memory that both ends share: a memfd that is sealed against shrinking.
 
 use crate::error::{Error, Result};
 use crate::linux::return_value::{self, own};
@@ -6,7 +6,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// What memory is mapped from.
+/// A memory object that can be mapped.
 pub(crate) type Object<'a> = BorrowedFd<'a>;
 
 /// Creates anonymous memory of `len` bytes, zeroed and sealed so that its size cannot change.
@@ -42,7 +42,7 @@ pub(crate) fn new_unsealed(len: usize) -> io::Result<OwnedFd> {
     Ok(memory)
 }
 
-/// Who holds these can touch every byte for ever: what lies beyond the end of a file kills who touches it.
+/// With these seals every mapped byte stays accessible. An access beyond the end of a shrunken file would raise SIGBUS.
 const SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;
 
 /// Checks that a descriptor from another process is memory of exactly `len` bytes, sealed against size changes.
@@ -63,7 +63,7 @@ fn check_without(memory: Object<'_>, len: usize, unwanted: libc::c_int) -> Resul
     if seals < 0 || seals & SEALS != SEALS || seals & unwanted != 0 {
         return Err(Error::Corrupt("the memory is not sealed as it must be"));
     }
-    // Pages of other kinds may run out at any touch.
+    // Pages of other file systems may run out at any access.
     let mut system = MaybeUninit::<libc::statfs>::uninit();
     // SAFETY: there is room for the answer, and it is read only where the call has written it.
     let kind = unsafe {
@@ -82,7 +82,7 @@ fn check_without(memory: Object<'_>, len: usize, unwanted: libc::c_int) -> Resul
     Ok(())
 }
 
-/// Maps `len` bytes of memory that is at least so long, and takes all pages at once.
+/// Maps `len` bytes of memory that is at least as long, and allocates all pages at once.
 pub(crate) fn map(memory: Object<'_>, len: usize) -> io::Result<*mut u8> {
     map_with(memory, len, libc::PROT_READ | libc::PROT_WRITE)
 }
@@ -100,7 +100,7 @@ fn map_with(memory: Object<'_>, len: usize, access: libc::c_int) -> io::Result<*
     if start == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(start.cast()) }
 }
 
-/// Gives a mapping back.
+/// Removes a mapping.
 ///
 /// # Safety
 /// The mapping was made by [`map`] or `map_for_reading` with this length, and nothing uses it any more.

@@ -1,4 +1,4 @@
-//! UNIX sockets with message boundaries: in pairs, or by a name.
+//! UNIX sockets that preserve message boundaries: in pairs, or with a name.
 
 use crate::credentials::Credentials;
 use crate::error::{Error, Result};
@@ -10,10 +10,10 @@ use std::time::Duration;
 
 const SOCKET_KIND: libc::c_int = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
 
-/// Connections that may wait to be accepted.
+/// Maximum number of connections that wait to be accepted.
 pub(crate) const BACKLOG: libc::c_int = 128;
 
-/// Two sockets that are connected with each other.
+/// Creates two connected sockets.
 pub(crate) fn pair() -> io::Result<[OwnedFd; 2]> {
     let mut numbers = [-1; 2];
     // SAFETY: there is room for two numbers.
@@ -21,7 +21,7 @@ pub(crate) fn pair() -> io::Result<[OwnedFd; 2]> {
     Ok(numbers.map(own))
 }
 
-/// A name of a UNIX socket as the kernel takes it: a path, or after `@` a name that is in no file system.
+/// The address of a UNIX socket: a path or, after `@`, a name outside the file system.
 pub(crate) struct Address {
     address: libc::sockaddr_un,
     len: libc::socklen_t,
@@ -58,10 +58,10 @@ fn socket(flags: libc::c_int) -> io::Result<OwnedFd> {
     Ok(own(succeed(unsafe { libc::socket(libc::AF_UNIX, SOCKET_KIND | flags, 0) })?))
 }
 
-/// A socket that others can connect to. [`accept`] does not wait at it.
+/// Creates a listening socket. [`accept`] does not wait for clients.
 pub(crate) fn listen(address: &Address) -> io::Result<OwnedFd> {
     let listener = socket(libc::SOCK_NONBLOCK)?;
-    // SAFETY: the address is as long as it says.
+    // SAFETY: the address has the given length.
     succeed(unsafe { libc::bind(listener.as_raw_fd(), address.as_ptr(), address.len) })?;
     // SAFETY: no memory is involved.
     succeed(unsafe { libc::listen(listener.as_raw_fd(), BACKLOG) })?;
@@ -69,7 +69,7 @@ pub(crate) fn listen(address: &Address) -> io::Result<OwnedFd> {
 }
 
 fn connect_once(socket: &OwnedFd, address: &Address) -> io::Result<()> {
-    // SAFETY: the address is as long as it says.
+    // SAFETY: the address has the given length.
     succeed(unsafe { libc::connect(socket.as_raw_fd(), address.as_ptr(), address.len) }).map(drop)
 }
 
@@ -79,10 +79,10 @@ pub(crate) fn is_refused(address: &Address) -> io::Result<bool> {
     Ok(connect_once(&socket(libc::SOCK_NONBLOCK)?, address).is_err_and(|error| error.kind() == refused))
 }
 
-/// A socket that is connected to a listener, after waiting for room in its backlog within `limit`.
+/// Returns a socket that is connected to a listener. Waits within `limit` for room in the listener's backlog.
 ///
 /// # Errors
-/// Returns `TimedOut` if there is none in time.
+/// Returns `TimedOut` if there is no room in time.
 pub(crate) fn connect(address: &Address, limit: Limit) -> io::Result<OwnedFd> {
     let connected = socket(0)?;
     loop {
@@ -99,7 +99,7 @@ pub(crate) fn connect(address: &Address, limit: Limit) -> io::Result<OwnedFd> {
     }
 }
 
-/// Limits how long connect(2) waits. 0 would be for ever.
+/// Limits how long connect(2) waits. Zero would mean no limit.
 fn limit_sending(socket: &OwnedFd, limit: Duration) -> io::Result<()> {
     let limit = limit.max(Duration::from_micros(1));
     let time = libc::timeval {
@@ -112,11 +112,11 @@ fn limit_sending(socket: &OwnedFd, limit: Duration) -> io::Result<()> {
     Ok(())
 }
 
-/// The next connection of a listener, if there is one.
+/// Returns the next connection of a listener, if there is one.
 pub(crate) fn accept(listener: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
     loop {
         let none = std::ptr::null_mut();
-        // SAFETY: no address is asked for.
+        // SAFETY: no address is requested.
         let number = unsafe { libc::accept4(listener.as_raw_fd(), none, none.cast(), libc::SOCK_CLOEXEC) };
         match succeed(number) {
             Ok(number) => return Ok(Some(own(number))),
@@ -129,7 +129,7 @@ pub(crate) fn accept(listener: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
     }
 }
 
-/// Whether a descriptor that came from another process is a socket of the kind that this library makes.
+/// Checks that a descriptor from another process is a socket of the kind that this library creates.
 ///
 /// # Errors
 /// Returns `Corrupt` if it is not. Waiting for another kind of file could run code of its owner.
@@ -148,7 +148,7 @@ pub(crate) fn check(socket: BorrowedFd<'_>) -> Result<()> {
 fn option<T: Copy>(socket: BorrowedFd<'_>, name: libc::c_int, value: &mut T) -> io::Result<()> {
     let mut len = size_of::<T>() as libc::socklen_t;
     let value: *mut T = value;
-    // SAFETY: there is room for the answer, and callers name options whose value is any bytes of a `T`.
+    // SAFETY: there is room for the answer, and callers pass options whose value is valid for any bytes of a `T`.
     succeed(unsafe {
         libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, name, value.cast(), &raw mut len)
     })?;
@@ -170,13 +170,13 @@ pub(crate) fn peer_process(socket: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>
     }
 }
 
-/// The number of this process's user.
+/// Returns the effective user ID of this process.
 pub(crate) fn user() -> u32 {
     // SAFETY: no memory is involved.
     unsafe { libc::geteuid() }
 }
 
-/// Who is at the other end of a connected socket.
+/// Returns the credentials of the process at the other end of a connected socket.
 pub(crate) fn credentials(socket: BorrowedFd<'_>) -> io::Result<Credentials> {
     let mut found = libc::ucred { pid: 0, uid: 0, gid: 0 };
     option(socket, libc::SO_PEERCRED, &mut found)?;

@@ -1,4 +1,4 @@
-//! The file of a listener's socket: who may remove it.
+//! The file of a listener's socket, and the rules for its removal.
 
 use crate::linux::socket::{self, Address};
 use std::fs::{self, Metadata};
@@ -16,17 +16,17 @@ pub(crate) struct SocketFile {
     process: u32,
 }
 
-/// Device and inode. As long as the socket is open, no other file has the same.
+/// Device and inode. As long as the socket is open, no other file has the same values.
 type Identity = (u64, u64);
 
-/// The socket at a path itself, not one behind a symbolic link.
+/// Returns the identity of the socket at a path, but not of one behind a symbolic link.
 fn identity(path: &Path) -> Option<Identity> {
     let is_socket = |found: &Metadata| found.file_type().is_socket();
     path.symlink_metadata().ok().filter(is_socket).map(|found| (found.dev(), found.ino()))
 }
 
 impl SocketFile {
-    /// Listens at a path, and takes over the socket of a process that has exited.
+    /// Listens at a path, and replaces the socket of a process that has exited.
     ///
     /// # Errors
     /// Returns `AddrInUse` if there is a file that is not such a socket.
@@ -52,7 +52,7 @@ impl SocketFile {
 fn remove_left(path: &Path, address: &Address, in_use: io::Error) -> io::Result<()> {
     let Some(found) = identity(path) else { return Err(in_use) };
     let is_left = socket::is_refused(address)?;
-    // Another process that found the same may have bound its own socket since.
+    // Another process that found the same file may have bound its own socket since.
     if !is_left || identity(path) != Some(found) {
         return Err(in_use);
     }

@@ -1,5 +1,5 @@
-//! The calls of the operating system by which an end waits for the other one and wakes it. Under loom and miri
-//! `model/wake.rs` stands in its place.
+//! The system calls with which an end waits for the other one and wakes it. Under loom and miri, `model/wake.rs`
+//! replaces this file.
 
 pub(crate) use crate::any_platform::{keep_order, let_others_run, now, sleep};
 use crate::atomics::AtomicU32;
@@ -10,10 +10,11 @@ use std::time::Duration;
 
 pub(crate) use crate::linux::link::Link;
 
-/// Sleeps while `word` holds `seen`, at most for `limit`, and returns why it ended; may be woken for no reason.
+/// Sleeps while `word` holds `seen`, at most for `limit`, and returns why the sleep ended. The wake-up may be spurious.
 pub(crate) fn sleep_on(_link: &Link, word: &AtomicU32, seen: u32, limit: Duration) -> Slept {
     let limit = timespec(limit);
-    // SAFETY: the word and the time live for the whole call. Not the private operation: others map the word elsewhere.
+    // SAFETY: the word and the time live for the whole call. Not the private operation, because other processes map the
+    // word at other addresses.
     let result =
         unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, seen, &raw const limit) };
     let error = if result < 0 { io::Error::last_os_error().raw_os_error() } else { None };
@@ -24,9 +25,9 @@ pub(crate) fn sleep_on(_link: &Link, word: &AtomicU32, seen: u32, limit: Duratio
     }
 }
 
-/// Wakes whoever sleeps on `word`.
+/// Wakes the process that sleeps on `word`.
 pub(crate) fn wake(_link: &Link, word: &AtomicU32) {
-    // SAFETY: the kernel takes the address as a key.
+    // SAFETY: the kernel uses the address only as a key.
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) };
 }
 
@@ -37,12 +38,12 @@ fn timespec(time: Duration) -> libc::timespec {
     }
 }
 
-/// Nanoseconds of a clock that all processes share.
+/// Returns the nanoseconds of a clock that all processes share.
 pub(crate) fn now_ns() -> u64 {
     read(libc::CLOCK_MONOTONIC)
 }
 
-/// Milliseconds of a clock that is read in a few nanoseconds and changes once for each tick of the kernel.
+/// Returns the milliseconds of a clock that is read in a few nanoseconds and changes once per kernel tick.
 #[inline]
 pub(crate) fn coarse_now_ms() -> u64 {
     read(libc::CLOCK_MONOTONIC_COARSE) / 1_000_000
@@ -51,12 +52,12 @@ pub(crate) fn coarse_now_ms() -> u64 {
 #[inline]
 fn read(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: there is room for the answer; callers name clocks that always exist.
+    // SAFETY: there is room for the answer; callers pass clocks that always exist.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// The processor that this thread runs on, counted from 1; 0 if that is not known.
+/// Returns the CPU that this thread runs on, counted from 1; 0 if it is not known.
 #[inline]
 pub(crate) fn processor() -> u32 {
     // SAFETY: no memory is involved.
@@ -73,33 +74,34 @@ fn membarrier(command: libc::c_long) -> libc::c_long {
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
 }
 
-/// Whether others can order what this process does by [`order_all_processes`], from now on and in its forks. Asked for each
-/// end: what is remembered for a process is half done where another thread forks in the meantime, and so for ever in the fork.
+/// Registers this process for [`order_all_processes`] of other processes, from now on and in its forks. Returns whether
+/// it succeeded. The result is not cached per process: if another thread forks during the initialization of a cache,
+/// the cache of the fork is never completed.
 pub(crate) fn can_be_ordered_by_others() -> bool {
     membarrier(REGISTER_GLOBAL_EXPEDITED) == 0
 }
 
-/// Whether the other end, whose word said so, makes the barrier for both by [`order_all_processes`].
+/// Returns whether the other end, which has announced it, executes the barrier for both with [`order_all_processes`].
 #[inline(always)]
 pub(crate) fn other_orders(_word: &AtomicU32, _seen: u32) -> bool {
     true
 }
 
-/// Whether [`order_all_processes`] works here.
+/// Returns whether this system supports [`order_all_processes`].
 pub(crate) fn can_order_others() -> bool {
     let known = membarrier(QUERY);
     known > 0 && known & GLOBAL_EXPEDITED != 0
 }
 
-/// A full barrier, here and in every running thread of every process that has registered.
+/// Executes a full barrier in this thread and in every running thread of all registered processes.
 pub(crate) fn order_all_processes() -> bool {
     membarrier(GLOBAL_EXPEDITED) == 0
 }
 
-/// Whether no process has the other end any more, or its process has exited although a fork still has it.
+/// Returns whether no process has the other end any more, or its process has exited although a fork still has it.
 pub(crate) fn has_hung_up(link: &Link) -> bool {
     let gone = libc::POLLHUP | libc::POLLRDHUP | libc::POLLERR | libc::POLLNVAL;
-    // poll passes over a negative number.
+    // poll ignores a negative number.
     let process = link.process().map_or(-1, |process| process.as_raw_fd());
     let socket = link.as_fd().as_raw_fd();
     let mut watch = [
@@ -111,19 +113,20 @@ pub(crate) fn has_hung_up(link: &Link) -> bool {
     found > 0 && (watch[0].revents & gone != 0 || watch[1].revents & libc::POLLIN != 0)
 }
 
-/// Makes a socket's other end readable. Where it has more than it can hold, it is readable already.
+/// Makes the other end of a socket readable. If the socket's buffer is full, it is readable already.
 pub(crate) fn signal(link: &Link) {
     let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
     // SAFETY: one byte, which lives for the whole call.
     unsafe { libc::send(link.as_fd().as_raw_fd(), [1u8].as_ptr().cast(), 1, flags) };
 }
 
-/// Takes what [`signal`] has sent, at most so often that a sender without end does not keep us.
+/// Receives the bytes that [`signal`] has sent. The number of calls is limited, so that a peer that sends without end
+/// cannot block this process.
 pub(crate) fn drain(link: &Link) {
     let socket = link.as_fd().as_raw_fd();
     let mut bytes = [0u8; 64];
     for _ in 0..16 {
-        // SAFETY: there is room for so many bytes.
+        // SAFETY: the buffer has room for this number of bytes.
         let count = unsafe { libc::recv(socket, bytes.as_mut_ptr().cast(), bytes.len(), libc::MSG_DONTWAIT) };
         if count <= 0 {
             return;

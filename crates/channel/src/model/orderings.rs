@@ -1,5 +1,5 @@
-//! The whole protocol of one direction under loom, which tries every order in which two threads may run and see what the other
-//! one wrote. Then the same with one ordering left out, for each of them: that has to be noticed.
+//! The whole protocol of one direction under loom, which tries every order in which two threads may run and see each
+//! other's writes. Then each memory ordering is removed, which a test must detect.
 
 use crate::atomics::{Fault, put_in};
 use crate::error::{Error, Result};
@@ -15,10 +15,10 @@ use std::mem::ManuallyDrop;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
-/// An end that is not dropped by a test that fails: loom can do nothing any more then.
+/// An end that a failing test does not drop, because loom cannot run its destructor then.
 type Kept<T> = ManuallyDrop<T>;
 
-/// Both ends of a direction.
+/// Returns both ends of a direction.
 fn direction_of(capacity: usize, start: u64, waiting: Waiting) -> (Kept<Sender>, Kept<Receiver>) {
     let [lane, _] = Lane::private(capacity);
     let options = Options { capacity, longest: 100, waiting, start, ..Options::default() };
@@ -26,8 +26,8 @@ fn direction_of(capacity: usize, start: u64, waiting: Waiting) -> (Kept<Sender>,
     (Kept::new(Sender::new(lane.again(), one, &options)), Kept::new(Receiver::new(lane, other, &options)))
 }
 
-/// The same with room for three messages of 8 bytes and ends that sleep at once. Each message that is received gives its room
-/// back.
+/// Returns both ends of a ring with room for three messages of 8 bytes. The ends block without busy-waiting. Each
+/// received message frees its room.
 fn direction(start: u64) -> (Kept<Sender>, Kept<Receiver>) {
     direction_of(64, start, Waiting::Park)
 }
@@ -37,7 +37,7 @@ fn close<T>(end: Kept<T>) {
     drop(Kept::into_inner(end));
 }
 
-/// The process of an end dies.
+/// Simulates the death of an end's process.
 fn die<T>(_end: Kept<T>) {
     wake::peer_dies();
 }
@@ -46,7 +46,7 @@ fn content(number: u8) -> [u8; 8] {
     [number; 8]
 }
 
-/// Sends messages of these lengths from a thread, after some that are there before it runs, and receives them all.
+/// Sends messages of the lengths `before`, then others from a thread, and receives all of them.
 fn exchange(
     (mut sender, mut receiver): (Kept<Sender>, Kept<Receiver>),
     before: &[usize],
@@ -68,17 +68,17 @@ fn exchange(
     close(receiver);
 }
 
-/// The receiver sleeps until a message comes.
+/// The receiver sleeps until a message arrives.
 fn messages_wake_a_receiver() {
     exchange(direction(0), &[], &[8, 8]);
 }
 
-/// Both ends look again and again.
+/// Both ends busy-wait.
 fn messages_reach_who_spins() {
     exchange(direction_of(64, 0, Waiting::Spin), &[], &[8, 8]);
 }
 
-/// The second message begins at the ring's beginning, behind what is skipped, and positions pass the end of their numbers.
+/// The second message begins at the start of the ring, after a skipped end, and positions overflow.
 fn messages_go_round_the_end() {
     exchange(direction(40u64.wrapping_sub(64)), &[], &[8, 8]);
 }
@@ -88,17 +88,17 @@ fn room_wakes_a_sender() {
     exchange(direction(0), &[8, 8, 8], &[8]);
 }
 
-/// The last message lies where the first one lay, of which the sender knows by one word alone that it was read.
+/// The last message has the place of the first one. The sender knows only from one word that it was read.
 fn a_message_lies_where_one_lay() {
     exchange(direction_of(128, 0, Waiting::Park), &[24, 24, 8, 8, 8], &[8, 8]);
 }
 
-/// The same where no sender makes a barrier to wake.
+/// Both ends busy-wait, so no sender executes a barrier to wake the receiver.
 fn a_message_lies_where_one_lay_before_who_spins() {
     exchange(direction_of(128, 0, Waiting::Spin), &[24, 24, 8, 8, 8], &[8, 8]);
 }
 
-/// A message in parts.
+/// A message is sent in parts.
 fn parts_pass() {
     let (mut sender, mut receiver) = direction(0);
     let sending = thread::spawn(move || {
@@ -138,7 +138,7 @@ fn an_unfinished_message_is_given_up() {
     close(receiver);
 }
 
-/// Two messages, with what is skipped between them, that become visible together.
+/// Two messages with a skipped end between them become visible together.
 fn a_batch_passes() {
     let (mut sender, mut receiver) = direction(40);
     let sending = thread::spawn(move || {
@@ -154,7 +154,7 @@ fn a_batch_passes() {
     close(receiver);
 }
 
-/// The sender sends and is then gone: what was sent arrives, and then the end.
+/// The sender sends a message and exits: the message arrives, and then the end.
 fn sends_and_goes(
     (mut sender, mut receiver): (Kept<Sender>, Kept<Receiver>),
     go: fn(Kept<Sender>),
@@ -183,7 +183,7 @@ fn a_sender_closes_before_who_spins() {
     sends_and_goes(spinning, close, |end| matches!(end, Err(Error::Closed)));
 }
 
-/// The receiver looks without waiting.
+/// The receiver checks without waiting.
 fn a_sender_closes_before_who_never_waits() {
     let (mut sender, mut receiver) = direction(0);
     let sending = thread::spawn(move || {
@@ -207,7 +207,7 @@ fn a_sender_dies() {
     sends_and_goes(direction(0), die, |end| matches!(end, Err(Error::PeerDied)));
 }
 
-/// The receiver reads one message of a full ring or none and is gone, while the sender waits for room.
+/// The receiver reads none or one message of a full ring and exits, while the sender waits for room.
 fn a_receiver_goes(reads: usize, go: fn(Kept<Receiver>), is_end: fn(&Result<()>) -> bool) {
     let (mut sender, mut receiver) = direction(0);
     (0..3).for_each(|number| sender.send(&content(number)).unwrap());
@@ -216,7 +216,7 @@ fn a_receiver_goes(reads: usize, go: fn(Kept<Receiver>), is_end: fn(&Result<()>)
         go(receiver);
     });
     for number in 0..reads {
-        // A receiver that closes has read before.
+        // A receiver reads before it closes.
         let sent = sender.send(&content(number as u8));
         assert!(matches!(sent, Ok(()) | Err(Error::Closed)), "room was lost");
     }
@@ -235,7 +235,7 @@ fn a_receiver_dies() {
     a_receiver_goes(1, die, |end| matches!(end, Err(Error::PeerDied)));
 }
 
-/// Ends that look for a time, which loom ends at once, and then sleep.
+/// Returns ends that busy-wait for a time, which loom ends at once, and then block.
 fn adaptive() -> (Kept<Sender>, Kept<Receiver>) {
     direction_of(64, 0, Waiting::Adaptive)
 }
@@ -256,7 +256,7 @@ fn a_sender_dies_before_an_adaptive_receiver() {
     sends_and_goes(adaptive(), die, |end| matches!(end, Err(Error::PeerDied)));
 }
 
-/// Tries every order in which a thread is stopped at most three times before it has to wait.
+/// Tries every order in which a thread is preempted at most three times before it must wait.
 fn explore(fault: Option<Fault>, model: fn()) {
     put_in(fault);
     let mut loom = loom::model::Builder::new();

@@ -1,5 +1,5 @@
-//! Rings with several receivers, and one receiver of several rings, under loom. Each memory ordering is then removed, which a test must
-//! detect.
+//! Rings with several receivers, and one receiver of several rings, under loom. Each memory ordering is then removed,
+//! which a test must detect.
 
 use crate::atomics::{Fault, put_in};
 use crate::broadcast;
@@ -36,7 +36,7 @@ fn content(number: u64) -> [u8; 8] {
     (number + 1).to_le_bytes()
 }
 
-/// A sender and some receivers of a ring.
+/// Returns a sender and some receivers of a ring.
 fn broadcast<const N: usize>(capacity: usize) -> (Kept<SharedRing>, [Kept<Receiver>; N]) {
     let options = options(capacity, Waiting::Park);
     let [lane, _] = Lane::private(capacity);
@@ -152,7 +152,7 @@ fn message_wakes_receiver_of_overwriting_sender() {
     close(reader);
 }
 
-/// A ring of one sender and one receiver.
+/// Returns a ring with one sender and one receiver.
 fn one_way() -> (Kept<Sender>, Kept<Receiver>) {
     let (options, [lane, _], [one, other]) = (options(64, Waiting::Park), Lane::private(64), sockets());
     (Kept::new(Sender::new(lane.again(), one, &options)), Kept::new(Receiver::new(lane, other, &options)))

@@ -1,5 +1,5 @@
-//! The memory of a direction as loom follows it: each 8 bytes have an atomic word, for when they are a header, and a cell that
-//! says whether two threads touch the payload there without an order.
+//! The memory of a direction for loom. Every 8 bytes have an atomic word, in case they are a header, and a cell that
+//! detects unordered accesses of two threads to the payload.
 
 use crate::atomics::AtomicU64;
 use crate::control::Control;
@@ -15,22 +15,22 @@ struct Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: leaked by `Storage::private`, and used by nobody any more.
+        // SAFETY: leaked by `Storage::private`, and no longer used.
         drop(unsafe { Box::from_raw(self.payload.as_ptr()) });
     }
 }
 
-// SAFETY: loom ends a test in which two threads touch the same payload without an order.
+// SAFETY: loom aborts a test in which two threads access the same payload without an order.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
 
-/// One direction's part of the memory.
+/// The memory of one direction.
 #[derive(Clone)]
 pub(crate) struct Storage(Arc<Memory>, Arc<Control>);
 
 impl Storage {
-    /// Both directions.
+    /// Returns both directions.
     #[cfg(test)]
     pub(crate) fn private(capacity: usize) -> [Storage; 2] {
         [(); 2].map(|()| {
@@ -47,17 +47,17 @@ impl Storage {
         Storage(Arc::clone(&self.0), Arc::default())
     }
 
-    /// Bytes of payload and headers.
+    /// Returns the bytes of payload and headers.
     pub(crate) fn capacity(&self) -> usize {
         self.0.payload.len()
     }
 
-    /// The words beside the messages.
+    /// Returns the control words.
     pub(crate) fn control(&self) -> &Control {
         &self.1
     }
 
-    /// The header at `offset`.
+    /// Returns the header at `offset`.
     pub(crate) fn header(&self, offset: usize) -> &AtomicU64 {
         &self.0.headers[offset / 8]
     }
@@ -69,36 +69,36 @@ impl Storage {
         unsafe { self.0.payload.as_ptr().cast::<u8>().add(offset) }
     }
 
-    /// Copies bytes in.
+    /// Copies bytes into the ring.
     pub(crate) fn copy_in(&self, offset: usize, bytes: &[u8]) {
         let to = self.at(offset, bytes.len(), |cell| cell.with_mut(|_| ()));
-        // SAFETY: inside, and touched by no other thread meanwhile: loom runs one at a time.
+        // SAFETY: inside, and accessed by no other thread, because loom runs one thread at a time.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) }
     }
 
-    /// Nothing that a model sees.
+    /// Does nothing that a model observes.
     pub(crate) fn prefetch_behind_first_line(&self, _offset: usize, _len: usize) {}
 
-    /// Copies bytes out.
+    /// Copies bytes out of the ring.
     pub(crate) fn copy_out(&self, offset: usize, buffer: &mut [u8]) {
         let from = self.at(offset, buffer.len(), |cell| cell.with(|_| ()));
         // SAFETY: as above.
         unsafe { std::ptr::copy_nonoverlapping(from, buffer.as_mut_ptr(), buffer.len()) }
     }
 
-    /// The bytes where they lie.
+    /// Returns bytes in place.
     ///
     /// # Safety
-    /// Nobody writes to them while they are borrowed.
+    /// No thread writes to them while they are borrowed.
     pub(crate) unsafe fn in_place(&self, offset: usize, len: usize) -> &[u8] {
         // SAFETY: inside, and as the caller promises.
         unsafe { std::slice::from_raw_parts(self.at(offset, len, |cell| cell.with(|_| ())), len) }
     }
 
-    /// The bytes where they lie, to be written.
+    /// Returns bytes in place for writing.
     ///
     /// # Safety
-    /// Nobody else touches them while they are borrowed.
+    /// No other thread accesses them while they are borrowed.
     pub(crate) unsafe fn in_place_mut(&mut self, offset: usize, len: usize) -> &mut [u8] {
         // SAFETY: as above.
         unsafe { std::slice::from_raw_parts_mut(self.at(offset, len, |cell| cell.with_mut(|_| ())), len) }

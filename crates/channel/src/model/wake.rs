@@ -1,5 +1,5 @@
-//! What stands in place of the operating system under loom and miri, which know no other process: sleepers lie on one condition
-//! variable, and a process dies when a test says so.
+//! Replaces the operating system under loom and miri, which have no other process. Sleepers wait for one condition
+//! variable, and a test simulates the death of a process.
 
 use crate::atomics::{AtomicU32, Fault, Ordering, fence, has};
 use crate::waiting::Slept;
@@ -15,18 +15,18 @@ struct Sleepers {
     condition: Condvar,
 }
 
-/// What an end has beside the memory; here it tells nothing.
+/// The connection of an end in addition to the memory. It has no effect here.
 #[cfg(loom)]
 pub(crate) type Link = std::os::fd::OwnedFd;
 #[cfg(not(loom))]
 pub(crate) use crate::platform::link::Link;
 
-/// What sleepers learn beside their words.
+/// The state that sleepers check in addition to their words.
 struct World {
     is_peer_dead: bool,
-    /// The next sleep ends at once, as after a long time.
+    /// Whether the next sleep ends at once, as after a long time.
     is_late: bool,
-    /// A link has become readable.
+    /// Whether a link is readable.
     is_signalled: bool,
 }
 
@@ -45,7 +45,8 @@ fn locked<T>(action: impl FnOnce(&mut World) -> T) -> T {
     action(&mut world)
 }
 
-/// Sleeps while `word` holds `seen`. Under loom, which has no clock, the time is over when the peer is dead or a test says so.
+/// Sleeps while `word` holds `seen`. Under loom, which has no clock, the time is over when the peer is dead or a test
+/// has set it.
 pub(crate) fn sleep_on(_link: &Link, word: &AtomicU32, seen: u32, limit: Duration) -> Slept {
     let fails = "a test failed before";
     let mut world = SLEEPERS.world.lock().unwrap_or_else(|_| unreachable!("{fails}"));
@@ -63,12 +64,12 @@ pub(crate) fn sleep_on(_link: &Link, word: &AtomicU32, seen: u32, limit: Duratio
     Slept::UntilWoken
 }
 
-/// Wakes whoever sleeps.
+/// Wakes all sleepers.
 pub(crate) fn wake(_link: &Link, _word: &AtomicU32) {
     locked(|_| SLEEPERS.condition.notify_all());
 }
 
-/// The process at the other end is gone from now on.
+/// Simulates the death of the process at the other end.
 #[cfg(all(test, loom))]
 pub(crate) fn peer_dies() {
     locked(|world| {
@@ -77,70 +78,70 @@ pub(crate) fn peer_dies() {
     });
 }
 
-/// The next sleep does not last.
+/// Makes the next sleep end at once.
 #[cfg(all(test, loom))]
 pub(crate) fn time_is_over_once() {
     locked(|world| world.is_late = true);
 }
 
-/// Whether it is gone.
+/// Returns whether the process at the other end is dead.
 pub(crate) fn has_hung_up(_socket: &Link) -> bool {
     locked(|world| world.is_peer_dead)
 }
 
-/// Under loom one thread runs at a time.
+/// Lets another thread run, because loom runs one thread at a time.
 pub(crate) fn let_others_run() {
     #[cfg(loom)]
     loom::thread::yield_now();
 }
 
-/// The time; under loom it stands still.
+/// Returns the time, which is constant under loom.
 pub(crate) fn now() -> Instant {
     static BEGINNING: LazyLock<Instant> = LazyLock::new(Instant::now);
     if cfg!(loom) { *BEGINNING } else { Instant::now() }
 }
 
-/// Milliseconds; under loom time stands still.
+/// Returns the time in milliseconds, which is constant under loom.
 pub(crate) fn coarse_now_ms() -> u64 {
     static BEGINNING: LazyLock<Instant> = LazyLock::new(Instant::now);
     now().saturating_duration_since(*BEGINNING).as_millis() as u64
 }
 
-/// Sleeps whatever happens.
+/// Sleeps for the whole time, regardless of wake-ups.
 pub(crate) fn sleep(time: Duration) {
     std::thread::sleep(time);
 }
 
-/// No clock: only how long a wake-up took is told by it.
+/// Returns 0, because the clock only measures the duration of wake-ups.
 pub(crate) fn now_ns() -> u64 {
     0
 }
 
-/// Not known.
+/// Returns 0, because the CPU is not known.
 pub(crate) fn processor() -> u32 {
     0
 }
 
-/// Whether others can make a barrier for this process.
+/// Returns whether other processes can execute a barrier for this one.
 pub(crate) fn can_be_ordered_by_others() -> bool {
     true
 }
 
-/// Whether this process can make one for others.
+/// Returns whether this process can execute a barrier for others.
 pub(crate) fn can_order_others() -> bool {
     true
 }
 
-/// Makes it here. For the other end `other_orders` does.
+/// Executes the barrier in this thread. `other_orders` executes that of the other end.
 pub(crate) fn order_all_processes() -> bool {
     fence(Ordering::SeqCst);
     true
 }
 
-/// Nothing.
+/// Does nothing.
 pub(crate) fn keep_order() {}
 
-/// Makes the barrier that the other end makes, and says whether `word` still holds `seen` after that.
+/// Executes the barrier of the other end, and returns whether `word` still holds `seen` after it.
 pub(crate) fn other_orders(word: &AtomicU32, seen: u32) -> bool {
     if !has(Fault::BarrierLeftToOther) {
         fence(Ordering::SeqCst);

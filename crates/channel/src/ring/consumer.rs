@@ -4,25 +4,24 @@ use super::{HEADER_BYTES, Kind, LEAST_PART_BYTES, RELEASES, longest_record, reco
 use crate::error::{Error, Result};
 use crate::memory::{Lane, Promise};
 
-/// The longest message whose lines are fetched while its header is waited for.
+/// Bytes of the longest message whose cache lines are prefetched during the wait for its header.
 const FETCHED_BYTES: usize = 256;
 
-/// A record that was found.
+/// A record of the ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Record {
-    /// What it is.
     pub kind: Kind,
-    /// Its bytes.
+    /// Bytes of the record.
     pub len: usize,
     /// Bytes of the message from this record on.
     pub message: usize,
     pub(super) offset: usize,
 }
 
-/// What the last header was, if it was that of a whole message, and its length.
+/// The last header and its length, if it was that of a whole message.
 ///
-/// Where a header is the same again, the length is taken from here. So the processor, which foresees that it will be the same,
-/// fetches the message together with its header, and does not wait for the one to know how much there is of the other.
+/// If the next header is equal, the length is taken from here. The CPU predicts that the headers are equal, so it loads
+/// the message together with its header, and does not wait for the length in the header.
 #[derive(Debug)]
 struct Usual {
     header: u64,
@@ -30,7 +29,7 @@ struct Usual {
 }
 
 impl Usual {
-    /// No header is as before.
+    /// A value that no header equals.
     const NONE: Usual = Usual { header: u64::MAX, len: usize::MAX };
 }
 
@@ -38,23 +37,23 @@ impl Usual {
 #[derive(Debug)]
 pub(crate) struct Consumer {
     lane: Lane,
-    /// What the first position is; in the memory it is 0.
+    /// Value of the first position; the memory stores it as 0.
     start: u64,
-    /// Where the next record begins.
+    /// Position of the next record.
     pub(super) position: u64,
-    /// What the sender was told.
+    /// Position that was reported to the sender.
     released: u64,
-    /// Bytes that are to come of the message whose parts come.
+    /// Missing bytes of the message whose parts are being received.
     expected: usize,
     usual: Usual,
     longest_message: usize,
-    /// Where the records end at the latest, if the sender is dead.
+    /// Latest possible position of the end of all records, if the sender is dead.
     end: Option<u64>,
     broken: bool,
 }
 
 impl Consumer {
-    /// The receiver's end of a lane whose bytes are counted from `start`.
+    /// Creates the receiver's end of a lane whose bytes are counted from `start`.
     pub(crate) fn new(lane: Lane, start: u64, longest_message: usize) -> Consumer {
         Consumer {
             lane,
@@ -89,7 +88,7 @@ impl Consumer {
         self.position as usize & (self.lane.capacity() - 1)
     }
 
-    /// Whether something lies where the next record begins.
+    /// Returns whether the ring has a header at the position of the next record.
     #[inline(always)]
     pub(crate) fn has_header(&self) -> bool {
         self.lane.load_header(self.offset()) != 0 || self.broken
@@ -131,8 +130,8 @@ impl Consumer {
         found
     }
 
-    /// Like [`has_header`](Self::has_header), for repeated calls. If a record like the last one is expected, prefetches its cache lines
-    /// together with that of its header.
+    /// Like [`has_header`](Self::has_header), for repeated calls. If a record like the last one is expected, prefetches
+    /// its cache lines together with that of its header.
     #[inline(always)]
     pub(crate) fn awaits_header(&self) -> bool {
         if self.usual.len <= FETCHED_BYTES {
@@ -141,7 +140,7 @@ impl Consumer {
         self.has_header()
     }
 
-    /// The next record, if there is one.
+    /// Returns the next record, if there is one.
     #[inline(always)]
     pub(crate) fn look(&mut self) -> Result<Option<Record>> {
         let offset = self.offset();
@@ -167,7 +166,7 @@ impl Consumer {
         is_usual.then_some(Record { kind: Kind::Whole, len, message: len, offset })
     }
 
-    /// The record whose header was seen.
+    /// Returns the record whose header was seen.
     #[inline(always)]
     pub(crate) fn take(&mut self) -> Result<Record> {
         match self.look()? {
@@ -176,8 +175,8 @@ impl Consumer {
         }
     }
 
-    /// Called repeatedly once the sender is dead. It has left records of at most one round. Headers of earlier rounds, which it did not
-    /// clear, would otherwise be messages for ever.
+    /// Limits the remaining records after the death of the sender, which has left records of at most one round. Without
+    /// the limit, headers of earlier rounds that it did not clear would be messages forever. Called repeatedly.
     #[cold]
     pub(crate) fn expect_end(&mut self) {
         let latest = self.position.wrapping_add(self.lane.capacity() as u64);
@@ -190,12 +189,12 @@ impl Consumer {
     #[cold]
     fn fail(&mut self, why: &'static str) -> Error {
         self.broken = true;
-        // A header as before would be a message without a look at `broken`.
+        // Otherwise a repeated header would be accepted without a check of `broken`.
         self.usual = Usual::NONE;
         Error::Corrupt(why)
     }
 
-    /// What a header says, if it can be.
+    /// Returns the record of a header, if the header is valid.
     #[inline(never)]
     fn check(&mut self, offset: usize, header: u64) -> Result<Option<Record>> {
         let (len, message) = ((header >> 32) as usize & 0xff_ffff, header as u32 as usize);
@@ -210,11 +209,11 @@ impl Consumer {
         self.check_part(header, Record { kind: Kind::First, len, message, offset }, fits)
     }
 
-    /// The same for what is no whole message.
+    /// Checks a header that is not that of a whole message.
     #[cold]
     fn check_part(&mut self, header: u64, record: Record, fits: bool) -> Result<Option<Record>> {
         match self.kind_of_part(header, &record, fits).filter(|_| !self.broken) {
-            // A place at the beginning always is long enough, so this comes once at most.
+            // A place at the beginning of the ring is always long enough, so this recurses at most once.
             Some(Kind::Skip) => {
                 self.position = self.position.wrapping_add(record.message as u64);
                 self.look()
@@ -224,7 +223,7 @@ impl Consumer {
         }
     }
 
-    /// What a header begins that is no whole message; `None` if that cannot be at this place.
+    /// Returns the kind of a header that is not that of a whole message; `None` if this kind is invalid at this place.
     fn kind_of_part(&self, header: u64, record: &Record, fits: bool) -> Option<Kind> {
         let Record { len, message, offset, .. } = *record;
         let least = LEAST_PART_BYTES.min(longest_record(self.lane.capacity()));
@@ -241,34 +240,34 @@ impl Consumer {
         kinds.into_iter().find(|kind| header >> 56 == *kind as u64).filter(|kind| can_be(*kind))
     }
 
-    /// Copies the beginning of a record out, as much as the buffer has room for.
+    /// Copies the beginning of a record to the buffer, as much as fits.
     #[inline(always)]
     pub(crate) fn copy_out(&self, record: &Record, buffer: &mut [u8]) {
         let len = record.len.min(buffer.len());
         self.lane.copy_out(record.offset + HEADER_BYTES, &mut buffer[..len]);
     }
 
-    /// The bytes of a record that was not passed yet where they lie.
+    /// Returns the bytes of a record that was not passed yet, in place.
     #[inline(always)]
     pub(crate) fn in_place(&self, promise: Promise, record: &Record) -> &[u8] {
         self.lane.in_place(promise, record.offset + HEADER_BYTES, record.len)
     }
 
-    /// Goes on behind a record. Its room is given back now or later.
+    /// Moves past a record. Its room is freed now or later.
     #[inline(always)]
     pub(crate) fn pass(&mut self, record: &Record) {
         self.expected = record.message - record.len;
         self.position = self.position.wrapping_add(record_bytes(record.len) as u64);
     }
 
-    /// Gives back the room of what was passed, if that is much; says whether it did.
+    /// Frees the room of the passed records if it is an eighth of the ring or more. Returns whether it did.
     #[inline(always)]
     pub(crate) fn release_much(&mut self) -> bool {
         let passed = self.position.wrapping_sub(self.released) as usize;
         passed >= self.lane.capacity() / RELEASES && self.release()
     }
 
-    /// Gives back the room of what was passed, if there is any; says whether it did.
+    /// Frees the room of the passed records, if there are any. Returns whether it did.
     #[inline(always)]
     pub(crate) fn release(&mut self) -> bool {
         if self.position == self.released {

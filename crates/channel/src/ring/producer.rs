@@ -6,42 +6,42 @@ use super::{
 use crate::error::{Error, Result};
 use crate::memory::{Lane, Promise};
 
-/// Bytes of the parts in a stream of long messages, where the receiver has a part to copy while the next one is written. With
-/// parts of [`PART_BYTES`] it would follow the sender so closely that lines move from core to core while their neighbours are
-/// written; with parts of an eighth of the ring or more the ends would wait for each other.
+/// Bytes per part in a stream of long messages, in which the receiver copies one part while the sender writes the next
+/// one. With parts of [`PART_BYTES`] the receiver would follow so closely that cache lines move between the cores while
+/// their neighbours are written. With parts of an eighth of the ring or more, the ends would wait for each other.
 pub(super) const STREAM_PART_BYTES: usize = 64 << 10;
 
 /// The sender's end of a ring.
 #[derive(Debug)]
 pub(crate) struct Producer {
     lane: Lane,
-    /// What the first position is; in the memory it is 0.
+    /// Value of the first position; the memory stores it as 0.
     start: u64,
-    /// Where the next record begins.
+    /// Position of the next record.
     pub(super) written: u64,
-    /// How far the receiver has read, as far as is known.
+    /// Last known position of the receiver.
     pub(super) read: u64,
-    /// The first record that was not published yet: its place and its header.
+    /// The first record that is not published yet: its offset and its header.
     staged: Option<(usize, u64)>,
-    /// Number of the message that a non-blocking call has sent in part; 0 if there is none. With such a message, the ring appears full
-    /// to all other calls, so that they enter a slow path, which abandons the message.
+    /// Number of the message that a non-blocking call has sent in part; 0 if there is none. With such a message, the
+    /// ring appears full to all other calls, so that they enter a slow path, which abandons the message.
     begun: u64,
     broken: bool,
 }
 
 impl Producer {
-    /// The sender's end of a lane whose bytes are counted from `start`.
+    /// Creates the sender's end of a lane whose bytes are counted from `start`.
     pub(crate) fn new(lane: Lane, start: u64) -> Producer {
         Producer { lane, start, written: start, read: start, staged: None, begun: 0, broken: false }
     }
 
-    /// Bytes in the longest record.
+    /// Returns the bytes in the longest record.
     #[inline(always)]
     pub(crate) fn longest_record(&self) -> usize {
         longest_record(self.lane.capacity())
     }
 
-    /// Bytes in the longest message that goes as one record whether the receiver keeps up or not.
+    /// Returns the bytes in the longest message that is always sent as one record.
     #[inline(always)]
     pub(crate) fn undivided(&self) -> usize {
         PART_BYTES.min(self.longest_record())
@@ -57,15 +57,15 @@ impl Producer {
         self.written.wrapping_sub(self.read) as usize + bytes <= self.lane.capacity()
     }
 
-    /// Looks how far the receiver has read.
+    /// Reads the position of the receiver.
     #[cold]
     fn refresh(&mut self) -> Result<()> {
         let read = self.start.wrapping_add(self.lane.load_read());
         let known = self.written.wrapping_sub(self.read);
-        // It may not go back, and not beyond what was written.
+        // The position must not decrease, nor exceed the written bytes.
         if self.broken || self.written.wrapping_sub(read) > known {
             self.broken = true;
-            // From now on every call comes here.
+            // Every later call then enters this slow path.
             self.seem_full();
             return Err(Error::Corrupt("the receiver's position is none"));
         }
@@ -123,7 +123,8 @@ impl Producer {
         self.lane.capacity()
     }
 
-    /// A place for a record of at most [`longest_record`](Self::longest_record) bytes; none while there is no room.
+    /// Returns a place for a record of at most [`longest_record`](Self::longest_record) bytes, or `None` if there is no
+    /// room.
     #[inline(always)]
     pub(crate) fn place(&mut self, len: usize) -> Result<Option<Place>> {
         let (begin, bytes, capacity) = (self.offset(), record_bytes(len), self.lane.capacity());
@@ -133,7 +134,8 @@ impl Producer {
         Ok(found.then_some(Place { offset, len, skip }))
     }
 
-    /// Sends a whole message where there surely is room, in one piece; says whether it did. Nothing is staged.
+    /// Sends a whole message in one piece if there is certainly room. Returns whether it did. Requires that nothing is
+    /// staged.
     #[inline(always)]
     pub(crate) fn send_at_once(&mut self, message: &[u8]) -> bool {
         let (begin, bytes) = (self.offset(), record_bytes(message.len()));
@@ -141,7 +143,7 @@ impl Producer {
             return false;
         }
         self.written = self.written.wrapping_add(bytes as u64);
-        // Before the message, which ends with the line that the header is in.
+        // Before the copy, because the copy ends with the cache line of the header.
         self.lane.clear_header(self.offset());
         self.lane.copy_in(begin + HEADER_BYTES, message);
         self.lane.publish_header(begin, header(Kind::Whole, message.len(), message.len()));
@@ -154,20 +156,20 @@ impl Producer {
         self.lane.copy_in(place.offset + HEADER_BYTES, &bytes[..place.len]);
     }
 
-    /// The bytes of a record where they are to lie.
+    /// Returns the bytes of a record in place.
     #[inline(always)]
     pub(crate) fn in_place(&self, promise: Promise, place: Place) -> &[u8] {
         self.lane.in_place(promise, place.offset + HEADER_BYTES, place.len)
     }
 
-    /// The same, to be written.
+    /// Returns the bytes of a record in place, for writing.
     #[inline(always)]
     pub(crate) fn in_place_mut(&mut self, promise: Promise, place: Place) -> &mut [u8] {
         self.lane.in_place_mut(promise, place.offset + HEADER_BYTES, place.len)
     }
 
-    /// Adds a record that was filled to those that are published next. `message` is how many bytes of the message there
-    /// are from this record on.
+    /// Adds a filled record to those that are published next. `message` is the number of bytes of the message from this
+    /// record on.
     #[inline(always)]
     pub(crate) fn stage(&mut self, place: Place, kind: Kind, message: usize) {
         if place.skip > 0 {
@@ -179,7 +181,7 @@ impl Producer {
         self.written = self.written.wrapping_add(record_bytes(place.len) as u64);
     }
 
-    /// Adds a whole message.
+    /// Adds a whole message to the records that are published next.
     #[inline(always)]
     pub(crate) fn stage_whole(&mut self, place: Place) {
         self.stage(place, Kind::Whole, place.len);
@@ -189,7 +191,7 @@ impl Producer {
     fn stage_header(&mut self, offset: usize, header: u64) {
         match self.staged {
             None => self.staged = Some((offset, header)),
-            // The first one hides it.
+            // The unpublished first record hides it.
             Some(_) => self.lane.prepare_header(offset, header),
         }
     }
@@ -221,21 +223,21 @@ impl Producer {
         Ok(part.min(self.longest_record()))
     }
 
-    /// Whether there is room for all parts of a message.
+    /// Returns whether there is room for all parts of a message.
     pub(crate) fn has_room_for_parts(&mut self, len: usize, part: usize) -> Result<bool> {
         self.finds_room(self.parts_bytes(len, part))
     }
 
-    /// Bytes that a message takes at most in parts.
+    /// Returns the maximum number of bytes of a message in parts.
     fn parts_bytes(&self, len: usize, part: usize) -> usize {
         let parts = len.div_ceil(part);
         len + parts * 2 * HEADER_BYTES + record_bytes(part) + RESERVE_BYTES
     }
 
-    /// Bytes in the longest message that may go without waiting.
+    /// Returns the bytes in the longest message that can be sent without waiting.
     pub(crate) fn longest_at_once(&self) -> usize {
         let (capacity, part) = (self.lane.capacity(), self.longest_record());
-        // What is not in the parts' headers, in what is skipped, or not told yet.
+        // Excludes headers of parts, skipped bytes, and bytes that the receiver has not reported yet.
         let headers = self.parts_bytes(capacity, self.undivided()) - capacity;
         (capacity - capacity / RELEASES).saturating_sub(headers + record_bytes(part))
     }

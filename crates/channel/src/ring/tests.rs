@@ -16,22 +16,22 @@ fn ring(start: u64) -> (Producer, Consumer, Lane) {
     (Producer::new(lane, start), Consumer::new(consumer, start, LONGEST), shared)
 }
 
-/// Where positions begin: also so that they pass the ends of 32 and of 64 bits.
+/// Returns start positions, some of them shortly before the overflow of 32 and 64 bits.
 fn starts() -> impl Strategy<Value = u64> {
     let near = |end: u64| (0..2 * CAPACITY as u64 / 8).prop_map(move |back| end.wrapping_sub(8 * back));
     prop_oneof![Just(0), near(1 << 32), near(0)]
 }
 
-/// What one of the ends does next.
+/// The next step of one of the ends.
 #[derive(Debug, Clone)]
 enum Step {
     /// Sends messages of these lengths, which become visible together.
     Send(Vec<usize>),
-    /// Sends the parts of a message, and gives it up before the last one or not.
+    /// Sends the parts of a message, and optionally abandons it before the last part.
     SendParts { parts: Vec<usize>, gives_up: bool },
     /// Receives this number of records.
     Receive(usize),
-    /// Tells the sender how far it is.
+    /// Reports the position to the sender.
     Release,
 }
 
@@ -65,7 +65,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Whatever is sent arrives in order, whole and once, and what is given up does not.
+    /// All messages arrive in order, whole and once, and abandoned messages do not arrive.
     #[test]
     fn a_ring_is_a_queue_of_records(start in starts(), steps in steps()) {
         let (mut producer, mut consumer, _) = ring(start);
@@ -117,7 +117,7 @@ proptest! {
         }
     }
 
-    /// Any header whatsoever is a record inside the ring, or an error, and after an error it stays one.
+    /// Every header is a record inside the ring, or an error. After an error, the ring stays broken.
     #[test]
     fn what_the_sender_writes_is_checked(
         start in 0..CAPACITY as u64 / 8,
@@ -142,7 +142,7 @@ proptest! {
         }
     }
 
-    /// Whatever position the receiver writes, the sender never finds more room than the ring has.
+    /// For every position that the receiver writes, the sender never finds more room than the ring has.
     #[test]
     fn what_the_receiver_writes_is_checked(reads in proptest::collection::vec(any_position(), 1..20)) {
         let (mut producer, _, shared) = ring(0);
@@ -169,7 +169,7 @@ proptest! {
     }
 }
 
-/// Headers that are none, and such as are nearly right.
+/// Returns random headers and almost valid ones.
 fn any_header() -> impl Strategy<Value = u64> {
     let kind = prop_oneof![0..7u64, any::<u64>()];
     let len = prop_oneof![0..2000u64, any::<u64>()];
@@ -185,7 +185,7 @@ fn any_position() -> impl Strategy<Value = u64> {
     prop_oneof![0..20_000u64, any::<u64>(), (0..100u64).prop_map(|back| 0u64.wrapping_sub(back))]
 }
 
-/// The same header once more is a message only where one may begin, and where there is room for it.
+/// A repeated header is a message only at a place where a message may begin and has room.
 #[test]
 fn a_header_as_before_is_checked_as_the_first_one() {
     let whole = header(Kind::Whole, 600, 600);
@@ -220,7 +220,7 @@ fn a_ring_holds_as_many_as_it_says() {
     for len in [0, 1, 8, 100, 500, longest_record(CAPACITY), 1500, 5000] {
         for start in (0..CAPACITY as u64).step_by(if cfg!(miri) { 2056 } else { 104 }) {
             let (mut producer, mut consumer, _) = ring(start);
-            // The receiver may have read much that it has not told yet.
+            // The receiver may have read up to an eighth of the ring that it has not reported yet.
             while consumer.position - start < (CAPACITY / RELEASES - 8) as u64 {
                 assert!(put(&mut producer, &[], Kind::Whole, 0));
                 producer.publish();
@@ -263,8 +263,8 @@ fn a_message_goes_at_once_if_it_is_not_longer_than_is_said() {
     }
 }
 
-/// What one thread writes another one reads, several times round the ring: for miri and ThreadSanitizer, to which a byte
-/// that is not ordered is an error.
+/// One thread reads the data of another one, several times round the ring. For miri and ThreadSanitizer, which report
+/// every unordered byte as an error.
 #[test]
 fn two_threads_see_what_was_written() {
     const COUNT: usize = if cfg!(miri) { 12 } else { 10_000 };
@@ -301,7 +301,7 @@ fn two_threads_see_what_was_written() {
 fn records_are_counted_up_to_the_last_one_published() {
     let (mut producer, mut consumer, _) = ring(CAPACITY as u64 - 64);
     for (sent, len) in [10, 100, 0, 900].into_iter().enumerate() {
-        // The second message is behind a record that skips the end of the ring.
+        // The second message follows a record that skips the end of the ring.
         let records = sent + usize::from(sent > 1);
         assert!(!consumer.has_records(records + 1));
         assert!(put(&mut producer, &content(len, len), Kind::Whole, len));

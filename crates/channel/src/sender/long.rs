@@ -1,8 +1,9 @@
 //! Messages of any length that are sent without waiting.
 //!
-//! A message that does not fit in the ring is sent in parts, over several calls, as room becomes free. The ring stores the number of the
-//! unfinished message. Until its last part is sent, the ring appears full to all other calls, so that they enter their slow path. That
-//! path abandons the message, for which the ring always has room. The receiver then drops the parts.
+//! A message that does not fit in the ring is sent in parts, over several calls, as room becomes free. The ring stores
+//! the number of the unfinished message. Until its last part is sent, the ring appears full to all other calls, so that
+//! they enter their slow path. That path abandons the message, for which the ring always has room. The receiver then
+//! drops the parts.
 
 use super::SendingEnd;
 use super::{Sender, check_length, is_stream};
@@ -54,14 +55,14 @@ impl<T: Trust> Sender<T> {
     /// Sends as much of a message as the ring has room for. Call it again with the same message until it returns `Ok`; the whole
     /// message was then sent. Unlike [`try_send`](Self::try_send), it accepts every message that [`send`](Self::send) accepts.
     ///
-    /// The receiver gets the message whole or not at all. If another message is sent first, the unfinished message is abandoned: the
-    /// receiver drops its parts, and the next call sends it from the beginning. So you can drop the [`LongMessage`] at any time.
-    /// [`give_up`](Self::give_up) removes its parts from the ring and the receiver at once. After an `Ok`, another call sends the
-    /// message again.
+    /// The receiver gets the message whole or not at all. If another message is sent first, the unfinished message is
+    /// abandoned: the receiver drops its parts, and the next call sends it from the beginning. So you can drop the
+    /// [`LongMessage`] at any time. [`give_up`](Self::give_up) removes its parts from the ring and the receiver at
+    /// once. After an `Ok`, another call sends the message again.
     ///
     /// # Errors
-    /// Returns `WouldBlock` if the message is not finished: wait as [`watch_long`](Self::watch_long) describes. Returns `TooLong`,
-    /// `Closed`, `PeerDied` and `Corrupt` as `send` does.
+    /// Returns `WouldBlock` if the message is not finished: wait as [`watch_long`](Self::watch_long) describes. Returns
+    /// `TooLong`, `Closed`, `PeerDied` and `Corrupt` as `send` does.
     ///
     /// ```
     /// # #[cfg(target_os = "linux")]
@@ -88,15 +89,15 @@ impl<T: Trust> Sender<T> {
         self.end.send_parts(long, usize::MAX)
     }
 
-    /// Sends at most one part of a message, as [`try_send_long`](Self::try_send_long) does: `WouldBlock` if it is not finished, also
-    /// if there is room.
+    /// Sends at most one part of a message, as [`try_send_long`](Self::try_send_long) does: `WouldBlock` if it is not
+    /// finished, also if there is room.
     #[cfg(all(feature = "tokio", target_os = "linux"))]
     pub(crate) fn try_send_part<M: AsRef<[u8]>>(&mut self, long: &mut LongMessage<M>) -> Result<()> {
         self.end.send_parts(long, 1)
     }
 
-    /// Prepares a wait for room for the next part of a message, as [`watch`](Self::watch) does. Returns true if `descriptor` becomes
-    /// readable once [`try_send_long`](Self::try_send_long) can continue.
+    /// Prepares a wait for room for the next part of a message, as [`watch`](Self::watch) does. Returns true if
+    /// `descriptor` becomes readable once [`try_send_long`](Self::try_send_long) can continue.
     ///
     /// # Errors
     /// Returns an error as `watch` does.
@@ -118,9 +119,9 @@ impl SendingEnd {
         (message.len() - sent).min(part_bytes)
     }
 
-    /// Sends a message that goes as one record.
+    /// Sends a message as one record.
     fn send_undivided<M: AsRef<[u8]>>(&mut self, long: &mut LongMessage<M>) -> Result<()> {
-        // `watch_long` and other senders take it for a message that was not begun.
+        // `watch_long` and other senders then treat it as a message that was not begun.
         (long.sent, long.part_bytes, long.number) = (0, 0, 0);
         self.send_short(long.message.as_ref(), Limit::Now)?;
         long.sent = long.message.as_ref().len();

@@ -1,8 +1,9 @@
-//! How two processes that know a name get the two ends of a channel.
+//! How two processes that know a name create the two ends of a channel.
 //!
-//! The listener makes the channel, says through a named pipe how large it is and which numbers its handles have, and waits until
-//! the one who connected has copied them. That one copies, since a number that is given to it could be that of any handle of
-//! its own. The pipe then carries nothing more, and breaks when one of the two is gone.
+//! The listener creates the channel, sends its size and the values of its handles through a named pipe, and waits until
+//! the client has copied the handles. The client makes the copies, because a value that the listener passes could be
+//! the value of any other handle of the client. The pipe then carries no further data, and breaks when one of the
+//! processes exits.
 
 use crate::channel::{Channel, Side};
 use crate::credentials::Credentials;
@@ -21,40 +22,42 @@ use std::os::windows::io::{AsHandle, AsRawHandle, OwnedHandle};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Handles that go with a greeting: the section, and the events of both directions.
+/// Number of handles in a greeting: the section, and the events of both directions.
 const PASSED: usize = 5;
 
-/// Bytes of a greeting with the numbers of its handles.
+/// Bytes of a greeting with the values of its handles.
 const BYTES: usize = greeting::BYTES + 8 * PASSED;
 
-/// What says that the handles were copied.
+/// The message that confirms the copies of the handles.
 const COPIED: [u8; 1] = [1];
 
-/// How long an answer may take: so much less that one who does not answer does not keep the next one for too long.
+/// Timeout of an answer, so that a client that does not answer delays the next one only shortly.
 const ANSWER_LIMIT: Duration = Duration::from_secs(2);
 
-/// Waits for processes that connect by a name.
+/// Accepts processes that connect by a name.
 #[derive(Debug)]
 pub struct Listener {
     path: Path,
-    /// The end of the pipe to which the next one connects. There always is one, so that nobody else takes the name.
+    /// The end of the pipe to which the next client connects. It always exists, so that no other process claims the
+    /// name.
     next: Mutex<OwnedHandle>,
     options: Options,
 }
 
 impl Listener {
-    /// Listens at a named pipe, `\\.\pipe\NAME` where `name` is NAME or the whole of it. The name goes with the listener, or with
-    /// its process.
+    /// Listens at the named pipe `\\.\pipe\NAME`. `name` is NAME or the whole path. The name exists as long as the
+    /// listener or its process.
     ///
     /// # Errors
-    /// What the operating system refused: `AddrInUse` where somebody listens there, `InvalidInput` for a name that is none.
+    /// Returns `System` with the error of the operating system: `AddrInUse` if another listener has the name,
+    /// `InvalidInput` if the name is invalid.
     pub fn bind(name: &str, options: &Options) -> Result<Listener> {
         let path = Path::new(name)?;
         let next = Mutex::new(pipe::listen(&path, Instance::First)?);
         Ok(Listener { path, next, options: *options })
     }
 
-    /// Waits for a process to connect, and makes this end of a new channel. One thread waits at a time.
+    /// Waits until a process connects, and creates this end of a new channel. Only one thread waits at a time.
     pub(crate) fn accept_until(
         &self,
         limit: Limit,
@@ -68,7 +71,7 @@ impl Listener {
             let connection = self.next_connection(limit)?;
             let process = match pipe::client_process(connection.as_handle()) {
                 Ok(process) => process,
-                // Who came has left already.
+                // The client has disconnected already.
                 Err(_) if !pipe::is_connected(connection.as_handle()) => continue,
                 Err(error) => return Err(error.into()),
             };
@@ -82,7 +85,7 @@ impl Listener {
                     let handles = Handles { memory, connection, sending, receiving, side: Side::First };
                     return handles.open(&self.options, process);
                 }
-                // Who came has left, or does not keep to the protocol.
+                // The client has disconnected, or does not follow the protocol.
                 Ok(false) => {}
                 Err(error) if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::TimedOut) => {
                 }
@@ -113,7 +116,7 @@ fn greeting(options: &Options, handles: [&OwnedHandle; PASSED]) -> [u8; BYTES] {
     greeting
 }
 
-/// Sends a greeting, and waits until what it names was copied; says whether it was.
+/// Sends a greeting, and waits until the client has copied its handles. Returns whether the client has confirmed this.
 fn give(connection: &OwnedHandle, greeting: &[u8]) -> io::Result<bool> {
     pipe::write(connection.as_handle(), greeting, ANSWER_LIMIT)?;
     let mut answer = [0; COPIED.len()];
@@ -121,12 +124,12 @@ fn give(connection: &OwnedHandle, greeting: &[u8]) -> io::Result<bool> {
     Ok(len == COPIED.len() && answer == COPIED)
 }
 
-/// Windows lets no process in but those of this user, of administrators and of the system.
+/// Returns true, because Windows admits only processes of this user, of administrators and of the system.
 pub(crate) fn is_admitted(_peer: &Credentials) -> bool {
     true
 }
 
-/// Connects with a listener at a named pipe, and copies the handles of the other end.
+/// Connects to a listener at a named pipe, and copies the handles of the other end.
 pub(crate) fn connect_until(
     name: &str,
     options: &Options,
@@ -155,18 +158,18 @@ pub(crate) fn connect_until(
     Handles { memory, connection, sending, receiving, side: Side::Second }.open(&options, process)
 }
 
-/// Handles of this process to what a greeting names.
+/// Returns copies of the handles in a greeting.
 fn copies(process: u32, numbers: &[u8], connection: &OwnedHandle) -> Result<[OwnedHandle; PASSED]> {
     let listener = OtherProcess::open(process).map_err(|error| {
         let reason = format!(
-            "the handles of process {process} cannot be copied ({error}): both processes must be of one user, and the one \
-             that connects must run elevated if the other does"
+            "cannot copy the handles of process {process} ({error}): both processes must have the same user, and \
+             the client must run elevated if the listener does"
         );
         io::Error::new(error.kind(), reason)
     })?;
     let copied: io::Result<Vec<_>> =
         (0..PASSED).map(|at| listener.copy(greeting::number(numbers, 8 * at))).collect();
-    // While the pipe is whole the process is alive that made it, and nobody else has its number.
+    // As long as the pipe is connected, the process that created it is alive, so no other process has its PID.
     if !pipe::is_connected(connection.as_handle()) {
         return Err(Error::Closed);
     }
@@ -175,7 +178,7 @@ fn copies(process: u32, numbers: &[u8], connection: &OwnedHandle) -> Result<[Own
     copied.try_into().map_err(|_| Error::Corrupt("the greeting names another number of handles"))
 }
 
-/// What a failure of the connection means to who connects.
+/// Returns the error that a client reports if the connection failed.
 fn of_connection(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Error::Closed,

@@ -1,4 +1,4 @@
-//! Events: set by one end and waited for by the other.
+//! Events: one end sets them, and the other end waits for them.
 
 use crate::windows::return_value::own;
 use std::io;
@@ -10,45 +10,45 @@ use windows_sys::Win32::System::Threading::{
     CreateEventW, INFINITE, ResetEvent, SetEvent, WaitForSingleObject,
 };
 
-/// An event without a name that a wait resets.
+/// Creates an unnamed event that a wait resets.
 pub(crate) fn auto_reset() -> io::Result<OwnedHandle> {
     new(false)
 }
 
-/// An event without a name that stays set.
+/// Creates an unnamed event that stays set.
 pub(crate) fn manual_reset() -> io::Result<OwnedHandle> {
     new(true)
 }
 
 fn new(manual: bool) -> io::Result<OwnedHandle> {
-    // SAFETY: no name is given, and no attributes.
+    // SAFETY: no name and no attributes are passed.
     own(unsafe { CreateEventW(null(), i32::from(manual), 0, null()) })
 }
 
-/// Sets it. What is no event stays as it is.
+/// Sets an event. Does nothing if the handle is not that of an event.
 pub(crate) fn set(event: BorrowedHandle<'_>) {
     // SAFETY: no memory is involved.
     unsafe { SetEvent(event.as_raw_handle()) };
 }
 
-/// Resets it.
+/// Resets an event.
 pub(crate) fn reset(event: BorrowedHandle<'_>) {
     // SAFETY: no memory is involved.
     unsafe { ResetEvent(event.as_raw_handle()) };
 }
 
-/// How a wait ended.
+/// The reason why a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waited {
-    /// It was set.
+    /// The event was set.
     Set,
-    /// The time is over.
+    /// The timeout expired.
     TimeOver,
-    /// At once, since it cannot be waited for.
+    /// The wait failed at once, because the handle does not support waits.
     Failed,
 }
 
-/// Waits until it is set, no longer than `limit`, or for ever.
+/// Waits until the event is set, at most for `limit`, or without limit for `None`.
 pub(crate) fn wait(event: BorrowedHandle<'_>, limit: Option<Duration>) -> Waited {
     let limit_ms = limit.map_or(INFINITE, milliseconds);
     // SAFETY: no memory is involved.
@@ -59,7 +59,7 @@ pub(crate) fn wait(event: BorrowedHandle<'_>, limit: Option<Duration>) -> Waited
     }
 }
 
-/// As Windows counts: not less than the time, and not for ever.
+/// Returns a timeout of Windows: rounded up, and never infinite.
 pub(crate) fn milliseconds(time: Duration) -> u32 {
     u32::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(INFINITE).min(INFINITE - 1)
 }

@@ -1,4 +1,4 @@
-//! The handles that an end is made of, and the one by which it is waited for among others.
+//! The handles of an end, including the one to wait for.
 
 use crate::channel::{Channel, Side};
 use crate::credentials::Credentials;
@@ -14,47 +14,47 @@ use std::io;
 use std::os::windows::io::{AsHandle, BorrowedHandle, OwnedHandle};
 use std::sync::Arc;
 
-/// The events of one direction: each end sets the other one's when that sleeps.
+/// The events of one direction. Each end sets the event of the other one if it sleeps.
 #[derive(Debug)]
 pub struct Events {
-    /// For which its sender waits.
+    /// The event that the sender waits for.
     pub sender: OwnedHandle,
-    /// For which its receiver waits.
+    /// The event that the receiver waits for.
     pub receiver: OwnedHandle,
 }
 
 impl Events {
-    /// New ones.
+    /// Creates the events of a direction.
     pub(crate) fn new() -> io::Result<Events> {
         Ok(Events { sender: event::auto_reset()?, receiver: event::auto_reset()? })
     }
 
-    /// Further handles of the same.
+    /// Returns further handles of the same events.
     pub(crate) fn try_clone(&self) -> io::Result<Events> {
         Ok(Events { sender: self.sender.try_clone()?, receiver: self.receiver.try_clone()? })
     }
 }
 
-/// What one end is made of. No child inherits them unless a program says otherwise, by `SetHandleInformation`.
+/// The handles of one end. Child processes do not inherit them unless a program calls `SetHandleInformation`.
 #[derive(Debug)]
 pub struct Handles {
-    /// The section, which both ends have.
+    /// The section of both ends.
     pub memory: OwnedHandle,
-    /// A named pipe, made for overlapped calls, that carries nothing and breaks when the other process is gone.
+    /// A named pipe, created for overlapped calls. It carries no data, and breaks when the other process exits.
     pub connection: OwnedHandle,
     /// The events of the direction in which this end sends.
     pub sending: Events,
     /// The events of the direction in which this end receives.
     pub receiving: Events,
-    /// Which of the ends it is.
+    /// The end that these handles belong to.
     pub side: Side,
 }
 
 impl Handles {
-    /// The end of these, where it is known who is at the other end.
+    /// Creates an end of these handles and the PID of the process at the other end.
     ///
     /// # Errors
-    /// `Corrupt` if the memory is not such as a channel with these options has.
+    /// Returns `Corrupt` if the memory is not that of a channel with these options.
     pub(crate) fn open(self, options: &Options, process: u32) -> Result<Channel> {
         let Handles { memory, connection, sending, receiving, side } = self;
         let connection = Arc::new(connection);
@@ -68,11 +68,12 @@ impl Handles {
 }
 
 impl Channel {
-    /// The handles of both ends of a new channel, to be handed to two processes: by inheritance or `DuplicateHandle`. Each
-    /// makes an end of one and drops the other, or it does not notice when the other process dies.
+    /// Returns the handles of both ends of a new channel. Pass them to two processes through inheritance or
+    /// `DuplicateHandle`. Each process creates one end and drops the handles of the other end, because they would hide
+    /// the death of the other process.
     ///
     /// # Errors
-    /// What the operating system refused.
+    /// Returns `System` with the error of the operating system.
     pub fn pair(options: &Options) -> Result<[Handles; 2]> {
         let memory = shared_memory::new(shared_bytes(options.capacity, 2))?;
         let [connection, other_connection] = pipe::pair()?;
@@ -87,12 +88,12 @@ impl Channel {
         Ok([Handles { memory, connection, sending: there, receiving: back, side: Side::First }, second])
     }
 
-    /// An end of handles that were inherited or received. Both ends are made with the same options, but for how they wait,
-    /// and from each set of handles an end is made once.
+    /// Creates an end from inherited or received handles. Both ends must have the same options, except for the wait
+    /// strategy. Use each set of handles once.
     ///
     /// # Errors
-    /// `Corrupt` if the memory is not what [`pair`](Channel::pair) makes with these options; `System` if the connection is no
-    /// pipe.
+    /// Returns `Corrupt` if [`pair`](Channel::pair) does not return such memory with these options, and `System` if the
+    /// connection is not a pipe.
     pub fn from_handles(handles: Handles, options: &Options) -> Result<Channel> {
         let process = pipe::server_process(handles.connection.as_handle())?;
         handles.open(options, process)
@@ -100,18 +101,22 @@ impl Channel {
 }
 
 impl<T: Trust> Sender<T> {
-    /// The event that is set when there may be room, or when the other end was closed, after [`watch`](Self::watch) said that
-    /// it will; a wait for it resets it. That the other process died it does not tell: wait no longer than you may hear
-    /// of that late, and call `watch` again, which tells.
+    /// Returns the event that is set when there may be room or the other end was closed, after [`watch`](Self::watch)
+    /// has returned true. A wait for the event resets it.
+    ///
+    /// The death of the other process does not set the event. Wait with a timeout, and then call `watch` again, which
+    /// reports the death.
     pub fn handle(&self) -> BorrowedHandle<'_> {
         self.link().own_event()
     }
 }
 
 impl<T: Trust> Receiver<T> {
-    /// The event that is set when a message comes, or when the other end was closed, after [`watch`](Self::watch) said that
-    /// it will; a wait for it resets it. That the other process died it does not tell: wait no longer than you may hear
-    /// of that late, and call `watch` again, which tells.
+    /// Returns the event that is set when a message has arrived or the other end was closed, after
+    /// [`watch`](Self::watch) has returned true. A wait for the event resets it.
+    ///
+    /// The death of the other process does not set the event. Wait with a timeout, and then call `watch` again, which
+    /// reports the death.
     pub fn handle(&self) -> BorrowedHandle<'_> {
         self.link().own_event()
     }

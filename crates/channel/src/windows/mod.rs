@@ -1,5 +1,5 @@
-//! What is of Windows alone: a section, events in place of a futex, and a named pipe by which handles are handed over and which
-//! breaks when the other process dies.
+//! The Windows implementation: a section, events instead of a futex, and a named pipe. The pipe passes the values of
+//! the handles, and breaks when the other process dies.
 
 mod connection;
 mod event;
@@ -15,7 +15,7 @@ pub use connection::Listener;
 pub(crate) use connection::{connect_until, is_admitted};
 pub use handles::{Events, Handles};
 
-/// Ends this process at once.
+/// Terminates this process immediately.
 #[cfg(crash_sweep)]
 pub(crate) fn kill_this_process() {
     std::process::abort();

@@ -12,23 +12,22 @@ use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcess, PROC
 pub(crate) struct OtherProcess(OwnedHandle);
 
 impl OtherProcess {
-    /// The process of this number.
+    /// Opens the process with this PID.
     ///
     /// # Errors
-    /// `PermissionDenied` where it is another user's, or has more rights than this one.
+    /// Returns `PermissionDenied` if the process belongs to another user, or has more rights than this one.
     pub(crate) fn open(process: u32) -> io::Result<OtherProcess> {
         // SAFETY: no memory is involved.
         own(unsafe { OpenProcess(PROCESS_DUP_HANDLE, 0, process) }).map(OtherProcess)
     }
 
-    /// A handle of this process to what that number is a handle of in the other one. Whatever the number is, nothing of this
-    /// process is touched.
+    /// Copies a handle of the other process to this process. No value affects the handles of this process.
     ///
     /// # Errors
-    /// If it is no handle's.
+    /// Returns an error if the value is not that of a handle.
     pub(crate) fn copy(&self, handle: u64) -> io::Result<OwnedHandle> {
         let (from, mut copy) = (without_provenance_mut(handle as usize), null_mut());
-        // SAFETY: one handle is written, which nobody else owns.
+        // SAFETY: one handle is written, which has no other owner.
         unsafe {
             let own_process = GetCurrentProcess();
             let how = DUPLICATE_SAME_ACCESS;

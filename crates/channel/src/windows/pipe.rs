@@ -1,4 +1,4 @@
-//! Named pipes: how two processes find each other, and how one hears that the other is gone.
+//! Named pipes: they connect two processes, and report the exit of the other process.
 
 use crate::error::{Error, Result};
 use crate::waiting::Limit;
@@ -26,18 +26,18 @@ use windows_sys::Win32::System::Pipes::{
     WaitNamedPipeW,
 };
 
-/// What a pipe holds each way: more than a greeting, so that who sends one never waits.
+/// Buffer of a pipe in bytes per direction. It is larger than a greeting, so the sender of a greeting never waits.
 const BUFFER_BYTES: u32 = 4096;
 
-/// What stands before the names of all pipes of this machine.
+/// Prefix of the names of all pipes of this machine.
 const PREFIX: &str = r"\\.\pipe\";
 
-/// The name of a pipe as Windows takes it.
+/// The name of a pipe as Windows expects it.
 #[derive(Debug)]
 pub(crate) struct Path(Vec<u16>);
 
 impl Path {
-    /// The path of a pipe of this name, with [`PREFIX`] or without it.
+    /// Returns the path of a pipe. The name may have the prefix [`PREFIX`].
     pub(crate) fn new(name: &str) -> io::Result<Path> {
         let name = name.strip_prefix(PREFIX).unwrap_or(name);
         let units = name.encode_utf16().count();
@@ -48,27 +48,27 @@ impl Path {
         Ok(Path(PREFIX.encode_utf16().chain(name.encode_utf16()).chain([0]).collect()))
     }
 
-    /// One that nobody else has.
+    /// Returns a unique path.
     fn random() -> io::Result<Path> {
         let bits = RandomState::new().build_hasher().finish();
         Path::new(&format!("furlong-channel-{}-{bits:016x}", std::process::id()))
     }
 }
 
-/// Whether an end of a pipe is the first one of its name.
+/// Whether an end of a pipe is the first one with its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Instance {
-    /// It takes the name, and no other process has it.
+    /// It claims the name, so that no other process can have it.
     First,
-    /// A further one of the process that has the name.
+    /// A further end, of the process that has the name.
     Further,
 }
 
-/// An end of a pipe that somebody can connect to: a process of this user, of an administrator or of the system itself, and none
-/// on another machine.
+/// Creates an end of a pipe to which clients can connect: processes of this user, of an administrator or of the system,
+/// but not of another machine.
 ///
 /// # Errors
-/// `AddrInUse` where another process has the name.
+/// Returns `AddrInUse` if another process has the name.
 pub(crate) fn listen(path: &Path, instance: Instance) -> io::Result<OwnedHandle> {
     create(path, instance, PIPE_UNLIMITED_INSTANCES)
 }
@@ -79,7 +79,7 @@ fn create(path: &Path, instance: Instance, most: u32) -> io::Result<OwnedHandle>
     let kind = PIPE_TYPE_BYTE | PIPE_READMODE_BYTE | PIPE_REJECT_REMOTE_CLIENTS;
     let security = Security::of_this_user()?;
     let attributes = security.attributes();
-    // SAFETY: the path ends with a zero, and the attributes live for the whole call.
+    // SAFETY: the path is NUL-terminated, and the attributes live for the whole call.
     let made = own(unsafe {
         let path = path.0.as_ptr();
         CreateNamedPipeW(path, access, kind, most, BUFFER_BYTES, BUFFER_BYTES, 0, &raw const attributes)
@@ -95,23 +95,23 @@ fn create(path: &Path, instance: Instance, most: u32) -> io::Result<OwnedHandle>
 
 fn open(path: &Path) -> io::Result<OwnedHandle> {
     let access = GENERIC_READ | GENERIC_WRITE;
-    // Who listens may know who connects, and not act in their name.
+    // The listener may identify the client, but not impersonate it.
     let flags = FILE_FLAG_OVERLAPPED | SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION;
-    // SAFETY: the path ends with a zero.
+    // SAFETY: the path is NUL-terminated.
     own(unsafe { CreateFileW(path.0.as_ptr(), access, 0, null(), OPEN_EXISTING, flags, null_mut()) })
 }
 
-/// Connects with a listener, after waiting until `end` for one that is busy with somebody else.
+/// Connects to a listener. If it is busy with another client, waits within the limit.
 ///
 /// # Errors
-/// `TimedOut`; `System` with `NotFound` where nobody listens.
+/// Returns `TimedOut`, or `System` with `NotFound` if no process listens.
 pub(crate) fn connect(path: &Path, limit: Limit) -> Result<OwnedHandle> {
     loop {
         match open(path) {
             Err(error) if number(&error) == Some(ERROR_PIPE_BUSY) => {
                 let left = limit.left().ok_or(Error::TimedOut)?;
-                // Whatever it says, the next try tells.
-                // SAFETY: the path ends with a zero.
+                // The result is not needed, because the next attempt reports it.
+                // SAFETY: the path is NUL-terminated.
                 unsafe { WaitNamedPipeW(path.0.as_ptr(), milliseconds(left).max(1)) };
             }
             other => return Ok(other?),
@@ -119,14 +119,14 @@ pub(crate) fn connect(path: &Path, limit: Limit) -> Result<OwnedHandle> {
     }
 }
 
-/// Two ends that are connected with each other, and to which nobody else can connect.
+/// Creates two connected ends, to which no other process can connect.
 pub(crate) fn pair() -> io::Result<[OwnedHandle; 2]> {
     let path = Path::random()?;
     let server = create(&path, Instance::First, 1)?;
     Ok([server, open(&path)?])
 }
 
-/// Waits until a process has connected, no longer than `limit`; one that has left already was there too.
+/// Waits until a process has connected, at most for `limit`. A process that has disconnected since counts as well.
 ///
 /// # Errors
 /// Returns `TimedOut`, and then the pipe can be waited at again.
@@ -140,12 +140,12 @@ pub(crate) fn wait_for_client(pipe: BorrowedHandle<'_>, limit: Option<Duration>)
     }
 }
 
-/// Sends bytes, of which a pipe that is empty has room for [`BUFFER_BYTES`].
+/// Sends bytes. An empty pipe has room for [`BUFFER_BYTES`].
 ///
 /// # Errors
-/// `BrokenPipe` where the other end is gone; `TimedOut`.
+/// Returns `BrokenPipe` if the other end is closed, and `TimedOut` if there is no room in time.
 pub(crate) fn write(pipe: BorrowedHandle<'_>, bytes: &[u8], limit: Duration) -> io::Result<()> {
-    // SAFETY: Windows only reads the bytes, and has done so when `complete` returns, as with the structure.
+    // SAFETY: Windows only reads the bytes, and has finished with them and the structure when `complete` returns.
     let count = complete(pipe, Some(limit), |overlapped| unsafe {
         WriteFile(pipe.as_raw_handle(), bytes.as_ptr(), bytes.len() as u32, null_mut(), overlapped)
     });
@@ -153,20 +153,20 @@ pub(crate) fn write(pipe: BorrowedHandle<'_>, bytes: &[u8], limit: Duration) -> 
     if count == bytes.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
 }
 
-/// Receives what is there, after waiting for something, and gives its length.
+/// Waits for bytes, reads the available ones, and returns their number.
 ///
 /// # Errors
-/// `BrokenPipe` where the other end is gone; `TimedOut`.
+/// Returns `BrokenPipe` if the other end is closed, and `TimedOut` if no byte arrives in time.
 pub(crate) fn read(pipe: BorrowedHandle<'_>, buffer: &mut [u8], limit: Duration) -> io::Result<usize> {
     let (start, len) = (buffer.as_mut_ptr(), buffer.len() as u32);
-    // SAFETY: at most so many bytes are written into a buffer that is ours alone until `complete` returns.
+    // SAFETY: at most `len` bytes are written, into a buffer that only this call accesses until `complete` returns.
     complete(pipe, Some(limit), |overlapped| unsafe {
         ReadFile(pipe.as_raw_handle(), start, len, null_mut(), overlapped)
     })
     .map_err(of_other_end)
 }
 
-/// Begins a call, and waits until it has ended, or takes it back after `limit`; gives its count.
+/// Starts a call, waits until it has ended or cancels it after `limit`, and returns its count.
 fn complete(
     pipe: BorrowedHandle<'_>,
     limit: Option<Duration>,
@@ -178,12 +178,12 @@ fn complete(
     let begun = check(begin(overlapped));
     begun.or_else(|error| if number(&error) == Some(ERROR_IO_PENDING) { Ok(()) } else { Err(error) })?;
     if event::wait(event.as_handle(), limit) != Waited::Set {
-        // SAFETY: the structure is that of the call.
+        // SAFETY: the structure belongs to this call.
         unsafe { CancelIoEx(pipe.as_raw_handle(), overlapped) };
     }
     let mut count = 0;
-    // SAFETY: as above. This returns when the call has ended or was taken back, so that nobody writes to the structure, or to
-    // what the call was given, any more.
+    // SAFETY: as above. This returns after the call has ended or was cancelled, so nothing writes to the structure or
+    // to the arguments of the call afterwards.
     let ended = check(unsafe { GetOverlappedResult(pipe.as_raw_handle(), overlapped, &raw mut count, 1) });
     match ended {
         Err(error) if number(&error) == Some(ERROR_OPERATION_ABORTED) => Err(io::ErrorKind::TimedOut.into()),
@@ -191,7 +191,7 @@ fn complete(
     }
 }
 
-/// Windows has several numbers for an end that is gone.
+/// Maps the various error numbers of a closed other end to `BrokenPipe`.
 fn of_other_end(error: io::Error) -> io::Error {
     match number(&error) {
         Some(ERROR_BROKEN_PIPE | ERROR_NO_DATA | ERROR_PIPE_NOT_CONNECTED) => {
@@ -201,8 +201,8 @@ fn of_other_end(error: io::Error) -> io::Error {
     }
 }
 
-/// Whether the other end is there, and has sent nothing: nobody who keeps to the protocol sends anything behind a greeting, and
-/// what lies in a pipe would hide that it is broken.
+/// Returns whether the other end is open and has sent nothing. A peer that follows the protocol sends nothing after a
+/// greeting, and unread bytes would hide that the pipe is broken.
 pub(crate) fn is_connected(pipe: BorrowedHandle<'_>) -> bool {
     let mut bytes = 0;
     // SAFETY: one integer is written.
@@ -212,7 +212,7 @@ pub(crate) fn is_connected(pipe: BorrowedHandle<'_>) -> bool {
     looked.is_ok() && bytes == 0
 }
 
-/// The number of the process that connected.
+/// Returns the PID of the process that connected.
 pub(crate) fn client_process(pipe: BorrowedHandle<'_>) -> io::Result<u32> {
     let mut process = 0;
     // SAFETY: one integer is written.
@@ -220,7 +220,7 @@ pub(crate) fn client_process(pipe: BorrowedHandle<'_>) -> io::Result<u32> {
     Ok(process)
 }
 
-/// The number of the process that made the pipe.
+/// Returns the PID of the process that created the pipe.
 pub(crate) fn server_process(pipe: BorrowedHandle<'_>) -> io::Result<u32> {
     let mut process = 0;
     // SAFETY: one integer is written.

@@ -1,6 +1,6 @@
-//! Who may open a pipe of this process.
+//! The processes that may open a pipe of this process.
 //!
-//! Where nobody says anything, Windows lets everybody read: who does would keep a listener waiting.
+//! Windows grants read access to all users by default. Their connections would keep a listener waiting.
 
 use crate::windows::return_value::{check, own};
 use std::io;
@@ -15,17 +15,18 @@ use windows_sys::Win32::Security::{
 };
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
 
-/// That processes of this user may do everything, those of administrators and of the system too, and no others.
+/// A security descriptor that grants full access to processes of this user, of administrators and of the system, and
+/// none to others.
 #[derive(Debug)]
 pub(crate) struct Security(PSECURITY_DESCRIPTOR);
 
 impl Security {
-    /// Of this process's user.
+    /// Returns the descriptor for the user of this process.
     pub(crate) fn of_this_user() -> io::Result<Security> {
         let text = format!("D:P(A;;GA;;;{})(A;;GA;;;BA)(A;;GA;;;SY)", user()?);
         let text: Vec<u16> = text.encode_utf16().chain([0]).collect();
         let mut descriptor = null_mut();
-        // SAFETY: the text ends with a zero, and there is room for one pointer.
+        // SAFETY: the text is NUL-terminated, and there is room for one pointer.
         check(unsafe {
             let into = &raw mut descriptor;
             ConvertStringSecurityDescriptorToSecurityDescriptorW(
@@ -38,7 +39,7 @@ impl Security {
         Ok(Security(descriptor))
     }
 
-    /// The same as functions take it; good for as long as this lives.
+    /// Returns the descriptor as function arguments, valid as long as self lives.
     pub(crate) fn attributes(&self) -> SECURITY_ATTRIBUTES {
         let bytes = size_of::<SECURITY_ATTRIBUTES>() as u32;
         SECURITY_ATTRIBUTES { nLength: bytes, lpSecurityDescriptor: self.0, bInheritHandle: 0 }
@@ -47,15 +48,15 @@ impl Security {
 
 impl Drop for Security {
     fn drop(&mut self) {
-        // SAFETY: Windows has allocated it so, and nobody uses it any more.
+        // SAFETY: Windows has allocated it with `LocalAlloc`, and it is no longer used.
         unsafe { LocalFree(self.0) };
     }
 }
 
-/// Words for a user and its identifier, which has 68 bytes at most.
+/// Number of words for a user and its security identifier, which has at most 68 bytes.
 const USER_WORDS: usize = (size_of::<TOKEN_USER>() + 68).div_ceil(size_of::<usize>());
 
-/// The security identifier of this process's user, as text.
+/// Returns the security identifier of this process's user as text.
 fn user() -> io::Result<String> {
     let mut token = null_mut();
     // SAFETY: there is room for one handle.
@@ -63,14 +64,14 @@ fn user() -> io::Result<String> {
     let token = own(token)?;
     let (mut found, mut written) = ([0usize; USER_WORDS], 0);
     let (into, bytes) = (found.as_mut_ptr(), size_of_val(&found) as u32);
-    // SAFETY: there is room for so many bytes, aligned as the structure is.
+    // SAFETY: there is room for `bytes` bytes, aligned for the structure.
     check(unsafe {
         GetTokenInformation(token.as_raw_handle(), TokenUser, into.cast(), bytes, &raw mut written)
     })?;
     let mut text = null_mut();
     // SAFETY: Windows has filled the structure, which points into the same words, and there is room for one pointer.
     check(unsafe { ConvertSidToStringSidW((*into.cast::<TOKEN_USER>()).User.Sid, &raw mut text) })?;
-    // SAFETY: Windows gives a text that ends with a zero, which is freed once it was copied.
+    // SAFETY: Windows returns a NUL-terminated text, which is freed after the copy.
     unsafe {
         let len = (0..).take_while(|at| *text.add(*at) != 0).count();
         let copied = String::from_utf16_lossy(std::slice::from_raw_parts(text, len));
@@ -97,7 +98,7 @@ mod tests {
         let [pipe, _other] = pair().unwrap();
         let (mut descriptor, mut written, mut text) = ([0u64; 64], 0, null_mut());
         let (into, bytes) = (descriptor.as_mut_ptr().cast(), size_of_val(&descriptor) as u32);
-        // SAFETY: there is room for all answers, and the last one is a text that ends with a zero and is freed here.
+        // SAFETY: there is room for all answers, and the last one is a NUL-terminated text that is freed here.
         let text = unsafe {
             let what = DACL_SECURITY_INFORMATION;
             check(GetKernelObjectSecurity(pipe.as_raw_handle(), what, into, bytes, &raw mut written))

@@ -1,6 +1,6 @@
-//! Memory that both ends share: a section without a name, backed by the paging file.
+//! The memory that both ends share: an unnamed section that is backed by the paging file.
 //!
-//! Nobody can make such a section smaller or take pages back that were promised when it was made, so it needs no seals.
+//! No process can shrink such a section or take back pages that were committed at its creation, so it needs no seals.
 
 use crate::error::{Error, Result};
 use crate::windows::return_value::own;
@@ -15,13 +15,13 @@ use windows_sys::Win32::System::Memory::{
     PAGE_READWRITE, SEC_COMMIT, SEC_FILE, SEC_IMAGE, SEC_RESERVE, UnmapViewOfFile,
 };
 
-/// What memory is mapped from.
+/// A memory object that can be mapped.
 pub(crate) type Object<'a> = BorrowedHandle<'a>;
 
-/// Memory of `len` bytes, zeroed, that no other process can open by a name.
+/// Creates zeroed memory of `len` bytes that no other process can open by a name.
 pub(crate) fn new(len: usize) -> io::Result<OwnedHandle> {
     let (high, low) = ((len as u64 >> 32) as u32, len as u32);
-    // SAFETY: no name is given, and no attributes.
+    // SAFETY: no name and no attributes are passed.
     own(unsafe { CreateFileMappingW(INVALID_HANDLE_VALUE, null(), PAGE_READWRITE, high, low, null()) })
 }
 
@@ -48,17 +48,19 @@ unsafe extern "system" {
     ) -> NTSTATUS;
 }
 
-/// Whether a handle that came from another process is memory of exactly `len` bytes that stays so.
+/// Checks that a handle from another process is memory of exactly `len` bytes whose size cannot change.
 pub(crate) fn check(memory: Object<'_>, len: usize) -> Result<()> {
     let mut found = MaybeUninit::<BasicInformation>::uninit();
     let (into, bytes) = (found.as_mut_ptr().cast(), size_of::<BasicInformation>());
-    // SAFETY: there is room for so many bytes.
+    // SAFETY: there is room for `bytes` bytes.
     if unsafe { NtQuerySection(memory.as_raw_handle(), BASIC, into, bytes, null_mut()) } < 0 {
-        return Err(Error::Corrupt("the handle of the memory is no section's, or may not ask for its size"));
+        return Err(Error::Corrupt(
+            "the handle of the memory is not of a section, or does not permit a query of its size",
+        ));
     }
     // SAFETY: Windows has filled it.
     let BasicInformation { attributes, bytes, .. } = unsafe { found.assume_init() };
-    // Pages that are only reserved, or that lie in a file, may be missing at any touch.
+    // Pages that are only reserved, or that are part of a file, may be missing at any access.
     if attributes & SEC_COMMIT == 0 || attributes & (SEC_FILE | SEC_IMAGE | SEC_RESERVE) != 0 {
         return Err(Error::Corrupt("the section is not backed by the paging file, or not as a whole"));
     }
@@ -68,7 +70,7 @@ pub(crate) fn check(memory: Object<'_>, len: usize) -> Result<()> {
     Ok(())
 }
 
-/// Maps `len` bytes of memory that is at least so long.
+/// Maps `len` bytes of memory that is at least as long.
 pub(crate) fn map(memory: Object<'_>, len: usize) -> io::Result<*mut u8> {
     let access = FILE_MAP_READ | FILE_MAP_WRITE;
     // SAFETY: Windows chooses the address, so nothing of ours is replaced.
@@ -76,10 +78,10 @@ pub(crate) fn map(memory: Object<'_>, len: usize) -> io::Result<*mut u8> {
     if view.Value.is_null() { Err(io::Error::last_os_error()) } else { Ok(view.Value.cast()) }
 }
 
-/// Gives a mapping back.
+/// Removes a mapping.
 ///
 /// # Safety
-/// It was made by [`map`], and nobody uses it any more.
+/// The mapping was made by [`map`], and is no longer used.
 pub(crate) unsafe fn unmap(start: *mut u8, _len: usize) {
     // SAFETY: as the caller promises.
     unsafe { UnmapViewOfFile(MEMORY_MAPPED_VIEW_ADDRESS { Value: start.cast() }) };

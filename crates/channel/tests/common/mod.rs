@@ -1,4 +1,4 @@
-//! Both ends of a channel in one process, and processes of their own for one of them.
+//! Both ends of a channel in one process, and child processes for one of the ends.
 
 #![allow(dead_code, unused_imports, reason = "each test uses a part of it")]
 
@@ -11,16 +11,16 @@ use std::time::Duration;
 
 pub const WAITINGS: [Waiting; 3] = [Waiting::Spin, Waiting::Park, Waiting::Adaptive];
 
-/// Longer than anything that works takes here.
+/// Longer than any successful step of the tests.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What one end is made of.
+/// The descriptors or handles of one end.
 #[cfg(target_os = "linux")]
 pub type End = furlong_channel::Descriptors;
 #[cfg(windows)]
 pub type End = furlong_channel::Handles;
 
-/// An end of what it is made of.
+/// Creates an end from its descriptors or handles.
 pub fn open(end: End, options: &Options) -> Result<Channel, Error> {
     #[cfg(target_os = "linux")]
     return Channel::from_descriptors(end, options);
@@ -28,7 +28,7 @@ pub fn open(end: End, options: &Options) -> Result<Channel, Error> {
     Channel::from_handles(end, options)
 }
 
-/// Both ends in this process.
+/// Returns both ends in this process.
 pub fn pair(options: &Options) -> [Channel; 2] {
     #[cfg(in_one_process)]
     return Channel::pair_in_one_process(options).unwrap();
@@ -36,7 +36,7 @@ pub fn pair(options: &Options) -> [Channel; 2] {
     Channel::pair(options).unwrap().map(|end| open(end, options).unwrap())
 }
 
-/// A message that says which one it is.
+/// Returns the message with a number, which its first 8 bytes contain.
 pub fn content(number: usize, len: usize) -> Vec<u8> {
     let mut bytes: Vec<u8> = (0..len).map(|at| (at * 31 + at / 256 + number * 7) as u8).collect();
     let head = len.min(8);
@@ -44,19 +44,19 @@ pub fn content(number: usize, len: usize) -> Vec<u8> {
     bytes
 }
 
-/// A length that looks like chance and is the same in both processes: mostly short, sometimes longer than a small ring.
+/// Returns a pseudo-random length, equal in both processes: mostly short, sometimes longer than a small ring.
 pub fn length(number: usize) -> usize {
     let mixed = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
     (mixed % if number % 7 == 0 { 20_000 } else { 300 }) as usize
 }
 
-/// A name that nobody else has.
+/// Returns a unique name.
 pub fn name() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     format!("@furlong-channel-test-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The processor time of this thread.
+/// Returns the CPU time of this thread.
 #[cfg(target_os = "linux")]
 pub fn processor_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -65,7 +65,7 @@ pub fn processor_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// The processor time of this thread, which Windows counts in steps of some 16 ms.
+/// Returns the CPU time of this thread, which Windows counts in steps of about 16 ms.
 #[cfg(windows)]
 pub fn processor_time() -> Duration {
     use windows_sys::Win32::Foundation::FILETIME;
@@ -78,17 +78,17 @@ pub fn processor_time() -> Duration {
     Duration::from_nanos(100 * (ticks(times[2]) + ticks(times[3])))
 }
 
-/// What a child process is asked to do, and the name under which this one listens.
+/// The variable with the task of a child process, and the name at which this process listens.
 const TASK: &str = "CHANNEL_TEST_TASK";
 
-/// The task of this process, if it is a child.
+/// Returns the task of this process and the name, if it is a child.
 pub fn task() -> Option<(String, String)> {
     let text = std::env::var(TASK).ok()?;
     let (task, name) = text.split_once(' ')?;
     Some((task.to_owned(), name.to_owned()))
 }
 
-/// A process that is killed when a test is done with it.
+/// A process that is killed when the value is dropped.
 pub struct Process(pub Child);
 
 impl Drop for Process {
@@ -98,12 +98,12 @@ impl Drop for Process {
     }
 }
 
-/// Starts this test program once more, to do `task` in its test `child`, and gives it the other end of a channel.
+/// Starts this test program again, to perform `task` in its test `child`, and connects with it.
 pub fn start(task: &str, options: &Options) -> (Process, Channel) {
     start_with(task, options, &[])
 }
 
-/// The same with variables of the environment.
+/// Like [`start`], with environment variables.
 pub fn start_with(task: &str, options: &Options, variables: &[(&str, String)]) -> (Process, Channel) {
     let name = name();
     let listener = Listener::bind(&name, options).unwrap();
@@ -118,7 +118,7 @@ pub fn start_with(task: &str, options: &Options, variables: &[(&str, String)]) -
     (child, listener.accept().unwrap())
 }
 
-/// Fails if `result` is not of this kind.
+/// Fails if `result` does not match the pattern.
 #[macro_export]
 macro_rules! expect {
     ($result:expr, $pattern:pat) => {
@@ -134,7 +134,7 @@ mod linux {
     use std::path::{Path, PathBuf};
     use std::sync::atomic::AtomicU64;
 
-    /// The shared memory, as a peer maps it.
+    /// Maps the shared memory like a peer.
     pub fn map(end: &End, len: usize) -> *const AtomicU64 {
         // SAFETY: the kernel chooses the address.
         let start = unsafe {
@@ -145,17 +145,17 @@ mod linux {
         start.cast()
     }
 
-    /// A new folder.
+    /// Creates a new directory.
     pub fn folder() -> PathBuf {
         let folder = std::env::temp_dir().join(&name()[1..]);
         std::fs::create_dir(&folder).unwrap();
         folder
     }
 
-    /// A connection with a listener at a path, without anything of the library.
+    /// Connects to a listener at a path without the library.
     pub fn bare_connection(path: &Path) -> OwnedFd {
         use std::os::unix::ffi::OsStrExt;
-        // SAFETY: a socket address that lives for the whole block, and a descriptor that is new.
+        // SAFETY: the socket address lives for the whole block, and the descriptor is new.
         unsafe {
             let socket = OwnedFd::from_raw_fd(libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET, 0));
             let mut address: libc::sockaddr_un = std::mem::zeroed();

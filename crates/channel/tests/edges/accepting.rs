@@ -1,4 +1,4 @@
-//! Clients that leave before they are accepted.
+//! Clients that disconnect before they are accepted.
 
 use super::{PATIENCE, within};
 use crate::common::{bare_connection, folder, name};
@@ -17,7 +17,7 @@ fn client_that_left_keeps_no_call_that_does_not_wait() {
     let listener = Listener::bind(&name, &Options::new().capacity(4096)).unwrap();
     within(PATIENCE / 4, move || {
         expect!(listener.try_accept(), Err(Error::WouldBlock));
-        // The backlog and more.
+        // Fewer clients than the backlog holds, so no connect blocks.
         for _ in 0..100 {
             drop(bare_connection(&path));
         }

@@ -12,7 +12,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Connects until the backlog of a listener is full. Nothing may wait here.
+/// Connects until the backlog of a listener is full. No connect may block here.
 fn fill(listener: &Listener, path: &Path) -> Vec<OwnedFd> {
     // SAFETY: no memory is involved.
     assert_eq!(unsafe { libc::listen(listener.descriptor().as_raw_fd(), 2) }, 0);
@@ -40,7 +40,7 @@ extern "C" fn do_nothing(_signal: libc::c_int) {}
 /// Sends a signal to a thread every millisecond while it runs `action`, and calls `then` after `count` of them.
 fn interrupted<T: Send>(action: impl FnOnce() -> T + Send, count: u32, then: impl FnOnce()) -> T {
     let handler: extern "C" fn(libc::c_int) = do_nothing;
-    // SAFETY: a function that may interrupt anything, and no flag to restart calls.
+    // SAFETY: the handler may interrupt any code, and calls are not restarted.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as usize;
@@ -68,9 +68,9 @@ fn interrupted<T: Send>(action: impl FnOnce() -> T + Send, count: u32, then: imp
     })
 }
 
-/// Voluntary context switches of this thread so far.
+/// Returns the voluntary context switches of this thread so far.
 fn switches() -> i64 {
-    // SAFETY: all zeroes are a valid answer, and there is room for one.
+    // SAFETY: all zeroes are a valid value, and there is room for the result.
     unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
         assert_eq!(libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage), 0);
@@ -78,7 +78,7 @@ fn switches() -> i64 {
     }
 }
 
-/// A signal is not a vain wake-up, after many of which an end sleeps in steps of a millisecond.
+/// A signal is not counted as a wake-up. After many unnecessary wake-ups, an end would sleep in steps of a millisecond.
 #[test]
 fn sleeper_sleeps_on_after_signals() {
     let options = Options::new().capacity(4096).waiting(Waiting::Park);
@@ -86,7 +86,7 @@ fn sleeper_sleeps_on_after_signals() {
     let woken = interrupted(
         || {
             let before = switches();
-            // 100 signals, and half a second without.
+            // 100 signals, and then half a second without signals.
             expect!(end.recv_timeout(&mut [0; 8], Duration::from_millis(700)), Err(Error::TimedOut));
             switches() - before
         },
@@ -101,7 +101,7 @@ fn signals_end_neither_connect_nor_accept() {
     let (name, options) = (name(), Options::new().capacity(4096));
     let listener = Listener::bind(&name, &options).unwrap();
     let (tell, told) = mpsc::channel();
-    // Connects, and waits for a greeting that comes late.
+    // Connects, and waits for a greeting that arrives late.
     let late = || tell.send(listener.accept().unwrap()).unwrap();
     interrupted(|| Channel::connect(&name, &options), 50, late).unwrap();
     drop(told);

@@ -6,7 +6,7 @@ use crate::expect;
 use furlong_channel::{Channel, Error, Waiting};
 use std::time::Duration;
 
-/// A channel whose other process was killed.
+/// Returns a channel whose other process was killed.
 fn bereaved(waiting: Waiting) -> Channel {
     let (child, end) = start("idle", &small(waiting));
     drop::<Process>(child);

@@ -1,4 +1,4 @@
-//! Processes that have no descriptor left.
+//! Processes that have reached their descriptor limit.
 
 use super::{PATIENCE, fork, kill, small, status_of};
 use crate::common::{descriptor_limits, limit_descriptors, name};
@@ -21,7 +21,8 @@ fn with_free<T>(free: usize, action: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Returns whether connections with ever more free descriptors report that none is left, or know the process of the peer.
+/// Returns whether every connection, with more and more free descriptors, either reports the limit or knows the process
+/// of the peer.
 fn knows_peer_or_reports_limit(connect: impl Fn() -> Result<Channel>) -> bool {
     let knows_peer = |end: Channel| end.split().0.peer_process().is_some();
     let is_possible = knows_peer(connect().unwrap());
@@ -35,7 +36,7 @@ fn knows_peer_or_reports_limit(connect: impl Fn() -> Result<Channel>) -> bool {
     })
 }
 
-/// Runs `connect` in a fork, because the limit is for a whole process, and `repeat` without end in another one.
+/// Runs `connect` in a fork, because the limit applies to a whole process, and repeats `repeat` in another fork.
 fn check(repeat: impl Fn() -> Result<Channel>, connect: impl Fn() -> Result<Channel>) {
     let peer = fork(|| {
         loop {

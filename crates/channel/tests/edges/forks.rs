@@ -7,7 +7,7 @@ use furlong_channel::{Channel, Error, Listener, Options, Waiting};
 use std::thread;
 use std::time::Duration;
 
-/// Gives the end to a fork that lives on, sends the fork's PID, and waits to be killed.
+/// Gives the end to a fork that stays alive, sends the fork's PID, and waits to be killed.
 fn live_on_in_a_fork(mut end: Channel) -> bool {
     let heir = fork(|| {
         thread::sleep(PATIENCE);
@@ -18,7 +18,7 @@ fn live_on_in_a_fork(mut end: Channel) -> bool {
     true
 }
 
-/// Expects to learn of the death of a process whose fork lives on.
+/// Expects that the death of a process is detected although its fork stays alive.
 fn expect_death_despite_a_fork(child: libc::pid_t, mut end: Channel) {
     let mut heir = [0; 4];
     end.recv_timeout(&mut heir, PATIENCE).unwrap();
@@ -66,7 +66,7 @@ fn death_of_a_server_is_reported_although_its_fork_lives() {
     }
 }
 
-/// A server that accepts in forks of the process that listens: that one may exit.
+/// A server accepts in forks of the listening process, which may exit.
 #[test]
 fn death_of_the_listening_process_is_not_that_of_the_accepting_one() {
     let (name, options) = (name(), small(Waiting::Adaptive));

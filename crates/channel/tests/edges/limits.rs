@@ -1,4 +1,4 @@
-//! Limits on the length of messages that the two ends were given.
+//! Ends with different limits for the length of messages.
 
 use crate::common::name;
 use furlong_channel::{Channel, Error, Listener, Options};

@@ -39,7 +39,7 @@ fn messages_of_any_length_arrive_in_order() {
     }
 }
 
-/// Whichever call follows an unfinished message, the receiver gets only the messages of that call.
+/// After an unfinished message, the receiver gets only the messages of the next call, for every call.
 #[test]
 fn every_other_call_gives_an_unfinished_message_up() {
     let calls: [fn(&mut Sender); 7] = [
@@ -157,7 +157,7 @@ fn short_message_that_is_sent_again_waits_for_room_again() {
     assert!(sent > 0);
 }
 
-/// A message that has room at once in another ring does not count as sent in the one where it was begun.
+/// A message that fits at once into another ring does not count as sent in the ring where it was begun.
 #[test]
 fn message_sent_whole_by_another_sender_begins_again() {
     let [mut first, mut second] = pair(&small(Waiting::Park));

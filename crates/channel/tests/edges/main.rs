@@ -1,4 +1,5 @@
-//! The edges of a channel: paths, backlogs, signals, forks, deaths between short calls, panics, and peers that lie by plan.
+//! The edge cases of a channel: paths, backlogs, signals, forks, deaths between short calls, panics, and malicious
+//! peers.
 #![cfg(all(target_os = "linux", not(in_one_process)))]
 
 mod accepting;
@@ -23,7 +24,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Performs the task of a child process: connects, and does nothing or reports what it has registered for.
+/// Performs the task of a child process: connects, and then does nothing or reports its registrations.
 #[test]
 #[ignore = "child process of the other tests"]
 fn child() {
@@ -36,7 +37,7 @@ fn child() {
     thread::sleep(PATIENCE);
 }
 
-/// Options of channels that are full soon.
+/// Returns the options of channels with small rings.
 fn small(waiting: Waiting) -> Options {
     Options::new().capacity(8192).longest_message(20_000).waiting(waiting)
 }

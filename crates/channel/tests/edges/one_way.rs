@@ -82,7 +82,7 @@ fn other_kind_of_channel_is_reported() {
     expect!(receiving.join().unwrap(), Err(Error::OtherKind));
 }
 
-/// The process is killed while a fork of it lives on.
+/// The process is killed while a fork of it stays alive.
 #[test]
 fn death_is_reported_to_either_end() {
     for waiting in WAITINGS {

@@ -1,4 +1,4 @@
-//! What membarrier is registered for, and loans that turn out shorter.
+//! Registrations for membarrier(2), and loans that are committed in part.
 
 use super::{PATIENCE, small};
 use crate::common::{WAITINGS, content, length, pair, start};
@@ -6,14 +6,14 @@ use furlong_channel::{Channel, Error, Waiting};
 use std::io;
 use std::thread;
 
-/// Commands for which membarrier(2) is registered in this process.
+/// Returns the commands for which this process is registered with membarrier(2).
 fn registrations() -> i64 {
     const GET_REGISTRATIONS: libc::c_long = 1 << 9;
     // SAFETY: no memory is involved.
     unsafe { libc::syscall(libc::SYS_membarrier, GET_REGISTRATIONS, 0, 0) }
 }
 
-/// Echoes a burst, and then sends what the process has registered for.
+/// Echoes a burst of messages, and then sends the registrations of this process.
 pub(crate) fn report_registrations(mut end: Channel) {
     for _ in 0..200 {
         end.recv_vec().and_then(|message| end.send(&message)).unwrap();
@@ -46,7 +46,7 @@ fn end_without_membarrier_registers_nothing_and_misses_no_message() {
 
 #[test]
 fn loan_that_is_committed_in_part_is_a_shorter_message() {
-    // SAFETY: both ends are this library's.
+    // SAFETY: both ends belong to this library.
     let [mut first, mut second] = pair(&small(Waiting::Park)).map(|end| unsafe { end.trust() });
     for number in 0..500 {
         let due = content(number, number % 300);

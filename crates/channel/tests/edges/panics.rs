@@ -4,7 +4,7 @@ use super::{WAITINGS, small};
 use crate::common::{content, pair};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// Messages, and then a panic.
+/// Returns three messages, and then panics.
 fn three_and_a_panic() -> impl Iterator<Item = Vec<u8>> {
     (0..4).map(|number| if number < 3 { content(number, 50) } else { resume_unwind(Box::new(())) })
 }

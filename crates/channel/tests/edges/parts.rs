@@ -1,4 +1,4 @@
-//! A sender that cuts its messages as it likes, and follows the protocol otherwise.
+//! A sender that divides its messages arbitrarily, but follows the protocol otherwise.
 
 use super::PATIENCE;
 use super::common::map;
@@ -16,7 +16,7 @@ const REST: u64 = 3;
 const ABORT: u64 = 4;
 const SKIP: u64 = 5;
 
-/// The direction from the second end to the first, as a sender writes it without the library.
+/// The direction from the second end to the first, written without the library.
 struct Cunning {
     words: *const AtomicU64,
     capacity: usize,
@@ -24,7 +24,7 @@ struct Cunning {
     _end: Descriptors,
 }
 
-// SAFETY: mapped for good, and touched through atomics alone.
+// SAFETY: mapped until the process exits, and accessed only through atomics.
 unsafe impl Send for Cunning {}
 
 impl Cunning {
@@ -35,11 +35,11 @@ impl Cunning {
 
     fn word(&self, byte: usize) -> &AtomicU64 {
         assert!(byte < CONTROL_BYTES + 2 * self.capacity);
-        // SAFETY: inside and aligned, and mapped for good.
+        // SAFETY: inside, aligned, and mapped until the process exits.
         unsafe { &*self.words.add(byte / 8) }
     }
 
-    /// The number of bytes that the receiver has reported as read.
+    /// Returns the number of bytes that the receiver has reported as read.
     fn read(&self) -> u64 {
         self.word(1024).load(Ordering::Acquire)
     }
@@ -48,7 +48,8 @@ impl Cunning {
         self.word(CONTROL_BYTES + self.capacity + position as usize % self.capacity)
     }
 
-    /// Writes a record, or what skips the end of the ring, if there is room for it, and returns whether the record was written.
+    /// Writes a record, or a skip of the end of the ring, if there is room for it. Returns whether the record was
+    /// written.
     fn record(&mut self, kind: u64, len: usize, message: usize) -> bool {
         let left = self.capacity - self.written as usize % self.capacity;
         let bytes = (len + 15) & !7;
@@ -82,7 +83,7 @@ fn tiny_parts_are_corrupt() {
     }
 }
 
-/// Sends the shortest parts that are allowed for as long as the test runs, and gives most messages up.
+/// Sends the shortest allowed parts as long as the test runs, and abandons most messages.
 fn send_parts(mut cunning: Cunning, stop: &AtomicBool, part: usize, parts: usize) {
     let mut at = 0;
     while !stop.load(Ordering::Relaxed) {
@@ -98,7 +99,7 @@ fn send_parts(mut cunning: Cunning, stop: &AtomicBool, part: usize, parts: usize
     }
 }
 
-/// A call that does not wait looks at no more than the ring held, however quickly the ring is filled again.
+/// A non-blocking call reads only as much as the ring held, no matter how quickly the ring is filled again.
 #[test]
 fn parts_without_end_do_not_keep_calls() {
     for (part, parts) in [(512, 20_000), (512, 1)] {
@@ -125,7 +126,7 @@ fn parts_without_end_do_not_keep_calls() {
     }
 }
 
-/// A header that changes between two reads is one of both, or corrupt.
+/// If a header changes between two reads, the receiver uses one of both values or returns `Corrupt`.
 #[test]
 fn header_that_changes_is_read_once() {
     let options = Options::new().capacity(8192).longest_message(1500).waiting(Waiting::Spin);
@@ -164,7 +165,7 @@ fn header_that_changes_is_read_once() {
     println!("{seen:?} short, too long, corrupt");
 }
 
-/// The ring has no end: the receiver finds the headers of a round again in the next one.
+/// The records have no end: the receiver finds the headers of a round again in the next one.
 #[test]
 fn dead_sender_that_has_cleared_no_header_is_corrupt() {
     let record = |kind: u64, len: u64, message: u64| kind << 56 | len << 32 | message;
@@ -179,7 +180,7 @@ fn dead_sender_that_has_cleared_no_header_is_corrupt() {
                 cunning.header(at + 520).store(second, Ordering::Relaxed);
             }
             cunning.header(7 * 528).store(record(SKIP, 0, 400), Ordering::Relaxed);
-            // The sockets hang up as those of a dead process do.
+            // The sockets hang up, as those of a dead process do.
             drop(cunning);
             let begin = Instant::now();
             let error = loop {
@@ -211,7 +212,7 @@ fn messages_without_end_do_not_keep_calls_for_all_messages() {
     assert_eq!(receiver.recv_each(usize::MAX, |_| {}), Ok(8));
 }
 
-/// Descriptors of a channel that is not used.
+/// Returns the descriptors of an unused channel.
 fn copies() -> Descriptors {
     let [one, _] = Channel::pair(&Options::new().capacity(4096)).unwrap();
     one

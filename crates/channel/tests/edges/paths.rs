@@ -29,7 +29,7 @@ fn bind_keeps_files_that_are_not_sockets() {
     drop(std::os::unix::net::UnixListener::bind(&left).unwrap());
     symlink(&left, &link).unwrap();
     let name = std::ffi::CString::new(pipe.to_str().unwrap()).unwrap();
-    // SAFETY: the name ends with a zero.
+    // SAFETY: the name is NUL-terminated.
     assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
     for path in [&file, &link, &pipe, &folder] {
         expect_in_use(path);

@@ -1,4 +1,4 @@
-//! What a peer can do on Linux.
+//! Attacks of a peer on Linux.
 
 use super::*;
 pub use common::map;
@@ -6,25 +6,25 @@ use common::name;
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// Gives it back.
+/// Removes a mapping.
 pub fn unmap(words: *const AtomicU64, len: usize) {
-    // SAFETY: mapped by `map` with this length, and nothing refers to it any more.
+    // SAFETY: mapped by `map` with this length, and no longer used.
     assert_eq!(unsafe { libc::munmap(words.cast_mut().cast(), len) }, 0);
 }
 
 /// Wakes the end whose receiver sleeps on this word.
 pub fn wake(_theirs: &End, word: &AtomicU64) {
-    // SAFETY: the kernel takes the address as a key.
+    // SAFETY: the kernel uses the address only as a key.
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) };
 }
 
-/// Bytes of memory that this process has.
+/// Returns the resident bytes of this process.
 pub fn resident_bytes() -> usize {
     let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
     pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
 }
 
-/// Memory as a peer may pass it: not sealed, or of another length.
+/// Creates memory that a hostile peer may pass: not sealed, or of another length.
 fn memory(len: usize, seals: libc::c_int) -> OwnedFd {
     // SAFETY: the name is NUL-terminated, and the descriptor is new.
     let memory = unsafe {
@@ -67,13 +67,13 @@ fn memory_that_could_shrink_is_refused_and_ours_cannot() {
     assert_ne!(unsafe { libc::ftruncate(ours.memory.as_raw_fd(), 0) }, 0, "it shrinks");
 }
 
-/// Two sockets as those of a channel.
+/// Returns two sockets like those of a channel.
 fn sockets() -> [OwnedFd; 2] {
     let [ours, _] = Channel::pair(&options(Waiting::Park)).unwrap();
     [ours.sending, ours.receiving]
 }
 
-/// A client maps no more than it accepts, whatever a listener has.
+/// A client maps no more than it accepts, regardless of the size that a listener offers.
 #[test]
 fn listener_with_larger_rings_is_refused_before_they_are_mapped() {
     const LARGE: usize = 256 << 20;
@@ -95,17 +95,17 @@ fn listener_with_larger_rings_is_refused_before_they_are_mapped() {
     }
 }
 
-/// A greeting as the library sends it.
+/// Returns a greeting like that of the library.
 fn greeting(capacity: u64, longest: u64, start: u64) -> Vec<u8> {
     let mut greeting = b"furlong\x01".to_vec();
     [capacity, longest, start].iter().for_each(|number| greeting.extend(number.to_le_bytes()));
     greeting
 }
 
-/// Listens, and sends who connects these bytes with so many descriptors.
+/// Listens, and sends a client these bytes with these descriptors.
 fn greeted(bytes: &[u8], descriptors: &[&OwnedFd], options: Options) -> Result<Channel, Error> {
     let name = name();
-    // SAFETY: a socket address and a message of parts that live for the whole block.
+    // SAFETY: the socket address and the parts of the message live for the whole block.
     unsafe {
         let listener = libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET, 0);
         let mut address: libc::sockaddr_un = std::mem::zeroed();
@@ -178,7 +178,7 @@ fn a_greeting_that_is_none_is_refused() {
     ] {
         let open = std::fs::read_dir("/proc/self/fd").unwrap().count();
         expect!(greeted(bytes, descriptors), Err(Error::Corrupt(_)));
-        // Other tests open and close too, but not hundreds.
+        // Other tests open and close descriptors as well, but not hundreds.
         assert!(std::fs::read_dir("/proc/self/fd").unwrap().count() < open + 100, "descriptors stay open");
     }
 }

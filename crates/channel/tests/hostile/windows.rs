@@ -1,4 +1,4 @@
-//! What a peer can do on Windows.
+//! Attacks of a peer on Windows.
 
 use super::*;
 use common::name;
@@ -16,7 +16,7 @@ use windows_sys::Win32::System::Pipes::{ConnectNamedPipe, CreateNamedPipeW, PIPE
 use windows_sys::Win32::System::ProcessStatus::{K32GetProcessMemoryInfo, PROCESS_MEMORY_COUNTERS};
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, SetEvent};
 
-/// The shared memory, as a peer maps it.
+/// Maps the shared memory like a peer.
 pub fn map(end: &End, len: usize) -> *const AtomicU64 {
     let access = FILE_MAP_READ | FILE_MAP_WRITE;
     // SAFETY: Windows chooses the address.
@@ -25,20 +25,20 @@ pub fn map(end: &End, len: usize) -> *const AtomicU64 {
     view.Value.cast()
 }
 
-/// Gives it back.
+/// Removes a mapping.
 pub fn unmap(words: *const AtomicU64, _len: usize) {
     let view = MEMORY_MAPPED_VIEW_ADDRESS { Value: words.cast_mut().cast() };
-    // SAFETY: mapped by `map`, and nothing refers to it any more.
+    // SAFETY: mapped by `map`, and no longer used.
     assert_ne!(unsafe { UnmapViewOfFile(view) }, 0);
 }
 
-/// Wakes the other end's receiver.
+/// Wakes the receiver of the other end.
 pub fn wake(theirs: &End, _word: &AtomicU64) {
     // SAFETY: no memory is involved.
     assert_ne!(unsafe { SetEvent(theirs.sending.receiver.as_raw_handle()) }, 0);
 }
 
-/// Bytes of memory that this process was promised.
+/// Returns the committed bytes of this process.
 pub fn resident_bytes() -> usize {
     let mut counters = PROCESS_MEMORY_COUNTERS::default();
     let bytes = size_of_val(&counters) as u32;
@@ -47,10 +47,10 @@ pub fn resident_bytes() -> usize {
     counters.PagefileUsage
 }
 
-/// A section as a peer may pass it.
+/// Creates a section that a hostile peer may pass.
 fn section(file: Option<&File>, protection: u32, len: usize) -> OwnedHandle {
     let file = file.map_or(INVALID_HANDLE_VALUE, AsRawHandle::as_raw_handle);
-    // SAFETY: no name is given; the handle is new.
+    // SAFETY: no name is passed, and the handle is new.
     unsafe {
         let made = CreateFileMappingW(file, null(), protection, 0, len as u32, null());
         assert!(!made.is_null(), "{}", io::Error::last_os_error());
@@ -85,7 +85,7 @@ fn memory_that_may_be_missing_is_refused() {
     std::fs::remove_file(path).unwrap();
 }
 
-/// A greeting as the library sends it: the geometry, and the numbers of handles of this process.
+/// Returns a greeting like that of the library: the sizes, and the values of handles of this process.
 fn greeting(capacity: u64, start: u64, handles: [&OwnedHandle; 5]) -> Vec<u8> {
     let mut greeting = b"furlong\x01".to_vec();
     let numbers = handles.map(|handle| handle.as_raw_handle() as u64);
@@ -93,11 +93,11 @@ fn greeting(capacity: u64, start: u64, handles: [&OwnedHandle; 5]) -> Vec<u8> {
     greeting
 }
 
-/// Listens, and sends who connects these bytes; takes an answer, if there is one.
+/// Listens, and sends a client these bytes. Reads an answer, if the bytes are not empty.
 fn greeted(bytes: &[u8]) -> Result<Channel, Error> {
     let name = name();
     let path: Vec<u16> = format!(r"\\.\pipe\{name}").encode_utf16().chain([0]).collect();
-    // SAFETY: the path ends with a zero; the handle is new.
+    // SAFETY: the path is NUL-terminated, and the handle is new.
     let mut listener = unsafe {
         let pipe =
             CreateNamedPipeW(path.as_ptr(), PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, 1, 4096, 4096, 0, null());
@@ -105,11 +105,11 @@ fn greeted(bytes: &[u8]) -> Result<Channel, Error> {
         File::from_raw_handle(pipe)
     };
     let connecting = thread::spawn(move || Channel::connect(&name, &Options::new().waiting(Waiting::Park)));
-    // SAFETY: no memory is involved. Who has connected already is an error, and as good.
+    // SAFETY: no memory is involved. If the client has connected already, the call fails, which has no effect here.
     unsafe { ConnectNamedPipe(listener.as_raw_handle(), std::ptr::null_mut()) };
     listener.write_all(bytes).unwrap();
     if !bytes.is_empty() {
-        // Until it answers, or goes.
+        // Until the client answers or disconnects.
         let _ = listener.read(&mut [0]);
     }
     drop(listener);
@@ -138,7 +138,7 @@ fn a_greeting_that_is_none_is_refused() {
         right[..71].to_vec(),
         right[..32].to_vec(),
         with(7, &[2]),
-        // Numbers that are no handle's, and the one that means the process itself.
+        // Values that are not those of handles, and the value that means the process itself.
         with(32, &[0; 8]),
         with(32, &[0xff; 8]),
         with(40, &0x7fff_fff0u64.to_le_bytes()),
@@ -154,7 +154,7 @@ fn a_greeting_that_is_none_is_refused() {
     }
 }
 
-/// What is passed as an event may be anything: then calls end in time, and messages come all the same.
+/// If a peer passes other objects as events, calls still end in time, and messages arrive.
 #[test]
 fn events_that_are_none_do_not_keep_anybody() {
     const TIME: Duration = Duration::from_millis(100);
@@ -176,7 +176,7 @@ fn events_that_are_none_do_not_keep_anybody() {
     sending.join().unwrap().unwrap();
 }
 
-/// One who connects and sends something else than that it has copied what it was given, and one who sends nothing.
+/// A client sends a wrong confirmation, and another one sends nothing.
 #[test]
 fn an_answer_that_is_none_is_passed_over() {
     for answer in [&[7][..], &[]] {

@@ -1,11 +1,11 @@
-//! What only Linux has: descriptors that are waited for, forks, sockets in files.
+//! Features of Linux: descriptors for poll, forks, and socket files.
 
 use super::*;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::fd::AsRawFd;
 
-/// What this process has open, and what lies where named memory and sockets would.
+/// Returns the open descriptors of this process, and the files in the directories of named memory and sockets.
 pub fn things() -> BTreeSet<String> {
     let names = |folder: &str, begin: &str| {
         let entries = fs::read_dir(folder).unwrap().flatten();
@@ -22,19 +22,19 @@ pub fn things() -> BTreeSet<String> {
     things
 }
 
-/// Waits until a descriptor is readable, and says whether it is.
+/// Waits until a descriptor is readable, and returns whether it is.
 fn poll(descriptor: std::os::fd::BorrowedFd<'_>, time: Duration) -> bool {
     let mut watch = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: one entry, which lives for the whole call.
     unsafe { libc::poll(&raw mut watch, 1, time.as_millis() as i32) == 1 }
 }
 
-/// Waits until a receiver is told of something, and says whether it is.
+/// Waits until the descriptor of a receiver is readable, and returns whether it is.
 pub fn told_of_messages(receiver: &Receiver, time: Duration) -> bool {
     poll(receiver.descriptor(), time)
 }
 
-/// Waits until a sender is told of something, and says whether it is.
+/// Waits until the descriptor of a sender is readable, and returns whether it is.
 pub fn told_of_room(sender: &Sender, time: Duration) -> bool {
     poll(sender.descriptor(), time)
 }
@@ -45,7 +45,7 @@ fn a_descriptor_tells_of_messages_of_room_and_of_death() {
         let (child, mut end) = start(&task_of("echo", waiting), &small(waiting));
         let (sender, receiver) = end.both();
         expect_messages_told(sender, receiver);
-        // What told of the last message may come when that was found already, once.
+        // The signal of the last message may arrive once after the message was found.
         let mut is_quiet =
             || receiver.watch().unwrap() && !told_of_messages(receiver, Duration::from_millis(5));
         assert!(is_quiet() || is_quiet(), "nothing happened");
@@ -79,7 +79,7 @@ fn a_path_is_removed_and_one_that_was_left_is_taken_over() {
     let folder = common::folder();
     let path = folder.join("socket");
     let name = path.to_str().unwrap();
-    // A socket whose listener is gone, as a killed process leaves it.
+    // A socket without a listener, as left by a killed process.
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     let listener = Listener::bind(name, &Options::new()).unwrap();
     expect!(Listener::bind(name, &Options::new()), Err(Error::System(_)));
@@ -92,7 +92,7 @@ fn a_path_is_removed_and_one_that_was_left_is_taken_over() {
 fn a_fork_has_one_end() {
     let options = small(Waiting::Adaptive);
     let [ours, theirs] = Channel::pair(&options).unwrap();
-    // SAFETY: the child only uses the channel, and ends without going back into the test.
+    // SAFETY: the child only uses the channel, and exits without returning to the test.
     let child = unsafe { libc::fork() };
     if child == 0 {
         drop(ours);
@@ -101,7 +101,7 @@ fn a_fork_has_one_end() {
             let len = end.recv(&mut buffer)?;
             end.send(&buffer[..len])
         });
-        // SAFETY: ends the process at once.
+        // SAFETY: exits at once.
         unsafe { libc::_exit(i32::from(answered.is_err())) };
     }
     drop(theirs);

@@ -1,4 +1,4 @@
-//! What only Windows has: handles that are waited for, and those that a child inherits.
+//! Features of Windows: handles for waits, and inherited handles.
 
 use super::*;
 use common::{End, open};
@@ -10,7 +10,7 @@ use windows_sys::Win32::Foundation::{HANDLE_FLAG_INHERIT, SetHandleInformation, 
 use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleA, GetProcAddress};
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, GetProcessHandleCount, WaitForSingleObject};
 
-/// How many handles this process has open.
+/// Returns the number of open handles of this process.
 pub fn things() -> u32 {
     let mut count = 0;
     // SAFETY: there is room for the answer.
@@ -18,18 +18,18 @@ pub fn things() -> u32 {
     count
 }
 
-/// Waits until an event is set, and says whether it is.
+/// Waits until an event is set, and returns whether it is.
 fn wait(event: BorrowedHandle<'_>, time: Duration) -> bool {
     // SAFETY: no memory is involved.
     unsafe { WaitForSingleObject(event.as_raw_handle(), time.as_millis() as u32) == WAIT_OBJECT_0 }
 }
 
-/// Waits until a receiver is told of something, and says whether it is.
+/// Waits until the event of a receiver is set, and returns whether it is.
 pub fn told_of_messages(receiver: &Receiver, time: Duration) -> bool {
     wait(receiver.handle(), time)
 }
 
-/// Waits until a sender is told of something, and says whether it is.
+/// Waits until the event of a sender is set, and returns whether it is.
 pub fn told_of_room(sender: &Sender, time: Duration) -> bool {
     wait(sender.handle(), time)
 }
@@ -43,7 +43,7 @@ fn an_event_tells_of_messages_of_room_and_of_the_end() {
         expect_room_told(sender, receiver);
         assert!(receiver.watch().unwrap());
         drop(child);
-        // A death is told by the next look, and not by the event.
+        // The next call of `watch` reports a death; the event does not.
         let begin = Instant::now();
         let death = loop {
             match receiver.watch() {
@@ -64,7 +64,7 @@ fn an_event_tells_of_messages_of_room_and_of_the_end() {
     assert!(!sender.watch(100).unwrap(), "there is room for what nobody receives");
 }
 
-/// The numbers of all handles of an end, which children inherit from now on.
+/// Makes all handles of an end inheritable, and returns their values.
 fn inheritable(end: &End) -> String {
     let Handles { memory, connection, sending, receiving, .. } = end;
     let handles =
@@ -86,7 +86,7 @@ const INHERITED: &str = "CHANNEL_TEST_INHERITED";
 fn child_of_a_pair() {
     let Ok(numbers) = std::env::var(INHERITED) else { return };
     let mut handles = numbers.split(',').map(|number| {
-        // SAFETY: this process inherited them, and nothing else of it knows of them.
+        // SAFETY: this process inherited the handle, and it has no other owner.
         unsafe { OwnedHandle::from_raw_handle(without_provenance_mut(number.parse().unwrap())) }
     });
     let mut next = || handles.next().unwrap();
@@ -121,7 +121,7 @@ fn a_child_inherits_one_end_and_its_death_is_noticed() {
 }
 
 fn is_wine() -> bool {
-    // SAFETY: both names end with a zero.
+    // SAFETY: both names are NUL-terminated.
     unsafe {
         GetProcAddress(GetModuleHandleA(c"ntdll.dll".as_ptr().cast()), c"wine_get_version".as_ptr().cast())
     }
@@ -132,7 +132,7 @@ fn is_wine() -> bool {
 fn a_name_has_one_listener_and_goes_with_it() {
     let (name, options) = (common::name(), Options::new());
     let listener = Listener::bind(&name, &options).unwrap();
-    // Wine 8 does not look at FILE_FLAG_FIRST_PIPE_INSTANCE.
+    // Wine 8 ignores FILE_FLAG_FIRST_PIPE_INSTANCE.
     for same in [name.clone(), format!(r"\\.\pipe\{name}"), name.to_uppercase()].iter().filter(|_| !is_wine())
     {
         let again = Listener::bind(same, &options);

@@ -1,4 +1,4 @@
-//! One sender, several receivers.
+//! One sender and several receivers.
 
 use super::{fork, kill, small, status_of};
 use crate::common::{PATIENCE, WAITINGS, content, length, name};
@@ -168,7 +168,7 @@ fn fork_that_drops_its_copy_closes_nothing() {
     assert_eq!(broadcast.receivers(), 1);
 }
 
-/// A receiver cannot write to the ring, and the sender checks the position that it claims.
+/// A receiver cannot write to the ring, and the sender checks the position that the receiver claims.
 #[test]
 fn cunning_receiver_disturbs_no_other() {
     let options = small(Waiting::Park);
@@ -220,7 +220,7 @@ fn subscription_of_another_geometry_is_rejected() {
 
 #[test]
 fn receivers_that_leave_leave_no_descriptor() {
-    // A fork, in which no other test opens files.
+    // In a fork, because no other test opens files there.
     let child = fork(|| {
         let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
         let options = small(Waiting::Park);
@@ -233,7 +233,7 @@ fn receivers_that_leave_leave_no_descriptor() {
     assert_eq!(status_of(child), 0);
 }
 
-/// A send without time to wait finds that all receivers without room are dead.
+/// A send without a wait finds that all receivers without room are dead.
 #[test]
 fn all_dead_receivers_are_removed_before_the_sender_sleeps() {
     let (name, options) = (name(), small(Waiting::Park));
@@ -253,7 +253,7 @@ fn all_dead_receivers_are_removed_before_the_sender_sleeps() {
     assert_eq!(broadcast.receivers(), 0);
 }
 
-/// Maps the word in which a receiver notes its position.
+/// Maps the word to which a receiver writes its position.
 fn position_of(subscription: &Subscription) -> &'static AtomicU64 {
     // SAFETY: the kernel chooses the address. The mapping stays for the rest of the process, and is aligned.
     unsafe {
@@ -274,7 +274,7 @@ fn receiver_that_has_read_a_part_of_a_word_is_removed() {
     (0..100).for_each(|_| broadcast.try_send(&[0; 500]).unwrap());
 }
 
-/// Room for the message takes the receiver 125,000 steps, and each is seen by the busy-waiting sender.
+/// The receiver needs 125,000 steps to free room for the message, and the busy-waiting sender sees each step.
 #[test]
 fn receiver_that_reads_little_at_a_time_does_not_stretch_a_wait() {
     let options = Options::new().capacity(4 << 20).waiting(Waiting::Spin);

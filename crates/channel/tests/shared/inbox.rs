@@ -1,4 +1,4 @@
-//! Many senders, one receiver.
+//! Many senders and one receiver.
 
 use super::{fork, kill, small, status_of};
 use crate::common::{PATIENCE, content, descriptor_limits, length, limit_descriptors, name, pair};
@@ -18,7 +18,8 @@ fn one_way(options: &Options) -> (Sender, Receiver) {
     (Sender::from_descriptors(one, options).unwrap(), Receiver::from_descriptors(other, options).unwrap())
 }
 
-/// Receives until `senders` senders have left, and checks the order of messages. Returns the number of messages of each, with the reason.
+/// Receives until `senders` senders have left, and checks the order of messages. Returns the number of messages of
+/// each, with the reason.
 fn receive_all(inbox: &mut Inbox, senders: usize) -> HashMap<SenderId, (usize, Error)> {
     let (mut buffer, mut counts, mut left) = ([0; 2000], HashMap::new(), HashMap::new());
     while left.len() < senders {
@@ -110,7 +111,7 @@ fn senders_that_die_hold_up_no_other() {
         assert_eq!((killed, processes.len()), (6, 9));
         let died = left.iter().filter(|(_, reason)| *reason == Error::PeerDied).count();
         assert_eq!(died, 6, "{left:?}");
-        // The destructor of an end may or may not have run in a process that returned; both count as an end.
+        // The destructor of an end may or may not have run in a process that returned, and both are accepted.
         children.iter().step_by(3).for_each(|child| assert_eq!(status_of(*child), 0));
     }
 }
@@ -161,7 +162,7 @@ fn inbox_no_longer_looks_at_senders_that_are_silent_while_another_is_busy() {
         senders[0].send(&[1; 8]).unwrap();
         expect!(inbox.try_recv(&mut buffer), Ok(Event::Message { .. }));
     }
-    // The first message of each has ended the announcement that `add` makes.
+    // The first message of each sender has ended the announcement of `add`.
     assert_eq!(senders[0].counters().wake_ups, 1);
     for sender in &mut senders[1..] {
         assert_eq!(sender.counters().wake_ups, 1);
@@ -189,7 +190,7 @@ fn message_that_does_not_fit_stays_and_a_removed_sender_goes_on_alone() {
     expect!(inbox.add(other.split().1), Err(Error::System(_)));
 }
 
-/// One sender announces a long message, of which it sends one part alone.
+/// One sender announces a long message, but sends only one part of it.
 #[test]
 fn sender_with_a_message_beyond_the_buffer_is_named_and_blocks_no_other() {
     let options = small(Waiting::Park).longest_message(1 << 20);
@@ -266,7 +267,7 @@ fn signals_without_messages_no_longer_end_waits_and_messages_still_arrive() {
         sender.send(&[1; 8]).unwrap();
         expect!(inbox.recv_timeout(&mut buffer, PATIENCE), Ok(Event::Message { .. }));
     }
-    // Its message has shown that it is honest: its signals count again.
+    // Its message has shown that it is honest, so its signals count again.
     for _ in 0..10 {
         assert!(inbox.watch().unwrap());
         sender.send(&[1; 8]).unwrap();
@@ -363,7 +364,7 @@ fn client_that_cannot_be_accepted_is_reported_once_and_joins_later() {
     assert_eq!(status_of(inbox), 0);
 }
 
-/// Signals on its socket without any message, as fast as it can.
+/// The sender signals on its socket without any message, as fast as it can.
 #[test]
 fn cunning_sender_that_signals_without_end_keeps_no_message() {
     let options = small(Waiting::Adaptive);
@@ -392,7 +393,8 @@ fn cunning_sender_that_signals_without_end_keeps_no_message() {
     assert!(inbox.remove(cunning).is_some());
 }
 
-/// Fills its ring with parts of messages that it gives up. It never clears a header, so the inbox reads the same records again in each round.
+/// The sender fills its ring with parts of messages that it abandons. It never clears a header, so the inbox reads the
+/// same records again in each round.
 #[test]
 fn cunning_sender_of_messages_without_end_keeps_no_message() {
     const CONTROL_BYTES: u64 = 4096;
@@ -405,7 +407,7 @@ fn cunning_sender_of_messages_without_end_keeps_no_message() {
         let (mut sender, receiver) = one_way(&options);
         let honest = inbox.add(receiver).unwrap();
         let mut buffer = [0; 2000];
-        // Both are announced.
+        // Both senders are announced.
         expect!(inbox.recv_timeout(&mut buffer, Duration::from_millis(1)), Err(Error::TimedOut));
         let memory = File::from(one.memory);
         let write = |at: u64, header: u64| {

@@ -14,7 +14,7 @@ fn small(waiting: Waiting) -> Options {
     Options::new().capacity(8192).longest_message(2000).waiting(waiting)
 }
 
-/// Kills a fork, and waits for its end.
+/// Kills a fork, and waits until it has exited.
 fn kill(process: libc::pid_t) {
     common::kill(process);
     status_of(process);

@@ -148,7 +148,7 @@ fn receiver_of_writable_ring() -> (OverwritingReceiver, &'static [AtomicU64]) {
     (OverwritingReceiver::from_subscription(subscription, &options).unwrap(), words)
 }
 
-/// The memory that a sender shares, as one that breaks the protocol writes to it: the seals of a ring would forbid that.
+/// The peer maps the memory of a sender writable and breaks the protocol. The seals of a real ring would prevent that.
 #[test]
 fn cunning_sender_does_no_harm() {
     let options = small(Waiting::Park);
@@ -170,7 +170,7 @@ fn cunning_sender_does_no_harm() {
             let header = (1 << 63) | ((next() % 2) << 62) | (next() % 2100);
             let at = if next() % 2 == 0 { 512 + next() as usize % 64 } else { next() as usize % words.len() };
             words[at].store(header, Ordering::Relaxed);
-            // The position of the oldest valid record, which moves forwards and back.
+            // The position of the oldest valid record, which moves forward and backward.
             words[0].store(next() % (1 << (next() % 64)), Ordering::Relaxed);
             match receiver.recv_timeout(&mut [0; 2000], Duration::ZERO) {
                 Ok(taken) => assert!(taken.len <= 2000),

@@ -1,5 +1,5 @@
-//! A client of the server `tokio`: `client NAME ROUNDS` prints the time of each round trip in nanoseconds. `client NAME leave` connects and
-//! exits without closing its end. `client NAME stay` sends until it is killed.
+//! A client of the server `tokio`: `client NAME ROUNDS` prints the time of each round trip in nanoseconds. `client NAME
+//! leave` connects and exits without closing its end. `client NAME stay` sends until it is killed.
 
 use furlong_channel::{Channel, Error, Options};
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! A server of many channels with mio: one thread waits for connections and for the messages of all of them, and answers.
-//! The example `talk` of furlong-channel is a client.
+//! A server with many channels in mio. One thread waits for connections and for the messages of all channels, and
+//! answers them. The example `talk` of furlong-channel is a client.
 
 use furlong_channel::{Channel, Error, Listener, Options};
 use mio::unix::SourceFd;
@@ -31,7 +31,7 @@ fn main() -> Result<(), Error> {
                 }
                 continue;
             }
-            // `accept` would wait for the next client if the one that connected has left.
+            // `accept` would wait for the next client if the first one has disconnected.
             match listener.try_accept() {
                 Ok(mut channel) => {
                     let (token, descriptor) = (Token(next), channel.both().1.descriptor().as_raw_fd());
@@ -44,19 +44,19 @@ fn main() -> Result<(), Error> {
                 Err(Error::WouldBlock) => {}
                 Err(error) => eprintln!("somebody could not connect: {error}"),
             }
-            // mio tells of a change, and the next one who connects may be there already.
+            // mio reports only changes, and the next client may have connected already.
             poll.registry().reregister(&mut SourceFd(&waits_for), LISTENER, Interest::READABLE)?;
         }
     }
 }
 
-/// Answers all messages that are there, until there is none and the descriptor tells of the next.
+/// Answers all available messages, until `watch` has armed the descriptor for the next one.
 fn answer(channel: &mut Channel) -> Result<(), Error> {
     let mut buffer = [0; 4096];
     let (sender, receiver) = channel.both();
     while !receiver.watch()? {
         match receiver.try_recv(&mut buffer) {
-            // This waits while the client takes no answers; the example with tokio does not.
+            // This waits if the client receives no answers; the example with tokio does not wait.
             Ok(len) => sender.send(&buffer[..len])?,
             Err(Error::WouldBlock) => {}
             Err(error) => return Err(error),

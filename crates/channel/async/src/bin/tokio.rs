@@ -1,5 +1,5 @@
-//! A server with many channels in tokio: one task for each client, all in one thread. No client delays another one. The program `client` and
-//! the example `talk` of furlong-channel are clients.
+//! A server with many channels in tokio: one task for each client, all in one thread. No client delays another one. The
+//! program `client` and the example `talk` of furlong-channel are clients.
 
 use furlong_channel::tokio::{Channel, Listener};
 use furlong_channel::{Error, Options};

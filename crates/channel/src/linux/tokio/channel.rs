@@ -1,4 +1,4 @@
-//! Both directions of one end, with asynchronous calls.
+//! One end of a channel with both directions, with asynchronous calls.
 
 use crate::credentials::Credentials;
 use crate::error::Result;
@@ -21,15 +21,15 @@ impl Channel {
     /// Returns `System` with the error of the operating system: `Unsupported` if the end busy-waits.
     ///
     /// # Panics
-    /// If there is no current runtime with an I/O driver.
+    /// Panics if there is no current runtime with an I/O driver.
     pub fn new(end: crate::Channel) -> Result<Channel> {
         let peer = end.peer();
         let (sender, receiver) = end.split();
         Ok(Channel { sender: Sender::new(sender)?, receiver: Receiver::new(receiver)?, peer })
     }
 
-    /// Connects with a listener, in a thread of the runtime for blocking calls. If the future is dropped, that thread closes the channel
-    /// after its creation.
+    /// Connects to a listener, in a thread of the runtime for blocking calls. If the future is dropped, that thread
+    /// closes the channel after its creation.
     ///
     /// # Errors
     /// Returns an error as [`Channel::connect`](crate::Channel::connect) does.
@@ -44,7 +44,7 @@ impl Channel {
         (self.sender, self.receiver)
     }
 
-    /// Returns the process at the other end.
+    /// Returns the credentials of the process at the other end.
     pub fn peer(&self) -> Credentials {
         self.peer
     }

@@ -19,14 +19,14 @@ impl Listener {
     /// Returns an error as [`Listener::bind`](crate::Listener::bind) does.
     ///
     /// # Panics
-    /// If there is no current runtime with an I/O driver.
+    /// Panics if there is no current runtime with an I/O driver.
     pub fn bind(name: &str, options: &Options) -> Result<Listener> {
         // SAFETY: a listener keeps its socket for as long as it lives, and no caller gets it as mutable, so none can swap it.
         Ok(Listener(unsafe { register(crate::Listener::bind(name, options)?) }?))
     }
 
-    /// Waits for a process of the same user, or of root, to connect, and returns this end of a new channel. The memory is allocated and
-    /// mapped before the future is ready. This takes some milliseconds for each 4 MiB.
+    /// Waits until a process of the same user or of root connects, and returns this end of a new channel. The memory is
+    /// allocated and mapped before the future is ready, which takes some milliseconds per 4 MiB.
     ///
     /// # Errors
     /// Returns an error as [`Listener::accept`](crate::Listener::accept) does. After `Refused`, a server can continue to serve

@@ -20,19 +20,20 @@ pub(super) unsafe fn register<T: AsRawFd>(inner: T) -> io::Result<AsyncFd<T>> {
 /// Registers a copy of a descriptor.
 fn register_copy(descriptor: BorrowedFd<'_>) -> io::Result<AsyncFd<OwnedFd>> {
     let copy = descriptor.try_clone_to_owned()?;
-    // SAFETY: an `OwnedFd` keeps its descriptor, and no caller can get at the copy.
+    // SAFETY: an `OwnedFd` keeps its descriptor, and no caller can access the copy.
     unsafe { register(copy) }
 }
 
 /// An end with registrations of its socket and of the other end's process.
 ///
-/// The registrations own copies of the descriptors: `end` gives the end out, so a caller may swap it for another one.
+/// The registrations own copies of the descriptors, because callers get `end` by mutable reference and may swap it for
+/// another end.
 #[derive(Debug)]
 pub(super) struct Readiness<E> {
     /// Dropped before the copy of its socket, so that the other end sees the end close before the socket hangs up.
     end: E,
     socket: AsyncFd<OwnedFd>,
-    /// A pidfd: a fork of the other process may keep the socket open.
+    /// A pidfd, because a fork of the other process may keep the socket open.
     process: Option<AsyncFd<OwnedFd>>,
 }
 

@@ -15,7 +15,7 @@ impl Receiver {
     /// Returns `System` with the error of the operating system: `Unsupported` if the end busy-waits.
     ///
     /// # Panics
-    /// If there is no current runtime with an I/O driver.
+    /// Panics if there is no current runtime with an I/O driver.
     pub fn new(mut end: crate::Receiver) -> Result<Receiver> {
         if let Err(error @ Error::System(_)) = end.watch() {
             return Err(error);
@@ -23,8 +23,8 @@ impl Receiver {
         Ok(Receiver(Readiness::new(end, |end| end.peer_process())?))
     }
 
-    /// Waits for the next message, copies it into `buffer`, and returns its length. If the future is dropped before it is ready, the
-    /// message stays the next one.
+    /// Waits for the next message, copies it into `buffer`, and returns its length. If the future is dropped before it
+    /// is ready, the message stays the next one.
     ///
     /// # Errors
     /// Returns `BufferTooSmall`, `Closed`, `PeerDied` and `Corrupt` as [`Receiver::recv`](crate::Receiver::recv) does.
@@ -57,7 +57,8 @@ impl Receiver {
         }
     }
 
-    /// Returns the end, for calls that do not wait. Do not swap it for another end: futures would wait for the socket of this one.
+    /// Returns the end, for calls that do not wait. Do not swap it for another end: futures would wait for the socket
+    /// of this one.
     pub fn get_mut(&mut self) -> &mut crate::Receiver {
         self.0.end()
     }

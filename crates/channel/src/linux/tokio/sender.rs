@@ -25,7 +25,7 @@ impl Sender {
     /// Returns `System` with the error of the operating system: `Unsupported` if the end busy-waits.
     ///
     /// # Panics
-    /// If there is no current runtime with an I/O driver.
+    /// Panics if there is no current runtime with an I/O driver.
     pub fn new(mut end: crate::Sender) -> Result<Sender> {
         if let Err(error @ Error::System(_)) = end.watch(0) {
             return Err(error);
@@ -33,8 +33,8 @@ impl Sender {
         Ok(Sender(Readiness::new(end, |end| end.peer_process())?))
     }
 
-    /// Waits for room, and sends a message. A message that is longer than the ring is sent in parts. If the future is dropped before it is
-    /// ready, no part of the message arrives.
+    /// Waits for room, and sends a message. A message that is longer than the ring is sent in parts. If the future is
+    /// dropped before it is ready, no part of the message arrives.
     ///
     /// # Errors
     /// Returns `TooLong`, `Closed`, `PeerDied` and `Corrupt` as [`Sender::send`](crate::Sender::send) does.
@@ -75,7 +75,8 @@ impl Sender {
         }
     }
 
-    /// Returns the end, for calls that do not wait. Do not swap it for another end: futures would wait for the socket of this one.
+    /// Returns the end, for calls that do not wait. Do not swap it for another end: futures would wait for the socket
+    /// of this one.
     pub fn get_mut(&mut self) -> &mut crate::Sender {
         self.0.end()
     }
