@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the module's files share. */
+/* Declarations shared by the module's files. */
 #ifndef FURLONG_H
 #define FURLONG_H
 
@@ -7,13 +7,13 @@
 #include <linux/miscdevice.h>
 #include <linux/types.h>
 
-/* Debian's 6.1 has 128 minor numbers for all miscellaneous devices together. */
+/* Debian's Linux 6.1 has 128 minor numbers for all miscellaneous devices. */
 #define FURLONG_CHANNELS_MAX	16
 
 /* Room for the longest device name and any number. */
 #define FURLONG_NAME_SIZE	32
 
-/* At most this many bytes of a message go into a trace. */
+/* Maximum number of bytes of a message in a trace event. */
 #define FURLONG_LOG_BYTES_MAX	64U
 
 /* The module's parameters; main.c describes them. */
@@ -24,20 +24,20 @@ extern unsigned long furlong_shm_size;
 extern unsigned int furlong_log_bytes;
 
 /**
- * furlong_reserve() - sets bytes of the module's memory_max aside
- * @bytes: how many
- * @before: how many were set aside for the same thing until now
+ * furlong_reserve() - reserves bytes of the module's memory_max
+ * @bytes: number of bytes
+ * @before: number of bytes reserved for the same purpose so far
  *
- * What a channel may hold is set aside when its limits are set, so that sending
- * never fails because of another channel. It never succeeds in asking for more
- * than memory_max in all, and never fails in asking for less than before.
+ * A channel's maximum content is reserved when its limits are set, so that
+ * sending never fails because of another channel. The sum never exceeds
+ * memory_max. A request for fewer bytes than before never fails.
  *
- * Return: 0, or -ENOSPC when fewer are left; then @before stays set aside.
+ * Return: 0, or -ENOSPC if too few are left; then @before stays reserved.
  */
 int furlong_reserve(u64 bytes, u64 before);
 
 /**
- * furlong_may_not_wait() - whether a call must fail with -EAGAIN sooner than wait
+ * furlong_may_not_wait() - whether a call must fail with -EAGAIN instead of blocking
  * @call: the call
  */
 static inline bool furlong_may_not_wait(const struct kiocb *call)
@@ -46,10 +46,10 @@ static inline bool furlong_may_not_wait(const struct kiocb *call)
 }
 
 /**
- * struct furlong_device - what a channel of either kind is to the rest of the kernel
+ * struct furlong_device - device of a channel of either kind
  * @misc: the device
  * @name: its name
- * @number: the number in that
+ * @number: the number in its name
  */
 struct furlong_device {
 	struct miscdevice misc;
@@ -58,14 +58,15 @@ struct furlong_device {
 };
 
 /**
- * furlong_register() - makes a device, for root alone until udev says otherwise
- * @device: the channel's part of it, all zero
- * @kind: what stands before the number in its name
+ * furlong_register() - creates a device, accessible to root only unless udev
+ *                      changes that
+ * @device: the channel's device, zeroed
+ * @kind: name of the device without its number
  * @number: the number
- * @operations: its calls
- * @groups: what it shows in sysfs
+ * @operations: its file operations
+ * @groups: its sysfs attributes
  *
- * From now on it can be opened. misc_deregister() ends it.
+ * The call makes the device available to open(). misc_deregister() removes it.
  *
  * Return: 0, or an error.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The log: what is sent, received and rung, for trace-cmd, perf and tracefs. */
+/* Tracepoints of sent and received messages and of bells, for trace-cmd, perf and tracefs. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM furlong
 

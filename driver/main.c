@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module: its parameters, the memory that it may use, its devices' beginning
- * and end.
+ * The module: its parameters, its memory limit, and the creation and removal of
+ * its devices.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -67,7 +67,7 @@ int furlong_reserve(u64 bytes, u64 before)
 	return error;
 }
 
-/* Sets aside what all channels hold at first. */
+/* Reserves the initial maximum content of all channels. */
 static int reserve_all(void)
 {
 	const u64 memory = (u64)totalram_pages() << PAGE_SHIFT;
@@ -119,7 +119,7 @@ static int add_channel(unsigned int number)
 	return error;
 }
 
-/* Nobody has a device open when its module ends. */
+/* No process has a device open at this point, because an open device holds the module. */
 static void remove_channels(unsigned int count)
 {
 	while (count--) {

@@ -2,9 +2,9 @@
 /*
  * The message device: a bounded queue of messages, shared by all its openers.
  *
- * A message is copied in before any lock is taken and copied out after, so that
- * a page fault in one process stops nobody else. The queue itself is a list
- * under a spinlock. uapi/linux/furlong.h says what each call means.
+ * A message is copied in before any lock is taken, and copied out afterwards,
+ * so that a page fault in one process does not stop others. The queue is a list
+ * under a spinlock. uapi/linux/furlong.h documents each call.
  */
 #include <linux/fs.h>
 #include <linux/kernel.h>
@@ -28,9 +28,9 @@
 #define ALL_FLAGS	(FURLONG_MESSAGE_STRICT | FURLONG_MESSAGE_TRANSIENT)
 
 /*
- * Messages of up to this many bytes lie behind their own header, and their memory
- * is kept for the next. The bytes of longer ones are apart: with the header before
- * them, 8 KiB would take 16.
+ * Messages of up to this many bytes are stored behind their header, and their
+ * memory is reused for the next message. The bytes of longer messages are
+ * stored separately, because 8 KiB with a header would take 16 KiB.
  */
 #define SHORT_BYTES_MAX	3072
 
@@ -38,7 +38,7 @@ struct message {
 	struct list_head link;
 	u64 sequence;
 	u32 length;
-	u32 capacity; /* of what lies behind; 0 if the bytes are apart */
+	u32 capacity; /* bytes behind the header; 0 if they are separate */
 	u8 *bytes;
 	u8 behind[];
 };
@@ -49,8 +49,9 @@ struct channel {
 	wait_queue_head_t readers;
 	wait_queue_head_t writers;
 	/*
-	 * Memory of a message that was received, for the next; whoever takes it owns
-	 * it. It stays charged to the control group that first sent with it.
+	 * Memory of a received message, reused for the next one. The caller
+	 * that takes it owns it. It stays charged to the control group of its
+	 * first sender.
 	 */
 	struct message *spare;
 
@@ -59,7 +60,7 @@ struct channel {
 	u32 depth;
 	u32 size;
 	u32 queued;
-	/* Messages that were read in part: each keeps its place until it is gone. */
+	/* Partially read messages; each counts towards the limit until it is freed. */
 	u32 parted;
 	u32 openers;
 	u64 queued_bytes;
@@ -74,8 +75,8 @@ struct channel {
 struct opener {
 	struct channel *channel;
 	u32 flags;
-	struct mutex reading; /* guards what follows, over a copy to its reader too */
-	/* A message that was read in part, and how far. */
+	struct mutex reading; /* guards the following fields, even during the copy to the reader */
+	/* A partially read message, and the position in it. */
 	struct message *rest;
 	size_t offset;
 };
@@ -110,7 +111,7 @@ static struct message *message_alloc(struct channel *channel, size_t length)
 	return message;
 }
 
-/* Keeps the message's memory for the next, or frees it. */
+/* Keeps the message's memory for reuse, or frees it. */
 static void message_reuse(struct channel *channel, struct message *message)
 {
 	if (message->capacity)
@@ -143,7 +144,7 @@ static bool has_room(struct channel *channel)
 	return READ_ONCE(channel->queued) + READ_ONCE(channel->parted) < READ_ONCE(channel->depth);
 }
 
-/* Puts a message at the end of the queue: -EAGAIN if that is full. */
+/* Appends a message to the queue; -EAGAIN if the queue is full. */
 static int enqueue(struct channel *channel, struct message *message)
 {
 	int error = 0;
@@ -159,7 +160,10 @@ static int enqueue(struct channel *channel, struct message *message)
 		list_add_tail(&message->link, &channel->queue);
 		WRITE_ONCE(channel->queued, channel->queued + 1);
 		channel->queued_bytes += message->length;
-		/* In here, since a reader may free the message as soon as it can. */
+		/*
+		 * Under the lock, because a reader may free the message once it
+		 * is unlocked.
+		 */
 		trace_message_send(channel->device.number, message->sequence, message->bytes,
 				   message->length);
 	}
@@ -168,7 +172,7 @@ static int enqueue(struct channel *channel, struct message *message)
 }
 
 /*
- * Takes the first message out of the queue: NULL if there is none, -EMSGSIZE if
+ * Removes the first message from the queue. NULL if there is none, -EMSGSIZE if
  * it has more than @most bytes.
  */
 static struct message *dequeue(struct channel *channel, size_t most)
@@ -189,7 +193,7 @@ static struct message *dequeue(struct channel *channel, size_t most)
 	return message;
 }
 
-/* Puts back what could not be read, as the first. */
+/* Returns a message that could not be read to the head of the queue. */
 static void put_back(struct channel *channel, struct message *message)
 {
 	spin_lock(&channel->lock);
@@ -200,7 +204,7 @@ static void put_back(struct channel *channel, struct message *message)
 	spin_unlock(&channel->lock);
 }
 
-/* Counts the opener's message as one that was read in part. */
+/* Counts the opener's message as partially read. */
 static void begin_part(struct opener *opener)
 {
 	struct channel *channel = opener->channel;
@@ -211,7 +215,7 @@ static void begin_part(struct opener *opener)
 	spin_unlock(&channel->lock);
 }
 
-/* Counts it no longer: it is about to go. */
+/* Stops counting the message, before it is freed. */
 static void end_part(struct opener *opener)
 {
 	struct channel *channel = opener->channel;
@@ -224,7 +228,7 @@ static void end_part(struct opener *opener)
 	wake_writer(channel);
 }
 
-/* What a call sends: a buffer, or several. */
+/* Data to send: one buffer, or several. */
 struct source {
 	const char __user *buffer;
 	struct iov_iter *buffers;
@@ -264,7 +268,7 @@ static ssize_t message_send(struct file *file, const struct source *source, bool
 	if (source->length > READ_ONCE(channel->size))
 		return -EMSGSIZE;
 	for (;;) {
-		/* Room comes first, so that those who wait hold no memory. */
+		/* Room is checked first, so that waiting writers hold no memory. */
 		if (has_room(channel)) {
 			if (!message)
 				message = message_from(channel, source);
@@ -289,13 +293,13 @@ static ssize_t message_send(struct file *file, const struct source *source, bool
 	}
 	if (sent < 0 && !IS_ERR_OR_NULL(message))
 		message_reuse(channel, message);
-	/* It may have been woken for room that it did not use. */
+	/* Pass the wake-up on if this call did not use the room. */
 	if (woken && has_room(channel))
 		wake_writer(channel);
 	return sent;
 }
 
-/* Where a call receives: a buffer, or several. */
+/* Destination of received data: one buffer, or several. */
 struct sink {
 	char __user *buffer;
 	struct iov_iter *buffers;
@@ -309,7 +313,7 @@ static bool copy_out(const struct sink *sink, const u8 *bytes, size_t length)
 	return !copy_to_user(sink->buffer, bytes, length);
 }
 
-/* Hands over as much of the opener's message as there is room for. */
+/* Copies as much of the opener's message as fits. */
 static ssize_t deliver(struct opener *opener, const struct sink *sink)
 {
 	struct channel *channel = opener->channel;
@@ -331,7 +335,7 @@ static ssize_t deliver(struct opener *opener, const struct sink *sink)
 		if (!opener->offset)
 			begin_part(opener);
 		opener->offset += length;
-		/* Others who wait with this open file can go on with the rest. */
+		/* Other readers of this open file description can continue with the rest. */
 		wake_up_interruptible_all(&channel->readers);
 		return length;
 	}
@@ -354,14 +358,14 @@ static ssize_t try_receive(struct opener *opener, const struct sink *sink)
 			return -EAGAIN;
 		if (IS_ERR(message))
 			return PTR_ERR(message);
-		/* Not after the copy, which may stand still. */
+		/* Before the copy, which may block on a page fault. */
 		wake_writer(opener->channel);
 		opener->rest = message;
 	}
 	return deliver(opener, sink);
 }
 
-/* The same for one who must not wait for another thread's copy either. */
+/* Like try_receive(), but does not wait for another thread's copy either. */
 static ssize_t receive_now(struct opener *opener, const struct sink *sink)
 {
 	ssize_t got = -EAGAIN;
@@ -407,7 +411,7 @@ static ssize_t message_receive(struct file *file, const struct sink *sink, bool 
 			break;
 		woken = true;
 	}
-	/* It may have been woken for a message that it did not take. */
+	/* Pass the wake-up on if this call did not take the message. */
 	if (woken && READ_ONCE(channel->queued))
 		wake_reader(channel);
 	return got;
@@ -454,7 +458,10 @@ static __poll_t message_poll(struct file *file, poll_table *wait)
 		poll_wait(file, &channel->readers, wait);
 	if (wanted & (EPOLLOUT | EPOLLWRNORM))
 		poll_wait(file, &channel->writers, wait);
-	/* Pairs with wq_has_sleeper(): either it sees us, or we see its change. */
+	/*
+	 * Pairs with wq_has_sleeper(): either it sees this waiter, or this call
+	 * sees its change.
+	 */
 	smp_mb();
 	if (file->f_mode & FMODE_READ && has_message(opener))
 		events |= EPOLLIN | EPOLLRDNORM;
@@ -480,7 +487,7 @@ static int message_open(struct inode *inode, struct file *file)
 	return stream_open(inode, file);
 }
 
-/* Empties the queue into @messages. The caller holds the lock. */
+/* Moves all messages to @messages. The caller holds the lock. */
 static void discard_all(struct channel *channel, struct list_head *messages)
 {
 	list_splice_init(&channel->queue, messages);
@@ -489,7 +496,7 @@ static void discard_all(struct channel *channel, struct list_head *messages)
 	channel->queued_bytes = 0;
 }
 
-/* What a channel of these limits may hold; what it began with stays set aside for it. */
+/* Bytes to reserve for these limits, but at least those of the initial limits. */
 static u64 set_aside(u32 depth, u32 size)
 {
 	return max((u64)depth * size, (u64)furlong_message_depth * furlong_message_size);
@@ -526,7 +533,10 @@ static int message_release(struct inode *inode, struct file *file)
 		spare = xchg(&channel->spare, NULL);
 		if (channel->transient) {
 			discard_all(channel, &messages);
-			/* Cannot fail: the queue is empty, and this much stayed set aside. */
+			/*
+			 * Cannot fail: the queue is empty, and the initial
+			 * limits stay reserved.
+			 */
 			set_limits(channel, furlong_message_depth, furlong_message_size);
 			channel->transient = false;
 		}
@@ -576,7 +586,7 @@ static int ioctl_limits(struct channel *channel, const struct furlong_message_li
 	spin_lock(&channel->lock);
 	error = set_limits(channel, limits.depth, limits.size);
 	spin_unlock(&channel->lock);
-	/* All, since there may be room for all. */
+	/* Wake all writers, because there may be room for all. */
 	wake_up_interruptible_all(&channel->writers);
 	return error;
 }
@@ -640,7 +650,7 @@ static const struct file_operations message_operations = {
 	.owner = THIS_MODULE,
 	.open = message_open,
 	.release = message_release,
-	/* One buffer is what nearly all calls have; it goes without an iov_iter. */
+	/* Nearly all calls have one buffer, which needs no iov_iter. */
 	.read = message_read,
 	.write = message_write,
 	.read_iter = message_read_iter,

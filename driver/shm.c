@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The shared-memory device: a region that all peers map, and a bell for each.
+ * The shared-memory device: a region that all peers map, and a bell for each
+ * peer.
  *
- * The kernel sees the bells and never what is in the region. Pages are handed
- * out by faults, so a mapping can only ever reach what belongs to the region.
- * uapi/linux/furlong.h says what each call means.
+ * The kernel handles the bells and never accesses the region's contents. Pages
+ * are mapped on a fault, so a mapping can only reach pages of the region.
+ * uapi/linux/furlong.h documents each call.
  */
 #include <linux/bitops.h>
 #include <linux/fs.h>
@@ -34,7 +35,7 @@ struct channel {
 	struct peer __rcu *peers[FURLONG_SHM_PEERS];
 	u64 present;
 	u64 size;
-	/* One for each page of the region, from its first mapping on. */
+	/* One for each page of the region, allocated by the first mapping. */
 	struct page **pages;
 	u32 mappings;
 };
@@ -44,7 +45,7 @@ struct peer {
 	struct channel *channel;
 	unsigned int number;
 	struct rcu_head rcu;
-	/* Its lock guards what follows. */
+	/* Its lock guards the following fields. */
 	wait_queue_head_t waiting;
 	u64 rung;
 	u64 watched;
@@ -72,10 +73,10 @@ static int ring(struct peer *by, u32 number)
 		return -ENXIO;
 	}
 	trace_shm_ring(channel->device.number, by->number, number);
-	/* Also orders what the caller has written before what the woken one reads. */
+	/* Also orders the caller's stores before the loads of the woken peer. */
 	spin_lock_irq(&peer->waiting.lock);
 	WRITE_ONCE(peer->rung, peer->rung + 1);
-	/* Under the lock that waiters take: none is missed. */
+	/* Under the lock of the waiters, so that no waiter is missed. */
 	if (waitqueue_active(&peer->waiting))
 		wake_up_locked_poll(&peer->waiting, EPOLLIN | EPOLLRDNORM);
 	spin_unlock_irq(&peer->waiting.lock);
@@ -83,7 +84,10 @@ static int ring(struct peer *by, u32 number)
 	return 0;
 }
 
-/* Waits until the peer was rung: how often, or 0 for the end of file, or an error. */
+/*
+ * Waits for a ring. Sets *@rung to the number of rings, which is 0 at the end
+ * of file. Returns 0 or an error.
+ */
 static int await_bell(struct peer *peer, bool no_wait, u64 *rung)
 {
 	int error = 0;
@@ -100,7 +104,7 @@ static int await_bell(struct peer *peer, bool no_wait, u64 *rung)
 	return error;
 }
 
-/* Puts back what the caller could not be told. */
+/* Restores rings that could not be copied to the caller. */
 static void ring_again(struct peer *peer, u64 rung)
 {
 	spin_lock_irq(&peer->waiting.lock);
@@ -141,7 +145,7 @@ static ssize_t shm_read(struct file *file, char __user *buffer, size_t length, l
 	return sizeof(rung);
 }
 
-/* Several buffers, which hold one number together. */
+/* Several buffers that together hold one number. */
 static ssize_t shm_write_iter(struct kiocb *call, struct iov_iter *from)
 {
 	u32 number;
@@ -181,7 +185,7 @@ static __poll_t shm_poll(struct file *file, poll_table *wait)
 
 	if (wanted & (EPOLLIN | EPOLLRDNORM | EPOLLRDHUP | EPOLLHUP))
 		poll_wait(file, &peer->waiting, wait);
-	/* poll_wait() took the lock under which these change. */
+	/* poll_wait() took the lock that guards these fields. */
 	if (READ_ONCE(peer->gone))
 		events |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP | EPOLLHUP;
 	if (READ_ONCE(peer->rung))
@@ -215,7 +219,7 @@ static int shm_open(struct inode *inode, struct file *file)
 	return stream_open(inode, file);
 }
 
-/* Tells all who watch a peer that it has gone. The caller holds the channel's lock. */
+/* Reports the end of a peer to its watchers. The caller holds the channel's lock. */
 static void tell_watchers(struct channel *channel, unsigned int number)
 {
 	struct peer *peer;
@@ -270,13 +274,13 @@ static struct page **alloc_region(u64 size)
 	return pages;
 }
 
-/* What a region of this size needs; what it began with stays set aside for it. */
+/* Bytes to reserve for this size, but at least those of the initial size. */
 static u64 set_aside(u64 size)
 {
 	return max_t(u64, size, furlong_shm_size);
 }
 
-/* Makes the region one of this size, of which no page exists. The caller holds the lock. */
+/* Replaces the region by an unallocated one of this size. The caller holds the lock. */
 static int replace_region(struct channel *channel, u64 size, struct page ***pages)
 {
 	int error = furlong_reserve(set_aside(size), set_aside(channel->size));
@@ -301,7 +305,7 @@ static int shm_release(struct inode *inode, struct file *file)
 	WRITE_ONCE(channel->present, channel->present & ~BIT_ULL(peer->number));
 	tell_watchers(channel, peer->number);
 	size = channel->size;
-	/* A mapping holds its file, so there is none either. This much stayed set aside. */
+	/* No peer means no mapping, because a mapping holds its file. The size is reserved. */
 	if (!channel->present)
 		replace_region(channel, furlong_shm_size, &pages);
 	spin_unlock(&channel->lock);
@@ -331,10 +335,10 @@ static void area_close(struct vm_area_struct *area)
 
 static vm_fault_t area_fault(struct vm_fault *fault)
 {
-	/* As long as there is a mapping, size and pages stay. */
+	/* Size and pages do not change while a mapping exists. */
 	struct channel *channel = fault->vma->vm_private_data;
 
-	/* mremap() can have made the mapping longer than the region. */
+	/* mremap() may have made the mapping longer than the region. */
 	if (fault->pgoff >= pages_of(channel->size))
 		return VM_FAULT_SIGBUS;
 	fault->page = channel->pages[fault->pgoff];
@@ -348,7 +352,10 @@ static const struct vm_operations_struct area_operations = {
 	.fault = area_fault,
 };
 
-/* Counts one more mapping if the region has pages: 0, or how many bytes it needs. */
+/*
+ * Counts one more mapping if the region has pages, and returns 0. Otherwise
+ * returns the number of bytes it needs.
+ */
 static u64 map_pages(struct channel *channel, struct page ***pages, u64 size)
 {
 	u64 missing = 0;
@@ -373,18 +380,18 @@ static int shm_mmap(struct file *file, struct vm_area_struct *area)
 	struct page **pages = NULL;
 	u64 missing, size = 0;
 
-	/* Not VM_SHARED, which a mapping that can only be read has not. */
+	/* Not VM_SHARED, which a read-only mapping does not have. */
 	if (!(area->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
 	while ((missing = map_pages(channel, &pages, size))) {
-		/* Another has resized the region in the meantime. */
+		/* Another process has resized the region in between. */
 		free_region(pages, size);
 		size = missing;
 		pages = alloc_region(size);
 		if (!pages)
 			return -ENOMEM;
 	}
-	/* Another has made the pages in the meantime. */
+	/* Another process has allocated the pages in between. */
 	free_region(pages, size);
 	area->vm_private_data = channel;
 	if (area->vm_pgoff > pages_of(channel->size) ||
@@ -446,7 +453,7 @@ static int ioctl_watch(struct peer *peer, u32 number)
 
 	if (number >= FURLONG_SHM_PEERS || number == peer->number)
 		return -EINVAL;
-	/* Held, so that the peer does not go unnoticed in between. */
+	/* Held so that the peer cannot go unnoticed between check and update. */
 	spin_lock(&channel->lock);
 	if (channel->present & BIT_ULL(number)) {
 		spin_lock_irq(&peer->waiting.lock);
@@ -541,7 +548,7 @@ int furlong_shm_add(unsigned int number)
 	return furlong_register(&channel->device, "shm", number, &shm_operations, shm_groups);
 }
 
-/* Its region went with its last peer. */
+/* The last peer has already freed the region. */
 void furlong_shm_remove(unsigned int number)
 {
 	misc_deregister(&channels[number].device.misc);

@@ -142,7 +142,7 @@ struct Rings : SharedMemory<Ring> {
     }
 };
 
-// A queue of bytes, so that it carries messages of any size: one push and one pop for each that there is room for.
+// A queue of bytes, so that it carries messages of any size. One push or pop moves as many bytes as fit.
 using Allocator = ipc::allocator<unsigned char, ipc::managed_shared_memory::segment_manager>;
 
 struct Bytes : boost::lockfree::spsc_queue<unsigned char, boost::lockfree::allocator<Allocator>> {

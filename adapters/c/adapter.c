@@ -1,4 +1,4 @@
-/* Rows in C with plain system calls: what other languages are compared with. */
+/* Benchmarks in C with plain system calls: the reference for adapters in other languages. */
 
 #include "protocol.h"
 
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-/* Descriptors of this end. */
+/* File descriptors of this end. */
 static int to = -1, from = -1;
 
 static int send_stream(const unsigned char *message, size_t size)
@@ -54,7 +54,7 @@ static int open_socket(const struct set_up *set_up)
 		close(descriptor);
 		return to < 0 ? -1 : 0;
 	}
-	/* Tries until the other end listens. */
+	/* Retries until the other end listens. */
 	while (connect(descriptor, (struct sockaddr *)&address, sizeof(address)) < 0)
 		if ((errno != ENOENT && errno != ECONNREFUSED) || pause_ms() < 0)
 			return -1;
@@ -68,7 +68,10 @@ static int open_fifos(const struct set_up *set_up)
 
 	snprintf(names[0], sizeof(names[0]), "%s/there", set_up->folder);
 	snprintf(names[1], sizeof(names[1]), "%s/back", set_up->folder);
-	/* Either may be first. To open a FIFO waits for the other end, so both begin with the same one. */
+	/*
+	 * Either role may be first. Opening a FIFO blocks until the other end opens it, so both open the FIFOs in
+	 * equal order.
+	 */
 	for (int way = 0; way < 2; way++)
 		if (mkfifo(names[way], 0600) < 0 && errno != EEXIST)
 			return -1;
@@ -84,7 +87,7 @@ static int open_fifos(const struct set_up *set_up)
 	return to < 0 || from < 0 ? -1 : 0;
 }
 
-/* Where a message is held that is sent to nobody. */
+/* Destination of messages that have no receiver. */
 static unsigned char *held;
 
 static int open_null(const struct set_up *set_up)
@@ -93,7 +96,7 @@ static int open_null(const struct set_up *set_up)
 	return held ? 0 : -1;
 }
 
-/* The compiler must not see that nothing leaves the process: it would remove the copies. */
+/* Hides from the compiler that no byte leaves the process; otherwise it would remove the copies. */
 static void keep(const void *memory)
 {
 	__asm__ volatile("" : : "r"(memory) : "memory");
@@ -154,7 +157,7 @@ static const struct row rows[] = {
 
 int main(int count, char **arguments)
 {
-	/* An end that is gone shows as an error. */
+	/* A closed peer must cause EPIPE instead of SIGPIPE. */
 	signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; count == 2 && i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (strcmp(rows[i].name + strlen("c-"), arguments[1]) == 0)

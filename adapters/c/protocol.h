@@ -1,8 +1,9 @@
 /*
  * furlong's adapter protocol, version 1: the conversation, the stamps and the loops.
  *
- * A program gives run() its row: its name as in the manifest, its shape and claims as JSON, and four functions. Those
- * that return int return 0, or -1 with errno; errno 0 means that the other end is gone.
+ * A program passes its row to run(): the name from the manifest, the shape and the claims as JSON, and four
+ * functions. Functions of type int return 0, or -1 with errno. An errno of 0 means that the other end has closed the
+ * connection.
  */
 #ifndef FURLONG_PROTOCOL_H
 #define FURLONG_PROTOCOL_H
@@ -19,12 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How far a number may be off and still count as another message's rather than as damage. */
+/* Maximum distance of a number that still counts as another message's. A larger distance counts as corruption. */
 enum { NEAR = 64 };
 
 enum role { INITIATOR, RESPONDER, BOTH };
 
-/* What furlong asks for, seen from one role. */
+/* Set-up of one role, as furlong requests it. */
 struct set_up {
 	enum role role;
 	bool one_way;
@@ -39,7 +40,7 @@ struct row {
 	const char *name, *wait, *shape, *claims;
 	int (*open_end)(const struct set_up *set_up);
 	int (*send)(const unsigned char *message, size_t size);
-	/* Gives how many bytes came, or -1 as above. */
+	/* Returns the number of received bytes, or -1 with errno. */
 	ssize_t (*receive)(unsigned char *message, size_t size);
 	void (*close_end)(void);
 };
@@ -53,7 +54,7 @@ static inline uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* A word as its bytes lie in a message, and back. */
+/* Converts between a word and its byte order in a message, which is little-endian. */
 static inline uint64_t little_endian(uint64_t word)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -73,7 +74,7 @@ static inline uint64_t stamp_tail(uint64_t stamp, uint32_t number)
 	return little_endian((stamp << 17 | stamp >> 47) ^ number);
 }
 
-/* Writes head and end. */
+/* Writes the first and the last bytes of a message. */
 static inline void stamp_write(uint64_t stamp, unsigned char *message, size_t size, uint32_t number)
 {
 	uint64_t head = stamp_head(stamp, number), tail = stamp_tail(stamp, number);
@@ -83,7 +84,7 @@ static inline void stamp_write(uint64_t stamp, unsigned char *message, size_t si
 		memcpy(message + size - 8, &tail, 8);
 }
 
-/* Writes every byte. */
+/* Writes every byte of a message. */
 static inline void stamp_write_all(uint64_t stamp, unsigned char *message, size_t size, uint32_t number)
 {
 	uint64_t key = stamp + ((uint64_t)number << 32);
@@ -103,7 +104,7 @@ static inline bool stamp_head_holds(uint64_t stamp, const unsigned char *message
 	return memcmp(message, &head, size < 8 ? size : 8) == 0;
 }
 
-/* Whether head and end are those of the message with this number. */
+/* Returns whether the first and the last bytes are those of the message with this number. */
 static inline bool stamp_holds(uint64_t stamp, const unsigned char *message, size_t size, uint32_t number)
 {
 	uint64_t tail = stamp_tail(stamp, number);
@@ -112,13 +113,13 @@ static inline bool stamp_holds(uint64_t stamp, const unsigned char *message, siz
 	       (size < 16 || memcmp(message + size - 8, &tail, 8) == 0);
 }
 
-/* What is wrong with a message. */
+/* A fault of a message. */
 struct failure {
 	const char *fault;
 	char detail[200];
 };
 
-/* What happened to a message that is not `sent`, the one with this number. */
+/* Describes what happened to a received message that differs from `sent`, the message with this number. */
 static inline void explain(uint64_t stamp, const unsigned char *message, const unsigned char *sent, size_t size,
 			   uint32_t number, struct failure *failure)
 {
@@ -147,7 +148,7 @@ static inline void explain(uint64_t stamp, const unsigned char *message, const u
 
 /* Loops */
 
-/* One end and its messages. */
+/* An end of the link, with its messages. */
 struct work {
 	const struct row *row;
 	struct set_up set_up;
@@ -174,7 +175,7 @@ static inline void write_message(struct work *work, uint64_t number)
 		stamp_write(work->set_up.own_stamp, work->outgoing, work->set_up.own_size, (uint32_t)number);
 }
 
-/* Checks a message of which so many bytes came. */
+/* Checks a message of which `received` bytes arrived. */
 static inline int check_message(struct work *work, size_t received, uint64_t number)
 {
 	uint64_t stamp = work->set_up.other_stamp;
@@ -270,7 +271,7 @@ static inline int send_all(struct work *work, uint64_t first, uint64_t last)
 	return 0;
 }
 
-/* Receives what comes one way; a role that is alone sends it first. */
+/* Receives the messages of a one-way pattern. A role that is alone sends each message first. */
 static inline int receive_all(struct work *work, uint64_t first, uint64_t last, uint64_t batch, bool alone)
 {
 	uint64_t in_batch = batch;
@@ -307,7 +308,7 @@ static inline int exchange(struct work *work, uint64_t messages, uint64_t batch,
 	work->readings = malloc((messages / every + 1) * sizeof(*work->readings));
 	if (!work->readings)
 		return call_failed(work, "malloc");
-	/* Touches all of it, so that the loop meets no page fault. */
+	/* Touches all pages, so that the measured loop causes no page fault. */
 	memset(work->readings, 0, (messages / every + 1) * sizeof(*work->readings));
 	work->taken = 0;
 	work->verify = verify;
@@ -324,7 +325,10 @@ static inline int exchange(struct work *work, uint64_t messages, uint64_t batch,
 
 /* The conversation */
 
-/* Where the value of a key begins in a line of JSON. The quotes within a text have a backslash, so no text looks like a key. */
+/*
+ * Returns the start of a key's value in a line of JSON. Quotes within a text are escaped, so no text looks like a
+ * key.
+ */
 static inline const char *value_of(const char *line, const char *key)
 {
 	char quoted[32];
@@ -340,7 +344,9 @@ static inline const char *value_of(const char *line, const char *key)
 	return NULL;
 }
 
-/* Copies the text that begins at `at`, and gives what follows it. Letters beyond ASCII come as they are. */
+/*
+ * Copies the text that begins at `at`, and returns the position after it. Non-ASCII characters are copied unchanged.
+ */
 static inline const char *copy_text(const char *at, char *text, size_t size)
 {
 	size_t length = 0;
@@ -365,7 +371,7 @@ static inline uint64_t number_of(const char *line, const char *key)
 	return value ? strtoull(value, NULL, 10) : 0;
 }
 
-/* What a line of set-up asks for. */
+/* Parses a set-up request. */
 static inline void read_set_up(const char *line, struct set_up *set_up)
 {
 	char role[16], word[24];
@@ -398,7 +404,7 @@ static inline void read_set_up(const char *line, struct set_up *set_up)
 	set_up->other_stamp = stamps[other];
 }
 
-/* Why a row cannot do what is asked for, or NULL. */
+/* Returns why a row does not support the request, or NULL if it does. */
 static inline const char *refusal(const struct row *row, const struct set_up *set_up)
 {
 	if (strcmp(set_up->wait, row->wait) != 0)
@@ -427,7 +433,7 @@ static inline int set_up_work(struct work *work, const char *line)
 	work->sent = calloc(1, set_up->other_size);
 	if (!work->outgoing || !work->incoming || !work->sent)
 		return call_failed(work, "malloc");
-	/* Touches all of it, so that the loop meets no page fault. */
+	/* Touches all pages, so that the measured loop causes no page fault. */
 	memset(work->outgoing, 1, set_up->own_size);
 	memset(work->incoming, 1, set_up->other_size);
 	if (work->row->open_end(set_up) < 0)
@@ -441,7 +447,7 @@ static inline int set_up_work(struct work *work, const char *line)
 #define COMPILER "GCC"
 #endif
 
-/* Answers furlong's requests until there are no more, and gives the exit code. */
+/* Answers furlong's requests until there are no more, and returns the exit status. */
 static inline int run(const struct row *row)
 {
 	const char *read_path = getenv("FURLONG_READ"), *write_path = getenv("FURLONG_WRITE");
@@ -502,7 +508,10 @@ static inline int run(const struct row *row)
 		if (result < 0) {
 			fprintf(replies, "{\"op\":\"error\",\"fault\":\"%s\",\"detail\":\"%s\"}\n", work.failure.fault,
 				work.failure.detail);
-			/* The other role may wait for a message that never comes. */
+			/*
+			 * Flush the error before closing, because the other role may wait for a message that never
+			 * arrives.
+			 */
 			fflush(replies);
 			if (is_open)
 				row->close_end();
@@ -515,7 +524,7 @@ static inline int run(const struct row *row)
 	return 0;
 }
 
-/* What descriptors that carry a stream of bytes have in common. */
+/* Functions for descriptors of byte streams. */
 
 static inline int write_whole(int descriptor, const unsigned char *message, size_t size)
 {

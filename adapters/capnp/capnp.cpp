@@ -11,7 +11,7 @@
 
 namespace {
 
-// The library's stream, with which a response can be waited for until all of it is written: a call does not tell that.
+// Wraps the library's stream to wait until a response is written completely, because a call does not report that.
 struct Stream final : kj::AsyncIoStream {
     kj::Own<kj::AsyncIoStream> inner;
     unsigned writes = 0;

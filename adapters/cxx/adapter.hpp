@@ -1,18 +1,19 @@
 // furlong's adapter protocol, version 1 (../protocol.md), in C++17 and POSIX: the conversation, the stamps and the loops.
 //
-// A program gives `adapter::run` a class that is made when furlong sets a role up, and that moves whole messages:
+// A program passes a class to `adapter::run`. furlong's set-up request constructs it, and it moves whole messages:
 //
 //     struct Link {
 //         Link(const adapter::SetUp& set_up, adapter::Ready& ready);
 //         void send(const unsigned char* message, std::size_t length);
-//         std::size_t receive(unsigned char* message, std::size_t length);  // gives the length of what came
-//         // Of one of several workers alone: gives `no_message` where none comes for some milliseconds, or many looks.
+//         std::size_t receive(unsigned char* message, std::size_t length);  // returns the received length
+//         // Only for one of several workers: returns `no_message` if none arrives within some milliseconds, or many polls.
 //         std::size_t receive_soon(unsigned char* message, std::size_t length);
 //     };
 //
-// The responder makes what has a name and says so to `remove_at_end`; the initiator waits with `until` for it to be there.
-// A first message each way shows that both are connected, and the names are removed. To several receivers (`to_several`) it is
-// the initiator that makes it, and its link is made when all are connected. What fails throws a `Failure`.
+// The responder creates the named objects and passes their names to `remove_at_end`. The initiator waits with `until`
+// for them. A first message each way proves that both are connected, and then the names are removed. With several
+// receivers (`to_several`), the initiator creates the objects, and its link is constructed once all are connected.
+// Errors are thrown as `Failure`.
 
 #pragma once
 
@@ -36,7 +37,7 @@
 
 namespace adapter {
 
-// Who the program is, and what it claims.
+// Identity and claims of a benchmark.
 struct Row {
     std::string name, summary;
     std::vector<std::pair<std::string, std::string>> versions{};
@@ -55,7 +56,7 @@ inline void pause() {
 #endif
 }
 
-// What `receive_soon` of a link gives: what `attempt` does, which is tried once where that waits, and many times where it spins.
+// Implements `receive_soon` of a link: tries `attempt` once if it blocks, and many times if the link spins.
 template <class Attempt> std::size_t soon(bool spins, Attempt attempt) {
     constexpr int looks = 1000;
     for (int look = 0; look < (spins ? looks : 1); ++look, pause())
@@ -63,13 +64,13 @@ template <class Attempt> std::size_t soon(bool spins, Attempt attempt) {
     return no_message;
 }
 
-// Tries each millisecond until it is so.
+// Retries every millisecond until the condition holds.
 template <class Attempt> void until(const std::string& what, Attempt is_so) {
     for (auto begin = now_ns(); !is_so(); usleep(1000))
         if (now_ns() - begin > 20000000000) fail(what + " has not come in 20 s");
 }
 
-// The way of who makes what has a name to tell the other role where it is to be found, and the other's to learn it.
+// Publishes the address of the named object, so that the other role can read it.
 inline void publish(const SetUp& set_up, const std::string& address) {
     auto path = set_up.folder + "/address", unfinished = path + ".new";
     remove_at_end(unfinished), remove_at_end(path);
@@ -94,7 +95,7 @@ inline std::string hello(const Row& row) {
            ",\"reach\":" + json_text(row.reach) + ",\"rates\":true}}";
 }
 
-// What is asked for, unless the row cannot do it.
+// Returns the requested set-up. Throws if the row does not support it.
 inline SetUp set_up_of(const Row& row, Request& request) {
     auto has = [](auto& items, auto& item) { return std::find(items.begin(), items.end(), item) != items.end(); };
     auto& pattern = request["pattern"].at(0);
@@ -158,7 +159,7 @@ template <class Link> std::string answer(const Row& row, std::unique_ptr<Role<Li
     return exchanged(role->own_share(messages), verified, role->schedule, role->by_all ? &role->taken : nullptr);
 }
 
-// Opens what a variable names, and keeps the descriptor that was inherited from those that are started here.
+// Opens the file that a variable names. Programs started here do not inherit the descriptor.
 inline FILE* open_variable(const char* name, const char* mode) {
     const char* path = std::getenv(name);
     FILE* file = path ? std::fopen(path, mode) : nullptr;
@@ -168,7 +169,8 @@ inline FILE* open_variable(const char* name, const char* mode) {
     return file;
 }
 
-// Answers furlong's requests, each by what `answer` makes of it and of its line, until there are no more.
+// Answers furlong's requests with the replies of `answer`, which gets the request and its line, until there are no
+// more.
 template <class Answer> int converse(Answer answer) {
     signal(SIGPIPE, SIG_IGN);
     signal(SIGTERM, leftovers::terminate);
@@ -196,7 +198,7 @@ template <class Answer> int converse(Answer answer) {
     return 0;
 }
 
-// The whole life of a program with this link.
+// Main loop of a program with this link; returns the exit status.
 template <class Link> int run(const Row& row) {
     std::unique_ptr<Role<Link>> role;
     int code = converse([&](Request& request, const char*) { return answer<Link>(row, role, request); });

@@ -1,4 +1,4 @@
-// What goes wrong, in the words of the protocol.
+// Errors, in the terms of the protocol.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace adapter {
 
-// What the protocol calls an error: a fault by its name, and the detail that the row shows.
+// A protocol error: the name of the fault, and the detail that the row shows.
 struct Failure {
     std::string fault, detail;
 };

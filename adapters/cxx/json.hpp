@@ -1,4 +1,4 @@
-// The lines of the conversation: furlong's are flat objects, and what is made here is text.
+// Parses furlong's lines, which are flat JSON objects, and formats the replies.
 
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace adapter {
 
-// A request: the members of a JSON object, each with its value or those of its array, as text.
+// A request: the members of a JSON object, each with its value or its array as text.
 using Request = std::map<std::string, std::vector<std::string>>;
 
-// The text between two quotes, of which the first is at `at`.
+// Returns the text between two quotes; the opening quote is at `at`.
 inline std::string unquoted(const std::string& line, std::size_t& at) {
     std::string text;
     for (++at; at < line.size() && line[at] != '"'; ++at) {
@@ -27,7 +27,7 @@ inline std::string unquoted(const std::string& line, std::size_t& at) {
     return text;
 }
 
-// Reads a line that furlong has made, so nothing in it is wrong.
+// Parses a line of furlong, which is always valid.
 inline Request parse(const std::string& line) {
     Request members;
     std::string key;
@@ -57,7 +57,7 @@ inline std::string json_text(const std::string& text) {
     return line + '"';
 }
 
-// The items, each as `text` makes it, with commas between.
+// Joins the items with commas, each formatted by `text`.
 template <class Items, class Text> std::string list(const Items& items, Text text) {
     std::string line;
     for (auto& item : items) line += (line.empty() ? "" : ",") + text(item);

@@ -1,4 +1,4 @@
-// What a program removes and whom it ends, however it ends itself.
+// Files to remove and servers to end, however the program ends.
 
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace adapter {
 
-// What is left to remove when the program ends in whatever way. A signal handler reads it, so it allocates nothing.
+// Paths and servers to clean up at the end. A signal handler reads them, so this allocates no memory.
 namespace leftovers {
 inline char paths[16][512];
 inline pid_t servers[4];
@@ -42,14 +42,15 @@ inline void terminate(int signal) {
 }
 }  // namespace leftovers
 
-// A file, or an empty folder, to remove once both roles are connected, or when the program ends. Shared memory is a file in /dev/shm.
+// Registers a file or an empty directory for removal, once both roles are connected or when the program ends. POSIX
+// shared memory is a file in /dev/shm.
 inline void remove_at_end(const std::string& path) {
     if (leftovers::path_count == 16 || path.size() >= 512) fail("too many or too long names");
     std::strcpy(leftovers::paths[leftovers::path_count], path.c_str());
     leftovers::path_count = leftovers::path_count + 1;
 }
 
-// Starts a server that ends when the program does, by this signal, or by SIGKILL if the program cannot send it any more.
+// Starts a server. It is ended with the program, by this signal, or by SIGKILL if the program can no longer send it.
 inline pid_t start_server(std::vector<std::string> command, const std::string& folder, int ending_signal = SIGKILL) {
     std::vector<char*> arguments;
     for (auto& argument : command) arguments.push_back(argument.data());
@@ -69,7 +70,7 @@ inline pid_t start_server(std::vector<std::string> command, const std::string& f
     return server;
 }
 
-// The first line that a command prints: a server's version.
+// Returns the first output line of a command: a server's version.
 inline std::string output_of(const std::string& command) {
     char line[256] = "";
     if (FILE* output = popen(command.c_str(), "re")) {

@@ -22,12 +22,12 @@
 
 namespace adapter {
 
-// What furlong asks for, seen from one role.
+// Set-up of one role, as furlong requests it.
 struct SetUp {
     bool initiator;
     std::string pattern, wait, folder, name;
     std::size_t own_size, other_size;
-    unsigned responders, number;  // where the pattern is fan-out or work, and which of them this is, from 1 on
+    unsigned responders, number;  // of fan-out or work: number of responders, and number of this one from 1
 
     std::size_t largest() const { return std::max(own_size, other_size); }
     bool works() const { return pattern == "work"; }
@@ -35,13 +35,13 @@ struct SetUp {
     bool one_way() const { return pattern == "one-way" || to_several(); }
 };
 
-// A process that takes part and that furlong has not started: `role` is `other` for a server.
+// A participating process that furlong did not start; the `role` of a server is `other`.
 struct Process {
     pid_t pid;
     std::string role, name;
 };
 
-// What a link tells of itself: numbers in force by name, and processes.
+// Reported properties of a link: effective numbers by name, and processes.
 struct Ready {
     std::vector<std::pair<std::string, std::uint64_t>> numbers;
     std::vector<Process> processes;
@@ -53,12 +53,12 @@ inline std::uint64_t now_ns() {
     return std::uint64_t(now.tv_sec) * 1000000000 + std::uint64_t(now.tv_nsec);
 }
 
-// When messages are due that furlong wants at fixed times, and what the initiator did until then.
+// Due times of messages that furlong schedules at fixed times, and the initiator's idle time until then.
 struct Schedule {
-    std::uint64_t interval_ns = 0;  // 0 where each message follows the one before
-    bool sleeps = true;             // until shortly before, and spins for the rest: how late a timer wakes is no part of a row
+    std::uint64_t interval_ns = 0;  // 0 if each message follows its predecessor
+    bool sleeps = true;             // until shortly before the due time, then spins: a timer's delay is no property of the row
     std::uint64_t due_ns = 0, late = 0, idle_ns = 0, idle_switches = 0;
-    std::vector<std::uint64_t> late_by_ns{};  // numbers of late messages, each followed by how late it was
+    std::vector<std::uint64_t> late_by_ns{};  // numbers of late messages, each followed by its delay
     std::uint64_t number = 0;
 
     void begin(std::uint64_t start_ns) { due_ns = start_ns; }
@@ -87,7 +87,7 @@ struct Schedule {
     }
 };
 
-// A message's memory: whole pages, which are there.
+// Memory of a message: whole pages, already mapped.
 struct Buffer {
     std::size_t length;
     unsigned char* bytes;
@@ -102,20 +102,21 @@ struct Buffer {
     Buffer(const Buffer&) = delete;
 };
 
-// Whether a link can give up waiting: what it gives then is `no_message`.
+// Whether a link can stop waiting; it then returns `no_message`.
 constexpr std::size_t no_message = SIZE_MAX;
 template <class Link, class = void> struct can_give_up : std::false_type {};
 template <class Link>
 struct can_give_up<Link, std::void_t<decltype(std::declval<Link&>().receive_soon(nullptr, std::size_t{}))>> : std::true_type {};
 
-// One end and its messages. The loops are compiled for the link: what is in them is what the protocol demands.
+// An end of the link, with its messages. The loops are compiled for the link and contain only what the protocol
+// demands.
 template <class Link> struct Role {
     SetUp set_up;
     Ready ready;
     Stamp own, other;
     Buffer outbox, inbox, expected;
     std::vector<std::uint64_t> readings;
-    std::uint64_t done = 0;  // exchanged by all
+    std::uint64_t done = 0;  // exchanged by all workers
     Taken taken;             // by this worker
     std::unique_ptr<TakenByAll> by_all;
     Schedule schedule;
@@ -128,7 +129,8 @@ template <class Link> struct Role {
         leftovers::remove_paths();
     }
 
-    // Of a worker; the initiator removes it, whose link is made when all workers have it and are connected.
+    // Returns the counter file of a worker. The initiator removes the file, because its link is constructed once all
+    // workers have the file and are connected.
     std::unique_ptr<TakenByAll> taken_by_all() {
         if (!set_up.works()) return nullptr;
         if (!set_up.initiator) return std::make_unique<TakenByAll>(set_up.folder, set_up.responders, set_up.number);
@@ -143,11 +145,12 @@ template <class Link> struct Role {
         if (!set_up.initiator) link.send(&greeting, 1);
     }
 
-    // How many of the messages that were exchanged came to this role, or were sent by it.
+    // Returns the number of exchanged messages that this role received or sent.
     std::uint64_t own_share(std::uint64_t messages) const { return by_all ? taken.count - taken_before : messages; }
     std::uint64_t taken_before = 0;
 
-    // Exchanges messages, each at once or when it is due, and gives how many of those received were verified.
+    // Exchanges messages, each immediately or at its due time. Returns the number of received messages that were
+    // verified.
     std::uint64_t exchange(std::uint64_t messages, std::uint64_t batch, bool verify, std::uint64_t interval_ns = 0) {
         schedule = Schedule{interval_ns, set_up.wait == "block"};
         bool sends_alone = set_up.one_way() && set_up.initiator;
@@ -210,7 +213,7 @@ template <class Link> struct Role {
                 link.send(outbox.bytes, outbox.length);
                 ++done;
             }
-            // Where there is one receiver, the clock is its.
+            // With a single receiver, the receiver reads the clock.
             if (set_up.works()) readings[index] = now_ns();
         }
     }
@@ -226,7 +229,8 @@ template <class Link> struct Role {
         }
     }
 
-    // Takes messages until all workers together have taken what was sent, and gives how many were verified.
+    // Receives messages until the workers together have received all that were sent. Returns the number of verified
+    // ones.
     std::uint64_t work(std::uint64_t messages, std::uint64_t in_batch, bool reads_clock, bool verify) {
         taken_before = taken.count;
         done += messages;
@@ -259,7 +263,7 @@ template <class Link> struct Role {
         }
     }
 
-    // Checks the message that came last, whose number only has to be higher than that of the one before.
+    // Checks the latest message. Its number only has to be higher than that of the previous one.
     template <bool verify> void take(std::size_t length) {
         std::uint32_t number, last = std::uint32_t(taken.last);
         if (length != inbox.length) refuse(length, last + 1);
@@ -276,7 +280,7 @@ template <class Link> struct Role {
         verify ? own.write_all(outbox.bytes, outbox.length, number) : own.write(outbox.bytes, outbox.length, number);
     }
 
-    // Checks the message that came last.
+    // Checks the latest message.
     template <bool verify> void check(std::size_t length) {
         auto number = std::uint32_t(done);
         if (length != inbox.length || !other.holds(inbox.bytes, inbox.length, number)) refuse(length, number);

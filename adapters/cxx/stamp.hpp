@@ -1,4 +1,4 @@
-// What messages carry, by which a wrong one is known.
+// Contents of messages that reveal lost, duplicated and corrupted ones.
 
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace adapter {
 
-// What the messages of one direction carry.
+// Contents of the messages of one direction.
 struct Stamp {
     std::uint64_t word;
-    static constexpr std::uint32_t near = 64;  // how far a number may be off and still count as another message's
+    static constexpr std::uint32_t near = 64;  // maximum distance of a number that still counts as another message's
 
     static std::uint64_t mix(std::uint64_t x) {
         x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
@@ -47,7 +47,7 @@ struct Stamp {
                (length < 16 || std::memcmp(message + length - 8, &last, 8) == 0);
     }
 
-    // What happened to a message of which the whole differs from `sent`.
+    // Describes what happened to a received message that differs from `sent`.
     Failure explain(const unsigned char* message, const unsigned char* sent, std::size_t length, std::uint32_t due) const {
         auto text = [](std::uint64_t number) { return std::to_string(number); };
         for (std::uint32_t off = 1; off <= near; ++off)

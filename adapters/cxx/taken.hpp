@@ -1,4 +1,4 @@
-// What several workers have taken, of whom each message of the initiator comes to one.
+// Counts the messages that several workers have received. Each message of the initiator goes to one worker.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace adapter {
 
-// The numbers of the messages that one worker has taken.
+// Numbers of the messages that one worker has received.
 struct Taken {
     std::uint64_t count = 0, last = 0, sum = 0, squares = 0;
 
@@ -25,7 +25,8 @@ struct Taken {
     }
 };
 
-// How many messages each worker has taken so far, in a file that all of them map: by that each knows that all are taken.
+// Number of messages that each worker has received so far, in a shared file mapping, so that each sees when all are
+// received.
 class TakenByAll {
     struct alignas(64) Line {
         std::atomic<std::uint64_t> count;
@@ -38,11 +39,11 @@ class TakenByAll {
   public:
     static std::string path_in(const std::string& folder) { return folder + "/taken"; }
 
-    // Of worker `number`, from 1 on.
+    // Maps the counters for worker `number`, counted from 1.
     TakenByAll(const std::string& folder, unsigned all, unsigned number) : workers(all), own(number - 1) {
         auto path = path_in(folder);
         int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-        // Each makes it as long as it is to be, and none loses what another has written.
+        // Every worker sets the final size, so no counter is lost.
         if (file < 0 || ftruncate(file, off_t(all * sizeof(Line))) != 0) fail_with_errno("make " + path);
         void* mapped = mmap(nullptr, all * sizeof(Line), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
         if (mapped == MAP_FAILED) fail_with_errno("map " + path);

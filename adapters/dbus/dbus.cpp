@@ -12,7 +12,7 @@ namespace {
 
 bool over_bus;
 
-// An error of the library, which is thrown as what it says.
+// An error of the library, thrown with its message.
 struct Error {
     DBusError error;
 
@@ -125,7 +125,7 @@ struct Connection {
                 continue;
             }
             std::unique_ptr<DBusMessage, decltype(&dbus_message_unref)> holder(came, dbus_message_unref);
-            // The bus tells of names too.
+            // The bus also sends signals about names.
             if (!dbus_message_is_method_call(came, "furlong.Messages", "Take")) {
                 if (dbus_message_get_type(came) == DBUS_MESSAGE_TYPE_ERROR) adapter::fail(dbus_message_get_error_name(came));
                 if (dbus_message_is_signal(came, DBUS_INTERFACE_LOCAL, "Disconnected")) adapter::fail("the other end is gone");

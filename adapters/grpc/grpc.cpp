@@ -1,8 +1,9 @@
-// gRPC over a UNIX socket: a call for each message, or one call with a stream each way.
+// gRPC over a UNIX socket: one call for each message, or one call with a stream each way.
 //
-// The methods are declared as protoc's plugin would, with grpc::ByteBuffer where it puts a message's type: so nothing is
-// serialised, and what is measured is gRPC alone. The client uses the blocking stub, and the server a completion queue, which
-// the thread of the measured loop waits for: a synchronous server would hand each call to a thread of its own first.
+// The methods are declared as protoc's plugin would, but with grpc::ByteBuffer as the message type. Nothing is
+// serialised, so only gRPC is measured. The client uses the blocking stub. The server uses a completion queue, which
+// the thread of the measured loop waits for, because a synchronous server would first hand each call to another
+// thread.
 
 #include "adapter.hpp"
 
@@ -39,7 +40,7 @@ grpc::ByteBuffer packed(const unsigned char* message, std::size_t length) {
     return {&slice, 1};
 }
 
-// Copies what came, and gives its length.
+// Copies the received bytes, and returns their number.
 std::size_t unpack(const grpc::ByteBuffer& buffer, unsigned char* message, std::size_t length) {
     std::vector<grpc::Slice> slices;
     if (buffer.Length() > length || !buffer.Dump(&slices).ok()) return buffer.Length();

@@ -76,7 +76,7 @@ struct Front {
         return adapter::readings_of(readings);
     }
 
-    // Starts both roles, and gives what the initiator says, with the processes of both.
+    // Starts both roles, and returns the initiator's reply with the processes of both.
     std::string set_up(adapter::Request& request, const std::string& line) {
         auto asked = adapter::set_up_of(row, request);
         auto memory = "/dev/shm/" + asked.name;
@@ -114,7 +114,8 @@ struct Front {
         return line.replace(line.find(both), both.size(), "\"role\":" + adapter::json_text(ROLES[rank]));
     }
 
-    // Asks both, and gives their replies. The first error is that of both: the other rank may wait for ever.
+    // Sends both requests, and returns the replies. The first error counts for both, because the other rank may wait
+    // for ever.
     std::array<std::string, 2> ask(const std::array<std::string, 2>& lines) {
         for (int rank : {0, 1})
             if (write(requests[rank], lines[rank].data(), lines[rank].size()) < 0) adapter::fail_with_errno("write");

@@ -1,7 +1,8 @@
-// A list of Redis for each direction, with RPUSH and BLPOP over a UNIX socket.
+// A Redis list for each direction, with RPUSH and BLPOP over a UNIX socket.
 //
-// The server is the responder's own: no port, nothing on disk. Its lists have no bound, so there are no streams here, to one or to
-// several: a sender that is faster would fill the memory. Who subscribes and falls behind is cut off.
+// The responder starts a private server without a port and without files on disk. Its lists are unbounded, so streams
+// to one or several receivers are not supported: a faster sender would fill the memory. A subscriber that falls
+// behind is disconnected.
 
 #include "adapter.hpp"
 
@@ -62,7 +63,7 @@ int main() {
                     {"redis-server", adapter::output_of("redis-server --version | sed 's/.* v=\\([^ ]*\\).*/\\1/'")}};
     row.patterns = {"round-trip", "request"};
     row.max_size_bytes = 512 << 20, row.limited_by = "proto-max-bulk-len";
-    // The list outlives whoever filled it.
+    // The list outlives its sender.
     row.peer_death = "unnoticed";
     return adapter::run<Lists>(row);
 }

@@ -1,6 +1,6 @@
 //! furlong's adapter protocol, version 1, in Rust: the conversation, the stamps and the loops.
 //!
-//! A program gives [`run`] what it claims and a type of [`Link`], for which the loops are compiled.
+//! A program calls [`run`] with its claims and a type that implements [`Link`]. The loops are compiled for that type.
 
 use serde_json::{Value, json};
 use std::error::Error;
@@ -8,10 +8,10 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::sync::Mutex;
 
-/// How far a number may be off and still count as another message's rather than as damage.
+/// Maximum distance of a number that still counts as another message's. A larger distance counts as corruption.
 const NEAR: u32 = 64;
 
-/// What the protocol calls an error: a fault by its name, and the detail that the row shows.
+/// A protocol error: the name of the fault, and the detail that the row shows.
 #[derive(Debug)]
 pub struct Failure {
     fault: &'static str,
@@ -19,7 +19,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// What is no fault of a message.
+    /// Creates an error that is not a fault of a message.
     pub fn new(detail: impl Into<String>) -> Failure {
         Failure { fault: "error", detail: detail.into() }
     }
@@ -37,19 +37,19 @@ impl<E: Error> From<E> for Failure {
 
 /// Moves whole messages.
 pub trait Link: Sized {
-    /// Made when furlong sets a role up; returns when all ends are connected.
+    /// Connects a role, and returns once all ends are connected.
     fn open(set_up: &SetUp) -> Result<Self, Failure>;
-    /// Numbers in force, by name, if there are any.
+    /// Returns the effective numbers by name, if there are any.
     fn numbers(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
     /// Sends a message.
     fn send(&mut self, message: &[u8]) -> Result<(), Failure>;
-    /// Receives a message, and gives its length.
+    /// Receives a message, and returns its length.
     fn receive(&mut self, message: &mut [u8]) -> Result<usize, Failure>;
 }
 
-/// What furlong asks for, seen from one role.
+/// Set-up of one role, as furlong requests it.
 #[derive(Debug, Clone)]
 pub struct SetUp {
     pub initiator: bool,
@@ -59,24 +59,24 @@ pub struct SetUp {
     pub name: String,
     pub own_size: usize,
     pub other_size: usize,
-    /// Of each message of the initiator: more than one where the pattern is fan-out.
+    /// Number of responders that receive each message of the initiator; above 1 only with the pattern fan-out.
     pub responders: usize,
 }
 
 impl SetUp {
-    /// Whether responders send nothing.
+    /// Returns whether responders send nothing.
     fn is_one_way(&self) -> bool {
         ["one-way", "fan-out"].contains(&self.pattern.as_str())
     }
 }
 
-/// `CLOCK_MONOTONIC` in nanoseconds.
+/// Returns `CLOCK_MONOTONIC` in nanoseconds.
 #[inline]
 fn now_ns() -> u64 {
     read_clock(libc::CLOCK_MONOTONIC)
 }
 
-/// The processor time of this thread in nanoseconds.
+/// Returns the CPU time of this thread in nanoseconds.
 fn thread_ns() -> u64 {
     read_clock(libc::CLOCK_THREAD_CPUTIME_ID)
 }
@@ -89,7 +89,7 @@ fn read_clock(clock: libc::clockid_t) -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// What the messages of one direction carry.
+/// Contents of the messages of one direction.
 #[derive(Debug, Clone, Copy)]
 pub struct Stamp(pub u64);
 
@@ -112,7 +112,7 @@ impl Stamp {
         (x ^ (x >> 31)).to_le_bytes()
     }
 
-    /// Writes head and end.
+    /// Writes the first and the last bytes of a message.
     #[inline]
     pub fn write(self, message: &mut [u8], number: u32) {
         let (head, length) = (self.head(number), message.len());
@@ -127,7 +127,7 @@ impl Stamp {
         }
     }
 
-    /// Writes every byte.
+    /// Writes every byte of a message.
     pub fn write_all(self, message: &mut [u8], number: u32) {
         for (index, chunk) in (0..).zip(message.chunks_mut(8)) {
             chunk.copy_from_slice(&self.word(number, index)[..chunk.len()]);
@@ -135,7 +135,7 @@ impl Stamp {
         self.write(message, number);
     }
 
-    /// Whether head and end are those of the message with this number.
+    /// Returns whether the first and the last bytes are those of the message with this number.
     #[inline]
     pub fn holds(self, message: &[u8], number: u32) -> bool {
         let head = self.head(number);
@@ -146,7 +146,7 @@ impl Stamp {
         head_holds && (message.len() < 16 || message.last_chunk() == Some(&self.tail(number)))
     }
 
-    /// What happened to a message that is not the one that was due, which is `sent`.
+    /// Describes what happened to a received message that differs from `sent`, the message that was due.
     fn explain(self, message: &[u8], sent: &[u8], due: u32) -> Failure {
         let head = &message[..message.len().min(8)];
         for off in 1..=NEAR {
@@ -167,16 +167,17 @@ impl Stamp {
     }
 }
 
-/// When messages are due that furlong wants at fixed times, and what the initiator did until then.
+/// Due times of messages that furlong schedules at fixed times, and the initiator's idle time until then.
 #[derive(Default)]
 struct Schedule {
     interval_ns: u64,
-    /// Until shortly before, and spins for the rest: how late a timer wakes is no part of a row.
+    /// Whether to sleep until shortly before the due time. The rest is spun, because the delay of a timer is no
+    /// property of the row.
     sleeps: bool,
     due_ns: u64,
     number: u64,
     late: u64,
-    /// Numbers of late messages, each followed by how late it was.
+    /// Numbers of late messages, each followed by its delay.
     late_by_ns: Vec<u64>,
     idle_ns: u64,
     idle_switches: u64,
@@ -186,7 +187,7 @@ impl Schedule {
     fn wait_for_next(&mut self) {
         const TIMER_SLACK_NS: u64 = 100_000;
         const PUNCTUAL_NS: u64 = 1_000;
-        /// Late messages that are reported one by one.
+        /// Maximum number of late messages that are reported individually.
         const MOST_LATE: u64 = 100_000;
         self.due_ns += self.interval_ns;
         let before = thread_ns();
@@ -210,7 +211,7 @@ impl Schedule {
     }
 }
 
-/// One end and its messages.
+/// An end of the link, with its messages.
 struct Role<L> {
     set_up: SetUp,
     link: L,
@@ -242,7 +243,8 @@ impl<L: Link> Role<L> {
         })
     }
 
-    /// Exchanges messages, each at once or when it is due, and gives how many of those received were verified.
+    /// Exchanges messages, each immediately or at its due time. Returns the number of received messages that were
+    /// verified.
     fn exchange(
         &mut self,
         messages: u64,
@@ -321,7 +323,7 @@ impl<L: Link> Role<L> {
         Ok(())
     }
 
-    /// Reads the clock before the first message, from when on messages are due.
+    /// Reads the clock before the first message; due times count from there.
     fn begin(&mut self) {
         self.readings[0] = now_ns();
         self.schedule.due_ns = self.readings[0];
@@ -362,7 +364,7 @@ impl<L: Link> Role<L> {
         }
     }
 
-    /// Checks the message that came last.
+    /// Checks the latest message.
     #[inline(always)]
     fn check<const VERIFY: bool>(&mut self, length: usize) -> Result<(), Failure> {
         let number = self.done as u32;
@@ -392,45 +394,45 @@ impl<L: Link> Role<L> {
     }
 }
 
-/// What was set up: what is made has its name, or lies in its folder.
+/// Current set-up. All created files have its name or are in its directory.
 static SET_UP: Mutex<Option<SetUp>> = Mutex::new(None);
 
-/// Removes all that was made: once the link is dropped, or when it cannot be any more.
+/// Removes all created files, after the link is dropped or if it can no longer be dropped.
 fn remove_files() {
     let Some(set_up) = SET_UP.lock().ok().and_then(|mut set_up| set_up.take()) else { return };
     for (folder, prefix) in [(set_up.folder.as_str(), ""), ("/dev/shm", set_up.name.as_str())] {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             if entry.file_name().to_string_lossy().starts_with(prefix) {
                 let path = entry.path();
-                // The other role removes them too.
+                // The other role may remove them at the same time.
                 let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
             }
         }
     }
 }
 
-/// SIGTERM goes to a thread that waits for it: what a handler may do is too little.
+/// Handles SIGTERM in a waiting thread, because a signal handler may not call the needed functions.
 fn remove_files_when_terminated() {
-    // SAFETY: plain memory that is made an empty set, and given one signal.
+    // SAFETY: initializes plain memory as an empty set, and adds one signal.
     let termination = unsafe {
         let mut set = std::mem::zeroed();
         libc::sigemptyset(&mut set);
         libc::sigaddset(&mut set, libc::SIGTERM);
         set
     };
-    // SAFETY: changes which signals this thread gets, and so all that it starts; nothing was written where null is.
+    // SAFETY: changes only the signal mask of this thread and its later threads; a null pointer is not written to.
     unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &termination, std::ptr::null_mut()) };
     std::thread::spawn(move || {
         let mut signal = 0;
-        // SAFETY: both live here, and all threads have blocked the signal.
+        // SAFETY: both variables live here, and all threads block the signal.
         unsafe { libc::sigwait(&termination, &mut signal) };
         remove_files();
-        // SAFETY: ends the process at once, and touches nothing of it.
+        // SAFETY: ends the process immediately, without touching its memory.
         unsafe { libc::_exit(128 + signal) };
     });
 }
 
-/// What the row cannot do is refused.
+/// Returns the requested set-up. Returns an error if the row does not support it.
 fn set_up_of(claims: &Value, request: &Value) -> Result<SetUp, Failure> {
     let text = |key: &str| request[key].as_str().unwrap_or_default().to_owned();
     let claimed =
@@ -452,7 +454,7 @@ fn set_up_of(claims: &Value, request: &Value) -> Result<SetUp, Failure> {
     Ok(SetUp { initiator, pattern, wait, folder, name, own_size, other_size, responders })
 }
 
-/// What is replied to a request; `about` says who the program is.
+/// Answers a request; `about` has the identity of the program.
 fn answer<L: Link>(about: &Value, role: &mut Option<Role<L>>, request: &Value) -> Result<Value, Failure> {
     let op = request["op"].as_str().unwrap_or_default();
     match op {
@@ -505,12 +507,12 @@ fn answer<L: Link>(about: &Value, role: &mut Option<Role<L>>, request: &Value) -
 }
 
 fn end<L>(role: &mut Option<Role<L>>) {
-    // The link first, which removes most by itself.
+    // The link is dropped first, because it removes most files itself.
     drop(role.take());
     remove_files();
 }
 
-/// Opens what a variable names.
+/// Opens the file that a variable names.
 fn open(variable: &str, writing: bool) -> Result<File, Failure> {
     let path = std::env::var(variable)
         .map_err(|_| Failure::new("furlong starts this: furlong run --adapter FOLDER"))?;

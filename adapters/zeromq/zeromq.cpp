@@ -44,12 +44,12 @@ struct Socket {
     }
 
     void connect(const std::string& path) {
-        // It would try by itself, but only each 100 ms.
+        // ZeroMQ would retry the connection automatically, but only every 100 ms.
         adapter::until("the other role", [&] { return access(path.c_str(), F_OK) == 0; });
         check(zmq_connect(socket, ("ipc://" + path).c_str()), "zmq_connect");
     }
 
-    // Calls until it would not wait any more, where the way of waiting is to spin.
+    // Repeats the call while it fails with EINTR, or with EAGAIN, which busy-waiting returns.
     template <class Call> int until_done(const char* name, Call call) {
         for (;;) {
             int result = call();
@@ -86,9 +86,9 @@ struct Pair : Socket {
     }
 };
 
-// A PUB socket, which is an XPUB socket to see who has subscribed, and a SUB socket of each receiver.
+// An XPUB socket, which is a PUB socket that reports its subscribers, and a SUB socket in each receiver.
 struct PubSub : Socket {
-    // Receivers may be apart by what is queued, which must be little of what is measured.
+    // Receivers may differ by the queued messages, which must be a small part of the measured ones.
     PubSub(const adapter::SetUp& set_up, adapter::Ready& ready)
         : Socket(set_up.initiator ? ZMQ_XPUB : ZMQ_SUB, 2 << 20, set_up, ready) {
         auto path = set_up.folder + "/socket";
@@ -110,7 +110,7 @@ struct PubSub : Socket {
 
 // A PUSH socket, and a PULL socket of each worker: messages go to one after the other that has room.
 struct PushPull : Socket {
-    // Workers may be apart by what is queued, as subscribers may.
+    // Workers may differ by the queued messages, like subscribers.
     PushPull(const adapter::SetUp& set_up, adapter::Ready& ready)
         : Socket(set_up.initiator ? ZMQ_PUSH : ZMQ_PULL, 2 << 20, set_up, ready) {
         auto path = set_up.folder + "/socket";
@@ -126,7 +126,8 @@ struct PushPull : Socket {
         connect(path);
     }
 
-    // What tells of the socket's connections: without that all messages would go to the first worker that connects.
+    // Returns a monitor of the socket's connections. Without it, all messages would go to the first worker that
+    // connects.
     void* watched() {
         check(zmq_socket_monitor(socket, "inproc://monitor", ZMQ_EVENT_HANDSHAKE_SUCCEEDED), "zmq_socket_monitor");
         void* monitor = zmq_socket(context, ZMQ_PAIR);

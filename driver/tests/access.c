@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who may do what: modes, 32-bit programs, memory cgroups, and nobody's memory. */
+/* Permissions: modes, 32-bit programs, memory cgroups, and invalid memory. */
 #define _GNU_SOURCE
 #include "device.h"
 
@@ -399,7 +399,7 @@ static long long get(const char *path)
 	return atoll(text);
 }
 
-/* A memory cgroup of at most so many bytes; the case is skipped without one. */
+/* Creates a memory cgroup with this limit in bytes. Without cgroups, the case is skipped. */
 static void make_group(const char *most)
 {
 	mkdir("/tmp", 0755);
@@ -421,7 +421,7 @@ static void join_group(void)
 
 #define MIB	(1 << 20)
 
-/* Joins the group and sends until it fails; gives the error. */
+/* Joins the group and sends until an error, which it returns. */
 static int fill_in_group(void)
 {
 	static char block[65536];
@@ -541,7 +541,7 @@ CASE(group_bounds_the_region)
 	EQ(waitpid(pid, &status, 0), pid);
 	OK(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : status == 0);
 	EQ(shm_info(fd).mappings, 0);
-	/* It can still be mapped by who may. */
+	/* A process outside the limited cgroup can still map it. */
 	OK(mmap(NULL, 32 * MIB, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED);
 	rmdir(GROUP);
 }

@@ -30,7 +30,7 @@ int shm_resize(int fd, uint64_t size);
 int shm_ring(int fd, uint32_t peer);
 int shm_watch(int fd, uint32_t peer);
 
-/* What poll() without waiting says of these events. */
+/* Returns those of these events that poll() reports without waiting. */
 int polled(int fd, int events);
 /* Fills a queue with messages of 4 bytes through a non-blocking descriptor. */
 unsigned int message_fill(unsigned int channel);
@@ -39,8 +39,9 @@ unsigned int message_fill(unsigned int channel);
 void devices_clean(void);
 
 /*
- * A message that can be checked by itself: who sent it, which of his messages it
- * is, how long it is, and contents that follow from these and from a seed.
+ * A message that can be verified without context: its sender, its number among
+ * the sender's messages, its length, and contents derived from these and from a
+ * seed.
  */
 struct parcel {
 	uint32_t sender;

@@ -19,25 +19,25 @@
 #define SEED		20080607ULL
 #define HEAD		sizeof(struct parcel)
 
-/* Of several writers and readers. */
+/* Number of writers and readers, and of messages per writer. */
 #define CROWD		8
 #define CROWD_MESSAGES	1000
 /* Processes that are killed, and how many more take their place. */
 #define KILLS		80
 #define LIVES		(KILLS + 16)
 #define LIFE_MESSAGES	4096
-/* The sender of a message that says: there are no more. */
+/* Sender number of a message that marks the end. */
 #define NO_MORE		0xffffffffU
 
 struct board {
 	atomic_int go;
 	atomic_uint taken;
-	/* How often each message of each writer has come. */
+	/* Number of arrivals of each message of each writer. */
 	atomic_uchar seen[LIVES][LIFE_MESSAGES];
 };
 
 static struct board *board;
-/* Of each thread: what one sends another must not write over. */
+/* Per thread, because threads must not overwrite each other's message. */
 static __thread char buffer[2 * SIZE] __attribute__((aligned(16)));
 
 static void setup(void)
@@ -155,7 +155,7 @@ CASE(question_and_answer)
 	JOIN(pid);
 }
 
-/* Notes that a parcel has come; it must be whole, known and the first of its kind. */
+/* Records the arrival of a parcel, which must be whole, known and not a duplicate. */
 static void take(const void *bytes, ssize_t length)
 {
 	const struct parcel *parcel = bytes;
@@ -244,7 +244,7 @@ CASE(one_writer_and_eight_readers)
 
 CASE_LONG(queue_of_one, 180)
 {
-	/* Every message wakes, every read wakes: nobody may sleep for ever. */
+	/* Every message and every read causes a wake-up; no process may sleep for ever. */
 	EQ(message_limits(message_open(0, O_RDWR), 1, 512), 0);
 	crowd(4, 4);
 }
@@ -333,7 +333,7 @@ CASE_LONG(killed_in_traffic, 180)
 	ssize_t length;
 
 	before = message_info(fd);
-	/* Four who write, two who read. */
+	/* Four writers and two readers. */
 	for (i = 0; i < 6; i++)
 		pids[i] = i < 4 ? tap_spawn(endless_writer,
 					    (void *)(intptr_t)lives++) :
@@ -341,7 +341,7 @@ CASE_LONG(killed_in_traffic, 180)
 	for (i = 0; i < KILLS; i++) {
 		tap_pause(random_next(&state) % 4000);
 		victim = random_next(&state) % 6;
-		/* It must not have ended by itself, which is a failed check. */
+		/* If it has exited already, one of its checks failed. */
 		EQ(waitpid(pids[victim], NULL, WNOHANG), 0);
 		tap_kill(pids[victim]);
 		pids[victim] = victim < 4 ? tap_spawn(endless_writer,
@@ -436,7 +436,7 @@ CASE(pieces_for_several_threads)
 	pthread_t threads[3];
 	unsigned char mine[20];
 
-	/* 20 bytes go to whoever comes in pieces of 7, 7 and 6; one byte ends. */
+	/* Several threads receive 20 bytes in pieces of 7, 7 and 6; one byte ends a thread. */
 	for (i = 0; i < 3; i++)
 		EQ(pthread_create(&threads[i], NULL, thread_takes_pieces,
 				  (void *)(intptr_t)fd), 0);
@@ -455,7 +455,7 @@ CASE(pieces_for_several_threads)
 	EQ(piece_sum, sum);
 }
 
-/* A page whose first touch waits until we say what is in it. */
+/* A page whose first access blocks until userfaultfd provides its content. */
 static int stalling_page(char **page)
 {
 	struct uffdio_api api = { .api = UFFD_API };
@@ -509,7 +509,7 @@ static void *stalled_call(void *argument)
 	return NULL;
 }
 
-/* All that others do goes on while somebody's copy stands still. */
+/* Other processes continue while one process blocks in its copy. */
 static void others_go_on(void *unused)
 {
 	int fd = message_open(0, O_RDWR | O_NONBLOCK);

@@ -52,7 +52,7 @@ static void look(struct memory *memory)
 	memory->count = 0;
 	while (fgets(line, sizeof(line), file)) {
 		cache = &memory->caches[memory->count];
-		/* The module has no caches of its own. */
+		/* The module has no separate caches. */
 		if (strncmp(line, "kmalloc-", 8))
 			continue;
 		EQ(sscanf(line, "%63s %ld", cache->name, &cache->objects), 2);
@@ -68,7 +68,7 @@ static void look(struct memory *memory)
 	fclose(file);
 }
 
-/* Whether it has grown as a leak would have it; says where. */
+/* Returns whether memory has grown like a leak; with @say, prints where. */
 static int grown(long limit, int say)
 {
 	int found = 0;
@@ -115,9 +115,9 @@ static void no_leak(void (*operation)(int), int rounds)
 	for (i = 0; i < rounds; i++)
 		operation(i);
 	/*
-	 * Some memory is given back later, by RCU or by a worker. And a few slabs
-	 * of each cache count as full while a processor keeps them for itself:
-	 * fewer rounds than these would not be told from that.
+	 * Some memory is freed later, by RCU or by a worker. In addition, a few
+	 * slabs of each cache count as full while a CPU holds them. With fewer
+	 * rounds, a leak could not be distinguished from these effects.
 	 */
 	for (tries = 0; tries < 200; tries++) {
 		look(&after);
@@ -340,7 +340,7 @@ CASE(kmemleak)
 	fd = open(path, O_RDWR);
 	if (fd < 0)
 		tap_skip("this kernel has no kmemleak");
-	/* What is found by two scans was not merely on its way. */
+	/* Two scans, because a single one also reports pointers that are being moved. */
 	EQ(write(fd, "scan", 4), 4);
 	tap_pause(6000000);
 	EQ(write(fd, "scan", 4), 4);

@@ -713,7 +713,7 @@ CASE(limits_of_a_queue_in_use)
 	EQ(message_info(fd).size, SIZE);
 	EQ(message_limits(fd, 3, 44), 0);
 	FAILS(write(fd, buffer, 10), EAGAIN);
-	/* What was sent before is received whole. */
+	/* Messages sent before are received whole. */
 	EQ(read(fd, buffer, SIZE), 10);
 	FAILS(write(fd, buffer, 45), EMSGSIZE);
 	EQ(write(fd, buffer, 44), 44);
@@ -762,7 +762,7 @@ CASE(reset_throws_away)
 	EQ(polled(fd, POLLOUT), 0);
 	EQ(ioctl(fd, FURLONG_MESSAGE_RESET), 0);
 	EQ(polled(fd, POLLOUT), POLLOUT);
-	/* What is in the queue; a rest that somebody reads is not. */
+	/* Reset discards the queue, but not the rest of a partially read message. */
 	receive_text(fd, "parts");
 	FAILS(read(fd, buffer, 1), EAGAIN);
 	EQ(ioctl(fd, FURLONG_MESSAGE_RESET), 0);
@@ -811,7 +811,7 @@ CASE(transient_leaves_nothing)
 	send_text(fd, "one");
 	send_text(fd, "two");
 	close(fd);
-	/* Somebody still has it open. */
+	/* A process still has it open. */
 	now = message_info(two);
 	EQ(now.queued, 2);
 	EQ(now.depth, 200);

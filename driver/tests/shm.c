@@ -199,7 +199,7 @@ CASE(parts_of_the_region)
 	EQ(all_zero(all + 3 * PAGE, PAGE), 1);
 	last[2 * PAGE - 1] = 1;
 	EQ(all[SHM_SIZE - 1], 1);
-	/* A length that is no number of pages ends with one. */
+	/* A length that is not a multiple of the page size is rounded up. */
 	all = map_at(fd, 5, 0);
 	all[PAGE - 1] = 'x';
 }
@@ -257,7 +257,7 @@ CASE(write_only_descriptor)
 	uint64_t count;
 
 	FAILS(read(fd, &count, sizeof(count)), EBADF);
-	/* Who maps to write can also read, on this processor. */
+	/* A writable mapping is also readable on this CPU. */
 	not_mapped(fd, PAGE, PROT_WRITE, MAP_SHARED, 0, EACCES);
 	not_mapped(fd, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, 0, EACCES);
 	ring_by_write(fd, shm_info(fd).peer);
@@ -391,7 +391,7 @@ CASE(region_goes_with_the_last_peer)
 	memset(memory, 0x77, SHM_SIZE);
 	munmap(memory, SHM_SIZE);
 	close(one);
-	/* There is still a peer, though nobody maps it. */
+	/* A peer still exists, although no process maps the region. */
 	memory = map_at(two, SHM_SIZE, 0);
 	EQ(memory[SHM_SIZE - 1], 0x77);
 	munmap(memory, SHM_SIZE);
@@ -462,7 +462,7 @@ CASE(resize_is_of_its_time)
 	close(fd);
 	EQ(shm_info(two).size, 5 * PAGE);
 	close(two);
-	/* The last peer is gone: it is what it began with. */
+	/* The last peer has gone, so the initial size is restored. */
 	EQ(shm_info(shm_device_open(0, MODE_RDWR)).size, SHM_SIZE);
 }
 
@@ -500,7 +500,7 @@ CASE(bells_add_up)
 	not_rung(two);
 	for (i = 0; i < 1000; i++)
 		ring_by_write(one, number);
-	/* By ioctl, and from itself, it is the same. */
+	/* Rings by ioctl and by the peer itself have equal effects. */
 	EQ(shm_ring(one, number), 0);
 	EQ(shm_ring(two, number), 0);
 	rung(two, 1002);
@@ -579,7 +579,7 @@ CASE(bells_that_are_not_there)
 	close(two);
 	FAILS(write(fd, &number, sizeof(number)), ENXIO);
 	FAILS(shm_ring(fd, number), ENXIO);
-	/* Who gets the number next was not rung. */
+	/* The next peer with this number was not rung. */
 	two = shm_device_open(0, MODE_RDWR);
 	EQ(shm_info(two).peer, number);
 	not_rung(two);
@@ -602,7 +602,7 @@ CASE(bells_and_bad_memory)
 	ring_by_write(fd, number);
 	FAILS(read(fd, bad_pointer, 8), EFAULT);
 	FAILS(read(fd, before_hole(4), 8), EFAULT);
-	/* Nobody was told: it is not forgotten. */
+	/* The number was not delivered, so it is kept. */
 	EQ(polled(fd, POLLIN), POLLIN);
 	rung(fd, 2);
 }
@@ -657,7 +657,10 @@ CASE(bell_is_seen_by_all_ways)
 
 enum way { BY_READ, BY_POLL, BY_SELECT, BY_EPOLL, WAYS };
 
-/* Waits until there is something to read, in one way or another; a call that tells of it says these events. */
+/*
+ * Waits in this way until the descriptor is readable. Calls that report events
+ * must report these.
+ */
 static void await_news(int fd, int epoll, enum way way, int events)
 {
 	struct pollfd one = { .fd = fd, .events = POLLIN };
@@ -821,7 +824,7 @@ CASE(death_is_seen)
 		close(fd);
 		fd = shm_device_open(0, MODE_RDWR);
 	}
-	/* Nothing of that stays with the next who has this number. */
+	/* The next peer with this number inherits none of that. */
 	EQ(shm_info(fd).gone, 0);
 	EQ(polled(fd, ALL_EVENTS), POLLOUT);
 }
@@ -834,7 +837,7 @@ CASE(death_comes_after_bells)
 	EQ(shm_watch(fd, shm_info(two).peer), 0);
 	ring_by_write(two, shm_info(fd).peer);
 	close(two);
-	/* What was rung before can still be heard, and then the end. */
+	/* Earlier rings can still be read before the end of file. */
 	rung(fd, 1);
 	EQ(read(fd, &count, sizeof(count)), 0);
 	ring_by_write(fd, shm_info(fd).peer);
@@ -935,7 +938,7 @@ CASE(fork_keeps_the_peer)
 	EQ(shm_info(fd).gone, 1ULL << number);
 }
 
-/* Two processes hand numbers to and fro: 20,000 bells, each with what was written. */
+/* Two processes exchange numbers: 20,000 bells, each with data in the region. */
 #define ROUNDS	10000
 
 struct table {
@@ -1005,7 +1008,7 @@ static void ring_everybody(void *argument)
 	while (sum < FURLONG_SHM_PEERS)
 		sum += wait_bell(fd, -1, BY_READ);
 	EQ(sum, FURLONG_SHM_PEERS);
-	/* Nobody leaves before all have been rung. */
+	/* No peer leaves before all have been rung. */
 	board[1]++;
 	WAIT_WHILE(board[1] < (int)FURLONG_SHM_PEERS);
 	EQ(polled(fd, POLLIN), 0);
@@ -1115,7 +1118,7 @@ CASE(odd_uses_of_a_mapping)
 	OK(memory_file >= 0);
 	EQ(pwrite(memory_file, "REGION", 6, (uintptr_t)memory), 6);
 	EQ(strcmp(memory, "REGION"), 0);
-	/* A message straight from the region, and pages held by a pipe. */
+	/* A message written directly from the region, and pages held in a pipe. */
 	EQ(write(message_open(0, O_RDWR), memory, SIZE), SIZE);
 	EQ(pipe(pipes), 0);
 	remote.iov_len = PAGE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A small test harness: each case runs in a process group of its own, under a
- * watchdog, so that a case that hangs, crashes or leaves processes behind is one
- * "not ok" line and not the end of the run. Output is TAP.
+ * A small test harness. Each case runs in a separate process group under a
+ * watchdog, so that a case that hangs, crashes or leaves processes behind is
+ * one "not ok" line and does not end the run. Output is TAP.
  */
 #ifndef FURLONG_TAP_H
 #define FURLONG_TAP_H
@@ -89,7 +89,7 @@ void tap_join_at(const char *file, int line, pid_t pid);
 /* Waits until a process or thread sleeps in this system call. */
 void tap_blocked_at(const char *file, int line, pid_t pid, long call);
 #define BLOCKED(pid, call)	tap_blocked_at(__FILE__, __LINE__, pid, call)
-/* Kills a helper and waits until it is gone. */
+/* Kills a helper and waits until it has exited. */
 void tap_kill(pid_t pid);
 
 /* Sleeps; for loops that wait for something, never for a check. */

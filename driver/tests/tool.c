@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the scripts cannot do by themselves. No suite, but their helper. */
+/* Operations that shell scripts cannot perform. A helper of the suites, not a suite. */
 #define _GNU_SOURCE
 #include "device.h"
 

@@ -558,9 +558,9 @@ static void write_or_interrupted(void *argument)
 }
 
 /*
- * A message comes, and one of two who wait for it gets a signal at the same time:
- * one of them must take it. Returns when it was taken; the watchdog finds it when
- * it was not.
+ * A message arrives while one of two waiting readers gets a signal: one of them
+ * must receive the message. Returns once it was received; otherwise the
+ * watchdog reports the hang.
  */
 static void message_and_signal(int fd, int signal, int signal_first)
 {
@@ -708,7 +708,7 @@ CASE(blocked_thread_does_not_block_others)
 	struct thread thread;
 
 	thread_start(&thread, fd, sizeof(thread.bytes));
-	/* All other calls on the same descriptor go on meanwhile. */
+	/* All other calls on the descriptor continue to work. */
 	EQ(polled(fd, POLLIN | POLLOUT), POLLOUT);
 	EQ(message_info(fd).queued, 0);
 	EQ(message_flags(fd, 0), 0);
@@ -806,7 +806,7 @@ CASE(passed_descriptor_has_the_rest)
 	EQ(write(fd, "abcdef", 6), 6);
 	EQ(read(fd, buffer, 2), 2);
 	pass_descriptor(sockets[0], fd);
-	/* On its way, nobody has it as a descriptor. */
+	/* In flight, no process has it as a descriptor. */
 	close(fd);
 	JOIN(pid);
 }

@@ -1,6 +1,6 @@
-//! heapless' queue for one producer and one consumer, in shared memory: one for each direction.
+//! heapless' single-producer single-consumer queue in shared memory, one for each direction.
 //!
-//! It takes its items by value, so a message goes in pieces of one cache line.
+//! The queue moves its items by value, so a message is sent in pieces of one cache line.
 
 #[path = "../../rust/protocol.rs"]
 mod protocol;
@@ -20,7 +20,7 @@ const PIECE: usize = 64;
 const PIECES: usize = 32 << 10;
 type Pieces = Queue<[u8; PIECE], PIECES>;
 
-/// What both processes map.
+/// Shared memory that both processes map.
 #[repr(C)]
 struct Shared {
     there: Pieces,
@@ -33,7 +33,7 @@ struct Spsc {
 }
 
 impl Spsc {
-    /// The memory, which stays mapped until the process ends.
+    /// Returns the memory, which stays mapped until the process ends.
     fn map(path: &str) -> Result<*mut Shared, Failure> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
         let (length, protection) = (size_of::<Shared>(), libc::PROT_READ | libc::PROT_WRITE);
@@ -62,7 +62,7 @@ impl Link for Spsc {
             fs::write(&unfinished, [])?;
             OpenOptions::new().write(true).open(&unfinished)?.set_len(size_of::<Shared>() as u64)?;
             let shared = Spsc::map(&unfinished)?;
-            // SAFETY: mapped just now, as large as both, and nobody else knows its name.
+            // SAFETY: the mapping is new and large enough for both queues, and no other process knows its name.
             unsafe {
                 (&raw mut (*shared).there).write(Queue::new());
                 (&raw mut (*shared).back).write(Queue::new());

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 type Service = ipc::Service;
 
-/// How long one role waits for the other.
+/// Time that one role waits for the other.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Services with samples of bytes, which are polled.
@@ -31,19 +31,19 @@ struct Poll {
     publisher: Publisher<Service, [u8], ()>,
     subscriber: Subscriber<Service, [u8], ()>,
     samples: usize,
-    /// How many receive what this role sends.
+    /// Number of receivers of what this role sends.
     receivers: usize,
     node: Node<Service>,
 }
 
-/// The same, with an event for each message.
+/// A link with an event for each message.
 struct Event {
     notifier: Notifier<Service>,
     listener: Listener<Service>,
     poll: Poll,
 }
 
-/// Waits until it is so.
+/// Waits until the condition holds.
 fn until(mut is_so: impl FnMut() -> bool) -> Result<(), Failure> {
     let begin = Instant::now();
     while !is_so() {
@@ -55,7 +55,7 @@ fn until(mut is_so: impl FnMut() -> bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A direction: its name, and how many send and receive by it.
+/// A direction: its name, and the numbers of its senders and receivers.
 #[derive(Clone, Copy)]
 struct Direction {
     name: &'static str,
@@ -63,7 +63,7 @@ struct Direction {
     receivers: usize,
 }
 
-/// The directions of this role: out and in.
+/// Returns the directions of this role: out and in.
 fn directions(set_up: &SetUp) -> [Direction; 2] {
     let there = Direction { name: "there", senders: 1, receivers: set_up.responders };
     let back = Direction { name: "back", senders: set_up.responders, receivers: 1 };
@@ -72,7 +72,7 @@ fn directions(set_up: &SetUp) -> [Direction; 2] {
 
 impl Link for Poll {
     fn open(set_up: &SetUp) -> Result<Self, Failure> {
-        // An instance of its own: its files in the folder, its shared memory with the name.
+        // A separate instance, with its files in the directory and its shared memory under the name.
         let mut config = Config::default();
         config.global.set_root_path(&Path::new(set_up.folder.as_bytes())?);
         config.global.prefix = FileName::new(format!("{}-", set_up.name).as_bytes())?;
@@ -122,7 +122,7 @@ impl Link for Poll {
 }
 
 impl Poll {
-    /// Copies a message, if one is there, and gives its length.
+    /// Copies a message, if one is available, and returns its length.
     #[inline(always)]
     fn take(&mut self, message: &mut [u8]) -> Result<Option<usize>, Failure> {
         let Some(sample) = self.subscriber.receive()? else { return Ok(None) };

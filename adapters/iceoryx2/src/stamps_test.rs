@@ -1,4 +1,5 @@
-//! The stamps of ../../rust/protocol.rs beside those of ../../stamps.json, which furlong's own code made: `cargo test`.
+//! Compares the stamps of ../../rust/protocol.rs with those of ../../stamps.json, which furlong's own code made:
+//! `cargo test`.
 
 use crate::protocol::Stamp;
 use serde_json::Value;

@@ -11,16 +11,18 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-/// Both ends of the responder, which the initiator makes and sends to it: what has a name is only the way there.
+/// Both ends of the responder. The initiator creates them and sends them over a named channel that serves only this
+/// purpose.
 type Typed = (IpcSender<Vec<u8>>, IpcReceiver<Vec<u8>>);
 type Bytes = (IpcBytesSender, IpcBytesReceiver);
 
-/// Connects both roles: the responder publishes the name of a server for one connection, and the initiator sends it its ends.
+/// Connects both roles. The responder publishes the name of a server for one connection, and the initiator sends it
+/// its ends.
 fn ends_of_responder<T>(set_up: &SetUp) -> Result<T, Failure>
 where
     T: for<'a> serde::Deserialize<'a> + serde::Serialize,
 {
-    // SAFETY: the only other thread waits for a signal. The server's socket lies in that folder.
+    // SAFETY: the only other thread waits for a signal. The server creates its socket in that directory.
     unsafe { std::env::set_var("TMPDIR", &set_up.folder) };
     let (server, name) = IpcOneShotServer::<T>::new()?;
     let unfinished = format!("{}/name.new", set_up.folder);
@@ -93,7 +95,7 @@ impl Link for BytesLink {
     }
 }
 
-/// Copies what came, and gives its length.
+/// Copies the received bytes, and returns their number.
 #[inline(always)]
 fn copied(came: &[u8], message: &mut [u8]) -> usize {
     if came.len() == message.len() {

@@ -1,4 +1,4 @@
-/* The row NAME: messages through a UNIX socket, as a beginning. protocol.h has the rest; it need not be changed. */
+/* The row NAME: messages through a UNIX socket, as a starting point. protocol.h has the rest and needs no change. */
 
 #include "protocol.h"
 
@@ -8,7 +8,7 @@
 
 static int descriptor = -1;
 
-/* Connects both roles: what has a name lies in set_up->folder, or is called set_up->name. */
+/* Connects both roles. Named objects are created in set_up->folder, or are named set_up->name. */
 static int open_end(const struct set_up *set_up)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -26,14 +26,14 @@ static int open_end(const struct set_up *set_up)
 		close(listener);
 		return descriptor < 0 ? -1 : 0;
 	}
-	/* Tries until the other end listens. */
+	/* Retries until the other end listens. */
 	while (connect(descriptor, (struct sockaddr *)&address, sizeof(address)) < 0)
 		if ((errno != ENOENT && errno != ECONNREFUSED) || nanosleep(&millisecond, NULL) < 0)
 			return -1;
 	return 0;
 }
 
-/* Only these two are measured. */
+/* Only the next two functions are measured. */
 static int send_whole(const unsigned char *message, size_t size)
 {
 	return write_whole(descriptor, message, size);
@@ -44,7 +44,7 @@ static ssize_t receive_whole(unsigned char *message, size_t size)
 	return read_whole(descriptor, message, size);
 }
 
-/* Removes what was made. */
+/* Removes the created objects. */
 static void close_end(void)
 {
 	close(descriptor);
@@ -54,7 +54,7 @@ static const struct row row = {
 	.name = "NAME",
 	.wait = "block",
 	.shape = "pair",
-	/* See adapters/protocol.md of furlong for what can be claimed. */
+	/* furlong's adapters/protocol.md lists the possible claims. */
 	.claims = "\"summary\":\"a UNIX socket, with read and write\"",
 	.open_end = open_end,
 	.send = send_whole,
@@ -64,7 +64,7 @@ static const struct row row = {
 
 int main(void)
 {
-	/* An end that is gone shows as an error. */
+	/* A closed peer must cause EPIPE instead of SIGPIPE. */
 	signal(SIGPIPE, SIG_IGN);
 	return run(&row);
 }

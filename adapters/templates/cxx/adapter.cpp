@@ -1,4 +1,4 @@
-// The row NAME: messages through a UNIX socket, as a beginning. The headers have the rest; they need not be changed.
+// The row NAME: messages through a UNIX socket, as a starting point. The headers have the rest and need no change.
 
 #include "adapter.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 struct Link {
     int descriptor;
 
-    // Connects both roles: what has a name lies in set_up.folder, or is called set_up.name.
+    // Connects both roles. Named objects are created in set_up.folder, or are named set_up.name.
     Link(const adapter::SetUp& set_up, adapter::Ready&) : descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         auto path = set_up.folder + "/socket";
         sockaddr_un address{};
@@ -31,7 +31,7 @@ struct Link {
     }
     ~Link() { close(descriptor); }
 
-    // Only these two are measured.
+    // Only the next two functions are measured.
     void send(const unsigned char* message, std::size_t length) {
         for (std::size_t sent = 0; sent < length;) {
             auto came = write(descriptor, message + sent, length - sent);
@@ -55,7 +55,7 @@ struct Link {
 }  // namespace
 
 int main() {
-    // See adapters/protocol.md of furlong for what can be claimed.
+    // furlong's adapters/protocol.md lists the possible claims.
     adapter::Row row{"NAME", "a UNIX socket, with write and read"};
     return adapter::run<Link>(row);
 }

@@ -1,4 +1,4 @@
-//! The row NAME: messages through a UNIX socket, as a beginning. protocol.rs has the rest; it need not be changed.
+//! The row NAME: messages through a UNIX socket, as a starting point. protocol.rs has the rest and needs no change.
 
 mod protocol;
 
@@ -13,7 +13,7 @@ use std::time::Duration;
 struct Socket(UnixStream);
 
 impl Link for Socket {
-    /// Connects both roles: what has a name lies in `set_up.folder`, or is called `set_up.name`.
+    /// Connects both roles. Named objects are created in `set_up.folder`, or are named `set_up.name`.
     fn open(set_up: &SetUp) -> Result<Self, Failure> {
         let path = format!("{}/socket", set_up.folder);
         if !set_up.initiator {
@@ -21,7 +21,7 @@ impl Link for Socket {
             std::fs::remove_file(&path)?;
             return Ok(Socket(stream));
         }
-        // Tries until the other end listens.
+        // Retries until the other end listens.
         loop {
             match UnixStream::connect(&path) {
                 Ok(stream) => return Ok(Socket(stream)),
@@ -30,7 +30,7 @@ impl Link for Socket {
         }
     }
 
-    // Only these two are measured.
+    // Only the next two functions are measured.
     #[inline(always)]
     fn send(&mut self, message: &[u8]) -> Result<(), Failure> {
         Ok(self.0.write_all(message)?)
@@ -44,7 +44,7 @@ impl Link for Socket {
 }
 
 fn main() -> ExitCode {
-    // See adapters/protocol.md of furlong for what can be claimed.
+    // furlong's adapters/protocol.md lists the possible claims.
     let about = json!({
         "name": "NAME",
         "versions": {"std": "1"},

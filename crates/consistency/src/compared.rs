@@ -1,4 +1,4 @@
-//! Laws of comparisons: ratio, interval, verdict and summary of each pair of runs.
+//! Laws of comparisons: the ratio, interval, verdict and summary of each pair of runs.
 
 use crate::figure::{Figure, counts, holes};
 use crate::page::{Page, Section, Table};
@@ -42,8 +42,8 @@ fn row(table: &Table, row: &[String], found: &mut Vec<Contradiction>) {
     );
 }
 
-/// `Of N rows that both have, A against B, with a margin of 5 %: 1 worse, 2 better, …` counts the table's verdicts. For groups, the
-/// sentence is below the title `A against B`.
+/// Checks that `Of N rows that both have, A against B, with a margin of 5 %: 1 worse, 2 better, …` counts the
+/// verdicts of the table. In a comparison of groups, the sentence is below the title `A against B`.
 fn summary(section: &Section, page: &Page, found: &mut Vec<Contradiction>) {
     let mut impossible = None;
     for text in &section.texts {

@@ -1,10 +1,10 @@
-//! Laws of counts: a round trip is the sum of both roles, and totals are sums.
+//! Laws of counts: a round trip is the sum of both roles, and totals are sums of their parts.
 
 use crate::Contradiction;
 use crate::figure::Figure;
 use crate::page::{Page, Table};
 
-/// Totals, which are printed below their parts.
+/// Totals that are printed below their parts.
 const SWITCHES: [&str; 3] = ["voluntary switches", "involuntary switches", "context switches"];
 
 pub fn check(page: &Page, found: &mut Vec<Contradiction>) {

@@ -1,10 +1,10 @@
-//! Laws of explanations: parts, sentences and summaries are of one sum.
+//! Laws of explanations: the parts, sentences and summaries agree on one sum.
 
 use crate::figure::{Figure, counts, holes};
 use crate::page::{Page, Section, Table};
 use crate::{Contradiction, breaks};
 
-/// Parts whose cost is in the table of costs, under this name.
+/// Parts of an explanation, and the names of their costs in the table of costs.
 const COSTS: [(&str, &str); 4] = [
     ("system calls", "system-call"),
     ("wake-ups", "wake-up"),
@@ -55,7 +55,8 @@ pub fn explained_rows(page: &Page) -> usize {
     page.sections.iter().filter(is_title).filter(|section| !section.parts.is_empty()).count()
 }
 
-/// Of a title `pipe/block 128B: 23.3 us measured (23.0-25.9 us), 24.0 us explained (+2.7 %)`: both times, the interval and the error.
+/// Returns both times, the interval and the error from a title such as
+/// `pipe/block 128B: 23.3 us measured (23.0-25.9 us), 24.0 us explained (+2.7 %)`.
 fn explained_figures(section: &Section) -> Option<(Figure, Figure, Option<Figure>, Figure)> {
     let holes = holes(section.title(), "{}: {} measured ({}), {} explained ({} %)").or_else(|| {
         holes(section.title(), "{}: {} measured ({}), not explained: the parts make {} ({} %)")
@@ -68,7 +69,7 @@ fn explained_figures(section: &Section) -> Option<(Figure, Figure, Option<Figure
     ))
 }
 
-/// The title, the last part, the formula's line and the row of the overview have the same figures.
+/// Checks that the title, the last part, the formula's line and the row of the overview have the same figures.
 fn title(section: &Section, row: Option<(&Table, &Vec<String>)>, found: &mut Vec<Contradiction>) {
     let Some((measured, explained, interval, error)) = explained_figures(section) else { return };
     let formula = section.texts.iter().find_map(|text| holes(text, "M*call: {} ({} %)"));
@@ -104,7 +105,7 @@ fn title(section: &Section, row: Option<(&Table, &Vec<String>)>, found: &mut Vec
     }
 }
 
-/// A part's cost is that of the table of costs.
+/// Checks that the cost of a part equals the cost in the table of costs.
 fn costs(part: &[String], costs: Option<&Table>, found: &mut Vec<Contradiction>) {
     let Some(name) = COSTS.iter().find(|(of, _)| *of == part[0]).map(|(_, name)| *name) else { return };
     let cost = part.iter().find_map(|cell| Figure::read(cell.split_once(" x ")?.1));
@@ -114,7 +115,7 @@ fn costs(part: &[String], costs: Option<&Table>, found: &mut Vec<Contradiction>)
     breaks(cost.zip(own).is_some_and(|(a, b)| !a.meets(b)), "all tables have the same figures");
 }
 
-/// Rows of parts as percentages, with their names.
+/// Returns the names of the parts and their percentages.
 fn shares(section: &Section) -> Vec<(&str, Figure)> {
     let share = |row: &Vec<String>| {
         row.iter().skip(1).find(|cell| cell.ends_with('%')).and_then(|cell| Figure::read(cell))
@@ -149,7 +150,7 @@ fn parts(section: &Section, found: &mut Vec<Contradiction>) {
         {
             let Some(said) = said else { continue };
             let is_part = shares.iter().any(|(_, share)| share.meets(said));
-            // What is printed as 0.0 % is called 0.1 %, since it is not nothing.
+            // A percentage that is printed as 0.0 % in the table is 0.1 % in a sentence, because it is not zero.
             breaks(!is_part && said.low > 0.1, "sentences have the table's percentages", text);
             breaks(is_largest && said.high < largest * 0.5, "what helps most is a large part", text);
         }
@@ -159,7 +160,7 @@ fn parts(section: &Section, found: &mut Vec<Contradiction>) {
     }
 }
 
-/// `Explained: N of M rows within 10 %, K within 20 %` counts the errors of the table.
+/// Checks that `Explained: N of M rows within 10 %, K within 20 %` counts the errors of the table.
 fn summary(table: &Table, page: &Page, found: &mut Vec<Contradiction>) {
     let columns: Vec<_> = (0..table.heads.len()).filter(|at| table.heads[*at] == "error").collect();
     for (pattern, column) in

@@ -3,15 +3,15 @@
 use crate::{Contradiction, breaks};
 use serde_json::Value;
 
-/// Clocks differ, and a trial has an exchange more or less at either end.
+/// Tolerance for clocks that differ, and for a trial that has one exchange more or less at either end.
 const OTHER_CLOCK: f64 = 1.06;
-/// Figures are rounded to seven digits.
+/// Tolerance for figures that are rounded to seven digits.
 const ROUNDING: f64 = 1e-6;
 
 /// Returns the contradictions of exported runs.
 ///
 /// # Errors
-/// The text is not JSON.
+/// Returns an error if the text is not JSON.
 pub fn check_export(text: &str) -> Result<Vec<Contradiction>, serde_json::Error> {
     let runs: Value = serde_json::from_str(text)?;
     let mut found = Vec::new();
@@ -31,7 +31,7 @@ fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// A row's figures in a line.
+/// Returns the figures of a row in one line.
 fn in_short(row: &Value) -> String {
     let keys = ["mechanism", "wait", "group", "rank", "tied_with", "vs_first", "processors"];
     let texts = keys.map(|key| format!("{key} {}", row[key]));
@@ -47,7 +47,7 @@ fn in_short(row: &Value) -> String {
     )
 }
 
-/// The figures of an exchange, whatever it is called.
+/// Returns the figures of an exchange, which may be a round trip, a message or a link.
 fn exchange<'a>(row: &'a Value, pattern: &str) -> &'a Value {
     let of = |unit: &&str| row.get(pattern.replace('*', unit));
     ["round_trip", "message", "link"].iter().find_map(of).unwrap_or(&Value::Null)
@@ -74,7 +74,8 @@ fn percentiles(row: &Value, breaks: &mut impl FnMut(bool, &'static str)) {
             "an interval is within the samples",
         );
     }
-    // Of one exchange after the other: of a window, some messages are in flight before and after the measured part.
+    // This law needs successive exchanges: with a window, some messages are in flight before and after the measured
+    // part.
     let is_plain = row["pattern"] == "round-trip"
         && ["arrival", "window"].iter().all(|key| row.get(key).is_none())
         && row["programs"].is_null();
@@ -90,7 +91,7 @@ fn percentiles(row: &Value, breaks: &mut impl FnMut(bool, &'static str)) {
     }
 }
 
-/// A row keeps no more CPUs busy than it ran on, or than the machine has if any were possible.
+/// Checks that a row keeps no more CPUs busy than it ran on, or than the machine has if the row was not pinned.
 fn processors(row: &Value, run: &Value, breaks: &mut impl FnMut(bool, &'static str)) {
     let cpu = exchange(row, "cpu_ns_per_*");
     let cpu = cpu["user"].as_f64().zip(cpu["system"].as_f64()).map(|(user, system)| user + system);
@@ -105,7 +106,7 @@ fn processors(row: &Value, run: &Value, breaks: &mut impl FnMut(bool, &'static s
     }
 }
 
-/// Rows of a place tie with each other, and order follows the median.
+/// Checks that rows with the same place tie with each other, and that the order follows the median.
 fn places(row: &Value, rows: &[&Value], breaks: &mut impl FnMut(bool, &'static str)) {
     let name = |row: &Value| {
         format!("{}/{}", row["mechanism"].as_str().unwrap_or(""), row["wait"].as_str().unwrap_or(""))

@@ -1,6 +1,6 @@
-//! Printed figures: every value that is printed so.
+//! Printed figures as intervals: a figure stands for all values that round to it.
 
-/// Values between two ends, of a figure with a few digits or of a printed interval.
+/// The range of values of a figure with a few digits, or of a printed interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figure {
     pub low: f64,
@@ -36,12 +36,12 @@ impl Figure {
         Some(Figure { low: low.low, high: high.high })
     }
 
-    /// Whether both may have one value.
+    /// Returns whether the two ranges have a value in common.
     pub fn meets(self, other: Figure) -> bool {
         self.low <= other.high && other.low <= self.high
     }
 
-    /// Whether every value is below all of `other`.
+    /// Returns whether every value is below all values of `other`.
     pub fn is_below(self, other: Figure) -> bool {
         self.high < other.low
     }

@@ -1,7 +1,7 @@
-//! Finds contradictions in the text that furlong prints of saved runs.
+//! Finds contradictions in the text that furlong prints about saved runs.
 //!
-//! It reads what people read: tables by their headings, and sentences. Each law is of printed figures, so that it holds or
-//! breaks whatever has printed them. A printed figure is every value that is printed so.
+//! It parses the text that users read: sentences, and tables by their headings. Each law concerns printed figures, so
+//! it does not depend on the code that printed them. A printed figure stands for all values that round to it.
 #![forbid(unsafe_code)]
 
 mod compared;
@@ -48,7 +48,7 @@ fn breaks<'a>(
     }
 }
 
-/// Returns the contradictions of a text: as a terminal shows it, or Markdown.
+/// Returns the contradictions in a text for a terminal or in Markdown.
 pub fn check(text: &str) -> Vec<Contradiction> {
     let page = Page::read(text);
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! The printed text as sections with sentences and tables, whose columns are found by their headings.
+//! The printed text as sections with sentences and tables. Columns are found by their headings.
 
 use crate::figure::Figure;
 
@@ -10,7 +10,7 @@ pub struct Page {
 /// The part below a title.
 #[derive(Default)]
 pub struct Section {
-    /// Sentences and paragraphs; of a terminal, the first one is the title.
+    /// Sentences and paragraphs. In terminal text, the first one is the title.
     pub texts: Vec<String>,
     pub tables: Vec<Table>,
     /// Rows of tables without headings.
@@ -25,7 +25,7 @@ pub struct Table {
 }
 
 impl Page {
-    /// Reads what a terminal shows or, if it begins with a heading, Markdown.
+    /// Reads terminal text or, if it begins with a heading, Markdown.
     pub fn read(text: &str) -> Page {
         if text.starts_with("# ") { read_markdown(text) } else { read_terminal(text) }
     }
@@ -38,7 +38,7 @@ impl Page {
         self.sections.iter().flat_map(|section| &section.tables)
     }
 
-    /// Rankings of benchmarks.
+    /// Returns the rankings of benchmarks.
     pub fn rankings(&self) -> impl Iterator<Item = &Table> {
         self.tables().filter(|table| table.heads.starts_with(&["#".to_owned(), "row".to_owned()]))
     }
@@ -68,7 +68,7 @@ impl Table {
     }
 }
 
-/// A benchmark's name without its marks.
+/// Returns a benchmark's name without its marks.
 pub fn name(cell: &str) -> &str {
     cell.trim_end_matches([' ', '*', '?', '!', '^'])
 }
@@ -103,7 +103,7 @@ fn read_terminal(text: &str) -> Page {
     Page { sections }
 }
 
-/// Whether a line is part of a chart.
+/// Returns whether a line is part of a chart.
 fn is_drawn(line: &str) -> bool {
     line.contains(['│', '┤', '└'])
 }
@@ -112,7 +112,7 @@ fn is_bar(part: &str) -> bool {
     part.chars().all(|letter| ('\u{2580}'..='\u{259f}').contains(&letter))
 }
 
-/// The cells of lines whose columns are apart by two spaces in all lines.
+/// Returns the cells of lines whose columns are separated by two spaces in all lines.
 fn cells(head: &str, rows: &[&str]) -> Vec<Vec<String>> {
     let lines: Vec<Vec<char>> = [head].iter().chain(rows).map(|line| line.chars().collect()).collect();
     let width = lines.iter().map(Vec::len).max().unwrap_or(0);
@@ -141,7 +141,7 @@ fn read_markdown(text: &str) -> Page {
                 line.trim_matches('|').split(" |").map(|cell| unescaped(cell.trim())).collect();
             match section.tables.last_mut().filter(|table| table.heads.len() == cells.len()) {
                 _ if cells.iter().all(|cell| cell.contains("--")) => {}
-                // A head has its alignment below it.
+                // The head of a table has the alignment below it.
                 Some(table) if !text[text_end(text, line)..].trim_start_matches('\n').starts_with("| -") => {
                     table.rows.push(cells);
                 }
@@ -158,7 +158,7 @@ fn read_markdown(text: &str) -> Page {
     Page { sections }
 }
 
-/// Where a line of a text ends.
+/// Returns the position at which a line of a text ends.
 fn text_end(text: &str, line: &str) -> usize {
     line.as_ptr() as usize - text.as_ptr() as usize + line.len()
 }

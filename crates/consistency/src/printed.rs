@@ -1,4 +1,4 @@
-//! Text of saved runs, as a furlong prints it.
+//! Text that furlong prints about saved runs.
 
 use crate::{Contradiction, check, check_export};
 use std::io::{Error, ErrorKind, Result};
@@ -7,16 +7,16 @@ use std::process::Command;
 
 /// Contradictions of a run, and of its comparison with the one before it if there is one.
 pub struct Checked {
-    /// In the forms of the run.
+    /// Contradictions in the output formats of the run.
     pub of_run: Vec<Contradiction>,
-    /// In the comparison.
+    /// Contradictions in the comparison.
     pub of_comparison: Option<Vec<Contradiction>>,
 }
 
-/// Returns the contradictions in all forms in which a furlong prints a run.
+/// Returns the contradictions in all formats in which furlong prints a run.
 ///
 /// # Errors
-/// The furlong does not start, or cannot read the run.
+/// Returns an error if furlong does not start, or cannot read the run.
 fn check_run(furlong: &Path, run: &Path) -> Result<Vec<Contradiction>> {
     let mut found = check(&print(furlong, &["runs", "show"], &[run])?);
     found.extend(check(&print(furlong, &["report", "--format", "markdown"], &[run])?));
@@ -28,19 +28,19 @@ fn check_run(furlong: &Path, run: &Path) -> Result<Vec<Contradiction>> {
 /// Returns the contradictions in the comparison of two runs.
 ///
 /// # Errors
-/// The furlong does not start, or the runs have no benchmark in common.
+/// Returns an error if furlong does not start, or if the runs have no benchmark in common.
 fn check_comparison(furlong: &Path, runs: [&Path; 2]) -> Result<Vec<Contradiction>> {
     Ok(check(&print(furlong, &["compare"], &runs)?))
 }
 
-/// Returns the contradictions of the run at this index and, if it has benchmarks in common with the run before it, those of the
-/// comparison of the two.
+/// Returns the contradictions of the run at this index. If it has benchmarks in common with the run before it,
+/// returns those of their comparison as well.
 ///
 /// # Errors
-/// The furlong does not start, or cannot read the run.
+/// Returns an error if furlong does not start, or cannot read the run.
 pub fn check_with_before(furlong: &Path, runs: &[PathBuf], at: usize) -> Result<Checked> {
     let of_run = check_run(furlong, &runs[at])?;
-    // Runs of two kinds have no benchmark in common.
+    // Runs of different kinds may have no benchmark in common.
     let compared = at.checked_sub(1).map(|before| check_comparison(furlong, [&runs[before], &runs[at]]));
     Ok(Checked { of_run, of_comparison: compared.and_then(Result::ok) })
 }
@@ -48,7 +48,7 @@ pub fn check_with_before(furlong: &Path, runs: &[PathBuf], at: usize) -> Result<
 /// Unpacks all archives of a directory into another one, and returns their runs in the order of their names.
 ///
 /// # Errors
-/// The directory cannot be read, or as [`unpack`].
+/// Returns an error if the directory cannot be read, and the errors of [`unpack`].
 pub fn unpack_all(archives: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     let mut runs = Vec::new();
     for archive in archives.read_dir()? {
@@ -60,7 +60,7 @@ pub fn unpack_all(archives: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
 /// Unpacks the runs of an archive into a directory, and returns all runs there in the order of their names.
 ///
 /// # Errors
-/// `tar` does not start or fails.
+/// Returns an error if `tar` does not start or fails.
 pub fn unpack(archive: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     let unpacked = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(folder).status()?;
     if !unpacked.success() {

@@ -4,7 +4,7 @@ use crate::Contradiction;
 use crate::figure::{Figure, holes};
 use crate::page::{Page, Table, name};
 
-/// CPU time is of another clock than elapsed time, and of a few exchanges more.
+/// Tolerance for CPU time, which comes from another clock than elapsed time and includes a few more exchanges.
 const OTHER_CLOCK: Figure = Figure { low: 0.95, high: 1.05 };
 
 /// Columns that a line of the legend explains, and the beginning of that line.
@@ -45,13 +45,13 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
     legends(page, found);
 }
 
-/// The CPUs of the machine, as in `AMD EPYC, 2 processors, virtual (KVM)`.
+/// Returns the number of CPUs of the machine, for example from `AMD EPYC, 2 processors, virtual (KVM)`.
 pub fn processors(text: &str) -> Option<f64> {
     let before = holes(text, "{} processor")?[0];
     before.rsplit(' ').next()?.parse().ok()
 }
 
-/// The figure by which rows are ordered.
+/// Returns the column by which rows are ordered.
 pub fn deciding(table: &Table) -> &'static str {
     if table.column("CPU").is_some() { "CPU" } else { "p50" }
 }
@@ -79,7 +79,7 @@ fn order(table: &Table, is_by_effort: bool, found: &mut Vec<Contradiction>) {
     }
 }
 
-/// Whether a row of a recommendation misses the objective, so that it is no candidate.
+/// Returns whether a row of a recommendation misses the objective, so that it is not a candidate.
 pub fn fails(table: &Table, row: &[String]) -> bool {
     table.column("CPU share").is_some() && row[1].ends_with('!')
 }
@@ -95,7 +95,7 @@ fn places(table: &Table, found: &mut Vec<Contradiction>) {
     }
 }
 
-/// The printed ratio, unless the row ties, and its interval.
+/// Returns the printed ratio and its interval, and whether the row ties.
 fn ratio_of(table: &Table, row: &[String]) -> Option<(Option<Figure>, Option<Figure>, bool)> {
     let cell = table.cell(row, "vs first")?;
     let (ratio, brackets) = cell.split_once('(').unwrap_or((cell, ""));
@@ -148,7 +148,7 @@ fn figures(table: &Table, row: usize, found: &mut Vec<Contradiction>) {
     }
 }
 
-/// CPU time of an exchange times exchanges per second is no more than the CPUs.
+/// Checks that the CPU time of an exchange times the exchanges per second does not exceed the number of CPUs.
 fn cpus(table: &Table, row: usize, processors: f64, found: &mut Vec<Contradiction>) {
     let row = &table.rows[row];
     let first = |heads: &[&str]| heads.iter().find_map(|head| table.figure(row, head));
@@ -160,7 +160,7 @@ fn cpus(table: &Table, row: usize, processors: f64, found: &mut Vec<Contradictio
     }
 }
 
-/// Legends stand with what they explain, and marks have legends.
+/// Checks that legends are printed with the columns that they explain, and that marks have legends.
 fn legends(page: &Page, found: &mut Vec<Contradiction>) {
     let has_column = |head: &str| page.tables().any(|table| table.column(head).is_some());
     let has_legend = |begin: &str| has_legend(page, begin);
@@ -178,7 +178,7 @@ fn legends(page: &Page, found: &mut Vec<Contradiction>) {
     if page.texts().any(|text| text.contains("vs first: ")) && !has_column("vs first") {
         found.push(Contradiction::new("legends have columns", "vs first:"));
     }
-    // Two rows need four trials, of which an interval of the median covers 87 %.
+    // Comparing two rows needs four trials. The interval of a median of four covers 87 %.
     let is_few = |table: &Table| table.heads.iter().any(|head| head.starts_with("75 %"));
     if has_legend("from-to: 95 %")
         && page.rankings().any(|table| is_few(table) && table.column("from-to").is_some())
@@ -192,7 +192,7 @@ fn has_legend(page: &Page, begin: &str) -> bool {
     page.texts().any(|text| text.starts_with(begin))
 }
 
-/// Marks that stand without a legend, and legends of marks that stand nowhere.
+/// Reports marks without a legend, and legends of marks that are not used.
 fn marks(page: &Page, found: &mut Vec<Contradiction>) {
     let any = |is: &dyn Fn(&Table, &Vec<String>) -> bool| {
         page.rankings().any(|table| table.rows.iter().any(|row| is(table, row)))
@@ -206,7 +206,7 @@ fn marks(page: &Page, found: &mut Vec<Contradiction>) {
         ("! ", is_marked('!') || floors(" ! ")),
         ("= ", any(&|_, row| row[0].starts_with('='))),
     ] {
-        // A legend of two marks may begin with the other one.
+        // A legend of two marks may begin with the other mark.
         let is_explained =
             has_legend(page, mark) || page.texts().any(|text| text.contains(&format!(". {mark}")));
         if is_used && !is_explained {

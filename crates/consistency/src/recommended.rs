@@ -32,12 +32,13 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
     }
 }
 
-/// CPU time times messages per second is the share of a CPU, the rate is the one that was asked, and of a stream there is one rate.
+/// Checks that CPU time times messages per second is the share of a CPU. The rate must be the requested one, and all
+/// rates of a stream must be equal.
 fn rates(page: &Page, found: &mut Vec<Contradiction>) {
     let said = |pattern| page.texts().find_map(|text| Some((text, holes(text, pattern)?)));
     let asked = said("Asked: {}/s, for {}.");
     let typed = |(_, holes): &(&str, Vec<&str>)| Figure::read(holes[0].rsplit(", ").next()?);
-    // The rate has all its digits.
+    // The requested rate is printed with all its digits.
     let asked_rate = asked.as_ref().and_then(typed).map(|rate| Figure::from((rate.low + rate.high) / 2.0));
     let stream = said("It carries one {} every {}, {} per second");
     let stream_rate = stream.as_ref().and_then(|(_, holes)| Figure::read(holes[2]));
@@ -72,7 +73,7 @@ fn rates(page: &Page, found: &mut Vec<Contradiction>) {
     let each = if share[2].ends_with("and receiver") { receivers } else { 1.0 };
     let busy = Figure::read(share[1]).zip(all.or(asked_rate).or(stream_rate));
     let busy = busy.map(|(cpu, rate)| cpu.times(rate).times((each / 1e7).into()));
-    // Of few messages, the last one lowers the rate.
+    // If there are few messages, the last one lowers the rate.
     let is_other =
         |(share, busy): (Figure, Figure)| !share.meets(Figure { low: busy.low * 0.85, high: busy.high });
     if Figure::read(share[0]).zip(busy).is_some_and(is_other) {
@@ -89,7 +90,7 @@ fn row_of<'a>(table: &'a Table, benchmark: &str) -> Option<&'a Vec<String>> {
     table.rows.iter().find(|row| name(&row[1]) == benchmark)
 }
 
-/// `Simpler: A takes N times as long (L-H) (F)` has A's figure, and the factor to the choice.
+/// Checks that `Simpler: A takes N times as long (L-H) (F)` has the figure of A, and the factor to the choice.
 fn alternatives(table: &Table, choice: &[String], text: &str, found: &mut Vec<Contradiction>) {
     for (pattern, is_faster) in [(" takes {} times as {} ({}", false), (" is {} times as {} ({}", true)] {
         let Some(at) =
@@ -115,7 +116,8 @@ fn alternatives(table: &Table, choice: &[String], text: &str, found: &mut Vec<Co
     }
 }
 
-/// `It is first alone; the next is A at F` and `It is one of N that tie, with …` are as the table's marks.
+/// Checks that `It is first alone; the next is A at F` and `It is one of N that tie, with …` agree with the marks of
+/// the table.
 fn standing(table: &Table, choice: &[String], text: &str, found: &mut Vec<Contradiction>) {
     if table.column("vs first").is_none() {
         return;
@@ -151,7 +153,7 @@ fn standing(table: &Table, choice: &[String], text: &str, found: &mut Vec<Contra
     }
 }
 
-/// `p99<2.00 ms holds: 43.0 us is 46.5 times below`, `… is 1.53 % of … (2.00 ms)`.
+/// Checks the quotients in `p99<2.00 ms holds: 43.0 us is 46.5 times below` and `… is 1.53 % of … (2.00 ms)`.
 fn quotients(table: &Table, choice: &[String], text: &str, found: &mut Vec<Contradiction>) {
     let mut breaks = |one: Option<Figure>, other: Option<Figure>| {
         if one.zip(other).is_some_and(|(one, other)| !one.meets(other)) {

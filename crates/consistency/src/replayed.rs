@@ -8,7 +8,7 @@ use crate::said::sum;
 pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
     for (at, section) in page.sections.iter().enumerate() {
         for table in section.tables.iter().filter(|table| table.column("x now").is_some()) {
-            // A terminal has an empty line between the table and its note.
+            // Terminal text has an empty line between the table and its note.
             let note = page.sections[at..]
                 .iter()
                 .flat_map(|section| &section.texts)
@@ -39,7 +39,7 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
     }
 }
 
-/// `x now` is the time of a row by that of the row that was the fastest.
+/// Checks that `x now` is the time of a row divided by the time of the row that was the fastest.
 fn multiples(table: &Table, fastest: &str, found: &mut Vec<Contradiction>) {
     let is_rate = table.title.contains("/s");
     for (now, times) in [("now", "x now"), ("then", "x then")] {
@@ -56,7 +56,7 @@ fn multiples(table: &Table, fastest: &str, found: &mut Vec<Contradiction>) {
     }
 }
 
-/// A claim that holds is on the claimed side, and not above twice the claimed factor.
+/// Checks that a claim that holds is on the claimed side, and not above twice the claimed factor.
 fn claim(text: &str, found: &mut Vec<Contradiction>) {
     let Some(said) = holes(text, "\"{}\" {} ({} times as fast then, {} times") else { return };
     let claimed = holes(said[0], " is {} times as fast").and_then(|holes| Figure::read(holes[0]));

@@ -1,4 +1,4 @@
-//! Laws of sentences about rankings: names, figures, factors, winners and counts are those of the tables.
+//! Laws of sentences about rankings: the names, figures, factors, winners and counts agree with the tables.
 
 use crate::Contradiction;
 use crate::explained::explained_rows;
@@ -6,11 +6,11 @@ use crate::figure::{Figure, counts, holes};
 use crate::page::{Page, Table, name};
 use crate::ranking::{deciding, processors};
 
-/// Titles of what was not measured.
+/// Titles of sections about benchmarks that were not measured.
 const NOT_MEASURED: [&str; 2] = ["Not measured, or not in every trial", "Left out"];
-/// More sentences that differ in names and numbers alone are a list that should be one sentence.
+/// The maximum number of sentences that differ only in names and numbers. More should be one sentence.
 const ALIKE: usize = 3;
-/// If others had more than this percentage of the CPU time, they are why a rate was not carried.
+/// The percentage of CPU time above which other processes are the reason for a rate that was not sustained.
 const MUCH: f64 = 25.0;
 
 pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
@@ -76,13 +76,13 @@ pub fn sum(law: &'static str, text: &str, all: usize, parts: &[usize], found: &m
     }
 }
 
-/// The rows of a benchmark in all rankings.
+/// Returns the rows of a benchmark in all rankings.
 fn rows_of<'a>(rankings: &[&'a Table], benchmark: &str) -> Vec<(&'a Table, &'a Vec<String>)> {
     let rows = rankings.iter().flat_map(|table| table.rows.iter().map(move |row| (*table, row)));
     rows.filter(|(_, row)| name(&row[1]) == benchmark).collect()
 }
 
-/// `pipe/block (52.0 us)`: the figure is one of the rows of that name.
+/// Checks that the figure in `pipe/block (52.0 us)` belongs to one of the rows of that name.
 fn named_figures(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>) {
     for (at, _) in text.match_indices(" (") {
         let benchmark = text[..at].rsplit(' ').next().unwrap_or_default();
@@ -104,13 +104,13 @@ fn named_figures(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>
     }
 }
 
-/// `A (f) is N times as fast as B (g)`: N is the quotient.
+/// Checks that N in `A (f) is N times as fast as B (g)` is the quotient.
 fn factors(text: &str, found: &mut Vec<Contradiction>) {
     for (pattern, is_slower) in [
         ("({}) is {} times as fast as {} ({})", false),
         ("({}) takes {} times as long for a message as {} ({})", true),
     ] {
-        // The brackets before may be others.
+        // The brackets before `is` or `takes` need not be the first in the text.
         let from =
             holes(text, pattern).and_then(|found| text.find(found[1])).and_then(|at| text[..at].rfind('('));
         let Some(holes) = from.and_then(|at| holes(&text[at..], pattern)) else { continue };
@@ -123,12 +123,13 @@ fn factors(text: &str, found: &mut Vec<Contradiction>) {
     }
 }
 
-/// Rows that tie with the first of a table.
+/// Returns the number of rows that tie with the first row of a table.
 fn tied_with_first(table: &Table) -> usize {
     table.rows.iter().filter(|row| table.cell(row, "vs first").is_some_and(|cell| cell.contains('~'))).count()
 }
 
-/// A row that is called the fastest or the best is alone in front, or the sentence says that it ties.
+/// Checks that a row that is called the fastest or the best is the only first one, or that the sentence reports the
+/// tie.
 fn winners(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>) {
     let sleeper = holes(text, " times as fast as {} ({}), {} ({}). Spinning keeps");
     if let Some((table, holes)) = sleeper.and_then(|holes| {
@@ -162,7 +163,7 @@ fn winners(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>) {
     }
 }
 
-/// `All N sleeping rows of SIZE across two cores tie (A to B)`.
+/// Checks `All N sleeping rows of SIZE across two cores tie (A to B)`.
 fn all_tie(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>) {
     let Some(holes) = holes(text, "All {} sleeping rows of {} across two cores tie ({} to {})") else {
         return;
@@ -181,14 +182,14 @@ fn all_tie(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>) {
     }
 }
 
-/// `N of M rows have intervals wider than ±5 %`.
+/// Checks `N of M rows have intervals wider than ±5 %`.
 fn wide_intervals(rankings: &[&Table], page: &Page, text: &str, found: &mut Vec<Contradiction>) {
     let Some(said) = counts(text, "{} of {} rows have intervals wider than ±5 %") else { return };
     let others = counts(text, "not counting {} that spin").map_or(0, |counts| counts[0]);
     let floor = page.texts().find(|text| text.starts_with("The floor"));
     let floors = floor.map_or(0, |text| text.matches(" (").count());
     let rows = || rankings.iter().flat_map(|table| table.rows.iter().map(move |row| (*table, row)));
-    // A narrow table drops the interval, and the mark of the name stays.
+    // A narrow table omits the interval, but keeps the mark of the name.
     let has_interval =
         |row: &[String]| !row[1][name(&row[1]).len()..].contains('?') && !row.iter().any(|cell| cell == "?");
     let all = rows().filter(|(_, row)| has_interval(row)).count() + explained_rows(page);
@@ -200,7 +201,7 @@ fn wide_intervals(rankings: &[&Table], page: &Page, text: &str, found: &mut Vec<
     }
 }
 
-/// A page that draws no conclusion prints none.
+/// Checks that a page that claims to draw no conclusion contains none.
 fn conclusions(page: &Page, found: &mut Vec<Contradiction>) {
     for section in &page.sections {
         let none = section.texts.iter().find(|text| text.contains("no conclusion is drawn from its times"));
@@ -212,7 +213,7 @@ fn conclusions(page: &Page, found: &mut Vec<Contradiction>) {
     }
 }
 
-/// Rows with one cause share a sentence.
+/// Checks that rows with the same cause share a sentence.
 fn alike(page: &Page, found: &mut Vec<Contradiction>) {
     let is_word = |word: &&str| !word.contains(|letter: char| letter.is_ascii_digit() || letter == '/');
     for section in page.sections.iter().filter(|section| NOT_MEASURED.contains(&section.title())) {

@@ -3,7 +3,8 @@
 /// A cell filled from the left by 0 to 8 eighths.
 const EIGHTHS: [&str; 9] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
 
-/// `share` of `width` cells, to an eighth of a cell. Less than nothing is nothing, and more than all is all.
+/// Draws `share` of `width` cells, rounded to an eighth of a cell. Shares below 0 count as 0, and shares above 1 as
+/// 1.
 pub(crate) fn bar(share: f64, width: usize) -> String {
     let eighths = (share.clamp(0.0, 1.0) * width as f64 * 8.0).round() as usize;
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]

@@ -1,4 +1,4 @@
-//! Curves of dots in characters: a cell has two dots beside and four above each other, or a letter.
+//! Draws curves with braille characters: a cell has two columns of four dots, or holds a letter.
 
 use super::style::{Paint, Style};
 
@@ -26,12 +26,12 @@ struct Cell {
 }
 
 impl Braille {
-    /// So many empty cells.
+    /// Creates a grid of empty cells.
     pub(crate) fn new(columns: usize, lines: usize) -> Braille {
         Braille { lines: vec![vec![Cell::default(); columns]; lines] }
     }
 
-    /// Draws a straight line between two dots, each told by its column and its line.
+    /// Draws a straight line between two dots, each given by its column and its line.
     pub(crate) fn line(&mut self, from: [usize; 2], to: [usize; 2], curve: usize) {
         let steps = from[0].abs_diff(to[0]).max(from[1].abs_diff(to[1])).max(1);
         for step in 0..=steps {
@@ -42,12 +42,12 @@ impl Braille {
         }
     }
 
-    /// Writes a letter into the cell of a dot, over all that is there.
+    /// Writes a letter into the cell of a dot, and replaces its dots.
     pub(crate) fn letter(&mut self, [x, y]: [usize; 2], letter: char, curve: usize) {
         self.lines[y / 4][x / 2] = Cell { letter: Some(letter), curve, ..Cell::default() };
     }
 
-    /// The lines as text.
+    /// Returns the lines as text.
     pub(crate) fn text(&self, style: Style) -> Vec<String> {
         self.lines.iter().map(|cells| line_text(cells, style)).collect()
     }
@@ -71,7 +71,7 @@ impl Cell {
         self.letter.unwrap_or(dots)
     }
 
-    /// Its colour, unless it is empty.
+    /// Returns the colour of the cell, unless it is empty.
     fn paint(&self) -> Option<Paint> {
         (self.character() != ' ').then(|| COLOURS[self.curve % COLOURS.len()])
     }

@@ -22,36 +22,36 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// Text, of which nothing is said where it is empty.
+    /// Returns the text as a value, or `None` if it is empty.
     pub(crate) fn text(text: &str) -> Option<Self> {
         (!text.is_empty()).then(|| Value::Text(text.to_owned()))
     }
 }
 
-/// A case with its figures or with the reason why it has none.
+/// A case with its figures, or with the reason for their absence.
 pub(crate) struct Line<'a> {
     pub case: &'a Case,
     pub row: Option<&'a Row>,
     pub skipped: Option<&'a Skipped>,
 }
 
-/// What fills a column; nothing where a case has no such figure.
+/// Source of a column's cells; the cell is empty if a case lacks the figure.
 #[derive(Clone, Copy)]
 pub(crate) enum Cell {
-    /// Of every line.
+    /// Cells that every line has.
     Text(fn(&Line) -> String),
     Whole(fn(&Line) -> Option<u64>),
-    /// Of lines with figures.
+    /// Cells of lines with figures.
     RowText(fn(&Row) -> String),
     RowTruth(fn(&Row) -> bool),
     RowWhole(fn(&Row) -> Option<u64>),
     Figure(fn(&Row) -> f64),
     FigureIfAny(fn(&Row) -> Option<f64>),
-    /// What each of several pairs had.
+    /// A figure of each of several pairs.
     Share(fn(&Shares) -> f64),
     /// A figure of rows whose exchange is this.
     Per(Unit, PerExchange),
-    /// Of lines without figures.
+    /// Cells of lines without figures.
     SkippedText(fn(&Skipped) -> &str),
 }
 
@@ -89,7 +89,7 @@ pub(crate) type PerExchange = fn(&ExchangeFigures) -> f64;
 
 /// Columns with their numbers among all columns of CSV and Parquet. A new column has the next number.
 pub(crate) enum Key {
-    /// One column, with its name, which ends in the unit.
+    /// A single column, with its name, which ends with the unit.
     One(u8, &'static str, Cell),
     /// A column per unit of exchange, whose word replaces `*` in the name. The number is added to that of the unit's first column.
     PerExchange(u8, &'static str, PerExchange),

@@ -5,7 +5,7 @@ use super::style::Style;
 use furlong_analysis::text::{plain, wrap};
 use furlong_chart::{Axis, Chart, Look, Point, Series, Side, Tick};
 
-/// Curves in one chart: more cannot be told apart.
+/// Maximum number of curves in a chart, because readers cannot distinguish more.
 const MOST_CURVES: usize = 12;
 
 /// Lines of a chart of curves, its lower axis not counted.
@@ -14,7 +14,7 @@ const HEIGHT: usize = 16;
 /// Columns that a chart has at least, and at most.
 const WIDTHS: (usize, usize) = (40, 100);
 
-/// The chart without its title, and a legend.
+/// Returns the chart without its title, and a legend.
 pub(crate) fn drawn(chart: &Chart, style: Style) -> String {
     let width = style.width.clamp(WIDTHS.0, WIDTHS.1);
     let (body, legend) = if chart.y.categories.is_empty() {
@@ -25,7 +25,7 @@ pub(crate) fn drawn(chart: &Chart, style: Style) -> String {
     format!("{body}{}\n", wrap(&legend, style.width, 2))
 }
 
-/// What stands above a chart: its axes have no room for their names.
+/// Returns the title printed above a chart. It includes the names of the axes, because the axes have no room for them.
 pub(crate) fn title(chart: &Chart) -> String {
     let mut title = chart.title.clone();
     for (between, label) in [(": ", &chart.y.label), (" over ", &chart.x.label)] {
@@ -61,7 +61,8 @@ fn curves(chart: &Chart, width: usize, style: Style) -> String {
     text + &x.below(gutter)
 }
 
-/// The curves over two axes. The letters tell them apart where there is no colour: they stand where a point has a name.
+/// Draws the curves over two axes. Named points are drawn as letters, which distinguish the curves on terminals without
+/// colour.
 fn cells(series: &[&Series], x: &Scale, y: &Scale) -> Braille {
     let mut cells = Braille::new(x.cells, y.cells);
     // Lines are counted from above, and values from below.
@@ -80,7 +81,7 @@ fn cells(series: &[&Series], x: &Scale, y: &Scale) -> Braille {
     cells
 }
 
-/// A line of text for each category, with its intervals and its marks.
+/// Returns a line of text for each category, with its intervals and its marks.
 fn rows(chart: &Chart, width: usize) -> String {
     let names: Vec<String> = chart.y.categories.iter().map(|name| cut(name, width / 2)).collect();
     let gutter = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
@@ -119,7 +120,7 @@ fn cut(name: &str, most: usize) -> String {
     name.chars().take(most.saturating_sub(1)).collect::<String>() + "…"
 }
 
-/// An axis over so many columns or lines.
+/// An axis drawn over `cells` columns or lines.
 struct Scale<'a> {
     axis: &'a Axis,
     ends: [f64; 2],
@@ -127,19 +128,19 @@ struct Scale<'a> {
 }
 
 impl Scale<'_> {
-    /// In which cell a value is, counted from the lower end.
+    /// Returns the cell of a value, counted from the lower end.
     fn cell(&self, value: f64) -> usize {
         self.nearest(value, self.cells)
     }
 
-    /// The nearest of so many places.
+    /// Returns the nearest of `places` positions along the axis.
     fn nearest(&self, value: f64, places: usize) -> usize {
         let [low, high] = self.ends.map(|end| self.axis.place(end));
         let last = places.saturating_sub(1);
         (((self.axis.place(value) - low) / (high - low) * last as f64).round() as usize).min(last)
     }
 
-    /// The ticks with their cells, as many as leave `room` for each.
+    /// Returns the ticks with their cells, as many as leave `room` for each.
     fn ticks(&self, room: impl Fn(&Tick) -> usize) -> Vec<(usize, Tick)> {
         let apart = |pair: &[Tick]| {
             self.cell(pair[1].value) >= self.cell(pair[0].value) + room(&pair[0]).max(room(&pair[1]))
@@ -148,7 +149,7 @@ impl Scale<'_> {
         ticks.into_iter().map(|tick| (self.cell(tick.value), tick)).collect()
     }
 
-    /// The lower axis and its labels, each with its middle below its tick as far as there is room.
+    /// Draws the lower axis with its labels, each centred below its tick if there is room.
     fn below(&self, gutter: usize) -> String {
         let columns = self.cells;
         let mut axis = vec!['─'; columns];
@@ -205,7 +206,7 @@ mod tests {
         .drawable()
     }
 
-    /// With its title, as it is printed.
+    /// Returns the printed chart with its title.
     fn printed(chart: Chart, style: Style) -> String {
         terminal(&document::drawn([chart]).collect(), style)
     }

@@ -1,4 +1,4 @@
-//! What the machine charges, for a terminal and for programs.
+//! Costs of the machine, for a terminal and for programs.
 
 use super::words::IN_RUN;
 use super::{
@@ -11,7 +11,7 @@ use furlong_model::{Cost, format_bytes, format_ns};
 use serde::Deserialize;
 use serde::de::value::{Error as Unknown, StrDeserializer};
 
-/// The columns; the last one gives way where the terminal is narrow.
+/// Columns of the table; the last one is dropped on a narrow terminal.
 const COLUMNS: [Column; 4] = [
     Column::words("cost"),
     Column::figures("time"),
@@ -19,7 +19,7 @@ const COLUMNS: [Column; 4] = [
     Column::words("what").expendable(1),
 ];
 
-/// Returns one JSON object; [`Costs`] says what each field means.
+/// Returns one JSON object; [`Costs`] documents its fields.
 pub fn costs_json(costs: &Costs) -> String {
     object(costs, vec![whats("figures.size_bytes", costs)])
 }
@@ -29,7 +29,7 @@ pub(crate) fn whats(at: &'static str, costs: &Costs) -> Said {
     Said::new(at, "what", costs.figures.iter().map(|figure| what(&figure.name).into()))
 }
 
-/// What the cost of this name is, in a few words.
+/// Describes the cost of this name in a few words.
 fn what(name: &str) -> &'static str {
     let cost = Cost::deserialize(StrDeserializer::<Unknown>::new(name));
     match cost {
@@ -52,7 +52,8 @@ fn what(name: &str) -> &'static str {
     }
 }
 
-/// A line a cost with its interval, then where those come from that were not measured by themselves.
+/// Returns one line per cost with its interval, then the sources of the costs that were derived from
+/// benchmarks.
 pub(crate) fn document(costs: &Costs) -> Document {
     if costs.figures.is_empty() {
         return [Section::default().paragraph("No cost was measured.")].into_iter().collect();
@@ -73,7 +74,8 @@ fn cells(figure: &CostEstimate) -> Vec<String> {
     vec![name, format_ns(figure.ns), interval(figure).unwrap_or_else(|| "?".to_owned()), what]
 }
 
-/// Bytes a nanosecond are gigabytes a second. A difference of two times is no time for the bytes.
+/// Returns bytes per nanosecond, which equal gigabytes per second. Returns an empty text for a cost
+/// that is the difference of two times, because that difference is not the time to copy the bytes.
 fn rate(figure: &CostEstimate, size_bytes: usize) -> String {
     if figure.name == cost_name(Cost::CopyAcrossAsleep) || figure.ns <= 0.0 {
         return String::new();
@@ -81,24 +83,24 @@ fn rate(figure: &CostEstimate, size_bytes: usize) -> String {
     format!("{:.1} GB/s", size_bytes as f64 / figure.ns)
 }
 
-/// The interval, from low to high.
+/// Formats the interval, from low to high.
 pub(crate) fn interval(figure: &CostEstimate) -> Option<String> {
     figure.ci95.map(times_between)
 }
 
-/// What the costs that depend on the size are, once for all of their lines.
+/// Describes each size-dependent cost once for all of its lines.
 fn sizes(costs: &Costs) -> Vec<String> {
     let by_size: Vec<_> = costs.figures.iter().filter(|figure| figure.size_bytes.is_some()).collect();
     let kinds = by_size.chunk_by(|a, b| a.name == b.name);
     kinds.map(|kind| format!("{}: {}.", plain(&kind[0].name), what(&kind[0].name))).collect()
 }
 
-/// The rows that a cost comes from, and what they say by themselves.
+/// Returns the benchmarks that a cost was derived from, with the range of their values.
 fn origin(figure: &CostEstimate) -> Option<String> {
     Some(format!("{}: {}.", plain(&figure.name), rows(figure)?))
 }
 
-/// `from` rows, in words; `None` for a cost that was measured by itself.
+/// Lists the `from` benchmarks of a cost. Returns `None` for a cost that was measured directly.
 fn rows(figure: &CostEstimate) -> Option<String> {
     let [least, most] = figure.spread?.map(format_ns);
     let names: Vec<_> = figure.from.iter().map(|row| plain(row)).collect();

@@ -1,4 +1,4 @@
-//! What a round trip does, counted, for a terminal and for programs.
+//! Event counts of a round trip, for a terminal and for programs.
 
 use super::{
     counting::{clause, counted},
@@ -12,12 +12,12 @@ use furlong_model::{CountMethod, Role};
 use furlong_stats::sort_by;
 use std::collections::BTreeMap;
 
-/// One JSON object: [`CountSummary`] says what each field means, and reads it back.
+/// Returns one JSON object; [`CountSummary`] documents its fields and can parse it.
 pub fn count_json(summary: &CountSummary) -> String {
     object(summary, vec![])
 }
 
-/// A table a case, why it was not counted better, and what could not be counted.
+/// Returns one table per case, the reason for a weaker counting method, and the cases that could not be counted.
 pub(crate) fn document(summary: &CountSummary) -> Document {
     let mut document: Document = summary.rows.iter().map(section).collect();
     if summary.rows.is_empty() {
@@ -28,7 +28,7 @@ pub(crate) fn document(summary: &CountSummary) -> Document {
     document
 }
 
-/// A case's title, its lines, and what its calls say.
+/// Returns the title of a case, its lines, and the conclusions from its calls.
 fn section(row: &CountRow) -> Section {
     let mut section = Section::titled(title(row)).table(Table::new(columns(row), lines(row)));
     if row.figures.system_calls() == Some(0.0) {
@@ -46,7 +46,7 @@ fn section(row: &CountRow) -> Section {
     }
 }
 
-/// Which threads of each role make the calls, where several do; the busiest first.
+/// Reports the threads of each role that make calls if there are several, the busiest first.
 fn threads(row: &CountRow) -> Option<String> {
     let with_threads = row.roles.iter().filter(|role| !role.threads_per_round_trip.is_empty());
     let roles: Vec<_> = with_threads
@@ -62,7 +62,7 @@ fn threads(row: &CountRow) -> Option<String> {
     (!roles.is_empty()).then(|| format!("Calls a round trip by thread: {}.", roles.join("; ")))
 }
 
-/// What tracing, which slows the roles, does to a count that has no upper bound; `None` where it has one.
+/// Explains how tracing, which slows the roles, changes a count without an upper bound. Returns `None` if it has one.
 fn changed_by_tracing(row: &CountRow) -> Option<&'static str> {
     row.figures.system_calls_per_round_trip.as_ref()?;
     row.declared.values().find(|bounds| bounds.most.is_none())?;
@@ -81,7 +81,7 @@ fn title(row: &CountRow) -> String {
     }
 }
 
-/// The name of a line, and the figure of each role and of both.
+/// Returns the line of a figure: its name, and its values for each role and for both.
 fn cells(row: &CountRow, name: &str, figure: impl Fn(&Figures) -> Option<f64>) -> Row {
     let roles = roles(row).iter().map(|role| decimals(figure(&role.figures)));
     let both = figure(&row.figures);
@@ -98,7 +98,7 @@ fn columns(row: &CountRow) -> Vec<Column> {
     [Column::words("call")].into_iter().chain(figures).collect()
 }
 
-/// The roles that have a column: where there is but one, it is what both together do.
+/// Returns the roles that have a column. With a single role, the sum is its column.
 fn roles(row: &CountRow) -> &[RoleFigures] {
     if row.roles.len() > 1 { &row.roles } else { &[] }
 }
@@ -106,7 +106,7 @@ fn roles(row: &CountRow) -> &[RoleFigures] {
 /// The name of a line, and its figure.
 type Named = (&'static str, fn(&Figures) -> f64);
 
-/// What getrusage counts.
+/// Counts of getrusage.
 const USAGE: [Named; 5] = [
     ("voluntary switches", |figures| figures.switches_per_round_trip.voluntary),
     ("involuntary switches", |figures| figures.switches_per_round_trip.involuntary),
@@ -115,7 +115,7 @@ const USAGE: [Named; 5] = [
     ("major page faults", |figures| figures.page_faults_per_round_trip.major),
 ];
 
-/// System calls, the most frequent first, their sum, then what getrusage and the processor count.
+/// Returns the system calls, the most frequent first, their sum, and the counts of getrusage and of the CPU.
 fn lines(row: &CountRow) -> Vec<Row> {
     let calls = calls(&row.figures).into_iter().map(|name| {
         cells(row, name, |figures| {
@@ -129,7 +129,7 @@ fn lines(row: &CountRow) -> Vec<Row> {
     calls.chain([cells(row, "system calls", Figures::system_calls)]).chain(usage).chain(hardware).collect()
 }
 
-/// The names of the calls that are made, the most frequent first.
+/// Returns the names of the counted calls, the most frequent first.
 fn calls(figures: &Figures) -> Vec<&String> {
     let mut calls: Vec<_> = figures.system_calls_per_round_trip.iter().flatten().collect();
     calls.retain(|(_, count)| **count > 0.0);
@@ -137,12 +137,12 @@ fn calls(figures: &Figures) -> Vec<&String> {
     calls.into_iter().map(|(name, _)| name).collect()
 }
 
-/// A role that never made a call has no count of it.
+/// Returns the count of a call. A role that never made the call has no entry for it.
 fn named(counts: &BTreeMap<String, f64>, name: &str) -> f64 {
     counts.get(name).copied().unwrap_or_default()
 }
 
-/// Why cases were not counted better, and why the processor's own counters are missing: each reason once.
+/// Explains a weaker counting method, and missing CPU counters; each reason once.
 fn notes(summary: &CountSummary) -> Vec<String> {
     let mut notes = Vec::new();
     for row in &summary.rows {
@@ -181,7 +181,7 @@ mod tests {
         case(mechanism, wait, Placement::SameCore)
     }
 
-    /// As a real pipe counts: two calls in each role.
+    /// Counts of a real pipe: two calls in each role.
     fn two_calls() -> Count {
         let mut count = count(&at("pipe", Wait::Block), "read", 500);
         for role in &mut count.roles {
@@ -192,7 +192,7 @@ mod tests {
         count
     }
 
-    /// By ptrace, with another call in one role that nobody declared.
+    /// Counts of ptrace with an undeclared system call in one role.
     fn surprising() -> Count {
         let mut count = two_calls();
         count.case = at("fifo", Wait::Poll);
@@ -202,7 +202,7 @@ mod tests {
         count
     }
 
-    /// Nothing at all, in one process, on a processor with counters.
+    /// Counts of zero, in one process, on a CPU with counters.
     fn silent() -> Count {
         let mut count = count(&case("posix-shm", Wait::Spin, Placement::OneProcess), "futex", 500);
         count.roles.truncate(1);

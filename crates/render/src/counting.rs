@@ -1,10 +1,10 @@
-//! How system calls were counted, in a sentence.
+//! A sentence about the method that counted system calls.
 
 use furlong_analysis::Counting;
 use furlong_analysis::text::plain;
 use furlong_model::CountMethod;
 
-/// By which method, and why by no better one.
+/// Names the counting method, and the reason why no better method was used.
 pub(crate) fn counted(counting: &Counting) -> String {
     let how = match counting.method {
         CountMethod::Rusage => "System calls were not counted".to_owned(),
@@ -14,7 +14,7 @@ pub(crate) fn counted(counting: &Counting) -> String {
     [how].into_iter().chain(reasons).collect::<Vec<_>>().join("; ") + "."
 }
 
-/// A sentence of a record as a part of another one.
+/// Converts a sentence of a record into a clause.
 pub(crate) fn clause(sentence: &str) -> String {
     plain(sentence).trim_end_matches('.').to_owned()
 }

@@ -4,20 +4,20 @@ use super::columns::{Value, columns, lines};
 use furlong_analysis::Summary;
 use furlong_analysis::text::plain;
 
-/// A header, then a line a row by group and rank, then a line for each skipped case.
+/// Returns a header, then a line per benchmark by group and rank, then a line for each skipped case.
 ///
 /// A case that lost some of its trials is in both parts: once with its figures, once with the reason.
 pub fn csv(summary: &Summary) -> String {
     table(columns().map(|(name, _)| name).collect(), lines(summary))
 }
 
-/// A header and lines of as many cells, of which some are empty.
+/// Formats a header and lines of equal length, whose cells may be empty.
 pub(crate) fn table(header: Vec<String>, lines: impl Iterator<Item = Vec<Option<Value>>>) -> String {
     let lines = lines.map(|cells| cells.into_iter().map(written).collect());
     sheet([header].into_iter().chain(lines))
 }
 
-/// A cell as text.
+/// Formats a cell.
 pub(crate) fn written(cell: Option<Value>) -> String {
     match cell {
         None => String::new(),
@@ -28,7 +28,7 @@ pub(crate) fn written(cell: Option<Value>) -> String {
     }
 }
 
-/// Lines of cells, several each, quoted as RFC 4180 demands.
+/// Formats lines of several cells, quoted as RFC 4180 demands.
 pub(crate) fn sheet(lines: impl Iterator<Item = Vec<String>>) -> String {
     let quoted = |cell: String| match cell.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", cell.replace('"', "\"\"")),
@@ -37,7 +37,7 @@ pub(crate) fn sheet(lines: impl Iterator<Item = Vec<String>>) -> String {
     lines.map(|cells| cells.into_iter().map(quoted).collect::<Vec<_>>().join(",") + "\n").collect()
 }
 
-/// Text of a record; a spreadsheet must not take it for a formula.
+/// Returns text of a record, escaped so that a spreadsheet does not interpret it as a formula.
 pub(crate) fn words(text: &str) -> String {
     let text = plain(text);
     if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }

@@ -1,4 +1,4 @@
-//! Records for tests that came from anybody: damaged, or with text that must not reach a terminal as it stands.
+//! Test records from an untrusted source: damaged, or with text that must not reach a terminal unescaped.
 
 use furlong_analysis::Run;
 use furlong_fixture as fixture;
@@ -8,7 +8,7 @@ use proptest::sample::Index;
 /// Text that a terminal, a table or a page would obey.
 pub(crate) const EVIL: &str = "\u{1b}[2J\u{202e}a|b\n<script>`c`\0";
 
-/// A run with such text wherever a name comes from outside.
+/// Returns a run with hostile text in every name that comes from outside.
 pub(crate) fn hostile() -> Run {
     let mut records = fixture::records();
     for record in &mut records {
@@ -25,7 +25,7 @@ pub(crate) fn hostile() -> Run {
     Run::from_records(records).unwrap()
 }
 
-/// JSON with this value wherever the field stands.
+/// Returns the JSON with `value` in every occurrence of the field.
 pub(crate) fn with_value(json: &str, field: &str, value: &str) -> String {
     let key = format!("\"{field}\":");
     let mut parts = json.split(&key);
@@ -36,12 +36,12 @@ pub(crate) fn with_value(json: &str, field: &str, value: &str) -> String {
     changed
 }
 
-/// The records as a run's file has them.
+/// Returns the records as the text of a run's file.
 pub(crate) fn lines(records: &[Record]) -> String {
     records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect()
 }
 
-/// The run in this text, and the one after these bytes of it are changed, where they still read.
+/// Returns the run in this text, and the run after these bytes are changed, if they still parse.
 pub(crate) fn damaged(text: String, hits: &[(Index, u8)]) -> [Option<Run>; 2] {
     let intact = Run::from_reader(text.as_bytes()).ok();
     let mut bytes = text.into_bytes();

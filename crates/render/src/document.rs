@@ -1,97 +1,99 @@
-//! What is said, as a value: sections of paragraphs, bullets, facts, tables, charts and footnotes. It is made once from
-//! figures, and each back end prints all of it, so that a terminal, Markdown and the page of a report say the same.
+//! Output as a value: sections of paragraphs, bullets, facts, tables, charts and footnotes. A document is built once
+//! from the figures. Each back end prints the whole document, so the terminal, Markdown and the HTML report contain the
+//! same text.
 //!
-//! Makers clean what they take from records (see [`plain`](crate::plain)); colour, width and markup are the back ends'.
+//! Code that builds a document sanitizes text from records (see [`plain`](crate::plain)). The back ends choose colour,
+//! width and markup.
 
 use super::chart::title;
 use furlong_chart::Chart;
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// What is said, in order.
+/// Output as ordered sections.
 #[derive(Debug, Clone, Default)]
 pub struct Document {
-    /// What belongs together, in order.
+    /// Sections in their printed order.
     pub sections: Vec<Section>,
 }
 
-/// Blocks that belong together.
+/// Blocks under one heading.
 #[derive(Debug, Clone, Default)]
 pub struct Section {
-    /// What stands above it, and at which level: 1 is that of a whole page, 2 that of a chapter.
+    /// Heading and its level: 1 for a page, 2 for a chapter.
     pub heading: Option<(usize, String)>,
-    /// By which name links find it, where there are links.
+    /// Link target, for formats with links.
     pub anchor: Option<String>,
-    /// What stands in it.
+    /// Content of the section.
     pub blocks: Vec<Block>,
 }
 
 /// A part of a section.
 #[derive(Debug, Clone)]
 pub enum Block {
-    /// A sentence or a few.
+    /// One or more sentences.
     Paragraph(Line),
-    /// A line each.
+    /// Bullets, one line each.
     Bullets(Vec<Line>),
-    /// What is known, a line each.
+    /// Names with values, one line each.
     Facts(Vec<Fact>),
     /// Rows below columns.
     Table(Table),
     /// A chart.
     Chart(Chart),
-    /// What marks and columns mean.
+    /// Meanings of marks and columns.
     Footnotes(Vec<String>),
-    /// Meanings of columns, by their names: printed only with a table that has one of them, and in it a cell with the mark, if
-    /// they are about a mark.
+    /// Meanings of columns, with the names of these columns. A meaning is printed only with a table that has one of the
+    /// columns. If it explains a mark, a cell of that column must also hold the mark.
     Legend(Vec<String>, Option<&'static str>, Vec<String>),
 }
 
-/// Text of which one thing may be said at a glance.
+/// Text with a tone that conveys its importance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Line {
-    /// What it is to its reader.
+    /// Importance of the line.
     pub tone: Tone,
-    /// What it says.
+    /// Text of the line.
     pub text: String,
 }
 
-/// What a line is to its reader.
+/// Importance of a line for its reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
-    /// Nothing more than its words.
+    /// No emphasis.
     Neutral,
-    /// As it should be.
+    /// A good result.
     Good,
-    /// To be looked at.
+    /// A result that needs attention.
     Warning,
-    /// Not as it should be.
+    /// A bad result.
     Bad,
-    /// Of less weight than what is around it.
+    /// Less important than its surroundings.
     Minor,
 }
 
-/// Something that is known, by its name.
+/// A value with a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fact {
-    /// Which.
+    /// Name of the fact.
     pub name: String,
-    /// What it is.
+    /// Value of the fact.
     pub value: String,
-    /// Whether that is a command, to be typed as it stands.
+    /// Whether the value is a command that can be typed literally.
     pub is_command: bool,
 }
 
 /// Rows of cells below the names of columns.
 #[derive(Debug, Clone, Serialize)]
 pub struct Table {
-    /// What stands above its rows.
+    /// Column headers.
     pub columns: Vec<Column>,
-    /// A cell for each column in each.
+    /// Lines, each with one cell per column.
     pub rows: Vec<Row>,
-    /// Remarks that belong to it.
+    /// Notes below the table.
     pub notes: Vec<String>,
-    /// What becomes of it where there is little room.
+    /// How the table is shortened on a narrow page.
     #[serde(skip)]
     pub layout: Layout,
     /// Tables of one document with the same number have the same columns and widths.
@@ -102,79 +104,79 @@ pub struct Table {
 /// A line of a table.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {
-    /// What it is to its reader.
+    /// Importance of the line.
     pub tone: Tone,
-    /// What stands in it.
+    /// Cells of the line, one per column.
     pub cells: Vec<Cell>,
 }
 
-/// What stands in a cell.
+/// Content of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cell {
-    /// Words, or a figure by which nobody sorts.
+    /// Words, or a figure that cannot be sorted.
     Text(String),
-    /// A figure as it reads, and as it is sorted.
+    /// A figure with its printed text and its sort key.
     Figure {
-        /// As it reads.
+        /// Printed text.
         text: String,
-        /// By what it is sorted.
+        /// Sort key.
         by: f64,
-        /// How far it is from a usual one, where there are colours: from -5 for far less to 5 for far more.
+        /// Distance from the default figure, shown as a colour: from -5 (far less) to 5 (far more).
         shade: i8,
     },
-    /// A share from 0 to 1, drawn as a bar where there is room for it.
+    /// A share from 0 to 1, drawn as a bar if it fits.
     Bar(f64),
 }
 
-/// What becomes of a table that is wider than its page.
+/// How a table is shortened if it is wider than its page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// The most expendable columns go.
+    /// Drops the most expendable columns.
     Drop,
-    /// The same, and the names of the columns are not shown, since the cells speak for themselves.
+    /// Drops the most expendable columns and hides the column names, because the cells explain themselves.
     Nameless,
-    /// So many columns say what a row is about. Of the others, those that do not fit follow below, beside the first
-    /// column again.
+    /// Keeps the first N columns, which identify a line. Other columns that do not fit follow below, after a repeated
+    /// first column.
     Continue(usize),
 }
 
-/// What stands above a column.
+/// A column header.
 #[derive(Debug, Clone, Serialize)]
 pub struct Column {
-    /// Its name.
+    /// Name of the column.
     pub name: Cow<'static, str>,
-    /// Whether the column holds words, and not figures.
+    /// Whether the column holds words instead of figures.
     pub words: bool,
-    /// Whether its name stands upright where it can, since its cells are narrow.
+    /// Whether the name is printed vertically if the format supports it, because the cells are narrow.
     pub upright: bool,
-    /// Where there is little room, columns with the highest go first; those with 0 stay.
+    /// Columns with the highest value are dropped first on a narrow page. Columns with 0 stay.
     #[serde(skip)]
     pub expendable: u8,
 }
 
 impl Column {
-    /// Above words, and always there.
+    /// Creates a column of words that is never dropped.
     pub const fn words(name: &'static str) -> Self {
         Column { name: Cow::Borrowed(name), words: true, upright: false, expendable: 0 }
     }
 
-    /// Above figures, and always there.
+    /// Creates a column of figures that is never dropped.
     pub const fn figures(name: &'static str) -> Self {
         Column { name: Cow::Borrowed(name), words: false, upright: false, expendable: 0 }
     }
 
-    /// Above figures, with a name from a record or a figure.
+    /// Creates a column of figures whose name comes from a record or a figure.
     pub fn named(name: String) -> Self {
         Column { name: Cow::Owned(name), words: false, upright: false, expendable: 0 }
     }
 
-    /// The same with an upright name.
+    /// Prints the column name vertically if the format supports it.
     pub fn upright(self) -> Self {
         Column { upright: true, ..self }
     }
 
-    /// The same above a column that may go.
+    /// Lets a narrow page drop the column; a higher value is dropped earlier.
     pub const fn expendable(mut self, expendable: u8) -> Self {
         self.expendable = expendable;
         self
@@ -182,26 +184,26 @@ impl Column {
 }
 
 impl Line {
-    /// Without a tone.
+    /// Creates a line without a tone.
     pub fn neutral(text: impl Into<String>) -> Self {
         Line { tone: Tone::Neutral, text: text.into() }
     }
 }
 
 impl Fact {
-    /// Something that is known.
+    /// Creates a fact from a name and a value.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Fact { name: name.into(), value: value.into(), is_command: false }
     }
 
-    /// A command, under this name.
+    /// Creates a fact whose value is a command.
     pub fn command(name: impl Into<String>, value: impl Into<String>) -> Self {
         Fact { is_command: true, ..Fact::new(name, value) }
     }
 }
 
 impl Cell {
-    /// A figure, as it reads and as it is.
+    /// Creates a figure from its text and its value.
     pub fn figure(text: impl Into<String>, by: f64) -> Self {
         if by.is_finite() {
             Cell::Figure { text: text.into(), by, shade: 0 }
@@ -210,7 +212,7 @@ impl Cell {
         }
     }
 
-    /// A figure that is `ratio` times the usual one; what is within the margin has no shade.
+    /// Creates a figure that is `ratio` times the default figure. A figure within `margin` has no shade.
     pub fn shaded(text: impl Into<String>, by: f64, ratio: f64, margin: f64) -> Self {
         const FROM: [f64; 4] = [1.1, 1.25, 1.5, 2.0];
         let far = ratio.max(1.0 / ratio);
@@ -218,7 +220,7 @@ impl Cell {
         Cell::Figure { text: text.into(), by, shade: if ratio < 1.0 { -steps } else { steps } }
     }
 
-    /// Where there is no figure.
+    /// Creates a cell for a missing figure.
     pub fn none() -> Self {
         Cell::Text("–".to_owned())
     }
@@ -231,21 +233,21 @@ impl From<String> for Cell {
 }
 
 impl Row {
-    /// Without a tone.
+    /// Creates a line without a tone.
     pub fn neutral<C: Into<Cell>>(cells: impl IntoIterator<Item = C>) -> Self {
         Row { tone: Tone::Neutral, cells: cells.into_iter().map(Into::into).collect() }
     }
 }
 
 impl Table {
-    /// A table that loses columns where there is little room.
+    /// Creates a table that drops columns on a narrow page.
     pub fn new(columns: impl Into<Vec<Column>>, rows: Vec<Row>) -> Self {
         Table { columns: columns.into(), rows, notes: Vec::new(), layout: Layout::Drop, alike: None }
     }
 }
 
 impl Document {
-    /// Adds a section, unless it has nothing to say.
+    /// Adds a section, unless it is empty.
     pub fn push(&mut self, section: Section) {
         if !section.blocks.is_empty() {
             self.sections.push(section);
@@ -260,33 +262,33 @@ impl FromIterator<Section> for Document {
 }
 
 impl Section {
-    /// Below a heading of the level of rankings and lists.
+    /// Creates a section with a heading of level 3, the level of rankings and lists.
     pub fn titled(heading: impl Into<String>) -> Self {
         Section { heading: Some((3, heading.into())), ..Section::default() }
     }
 
-    /// With this heading, what belongs to `what` stands in several sections below it.
+    /// Creates a section with a heading of level 2. The following sections hold its content.
     pub fn chapter(heading: impl Into<String>) -> Self {
         Section { heading: Some((2, heading.into())), ..Section::default() }
     }
 
-    /// A list under a title; without lines, a section with nothing to say.
+    /// Creates a list under a title. Without lines, the section is empty.
     pub fn list(heading: &str, lines: impl IntoIterator<Item = Line>) -> Self {
         Section::titled(heading).bullets(lines)
     }
 
-    /// With a name for links.
+    /// Adds a link target.
     pub fn anchored(mut self, anchor: impl Into<String>) -> Self {
         self.anchor = Some(anchor.into());
         self
     }
 
-    /// With a paragraph.
+    /// Adds a paragraph.
     pub fn paragraph(self, text: impl Into<String>) -> Self {
         self.toned(Tone::Neutral, text)
     }
 
-    /// With a paragraph, if there is a text for it.
+    /// Adds a paragraph, if there is a text for it.
     pub fn paragraph_if(self, text: Option<impl Into<String>>) -> Self {
         match text {
             Some(text) => self.paragraph(text),
@@ -294,32 +296,32 @@ impl Section {
         }
     }
 
-    /// With a paragraph of this tone.
+    /// Adds a paragraph of this tone.
     pub fn toned(self, tone: Tone, text: impl Into<String>) -> Self {
         self.with(Block::Paragraph(Line { tone, text: text.into() }))
     }
 
-    /// With bullets, if there are any.
+    /// Adds bullets, if there are any.
     pub fn bullets(self, lines: impl IntoIterator<Item = Line>) -> Self {
         self.with(Block::Bullets(lines.into_iter().collect()))
     }
 
-    /// With facts, if there are any.
+    /// Adds facts, if there are any.
     pub fn facts(self, facts: impl IntoIterator<Item = Fact>) -> Self {
         self.with(Block::Facts(facts.into_iter().collect()))
     }
 
-    /// With a table.
+    /// Adds a table.
     pub fn table(self, table: Table) -> Self {
         self.with(Block::Table(table))
     }
 
-    /// With footnotes, if there are any.
+    /// Adds footnotes, if there are any.
     pub fn footnotes(self, notes: Vec<String>) -> Self {
         self.with(Block::Footnotes(notes))
     }
 
-    /// With another block, unless it has nothing to say.
+    /// Adds a block, unless it is empty.
     pub fn with(mut self, block: Block) -> Self {
         let says_something = match &block {
             Block::Bullets(lines) => !lines.is_empty(),

@@ -6,7 +6,7 @@ use super::terminal::terminal;
 use furlong_analysis::text::plain;
 use furlong_model::{Experiment, Work};
 
-/// Each by its name: what it asks, who published it, and what it compares.
+/// Describes each experiment: its name, its question, its publication, and the mechanisms it compares.
 pub fn experiments(experiments: &[Experiment], style: Style) -> String {
     terminal(&experiments.iter().map(section).collect(), style)
 }

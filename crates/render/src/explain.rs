@@ -26,19 +26,19 @@ const COLUMNS: [Column; 6] = [
 ];
 /// The published formula that explanations are held against.
 const FORMULA: &str = "T = size/bandwidth + N*switch + M*call";
-/// Where what is left over of a program with a loop of its own is.
+/// Where the unexplained time of a program with a separate loop is spent.
 const IN_PROGRAM: &str = "What is left over is in the program and its libraries (serialising, framing, copies of their own), and \
                           in what its calls do beyond what such calls cost here.";
-/// All rows have their parts in the same columns.
+/// Group number of the tables of parts, which have equal columns and widths.
 const PARTS: usize = 0;
 
-/// Returns one JSON object; [`Explanation`] says what each field means.
+/// Returns one JSON object; [`Explanation`] documents its fields.
 pub fn explanation_json(explanation: &Explanation) -> String {
     let said = [reasons([&explanation.noise]), whats("costs.figures.size_bytes", &explanation.costs)];
     object(explanation, said.into_iter().chain(explained(explanation)).collect())
 }
 
-/// Each row with its parts and what they say, all rows side by side, and the costs that were used.
+/// Returns the parts of each benchmark with sentences, a table of all benchmarks, and the costs used.
 pub(crate) fn document(explanation: &Explanation) -> Document {
     let mut document = Document::default();
     if explanation.noise.level != Level::Quiet && !explanation.rows.is_empty() {
@@ -61,7 +61,7 @@ pub(crate) fn document(explanation: &Explanation) -> Document {
     document
 }
 
-/// A row's parts, and what they say.
+/// Returns the parts of a benchmark with the conclusions from them.
 fn section(row: &Explained) -> Section {
     let rows = row.terms.iter().map(|term| part(row, term)).chain([unexplained(row)]).collect();
     let parts = Table { layout: Layout::Nameless, alike: Some(PARTS), ..Table::new(COLUMNS, rows) };
@@ -83,14 +83,14 @@ fn title(row: &Explained) -> String {
     format!("{}: {measured} measured{ends}, {sum}", plain(&row.case.to_string()))
 }
 
-/// A share with its sign: `+4.5 %`. Nothing is `+0.0 %`, on whichever side it is.
+/// Formats a share with its sign: `+4.5 %`. Zero is always `+0.0 %`.
 fn signed(share: f64) -> String {
     let percent = (share * 1000.0).round() / 10.0;
     format!("{:+.1} %", percent + 0.0)
 }
 
 fn part(row: &Explained, term: &Term) -> Row {
-    // Of the measured time, as all percentages of an explanation are.
+    // The share is relative to the measured time, like all percentages of an explanation.
     let share = term.ns / row.measured_ns;
     let name = term.name.name();
     let [name, time, percent, count, how] = [
@@ -104,7 +104,7 @@ fn part(row: &Explained, term: &Term) -> Row {
     Row { tone: Tone::Neutral, cells: vec![name, Cell::Bar(share), time, percent, count, how] }
 }
 
-/// What is left over, with its sign.
+/// Returns the line of the unexplained time, with its sign.
 fn unexplained(row: &Explained) -> Row {
     let ns = row.unexplained_ns;
     let sign = if ns > 0.0 { "+" } else { "" };
@@ -114,18 +114,18 @@ fn unexplained(row: &Explained) -> Row {
     Row::neutral(texts.into_iter().chain([String::new(), String::new()]))
 }
 
-/// A whole number as such.
+/// Formats a count; a whole number has no decimals.
 fn count(count: f64) -> String {
     if (count - count.round()).abs() < 0.005 { format!("{count:.0}") } else { format!("{count:.2}") }
 }
 
-/// What the published formula says.
+/// Reports the prediction of the published formula.
 fn article(row: &Explained) -> Option<String> {
     let (ns, error) = row.article_ns.zip(row.article_error)?;
     Some(format!("The published formula {FORMULA}: {} ({})", format_ns(ns), signed(error)))
 }
 
-/// What the model leaves out, what would help, and where copying begins to matter.
+/// Reports what the model omits, what would help, and the size at which copying begins to matter.
 fn sentences(row: &Explained) -> impl Iterator<Item = String> {
     let left_out = row.left_out.as_ref().map(left_out);
     let helps = row.helps.iter().map(advice);
@@ -143,7 +143,7 @@ fn sentences(row: &Explained) -> impl Iterator<Item = String> {
     left_out.into_iter().chain(program).chain(library).chain(helps).chain(overtakes).chain(without)
 }
 
-/// A size with two digits, in the largest unit that is no more than it.
+/// Formats a size with two digits, in the largest unit that does not exceed it.
 fn about(bytes: u64) -> String {
     let unit = bytes.max(1).ilog2() / 10;
     let (factor, name) =
@@ -152,7 +152,7 @@ fn about(bytes: u64) -> String {
     if value < 9.95 && factor > 1 { format!("{value:.1}{name}") } else { format!("{value:.0}{name}") }
 }
 
-/// The columns of all rows side by side; the formula's go where the terminal is narrow.
+/// Columns of the table of all benchmarks; those of the formula are dropped on a narrow terminal.
 const OVERVIEW: [Column; 9] = [
     Column::words("row"),
     Column::figures("size"),
@@ -165,7 +165,7 @@ const OVERVIEW: [Column; 9] = [
     Column::words("largest part").expendable(2),
 ];
 
-/// All rows in one table.
+/// Returns a table of all benchmarks.
 pub fn overview(explanation: &Explanation) -> Section {
     let missing = || "?".to_owned();
     let cells = |row: &Explained| {
@@ -185,7 +185,7 @@ pub fn overview(explanation: &Explanation) -> Section {
     Section::default().table(Table::new(OVERVIEW, rows))
 }
 
-/// How many predictions come close; `None` without any.
+/// Reports how many predictions are close; `None` without any.
 pub fn agreement(explanation: &Explanation) -> Option<String> {
     let within = |agreement: Agreement| {
         let Agreement { rows, within_10_percent, within_20_percent } = agreement;

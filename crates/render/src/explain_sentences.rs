@@ -1,4 +1,4 @@
-//! What is said of a row that is explained, and of one that cannot be.
+//! Sentences about a benchmark that is explained, and about one that cannot be explained.
 
 use super::counting::clause;
 use super::object::Said;
@@ -26,7 +26,7 @@ pub(crate) fn explained(explanation: &Explanation) -> [Said; 4] {
     ]
 }
 
-/// What the model leaves out.
+/// Describes what the model omits.
 pub(crate) fn left_out(what: &LeftOut) -> String {
     let sentence = match what {
         LeftOut::Overlap => "The two roles' work overlaps, which the model does not know.",
@@ -88,7 +88,7 @@ pub fn not_explained(why: &NotExplained) -> String {
     reason.to_owned()
 }
 
-/// Where the count or the cost of a part comes from, in a few words.
+/// Names the source of a part's count or cost in a few words.
 pub(crate) fn how(source: Source) -> &'static str {
     match source {
         Source::BothRoles => "counted in both roles",
@@ -110,7 +110,7 @@ pub(crate) fn how(source: Source) -> &'static str {
     }
 }
 
-/// What would help, or what would not.
+/// Describes an improvement, or a change that would not help.
 pub(crate) fn advice(advice: &Advice) -> String {
     if advice.helps {
         what_helps(advice.term, &of_latency(advice.share))
@@ -128,7 +128,7 @@ fn of_latency(share: f64) -> String {
     }
 }
 
-/// A share as the table prints it; the smallest ones are not 0, since "at most 0.0 %" would exclude them.
+/// Formats a share as in the table. The smallest shares are not 0, because "at most 0.0 %" would exclude them.
 fn percent(share: f64) -> String {
     format!("{:.1} %", (share * 100.0).max(0.1))
 }

@@ -100,7 +100,7 @@ pub(crate) const TRIALS: &str = "trials";
 /// The columns of the tail.
 pub(crate) const TAIL: [&str; 3] = ["p99", "p99.9", "p99.99"];
 
-/// The cell of a percentile for which there are too few samples.
+/// Cell of a percentile with too few samples.
 pub(crate) const UNKNOWN: &str = "–";
 
 /// Figures of all rows that tables omit.
@@ -280,7 +280,7 @@ pub(crate) static FIGURES: [Figure; 37] = [
         Key::One(21, "stddev_ns", Cell::Figure(|row| row.exchange.ns.stddev)),
         Key::One(51, "min_ns", Cell::Figure(|row| row.exchange.ns.min)),
     ]),
-    // At a rate, bytes per second are what was asked for.
+    // At a fixed rate, bytes per second only repeat the requested rate.
     figure(GB_PER_SECOND, throughput).expendable(7).when(|row| has_throughput(row) && !is_stream(row)),
     figure("trips/s", rate)
         .expendable(5)
@@ -375,7 +375,7 @@ pub(crate) static FIGURES: [Figure; 37] = [
         Key::PerExchange(5, "minor_faults_per_*", |exchange| exchange.page_faults.minor),
         Key::PerExchange(6, "major_faults_per_*", |exchange| exchange.page_faults.major),
     ]),
-    // Empty if a row was not counted: a question mark would need a legend of its own.
+    // Empty if calls were not counted, because a question mark would need a separate legend.
     figure("calls", |entry| entry.row.system_calls().map_or_else(String::new, |calls| decimals(Some(calls))))
         .expendable(4)
         .when(|row| row.exchange.system_calls.is_some())
@@ -422,7 +422,7 @@ fn place(entry: &Entry) -> String {
     format!("{tie}{}", entry.row.rank)
 }
 
-/// Whether there are enough samples for the farthest percentile.
+/// Returns whether the samples suffice for the highest percentile.
 fn has_far_tail(row: &Row) -> bool {
     has_percentiles(row) && row.exchange.ns.p9999.is_some()
 }
@@ -432,7 +432,7 @@ fn in_tail(entry: &Entry, at: usize) -> String {
     entry.row.exchange.ns.tail()[at].map_or_else(|| UNKNOWN.to_owned(), format_ns)
 }
 
-/// Returns the columns of the tail in which some row has too few samples.
+/// Returns the columns of the tail for which some benchmark has too few samples.
 fn unknown_in_tail(summary: &Summary) -> Vec<&'static str> {
     let rows = || summary.rows.iter().filter(|row| has_percentiles(row));
     let any_far = rows().any(has_far_tail);
@@ -444,12 +444,12 @@ fn is_message(row: &Row) -> bool {
     row.exchange.unit == Unit::Message
 }
 
-/// Whether messages follow each other at once, so that their number is a result.
+/// Returns whether messages follow each other immediately, so that their number is a result.
 fn is_stream(row: &Row) -> bool {
     row.case.arrival.is_closed_loop()
 }
 
-/// Whether each message went to every receiver.
+/// Returns whether each message went to every receiver.
 fn is_fan_out(row: &Row) -> bool {
     row.reached.is_some()
 }
@@ -466,22 +466,22 @@ fn is_one_message(row: &Row) -> bool {
     is_message(row) && !has_shares(row)
 }
 
-/// Whether there were several pairs.
+/// Returns whether several pairs were measured.
 fn has_shares(row: &Row) -> bool {
     row.shares.is_some()
 }
 
-/// Whether one alone was measured too.
+/// Returns whether a single pair was measured too.
 fn is_against_one(row: &Row) -> bool {
     row.shares.as_ref().is_some_and(|shares| shares.against_one.is_some())
 }
 
-/// A figure of what each of several had.
+/// Formats a figure of each of several parties.
 fn shared(entry: &Entry, figure: fn(&Shares) -> String) -> String {
     entry.row.shares.as_ref().map_or_else(String::new, figure)
 }
 
-/// In multiples of one pair alone; `?` where that was not measured.
+/// Formats a figure as a multiple of a single pair; `?` if a single pair was not measured.
 fn against_one(entry: &Entry, figure: fn(&AgainstOne) -> f64) -> String {
     let Some(shares) = &entry.row.shares else { return String::new() };
     shares.against_one.as_ref().map_or_else(|| "?".to_owned(), |against| format_digits(figure(against)) + "x")
@@ -495,7 +495,8 @@ fn has_throughput(row: &Row) -> bool {
     row.exchange.bytes_per_second.is_some()
 }
 
-/// Returns whether the depth is a figure of the row. It limits a sender whose messages are not answered; a round trip has one message in flight.
+/// Returns whether the depth applies to the row. Depth limits a sender whose messages are not answered; a round trip
+/// has one message in flight.
 fn has_depth(row: &Row) -> bool {
     is_message(row) && is_stream(row) && row.depth.is_some()
 }
@@ -553,7 +554,7 @@ pub(crate) fn interval_head<'a>(rows: impl Iterator<Item = &'a Row>, across: u32
 
 /// Returns what the headings of intervals mean, one for each coverage that a table has.
 fn intervals(summary: &Summary) -> Vec<Block> {
-    /// Trials from which on an interval covers 95 %.
+    /// Minimum number of trials for an interval with 95 % coverage.
     const FULL_COVERAGE: usize = 6;
     let across = summary.run.across;
     let mut meanings: Vec<(String, String)> = Vec::new();
@@ -584,7 +585,7 @@ fn intervals(summary: &Summary) -> Vec<Block> {
     meanings.into_iter().map(legend).collect()
 }
 
-/// The note of `*`.
+/// Returns the note that explains `*`.
 fn batched(summary: &Summary) -> Vec<Block> {
     let batches = summary.rows.iter().filter(|row| is_batched(row)).map(|row| row.exchange.per_sample);
     footnote(batches.clone().min().zip(batches.max()).map(|(fewest, most)| {
@@ -597,7 +598,7 @@ fn batched(summary: &Summary) -> Vec<Block> {
     }))
 }
 
-/// Returns a note about messages one way, if there are some at once or at fixed times.
+/// Returns a note about one-way messages, if any are sent back to back (`is_closed_loop`) or at fixed times.
 fn one_way(summary: &Summary, is_closed_loop: bool, text: &str) -> Vec<Block> {
     let mut rows = summary.rows.iter().filter(|row| is_message(row) && !is_fan_out(row));
     footnote(rows.any(|row| is_stream(row) == is_closed_loop).then(|| text.to_owned()))
@@ -630,7 +631,7 @@ fn compared_with_one(summary: &Summary) -> Vec<Block> {
     }))
 }
 
-/// The note of `=` and `~`.
+/// Returns the note that explains `=` and `~`.
 fn tied(summary: &Summary) -> Vec<Block> {
     let rows = &summary.rows;
     let shares_place = |row: &Row| {
@@ -643,7 +644,7 @@ fn tied(summary: &Summary) -> Vec<Block> {
     }))
 }
 
-/// The note of percentiles that are not printed.
+/// Returns the note about percentiles that are not printed.
 fn few_samples(summary: &Summary) -> Vec<Block> {
     const FEW_SAMPLES: &str =
         "–: too few samples: p99 needs 100, p99.9 10,000 and p99.99 100,000 (a longer --budget gives more).";
@@ -663,7 +664,8 @@ fn is_compared(row: &Row) -> bool {
     row.vs_first.is_some_and(|ratio| ratio.interval.is_some() && !ratio.is_tie())
 }
 
-/// The note of the intervals of ratios. It names a table in which a row has too few trials to cover 95 %.
+/// Returns the note on the intervals of ratios. It names a table in which a benchmark has too few trials for 95 %
+/// coverage.
 fn ratio_intervals(summary: &Summary) -> Vec<Block> {
     if !summary.rows.iter().any(is_compared) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What the figures of a run say, in sentences for somebody who sees them for the first time.
+//! Findings of a run as sentences for a reader who sees the figures for the first time.
 
 use super::growth::growth;
 use super::object::Said;
@@ -17,7 +17,7 @@ pub(crate) fn findings<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> 
     Said::new("findings_data", "findings", summaries.into_iter().map(findings))
 }
 
-/// A finding in a sentence or two.
+/// Describes a finding in one or two sentences.
 pub fn finding(finding: &Finding) -> String {
     match finding {
         Finding::Unreliable => {
@@ -111,7 +111,7 @@ fn one_of(others: usize, alone: &str, tied: &str) -> String {
     if others == 0 { alone.to_owned() } else { format!("one of {} that tie as {tied}", others + 1) }
 }
 
-/// Own programs that use no CPU for most of the time.
+/// Names the own programs that use no CPU for most of the time.
 fn waits(programs: &[WaitingProgram]) -> String {
     // TCP waits so long before it acknowledges a small segment that it may still answer.
     const DELAYED_ACKNOWLEDGEMENT_NS: RangeInclusive<f64> = 38e6..=46e6;
@@ -132,7 +132,7 @@ fn waits(programs: &[WaitingProgram]) -> String {
     format!("{}. {cause}.", listed(&each.collect::<Vec<_>>(), PROGRAMS_NAMED))
 }
 
-/// What holds at both levels of the core-to-core time.
+/// Reports findings that hold at both levels of the core-to-core time.
 pub(crate) fn two_levels(Regimes { core_to_core_ns, readings: [lower, higher], groups }: &Regimes) -> String {
     let [low, high] = core_to_core_ns.map(|[least, most]| format!("{least:.0} to {most:.0} ns"));
     let levels = format!(
@@ -176,7 +176,7 @@ fn in_both(group: &InBoth) -> String {
     text
 }
 
-/// A row with its median.
+/// Names a benchmark with its median.
 fn named(NamedRow { row, p50_ns }: &NamedRow) -> String {
     format!("{} ({})", plain(row), format_ns(*p50_ns))
 }

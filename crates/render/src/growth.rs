@@ -1,4 +1,5 @@
-//! How far rows grow in proportion with the number of pairs, receivers, senders or workers, and what holds them then.
+//! Reports how far throughput grows in proportion to the number of pairs, receivers, senders or workers, and what
+//! limits it.
 
 use super::words::alike;
 use furlong_analysis::text::{decimals, listed, plain};
@@ -10,7 +11,7 @@ use std::num::NonZeroU32;
 /// Rows that are named one by one.
 const NAMED: usize = 4;
 
-/// A sentence for the rows that end at the same number for the same reason, the first of them first.
+/// Returns one sentence for the benchmarks whose growth ends at an equal number for an equal reason.
 pub(crate) fn growth(Growths { pattern, among, rows }: &Growths) -> String {
     let mut alike_rows: Vec<Vec<&Growth>> = Vec::new();
     for row in rows {
@@ -24,7 +25,7 @@ pub(crate) fn growth(Growths { pattern, among, rows }: &Growths) -> String {
     format!("{what}: {}.", sentences.join(". "))
 }
 
-/// Whether the same is said of both, but for figures.
+/// Returns whether both sentences are equal except for their figures.
 fn ends_like(one: &Growth, other: &Growth) -> bool {
     let ends = |row: &Growth| {
         let beyond = row.beyond.as_ref();
@@ -54,7 +55,7 @@ fn sentence(pattern: Pattern, rows: &[&Growth]) -> String {
     format!("{how_far}: {}", reasons.join(", and "))
 }
 
-/// One reason of all `rows`, which have the same ones, with the figures of each.
+/// Describes one of the common reasons of `rows`, with the figures of each.
 fn reason(pattern: Pattern, rows: &[&Growth], at: usize) -> String {
     let held = rows.iter().filter_map(|row| Some((row, row.beyond.as_ref()?.held_by.get(at)?)));
     let held: Vec<(&&Growth, &Holds)> = held.collect();
@@ -94,7 +95,7 @@ mod tests {
     use furlong_analysis::Alike;
     use furlong_model::{Placement, WaitKind};
 
-    /// A row, up to which number it grows, and what holds it from which number on.
+    /// A benchmark, the number up to which it grows, and the limits with the number from which they apply.
     type Grown<'a> = (&'a str, u32, Option<(u32, Vec<Holds>)>);
 
     fn said(pattern: Pattern, rows: &[Grown<'_>]) -> String {

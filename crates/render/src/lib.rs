@@ -1,8 +1,8 @@
-//! What was found, as text: for a terminal, for Markdown, for a spreadsheet and for programs.
+//! Renders results as text for terminals, as Markdown, as tables for spreadsheets and as JSON for programs.
 //!
-//! What people read is a document as a value, made once from figures, with a back end for terminals and one for
-//! Markdown, so both say the same. Nothing is computed here that is not in the [`Summary`]; charts alone show more of what
-//! it was computed from.
+//! Text for readers is a document value, built once from the figures. A back end for terminals and one for Markdown
+//! print it, so both contain the same text. This crate computes nothing that is not in the [`Summary`], except for
+//! charts, which show more of the data that the summary was computed from.
 //!
 //! ```no_run
 //! use furlong_analysis::{DecodedRun, Run};
@@ -273,7 +273,7 @@ mod tests {
         insta::assert_snapshot!(markdown(&fixture::summary()));
     }
 
-    /// The fixture after `change` to its first rows.
+    /// Returns the fixture with `change` applied to its first rows.
     fn reshaped(change: impl FnOnce(&mut [furlong_analysis::Row])) -> furlong_analysis::Summary {
         let mut summary = fixture::summary();
         change(&mut summary.rows);
@@ -330,7 +330,7 @@ mod tests {
         assert!(shaped(8).contains(" and 2 more.") && shaped(8).matches("- ^ ").count() == 1);
     }
 
-    /// The fixture, with all of its rows on one core counted by ptrace but the last one.
+    /// Returns the fixture with counts of ptrace for all rows on one core except the last one.
     fn counted() -> furlong_analysis::Summary {
         let rows = [("posix-mq", Wait::Block), ("posix-shm", Wait::Futex), ("pipe", Wait::Block)];
         let counts = rows.map(|(name, wait)| {
@@ -448,7 +448,7 @@ mod tests {
         let (narrow, wide) = (at(70), at(200));
         assert!(narrow.contains(" p99 ") && !narrow.contains("from-to"), "{narrow}");
         assert!(wide.contains("from-to: ") && wide.contains("  max  ") && wide.contains(" p99.9 "), "{wide}");
-        // Also of messages at a rate, where the tail is the question.
+        // The tail is also shown for messages at a fixed rate, which are measured for their tail.
         let heads: Vec<_> = narrow.lines().filter(|line| line.trim_start().starts_with("#  ")).collect();
         assert!(heads.len() > 3 && heads.iter().all(|head| head.contains("p99")), "{narrow}");
     }
@@ -476,7 +476,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
-        /// Damage that still reads as records must still render: the figures in it may be anything.
+        /// Records with damaged figures that still parse must be printable, whatever the figures are.
         #[test]
         fn no_damage_makes_it_panic(
             hits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
@@ -503,7 +503,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
-        /// Any figures in place of counts and costs must still give an explanation that can be written and read.
+        /// With arbitrary figures as counts and costs, the explanation must still be printable and parsable.
         #[test]
         fn no_figures_make_it_panic(
             number in prop_oneof![Just("0"), Just("1"), Just("18446744073709551615")],

@@ -5,12 +5,12 @@ use super::document::{Block, Cell, Column, Document, Fact, Layout, Line, Row, Se
 use super::style::Style;
 use furlong_chart::Chart;
 
-/// All of it, an empty line between two blocks, and charts drawn as text.
+/// Returns the document with an empty line between two blocks, and with charts drawn as text.
 pub(crate) fn page(document: &Document) -> String {
     with_charts(document, &|chart| format!("```text\n{}```\n", chart::drawn(chart, Style::default())))
 }
 
-/// The same with what `print` makes of charts. Where that is nothing, there is no heading above nothing either.
+/// Returns the document with `print` applied to each chart. A heading is omitted if its charts print nothing.
 pub fn with_charts(document: &Document, print: &dyn Fn(&Chart) -> String) -> String {
     document.sections.iter().flat_map(|section| blocks(section, print)).collect::<Vec<_>>().join("\n")
 }
@@ -45,7 +45,7 @@ fn block(block: &Block, print: &dyn Fn(&Chart) -> String) -> String {
     }
 }
 
-/// What is between backticks cannot be escaped, so a backtick in it becomes another sign.
+/// Formats a fact. Text between backticks cannot be escaped, so a backtick in it is replaced by an apostrophe.
 fn fact(Fact { name, value, is_command }: &Fact) -> String {
     let value = if *is_command { format!("`{}`", value.replace('`', "'")) } else { escape(value) };
     format!("- {}: {value}\n", escape(name))
@@ -55,7 +55,7 @@ fn bullet(text: &str) -> String {
     format!("- {}\n", escape(text))
 }
 
-/// A line a row. Bars are left out: their shares stand beside them.
+/// Returns the lines of a table. Bars are left out, because the next column holds their shares.
 fn grid(table: &Table) -> String {
     let is_bar = |at: usize| table.rows.iter().any(|row| matches!(row.cells[at], Cell::Bar(_)));
     let kept: Vec<usize> = (0..table.columns.len()).filter(|at| !is_bar(*at)).collect();

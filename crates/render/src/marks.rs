@@ -3,7 +3,7 @@
 use furlong_analysis::text::plain;
 use furlong_analysis::{Row, Unit};
 
-/// A row's name, and marks that footnotes explain.
+/// Returns the name of a benchmark with its marks, which footnotes explain.
 pub fn marked_name(row: &Row) -> String {
     let marks = [is_batched, has_no_interval, has_failed_trials, is_doubtful].map(|mark| mark(row));
     let marks = marks.iter().zip(["*", "?", "!", "^"]).filter(|(applies, _)| **applies).map(|(_, sign)| sign);
@@ -12,22 +12,22 @@ pub fn marked_name(row: &Row) -> String {
     if marks.is_empty() { name } else { format!("{name} {marks}") }
 }
 
-/// `*`: its percentiles are of means.
+/// Returns whether `*` applies: the percentiles are of means.
 pub(crate) fn is_batched(row: &Row) -> bool {
     is_round_trip(row) && has_percentiles(row) && row.exchange.per_sample > 1
 }
 
-/// `?`: without an interval, its place is not certain.
+/// Returns whether `?` applies: without an interval, the place is not certain.
 pub(crate) fn has_no_interval(row: &Row) -> bool {
     row.exchange.ns.median_ci95.is_none()
 }
 
-/// `!`: some of its trials did not end well.
+/// Returns whether `!` applies: some of the trials failed.
 pub(crate) fn has_failed_trials(row: &Row) -> bool {
     row.failed_trials > 0
 }
 
-/// `^`: its median or its interval is doubtful.
+/// Returns whether `^` applies: the median or its interval is doubtful.
 pub(crate) fn is_doubtful(row: &Row) -> bool {
     row.shape.is_doubtful()
 }

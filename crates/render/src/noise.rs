@@ -1,4 +1,4 @@
-//! What disturbed a run, in words.
+//! Descriptions of the disturbances of a run.
 
 use super::object::Said;
 use super::words::count;
@@ -17,7 +17,7 @@ pub(crate) fn reasons_at<'a>(at: &'static str, verdicts: impl IntoIterator<Item 
     Said::new(at, "reasons", verdicts.into_iter().map(reasons))
 }
 
-/// What the noise verdict says besides its level: the bare core-to-core time, then a sentence a reason.
+/// Describes the noise verdict except for its level: the bare core-to-core time, then a sentence per reason.
 pub fn noise(noise: &Verdict) -> Vec<String> {
     let bare = noise.core_to_core_ns.map(|times| {
         let (median, min, max) = (format_ns(times.median), format_ns(times.min), format_ns(times.max));
@@ -45,7 +45,7 @@ pub fn condition(condition: &Condition) -> String {
     }
 }
 
-/// What was seen, as it stands within a sentence.
+/// Returns an observed disturbance as a clause of a sentence.
 pub fn disturbance(seen: &Disturbance) -> String {
     match *seen {
         Disturbance::SpinLost { share } => {

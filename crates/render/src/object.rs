@@ -35,7 +35,7 @@ impl Said {
     }
 }
 
-/// Returns `value` as JSON with a line break at its end, and with sentences about what is judged in it.
+/// Returns `value` as JSON with a final line break, and with sentences about the judgements in it.
 pub(crate) fn object(value: &impl Serialize, said: Vec<Said>) -> String {
     // A second serialiser, which makes values, would be 0.2 MB of machine code: text is what the crates below write too.
     text(serde_json::to_vec(value).and_then(|json| serde_json::from_slice(&json)), said)
@@ -52,7 +52,7 @@ fn text(json: Result<Value>, said: Vec<Said>) -> String {
     text.expect("there are no maps with keys other than text") + "\n"
 }
 
-/// Fails unless `text` is JSON that has all that is in `value`, where every figure is finite.
+/// Panics unless `text` is JSON that has all fields of `value`, with finite figures.
 #[cfg(test)]
 #[track_caller]
 pub(crate) fn assert_has_all(text: &str, value: &(impl Serialize + std::fmt::Debug)) {

@@ -1,8 +1,8 @@
-//! When a run was measured and by which command, in words.
+//! Describes the time and the command of a run.
 
 use furlong_analysis::text::plain;
 
-/// The command as a shell takes it, without the folders of the program.
+/// Quotes the command for a shell, without the directories of the program.
 pub fn shell(argv: &[String]) -> String {
     let quoted = |word: &String| {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+~".contains(c);
@@ -17,7 +17,7 @@ pub fn shell(argv: &[String]) -> String {
     program.iter().chain(argv.iter().skip(1)).map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// A time as `2026-11-21 21:42 UTC`.
+/// Formats a time as `2026-11-21 21:42 UTC`.
 pub fn date(unix_s: u64) -> String {
     let (days, seconds) = (unix_s / 86_400, unix_s % 86_400);
     // Days are counted from the first of March of year 0, in eras of 400 years, so that leap days come last.

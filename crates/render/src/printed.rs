@@ -1,4 +1,4 @@
-//! Every document that there is, printed by the back ends.
+//! Prints every kind of document through the back ends.
 
 use super::document::{Document, drawn};
 use super::style::{Charts, Style};
@@ -13,30 +13,33 @@ use furlong_analysis::{
 };
 use furlong_chart::Chart;
 
-/// The machine, the noise verdict, one table a group, what could not be measured, and what it all says.
+/// Returns the machine, the noise verdict, one table per group, the unmeasured cases, and the
+/// conclusions.
 pub fn table(found: &Summary, style: Style) -> String {
     terminal(&of_summary(found, style.charts), style)
 }
 
-/// The same with charts of what a summary does not hold: the distributions of single round trips.
+/// Returns the text of `table`, plus charts of data that a summary does not hold: the distributions of
+/// single round trips.
 pub fn table_of_run(run: &DecodedRun, style: Style) -> String {
     let mut charts = charts_of_summary(&run.summary, style.charts);
     charts.extend(tails::charts(run, style.charts));
     terminal(&summary::document(&run.summary, charts), style)
 }
 
-/// The trials of rows over the time of the run, drawn; nothing where fewer than two trials can be.
+/// Returns a chart of the trials over the time of the run. Returns none if fewer than two trials can be
+/// drawn.
 pub fn over_time(rows: &[OverTime], style: Style) -> String {
     let chart = charts::over_time::chart(rows);
     chart.map_or_else(String::new, |chart| terminal(&drawn([chart]).collect(), style))
 }
 
-/// The rows that lead while a run is under way.
+/// Returns the leading benchmarks while a run is in progress.
 pub fn standings(groups: &[Leaders], style: Style) -> String {
     terminal(&leading::document(groups), style)
 }
 
-/// The same as the terminal's table, with every column.
+/// Returns the tables of the terminal as Markdown, with every column.
 pub fn markdown(found: &Summary) -> String {
     page(&of_summary(found, Charts::Never))
 }
@@ -45,7 +48,8 @@ fn of_summary(found: &Summary, charts: Charts) -> Document {
     summary::document(found, charts_of_summary(found, charts))
 }
 
-/// The rankings, if charts are always wanted, since otherwise their tables say the same; and sweeps.
+/// Returns the charts of sweeps. Adds the rankings only if charts are always wanted, because the tables
+/// already show them.
 fn charts_of_summary(found: &Summary, when: Charts) -> Vec<Chart> {
     let mut charts = match when {
         Charts::Always => charts::ranking::charts(None, found).0,
@@ -55,57 +59,58 @@ fn charts_of_summary(found: &Summary, when: Charts) -> Vec<Chart> {
     charts
 }
 
-/// A line a cost with its interval, and where it comes from.
+/// Returns one line per cost, with its interval and its sources.
 pub fn costs_table(found: &Costs, style: Style) -> String {
     terminal(&costs::document(found), style)
 }
 
-/// A table a case, why it was not counted better, and what could not be counted.
+/// Returns one table per case, the reason for a weaker counting method, and the cases that could not be
+/// counted.
 pub fn count_table(found: &CountSummary, style: Style) -> String {
     terminal(&count::document(found), style)
 }
 
-/// Each row with its parts and what they say, all rows side by side, and the costs that were used.
+/// Returns the parts of each benchmark with sentences, a table of all benchmarks, and the costs used.
 pub fn explanation_table(found: &Explanation, style: Style) -> String {
     terminal(&explain::document(found), style)
 }
 
-/// A line a case with its ties, what could not be compared, and the verdict.
+/// Returns one line per case with its ties, the cases that could not be compared, and the verdict.
 pub fn self_check_table(found: &SelfCheck, style: Style) -> String {
     terminal(&self_check::document(found), style)
 }
 
-/// The runs, each against the baseline, and the verdict.
+/// Returns each run compared with the baseline, and the verdict.
 pub fn comparison_table(found: &Comparison, style: Style) -> String {
     terminal(&comparison::document(found), style)
 }
 
-/// The same as Markdown, for a pull request or a note.
+/// Returns the comparison as Markdown, for a pull request or a note.
 pub fn comparison_markdown(found: &Comparison) -> String {
     page(&comparison::document(found))
 }
 
-/// The rows over hosts, and what stands out or changed.
+/// Returns the benchmarks over hosts, and the outliers or changes.
 pub fn fleet_table(found: &FleetComparison, style: Style) -> String {
     terminal(&fleet::document(found), style)
 }
 
-/// The same as Markdown, for a note.
+/// Returns the fleet comparison as Markdown, for a note.
 pub fn fleet_markdown(found: &FleetComparison) -> String {
     page(&fleet::document(found))
 }
 
-/// The machine, the choice and what speaks for it, and what would change the answer.
+/// Returns the machine, the choice with its reasons, and what would change the answer.
 pub fn recommendation_table(found: &Recommendation, style: Style) -> String {
     terminal(&recommendation::document(found), style)
 }
 
-/// What was published and what was measured, then and now.
+/// Returns the published and the measured figures next to each other.
 pub fn replay_table(found: &Replay, style: Style) -> String {
     terminal(&replay::document(found, style.charts), style)
 }
 
-/// The same as Markdown, for an issue or a note.
+/// Returns the replay as Markdown, for an issue or a note.
 pub fn replay_markdown(found: &Replay) -> String {
     page(&replay::document(found, Charts::Never))
 }
@@ -124,7 +129,7 @@ mod tests {
     };
     use furlong_model::{Placement, Workload};
 
-    /// One of each kind, with charts where there are any.
+    /// Returns a document of each kind, with charts if there are any.
     fn all() -> Vec<Document> {
         let costs = RunBuilder::with_references().row(&PIPE, &EVERYWHERE).row(&SPINNER, &EVERYWHERE).run();
         let costs = DecodedRun::of(&costs);
@@ -153,7 +158,7 @@ mod tests {
             .collect()
     }
 
-    /// What reports have, and no terminal yet.
+    /// Returns blocks that reports use, but no terminal output yet.
     fn facts_and_figures() -> Document {
         let facts = [
             Fact::new("Processor", "a processor | with a name that is longer than most names are"),
@@ -164,7 +169,7 @@ mod tests {
         [Section::default().facts(facts).table(table)].into_iter().collect()
     }
 
-    /// The words and figures of a text, without what draws and marks up.
+    /// Returns the words and figures of a text, without drawings and markup.
     fn words(text: &str) -> Vec<String> {
         let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
         words.map(str::to_owned).collect()

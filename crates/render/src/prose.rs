@@ -20,10 +20,10 @@ const USUAL_PIPE_BYTES: u64 = 64 << 10;
 const NO_SHARE: f64 = 1e-6;
 /// A row that sends more than this share late, and keeps up with its rate, has a timer that is late.
 const MOSTLY: f64 = 0.5;
-/// What stands above what a summary, a comparison or a replay concludes.
+/// Heading above the conclusions of a summary, a comparison or a replay.
 pub(crate) const FINDINGS: &str = "What this says";
 
-/// What the run was measured on, in one line.
+/// Describes the machine of the run in one line.
 pub fn machine(machine: &Machine, harness: &Harness) -> String {
     let processor = machine.processor.as_deref().unwrap_or("unknown processor");
     let virtual_machine = machine.hypervisor.as_ref().map(|hypervisor| format!("virtual ({hypervisor})"));
@@ -46,7 +46,7 @@ pub fn machine(machine: &Machine, harness: &Harness) -> String {
     parts.flatten().map(|part| plain(&part)).collect::<Vec<_>>().join(", ")
 }
 
-/// Which host responders were on, where that is another one.
+/// Describes the host of the responders, if it is another one.
 pub(crate) fn peer(peer: &PeerHost) -> String {
     let PeerHost { peer, address, machine } = peer;
     let host = machine.host.as_deref().unwrap_or("a host without a name");
@@ -57,7 +57,7 @@ pub(crate) fn peer(peer: &PeerHost) -> String {
     ))
 }
 
-/// What it means that there was a boundary between the roles; `None` where there was none.
+/// Explains the boundary between the roles. Returns `None` if there was no boundary.
 pub(crate) fn boundary(summary: &Summary) -> Option<&'static str> {
     summary.groups.iter().any(|group| !group.boundary.is_nothing()).then_some(
         "Between network namespaces, what goes by the network passes a virtual Ethernet pair. All other rows are as without \
@@ -65,7 +65,7 @@ pub(crate) fn boundary(summary: &Summary) -> Option<&'static str> {
     )
 }
 
-/// What stood for the system that the machine's name says; `None` where that was the system itself.
+/// Names the runtime that replaced the named system; `None` if it was the system itself.
 pub(crate) fn stand_in(machine: &Machine) -> Option<String> {
     match &machine.runtime {
         Runtime::Native => None,
@@ -75,14 +75,15 @@ pub(crate) fn stand_in(machine: &Machine) -> Option<String> {
     }
 }
 
-/// What holds on a machine whose times do not; `None` where they do, or rows were not compared side by side.
+/// Reports that comparisons hold although the times do not. Returns `None` if the machine was reliable, or if no
+/// benchmarks were compared within rounds.
 pub fn standing(summary: &Summary) -> Option<String> {
     let compared = summary.rows.iter().any(|row| row.comparable.is_some_and(|found| found.adjusted));
     (summary.run.noise.level == Level::Unreliable && compared)
         .then(|| "Rows are compared within rounds, in which all of them ran one after the other.".to_owned())
 }
 
-/// What the loop costs without a mechanism; `None` if it was not measured.
+/// Reports the harness overhead, which is the time of the loop without a mechanism; `None` if it was not measured.
 pub fn floor(summary: &Summary) -> Option<String> {
     let floors = summary.groups.iter().filter(|group| group.carries == Carries::Nothing);
     let named = |row: &Row| {
@@ -124,7 +125,7 @@ pub(crate) fn legend(summary: &Summary) -> Vec<Block> {
     figures::notes(summary).into_iter().chain(general).collect()
 }
 
-/// What the rows of programs are that know nothing of furlong: a line each.
+/// Describes the user's own programs, one line each.
 fn programs(summary: &Summary) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for row in &summary.rows {
@@ -145,8 +146,8 @@ fn programs(summary: &Summary) -> Vec<String> {
     lines
 }
 
-/// What carries the rows of adapters, and what that does beside moving bytes: a line for all rows of which the same is to be
-/// said, in whatever cases they were measured.
+/// Names the libraries behind the benchmarks of adapters, and their work in addition to moving bytes. Adapters with
+/// equal text share a line, whatever their cases.
 fn adapters(summary: &Summary) -> Vec<String> {
     let mut said: Vec<(String, Vec<&str>)> = Vec::new();
     for row in &summary.rows {
@@ -169,7 +170,7 @@ fn adapters(summary: &Summary) -> Vec<String> {
     said.into_iter().map(|(what, names)| plain(&format!("{}: {what}.", names.join(", ")))).collect()
 }
 
-/// How long the trials of a row that compiles while it runs warmed up, over all cases in which it was measured.
+/// Reports how long the trials of a program with a just-in-time compiler warmed up, over all of its cases.
 fn warmed_up(summary: &Summary, row: &Row) -> String {
     let same = summary.rows.iter().filter(|other| other.case.mechanism == row.case.mechanism);
     let all: Vec<_> = same.filter_map(|row| Some((row.warm_up?, row.trials))).collect();
@@ -190,7 +191,7 @@ fn warmed_up(summary: &Summary, row: &Row) -> String {
     }
 }
 
-/// What the servers of a row used, over all cases in which it was measured.
+/// Reports the resources that the servers of a benchmark used, over all of its cases.
 fn servers(summary: &Summary, row: &Row) -> String {
     let same = || summary.rows.iter().filter(|other| other.case.mechanism == row.case.mechanism);
     let used = |name: &str| {
@@ -220,7 +221,7 @@ fn small_pipes(summary: &Summary) -> Option<String> {
     })
 }
 
-/// Why medians or their intervals are doubtful: a line a reason, with the rows that it is about.
+/// Lists reasons to doubt medians or their intervals, one line each with the affected benchmarks.
 fn doubts(summary: &Summary) -> Vec<String> {
     let groups = |row: &Row| row.shape.trials_bimodal.map(modes);
     let drift = |row: &Row| row.shape.trials_drift.then(String::new);
@@ -235,7 +236,7 @@ fn doubts(summary: &Summary) -> Vec<String> {
     .collect()
 }
 
-/// The rows for which `detail` says something, after what it means; `None` without such a row.
+/// Returns `meaning` and the benchmarks that have a `detail`; `None` without any.
 fn doubt(summary: &Summary, meaning: &str, detail: impl Fn(&Row) -> Option<String>) -> Option<String> {
     let named = |row: &Row| Some(plain(&row.case.to_string()) + &detail(row)?);
     let rows: Vec<_> = summary.rows.iter().filter_map(named).collect();
@@ -246,7 +247,7 @@ fn modes([low, high]: [f64; 2]) -> String {
     format!(" ({} and {})", format_ns(low), format_ns(high))
 }
 
-/// How many processes of a group shared a processor; `None` where each had one, or nobody was pinned.
+/// Reports how many processes of a group shared a CPU. Returns `None` if each had its own CPU or none was pinned.
 pub(crate) fn crowded(summary: &Summary, group: &Group) -> Option<String> {
     let row = summary.rows_of(group).find(|row| row.processors.len() > 2)?;
     let processors = distinct(&row.processors).len();
@@ -257,7 +258,8 @@ pub(crate) fn crowded(summary: &Summary, group: &Group) -> Option<String> {
     })
 }
 
-/// Where the roles of a group ran, if the scheduler chose or they are own programs; `None` for pinned roles.
+/// Reports the CPUs of the roles of a group, if the scheduler chose them or the roles are own programs. Returns
+/// `None` for pinned roles.
 pub(crate) fn chosen_processors(summary: &Summary, group: &Group) -> Option<String> {
     let share = |row: &Row| Some((row.trials_on_one_processor?, row.trials));
     let rows: Vec<_> = summary.rows_of(group).filter_map(|row| Some((row, share(row)?))).collect();
@@ -280,7 +282,8 @@ pub(crate) fn chosen_processors(summary: &Summary, group: &Group) -> Option<Stri
     })
 }
 
-/// Which rows of a paced group sent messages late, and from when these are timed; nothing if none did.
+/// Lists the benchmarks of a paced group that sent messages late, and the start of their timing. Returns none if no
+/// message was late.
 pub(crate) fn late(summary: &Summary, group: &Group) -> Vec<String> {
     let named = |row: &Row, share: f64| format!("{} of {}", percent(share), plain(&row.case.row()));
     let rows = |share: &dyn Fn(&Row) -> Option<String>| {
@@ -311,7 +314,7 @@ pub(crate) fn late(summary: &Summary, group: &Group) -> Vec<String> {
     .collect()
 }
 
-/// A share above 0 in words; the smallest are not called nothing.
+/// Formats a share above 0; the smallest shares are not printed as 0.
 fn percent(share: f64) -> String {
     if share < 0.000_5 { "less than 0.1 %".to_owned() } else { format!("{:.1} %", share * 100.0) }
 }

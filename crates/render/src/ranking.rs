@@ -19,11 +19,11 @@ const BEFORE_TAIL: [(&str, u8); 10] = [
     ("max", 2),
 ];
 
-/// The columns of a table with these entries.
+/// Returns the columns of a table with these entries.
 pub(crate) fn columns(entries: &[Entry]) -> Vec<&'static Figure> {
     let is_there =
         |column: &&Figure| !column.name.is_empty() && entries.iter().any(|entry| (column.has)(entry.row));
-    // Where all rows have the same number, it says nothing.
+    // The number of trials is shown only if it differs between benchmarks.
     let trials_differ = entries.windows(2).any(|pair| pair[0].row.trials != pair[1].row.trials);
     let is_needed = |column: &&Figure| column.name != TRIALS || trials_differ;
     let mut columns: Vec<&Figure> = Vec::new();
@@ -55,7 +55,7 @@ pub(crate) fn heads(columns: &[&Figure], entries: &[Entry], across: u32) -> Vec<
     columns.iter().map(head).collect()
 }
 
-/// The entries of a group, by rank.
+/// Returns the entries of a group, by rank.
 pub(crate) fn entries<'a>(summary: &'a Summary, group: &'a Group) -> Vec<Entry<'a>> {
     let rows: Vec<_> = summary.rows_of(group).collect();
     let shares = |row: &Row| rows.iter().filter(|other| other.rank == row.rank).count() > 1;

@@ -16,21 +16,21 @@ use serde::Serialize;
 /// Version of [`runs_json`]; it changes when a field changes its meaning or goes.
 const RUNS_SCHEMA: u32 = 1;
 
-/// A saved run, of which no more than its header was read.
+/// A saved run of which only the header was read.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ListedRun<'a> {
-    /// The name that it was saved under.
+    /// Name of the saved run.
     pub run: &'a str,
-    /// Its file.
+    /// Path of the file.
     pub file: &'a str,
-    /// The size of that.
+    /// Size of the file in bytes.
     pub bytes: u64,
-    /// What was asked, when, and on which machine.
+    /// Header of the run: its command line, start time and machine.
     #[serde(flatten)]
     pub header: &'a RunHeader,
 }
 
-/// A line a run, in the order given.
+/// Returns a table of the runs, one line each, in the given order.
 pub fn runs_table(runs: &[ListedRun], style: Style) -> String {
     let columns = [
         Column::words("run"),
@@ -49,7 +49,7 @@ pub fn runs_table(runs: &[ListedRun], style: Style) -> String {
     terminal(&Document::from_iter([section]), style)
 }
 
-/// The same as one JSON object, with all of each header.
+/// Returns the runs as one JSON object, each with its whole header.
 pub fn runs_json(runs: &[ListedRun]) -> String {
     #[derive(Serialize)]
     struct List<'a> {
@@ -59,8 +59,8 @@ pub fn runs_json(runs: &[ListedRun]) -> String {
     object(&List { schema: RUNS_SCHEMA, runs }, vec![])
 }
 
-/// What was asked and when, and below it what the verb printed that measured the run: of the figures that a run may hold,
-/// those that it was made for.
+/// Returns the command line and time of a run, followed by the output of the command that measured it. A run may hold
+/// more kinds of figures; only the kind that the run was made for is printed.
 pub fn saved_run_table(run: &DecodedRun, style: Style) -> String {
     let header = &run.records.header;
     let asked = format!("{}, {}", shell(&header.argv), date(header.started_unix_s));
@@ -81,7 +81,7 @@ pub fn saved_run_table(run: &DecodedRun, style: Style) -> String {
     asked + "\n" + &figures
 }
 
-/// Whether the verb of a run's command is this one.
+/// Returns whether this subcommand measured the run.
 fn measured_by(header: &RunHeader, verb: &str) -> bool {
     header.argv.iter().skip(1).find(|word| !word.starts_with('-')).is_some_and(|word| word == verb)
 }

@@ -6,7 +6,7 @@ use furlong_analysis::text::{plain, times_between};
 use furlong_analysis::{CheckedRow, CopyFigures, SelfCheck, Unjudged};
 use furlong_model::format_ns;
 
-/// The columns; those of the intervals go where the terminal is narrow.
+/// Columns of the table; those of the intervals are dropped on a narrow terminal.
 const COLUMNS: [Filled; 7] = [
     (Column::figures("ties"), |row| format!("{} of {}", row.ties, row.repeats)),
     (Column::words("row"), |row| plain(&row.case.to_string())),
@@ -17,10 +17,10 @@ const COLUMNS: [Filled; 7] = [
     (Column::figures(IN_RUN).expendable(1), |row| interval(&row.second)),
 ];
 
-/// What stands above a column, and how to fill it.
+/// A column header with the function that fills its cells.
 type Filled = (Column, fn(&CheckedRow) -> String);
 
-/// A line a case with its ties, what could not be compared, and the verdict.
+/// Returns one line per case with its ties, the cases that could not be compared, and the verdict.
 pub(crate) fn document(check: &SelfCheck) -> Document {
     let asked = "Each case was measured under two names, A and B. Nothing but chance is between them, so they should tie. \
                  \"worst\" is the larger median by the smaller one where they were farthest apart.";

@@ -1,11 +1,11 @@
-//! The rows that lead while a run is under way, a line or two for each group.
+//! Leading benchmarks while a run is in progress, one or two lines for each group.
 
 use super::document::{Document, Line, Section};
 use furlong_analysis::text::plain;
 use furlong_analysis::{Leader, Leaders};
 use furlong_model::format_ns;
 
-/// Each group with its fastest rows.
+/// Returns each group with its fastest benchmarks.
 pub(crate) fn document(groups: &[Leaders]) -> Document {
     let line = |group: &Leaders| {
         let mut rows: Vec<String> = group.rows.iter().map(leader).collect();
@@ -19,7 +19,7 @@ pub(crate) fn document(groups: &[Leaders]) -> Document {
 
 fn leader(leader: &Leader) -> String {
     let precision = leader.precision.map_or_else(String::new, |precision| match precision {
-        // One trial of a moment in which the machine stood still is no figure to read.
+        // A single trial during which the machine was stopped is not a usable figure.
         1.0.. => " ±100 % or more".to_owned(),
         _ => format!(" ±{:.0} %", precision * 100.0),
     });

@@ -1,4 +1,4 @@
-//! How a terminal wants its text.
+//! Style of terminal output.
 
 /// Colour and width of the terminal that a table is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,24 +7,24 @@ pub struct Style {
     pub colour: bool,
     /// Columns that a line may take.
     pub width: usize,
-    /// When charts are drawn.
+    /// Condition for drawing charts.
     pub charts: Charts,
 }
 
-/// When charts are drawn.
+/// Condition for drawing charts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Charts {
-    /// Where they say more than the tables.
+    /// If they show more than the tables.
     #[default]
     Auto,
-    /// Wherever there is something to draw.
+    /// If there is anything to draw.
     Always,
     /// Nowhere.
     Never,
 }
 
 impl Default for Style {
-    /// Plain text of 100 columns: right for a pipe or a file.
+    /// Returns the style for a pipe or a file: plain text of 100 columns.
     fn default() -> Self {
         Style { colour: false, width: 100, charts: Charts::Auto }
     }
@@ -44,7 +44,7 @@ pub(crate) enum Paint {
 }
 
 impl Style {
-    /// `text` in this paint where colour is wanted.
+    /// Returns `text` in this colour if colours are enabled.
     pub(super) fn paint(self, paint: Paint, text: &str) -> String {
         if !self.colour {
             return text.to_owned();

@@ -1,5 +1,5 @@
-//! A summary as a document: the machine, the noise verdict, a table for each group, what could not be measured, and what
-//! it all says.
+//! A summary as a document: the machine, the noise verdict, a table for each group, the unmeasured cases, and the
+//! conclusions.
 
 use super::{
     charts::latency_by_rate,
@@ -13,7 +13,7 @@ use super::{
 use furlong_analysis::{Carries, Group, RunFacts, Skipped, SkippedStatus, Summary, Verdict};
 use furlong_chart::Chart;
 
-/// With these charts behind the tables.
+/// Returns the summary, with these charts after the tables.
 pub fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
     let mut document = Document::default();
     document.push(head(summary));
@@ -33,7 +33,7 @@ pub fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
     document
 }
 
-/// Everything above the tables.
+/// Returns everything above the tables.
 fn head(summary: &Summary) -> Section {
     let run = &summary.run;
     let section = Section::default().paragraph(prose::machine(&run.machine, &run.harness));
@@ -45,7 +45,7 @@ fn head(summary: &Summary) -> Section {
     partial(section, run)
 }
 
-/// With a warning, where trials are missing.
+/// Adds a warning if trials are missing.
 pub(crate) fn partial(section: Section, run: &RunFacts) -> Section {
     if !run.partial {
         return section;
@@ -53,13 +53,13 @@ pub(crate) fn partial(section: Section, run: &RunFacts) -> Section {
     section.toned(Tone::Warning, "The run is partial: it was interrupted, or its file is cut off.")
 }
 
-/// With the noise verdict, and what it rests on.
+/// Adds the noise verdict and its reasons.
 pub fn with_noise(section: Section, verdict: &Verdict) -> Section {
     let reasons = noise::noise(verdict).into_iter().map(Line::neutral);
     section.with(Block::Paragraph(fitness(verdict.level))).bullets(reasons)
 }
 
-/// Adds the noise verdict of a run: of one in which every case was refused, nothing.
+/// Adds the noise verdict of a run, unless every case was refused or unavailable.
 pub fn with_noise_of(section: Section, summary: &Summary) -> Section {
     let noise = &summary.run.noise;
     if !summary.rows.is_empty() {
@@ -76,7 +76,7 @@ pub fn with_noise_of(section: Section, summary: &Summary) -> Section {
     section.toned(tone, level).bullets(self::noise::noise(noise).into_iter().map(Line::neutral))
 }
 
-/// A table for each of `groups`, with the same columns and widths, so that they compare at a glance.
+/// Returns a table for each of `groups`, with equal columns and widths for easy comparison.
 fn rankings<'a>(
     summary: &'a Summary,
     kind: usize,

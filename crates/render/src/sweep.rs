@@ -8,10 +8,10 @@ use super::style::Charts;
 use furlong_analysis::Summary;
 use furlong_chart::Chart;
 
-/// Sizes or rates from which on a row is drawn without being asked for.
+/// Minimum number of sizes or rates for a chart by default.
 const FEWEST_UNASKED: usize = 3;
 
-/// A chart for each manner in which some row was measured with several sizes or rates; nothing without one.
+/// Returns one chart for each group of benchmarks that was measured with several sizes or rates.
 pub(crate) fn charts(summary: &Summary, when: Charts) -> Vec<Chart> {
     let fewest = match when {
         Charts::Never => return Vec::new(),
@@ -44,7 +44,7 @@ mod tests {
     use furlong_fixture as fixture;
     use furlong_model::{Arrival, Case, Outcome, Pattern, Placement, Record, Trial, Wait};
 
-    /// Rows whose time grows with the size, measured with each of `sizes`.
+    /// Returns benchmarks whose time grows with the size, measured with each of `sizes`.
     fn swept(pattern: Pattern, sizes: &[usize]) -> Summary {
         let mut records = vec![Record::Run(fixture::header())];
         for (name, wait, fixed_ns) in [("pipe", Wait::Block, 500.0), ("posix-mq", Wait::Block, 2_000.0)] {
@@ -92,7 +92,7 @@ mod tests {
         );
     }
 
-    /// Rows at 1, 2, 4 and 8 k a second, of which they carry this many a second at most.
+    /// Returns benchmarks at rates of 1, 2, 4 and 8 k per second, of which each carries at most its given rate.
     fn paced(rows: &[(&str, u64)]) -> Summary {
         let mut records = vec![Record::Run(fixture::header()), Record::Noise(fixture::quiet(0, 290.0))];
         for (name, most_per_second) in rows {
@@ -142,7 +142,7 @@ mod tests {
         );
         assert!(sweep["points"][2]["saturated"]["carried_per_second"].is_number(), "{sweep:#}");
         assert_has_all(&crate::json(&summary), &summary);
-        // Nothing of it stands in other runs.
+        // Other runs do not contain the sweep.
         assert!(!crate::json(&fixture::summary()).contains("rate_sweeps"));
     }
 

@@ -1,19 +1,19 @@
-//! Charts of latency distributions: which share of round trips takes at least so long, down to the rarest that were
-//! seen often enough.
+//! Charts of latency distributions: the share of round trips that take at least a given time, down to the rarest
+//! latencies with enough samples.
 
 use super::style::Charts;
 use furlong_analysis::text::plain;
 use furlong_analysis::{Carries, DecodedRun, Group, Tail, Unit, tails};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series, Side, percentile};
 
-/// Rows of a group from which on their tails are worth a chart, and up to which: a person who asked for so few wants to
-/// know them well, while a ranking of many is read in its table.
+/// Number of benchmarks in a group for which tails are charted. A user who asked for a few benchmarks wants the
+/// details, while a long ranking is read in its table.
 const ROWS: std::ops::RangeInclusive<usize> = 2..=5;
 
-/// Most groups that have charts: of more, as in a sweep over sizes, nobody would see the tables.
+/// Maximum number of groups that have charts. With more, as in a sweep over sizes, charts would bury the tables.
 const MOST_GROUPS: usize = 2;
 
-/// A chart for each group in which it says more than the percentiles in the table; nothing without one.
+/// Returns one chart for each group, if the chart shows more than the percentiles in the table.
 pub(crate) fn charts(run: &DecodedRun, when: Charts) -> Vec<Chart> {
     let summary = &run.summary;
     let carries_something = |group: &&Group| group.carries != Carries::Nothing;
@@ -31,7 +31,7 @@ pub(crate) fn charts(run: &DecodedRun, when: Charts) -> Vec<Chart> {
     }
 }
 
-/// The chart of a group; `None` if fewer than `fewest` of its rows have a tail.
+/// Returns the chart of a group; `None` if fewer than `fewest` of its benchmarks have a tail.
 fn chart(run: &DecodedRun, group: &Group, fewest: usize) -> Option<Chart> {
     let tails = tails(run, group);
     if tails.len() < fewest {
@@ -53,7 +53,7 @@ fn chart(run: &DecodedRun, group: &Group, fewest: usize) -> Option<Chart> {
 }
 
 fn curve(tail: Tail) -> Series {
-    // At the median and at each decade below it, where curves lie apart.
+    // Points are named at the median and at each decade below it, where curves differ.
     const NAMED: [f64; 5] = [0.5, 0.1, 0.01, 1e-3, 1e-4];
     let last = tail.points.len().saturating_sub(1);
     let named: Vec<usize> = NAMED
@@ -80,7 +80,7 @@ mod tests {
     use furlong_fixture as fixture;
     use furlong_model::{Placement, Record, Trial, Wait};
 
-    /// A run of rows of these names at each of `sizes`.
+    /// Returns a run with benchmarks of these names at each of `sizes`.
     fn run(names: &[&str], sizes: &[usize]) -> Run {
         let rows = names.iter().flat_map(|name| sizes.iter().map(move |size| (*name, *size)));
         let trials = rows.zip(1..).flat_map(|((name, size_bytes), factor)| {

@@ -14,7 +14,7 @@ const INDENT: usize = 2;
 /// Columns that a bar may take; the first that leaves room for the rest is taken.
 const BARS: [usize; 2] = [24, 12];
 
-/// All of it, an empty line between two sections.
+/// Returns the document with an empty line between two sections.
 pub(crate) fn terminal(document: &Document, style: Style) -> String {
     let printer = Printer { document, style, fitted: &fitted(document, style.width) };
     document.sections.iter().map(|section| printer.section(section)).collect::<Vec<_>>().join("\n")
@@ -55,7 +55,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Whether a table is printed with a column of this name, and in it a cell with this mark, if there is one.
+    /// Returns whether a printed table has a column of this name and, if `mark` is set, a cell with this mark in it.
     fn has_column(&self, name: &str, mark: Option<&str>) -> bool {
         let printer = Printer { style: Style { colour: false, ..self.style }, ..*self };
         tables(self.document).any(|table| {
@@ -67,7 +67,7 @@ impl Printer<'_> {
         })
     }
 
-    /// Lines of at most the terminal's width.
+    /// Wraps a text at the terminal's width.
     fn wrapped(&self, paint: Option<Paint>, text: &str) -> String {
         self.painted(paint, &wrap(text, self.style.width, 2)) + "\n"
     }
@@ -96,7 +96,7 @@ impl Printer<'_> {
         self.fitted.get(&std::ptr::from_ref(table)).map_or(&[], Vec::as_slice)
     }
 
-    /// The lines of a table: so many of them the names of its columns, then a line a row in its paint.
+    /// Returns the lines of a table: `names` lines of column names, then each row in its colour.
     fn lines(&self, table: &Table, lines: &[String], names: usize, indent: usize) -> String {
         let paints = (0..names).map(|_| Some(Paint::Dim)).chain(table.rows.iter().map(|row| paint(row.tone)));
         let indent = " ".repeat(indent);
@@ -107,7 +107,7 @@ impl Printer<'_> {
             .collect()
     }
 
-    /// Where not all columns fit, those that do not stand below, beside the first column again.
+    /// Continues the columns that do not fit below the table, after a repeated first column.
     fn continued(&self, table: &Table, keys: usize) -> String {
         let rows: Vec<&Row> = table.rows.iter().collect();
         let (mut text, mut from) = (String::new(), keys);
@@ -136,8 +136,8 @@ fn tables(document: &Document) -> impl Iterator<Item = &Table> {
     })
 }
 
-/// The lines of each table with as many columns as fit, in the widths of all that are alike. Those of alike tables are made once,
-/// because there may be a thousand.
+/// Returns the lines of each table with as many columns as fit, in the widths of all alike tables. Alike tables are
+/// laid out once, because there may be a thousand.
 fn fitted(document: &Document, width: usize) -> Fitted {
     let (mut groups, mut known) = (Vec::<Vec<&Table>>::new(), HashMap::new());
     for table in tables(document).filter(|table| !matches!(table.layout, Layout::Continue(_))) {
@@ -174,7 +174,7 @@ fn paint(tone: Tone) -> Option<Paint> {
     }
 }
 
-/// Without the most expendable columns, then those that come next, until it fits or only those are left that stay.
+/// Drops the most expendable columns, then the next ones, until the table fits or only required columns remain.
 fn widest_that_fits(columns: &[Column], rows: &[&Row], width: usize) -> Vec<String> {
     let mut limit = u8::MAX;
     loop {
@@ -194,7 +194,7 @@ fn widest_that_fits(columns: &[Column], rows: &[&Row], width: usize) -> Vec<Stri
     }
 }
 
-/// The lines with these columns, and bars of so many cells.
+/// Returns the lines with the kept columns. Bars are `width` cells wide.
 fn with(columns: &[Column], rows: &[&Row], kept: &[usize], width: usize) -> Vec<String> {
     let columns: Vec<&Column> = kept.iter().map(|at| &columns[*at]).collect();
     let cell = |cell: &Cell| match cell {
@@ -291,7 +291,7 @@ mod tests {
             };
             (0..5).map(time).min().unwrap()
         };
-        // If each table were laid out with all others, it would be some hundred times.
+        // If each table were laid out with all others, the ratio would be several hundred.
         let times = [shortest(&many), shortest(&one)];
         assert!(times[0] < 50 * times[1], "{times:?}");
     }

@@ -4,12 +4,12 @@ use super::document::{Line, Section, Tone};
 use furlong_analysis::text::{listed, plain};
 use furlong_analysis::{Saturation, Skipped, SkippedStatus};
 
-/// What stands above them.
+/// Title of the list.
 const TITLE: &str = "Not measured, or not in every trial";
 /// Cases of one reason that are named one by one.
 const NAMED: usize = 3;
 
-/// A line a reason under a title.
+/// Returns a titled list with one line per reason.
 pub(crate) fn unmeasured(skipped: &[Skipped]) -> Section {
     let line = |(status, text): (SkippedStatus, String)| {
         let tone = if status.is_failure() { Tone::Bad } else { Tone::Neutral };
@@ -18,7 +18,7 @@ pub(crate) fn unmeasured(skipped: &[Skipped]) -> Section {
     Section::list(TITLE, lines(skipped).into_iter().map(line))
 }
 
-/// The cases without a speed as short lines: those with one reason share a line.
+/// Returns the unmeasured cases as short lines; cases with one reason share a line.
 fn lines(skipped: &[Skipped]) -> Vec<(SkippedStatus, String)> {
     let mut alike: Vec<(&Skipped, Vec<&Skipped>)> = Vec::new();
     for entry in skipped {
@@ -81,7 +81,8 @@ mod tests {
     use furlong_fixture as fixture;
     use furlong_model::{Arrival, Case, Outcome, Placement, Record, Trial, Wait};
 
-    /// Rows of 180 ns that carried this many of 100 k a second while their processes had this share of their CPUs.
+    /// Returns benchmarks of 180 ns that carried this many of 100 k messages per second while their processes had
+    /// this CPU share.
     fn behind(carried_per_second: &[u64], had: f64) -> Vec<String> {
         let mut records = vec![Record::Run(fixture::header()), Record::Noise(fixture::quiet(0, 290.0))];
         let names = ["posix-shm", "pipe", "posix-mq", "unix-stream", "tcp"];

@@ -10,7 +10,7 @@ use furlong_analysis::{CONTEXT_SWITCH, CostEstimate, Costs, Explanation, Part, T
 use furlong_model::{Cost, format_bytes, format_ns};
 use furlong_stats::distinct;
 
-/// The columns; the last one gives way where the terminal is narrow.
+/// Columns of the table; the last one is dropped on a narrow terminal.
 const COLUMNS: [Column; 4] = [
     Column::words("cost in this run"),
     Column::figures("time"),
@@ -20,7 +20,7 @@ const COLUMNS: [Column; 4] = [
 /// Rows that a cost comes from, if they are named one by one.
 const NAMED: usize = 4;
 
-/// A line a cost, and for copying one of the smallest and one of the largest size.
+/// Returns one line per cost, and for copying one of the smallest and one of the largest size.
 pub(crate) fn used_costs(explanation: &Explanation) -> Section {
     let costs = &explanation.costs;
     let named = [cost_name(Cost::SystemCall), CONTEXT_SWITCH, WAKE_UP, cost_name(Cost::PageFault)];
@@ -44,7 +44,7 @@ fn copied_sizes(explanation: &Explanation) -> Vec<usize> {
     distinct(rows.map(|row| row.case.size_bytes))
 }
 
-/// The name of a cost, its time, its interval if it has one, and where it comes from.
+/// Returns the name of a cost, its time, its interval if it has one, and its source.
 fn cells(name: String, ns: f64, interval: Option<String>, from: String) -> Vec<String> {
     vec![name, format_ns(ns), interval.unwrap_or_else(|| "?".to_owned()), from]
 }
@@ -53,7 +53,7 @@ fn line(figure: &CostEstimate) -> Vec<String> {
     cells(plain(&figure.name), figure.ns, interval(figure), origin(figure))
 }
 
-/// Copying a message of this size once, which may be none of the sizes that were measured.
+/// Returns the cost of copying a message of this size once, even if this size was not measured.
 fn copying(costs: &Costs, size_bytes: usize) -> Option<Vec<String>> {
     let ns = costs.copy_ns(size_bytes)?;
     let name = cost_name(Cost::Copy);
@@ -63,7 +63,7 @@ fn copying(costs: &Costs, size_bytes: usize) -> Option<Vec<String>> {
     Some(cells(format!("{name} {}", format_bytes(size_bytes)), ns, figure.and_then(interval), from))
 }
 
-/// The mechanisms whose rows a cost comes from, and what they say by themselves.
+/// Returns the mechanisms that a cost was derived from, with the range of their values.
 fn origin(figure: &CostEstimate) -> String {
     let Some([least, most]) = figure.spread else {
         return "measured by itself".to_owned();

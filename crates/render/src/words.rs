@@ -1,4 +1,4 @@
-//! Sentences that several parts of a report need. None says more than ranks and intervals do.
+//! Sentences that several parts of a report share. None states more than ranks and intervals show.
 
 use super::document::{Line, Tone};
 use furlong_analysis::text::plain;
@@ -8,7 +8,7 @@ use furlong_model::{WaitKind, format_bytes, format_ns};
 /// Groups whose first rows are named in the verdict: the charts and tables have all.
 const MOST_GROUPS: usize = 6;
 
-/// How fit the machine was.
+/// Describes whether the machine was fit for measuring.
 pub fn fitness(level: Level) -> Line {
     let (tone, text) = match level {
         Level::Quiet => (Tone::Good, "The machine was quiet."),
@@ -34,7 +34,7 @@ pub(crate) fn in_run(coverage: f64) -> String {
 pub const WHISKERS: &str =
     "Whiskers are the intervals of the tables: 95 % in this run if there are six trials or more.";
 
-/// How rows wait, after "rows".
+/// Describes the kind of wait strategy, as a continuation of "rows".
 pub fn waiting(kind: WaitKind) -> &'static str {
     match kind {
         WaitKind::Sleeping => "sleeping until woken",
@@ -44,7 +44,7 @@ pub fn waiting(kind: WaitKind) -> &'static str {
     }
 }
 
-/// What the time of one exchange is called.
+/// Names the time of one exchange.
 pub fn timed(unit: Unit) -> &'static str {
     match unit {
         Unit::RoundTrip => "round trip",
@@ -53,17 +53,17 @@ pub fn timed(unit: Unit) -> &'static str {
     }
 }
 
-/// `1 row`, `3 rows`.
+/// Formats a number with its noun: `1 row`, `3 rows`.
 pub fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
-/// A size; nothing of what has none.
+/// Formats a size. Returns an empty text without a size.
 pub(crate) fn size(bytes: Option<usize>) -> String {
     bytes.map_or_else(String::new, format_bytes)
 }
 
-/// What rows have in common, after "rows".
+/// Describes shared properties, as a continuation of "rows".
 pub(crate) fn alike(Alike { waiting, placement, size_bytes }: &Alike) -> String {
     let waits = match waiting {
         WaitKind::Sleeping => "sleeping",
@@ -75,17 +75,17 @@ pub(crate) fn alike(Alike { waiting, placement, size_bytes }: &Alike) -> String 
     format!("{waits} on {} ({carried})", describe_placement(*placement))
 }
 
-/// Two digits for small factors, whole numbers for large ones.
+/// Formats a factor: two digits for small factors, whole numbers for large ones.
 pub(crate) fn factor(ratio: f64) -> String {
     if ratio < 9.95 { format!("{ratio:.1}") } else { format!("{ratio:.0}") }
 }
 
-/// The name of a row as it is shown.
+/// Returns the printed name of a benchmark.
 pub fn name(row: &Row) -> String {
     plain(&row.case.row())
 }
 
-/// Who comes first in a group, and who cannot be told apart from it; `None` for a group of one.
+/// Names the fastest benchmark of a group and those tied with it. Returns `None` for a group of one.
 pub fn first_of(summary: &Summary, group: &Group) -> Option<String> {
     let rows: Vec<&Row> = summary.rows_of(group).collect();
     let first = rows.first().filter(|_| rows.len() > 1)?;
@@ -97,7 +97,7 @@ pub fn first_of(summary: &Summary, group: &Group) -> Option<String> {
     ))
 }
 
-/// What is to be added to a row that comes first before so many others.
+/// Returns the qualification of a benchmark that comes first before `others` other benchmarks.
 pub fn but(first: &Row, others: usize) -> String {
     let ties = first.tied_with.len();
     match (first.exchange.ns.median_ci95, ties) {
@@ -109,7 +109,7 @@ pub fn but(first: &Row, others: usize) -> String {
     }
 }
 
-/// A sentence for each group that carries data, as far as there are few; nothing where figures should not be used.
+/// Returns a sentence for each group that carries data, up to a limit. Returns none if the machine was unreliable.
 pub fn firsts(summary: &Summary) -> Vec<String> {
     if summary.run.noise.level == Level::Unreliable {
         return Vec::new();

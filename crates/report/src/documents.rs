@@ -1,6 +1,6 @@
-//! What a report says, as documents: the verdict and the chapters of a page, and what stands in Markdown. All have the same
-//! verdicts, charts and tables of subjects; a page has every row in one table that can be sorted, and Markdown has the
-//! tables of the terminal.
+//! The report as documents: verdict and chapters of the HTML page, and the Markdown text. Both have equal verdicts,
+//! charts and subject tables. The page has all benchmarks in one sortable table; Markdown has the tables of the
+//! terminal.
 
 use crate::facts;
 use crate::part::Part;
@@ -14,16 +14,16 @@ use furlong_render::{
     plain_sentence, replay_document, shell, summary_document, with_noise_of,
 };
 
-/// How rows are measured.
+/// Description of the method.
 const METHOD: &str = "Trials of all rows are interleaved in a seeded random order, each in fresh processes. A figure is the \
                       median over trials with its 95 % interval in this run, which leaves out the differences between runs; rows tie if \
                       the interval of their ratio contains 1. Every message is verified, \
                       and a row that breaks a law shows no speed.";
-/// What can be done about figures that are missing.
+/// Advice on missing figures.
 const MISSING: &str = "This run has no figures for these. Measure them, and add the run to the report.";
 
 impl Report {
-    /// What all runs say, before everything else in a page.
+    /// Returns the conclusions of all runs, which precede everything else on a page.
     pub(crate) fn verdict(&self) -> Document {
         let mut document = Document {
             sections: vec![self.with_not_compared(Section::chapter("The verdict").anchored("verdict"))],
@@ -39,13 +39,13 @@ impl Report {
         document
     }
 
-    /// The chapters of a page.
+    /// Returns the chapters of a page.
     pub(crate) fn chapters(&self) -> Document {
         let compared = self.compared.iter().flat_map(Compared::chapter);
         Document { sections: compared.chain(self.parts.iter().flat_map(Part::chapter)).collect() }
     }
 
-    /// What stands in Markdown.
+    /// Returns the Markdown text.
     pub(crate) fn text(&self) -> Document {
         let title = Section { heading: Some((1, self.title())), ..Section::default() };
         let mut sections = vec![self.with_not_compared(title)];
@@ -92,7 +92,7 @@ impl Compared {
 }
 
 impl Part {
-    /// The experiment that was repeated, how fit the machine was, and what the run says.
+    /// Adds the repeated experiment, the fitness of the machine, and the conclusions of the run.
     fn with_verdict(&self, section: Section) -> Section {
         let section =
             self.replay.iter().fold(section, |section, replay| section.toned(Tone::Minor, published(replay)));
@@ -100,7 +100,7 @@ impl Part {
         section.with(Block::Paragraph(fitness(self.summary.run.noise.level))).bullets(verdict)
     }
 
-    /// The run in a page.
+    /// Returns the sections of the run for a page.
     fn chapter(&self) -> Vec<Section> {
         let Part { name, summary, .. } = self;
         let run = &summary.run;
@@ -136,7 +136,7 @@ impl Part {
         document.sections
     }
 
-    /// The run in Markdown.
+    /// Returns the sections of the run for Markdown.
     fn text(&self) -> Vec<Section> {
         let run = &self.summary.run;
         let asked = Fact::command(date(run.started_unix_s), shell(&run.argv));
@@ -160,7 +160,7 @@ impl Part {
     }
 }
 
-/// What was published, by whom, when and where.
+/// Describes the publication: title, author, year and source.
 fn published(replay: &Replay) -> String {
     let year = replay.year.map(|year| year.to_string());
     let by = [replay.author.clone(), year, replay.source.clone()];

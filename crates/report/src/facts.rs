@@ -1,4 +1,4 @@
-//! What is known of the machine and of the run, as pairs of words.
+//! Facts about the machine and the run, as names with values.
 
 use furlong_analysis::{Summary, unusual_conditions};
 use furlong_model::{Machine, format_bytes, format_ns};
@@ -10,7 +10,7 @@ fn fact(name: &str, value: Option<String>) -> Option<Fact> {
     Some(Fact::new(name, value))
 }
 
-/// The facts of a machine that were recorded.
+/// Returns the recorded facts of a machine.
 pub fn machine(machine: &Machine) -> Vec<Fact> {
     let caches: Vec<_> = machine
         .caches
@@ -49,7 +49,7 @@ pub fn machine(machine: &Machine) -> Vec<Fact> {
     .collect()
 }
 
-/// How the run was made, so that it can be made again.
+/// Returns the settings of the run, so that it can be repeated.
 pub fn method(summary: &Summary) -> Vec<Fact> {
     [
         Some(Fact::command("Command", shell(&summary.run.argv))),

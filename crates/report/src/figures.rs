@@ -1,9 +1,9 @@
-//! A chart's figures as a table, so that nothing is only in a picture.
+//! The figures of a chart as a table, so that no figure is only in a picture.
 
 use furlong_chart::{Axis, Chart, Kind, Point, Side};
 use furlong_render::document::{Cell, Column, Row, Table};
 
-/// The figures of `chart`.
+/// Returns the figures of `chart` as a table.
 pub fn table(chart: &Chart) -> Table {
     match &chart.kind {
         Kind::Lines { value, columns, .. } => by_series(chart, *value, columns),
@@ -12,7 +12,7 @@ pub fn table(chart: &Chart) -> Table {
     }
 }
 
-/// A column of words, then one of figures under each name.
+/// Returns a column of words, then one of figures under each name.
 fn columns<'a>(names: impl IntoIterator<Item = &'a String>) -> Vec<Column> {
     let figures = names.into_iter().map(|name| Column::named(name.clone()));
     [Column::words("row")].into_iter().chain(figures).collect()
@@ -22,7 +22,7 @@ fn row(name: &str, figures: impl Iterator<Item = Cell>) -> Row {
     Row::neutral([Cell::Text(name.to_owned())].into_iter().chain(figures))
 }
 
-/// A line a series.
+/// Returns a table with one line per series.
 fn by_series(chart: &Chart, value: Side, labels: &[String]) -> Table {
     let rows = chart.series.iter().map(|series| {
         let figure = |label: &String| {
@@ -34,7 +34,7 @@ fn by_series(chart: &Chart, value: Side, labels: &[String]) -> Table {
     Table::new(columns(labels), rows.collect())
 }
 
-/// A line a point.
+/// Returns a table with one line per point.
 fn by_point(chart: &Chart) -> Table {
     let mut columns = columns([&chart.x.label, &chart.y.label]);
     columns.insert(1, Column::words("kind"));
@@ -47,7 +47,7 @@ fn by_point(chart: &Chart) -> Table {
     Table::new(columns, rows.collect())
 }
 
-/// A line a category.
+/// Returns a table with one line per category.
 fn by_category(chart: &Chart) -> Table {
     let rows = (0..).map(f64::from).zip(&chart.y.categories).map(|(number, name)| {
         let figure = |points: &[Point]| {
@@ -64,7 +64,7 @@ fn with_interval(chart: &Chart, point: &Point, side: Side) -> Cell {
     Cell::figure(figure(chart.axis(side), value, ends), value)
 }
 
-/// A figure with its interval.
+/// Formats a figure with its interval.
 pub fn figure(axis: &Axis, value: f64, ends: Option<[f64; 2]>) -> String {
     match ends {
         Some([low, high]) => format!("{} ({} to {})", axis.text(value), axis.text(low), axis.text(high)),

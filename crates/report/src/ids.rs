@@ -1,8 +1,8 @@
-//! Names for anchors and files, made of any text, none of them twice.
+//! Unique names for anchors and files, derived from arbitrary text.
 
 use std::collections::BTreeSet;
 
-/// Most letters of a name.
+/// Maximum number of letters of a name.
 const LONGEST: usize = 80;
 
 /// The names that were given.
@@ -15,12 +15,12 @@ pub struct Ids {
 const OF_THE_PAGE: [&str; 4] = ["top", "contents", "theme", "main"];
 
 impl Ids {
-    /// No name but those of the page's own anchors.
+    /// Returns a set that contains only the page's own anchors.
     pub fn of_a_page() -> Ids {
         Ids { given: OF_THE_PAGE.map(str::to_owned).into() }
     }
 
-    /// A name that was not given before, as like `wanted` as small letters, digits and hyphens are.
+    /// Returns a new unique name that resembles `wanted`, in lower-case letters, digits and hyphens.
     pub fn give(&mut self, wanted: &str) -> String {
         let slug = slug(wanted);
         let numbered = (2..).map(|number| format!("{slug}-{number}"));
@@ -31,7 +31,7 @@ impl Ids {
     }
 }
 
-/// Small letters, digits, and single hyphens between them; never empty.
+/// Returns the text as lower-case letters, digits, and single hyphens between them; never empty.
 fn slug(text: &str) -> String {
     let mut slug = String::new();
     for letter in text.chars().take(LONGEST) {

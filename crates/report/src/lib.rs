@@ -1,8 +1,8 @@
-//! A report of saved runs: one page that needs nothing but itself, Markdown, and pictures of its charts.
+//! A report of saved runs: one self-contained page, Markdown, and pictures of its charts.
 //!
-//! It measures nothing. What it says is made first, as a document (`furlong_render::document`), and every chart in it
-//! as plain values computed by `furlong-analysis` ([`Chart`]). The page is a back end of that document: it draws charts as
-//! SVG and writes their figures down as tables, and a script lets a reader point at them, zoom, and switch series off.
+//! This crate measures nothing. The content is first built as a document (`furlong_render::document`), with every
+//! chart as plain values computed by `furlong-analysis` ([`Chart`]). The page is a back end of that document: it
+//! draws charts as SVG and lists their figures in tables. A script adds tooltips, zoom, and a switch for each series.
 //!
 //! ```no_run
 //! use furlong_analysis::{DecodedRun, Run};

@@ -1,7 +1,7 @@
-//! Colours that people who see fewer of them can tell apart, on light and on dark paper.
+//! Colours that colour-blind readers can distinguish, on light and on dark backgrounds.
 //!
 //! They are Paul Tol's "vibrant" scheme (Colour Schemes, technical note SRON/EPS/TN/09-002, 2021), without its grey,
-//! which is for what is muted. A series also has a mark and a dash of its own, so that no chart needs its colours.
+//! which marks muted series. Each series also has a distinct mark and dash, so no chart depends on colours.
 
 use crate::svg::Element;
 use furlong_chart::Look;
@@ -15,7 +15,7 @@ const COLOURS: [(u8, u8, u8); 6] = [
     (0x33, 0xBB, 0xEE),
     (0xCC, 0x33, 0x11),
 ];
-/// Grey, for what stands behind.
+/// Grey of muted series.
 const MUTED: (u8, u8, u8) = (0x9A, 0x9A, 0x9A);
 
 /// The marks of points.
@@ -38,23 +38,23 @@ const MARKS: [Mark; 5] = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diam
 /// Lengths of the strokes and gaps of a line; an empty one is whole.
 const DASHES: [&[u32]; 4] = [&[], &[8, 4], &[2, 3], &[10, 3, 2, 3]];
 
-/// All that makes a series look as it does.
+/// Appearance of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     /// Red, green, blue.
     pub colour: (u8, u8, u8),
-    /// Of its points.
+    /// Mark of the points.
     pub mark: Mark,
-    /// Of its line.
+    /// Dash pattern of the line.
     pub dash: &'static [u32],
     /// Whether its points are outlines.
     pub hollow: bool,
-    /// Whether it stands behind.
+    /// Whether the series is drawn in the background.
     pub muted: bool,
 }
 
 impl Style {
-    /// The style of a look.
+    /// Returns the style of a look.
     pub fn of(look: Look) -> Style {
         let (number, variant) = match look {
             Look::Bright(number) | Look::Hollow(number) => (number, 0),
@@ -62,7 +62,7 @@ impl Style {
             Look::Sample { mark, .. } => (mark.unwrap_or_default(), 0),
             Look::Muted => (0, 0),
         };
-        // Twelve mechanisms with two ways to wait each differ in colour or dash.
+        // Twelve mechanisms with two wait strategies each differ in colour or dash.
         let bright = Style {
             colour: COLOURS[number % COLOURS.len()],
             mark: MARKS[(number + variant) % MARKS.len()],
@@ -78,21 +78,21 @@ impl Style {
         }
     }
 
-    /// The same, of a point in the series: its marks are hollow where those of the series are, and of the series' own form
-    /// where that has one.
+    /// Returns the style of a point in a series. The marks are hollow if those of the series are, and have the shape
+    /// of the series if it defines one.
     pub fn of_point(look: Look, series: Look) -> Style {
         let (own, common) = (Style::of(look), Style::of(series));
         let mark = if matches!(series, Look::Sample { mark: Some(_), .. }) { common.mark } else { own.mark };
         Style { mark, hollow: common.hollow, ..own }
     }
 
-    /// As `#0077BB`.
+    /// Returns the colour in the form `#0077BB`.
     pub fn hex(&self) -> String {
         let (red, green, blue) = self.colour;
         format!("#{red:02X}{green:02X}{blue:02X}")
     }
 
-    /// A group of SVG whose lines and areas have this colour.
+    /// Returns an SVG group whose lines and areas have this colour.
     pub fn group(&self) -> Element {
         let colour = self.hex();
         Element::new("g")
@@ -101,14 +101,14 @@ impl Style {
             .set("opacity", if self.muted { 0.75 } else { 1.0 })
     }
 
-    /// A line of SVG with the width and the dashes of a curve.
+    /// Gives an SVG line the width and the dashes of a curve.
     pub fn stroked(&self, line: Element) -> Element {
         let line = line.set("stroke-width", if self.muted { 1.0 } else { 2.0 });
         let dash: Vec<_> = self.dash.iter().map(u32::to_string).collect();
         if dash.is_empty() { line } else { line.set("stroke-dasharray", dash.join(" ")) }
     }
 
-    /// A line of SVG with the width of an interval.
+    /// Gives an SVG line the width of an interval.
     pub fn thin(&self, line: Element) -> Element {
         line.set("stroke-width", if self.muted { 1.0 } else { 1.5 })
     }

@@ -1,4 +1,4 @@
-//! The part of a report that is about one run: what it says, its charts by subject, and what else could be shown.
+//! The part of a report about one run: its conclusions, its charts by subject, and available further measurements.
 
 use crate::charts::{cost_parts, cpu_and_latency, distribution, predicted, then_and_now};
 use crate::ids::Ids;
@@ -20,33 +20,33 @@ use furlong_render::{
 };
 use std::collections::BTreeSet;
 
-/// Most charts of one kind in a part: of a long sweep every so many-th is drawn.
+/// Maximum number of charts of one kind in a part. A longer sweep is thinned to evenly spaced charts.
 const MOST_CHARTS: usize = 12;
-/// What stands for all that a chart says where its figures should not be used.
+/// Replaces the summary of a chart if the machine was unreliable.
 const UNRELIABLE: &str = "The machine was unreliable, so nothing is concluded from this chart.";
 
-/// One run, shown.
+/// The presentation of one run.
 pub struct Part {
-    /// Its anchor.
+    /// Anchor of the part.
     pub id: String,
-    /// What the run is called.
+    /// Name of the run.
     pub name: String,
-    /// All its figures.
+    /// Figures of the run.
     pub summary: Summary,
-    /// What it says, a sentence each, the fitness of the machine aside.
+    /// Conclusions, one sentence each, except for the fitness of the machine.
     pub verdict: Vec<String>,
-    /// Charts by subject, and tables that belong to none; those for which the run has no figures are not there.
+    /// Charts by subject, and separate tables, as far as the run has figures for them.
     pub subjects: Vec<Section>,
-    /// Where the time goes, if the run has costs.
+    /// Breakdown of the times, if the run has costs.
     pub explanation: Option<Explanation>,
     /// The published comparison that the run repeats, if it does.
     pub replay: Option<Replay>,
-    /// What else could be shown, and the command that would measure it.
+    /// Further charts, each with the command that would measure its figures.
     pub missing: Vec<Fact>,
 }
 
 impl Part {
-    /// All that can be shown of a run.
+    /// Computes everything that the report shows of a run.
     pub fn of(named: NamedRun, ids: &mut Ids) -> Part {
         let (whole, name) = (named.run, plain(named.name));
         // Or a row would have one figure in the answer and another in a table.
@@ -128,7 +128,8 @@ impl Part {
         self.subjects.extend(claimed.map(|section| section.anchored(format!("{} claims", self.id))));
     }
 
-    /// Adds the charts of a subject, if there are any. So many charts at sizes between those drawn were left out before.
+    /// Adds the charts of a subject, if there are any. `left_out` charts, at sizes between the drawn ones, were
+    /// dropped before.
     fn add(&mut self, title: &'static str, (charts, left_out): (Vec<Chart>, usize), ids: &mut Ids) {
         if charts.is_empty() {
             return;
@@ -155,7 +156,7 @@ impl Part {
     }
 }
 
-/// Evenly chosen charts, the first and the last among them, as many as a page takes.
+/// Returns at most `MOST_CHARTS` evenly spaced charts, including the first and the last.
 fn thinned(charts: Vec<Chart>) -> Vec<Chart> {
     let last = charts.len().saturating_sub(1);
     if charts.len() <= MOST_CHARTS {

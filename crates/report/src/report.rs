@@ -1,4 +1,4 @@
-//! A report as a whole: runs one by one, and compared where they share rows.
+//! A whole report: each run, and a comparison of runs that share benchmarks.
 
 use crate::charts::forest;
 use crate::ids::Ids;
@@ -13,11 +13,11 @@ use furlong_render::{incomparable, listed, plain_sentence};
 /// Runs that are named one by one.
 const NAMED: usize = 4;
 
-/// All that is shown of some runs.
+/// A report of some runs.
 pub struct Report {
     pub(crate) parts: Vec<Part>,
     pub(crate) compared: Option<Compared>,
-    /// Why runs are not compared, a sentence each.
+    /// Reasons why runs are not compared, one sentence each.
     pub(crate) not_compared: Vec<String>,
 }
 
@@ -32,15 +32,15 @@ pub(crate) struct Compared {
 pub struct Picture {
     /// The name of its file, of small letters, digits and hyphens, and its ending.
     pub file: String,
-    /// What it is of.
+    /// Title of the chart in the picture.
     pub title: String,
     /// The text of the file.
     pub svg: String,
 }
 
 impl Report {
-    /// Computes all that is shown of `runs`. The first is the baseline of a comparison with those that share rows with
-    /// it; `margin` is what a row may take longer or shorter and count as the same: 0.05 is 5 %.
+    /// Computes the report of `runs`. The first run is the baseline for those that share benchmarks with it. Changes
+    /// within `margin` count as equal: 0.05 is 5 %.
     pub fn of(runs: &[NamedRun], margin: f64) -> Report {
         let mut ids = Ids::of_a_page();
         let names = short_names(runs);
@@ -79,7 +79,7 @@ impl Report {
         Report { parts, compared, not_compared }
     }
 
-    /// All charts, in the order of the page.
+    /// Returns all charts in the order of the page.
     pub fn charts(&self) -> impl Iterator<Item = &Chart> {
         let compared = self.compared.iter().flat_map(|compared| &compared.charts);
         let blocks = self.parts.iter().flat_map(|part| &part.subjects).flat_map(|subject| &subject.blocks);
@@ -89,7 +89,7 @@ impl Report {
         }))
     }
 
-    /// Each chart as a picture for a document.
+    /// Returns each chart as a picture for a document.
     pub fn pictures(&self) -> Vec<Picture> {
         let picture = |chart: &Chart| Picture {
             file: file_of(chart),
@@ -99,7 +99,7 @@ impl Report {
         self.charts().map(picture).collect()
     }
 
-    /// What it is called.
+    /// Returns the title.
     pub(crate) fn title(&self) -> String {
         let names: Vec<_> = self.parts.iter().map(|part| part.name.as_str()).collect();
         match names[..] {
@@ -111,7 +111,7 @@ impl Report {
     }
 }
 
-/// What runs are called: files by their names without folders and endings, as far as these differ.
+/// Returns the short names of runs: file names without directory and extension, unless these names collide.
 fn short_names(runs: &[NamedRun]) -> Vec<String> {
     let stem = |name: &str| {
         let file = name.rsplit('/').next().unwrap_or(name);
@@ -124,7 +124,7 @@ fn short_names(runs: &[NamedRun]) -> Vec<String> {
     runs.iter().zip(&stems).map(named).collect()
 }
 
-/// The name of a chart's file.
+/// Returns the name of a chart's file.
 pub(crate) fn file_of(chart: &Chart) -> String {
     format!("{}.svg", chart.id)
 }

@@ -5,7 +5,7 @@ use furlong_model::{Depth, format_bytes, format_ns};
 use furlong_render::document::{Cell, Column, Row as Line, Table};
 use furlong_render::{format_count, format_digits, marked_name, plain, plain_sentence};
 
-/// What stands in a column, where a row has it.
+/// Returns the cell of a column, or `None` if the row has no such figure.
 type Figure = fn(&Row) -> Option<Cell>;
 
 /// The columns of the table of rows; one that no row has is left out.
@@ -36,7 +36,7 @@ static COLUMNS: [(Column, Figure); 19] = [
     (Column::figures("trials"), trials),
 ];
 
-/// All rows, by group and rank; `None` without any.
+/// Returns a table of all benchmarks, by group and rank; `None` without any.
 pub fn measured(rows: &[Row]) -> Option<Table> {
     let is_there = |(_, figure): &&(Column, Figure)| rows.iter().any(|row| figure(row).is_some());
     let kept: Vec<_> = COLUMNS.iter().filter(is_there).collect();
@@ -61,7 +61,7 @@ fn decimals(number: f64) -> Cell {
     Cell::figure(format!("{number:.2}"), number)
 }
 
-/// A size of messages.
+/// Returns the cell of a message size.
 pub fn size(bytes: usize) -> Cell {
     Cell::figure(format_bytes(bytes), bytes as f64)
 }
@@ -89,7 +89,8 @@ fn ties(row: &Row) -> Cell {
     }
 }
 
-/// What was asked for and has no speed, or not in every trial; the worst first. `None` without any.
+/// Returns the requested cases that were not measured in every trial, the worst first. Returns `None` if there are
+/// none.
 pub fn skipped(skipped: &[Skipped]) -> Option<Table> {
     let columns = [
         Column::words("row"),

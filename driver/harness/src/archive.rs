@@ -1,6 +1,6 @@
-//! A cpio archive in the one form that the kernel unpacks, described in its
-//! Documentation/driver-api/early-userspace/buffer-format.rst. All of it belongs to root and is of no time,
-//! so that the same content gives the same bytes.
+//! A cpio archive in the form that the kernel unpacks, described in its
+//! Documentation/driver-api/early-userspace/buffer-format.rst. All entries belong to root and have no time, so that
+//! equal content gives equal bytes.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ const FILE: u32 = 0o100_644;
 const LINK: u32 = 0o120_777;
 const CHARACTER_DEVICE: u32 = 0o020_600;
 
-/// An archive under construction. What is in a folder comes after it.
+/// An archive under construction. A directory precedes its contents.
 #[derive(Default)]
 pub struct Archive {
     bytes: Vec<u8>,
@@ -18,12 +18,12 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// A folder, without the `/` in front, as in all names here.
+    /// Adds a directory. Names have no leading `/`.
     pub fn folder(&mut self, name: &str) {
         self.entry(name, FOLDER, &[], (0, 0));
     }
 
-    /// The folders above `path`. The kernel ignores those that are there already.
+    /// Adds the directories above `path`. The kernel ignores directories that already exist.
     pub fn folders_of(&mut self, path: &Path) {
         let mut folders: Vec<_> = path.ancestors().skip(1).map(Path::to_string_lossy).collect();
         // The last one is the root, which is nameless.
@@ -31,27 +31,27 @@ impl Archive {
         folders.iter().rev().for_each(|folder| self.folder(folder));
     }
 
-    /// A file that can be run.
+    /// Adds an executable file.
     pub fn program(&mut self, name: &str, content: &[u8]) {
         self.entry(name, PROGRAM, content, (0, 0));
     }
 
-    /// A file that is read.
+    /// Adds a file that is not executable.
     pub fn file(&mut self, name: &str, content: &[u8]) {
         self.entry(name, FILE, content, (0, 0));
     }
 
-    /// A symbolic link to `to`.
+    /// Adds a symbolic link to `to`.
     pub fn link(&mut self, name: &str, to: &str) {
         self.entry(name, LINK, to.as_bytes(), (0, 0));
     }
 
-    /// A node of a character device with this number.
+    /// Adds the node of a character device with this number.
     pub fn character_device(&mut self, name: &str, major: u32, minor: u32) {
         self.entry(name, CHARACTER_DEVICE, &[], (major, minor));
     }
 
-    /// The archive, ended.
+    /// Returns the finished archive.
     pub fn finish(mut self) -> Vec<u8> {
         self.entry("TRAILER!!!", 0, &[], (0, 0));
         self.bytes
@@ -86,7 +86,7 @@ impl Archive {
         self.align();
     }
 
-    /// Names and contents end at a multiple of four.
+    /// Pads with zeros, because names and contents end at a multiple of four.
     fn align(&mut self) {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
     }

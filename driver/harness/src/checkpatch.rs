@@ -1,5 +1,5 @@
-//! The kernel's own rules of style, as its checkpatch.pl knows them. Debian has it only inside the whole
-//! source of the kernel, of which three files are kept.
+//! Checks the kernel's style rules with its checkpatch.pl. Debian packages the script only in the kernel source, of
+//! which three files are kept.
 
 use crate::folders::{Folders, empty_folder, root};
 use crate::{module, source, step};
@@ -10,11 +10,11 @@ use std::process::Command;
 /// checkpatch.pl and what it reads.
 const FILES: [&str; 3] = ["checkpatch.pl", "spelling.txt", "const_structs.checkpatch"];
 
-/// Runs checkpatch.pl over the module and its header, in its strictest form. Its errors and warnings have to be
-/// none. Its checks are shown only: some of them the kernel's own headers of this kind do not pass.
+/// Runs checkpatch.pl on the module and its header, in its strictest form. Errors and warnings must be zero. Its
+/// checks are only printed, because the kernel's own headers of this kind fail some of them.
 ///
 /// # Errors
-/// It finds something, or it cannot be had.
+/// Returns an error if the script reports errors or warnings, or if it cannot be downloaded.
 pub fn run(folders: &Folders, kernel: &str) -> anyhow::Result<()> {
     let script = provide(folders, kernel)?;
     let sources = module::sources(&folders.driver)?;
@@ -22,7 +22,7 @@ pub fn run(folders: &Folders, kernel: &str) -> anyhow::Result<()> {
     let output = Command::new("perl")
         .arg(&script)
         .args(["--no-tree", "-f", "--strict", "--terse"])
-        // With their folders in front: it takes a file's bare name inside of it for a mistake.
+        // With paths, because checkpatch reports the bare name of a file inside that file as a mistake.
         .args(sources.map(|file| file.strip_prefix(root()).unwrap_or(file)))
         .current_dir(root())
         .output()
@@ -39,7 +39,7 @@ pub fn run(folders: &Folders, kernel: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How many errors and warnings there are in what checkpatch.pl said.
+/// Counts the errors and warnings in the output of checkpatch.pl.
 fn complaints(said: &str) -> usize {
     said.lines().filter(|line| line.contains(": ERROR: ") || line.contains(": WARNING: ")).count()
 }
@@ -48,7 +48,7 @@ fn is_code(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "c" || extension == "h")
 }
 
-/// checkpatch.pl, fetched once: for that, 140 MB.
+/// Returns the path of checkpatch.pl, which is downloaded once (140 MB).
 fn provide(folders: &Folders, kernel: &str) -> anyhow::Result<PathBuf> {
     let series = source::series(kernel)?;
     let folder = folders.cache.join("checkpatch").join(&series);
@@ -62,7 +62,7 @@ fn provide(folders: &Folders, kernel: &str) -> anyhow::Result<PathBuf> {
         let wanted = wanted.each_ref().map(String::as_str);
         let name = source::fetch(&series, &unpacked, &wanted)?;
         empty_folder(&folder)?;
-        // The script last: what is there then is whole.
+        // The script is copied last, so that if it exists, all files are complete.
         for (file, kept) in wanted.iter().zip(FILES).rev() {
             std::fs::copy(unpacked.join(&name).join(file), folder.join(kept))
                 .with_context(|| format!("{name} has no {file}"))?;

@@ -1,7 +1,7 @@
-//! What the kernel itself had to say: its reports of what went wrong, found in its messages.
+//! Finds the kernel's fault reports in its messages.
 
-/// What a report begins with, or has in its first line. Case counts. A trace of calls alone is none: a memory cgroup that
-/// is full, which a test sees to, has one too.
+/// Texts in the first line of a report, in their exact case. A call trace alone is not a report, because a full
+/// memory cgroup, which a test causes, also prints one.
 const REPORTS: [&str; 19] = [
     "BUG:",
     "BUG ",
@@ -24,12 +24,12 @@ const REPORTS: [&str; 19] = [
     "unreferenced object",
 ];
 
-/// The lines in which the kernel reports a fault.
+/// Returns the lines in which the kernel reports a fault.
 pub fn reports(messages: &str) -> Vec<&str> {
     messages.lines().filter(|line| REPORTS.iter().any(|report| line.contains(report))).collect()
 }
 
-/// The last lines of a text, of which the end tells most.
+/// Returns the last lines of a text, because its end is the most informative part.
 pub fn last_lines(text: &str, count: usize) -> String {
     let lines: Vec<_> = text.lines().collect();
     lines[lines.len().saturating_sub(count)..].join("\n")

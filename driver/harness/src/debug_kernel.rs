@@ -1,8 +1,7 @@
-//! A kernel that watches what its modules do, built from Debian's source of the kernel: Debian has none that does.
+//! A kernel that checks its modules, built from Debian's kernel source because Debian does not package one.
 //!
-//! It looks for memory that is used after its end or never given back (KASAN, kmemleak), for locks in an order that can
-//! deadlock and for sleeping where nobody may (lockdep), and for references to what is gone (debugobjects).
-//! `driver/tests/debug.config` is the list.
+//! It detects use after free and memory leaks (KASAN, kmemleak), lock orders that can deadlock and sleeping in atomic
+//! context (lockdep), and references to freed objects (debugobjects). `driver/tests/debug.config` lists the options.
 
 use crate::folders::{Folders, empty_folder};
 use crate::{packages, source, step};
@@ -10,19 +9,18 @@ use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a kernel is built with beside what the harness needs anyway.
+/// Debian packages that building a kernel needs in addition to those of the harness.
 const TOOLS: [&str; 7] = ["bc", "bison", "flex", "libelf-dev", "libssl-dev", "perl", "python3"];
 
-/// The kernel, once it is built.
+/// The built kernel.
 pub struct DebugKernel {
-    /// What QEMU boots: the packed one, since the plain one with KASAN in it does not come up.
+    /// Image that QEMU boots: the compressed one, because the uncompressed one with KASAN does not boot.
     pub image: PathBuf,
-    /// What modules for it are built against.
+    /// Headers that modules for this kernel are built against.
     pub headers: PathBuf,
 }
 
-/// Builds the kernel, which takes two processors seven minutes, or takes the one that was built before of the same
-/// options.
+/// Builds the kernel, which takes seven minutes on two CPUs, or reuses a kernel that was built with equal options.
 pub fn provide(folders: &Folders, version: &str) -> anyhow::Result<DebugKernel> {
     packages::provide(&TOOLS)?;
     let series = source::series(version)?;
@@ -47,12 +45,12 @@ pub fn provide(folders: &Folders, version: &str) -> anyhow::Result<DebugKernel> 
         let jobs = std::thread::available_parallelism().map_or(1, usize::from);
         make(&sources, &tree, &[&format!("-j{jobs}"), "bzImage", "modules"])
     })?;
-    // Last: what was built of these options is whole.
+    // Written last, as proof that the build with these options is complete.
     std::fs::write(&built_of, options).with_context(|| format!("cannot write {}", built_of.display()))?;
     Ok(kernel)
 }
 
-/// Adds the options to the smallest configuration there is, and looks whether the kernel took them all.
+/// Adds the options to the smallest configuration, and checks that the kernel accepted them all.
 fn configure(sources: &Path, tree: &Path, options: &str) -> anyhow::Result<()> {
     let file = tree.join(".config");
     let read = || std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()));
@@ -65,7 +63,7 @@ fn configure(sources: &Path, tree: &Path, options: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The options that are not in the configuration.
+/// Returns the options that are not in the configuration.
 fn refused<'a>(options: &'a str, configuration: &str) -> Vec<&'a str> {
     let wanted = options.lines().filter(|line| line.starts_with("CONFIG_"));
     wanted.filter(|line| !configuration.lines().any(|other| other == *line)).collect()

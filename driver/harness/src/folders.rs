@@ -1,26 +1,26 @@
-//! Where the driver's harness keeps what it fetched and built, and where it finds what it builds from.
+//! Directories of the driver's harness: its sources, downloads and build results.
 
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).map(Into::into).unwrap_or_default()
 }
 
-/// The folders of one run.
+/// Directories of one run.
 pub struct Folders {
     /// `driver/` of the repository.
     pub driver: PathBuf,
     /// `driver/tests/` of the repository.
     pub tests: PathBuf,
-    /// `driver/` in the folder where cargo puts what it builds. All of it can be thrown away.
+    /// `driver/` in cargo's target directory. It can be deleted at any time.
     pub cache: PathBuf,
 }
 
 impl Folders {
-    /// Finds them, and makes the folder for what is kept.
+    /// Finds the directories, and creates the cache directory.
     pub fn find() -> anyhow::Result<Folders> {
         let driver = root().join("driver");
         let cache = target_folder()?.join("driver");
@@ -29,7 +29,7 @@ impl Folders {
     }
 }
 
-/// Cargo's own answer, because it may be set by a variable, by a configuration file, or not at all.
+/// Queries cargo, because a variable or a configuration file may set its target directory.
 fn target_folder() -> anyhow::Result<PathBuf> {
     let output = Command::new("cargo")
         .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
@@ -45,7 +45,7 @@ fn target_folder() -> anyhow::Result<PathBuf> {
     Ok(PathBuf::from(folder))
 }
 
-/// Makes an empty folder of that name, whatever was there before.
+/// Creates an empty directory, and deletes its former content.
 pub fn empty_folder(folder: &Path) -> anyhow::Result<()> {
     match std::fs::remove_dir_all(folder) {
         Ok(()) => {}
@@ -55,7 +55,7 @@ pub fn empty_folder(folder: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))
 }
 
-/// The files in a folder, by name, without its folders.
+/// Returns the sorted files in a directory, without its subdirectories.
 pub fn files_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let entries =
         std::fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))?;

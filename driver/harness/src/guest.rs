@@ -1,7 +1,7 @@
-//! The machine in which the module is loaded: QEMU, always emulated, with a deadline.
+//! The virtual machine in which the module is loaded: QEMU, emulated by default, with a deadline.
 //!
-//! KVM opens on machines that cannot run an ordinary kernel under it, and then hangs. So the emulator is
-//! named, and KVM is used only by who asks for it.
+//! On some machines /dev/kvm opens but an ordinary kernel under KVM hangs. The emulator is therefore named
+//! explicitly, and KVM is used only on request.
 
 use crate::folders::{Folders, empty_folder};
 use crate::{results, step};
@@ -10,31 +10,31 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// What QEMU ends with when the guest ended well: twice what `guest-exit` is told, and one. It is never 0,
-/// which is also how QEMU ends when the kernel panics.
+/// Exit status of QEMU after a successful guest: 2n + 1, where n is the argument of `guest-exit`. It is never 0,
+/// because QEMU exits with 0 if the kernel panics.
 pub const EXIT_WELL: i32 = 33;
 
-/// Where one asks for KVM.
+/// Environment variable that requests KVM.
 const ACCELERATOR: &str = "FURLONG_QEMU_ACCEL";
 
-/// The emulated processor has none of the faults that mitigations are for. Kernels report processors that did
-/// not run for a while, and here it is the whole machine that may have to wait.
+/// No mitigations, because the emulated CPU has no such vulnerabilities. The timeouts are long because kernels report
+/// stalled CPUs, and here the whole machine may have to wait.
 const KERNEL_OPTIONS: &str = "console=ttyS0 panic=-1 oops=panic mitigations=off watchdog_thresh=60 \
                               rcupdate.rcu_cpu_stall_timeout=60";
 
-/// What a guest is for.
+/// Purpose of a guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// The tests, on two processors, with an allocator that watches over what is written.
+    /// Tests on two CPUs, with an allocator that detects invalid writes.
     Test,
-    /// Counting: on one processor, one nanosecond of the guest's time is one instruction.
+    /// Instruction counts: on one CPU, each instruction takes one nanosecond of the guest's time.
     Speed,
-    /// The tests, under a kernel that watches its modules.
+    /// Tests under a kernel that checks its modules.
     Debug,
 }
 
 impl Purpose {
-    /// What init.sh is told, and the name of the folder that is kept.
+    /// Returns the argument of init.sh, which is also the name of the directory that is kept.
     pub fn name(self) -> &'static str {
         match self {
             Purpose::Test => "test",
@@ -43,7 +43,7 @@ impl Purpose {
         }
     }
 
-    /// The longest that such a guest may take: some times what it takes on an idle machine.
+    /// Returns the deadline of the guest: several times its duration on an idle machine.
     fn deadline(self) -> Duration {
         Duration::from_secs(if self == Purpose::Debug { 1200 } else { 300 })
     }
@@ -59,32 +59,32 @@ impl Purpose {
 
     fn kernel_options(self) -> String {
         let own = match self {
-            // No option about clocks: on a busy machine the kernel misjudges those of emulated processors by far,
-            // and rightly does not trust them.
+            // No option about clocks: on a busy machine, the kernel misjudges the clocks of emulated CPUs and
+            // correctly rejects them.
             Purpose::Test => "slub_debug=FZPU",
             Purpose::Speed => "nokaslr",
-            // All of its own watching is built in.
+            // The checks of the debug kernel are built in.
             Purpose::Debug => "rcupdate.rcu_cpu_stall_suppress=1",
         };
         format!("{KERNEL_OPTIONS} {own} FURLONG_GUEST={}", self.name())
     }
 }
 
-/// How a guest ended and what it left.
+/// Exit and output of a guest.
 pub struct GuestResult {
-    /// How QEMU ended; none at the deadline.
+    /// Exit status of QEMU; `None` at the deadline.
     pub status: Option<ExitStatus>,
-    /// What init.sh wrote to the second serial port.
+    /// Text that init.sh wrote to the second serial port.
     pub results: String,
-    /// The kernel's messages, from the first.
+    /// Kernel messages from the first one.
     pub console: String,
-    /// What QEMU itself said.
+    /// Output of QEMU itself.
     pub complaint: String,
-    /// The folder with all of this in files.
+    /// Directory with these texts as files.
     pub folder: PathBuf,
 }
 
-/// Boots a guest and waits for its end. One that never came as far as its own first line is booted once more.
+/// Boots a guest and waits until it exits. A guest that does not reach init.sh is booted once more.
 pub fn run(folders: &Folders, purpose: Purpose, image: &Path, archive: &Path) -> anyhow::Result<GuestResult> {
     step::timed(&format!("the {} guest", purpose.name()), || {
         let ended = boot(folders, purpose, image, archive)?;
@@ -101,7 +101,7 @@ fn boot(folders: &Folders, purpose: Purpose, image: &Path, archive: &Path) -> an
     empty_folder(&folder)?;
     let [results_file, console, complaint] = ["results", "console", "qemu"].map(|name| folder.join(name));
     let said = std::fs::File::create(&complaint).context("cannot keep what QEMU says")?;
-    // Whatever ends this program ends QEMU too.
+    // QEMU ends with this program, whatever ends it.
     let mut command = Command::new("setpriv");
     command
         .args(["--pdeathsig", "KILL", "qemu-system-x86_64"])
@@ -109,7 +109,7 @@ fn boot(folders: &Folders, purpose: Purpose, image: &Path, archive: &Path) -> an
         .args(["-machine", "q35", "-cpu", "max"])
         .args(purpose.machine(&accelerator()?))
         .args(["-device", "isa-debug-exit,iobase=0xf4,iosize=0x04"])
-        // By their bare names, because a path may have a comma in it, which means something to QEMU.
+        // Bare file names, because a comma in a path would separate QEMU options.
         .args(["-serial", "file:console", "-serial", "file:results"])
         .current_dir(&folder)
         .arg("-kernel")
@@ -123,7 +123,7 @@ fn boot(folders: &Folders, purpose: Purpose, image: &Path, archive: &Path) -> an
     let mut child = command.spawn().context("cannot start setpriv, of the package util-linux")?;
     let status = wait(&mut child, purpose, &results_file);
     if !matches!(status, Ok(Some(_))) {
-        // It may have ended meanwhile; the wait shows.
+        // QEMU may have exited by now; `wait` reports it.
         let _ = child.kill();
         child.wait().context("cannot wait for QEMU")?;
     }
@@ -139,7 +139,7 @@ fn boot(folders: &Folders, purpose: Purpose, image: &Path, archive: &Path) -> an
     Ok(ended)
 }
 
-/// Waits for QEMU until the deadline, and says meanwhile how far the guest has come.
+/// Waits for QEMU until the deadline, and prints the progress of the guest.
 fn wait(child: &mut Child, purpose: Purpose, results_file: &Path) -> anyhow::Result<Option<ExitStatus>> {
     let start = Instant::now();
     let mut said = 0;
@@ -160,7 +160,7 @@ fn wait(child: &mut Child, purpose: Purpose, results_file: &Path) -> anyhow::Res
     Ok(None)
 }
 
-/// The emulator, or KVM for who asks and can have it.
+/// Returns the emulator, or KVM if it is requested and available.
 fn accelerator() -> anyhow::Result<String> {
     let Ok(asked) = std::env::var(ACCELERATOR) else {
         return Ok("tcg,thread=multi".to_owned());
@@ -176,7 +176,7 @@ fn accelerator() -> anyhow::Result<String> {
     }
 }
 
-/// Whether a processor with this in /proc/cpuinfo runs guests by itself.
+/// Returns whether a CPU with this text of /proc/cpuinfo supports hardware virtualization.
 fn has_virtualization(processor: &str) -> bool {
     let flags = processor.lines().filter(|line| line.starts_with("flags"));
     flags.flat_map(str::split_whitespace).any(|flag| flag == "vmx" || flag == "svm")

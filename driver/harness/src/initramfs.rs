@@ -1,4 +1,4 @@
-//! The guest's file system: busybox, the module, and all that runs there.
+//! The guest's file system: busybox, the module, and the programs that run there.
 
 use crate::archive::Archive;
 use crate::folders::{Folders, files_in};
@@ -6,7 +6,7 @@ use crate::programs::{Furlong, content};
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 
-/// Where Debian's package puts the one that needs no libraries.
+/// Path of Debian's static busybox.
 const BUSYBOX: &str = "/bin/busybox";
 
 /// The module's own suite, which loads and unloads it before any other runs.
@@ -15,28 +15,28 @@ const MODULE_SUITE: &str = "module.sh";
 /// Folders that are mounted on, or written to.
 const FOLDERS: [&str; 9] = ["bin", "dev", "etc", "proc", "root", "sys", "t", "tmp", "run"];
 
-/// Files of `driver/tests` for which the speed of the driver is measured.
+/// Experiments in `driver/tests` that measure the speed of the driver.
 const EXPERIMENTS: [&str; 2] = ["messages.toml", "spin.toml"];
 
-/// All that goes into the guest.
+/// Contents of the guest's file system.
 pub struct Contents<'a> {
-    /// furlong.ko.
+    /// Path of furlong.ko.
     pub module: &'a Path,
-    /// The folder with the tests.
+    /// Directory with the tests.
     pub tests: &'a Path,
-    /// With what the guest ends.
+    /// Program that shuts the guest down.
     pub guest_exit: &'a Path,
-    /// What measures, where something is to be measured.
+    /// furlong, if the guest measures.
     pub furlong: Option<&'a Furlong>,
 }
 
-/// Writes the archive that the kernel unpacks, and gives where it is.
+/// Writes the archive that the kernel unpacks, and returns its path.
 pub fn write(folders: &Folders, contents: &Contents) -> anyhow::Result<PathBuf> {
     let mut archive = Archive::default();
     for folder in FOLDERS {
         archive.folder(folder);
     }
-    // The kernel gives the first process this one to speak to, before anything is mounted.
+    // The kernel opens /dev/console for the first process before anything is mounted.
     archive.character_device("dev/console", 5, 1);
     archive.file("etc/passwd", b"root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n");
     archive.file("etc/group", b"root:x:0:\nnogroup:x:65534:\n");
@@ -66,8 +66,7 @@ pub fn write(folders: &Folders, contents: &Contents) -> anyhow::Result<PathBuf> 
     Ok(file)
 }
 
-/// The suites in the order in which they run: the lines of the file `suites` among the tests. What is not
-/// named there is what suites use.
+/// Returns the suites in their order: the lines of the file `suites` among the tests. Other files are used by suites.
 pub fn suites(tests: &Path) -> anyhow::Result<Vec<String>> {
     let list = tests.join("suites");
     let text = std::fs::read_to_string(&list).with_context(|| format!("cannot read {}", list.display()))?;

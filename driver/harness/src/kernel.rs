@@ -13,15 +13,15 @@ const NEWEST: &str = "linux-image-cloud-amd64";
 
 /// A kernel to build for and to boot.
 pub struct Kernel {
-    /// As in `uname -r`.
+    /// Release as `uname -r` prints it.
     pub version: String,
-    /// What its modules are built against.
+    /// Headers that modules for this kernel are built against.
     pub headers: PathBuf,
-    /// What QEMU boots.
+    /// Image that QEMU boots.
     pub image: PathBuf,
 }
 
-/// The headers of the newest kernel, installed where they are missing, with its version. Enough to build a
+/// Returns the version and the headers of the newest kernel, which are installed if missing. This suffices to build a
 /// module.
 pub fn headers() -> anyhow::Result<(String, PathBuf)> {
     let version = newest()?;
@@ -34,7 +34,7 @@ pub fn headers() -> anyhow::Result<(String, PathBuf)> {
     Ok((version, headers))
 }
 
-/// The newest kernel, fetched once and kept.
+/// Returns the newest kernel, which is downloaded once and kept.
 pub fn provide(folders: &Folders) -> anyhow::Result<Kernel> {
     let (version, headers) = headers()?;
     let folder = folders.cache.join("kernel").join(&version);
@@ -49,7 +49,7 @@ pub fn provide(folders: &Folders) -> anyhow::Result<Kernel> {
     Ok(Kernel { version, headers, image })
 }
 
-/// The version of the newest kernel for clouds that apt knows of.
+/// Returns the version of the newest cloud kernel that apt knows.
 fn newest() -> anyhow::Result<String> {
     if std::env::consts::ARCH != "x86_64" {
         bail!("the guest is an x86-64 machine, and this one is {}", std::env::consts::ARCH);
@@ -72,7 +72,7 @@ fn known() -> anyhow::Result<Option<String>> {
     Ok(version_in(&String::from_utf8_lossy(&output.stdout)))
 }
 
-/// The version in what `apt-cache depends` prints of the package that depends on the newest kernel.
+/// Parses the version from the output of `apt-cache depends` for the package that depends on the newest kernel.
 fn version_in(depends: &str) -> Option<String> {
     let names = depends.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
     names
@@ -81,10 +81,10 @@ fn version_in(depends: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Fetches the package of the kernel, and with new lists where it is no longer at its old address.
+/// Fetches the package of the kernel. If that fails, root updates the package lists and the download is retried.
 fn fetch(version: &str, folder: &Path) -> anyhow::Result<()> {
     let package = format!("linux-image-{version}");
-    // Root's downloads go to a user who may not write here, unless told otherwise.
+    // By default, apt downloads as an unprivileged user, which cannot write here.
     let download = || {
         let arguments = ["-o", "APT::Sandbox::User=root", "-qq", "download", &package];
         step::output(packages::apt(&arguments).current_dir(folder))
@@ -98,7 +98,7 @@ fn fetch(version: &str, folder: &Path) -> anyhow::Result<()> {
     download().map(drop).with_context(|| format!("cannot fetch the package {package}"))
 }
 
-/// Unpacks the kernel from the only package in `folder`, decompressed where it can be, to `image`.
+/// Unpacks the kernel of the only package in `folder` to `image`, decompressed if possible.
 fn unpack(version: &str, folder: &Path, image: &Path) -> anyhow::Result<()> {
     let packages = files_in(folder)?;
     let package = packages.iter().find(|file| file.extension().is_some_and(|extension| extension == "deb"));

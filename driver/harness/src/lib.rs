@@ -1,7 +1,7 @@
-//! `cargo xtask driver`: builds the kernel module and tests it in an emulated machine, from nothing.
+//! `cargo xtask driver`: builds the kernel module and tests it in an emulated machine.
 //!
-//! The machine that builds need not be able to load modules, and its own kernel does not matter: Debian's is
-//! booted, for which Debian has the headers.
+//! The build machine need not be able to load modules, and its own kernel does not matter. The guest boots Debian's
+//! kernel, because Debian packages its headers.
 #![forbid(unsafe_code)]
 
 mod archive;
@@ -32,10 +32,10 @@ use results::Section;
 use std::path::{Path, PathBuf};
 use tap::Case;
 
-/// The folder of the module that is built against Debian's headers.
+/// Cache directory of the module that is built against Debian's headers.
 const MODULE: &str = "module";
 
-/// Builds the module, and says where it is.
+/// Builds the module and prints its path.
 pub fn build() -> anyhow::Result<()> {
     let folders = Folders::find()?;
     let (_, headers) = kernel::headers()?;
@@ -43,7 +43,7 @@ pub fn build() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Looks the sources over: all that a build looks for, and the kernel's own rules of style.
+/// Checks the sources: warnings of the compiler and sparse, and the kernel's style rules.
 pub fn check() -> anyhow::Result<()> {
     let folders = Folders::find()?;
     let (version, headers) = kernel::headers()?;
@@ -97,7 +97,7 @@ fn run_guests(
     let contents = Contents { module, tests: &tests, guest_exit: &guest_exit, furlong };
     let archive = &initramfs::write(folders, &contents)?;
     let mut kept: Vec<PathBuf> = Vec::new();
-    // At once, because the one waits more than it computes and the other counts the same whatever else runs.
+    // In parallel, because one guest mostly waits, and the other counts instructions, which do not depend on load.
     let guests: Vec<_> = std::thread::scope(|scope| {
         let run =
             |&purpose: &Purpose| scope.spawn(move || (purpose, guest::run(folders, purpose, image, archive)));
@@ -124,7 +124,7 @@ fn run_guests(
     Ok(cases.len())
 }
 
-/// All judgements on one guest.
+/// Returns all judgements on one guest.
 fn judged(purpose: Purpose, suites: &[String], ended: &GuestResult) -> Vec<Case> {
     let sections = results::sections(&ended.results);
     let (suites, own, speed) = match purpose {
@@ -142,7 +142,7 @@ fn judged(purpose: Purpose, suites: &[String], ended: &GuestResult) -> Vec<Case>
     cases
 }
 
-/// The cases of all suites that were to run, whether they did or not.
+/// Returns the cases of all planned suites, whether they ran or not.
 fn tested<'a>(suites: impl Iterator<Item = &'a str>, sections: &[Section]) -> Vec<Case> {
     let cases = suites.map(|suite| match sections.iter().find(|section| section.name == suite) {
         Some(section) => tap::judged(section),
@@ -151,7 +151,7 @@ fn tested<'a>(suites: impl Iterator<Item = &'a str>, sections: &[Section]) -> Ve
     cases.flatten().collect()
 }
 
-/// Whether the guest ended as it should, and otherwise how, with the last of what its kernel said.
+/// Returns whether the guest ended as expected, and otherwise how, with the last messages of its kernel.
 fn how_it_ended(ended: &GuestResult) -> (bool, String) {
     let how = match ended.status.map(|status| status.code()) {
         Some(Some(guest::EXIT_WELL)) => return (true, String::new()),

@@ -7,18 +7,18 @@ use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What says nothing about the driver: another compiler of the same major version does no harm.
+/// A warning that does not concern the driver: another compiler of the same major version is harmless.
 const HARMLESS: &str = "warning: the compiler differs from the one used to build the kernel";
 
-/// Builds the module with all warnings, looked over by sparse, in the folder `name` of what is kept. Gives where it is.
+/// Builds the module with all warnings, checked by sparse, in the cache directory `name`. Returns its path.
 ///
 /// # Errors
-/// It does not build, or not without a complaint.
+/// Returns an error if the build fails or prints a warning.
 pub fn build(folders: &Folders, headers: &Path, name: &str) -> anyhow::Result<PathBuf> {
     let folder = folders.cache.join(name);
     step::timed(&format!("building the module against {}", headers.display()), || {
-        // Anew each time, which takes seconds: a file that is not compiled again does not complain again. In
-        // a copy, because the kernel's build writes beside the sources.
+        // Every build starts from scratch, which takes seconds, because a file that is not recompiled reports no
+        // warnings. It uses a copy, because the kernel's build writes its output next to the sources.
         empty_folder(&folder)?;
         copy(&folders.driver, &folder)?;
         let built = step::output(
@@ -43,7 +43,7 @@ pub fn build(folders: &Folders, headers: &Path, name: &str) -> anyhow::Result<Pa
     Ok(module)
 }
 
-/// The lines in which a build complains, of the compiler, sparse and modpost.
+/// Returns the warnings of the compiler, sparse and modpost.
 fn complaints(said: &str) -> Vec<&str> {
     let complains = |line: &&str| {
         let small = line.to_ascii_lowercase();
@@ -63,7 +63,7 @@ fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The files of the driver, without its tests and without what a build by hand has left among them.
+/// Returns the files of the driver, without its tests and without files of a manual build.
 pub fn sources(driver: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut files: Vec<_> = files_in(driver)?.into_iter().filter(|file| is_source(file)).collect();
     files.extend(files_in(&driver.join("include/uapi/linux"))?.into_iter().filter(|file| is_source(file)));

@@ -1,10 +1,10 @@
-//! What Debian has to provide: installed for root, named for others.
+//! Debian packages of the harness: installed if root runs it, named in an error otherwise.
 
 use crate::step;
 use anyhow::{Context, bail};
 use std::process::Command;
 
-/// What the harness itself runs.
+/// Packages of the programs that the harness runs.
 pub const TOOLS: [&str; 10] = [
     "qemu-system-x86",
     "busybox-static",
@@ -18,10 +18,10 @@ pub const TOOLS: [&str; 10] = [
     "util-linux",
 ];
 
-/// Installs those of the packages that are missing.
+/// Installs the missing packages.
 ///
 /// # Errors
-/// Something is missing and this user may not install it, or apt fails.
+/// Returns an error if packages are missing and this user may not install them, or if apt fails.
 pub fn provide(packages: &[&str]) -> anyhow::Result<()> {
     let mut missing = Vec::new();
     for package in packages {
@@ -45,26 +45,26 @@ pub fn provide(packages: &[&str]) -> anyhow::Result<()> {
     })
 }
 
-/// Fetches the lists of what there is. Needs root.
+/// Updates apt's package lists. Needs root.
 pub fn update() -> anyhow::Result<()> {
     step::output(&mut apt(&["update", "-qq"])).map(drop).context(
         "Debian's packages cannot be reached; whoever has them already can run this without a network",
     )
 }
 
-/// `apt-get`, that asks nothing and waits for another one to end.
+/// Returns an `apt-get` command that asks no question and waits for other instances.
 pub fn apt(arguments: &[&str]) -> Command {
     let mut command = Command::new("apt-get");
     command.env("DEBIAN_FRONTEND", "noninteractive").args(["-o", "DPkg::Lock::Timeout=300"]).args(arguments);
     command
 }
 
-/// Whether this is root, who alone may install.
+/// Returns whether this process runs as root, which alone may install packages.
 pub fn is_root() -> anyhow::Result<bool> {
     Ok(step::text(Command::new("id").arg("-u"))? == "0")
 }
 
-/// Whether a package is there and configured.
+/// Returns whether a package is installed and configured.
 fn is_installed(package: &str) -> anyhow::Result<bool> {
     let output = Command::new("dpkg-query")
         .args(["--show", "--showformat=${db:Status-Status}\n", package])
@@ -73,7 +73,7 @@ fn is_installed(package: &str) -> anyhow::Result<bool> {
     Ok(output.status.success() && says_installed(&String::from_utf8_lossy(&output.stdout)))
 }
 
-/// Whether one of the architectures of a package is installed.
+/// Returns whether one of the architectures of a package is installed.
 fn says_installed(states: &str) -> bool {
     states.lines().any(|state| state == "installed")
 }

@@ -7,8 +7,8 @@ use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Builds the tests: `driver/tests/Makefile` puts programs, scripts and the list of suites where it is told.
-/// Gives that folder, which becomes the guest's /t.
+/// Builds the tests. `driver/tests/Makefile` writes programs, scripts and the list of suites to a directory, which
+/// becomes the guest's /t. Returns that directory.
 pub fn tests(folders: &Folders) -> anyhow::Result<PathBuf> {
     let folder = folders.cache.join("tests");
     step::timed("building the driver's tests", || {
@@ -19,7 +19,7 @@ pub fn tests(folders: &Folders) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Builds the program with which the guest ends, and tells how.
+/// Builds the program that ends the guest and passes its result to QEMU.
 pub fn guest_exit(folders: &Folders) -> anyhow::Result<PathBuf> {
     let program = folders.cache.join("guest-exit");
     let source = folders.tests.join("guest-exit.c");
@@ -42,7 +42,7 @@ pub struct Furlong {
     pub libraries: Vec<PathBuf>,
 }
 
-/// Builds furlong for the guest with the arguments of CI, which has built all of it before.
+/// Builds furlong for the guest with the arguments of CI, so that an earlier build of CI is reused.
 pub fn furlong() -> anyhow::Result<Furlong> {
     let build = |arguments: &[&str], name| {
         let mut cargo = Command::new("cargo");
@@ -61,14 +61,14 @@ pub fn furlong() -> anyhow::Result<Furlong> {
     Ok(Furlong { command, conformance, libraries })
 }
 
-/// The paths in what `ldd` prints, each once.
+/// Returns the distinct paths in the output of `ldd`.
 fn libraries(linked: &str) -> Vec<PathBuf> {
     let words = linked.split_whitespace().filter(|word| word.starts_with('/'));
     let paths: std::collections::BTreeSet<_> = words.map(PathBuf::from).collect();
     paths.into_iter().collect()
 }
 
-/// Where cargo says that it put the program called `name`.
+/// Returns the path of a program from the output of cargo.
 fn executable(said: &str, name: &str) -> Option<PathBuf> {
     said.lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
@@ -76,7 +76,7 @@ fn executable(said: &str, name: &str) -> Option<PathBuf> {
         .find_map(|message| message["executable"].as_str().map(PathBuf::from))
 }
 
-/// The content of a program, for the archive.
+/// Returns the content of a program, for the archive.
 pub fn content(program: &Path) -> anyhow::Result<Vec<u8>> {
     std::fs::read(program).with_context(|| format!("cannot read {}", program.display()))
 }

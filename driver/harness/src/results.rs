@@ -1,33 +1,33 @@
-//! What init.sh writes to the second serial port: that it is there, and then a section for everything that it
-//! runs, with what that printed and how it ended.
+//! Parses the output of init.sh on the second serial port: a line after boot, then a section for each program, with
+//! its output and exit status.
 
 const BOOTED: &str = "# booted";
 const BEGIN: &str = "# suite ";
 const EXIT: &str = "# exit ";
 
-/// What one program printed.
+/// Output of one program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
-    /// Which program.
+    /// Name of the program.
     pub name: String,
-    /// All that it printed.
+    /// Complete output.
     pub body: String,
-    /// What it ended with; none if the guest ended before it did.
+    /// Exit status; `None` if the guest ended first.
     pub exit: Option<i32>,
 }
 
-/// Whether the guest came as far as init.sh.
+/// Returns whether the guest reached init.sh.
 pub fn has_booted(results: &str) -> bool {
     results.lines().any(|line| line == BOOTED)
 }
 
-/// The names of the sections that have begun.
+/// Returns the names of the started sections.
 pub fn begun(results: &str) -> impl Iterator<Item = &str> {
     // The last line may not be whole yet.
     results.split_inclusive('\n').filter_map(|line| line.strip_prefix(BEGIN)?.strip_suffix('\n'))
 }
 
-/// The sections, in order. What is outside of them belongs to nothing.
+/// Returns the sections in order. Text outside of sections is ignored.
 pub fn sections(results: &str) -> Vec<Section> {
     let mut sections = Vec::new();
     let mut open: Option<Section> = None;

@@ -7,10 +7,10 @@ use anyhow::Context;
 use std::path::Path;
 use std::process::Command;
 
-/// The first two numbers of a version, by which Debian names the source.
+/// Returns the first two numbers of a version, which Debian uses in the name of the source package.
 ///
 /// # Errors
-/// The version does not begin with two numbers.
+/// Returns an error if the version does not begin with two numbers.
 pub fn series(kernel: &str) -> anyhow::Result<String> {
     let mut numbers = kernel.split(['.', '-', '+']);
     let plain = |number: &str| number.parse::<u32>().is_ok().then(|| number.to_owned());
@@ -20,8 +20,8 @@ pub fn series(kernel: &str) -> anyhow::Result<String> {
     Ok(format!("{first}.{second}"))
 }
 
-/// Fetches the source of a series into an empty `folder`, and unpacks of it the files named `only`, or all. They are
-/// then in `folder`, below the name that this gives.
+/// Fetches the kernel source of a series into an empty `folder`. Unpacks the files named `only`, or all files, below
+/// the subdirectory whose name is returned.
 pub fn fetch(series: &str, folder: &Path, only: &[&str]) -> anyhow::Result<String> {
     let package = format!("linux-source-{series}");
     empty_folder(folder)?;
@@ -33,7 +33,7 @@ pub fn fetch(series: &str, folder: &Path, only: &[&str]) -> anyhow::Result<Strin
     let archive = folder.join(format!("usr/src/{package}.tar.xz"));
     let wanted = only.iter().map(|file| format!("{package}/{file}"));
     step::output(Command::new("tar").arg("-C").arg(folder).arg("-xJf").arg(&archive).args(wanted))?;
-    // 280 MB that nobody needs any more.
+    // These 280 MB are not needed any more.
     std::fs::remove_dir_all(folder.join("usr")).and_then(|()| std::fs::remove_file(fetched)).with_context(
         || format!("cannot remove what {package} was unpacked from, in {}", folder.display()),
     )?;

@@ -1,25 +1,25 @@
-//! What the driver costs beside what others use, in instructions that the guest's processor executed.
+//! Costs of the driver compared with other mechanisms, in instructions that the guest's CPU executed.
 //!
-//! An emulated processor says nothing about time. But it can count: in this guest each instruction takes one
-//! nanosecond, of both processes and of the kernel, so the nanoseconds that furlong measures there are
-//! instructions.
+//! Times on an emulated CPU are meaningless, but its instructions can be counted. In this guest each instruction
+//! takes one nanosecond, in both processes and in the kernel. The nanoseconds that furlong measures there are
+//! therefore instructions.
 
 use crate::results::Section;
 use crate::tap::Case;
 use anyhow::{Context, bail};
 
-/// The row that everything else is compared with.
+/// Benchmark that the others are compared with.
 const QUEUE: &str = "posix-mq/select-first";
 
-/// What is asked of the driver: a row, the row beside it, and the least and the most that it may take of its
-/// instructions. Instructions repeat to a thousandth, so these are no measures of luck.
+/// Requirements on the driver: a benchmark, its reference, and the lowest and the highest ratio of their instruction
+/// counts. The counts repeat within 0.1 %, so these limits do not depend on chance.
 const REQUIREMENTS: [(&str, &str, f64, f64); 3] = [
     ("driver-message/select-first", QUEUE, 0.0, 0.95),
     ("driver-shm/select-first", QUEUE, 0.0, 0.85),
     ("driver-shm/spin", "memfd-shm/spin", 0.95, 1.05),
 ];
 
-/// A row and what one of its round trips takes.
+/// A benchmark with the instruction count of one round trip.
 #[derive(Debug, Clone, PartialEq)]
 struct Row {
     name: String,
@@ -27,7 +27,7 @@ struct Row {
     round_trips: u64,
 }
 
-/// The judgements on what the guest printed. The tables stand in the notes.
+/// Judges the output of the guest. The notes contain the tables.
 pub fn judged(sections: &[Section]) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut rows = Vec::new();
@@ -61,10 +61,10 @@ fn section<'a>(sections: &'a [Section], name: &str) -> anyhow::Result<&'a Sectio
     }
 }
 
-/// The rows of a replay in JSON, all measured with as many round trips.
+/// Parses the rows of a replay from JSON; all must have the same number of round trips.
 fn rows_of(sections: &[Section], name: &str) -> anyhow::Result<Vec<Row>> {
     let body = &section(sections, name)?.body;
-    // What is said on stderr stands before it.
+    // Messages on stderr precede the JSON.
     let start = body.find('{').context("furlong printed no JSON")?;
     let replay = serde_json::Deserializer::from_str(&body[start..]).into_iter::<serde_json::Value>().next();
     let replay = replay.context("furlong printed no JSON")?.context("furlong printed no whole JSON")?;
@@ -99,7 +99,7 @@ fn row(row: &serde_json::Value) -> anyhow::Result<Row> {
     Ok(Row { name, instructions: mean_us * 1e3, round_trips })
 }
 
-/// The rows for people, the cheapest first.
+/// Formats the rows as a table, the cheapest first.
 fn table(rows: &[Row]) -> String {
     let mut rows: Vec<_> = rows.iter().collect();
     rows.sort_by(|a, b| a.instructions.total_cmp(&b.instructions));
@@ -133,7 +133,7 @@ fn requirement_case(rows: &[Row], (name, beside, least, most): &(&str, &str, f64
     }
 }
 
-/// The article's own table, as furlong prints it. Its times are of the guest, too.
+/// Returns the table of the article as furlong prints it. Its times are also those of the guest.
 fn replayed(sections: &[Section]) -> Case {
     let name = "speed: furlong replays ka2yan-2008 with all five of its rows";
     let section = match section(sections, "replay") {

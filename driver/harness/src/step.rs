@@ -1,13 +1,13 @@
-//! Running a program of somebody else as one step: say it, time it, and give its own words where it fails.
+//! Runs an external program as one step: announces it, times it, and quotes its output if it fails.
 
 use anyhow::{Context, bail};
 use std::process::{Command, Output};
 use std::time::Instant;
 
-/// Runs `command` and gives what it printed.
+/// Runs `command` and returns its output.
 ///
 /// # Errors
-/// It cannot be started, or it fails: then with what it said.
+/// Returns an error if the command cannot be started, or if it fails; the latter quotes its output.
 pub fn output(command: &mut Command) -> anyhow::Result<Output> {
     let words = words(command);
     let output = command.output().with_context(|| format!("cannot start {words}"))?;
@@ -18,12 +18,12 @@ pub fn output(command: &mut Command) -> anyhow::Result<Output> {
     Ok(output)
 }
 
-/// The same of text, without the spaces around it.
+/// Runs `command` and returns its output as trimmed text.
 pub fn text(command: &mut Command) -> anyhow::Result<String> {
     Ok(String::from_utf8_lossy(&output(command)?.stdout).trim().to_owned())
 }
 
-/// Says on stderr what is being done, and then how long it took.
+/// Prints the name of the step on stderr, and then its duration.
 pub fn timed<T>(what: &str, act: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
     eprintln!("xtask: {what}");
     let start = Instant::now();
@@ -32,7 +32,7 @@ pub fn timed<T>(what: &str, act: impl FnOnce() -> anyhow::Result<T>) -> anyhow::
     Ok(result)
 }
 
-/// A command as one would type it, near enough for a message.
+/// Formats a command for a message, roughly as a user would type it.
 fn words(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")

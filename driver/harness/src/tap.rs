@@ -1,27 +1,27 @@
-//! TAP, the form in which tests tell their results: read from each suite, judged, and written as one stream.
+//! Reads TAP, the Test Anything Protocol, from each suite, judges it, and writes one stream.
 
 use crate::console::last_lines;
 use crate::results::Section;
 
-/// One test, or one of the harness's own judgements.
+/// A test, or a judgement of the harness.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
     /// Whether it is as it has to be.
     pub passed: bool,
-    /// What it is about.
+    /// Name of the case.
     pub name: String,
-    /// What was said about it, a line each.
+    /// Notes on the case, one line each.
     pub notes: Vec<String>,
 }
 
 impl Case {
-    /// A judgement of the harness.
+    /// Creates a judgement of the harness.
     pub fn new(passed: bool, name: impl Into<String>, notes: &str) -> Case {
         Case { passed, name: name.into(), notes: notes.lines().map(str::to_owned).collect() }
     }
 }
 
-/// The cases of a suite, with one at the end that tells whether the suite kept its own plan.
+/// Returns the cases of a suite. A final case states whether the suite kept its plan.
 pub fn judged(section: &Section) -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     let mut plans = Vec::new();
@@ -39,7 +39,7 @@ pub fn judged(section: &Section) -> Vec<Case> {
         } else if line.starts_with("Bail out!") {
             faults.push(line.to_owned());
         } else if !line.starts_with("TAP version ") {
-            // A test says what it has to say before its result is known, so this is about the next one.
+            // A test prints its notes before its result, so this note belongs to the next result.
             let note = line.strip_prefix('#').map_or(line, str::trim_start);
             notes.extend(Some(note).filter(|note| !note.is_empty()).map(str::to_owned));
         }
@@ -56,7 +56,7 @@ pub fn judged(section: &Section) -> Vec<Case> {
     match section.exit {
         None => faults.push("it did not end before the guest did".to_owned()),
         Some(0) => {}
-        // So it says what its results say already.
+        // The results already report this failure.
         Some(1) if cases.iter().any(|case| !case.passed) => {}
         Some(code @ 129..) => faults.push(format!("signal {} ended it", code - 128)),
         Some(code) => faults.push(format!("it ended with {code}")),
@@ -68,7 +68,7 @@ pub fn judged(section: &Section) -> Vec<Case> {
     cases
 }
 
-/// A line that tells a result: whether the test passed, its number if it has one, and its name.
+/// Parses a result line: whether the test passed, its number if it has one, and its name.
 fn result(line: &str) -> Option<(bool, Option<usize>, &str)> {
     let (passed, rest) = match line.strip_prefix("not ok") {
         Some(rest) => (false, rest),
@@ -84,7 +84,7 @@ fn result(line: &str) -> Option<(bool, Option<usize>, &str)> {
     Some((passed, number.parse().ok(), name.strip_prefix("- ").unwrap_or(name)))
 }
 
-/// All cases as one stream, numbered through.
+/// Returns all cases as one numbered stream.
 pub fn stream(cases: &[Case]) -> String {
     let mut stream = format!("TAP version 13\n1..{}\n", cases.len());
     for (index, case) in cases.iter().enumerate() {
@@ -98,7 +98,7 @@ pub fn stream(cases: &[Case]) -> String {
     stream
 }
 
-/// The cases that failed, with the last that was said about each.
+/// Returns the failed cases, each with its last notes.
 pub fn failures(cases: &[Case]) -> String {
     let failed = cases.iter().filter(|case| !case.passed);
     let texts = failed.map(|case| {

@@ -1,21 +1,20 @@
-//! The kernel inside a bzImage. An emulated processor decompresses it a hundred times slower than this one,
-//! and QEMU boots it as it is. The places are those of the kernel's Documentation/arch/x86/boot.rst.
+//! Extracts the kernel from a bzImage, because an emulated CPU decompresses it a hundred times slower than this one.
+//! QEMU boots the extracted kernel. Positions are from the kernel's Documentation/arch/x86/boot.rst.
 
 use anyhow::{Context, bail};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Where the header says how many sectors come before the compressed part.
+/// Position of the number of sectors before the compressed part.
 const SETUP_SECTORS: usize = 0x1f1;
-/// Where its magic is.
+/// Position of the magic number.
 const MAGIC: usize = 0x202;
-/// Where it says what lies where in the compressed part.
+/// Positions of the header fields with the offset and the length of the compressed kernel.
 const PAYLOAD_OFFSET: usize = 0x248;
 const PAYLOAD_LENGTH: usize = 0x24c;
 
-/// Forms of the compressed part by its first bytes, with what decompresses them from stdin to stdout. All but
-/// the first have their decompressed length behind them, which is no part of the form; of the first it is a
-/// part.
+/// Compression formats by their magic bytes, with commands that decompress stdin to stdout. The decompressed length
+/// follows the compressed data. It is part of the gzip format, but not of the others.
 const FORMS: [(&[u8], &[&str]); 4] = [
     (&[0x1f, 0x8b], &["gzip", "-dc"]),
     (&[0x02, 0x21, 0x4c, 0x18], &["lz4", "-dc"]),
@@ -23,10 +22,10 @@ const FORMS: [(&[u8], &[&str]); 4] = [
     (&[0x28, 0xb5, 0x2f, 0xfd], &["zstd", "-dc"]),
 ];
 
-/// The kernel in `image`, decompressed.
+/// Returns the decompressed kernel of `image`.
 ///
 /// # Errors
-/// It is not such an image, or nothing here decompresses it.
+/// Returns an error if the image has another format, or if its compression is unknown.
 pub fn inside(image: &[u8]) -> anyhow::Result<Vec<u8>> {
     let payload = payload(image)?;
     let form = FORMS.iter().position(|(magic, _)| payload.starts_with(magic));
@@ -43,7 +42,7 @@ pub fn inside(image: &[u8]) -> anyhow::Result<Vec<u8>> {
     Ok(kernel)
 }
 
-/// The compressed part of a bzImage, with the length behind it.
+/// Returns the compressed part of a bzImage, followed by its length.
 fn payload(image: &[u8]) -> anyhow::Result<&[u8]> {
     if image.get(MAGIC..MAGIC + 4) != Some(b"HdrS") {
         bail!("it is no bzImage");
@@ -58,7 +57,7 @@ fn payload(image: &[u8]) -> anyhow::Result<&[u8]> {
     payload.filter(|payload| payload.len() > 4).context("it ends before its compressed part does")
 }
 
-/// The little-endian word at `offset`.
+/// Returns the little-endian word at `offset`.
 fn word(bytes: &[u8], offset: usize) -> anyhow::Result<usize> {
     let word = bytes.get(offset..offset + 4).and_then(|word| word.try_into().ok());
     Ok(u32::from_le_bytes(word.context("it is cut short")?) as usize)
@@ -73,8 +72,8 @@ fn decompress(body: &[u8], words: &[&str]) -> anyhow::Result<Vec<u8>> {
         .with_context(|| format!("cannot start {}", words[0]))?;
     let input = child.stdin.take();
     let output = std::thread::scope(|scope| {
-        // Both pipes at once, or each side waits for the other. A write that fails shows in how the program
-        // ends.
+        // Both pipes are served in parallel; otherwise each side would wait for the other. A failed write shows in
+        // the program's exit status.
         scope.spawn(move || input.map(|mut input| input.write_all(body)));
         child.wait_with_output()
     })
@@ -89,7 +88,7 @@ fn decompress(body: &[u8], words: &[&str]) -> anyhow::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// An image with one sector of setup and `kernel` in it, as gzip packs it.
+    /// Returns an image with one sector of setup and the gzip-compressed `kernel`.
     fn image(kernel: &[u8]) -> Vec<u8> {
         let packed = decompress(kernel, &["gzip", "-c"]).unwrap();
         let mut image = vec![0; 1024];

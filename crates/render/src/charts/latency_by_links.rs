@@ -1,4 +1,4 @@
-//! How long a round trip takes against the number of links that its receiver waits for.
+//! Chart of round-trip time against the number of links that the receiver waits for.
 
 use super::sum_by_parties::curves;
 use super::sweep::Manner;
@@ -12,7 +12,8 @@ use furlong_stats::distinct;
 /// Rows that are named one by one.
 const NAMED: usize = 8;
 
-/// A chart for each manner in which rows were measured with at least so many numbers of links.
+/// Returns one chart for each group of benchmarks that was measured with at least `fewest` numbers
+/// of links.
 pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
     let curves = curves(summary, fewest, Pattern::waits_for_several);
     curves.iter().filter_map(|(manner, curves)| chart(manner, curves)).collect()
@@ -51,7 +52,7 @@ fn chart(manner: &Manner, curves: &[Vec<&Row>]) -> Option<Chart> {
     chart.drawable()
 }
 
-/// What the most links add to what the fewest take.
+/// Compares the times with the most and with the fewest links.
 fn says(rows: &[&Row]) -> String {
     let (fewest, most) = (rows[0], rows[rows.len() - 1]);
     let ns = |row: &Row| row.exchange.ns.p50;
@@ -100,7 +101,7 @@ mod tests {
             "{}",
             chart.says
         );
-        // What all do together is a chart of patterns in which several do something.
+        // The chart of totals is only for patterns in which several parties work in parallel.
         assert!(super::super::sum_by_parties::charts(&summary, 2).is_empty());
     }
 }

@@ -13,7 +13,7 @@ const NAMED: usize = 4;
 /// Rows whose knees are marked: more marks hide the curves.
 const MARKED: usize = 2;
 
-/// A chart for each manner in which rows were asked for at least so many rates.
+/// Returns one chart for each group of benchmarks that was measured at `fewest` or more rates.
 pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
     let sweeps = || summary.rate_sweeps.iter().filter(|sweep| sweep.points.len() >= fewest);
     let manners = distinct(sweeps().map(|sweep| Manner::but_for_rate(&sweep.case)));
@@ -63,8 +63,8 @@ fn point(point: &RatePoint) -> Option<Point> {
     Some(Point { y_ends: median_ci95, ..Point::new(format_rate(asked), asked, p50_ns) })
 }
 
-/// Up to which rate each row keeps its latency, and what comes beyond; a sentence a manner. Nothing where figures should not
-/// be used.
+/// Returns one sentence per group: up to which rate each benchmark keeps its latency, and what limits it beyond that
+/// rate. Returns none if the machine was unreliable.
 pub(crate) fn sentences(summary: &Summary) -> Vec<String> {
     if summary.run.noise.level == Level::Unreliable {
         return Vec::new();

@@ -6,13 +6,13 @@ use furlong_analysis::{Row, Summary};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
 use furlong_model::format_bytes;
 
-/// A chart for each manner in which rows were measured with several sizes.
+/// Returns one chart for each group of benchmarks that was measured with several sizes.
 pub fn charts(summary: &Summary) -> Vec<Chart> {
     let sweeps = sweeps(summary, |pattern| pattern.is_of_pairs() && !pattern.is_one_way());
     sweeps.iter().filter_map(|sweep| chart(summary, sweep)).collect()
 }
 
-/// The chart of one sweep.
+/// Returns the chart of one sweep.
 pub(crate) fn chart(summary: &Summary, sweep: &Sweep) -> Option<Chart> {
     let point = |row: &&Row| Point {
         y_ends: row.exchange.ns.median_ci95,
@@ -37,7 +37,7 @@ pub(crate) fn chart(summary: &Summary, sweep: &Sweep) -> Option<Chart> {
     .drawable()
 }
 
-/// Who comes first at both ends of the sweep.
+/// Returns a sentence that names the fastest benchmark at the smallest and at the largest size.
 fn says(summary: &Summary, sweep: &Sweep) -> String {
     let at = |group: &furlong_analysis::Group| {
         Some(format!("at {} {}", format_bytes(group.size_bytes?), first_of(summary, group)?))
@@ -50,7 +50,7 @@ fn says(summary: &Summary, sweep: &Sweep) -> String {
     }
 }
 
-/// What a row alone can say: how its time grows.
+/// Reports how the time of a single benchmark grows with the size.
 fn growth(sweep: &Sweep) -> String {
     let ends = sweep.curves.first().and_then(|curve| Some((curve, curve.rows.first()?, curve.rows.last()?)));
     ends.map_or_else(String::new, |(curve, first, last)| {

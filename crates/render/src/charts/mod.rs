@@ -1,5 +1,5 @@
-//! Charts that both a terminal and a report show, one file a kind: each turns what was computed into the description of a
-//! chart, and says in a sentence what it shows.
+//! Charts that both the terminal and the HTML report show, one file per kind. Each file turns computed results into the
+//! description of a chart and a sentence that summarizes it.
 
 pub mod latency_by_links;
 pub mod latency_by_rate;
@@ -17,7 +17,7 @@ use furlong_stats::median_interval;
 pub use sweep::FEWEST_POINTS;
 pub(crate) use sweep::{Sweep, sweeps};
 
-/// The interval over trials of the bytes that a row carries in a second.
+/// Returns the interval, over trials, of a benchmark's bytes per second.
 fn throughput_interval(run: Option<&DecodedRun>, row: &Row) -> Option<[f64; 2]> {
     let bytes = row.case.size_bytes as f64;
     let each_ns = |trial: &Measurement| trial.elapsed_ns as f64 / trial.round_trips as f64;
@@ -25,7 +25,8 @@ fn throughput_interval(run: Option<&DecodedRun>, row: &Row) -> Option<[f64; 2]> 
     Some([high, low].map(|ns| bytes / ns * 1e9))
 }
 
-/// The groups of which each has a chart of its own, but of a sweep over sizes three, and how many are left out.
+/// Returns the groups that get a separate chart, and the number of groups left out. A sweep over sizes gets three
+/// charts.
 pub fn charted_groups(summary: &Summary) -> (Vec<&Group>, usize) {
     let groups = summary.groups.iter().filter(|group| group.carries != Carries::Nothing);
     ends_and_middle(groups.collect(), |group: &&Group| Group {
@@ -36,8 +37,8 @@ pub fn charted_groups(summary: &Summary) -> (Vec<&Group>, usize) {
     })
 }
 
-/// The first, the middle and the last of those that differ in size alone, and how many are left out: a sweep has a
-/// chart for each size otherwise.
+/// Keeps the first, the middle and the last of the items that differ in size alone, and returns the number left out.
+/// Without this limit, a sweep would have a chart for each size.
 pub fn ends_and_middle<T, K: Ord>(sorted_by_size: Vec<T>, manner: impl Fn(&T) -> K) -> (Vec<T>, usize) {
     let mut sizes: std::collections::BTreeMap<K, usize> = std::collections::BTreeMap::new();
     let numbered: Vec<(usize, T)> = sorted_by_size

@@ -4,8 +4,8 @@ use furlong_analysis::text::plain;
 use furlong_analysis::{OverTime, TrialTimes};
 use furlong_chart::{Axis, Chart, Kind, MOST_BRIGHT, Measure, Point, Series, Side};
 
-/// A chart of the medians of rows; of one row alone, of its 99th percentiles too. `None` where fewer than two trials can
-/// be drawn.
+/// Returns a chart of the medians of benchmarks. A single benchmark also gets its 99th percentiles. Returns `None` if
+/// fewer than two trials can be drawn.
 pub fn chart(rows: &[OverTime]) -> Option<Chart> {
     let rows: Vec<&OverTime> = rows.iter().filter(|row| row.trials.len() > 1).take(MOST_BRIGHT).collect();
     let series = match rows[..] {
@@ -39,7 +39,7 @@ pub fn chart(rows: &[OverTime]) -> Option<Chart> {
     .drawable()
 }
 
-/// A curve that is named where it ends.
+/// Returns a curve with its name at its end.
 fn curve(number: usize, name: &str, row: &OverTime, ns: impl Fn(&TrialTimes) -> Option<f64>) -> Series {
     let last = row.trials.len() - 1;
     let point = |(at, trial): (usize, &TrialTimes)| {

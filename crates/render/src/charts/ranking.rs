@@ -1,13 +1,13 @@
-//! The ranking itself: a line for each row with its median, the interval of that, and its p99; of messages one way, with what
-//! goes through in a second.
+//! Chart of the ranking: a line for each benchmark with its median, its interval and its p99. One-way patterns show
+//! the throughput per second instead.
 
 use super::{charted_groups, throughput_interval};
 use crate::words::{first_of, name, timed};
 use furlong_analysis::{DecodedRun, Group, Row, Summary};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series, look_of};
 
-/// A chart for each group of rows that are ranked, but of a sweep over sizes three, and how many are left out. Without the run
-/// there are no intervals of what goes through.
+/// Returns one chart for each ranked group, and the number of charts left out. A sweep over sizes gets three charts.
+/// Without the run, throughput has no intervals.
 pub fn charts(run: Option<&DecodedRun>, summary: &Summary) -> (Vec<Chart>, usize) {
     let (groups, left_out) = charted_groups(summary);
     (groups.into_iter().filter_map(|group| chart(run, summary, group)).collect(), left_out)
@@ -34,16 +34,16 @@ fn chart(run: Option<&DecodedRun>, summary: &Summary, group: &Group) -> Option<C
     .drawable()
 }
 
-/// What is shown of each row.
+/// Axis and values shown for each benchmark.
 struct Shown {
     x: Axis,
     series: Vec<Series>,
-    /// What the marks mean.
+    /// Legend of the marks.
     marks: &'static str,
 }
 
 impl Shown {
-    /// As much as goes through where messages follow each other as fast as they are taken, else times.
+    /// Chooses throughput if messages follow each other as fast as they are received, and times otherwise.
     fn of(run: Option<&DecodedRun>, group: &Group, rows: &[&Row]) -> Option<Shown> {
         let is_stream = group.pattern.is_one_way() && group.arrival.is_closed_loop();
         if is_stream && rows.iter().all(|row| row.exchange.bytes_per_second.is_some()) {
@@ -64,7 +64,7 @@ impl Shown {
     }
 }
 
-/// A point for each row, in the colour of its mechanism.
+/// Returns one point for each benchmark, in the colour of its mechanism.
 fn series(name: &str, hollow: bool, rows: &[&Row], point: impl Fn(&Row) -> Point) -> Series {
     let placed = |(y, row): (f64, &&Row)| Point { y, look: Some(look_of(&row.case.row())), ..point(row) };
     let points = (0..).map(f64::from).zip(rows).map(placed).collect();

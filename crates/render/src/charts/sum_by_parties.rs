@@ -1,4 +1,4 @@
-//! What several pairs or receivers do together, and what the slowest does, against how many there are.
+//! Charts of the total and of the slowest party against the number of pairs or receivers.
 
 use super::sweep::Manner;
 use furlong_analysis::text::{format_count, plain, three_digits};
@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 /// Rows that are named one by one.
 const NAMED: usize = 4;
 
-/// All together do less than this share more where growth has ended.
+/// Growth ends where the total grows by less than this factor.
 const GROWS: f64 = 1.05;
 
 /// Rows of a manner, each with all numbers that it was measured with, ascending.
 type Curves<'a> = (Manner, Vec<Vec<&'a Row>>);
 
-/// The rows of patterns that are `wanted` that were measured with at least so many numbers.
+/// Returns the benchmarks of the `wanted` patterns that were measured with at least `fewest` numbers of parties.
 pub(super) fn curves(summary: &Summary, fewest: usize, wanted: impl Fn(Pattern) -> bool) -> Vec<Curves<'_>> {
     let carries = |row: &Row| {
         let group = summary.groups.iter().find(|group| group.name == row.group);
@@ -35,7 +35,8 @@ pub(super) fn curves(summary: &Summary, fewest: usize, wanted: impl Fn(Pattern) 
     manners.into_iter().map(|((manner, _), curves)| (manner, curves)).collect()
 }
 
-/// Two charts for each manner in which rows were measured with at least so many numbers: of all, and of the slowest.
+/// Returns two charts for each group of benchmarks that was measured with at least `fewest` numbers of parties: one
+/// of the total and one of the slowest party.
 pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
     let each = |(manner, curves): Curves<'_>| {
         let all = chart("All together", &manner, &curves, |row| row.exchange.per_second);
@@ -81,7 +82,7 @@ fn chart(what: &str, manner: &Manner, curves: &[Vec<&Row>], figure: fn(&Row) -> 
     chart.drawable()
 }
 
-/// Up to which number it grows, and what is there then.
+/// Reports the number of parties up to which the throughput grows, and the throughput there.
 fn says(rows: &[&Row], figure: fn(&Row) -> f64) -> String {
     let grown = rows.windows(2).take_while(|pair| figure(pair[1]) > GROWS * figure(pair[0])).count();
     let (name, one, most) = (plain(&rows[0].case.row()), rows[0], rows[grown]);
@@ -107,7 +108,7 @@ mod tests {
     use furlong_model::{Outcome, Placement, Record, Trial, Wait};
     use std::num::NonZeroU32;
 
-    /// Pairs of which two do twice what one does, and four no more than two.
+    /// Returns a sweep: two pairs reach twice the throughput of one, and four no more than two.
     fn swept() -> Summary {
         let mut records = vec![Record::Run(fixture::header())];
         for (pairs, median_ns) in [(1, 5_000.0), (2, 5_000.0), (4, 10_000.0)] {

@@ -6,10 +6,10 @@ use furlong_analysis::{Carries, Group, Row, Summary, describe_placement};
 use furlong_model::{Arrival, Case, Pattern, Wait, WaitKind, format_bytes};
 use furlong_stats::{distinct, sort_by, sort_by_key};
 
-/// Sizes or rates from which on a row is a curve.
+/// Minimum number of sizes or rates for a curve.
 pub const FEWEST_POINTS: usize = 2;
 
-/// What the rows of one chart have in common.
+/// Properties that the benchmarks of one chart share.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Manner {
     /// A case of them, without what they differ in.
@@ -17,19 +17,19 @@ pub(crate) struct Manner {
     waiting: WaitKind,
 }
 
-/// One row at several sizes.
+/// A benchmark at several sizes.
 pub struct Curve<'a> {
     /// `mechanism/wait`.
     pub name: String,
-    /// Its points, by size.
+    /// Points of the curve, by size.
     pub rows: Vec<&'a Row>,
 }
 
 /// Curves that may be compared.
 pub struct Sweep<'a> {
-    /// How messages go.
+    /// Pattern of the messages.
     pub pattern: Pattern,
-    /// What the curves have in common, in words.
+    /// Description of the shared properties.
     pub manner: String,
     /// The fastest first, by the geometric mean over their sizes.
     pub curves: Vec<Curve<'a>>,
@@ -38,20 +38,20 @@ pub struct Sweep<'a> {
 }
 
 impl Manner {
-    /// Of rows that differ in their size.
+    /// Returns the properties that are equal among benchmarks that differ in size.
     fn but_for_size(case: &Case) -> Manner {
         let (mechanism, wait) = (String::new(), Wait::Block);
         Manner { waiting: case.wait.kind(), case: Case { mechanism, wait, size_bytes: 0, ..case.clone() } }
     }
 
-    /// Of rows that differ in the rate at which messages are sent.
+    /// Returns the properties that are equal among benchmarks that differ in the send rate.
     pub(crate) fn but_for_rate(case: &Case) -> Manner {
         let other = Manner::but_for_size(case);
         let (size_bytes, arrival) = (case.size_bytes, Arrival::ClosedLoop);
         Manner { case: Case { size_bytes, arrival, ..other.case }, ..other }
     }
 
-    /// In words.
+    /// Describes the shared properties.
     pub(crate) fn words(&self) -> String {
         let case = &self.case;
         let mut words = format!("{}, {}", describe_placement(case.placement), waiting(self.waiting));
@@ -76,14 +76,14 @@ impl Manner {
 }
 
 impl Sweep<'_> {
-    /// All sizes as they stand above columns, ascending.
+    /// Returns all sizes as column names, ascending.
     pub fn columns(&self) -> Vec<String> {
         let rows = self.curves.iter().flat_map(|curve| &curve.rows);
         distinct(rows.map(|row| row.case.size_bytes)).into_iter().map(format_bytes).collect()
     }
 }
 
-/// The sweeps of `summary` in one of these patterns.
+/// Returns the sweeps of `summary` in the patterns that `asked` selects.
 pub fn sweeps(summary: &Summary, asked: impl Fn(Pattern) -> bool) -> Vec<Sweep<'_>> {
     let group_of = |row: &Row| summary.groups.iter().find(|group| group.name == row.group);
     let carries_data = |row: &&Row| group_of(row).is_some_and(|group| group.carries == Carries::Data);

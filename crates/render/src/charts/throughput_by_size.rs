@@ -11,14 +11,14 @@ use furlong_model::format_bytes;
 /// Rows that tie and are named one by one.
 const NAMED: usize = 3;
 
-/// A chart for each manner in which streams or requests were measured with several sizes. Without the run there are no
-/// intervals.
+/// Returns one chart for each group of streams or requests that was measured with several sizes. Without the run, the
+/// charts have no intervals.
 pub fn charts(run: Option<&DecodedRun>, summary: &Summary) -> Vec<Chart> {
     let sweeps = sweeps(summary, |pattern| pattern.facts().has_throughput);
     sweeps.iter().filter_map(|sweep| chart(run, sweep)).collect()
 }
 
-/// The chart of one sweep.
+/// Returns the chart of one sweep.
 pub(crate) fn chart(run: Option<&DecodedRun>, sweep: &Sweep) -> Option<Chart> {
     let series = sweep.curves.iter().enumerate().map(|(number, curve)| Series {
         name: curve.name.clone(),
@@ -41,14 +41,14 @@ pub(crate) fn chart(run: Option<&DecodedRun>, sweep: &Sweep) -> Option<Chart> {
     Some(Chart { says: says(&chart, &sweep.curves), ..chart })
 }
 
-/// The rate of a row, with the interval over its trials.
+/// Returns the rate of a benchmark, with the interval over its trials.
 fn point(run: Option<&DecodedRun>, row: &Row) -> Option<Point> {
     let size = row.case.size_bytes;
     let rate = row.exchange.bytes_per_second?;
     Some(Point { y_ends: throughput_interval(run, row), ..Point::new(format_bytes(size), size as f64, rate) })
 }
 
-/// The most that any row reaches, and which others reach as much.
+/// Names the benchmark with the highest throughput, and those that are tied with it.
 fn says(chart: &Chart, curves: &[Curve]) -> String {
     let best_of = |series: &Series| series.points.iter().max_by(|a, b| a.y.total_cmp(&b.y)).cloned();
     let bests: Vec<(&str, Point)> =

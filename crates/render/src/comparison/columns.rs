@@ -5,10 +5,11 @@ use furlong_analysis::text::plain;
 use furlong_analysis::{Change, ComparedRow};
 use furlong_model::format_ns;
 
-/// What stands above a column, and how to fill it.
+/// A column header with the function that fills its cells.
 type Filled = (Column, fn(&ComparedRow) -> String);
 
-/// All of them; what is said elsewhere too goes where the terminal is narrow.
+/// Columns of the comparison. Expendable columns are dropped on a narrow terminal, because other
+/// output repeats them.
 pub(crate) const COLUMNS: [Filled; 7] = [
     (Column::words("verdict"), |row| row.verdict.name().to_owned()),
     (Column::words("row"), |row| plain(&row.case.to_string()) + if row.doubtful { " ^" } else { "" }),
@@ -19,12 +20,12 @@ pub(crate) const COLUMNS: [Filled; 7] = [
     (Column::figures("p").expendable(3), chance),
 ];
 
-/// Both ends: `1.24 to 1.38`.
+/// Formats the interval: `1.24 to 1.38`.
 fn interval(row: &ComparedRow) -> String {
     row.ci95.map_or_else(|| "?".to_owned(), |[low, high]| format!("{low:.3} to {high:.3}"))
 }
 
-/// The corrected chance; none where nothing was tested.
+/// Formats the corrected p-value; empty if nothing was tested.
 fn chance(row: &ComparedRow) -> String {
     match row.p_adjusted {
         None => "–".to_owned(),
@@ -33,7 +34,7 @@ fn chance(row: &ComparedRow) -> String {
     }
 }
 
-/// A row in the tone of its verdict.
+/// Returns the line of a benchmark in the tone of its verdict.
 pub(crate) fn line(row: &ComparedRow) -> Row {
     let tone = match row.verdict {
         Change::Worse => Tone::Bad,

@@ -1,11 +1,11 @@
-//! What was counted in two runs: a table, and a sentence for what changed.
+//! System-call counts of two runs: a table, and a sentence for each change.
 
 use super::super::document::{Column, Row, Section, Table, Tone};
 use super::prose::NAMED;
 use furlong_analysis::text::{decimals, listed, plain};
 use furlong_analysis::{ComparedCount, ComparedRun, Comparison, CountChange, Counted};
 
-/// What stands above a column, and how to fill it.
+/// A column header with the function that fills its cells.
 type Filled = (Column, fn(&ComparedCount) -> String);
 
 const COLUMNS: [Filled; 5] = [
@@ -16,7 +16,7 @@ const COLUMNS: [Filled; 5] = [
     (Column::figures("now"), |count| decimals(Some(count.new))),
 ];
 
-/// A line a count of this run, if there is one.
+/// Returns a table with one line per count of this run, if there are any.
 pub(super) fn section(comparison: &Comparison, run: &ComparedRun) -> Section {
     let counts: Vec<_> = comparison.counts_of(&run.name).collect();
     if counts.is_empty() {
@@ -44,7 +44,7 @@ fn words(counted: Counted) -> &'static str {
     }
 }
 
-/// What of a run's counts is not the same as in the baseline, those of one kind in one sentence; nothing without counts.
+/// Reports the counts of a run that differ from the baseline, one sentence per kind. Returns none without counts.
 pub(super) fn sentences(comparison: &Comparison, run: &ComparedRun) -> Vec<String> {
     let counts: Vec<_> = comparison.counts_of(&run.name).collect();
     let changed: Vec<String> = [CountChange::More, CountChange::Fewer, CountChange::Inconclusive]
@@ -67,7 +67,8 @@ pub(super) fn sentences(comparison: &Comparison, run: &ComparedRun) -> Vec<Strin
     }
 }
 
-/// What changed, with the calls by name: `system calls of pipe/block 128B (4.00 to 5.00: poll 0.00 to 1.00)`.
+/// Describes a change with the names of the calls:
+/// `system calls of pipe/block 128B (4.00 to 5.00: poll 0.00 to 1.00)`.
 pub(super) fn change(count: &ComparedCount) -> String {
     let between = |then, now| format!("{} to {}", decimals(Some(then)), decimals(Some(now)));
     let calls: Vec<_> = count

@@ -1,12 +1,12 @@
-//! A comparison for a spreadsheet: a line for each row of each run, one for each count, then one for each row that was not
-//! compared.
+//! A comparison as CSV: a line for each benchmark of each run, then for each count, then for each benchmark that was
+//! not compared.
 
 use super::super::csv::{sheet, words};
 use super::prose::inconclusive_because;
 use furlong_analysis::{ComparedCount, ComparedRow, Comparison, OnlyIn};
 use furlong_model::Case;
 
-/// One line: a row or a count that both runs have, or a row that only one of them has.
+/// A line: a benchmark or a count of both runs, or a benchmark of only one run.
 struct Line<'a> {
     run: &'a str,
     case: &'a Case,
@@ -20,16 +20,16 @@ impl Line<'_> {
         self.row.map(cell).unwrap_or_default()
     }
 
-    /// A figure that not every row has.
+    /// Returns a figure that not every row has.
     fn figure(&self, figure: impl Fn(&ComparedRow) -> Option<f64>) -> String {
         self.row.and_then(figure).map(|figure| figure.to_string()).unwrap_or_default()
     }
 }
 
-/// The name of a column and how to fill it. Empty where there is no such thing.
+/// Name of a column and the function that fills its cells, which are empty without a value.
 type Column = (&'static str, fn(&Line) -> String);
 
-/// All columns. Units are in their names.
+/// All columns; their names contain the units.
 const COLUMNS: [Column; 31] = [
     ("run", |line| words(line.run)),
     ("mechanism", |line| words(&line.case.mechanism)),
@@ -75,7 +75,7 @@ const COLUMNS: [Column; 31] = [
     }),
 ];
 
-/// A header, then the lines.
+/// Returns a header, then the lines.
 pub fn comparison_csv(comparison: &Comparison) -> String {
     let line = |run, case| Line { run, case, row: None, count: None, only: None };
     let rows = comparison.rows.iter().map(|row| Line { row: Some(row), ..line(&row.run, &row.case) });

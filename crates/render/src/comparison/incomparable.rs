@@ -1,11 +1,11 @@
-//! Why runs cannot be compared, in a sentence.
+//! Reasons why runs cannot be compared, as sentences.
 
 use super::prose::NAMED;
 use furlong_analysis::Incomparable;
 use furlong_analysis::text::{listed, plain};
 use furlong_model::Case;
 
-/// What is missing for a comparison.
+/// Describes why runs cannot be compared.
 pub fn incomparable(why: &Incomparable) -> String {
     match why {
         Incomparable::TooFewRuns => "a comparison needs a baseline and another run".to_owned(),
@@ -45,7 +45,7 @@ pub fn incomparable(why: &Incomparable) -> String {
     }
 }
 
-/// The first of `cases`, and how many more there are.
+/// Lists the first of `cases`, and the number of further ones.
 fn cases(cases: &[Case]) -> String {
     listed(&cases.iter().map(|case| plain(&case.to_string())).collect::<Vec<_>>(), NAMED)
 }

@@ -9,7 +9,7 @@ use furlong_analysis::{
 };
 use furlong_model::format_ns;
 
-/// One case, and what became of it.
+/// A test case with its outcome.
 struct Case {
     name: String,
     result: Result,
@@ -17,13 +17,14 @@ struct Case {
 
 enum Result {
     Passed,
-    /// It got worse: how.
+    /// The case got worse, with a description.
     Failed(String),
-    /// It cannot be said what became of it: why.
+    /// The outcome is unknown, with the reason.
     Skipped(String),
 }
 
-/// The XML. A row that is worse and more system calls are failures; what is inconclusive, or was not measured again, is skipped.
+/// Returns the XML. A slower benchmark and an increase of system calls are failures. Benchmarks that are inconclusive
+/// or were not measured again are skipped.
 pub fn comparison_junit(comparison: &Comparison) -> String {
     let suites: String = comparison.others().map(|run| suite(comparison, run)).collect();
     let open = tag("testsuites", &[("name", "furlong compare")]);
@@ -54,7 +55,7 @@ fn test_case(class: &str, case: &Case) -> String {
     format!("    <{open}>\n      <{}/>\n    </testcase>\n", tag(name, &[("message", message)]))
 }
 
-/// A name with attributes, whose text is escaped, without the brackets.
+/// Returns the inner text of a tag: its name, and its attributes with escaped values.
 fn tag(name: &str, attributes: &[(&str, &str)]) -> String {
     let escaped = |text: &str| {
         text.replace('&', "&amp;")
@@ -83,7 +84,7 @@ fn of_row(row: &ComparedRow) -> Case {
     Case { name: plain(&row.case.to_string()), result }
 }
 
-/// A row that the baseline alone has.
+/// Returns the test case of a benchmark that only the baseline has.
 fn of_missing(only: &OnlyIn) -> Case {
     let reason = only.reason.as_deref().map_or_else(|| "it was not measured again".to_owned(), plain);
     Case { name: plain(&only.case.to_string()), result: Result::Skipped(reason) }

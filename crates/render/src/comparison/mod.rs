@@ -23,7 +23,7 @@ use columns::{COLUMNS, line};
 use furlong_analysis::{ComparedRun, Comparison};
 use serde::Serialize;
 
-/// Returns one JSON object; [`Comparison`] says what each field means.
+/// Returns one JSON object; [`Comparison`] documents its fields.
 pub fn comparison_json(comparison: &Comparison) -> String {
     #[derive(Serialize)]
     struct WithVerdict<'a> {
@@ -41,7 +41,8 @@ pub fn comparison_json(comparison: &Comparison) -> String {
     object(&WithVerdict { comparison, verdict }, said)
 }
 
-/// The runs; for each against the baseline the table, what was counted, what is not told and what else is different; the verdict.
+/// Returns the runs, then for each run its ratios to the baseline, its counts and further differences, then the
+/// verdict.
 pub fn document(comparison: &Comparison) -> Document {
     let neutral = |lines: Vec<String>| lines.into_iter().map(Line::neutral);
     let mut document: Document =

@@ -14,7 +14,7 @@ pub(crate) fn reasons(comparison: &Comparison) -> Said {
     Said::new("rows.reason_data", "reason", comparison.rows.iter().map(reason))
 }
 
-/// Why it cannot be said what became of a row, in words that need no context.
+/// Describes why a result is inconclusive, in words that need no context.
 pub(crate) fn inconclusive_because(why: &Inconclusive) -> String {
     match why {
         Inconclusive::Unreliable { during } => {
@@ -37,12 +37,12 @@ pub(crate) fn inconclusive_because(why: &Inconclusive) -> String {
     }
 }
 
-/// What is compared with what.
+/// Returns the heading, which names the run and its baseline.
 pub(crate) fn heading(comparison: &Comparison, run: &ComparedRun) -> String {
     format!("{} against {}", plain(&run.name), plain(&comparison.baseline))
 }
 
-/// On what each run was measured, and how quiet that was.
+/// Describes the machine of each run, and how quiet it was.
 pub(crate) fn runs(comparison: &Comparison) -> Vec<String> {
     let line = |run: &ComparedRun| {
         let machine = shared::machine(&run.run.machine, &run.run.harness);
@@ -52,7 +52,7 @@ pub(crate) fn runs(comparison: &Comparison) -> Vec<String> {
     comparison.runs.iter().map(line).collect()
 }
 
-/// What a run and the baseline differ in, beside the rows.
+/// Returns the differences between a run and the baseline, except for those of the benchmarks.
 pub(crate) fn differences(comparison: &Comparison, run: &ComparedRun) -> Vec<String> {
     let of_run = comparison.environment_differences.iter().filter(|difference| difference.run == run.name);
     of_run
@@ -64,7 +64,7 @@ pub(crate) fn differences(comparison: &Comparison, run: &ComparedRun) -> Vec<Str
         .collect()
 }
 
-/// Why rows are inconclusive, those of one reason in one line.
+/// Lists the inconclusive benchmarks, one line per reason.
 pub(crate) fn inconclusive(comparison: &Comparison, run: &ComparedRun) -> Vec<String> {
     let rows = comparison.rows_of(&run.name).filter(|row| row.verdict == Change::Inconclusive);
     by_reason(rows.map(|row| {
@@ -75,7 +75,7 @@ pub(crate) fn inconclusive(comparison: &Comparison, run: &ComparedRun) -> Vec<St
     }))
 }
 
-/// Rows that only one of two runs has, those of one reason in one line.
+/// Lists the benchmarks that only one of two runs has, one line per reason.
 pub(crate) fn only_in(comparison: &Comparison, run: &ComparedRun) -> Vec<String> {
     let of_pair = comparison.only_in.iter().filter(|row| row.run == run.name || row.missing_in == run.name);
     let reason = |row: &OnlyIn| {
@@ -99,7 +99,7 @@ fn by_reason(rows: impl Iterator<Item = (String, String)>) -> Vec<String> {
     reasons.iter().map(|(reason, names)| format!("{}: {reason}.", listed(names, NAMED))).collect()
 }
 
-/// What the marks and columns mean, as far as they are used.
+/// Explains the marks and columns that are used.
 pub(crate) fn footnotes(comparison: &Comparison, run: &ComparedRun) -> Vec<String> {
     let any = |is: fn(&ComparedRow) -> bool| comparison.rows_of(&run.name).any(is);
     let doubtful = any(|row| row.doubtful).then_some(

@@ -1,4 +1,4 @@
-//! What comparisons look like in each format.
+//! Tests of comparisons in each format.
 
 use super::*;
 use crate::damage::{self, EVIL, damaged, lines};
@@ -13,7 +13,8 @@ use furlong_fixture::{
 use furlong_model::Bounds;
 use proptest::prelude::*;
 
-/// A faster, a slower, a steady and a doubtful row; one that is wide, and one in each run alone.
+/// Returns a comparison with a faster, a slower, an unchanged and a doubtful benchmark, one with a wide interval, and
+/// one in only one run each.
 fn sample() -> Comparison {
     let mut maker = TrialBuilder::default();
     let mut run = |times: [f64; 5], last: usize| {
@@ -33,7 +34,8 @@ fn sample() -> Comparison {
     against(&old, &new)
 }
 
-/// The sample with terminal escapes, markup and line breaks in every text of a record and in the names of the runs.
+/// Returns the sample with terminal escapes, markup and line breaks in every text of a record and in the names of the
+/// runs.
 fn hostile() -> Comparison {
     let old = damage::hostile();
     let mut new = old.clone();
@@ -50,7 +52,7 @@ fn a_table_for_a_terminal() {
     insta::assert_snapshot!(comparison_table(&sample(), Style::default()));
 }
 
-/// The sample with counts: one call more in a row, a wait that depends on the moment in another.
+/// Returns the sample with counts: one call more in a row, and a wait that depends on timing in another.
 fn counted() -> Comparison {
     let mut maker = TrialBuilder::default();
     let mut run = |calls: [[u64; 2]; 2]| {
@@ -78,7 +80,7 @@ fn counts_stand_beside_times() {
         sheet.lines().any(|line| line.contains(",more,") && line.contains(",system-calls,4,6,")),
         "{sheet}"
     );
-    // Of runs that hold counts alone nothing is said of times.
+    // Runs that hold only counts report no times.
     let mut alone = counted();
     alone.rows.clear();
     let table = comparison_table(&alone, Style::default());
@@ -92,7 +94,7 @@ fn xml_for_continuous_integration() {
     let counts = comparison_junit(&counted());
     assert!(counts.contains("tests=\"5\" failures=\"1\" skipped=\"1\""), "{counts}");
     assert!(counts.contains("<failure message=\"more system calls of mechanism-0/block"), "{counts}");
-    // Whatever a record says stays text.
+    // Text of a record is never interpreted as markup.
     let hostile = comparison_junit(&hostile());
     assert!(!hostile.contains('\u{1b}') && !hostile.contains("<b>"), "{hostile}");
     let mut lines = hostile.lines();
@@ -271,7 +273,7 @@ fn hostile_text_stays_text() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Damage that still reads as records must still compare: the figures in it may be anything.
+    /// Records with damaged figures that still parse must be comparable, whatever the figures are.
     #[test]
     fn no_damage_makes_it_panic(hits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12)) {
         let [intact, damaged] = damaged(lines(&fixture::records()), &hits);

@@ -1,4 +1,4 @@
-//! What a comparison says, in sentences.
+//! Conclusions of a comparison, as sentences.
 
 use super::{counts, prose::NAMED};
 use crate::noise::disturbance;
@@ -7,7 +7,8 @@ use furlong_analysis::text::{capital, listed, plain};
 use furlong_analysis::{Cause, Change, ComparedRow, ComparedRun, Comparison, Level, Part, Power, Together};
 use furlong_model::format_ns;
 
-/// What all of it says: each run against the baseline, and what no comparison of two runs can tell.
+/// Returns the conclusions: each run against the baseline, and what a comparison of two runs cannot
+/// show.
 pub fn comparison_verdict(comparison: &Comparison) -> Vec<String> {
     let caveat = "This compares runs. All that changed between them is in the ratios: what you changed, and also load, \
                   heat, and the cores that a host gave. Measure each side again, in turn, before you trust a difference.";
@@ -19,7 +20,7 @@ pub fn comparison_verdict(comparison: &Comparison) -> Vec<String> {
         .collect()
 }
 
-/// What the rows of a run say against the baseline.
+/// Returns the conclusions from the benchmarks of a run against the baseline.
 fn conclude(comparison: &Comparison, run: &ComparedRun) -> Vec<String> {
     let rows: Vec<&ComparedRow> = comparison.rows_of(&run.name).collect();
     let (old, new) = (plain(&comparison.baseline), plain(&run.name));
@@ -59,12 +60,12 @@ fn counts(rows: &[&ComparedRow]) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-/// A share as it was typed: `5 %`, `2.5 %`.
+/// Formats a share as a percentage: `5 %`, `2.5 %`.
 fn percent(share: f64) -> String {
     format!("{} %", (share * 1e6).round() / 1e4)
 }
 
-/// What the run itself takes from its figures.
+/// Reports properties of the run that make its figures less reliable.
 fn doubts(run: &ComparedRun) -> Option<String> {
     let (name, noise) = (plain(&run.name), &run.run.noise);
     let because = noise.reasons.first().map(|seen| format!(" ({})", disturbance(seen))).unwrap_or_default();
@@ -120,7 +121,7 @@ pub(super) fn costs(comparison: &Comparison) -> Said {
     Said::new("causes.part", "cost", comparison.causes.iter().map(|cause| cost(cause).into()))
 }
 
-/// What is paid.
+/// Returns the name of the cost that changed.
 fn cost(cause: &Cause) -> &'static str {
     cause.part.map_or("bare core-to-core round trips", Part::name)
 }
@@ -146,7 +147,7 @@ fn because(cause: &Cause) -> String {
     format!("What {} cost accounts for {}.", cost(cause), listed(&named, NAMED))
 }
 
-/// A count with two decimals at most.
+/// Formats a count with at most two decimals.
 fn times(count: f64) -> String {
     ((count * 100.0).round() / 100.0).to_string()
 }

@@ -20,18 +20,18 @@ pub struct NamedSummary<'a> {
     /// The name.
     #[serde(rename = "run")]
     pub name: &'a str,
-    /// What it says.
+    /// Summary of the run.
     #[serde(flatten)]
     pub summary: &'a Summary,
 }
 
-/// A list of one JSON object a run: its name as `run`, then all of its [`Summary`].
+/// Returns a list of JSON objects, one per run: its name as `run`, then its whole [`Summary`].
 pub fn export_json(runs: &[NamedSummary]) -> String {
     let summaries = || runs.iter().map(|run| run.summary);
     object(&runs, vec![reasons(summaries().map(|summary| &summary.run.noise)), findings(summaries())])
 }
 
-/// A page of Markdown a run, under its name.
+/// Returns one page of Markdown per run, under its name.
 pub fn export_markdown(runs: &[NamedSummary]) -> String {
     let page = |run: &NamedSummary| format!("# {}\n\n{}", plain(run.name), markdown(run.summary));
     match runs {
@@ -40,10 +40,10 @@ pub fn export_markdown(runs: &[NamedSummary]) -> String {
     }
 }
 
-/// The sheet of [`export_csv`] as a Parquet file: each column has its kind, and a cell without a value is null.
+/// Returns the table of [`export_csv`] as a Parquet file. Each column has a type, and a cell without a value is null.
 ///
 /// # Errors
-/// This was compiled without its feature `parquet`.
+/// Returns an error if this was compiled without the feature `parquet`.
 pub fn export_parquet(runs: &[NamedSummary]) -> Result<Vec<u8>, String> {
     #[cfg(feature = "parquet")]
     return parquet::export(runs).map_err(|error| error.to_string());

@@ -6,7 +6,7 @@ use furlong_analysis::text::plain;
 use furlong_analysis::{Level, Row};
 use std::collections::BTreeMap;
 
-/// The value of each series, by its labels as they are printed: a series that is set twice is printed once.
+/// Values of a metric by their printed labels, so that a series that is set twice is printed once.
 type Metric = BTreeMap<String, f64>;
 
 /// Returns one exposition of all runs: times in seconds, a series for each row and quantile, and how quiet each run was.

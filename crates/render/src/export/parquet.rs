@@ -1,4 +1,5 @@
-//! The sheet of all runs as Parquet: the same columns, each with its kind, for tools that read a folder or a bucket of them.
+//! Exports all runs as Parquet: the columns of the CSV export, each with a type, for tools that read a directory or
+//! bucket of such files.
 
 use super::super::columns::{Kind, Value};
 use super::NamedSummary;
@@ -16,10 +17,10 @@ const LINES: usize = 8192;
 
 type Line = Vec<Option<Value>>;
 
-/// A file with a line a row or skipped case of every run. A cell without a value is null.
+/// Returns a file with one line per benchmark or skipped case of every run. A cell without a value is null.
 ///
 /// # Errors
-/// None is known: it is written to memory.
+/// Returns the errors of the Parquet writer. None is expected, because it writes to memory.
 pub(super) fn export(runs: &[NamedSummary]) -> Result<Vec<u8>> {
     in_groups(runs, LINES)
 }
@@ -89,7 +90,7 @@ fn write<'a>(
     }
 }
 
-/// The values that there are, and for each cell whether it has one.
+/// Writes the existing values, and for each cell whether it has a value.
 fn typed<'a, T: DataType>(
     column: &mut SerializedColumnWriter,
     cells: impl Iterator<Item = Option<&'a Value>>,
@@ -117,7 +118,7 @@ mod tests {
         SerializedFileReader::new(Bytes::from(file)).unwrap()
     }
 
-    /// A cell as a sheet has it.
+    /// Formats a cell as in the CSV export.
     fn read(field: &Field) -> String {
         written(match field {
             Field::Null => None,

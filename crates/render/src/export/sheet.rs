@@ -1,10 +1,10 @@
-//! Several runs in one sheet: the columns of one run, behind those that say which run it is.
+//! Several runs in one table: the columns of a run, after those that identify the run.
 
 use super::super::columns::{self, Kind, Value};
 use super::super::csv::table;
 use super::NamedSummary;
 
-/// The names and kinds of all columns.
+/// Returns the names and kinds of all columns.
 pub(super) fn columns() -> impl Iterator<Item = (String, Kind)> {
     let of_run = [
         ("run", Kind::Text),
@@ -17,7 +17,7 @@ pub(super) fn columns() -> impl Iterator<Item = (String, Kind)> {
     of_run.map(|(name, kind)| (name.to_owned(), kind)).into_iter().chain(columns::columns())
 }
 
-/// The cells of a line for each row or skipped case of every run.
+/// Returns the cells of a line for each benchmark or skipped case of every run.
 pub(super) fn lines(runs: &[NamedSummary]) -> impl Iterator<Item = Vec<Option<Value>>> {
     runs.iter().flat_map(|NamedSummary { name, summary }| {
         let run = [
@@ -32,7 +32,7 @@ pub(super) fn lines(runs: &[NamedSummary]) -> impl Iterator<Item = Vec<Option<Va
     })
 }
 
-/// A header, then a line a row or skipped case of every run.
+/// Returns a header, then one line per benchmark or skipped case of every run.
 pub fn export_csv(runs: &[NamedSummary]) -> String {
     table(columns().map(|(name, _)| name).collect(), lines(runs))
 }

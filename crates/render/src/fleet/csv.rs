@@ -1,5 +1,5 @@
-//! A comparison of many hosts for a spreadsheet: a line for each row over the hosts, for each row in which a host stands out, and
-//! for each row of each group.
+//! A comparison of many hosts as CSV: a line for each benchmark over the hosts, for each benchmark in which a host is
+//! an outlier, and for each benchmark of each group.
 
 use super::super::csv::{sheet, words};
 use furlong_analysis::{FleetChange, FleetComparison};
@@ -43,7 +43,7 @@ fn line(case: &Case, cells: &[(&str, String)]) -> Vec<String> {
     COLUMNS.iter().map(cell).collect()
 }
 
-/// A header, then the lines.
+/// Returns a header, then the lines.
 pub fn fleet_csv(found: &FleetComparison) -> String {
     let rows = found.rows.iter().map(|row| {
         let [low, high] = row.quartiles_ns;

@@ -21,12 +21,13 @@ use furlong_stats::distinct;
 /// Hosts that are named with their reasons, and files that were not used.
 const MOST_NAMED: usize = 20;
 
-/// Returns one JSON object; [`FleetComparison`] says what each field means.
+/// Returns one JSON object; [`FleetComparison`] documents its fields.
 pub fn fleet_json(found: &FleetComparison) -> String {
     object(found, prose::said(found))
 }
 
-/// What was read; by host those that stand out, else each group against the first; each row over the hosts; what was not used.
+/// Returns the files read, the outlier hosts or the comparison of groups, each benchmark over the hosts, and the unused
+/// files.
 pub fn document(found: &FleetComparison) -> Document {
     let mut document: Document = [Section::default().paragraph(prose::read(found))].into_iter().collect();
     if found.by == FleetBy::Host {
@@ -40,13 +41,13 @@ pub fn document(found: &FleetComparison) -> Document {
     document
 }
 
-/// The files that were not used, a line each.
+/// Returns the unused files, one line each.
 fn unused(found: &FleetComparison) -> impl Iterator<Item = Line> {
     let line = |run: &UnusedRun| format!("{}: {}", plain(&run.run), prose::unused(&run.reason));
     found.unused.iter().map(line).map(Line::neutral)
 }
 
-/// The first of many lines, and how many more there are.
+/// Returns the first of many lines, and the number of further ones.
 fn first_lines(mut lines: Vec<Line>) -> Vec<Line> {
     let more = lines.len().saturating_sub(MOST_NAMED);
     lines.truncate(MOST_NAMED);
@@ -122,7 +123,7 @@ fn against_first(found: &FleetComparison, group: &FleetGroup) -> Section {
     Section::chapter(heading).paragraph(said).table(table)
 }
 
-/// The margin in percent, as it was typed.
+/// Returns the margin in percent.
 fn margin(found: &FleetComparison) -> f64 {
     (found.margin * 1e6).round() / 1e4
 }

@@ -1,4 +1,4 @@
-//! What a page says of many hosts: the hosts that stand out first, then every row and every cost of each host.
+//! The HTML page of many hosts: outliers first, then every benchmark and every cost of each host.
 
 use super::super::document::{Cell, Column, Document, Row, Section, Table, Tone};
 use super::{against_first, groups, outliers, prose, rows, unused};
@@ -6,12 +6,12 @@ use furlong_analysis::text::plain;
 use furlong_analysis::{FleetBy, FleetComparison, FleetMap, MappedCost, MappedHost};
 use furlong_model::{format_bytes, format_ns};
 
-/// What it is called.
+/// Returns the title of the page.
 pub fn fleet_title(found: &FleetComparison) -> String {
     prose::runs(found.runs, found.hosts)
 }
 
-/// What was read, and what stands out.
+/// Returns the number of files read, and the outliers or the differences between groups.
 pub fn fleet_verdict(found: &FleetComparison) -> Document {
     let said = if found.by == FleetBy::Host { outliers(found) } else { groups(found) };
     [Section::chapter("The verdict").anchored("verdict").paragraph(prose::read(found)), said]
@@ -19,7 +19,7 @@ pub fn fleet_verdict(found: &FleetComparison) -> Document {
         .collect()
 }
 
-/// All figures.
+/// Returns the chapters with all figures.
 pub fn fleet_chapters(found: &FleetComparison, map: &FleetMap) -> Document {
     let mut document = Document::default();
     if found.by == FleetBy::Host {
@@ -47,7 +47,7 @@ fn hosts(found: &FleetComparison, map: &FleetMap) -> [Section; 4] {
     ]
 }
 
-/// A table of hosts, those that stand out marked.
+/// Returns a table of hosts with the outliers marked.
 fn of_hosts(map: &FleetMap, columns: Vec<Column>, cells: impl Fn(&MappedHost) -> Vec<Cell>) -> Table {
     let row = |host: &MappedHost| {
         let name = Cell::Text(plain(&host.name));
@@ -58,7 +58,7 @@ fn of_hosts(map: &FleetMap, columns: Vec<Column>, cells: impl Fn(&MappedHost) ->
     Table::new(columns, map.hosts.iter().map(row).collect())
 }
 
-/// How many times as long as the median over hosts each row takes.
+/// Returns the ratio of each benchmark to its median over hosts.
 fn ratios(found: &FleetComparison, map: &FleetMap) -> Table {
     let columns =
         found.rows.iter().map(|row| Column::named(plain(&row.case.to_string())).upright()).collect();
@@ -69,7 +69,7 @@ fn ratios(found: &FleetComparison, map: &FleetMap) -> Table {
     of_hosts(map, columns, |host| host.ratios.iter().map(cell).collect())
 }
 
-/// Each cost as time.
+/// Returns a table of each cost as a time.
 fn costs(found: &FleetComparison, map: &FleetMap) -> Table {
     let name = |cost: &MappedCost| {
         let size = cost.size_bytes.map(|bytes| format!(", {}", format_bytes(bytes))).unwrap_or_default();
@@ -84,7 +84,7 @@ fn costs(found: &FleetComparison, map: &FleetMap) -> Table {
     })
 }
 
-/// The rows by which hosts stand out, if any do by single rows.
+/// Returns the benchmarks in which hosts are outliers, if there are any.
 fn apart(found: &FleetComparison) -> Option<Table> {
     let columns = [
         Column::words("host"),

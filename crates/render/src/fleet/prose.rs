@@ -6,22 +6,22 @@ use furlong_analysis::text::{capital, plain, plain_sentence};
 use furlong_analysis::{FleetChange, FleetComparison, FleetInconclusive, FleetReason, Outlier, Unused};
 use furlong_model::{format_bytes, format_ns};
 
-/// Costs of one host that are told.
+/// Maximum number of reported costs of one host.
 const MOST_COSTS: usize = 3;
 
-/// What the median of a row is where it is no round trip.
+/// Explains the median of benchmarks that are not round trips.
 pub(super) const ONE_WAY: &str =
     "A row one way is timed by the message, any other by the round trip or the link.";
-/// Whose figure stands last.
+/// Legend of the column that names the host with the highest figure.
 pub(super) const MOST: &str = "on: the host with the most. Of each host, the median over its runs counts.";
-/// How groups are compared.
+/// Explains how groups are compared.
 pub(super) const COMPARED: &str = "ratio: how many times as long; its interval holds for all rows together with 95 %. Hosts that \
 are in both groups are compared with themselves.";
-/// How groups of runs of one host are compared.
+/// Explains how groups of runs of one host are compared.
 pub(super) const COMPARED_RUNS: &str = "ratio: how many times as long, by the medians over runs; interval: 95 % for each row, from one \
 value of each run. Worse and better are corrected for all rows (rank-sum test, Holm).";
 
-/// How the tables of hosts are read.
+/// Explains the tables of hosts.
 pub(super) const SHADES: &str = "Those that stand out come first, in red. A figure of a row is how many times as long it takes \
 there as in the median over hosts: red takes longer, blue shorter, and what is within the margin has no colour. The name above a column \
 sorts by it.";
@@ -42,13 +42,13 @@ pub(super) fn said(found: &FleetComparison) -> Vec<Said> {
     ]
 }
 
-/// So many runs of so many hosts.
+/// Formats a number of runs and a number of hosts.
 pub(super) fn runs(runs: usize, hosts: usize) -> String {
     let several = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     format!("{} of {}", several(runs, "run"), several(hosts, "host"))
 }
 
-/// What was read, and what not.
+/// Reports how many files were read, and how many were not used.
 pub(super) fn read(found: &FleetComparison) -> String {
     let used = capital(&runs(found.runs, found.hosts));
     match found.unused.len() {
@@ -58,7 +58,7 @@ pub(super) fn read(found: &FleetComparison) -> String {
     }
 }
 
-/// That no host stands out, or that too few are there.
+/// Reports that no host is an outlier, or that there are too few hosts.
 pub(super) fn no_outlier(found: &FleetComparison) -> String {
     const FEW: usize = 10;
     match found.hosts {
@@ -72,12 +72,12 @@ pub(super) fn no_outlier(found: &FleetComparison) -> String {
     }
 }
 
-/// The name of a group.
+/// Returns the name of a group.
 pub(super) fn group(name: Option<&str>) -> String {
     name.map_or_else(|| "no label".to_owned(), plain)
 }
 
-/// A host that stands out, by how much, and why.
+/// Describes an outlier host, its deviation, and the reasons.
 pub(super) fn outlier(host: &Outlier) -> String {
     let far = host.apart.first().map(|row| {
         let times = format!("{} instead of {}", format_ns(row.ns), format_ns(row.fleet_ns));
@@ -95,7 +95,7 @@ pub(super) fn outlier(host: &Outlier) -> String {
     plain_sentence(&format!("{}: {what}. {}.", plain(&host.host), capital(&why)))
 }
 
-/// One reason why.
+/// Describes a reason for an outlier.
 pub(super) fn reason(why: &FleetReason) -> String {
     match why {
         FleetReason::Noise { level, disturbances } => {
@@ -115,7 +115,7 @@ pub(super) fn reason(why: &FleetReason) -> String {
     }
 }
 
-/// Why a file was not used.
+/// Describes why a file was not used.
 pub(super) fn unused(why: &Unused) -> String {
     match why {
         Unused::Unreadable { error } => plain(error),
@@ -126,7 +126,7 @@ pub(super) fn unused(why: &Unused) -> String {
     }
 }
 
-/// Why it cannot be said what became of a row.
+/// Describes why a comparison is inconclusive.
 pub(super) fn inconclusive(why: &FleetInconclusive) -> String {
     match why {
         FleetInconclusive::TooFewHosts { needed } => {

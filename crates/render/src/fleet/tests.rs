@@ -1,4 +1,4 @@
-//! What is said of a fleet.
+//! Tests of the text about a fleet.
 
 use super::*;
 use crate::object::assert_has_all;

@@ -7,14 +7,14 @@ use furlong_analysis::text::{plain, times_between};
 use furlong_analysis::{Ranked, Recommendation, places};
 use furlong_model::{Objective, format_ns};
 
-/// The table; `None` if nothing was measured.
+/// Returns the table; `None` if nothing was measured.
 pub(crate) fn measured(recommendation: &Recommendation) -> Option<Table> {
     recommendation.ranked.first()?;
     let objective = recommendation.workload.objective;
     let is_of_cpu = objective == Objective::Cpu;
     let name = if is_of_cpu { "CPU" } else { "p50" };
     let effort = Column::figures("effort");
-    // It decides the order if the least work is the objective.
+    // The effort decides the order if the objective is the least integration effort.
     let effort = if objective == Objective::Simplicity { effort } else { effort.expendable(2) };
     let columns = [
         Column::figures("#"),

@@ -10,12 +10,13 @@ use super::prose::machine;
 use super::summary::{partial, with_noise};
 use furlong_analysis::Recommendation;
 
-/// Returns one JSON object; [`Recommendation`] says what each field means.
+/// Returns one JSON object; [`Recommendation`] documents its fields.
 pub fn recommendation_json(recommendation: &Recommendation) -> String {
     object(recommendation, vec![noise([&recommendation.run.noise]), prose::changes(recommendation)])
 }
 
-/// What a recommendation says, a sentence each: what was asked, what to take and why, and what else there is.
+/// Returns the recommendation, one sentence each: the workload, the choice with its reasons, and the
+/// alternatives.
 pub fn recommendation_sentences(recommendation: &Recommendation) -> Vec<String> {
     let asked = [prose::asked(&recommendation.workload)].into_iter().chain(prose::tried(recommendation));
     asked
@@ -27,7 +28,7 @@ pub fn recommendation_sentences(recommendation: &Recommendation) -> Vec<String> 
         .collect()
 }
 
-/// The machine, the choice and what speaks for it, every row that was measured, and what would change the answer.
+/// Returns the machine, the choice with its reasons, every measured benchmark, and what would change the answer.
 pub(crate) fn document(recommendation: &Recommendation) -> Document {
     let run = &recommendation.run;
     let neutral = |lines: Vec<String>| lines.into_iter().map(Line::neutral);

@@ -20,7 +20,7 @@ const NAMED: usize = 6;
 /// A row that carried less than this share of the rate has figures at another rate.
 const CARRIES: f64 = 0.9;
 
-/// What was asked, in one sentence.
+/// Describes the workload in one sentence.
 pub(crate) fn asked(workload: &Workload) -> String {
     let what = workload.pattern.exchanged(workload.size_bytes, workload.request_bytes.unwrap_or(1));
     let rate = workload.per_second().map_or_else(
@@ -62,7 +62,7 @@ pub(crate) fn asked(workload: &Workload) -> String {
     format!("Asked: {what}{rate}, for {objective}{more}.")
 }
 
-/// What a process beyond the boundary was seen to reach.
+/// Reports what a process beyond the boundary could reach in a test.
 pub(crate) fn tried(recommendation: &Recommendation) -> Option<String> {
     let word = |reach: Reach| match reach {
         Reach::IpcNamespace => "a System V object by its number",
@@ -92,7 +92,7 @@ pub(crate) fn tried(recommendation: &Recommendation) -> Option<String> {
     })
 }
 
-/// The answer, in a line.
+/// Returns the answer in one line.
 pub(crate) fn heading(recommendation: &Recommendation) -> String {
     match &recommendation.choice {
         Some(choice) if recommendation.provisional => format!("Provisional: {}", plain(&choice.name())),
@@ -122,7 +122,7 @@ pub(crate) fn heading(recommendation: &Recommendation) -> String {
     }
 }
 
-/// How much the row carried that carried the most.
+/// Reports the highest rate that any benchmark carried.
 fn most(recommendation: &Recommendation) -> Option<String> {
     let CarriedMost { mechanism, wait, saturation } = recommendation.carried_most.as_ref()?;
     let of_others = match recommendation.carried_by_spinning {
@@ -136,7 +136,7 @@ fn most(recommendation: &Recommendation) -> Option<String> {
     ))
 }
 
-/// The row that a user gains by `--spin`, where no other carries the rate.
+/// Names the benchmark that `--spin` would add if no other carries the rate.
 fn by_spinning(row: &Ranked) -> String {
     format!(
         "{} carries it, with a median of {}, and uses {} of one processor: --spin allows that.",
@@ -146,7 +146,7 @@ fn by_spinning(row: &Ranked) -> String {
     )
 }
 
-/// What the choice gives and takes.
+/// Lists the reasons for and against the choice.
 pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
     let Some(choice) = &recommendation.choice else {
         if recommendation.run.partial {
@@ -241,7 +241,7 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
     lines
 }
 
-/// Why the answer rests on less than a whole longer look, and how to get one.
+/// Explains why the answer rests on an incomplete measurement, and how to complete it.
 fn too_short(recommendation: &Recommendation, choice: &Ranked) -> Vec<String> {
     let is_partial = recommendation.run.partial;
     let [cause, within, remedy] = match is_partial {
@@ -270,7 +270,7 @@ fn too_short(recommendation: &Recommendation, choice: &Ranked) -> Vec<String> {
     early.into_iter().chain(few).collect()
 }
 
-/// What was answered to the same question before, and what to do if that was something else.
+/// Reports the earlier answer to the same question, and what to do if it differs.
 fn earlier(earlier: &Earlier, is_comparable: bool) -> String {
     let (when, row) = (date(earlier.started_unix_s), plain(&earlier.row));
     match earlier.now {
@@ -288,7 +288,7 @@ fn earlier(earlier: &Earlier, is_comparable: bool) -> String {
     }
 }
 
-/// What the figures leave out where a program runs in an interpreter or a virtual machine; `None` where none does.
+/// Explains what the figures omit if a program runs in an interpreter or a virtual machine; `None` if none does.
 fn runtimes(languages: &[Language]) -> Option<String> {
     let has_runtime =
         |language: &&Language| matches!(language, Language::Python | Language::Node | Language::Java);
@@ -301,7 +301,7 @@ fn runtimes(languages: &[Language]) -> Option<String> {
     })
 }
 
-/// How the choice stands among the rows: alone in front, or one of several that tie. `None` if too little was measured.
+/// Reports the rank of the choice: alone in front, or tied with others. Returns `None` if too little was measured.
 fn standing(recommendation: &Recommendation, choice: &Ranked) -> Option<String> {
     let first = recommendation.ranked.first()?;
     let others = recommendation.ranked.iter().filter(|row| row.name() != choice.name());
@@ -342,7 +342,8 @@ fn standing(recommendation: &Recommendation, choice: &Ranked) -> Option<String> 
     Some(standing + &missing)
 }
 
-/// How the choice stands if the least work is the objective: rows of the same effort are ordered by their median.
+/// Reports the rank of the choice if the objective is the least integration effort. Benchmarks of equal effort are
+/// ordered by their median.
 fn simplest(rivals: &[&Ranked], choice: &Ranked, slo: Option<&str>) -> Option<String> {
     let equal: Vec<&&Ranked> = rivals.iter().filter(|row| row.effort == choice.effort).collect();
     let names = |rows: &[&&Ranked]| rows.iter().map(|row| plain(&row.name())).collect::<Vec<_>>();
@@ -360,7 +361,8 @@ fn simplest(rivals: &[&Ranked], choice: &Ranked, slo: Option<&str>) -> Option<St
     Some(format!("It is one of {number} that are the least work to use{among}, with {names}; {faster}."))
 }
 
-/// Rows that may be as good as the first, and were not measured longer: the early look does not distinguish them from it.
+/// Lists the benchmarks that may be as good as the first but were not measured longer, because the first pass does
+/// not distinguish them from it.
 fn dropped(recommendation: &Recommendation) -> Vec<String> {
     let rows = &recommendation.eliminated;
     let than = rows.first().map(|row| plain(&row.than)).unwrap_or_default();
@@ -385,7 +387,7 @@ fn dropped(recommendation: &Recommendation) -> Vec<String> {
     tied.into_iter().chain(uncompared).collect()
 }
 
-/// The standing of a choice that ties with none of its rivals. `slo` is given if other rows miss it.
+/// Reports the rank of a choice that is tied with none of its rivals. `slo` is present if other benchmarks miss it.
 fn alone(recommendation: &Recommendation, rivals: &[&Ranked], slo: Option<&str>) -> Option<String> {
     let is_unknown = recommendation.ranked.iter().any(Ranked::may_miss);
     let [meets, meet] =
@@ -411,28 +413,29 @@ fn alone(recommendation: &Recommendation, rivals: &[&Ranked], slo: Option<&str>)
     })
 }
 
-/// The figure by which rows are compared.
+/// Names the figure that benchmarks are compared by.
 fn figure_name(objective: Objective) -> &'static str {
     if objective == Objective::Cpu { "CPU time" } else { "the median" }
 }
 
-/// A factor with the factors that the intervals allow, as in `1.51x (1.20-1.93)`.
+/// Formats a factor with its interval, as in `1.51x (1.20-1.93)`.
 pub(crate) fn factor(times: f64, interval: Option<[f64; 2]>) -> String {
     let between =
         interval.map_or_else(String::new, |ends| format!(" ({})", ends.map(format_ratio).join("-")));
     format!("{}x{between}", format_ratio(times))
 }
 
-/// Whether messages follow each other as fast as they go, so that times are those between two of them.
+/// Returns whether messages are sent back to back, so that times are those between two of them.
 fn is_stream(workload: &Workload) -> bool {
     let is_paced = workload.interval_ns.is_some()
         && workload.objective != Objective::Throughput
         && !workload.pattern_and_parties().0.shares_an_end();
-    // To several receivers, or if the newest counts alone, one message is in flight.
+    // With several receivers, or if only the newest message counts, one message is in flight.
     workload.pattern.is_stream() && !is_paced && !workload.pattern_and_parties().0.is_to_all()
 }
 
-/// Receivers that each message goes to: rates and CPU times of such rows count it once for each.
+/// Returns the number of receivers of each message. Rates and CPU times of such benchmarks count the message once per
+/// receiver.
 fn receivers(workload: &Workload) -> f64 {
     let (pattern, parties) = workload.pattern_and_parties();
     if pattern.is_to_all() { f64::from(parties.get()) } else { 1.0 }
@@ -459,7 +462,7 @@ fn holds(slo: Slo, verdict: SloVerdict, is_partial: bool) -> String {
     }
 }
 
-/// The share of a budget, and if it is negligible, the simpler row that would do as well.
+/// Reports the share of a budget. If the share is negligible, also names a simpler benchmark that would suffice.
 fn budget_line(budget: &Budget, simpler: Option<&Alternative>) -> String {
     let of = match budget.from {
         BudgetKind::Work => "your work and the exchange together",
@@ -485,7 +488,7 @@ fn budget_line(budget: &Budget, simpler: Option<&Alternative>) -> String {
     }
 }
 
-/// What could be taken instead.
+/// Lists the alternatives.
 pub(crate) fn instead(recommendation: &Recommendation) -> Vec<String> {
     let workload = &recommendation.workload;
     let simpler = recommendation.simpler.as_ref().map(|other| {
@@ -537,7 +540,7 @@ pub(crate) fn instead(recommendation: &Recommendation) -> Vec<String> {
     simpler.into_iter().chain(spinning).chain(not_compared).collect()
 }
 
-/// How an alternative compares with the choice, as in `takes 1.30 times as long (47.0 us)`.
+/// Compares an alternative with the choice, as in `takes 1.30 times as long (47.0 us)`.
 fn compared(other: &Alternative, workload: &Workload) -> String {
     let row = &other.row;
     let figure = format_ns(row.figure);
@@ -564,7 +567,7 @@ fn compared(other: &Alternative, workload: &Workload) -> String {
     }
 }
 
-/// What stands above the table.
+/// Returns the title above the table.
 pub(crate) fn measured(recommendation: &Recommendation) -> String {
     match recommendation.workload.interval_ns {
         Some(ns) if recommendation.workload.objective != Objective::Throughput => {
@@ -574,7 +577,7 @@ pub(crate) fn measured(recommendation: &Recommendation) -> String {
     }
 }
 
-/// What the marks and columns mean, as far as they are used.
+/// Explains the marks and columns that are used.
 pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
     let any = |is: fn(&Ranked) -> bool| recommendation.ranked.iter().any(is);
     let cpu = recommendation.workload.objective == Objective::Cpu;
@@ -625,7 +628,7 @@ pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
     .collect()
 }
 
-/// What would change the answer.
+/// Lists the changes of the workload that would change the answer.
 pub(crate) fn sensitivities(recommendation: &Recommendation) -> Vec<String> {
     let workload = &recommendation.workload;
     let (measured, parties) = workload.pattern_and_parties();
@@ -662,7 +665,7 @@ pub(crate) fn changes(recommendation: &Recommendation) -> Said {
     Said::new("sensitivities.change_data", "change", changes)
 }
 
-/// A change, as it is typed where that can be.
+/// Describes a change as an option of the command line if possible.
 fn change(change: &WorkloadChange) -> String {
     match change {
         WorkloadChange::Option { typed } => plain(typed),
@@ -704,7 +707,7 @@ fn sensitivity(recommendation: &Recommendation, sensitivity: &Sensitivity) -> St
     format!("{}: {instead}{reason}.", change(&sensitivity.change))
 }
 
-/// How a figure compares with another one, of which it is this many times.
+/// Compares a figure with another one by their ratio `times`.
 fn compared_figures(times: f64, objective: Objective) -> String {
     match objective {
         Objective::Cpu => format!("takes {} times as much CPU time", format_ratio(times)),
@@ -713,7 +716,7 @@ fn compared_figures(times: f64, objective: Objective) -> String {
     }
 }
 
-/// What the figures say nothing of.
+/// Lists the aspects that were not measured.
 pub(crate) fn not_measured(recommendation: &Recommendation) -> Vec<String> {
     let Workload { receivers, interval_ns, .. } = recommendation.workload;
     let (measured, parties) = recommendation.workload.pattern_and_parties();
@@ -749,7 +752,7 @@ pub(crate) fn not_measured(recommendation: &Recommendation) -> Vec<String> {
     lines
 }
 
-/// Rows that were not measured at the workload, and why.
+/// Lists the benchmarks that were not measured under the workload, with the reasons.
 pub(crate) fn left_out(recommendation: &Recommendation) -> Vec<String> {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for entry in &recommendation.excluded {
@@ -798,12 +801,12 @@ pub(crate) fn left_out(recommendation: &Recommendation) -> Vec<String> {
     lines
 }
 
-/// What one exchange is called.
+/// Names one exchange.
 fn unit(workload: &Workload) -> &'static str {
     Unit::of(workload.pattern).word()
 }
 
-/// A share as a percentage.
+/// Formats a share as a percentage.
 pub(crate) fn share(share: f64) -> String {
     format!("{} %", three_digits(share * 100.0))
 }

@@ -110,13 +110,13 @@ fn an_answer_says_whether_it_is_the_one_of_before() {
     );
 }
 
-/// A recommendation as one line of text.
+/// Formats a recommendation as one line of text.
 fn line(found: &Recommendation) -> String {
     let text = recommendation_table(found, Style::default());
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A recommendation from a run that ended before the trials of this number.
+/// Returns a recommendation from a run that ended before the trials of this number.
 fn ended(before: u32) -> Recommendation {
     let rows = [PIPE, SOCKET, MEMORY, POLLED];
     let mut all = records(Workload::default(), &rows);
@@ -185,7 +185,7 @@ fn rows_with_fewer_than_three_trials_are_not_compared() {
     without(&mut found.ranked[0]);
     let text = line(&found);
     assert!(text.contains("Fewer than three trials of posix-shm/futex were measured"), "{text}");
-    // Another row alone has too few trials.
+    // Only another benchmark has too few trials.
     let mut found = made(Workload::default());
     without(&mut found.ranked[2]);
     let text = line(&found);

@@ -6,14 +6,15 @@ use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series, Side
 use furlong_model::format_bytes;
 use furlong_stats::sort_by;
 
-/// Sizes from which on a row is a curve, and the fewest that can be drawn.
+/// Minimum number of sizes for a curve by default, and minimum that can be drawn.
 const FEWEST_SIZES: usize = 3;
 const FEWEST_DRAWN: usize = 2;
 
 /// Rows in one chart: those that were published, then the fastest of the others.
 const MOST_ROWS: usize = 6;
 
-/// A chart of what was published and one of what was measured, over the same axes; nothing where there is no sweep.
+/// Returns a chart of the published and one of the measured figures, with equal axes. Returns none without a sweep
+/// over sizes.
 pub(crate) fn charts(replay: &Replay, when: Charts) -> Vec<Chart> {
     let fewest = match when {
         Charts::Never => return Vec::new(),
@@ -25,7 +26,7 @@ pub(crate) fn charts(replay: &Replay, when: Charts) -> Vec<Chart> {
     let then: Vec<_> = then.take(MOST_ROWS).map(|row| curve(row.mechanism, &row.then)).collect();
     let mut measured: Vec<_> = rows.iter().filter(|row| row.now.len() >= fewest).collect();
     let best = |row: &Throughput| row.now.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
-    // A row is known by what was published of it, and the others by how fast they are.
+    // Published rows are sorted by their mechanism. Added rows follow, the fastest first.
     sort_by(&mut measured, |a, b| {
         let added = |row: &Throughput| row.then.is_empty();
         added(a)
@@ -38,7 +39,7 @@ pub(crate) fn charts(replay: &Replay, when: Charts) -> Vec<Chart> {
         .take(MOST_ROWS)
         .map(|row| curve(row.row.unwrap_or(row.mechanism), &row.now))
         .collect();
-    // Both over the same axes, so that they can be compared.
+    // Both charts have equal axes, so that they can be compared.
     let points = then.iter().chain(&now).flat_map(|series: &Series| &series.points);
     let room: Vec<_> = points.map(|point| Guide::Room(point.x, point.y)).collect();
     let chart = |what: &str, series: Vec<Series>| chart(what, series, room.clone());

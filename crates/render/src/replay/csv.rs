@@ -1,13 +1,13 @@
-//! Replays for a spreadsheet: a line for each figure of each row.
+//! Replays as CSV: a line for each figure of each benchmark.
 
 use super::super::csv::{sheet, words};
 use furlong_analysis::{Replay, ReplayRow};
 use furlong_model::Figure;
 
-/// The name of a column and how to fill it. Empty where there is no such thing.
+/// Name of a column and the function that fills its cells, which are empty without a value.
 type Column = (&'static str, fn(&Replay, &ReplayRow, Option<Figure>) -> String);
 
-/// All columns. The unit of a figure is the end of its name.
+/// All columns; the name of a figure ends with its unit.
 const COLUMNS: [Column; 16] = [
     ("experiment", |replay, _, _| words(&replay.experiment)),
     ("mechanism", |_, row, _| words(&row.mechanism)),
@@ -29,7 +29,7 @@ const COLUMNS: [Column; 16] = [
     ("reason", |_, row, _| row.reason.as_deref().map(words).unwrap_or_default()),
 ];
 
-/// A header, then for each row a line for each figure that it has then or now; one line without a figure if it has none.
+/// Returns a header, then for each benchmark a line per published or measured figure, or a line without a figure.
 pub fn replay_csv(replays: &[Replay]) -> String {
     let header = COLUMNS.iter().map(|(name, _)| (*name).to_owned()).collect();
     let rows = replays.iter().flat_map(|replay| replay.rows.iter().map(move |row| (replay, row)));

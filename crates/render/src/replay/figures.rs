@@ -1,23 +1,23 @@
-//! Figures of a replay as they stand in its tables.
+//! Formats the figures in the tables of a replay.
 
 use furlong_analysis::text::format_digits;
 use furlong_analysis::{Measured, ReplayRow};
 use furlong_model::{Figure, Measure, Work, format_bytes};
 
-/// What stands where there is no figure.
+/// Text of a cell without a figure.
 pub(crate) const NONE: &str = "–";
 
-/// A published figure, with the digits that were published.
+/// Formats a published figure with its published digits.
 pub(crate) fn then(figure: f64) -> String {
     if figure.abs() >= 1000.0 && figure.fract() == 0.0 { thousands(figure) } else { figure.to_string() }
 }
 
-/// A measured figure with three digits; large ones are whole.
+/// Formats a measured figure with three digits; large figures are whole numbers.
 pub(crate) fn now(figure: f64) -> String {
     if figure.abs() >= 999.5 { thousands(figure.round()) } else { format_digits(figure) }
 }
 
-/// A whole number, its thousands apart.
+/// Formats a whole number with thousands separators.
 pub(crate) fn thousands(number: f64) -> String {
     let digits = format!("{:.0}", number.abs());
     let mut text = String::new();
@@ -30,12 +30,12 @@ pub(crate) fn thousands(number: f64) -> String {
     if number < 0.0 { format!("-{text}") } else { text }
 }
 
-/// A published figure of a row.
+/// Formats a published figure of a row.
 pub(crate) fn then_of(row: &ReplayRow, figure: Figure) -> String {
     row.published.get(&figure).map_or_else(|| NONE.to_owned(), |value| then(*value))
 }
 
-/// A measured figure of a row.
+/// Formats a measured figure of a row.
 pub(crate) fn now_of(row: &ReplayRow, figure: Figure) -> String {
     let count = matches!(figure, Figure::ForcedSwitches | Figure::VoluntarySwitches);
     match row.measured.get(&figure).map(|measured| measured.value) {
@@ -45,7 +45,8 @@ pub(crate) fn now_of(row: &ReplayRow, figure: Figure) -> String {
     }
 }
 
-/// Both in one cell, where a column has to hold both; what was never published has the one figure.
+/// Returns the published and the measured figure for one cell. Without a published figure, returns
+/// the measured one.
 pub(crate) fn both_of(row: &ReplayRow, figure: Figure) -> String {
     let now = now_of(row, figure);
     match row.published.get(&figure) {
@@ -54,7 +55,7 @@ pub(crate) fn both_of(row: &ReplayRow, figure: Figure) -> String {
     }
 }
 
-/// The interval, from low to high.
+/// Formats the interval, from low to high.
 pub(crate) fn interval(measured: Option<&Measured>) -> String {
     match measured.and_then(|measured| measured.ci95) {
         Some([low, high]) => format!("{}-{}", format_digits(low), format_digits(high)),
@@ -62,7 +63,7 @@ pub(crate) fn interval(measured: Option<&Measured>) -> String {
     }
 }
 
-/// A ratio between rows.
+/// Formats a ratio between benchmarks.
 pub(crate) fn ratio(ratio: Option<f64>) -> String {
     ratio.map_or_else(
         || NONE.to_owned(),
@@ -70,7 +71,7 @@ pub(crate) fn ratio(ratio: Option<f64>) -> String {
     )
 }
 
-/// A figure with what it is of: `real s, of 500,000 round trips of 128B`.
+/// Formats a figure with its subject: `real s, of 500,000 round trips of 128B`.
 pub(crate) fn title(figure: Figure, measure: &Measure, size_bytes: usize) -> String {
     let size = format_bytes(size_bytes);
     let of = match &measure.work {
@@ -90,7 +91,7 @@ pub(crate) fn title(figure: Figure, measure: &Measure, size_bytes: usize) -> Str
     format!("{}, {of}", figure.label())
 }
 
-/// `10 handovers`.
+/// Formats a number of bulk transfers: `10 handovers`.
 pub(crate) fn times_handed_over(repetitions: u32) -> String {
     if repetitions == 1 { "1 handover".to_owned() } else { format!("{repetitions} handovers") }
 }

@@ -11,7 +11,7 @@ use furlong_model::format_bytes;
 /// The best of a line.
 const BEST: &str = "*";
 
-/// All rows at all sizes.
+/// Returns a table of all benchmarks at all sizes.
 pub(crate) fn matrix(replay: &Replay) -> Sheet {
     let sizes = &replay.measure.sizes_bytes;
     let first: Vec<_> = sizes.first().map(|size| replay.rows_of(*size).collect()).unwrap_or_default();
@@ -32,7 +32,7 @@ pub(crate) fn matrix(replay: &Replay) -> Sheet {
     }
 }
 
-/// The published line of one row; `None` where there is no figure.
+/// Returns the published line of a benchmark; `None` without a figure.
 fn then_line(replay: &Replay, rows: &[&ReplayRow]) -> Option<(String, Vec<String>)> {
     let figure = replay.measure.order_by;
     let name = plain(&rows.first()?.mechanism);
@@ -44,7 +44,7 @@ fn then_line(replay: &Replay, rows: &[&ReplayRow]) -> Option<(String, Vec<String
     })
 }
 
-/// The measured line of one row; `None` where nothing was measured.
+/// Returns the measured line of a benchmark; `None` if nothing was measured.
 fn now_line(replay: &Replay, rows: &[&ReplayRow]) -> Option<(String, Vec<String>)> {
     let figure = replay.measure.order_by;
     let name = plain(rows.first()?.row.as_deref()?);

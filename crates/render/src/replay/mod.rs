@@ -24,7 +24,7 @@ use furlong_analysis::text::plain_sentence;
 use furlong_analysis::{Replay, ReplayStatus};
 use serde::Serialize;
 
-/// Returns one JSON object, or a list of them if there are several; [`Replay`] says what each field means.
+/// Returns one JSON object, or a list of them if there are several; [`Replay`] documents the fields.
 pub fn replay_json(replays: &[Replay]) -> String {
     #[derive(Serialize)]
     struct WithVerdict<'a> {
@@ -40,8 +40,8 @@ pub fn replay_json(replays: &[Replay]) -> String {
     }
 }
 
-/// Machine, noise verdict and the machine of then; the tables; what could not be measured; the faults of the published
-/// programs and how these compare; the verdict.
+/// Returns the machine, the noise verdict and the published machine; the tables; the unmeasured rows; the
+/// counterparts; the known faults and descriptions of the published programs; and the verdict.
 pub fn document(replay: &Replay, charts: Charts) -> Document {
     let machines = prose::then_and_now(replay, &machine(&replay.run.machine, &replay.run.harness));
     let head = machines.into_iter().fold(Section::chapter(prose::heading(replay)), Section::paragraph);

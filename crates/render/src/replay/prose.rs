@@ -6,10 +6,10 @@ use furlong_analysis::{Replay, ReplayStatus, describe_placement};
 use furlong_model::{Amount, ExchangeWork, Work, format_bytes};
 use furlong_stats::sort_by_key;
 
-/// Most names or sizes in one line of a list.
+/// Maximum number of names or sizes in one line of a list.
 const NAMED: usize = 4;
 
-/// Name, title, author and year.
+/// Returns the name, title, author and year.
 pub(crate) fn heading(replay: &Replay) -> String {
     let year = replay.year.map(|year| year.to_string());
     let by: Vec<_> = replay.author.as_deref().map(plain).into_iter().chain(year).collect();
@@ -17,14 +17,14 @@ pub(crate) fn heading(replay: &Replay) -> String {
     format!("{}: {}{by}", plain(&replay.experiment), plain(&replay.title))
 }
 
-/// Where it was published, on which machine, and on which it is measured now.
+/// Names the publication, its machine, and the machine of this run.
 pub(crate) fn then_and_now(replay: &Replay, now: &str) -> Vec<String> {
     let source = replay.source.as_deref().map(|source| format!("Published: {}", plain(source)));
     let then = replay.machine_then.as_deref().map(|machine| format!("Then: {}", plain(machine)));
     [source, then, Some(format!("Now: {now}"))].into_iter().flatten().collect()
 }
 
-/// What was measured, in a sentence or two.
+/// Describes the measurement in one or two sentences.
 pub(crate) fn measured(replay: &Replay) -> String {
     let measure = &replay.measure;
     let place = describe_placement(measure.place);
@@ -77,7 +77,7 @@ struct Reason<'a> {
     sizes: Vec<usize>,
 }
 
-/// What rows without figures say, those of one reason in one line, the failures first; and rows that lost trials.
+/// Lists the reasons of missing figures, one line each, failures first; and the benchmarks that lost trials.
 pub(crate) fn unmeasured(replay: &Replay) -> Vec<(ReplayStatus, String)> {
     let mut reasons: Vec<Reason> = Vec::new();
     for row in by_row(replay) {
@@ -104,7 +104,8 @@ pub(crate) fn unmeasured(replay: &Replay) -> Vec<(ReplayStatus, String)> {
     reasons.iter().map(line).collect()
 }
 
-/// The reasons of each row: that of its first size speaks for all sizes of the same status. Then those of starts.
+/// Returns the reason of each row, then those of process starts. The reason at the first size stands for all sizes of
+/// equal status.
 fn by_row(replay: &Replay) -> Vec<Reason<'_>> {
     let mut reasons: Vec<Reason> = Vec::new();
     for row in &replay.rows {
@@ -131,7 +132,8 @@ fn by_row(replay: &Replay) -> Vec<Reason<'_>> {
     reasons
 }
 
-/// What stands in for rows, what was in effect, and what was published in words: those of the same words in one line.
+/// Describes the counterparts of benchmarks, the settings in effect, and published remarks. Benchmarks with equal
+/// text share a line.
 pub(crate) fn counterparts(replay: &Replay) -> Vec<String> {
     let mut said: Vec<(String, Vec<String>)> = Vec::new();
     let mut say = |name: String, words: String| match said.iter_mut().find(|(other, _)| *other == words) {

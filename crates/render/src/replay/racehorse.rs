@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// Columns of a block.
 const WIDTH: usize = 40;
 
-/// A block for each row and size that was measured; then a line for each that was not.
+/// Returns a block for each measured benchmark and size, then a line for each that was not measured.
 pub fn replay_racehorse(replay: &Replay) -> String {
     let mut printed = BTreeSet::new();
     let mut text = String::new();

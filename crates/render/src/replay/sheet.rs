@@ -2,22 +2,22 @@
 
 use super::super::document::{Column, Layout, Row, Section, Table};
 
-/// A titled table. Its first columns say what a line is about, and the others hold figures.
+/// A titled table. Its first columns identify a line, and the others hold figures.
 pub(crate) struct Sheet {
-    /// What stands above it.
+    /// Title above the table.
     pub title: String,
-    /// The columns that say what a line is about.
+    /// Columns that identify a line.
     pub keys: Vec<&'static str>,
     /// The other columns.
     pub figures: Vec<String>,
     /// A line a row, with a cell for each column.
     pub rows: Vec<Vec<String>>,
-    /// What has to be said of it; empty if nothing has.
+    /// Remark below the table; empty if there is none.
     pub note: String,
 }
 
 impl Sheet {
-    /// As a section of a document.
+    /// Returns the table as a section of a document.
     pub fn section(self) -> Section {
         let layout = Layout::Continue(self.keys.len());
         let keys = self.keys.into_iter().map(Column::words);

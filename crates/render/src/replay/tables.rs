@@ -11,10 +11,10 @@ use furlong_analysis::{BestSize, Measured, Replay, ReplayRow, ReplayStart, Repla
 use furlong_model::{Figure, format_bytes};
 use furlong_stats::{coverage, distinct};
 
-/// Most sizes that have tables of their own.
+/// Maximum number of sizes that have separate tables.
 const FEW_SIZES: usize = 3;
 
-/// All tables, in the order in which they are read.
+/// Returns all tables in their printed order.
 pub(crate) fn sheets(replay: &Replay) -> Vec<Sheet> {
     let sizes = &replay.measure.sizes_bytes;
     let mut sheets = Vec::new();
@@ -32,7 +32,8 @@ pub(crate) fn sheets(replay: &Replay) -> Vec<Sheet> {
     sheets
 }
 
-/// The figure that decides, with its interval and the ratios; and the median if it is the only other one.
+/// Returns the table of the deciding figure with its interval and ratios, and of the median if it is the only other
+/// figure.
 fn deciding(replay: &Replay, size_bytes: usize) -> Sheet {
     let figure = replay.measure.order_by;
     let median = (other_figures(replay, size_bytes) == [Figure::MedianUs]).then_some(Figure::MedianUs);
@@ -80,7 +81,7 @@ fn confidence(rows: &[&ReplayRow]) -> String {
     fewest.map_or_else(|| "interval".to_owned(), |fewest| in_run(coverage(fewest)))
 }
 
-/// The figures of a size that decide nothing.
+/// Returns the figures of a size that decide nothing.
 fn other_figures(replay: &Replay, size_bytes: usize) -> Vec<Figure> {
     let is_there = |figure: &Figure| {
         *figure != replay.measure.order_by && replay.rows_of(size_bytes).any(|row| has(row, *figure))
@@ -96,7 +97,8 @@ fn target(name: Option<&str>) -> String {
     name.map_or_else(|| NONE.to_owned(), plain)
 }
 
-/// The figures that decide nothing; `None` where there are none, or only one that stands beside the one that does.
+/// Returns the table of figures that decide nothing. Returns `None` without such figures, or if the only one is the
+/// median, which another table shows.
 fn others(replay: &Replay, size_bytes: usize) -> Option<Sheet> {
     let figures = Some(other_figures(replay, size_bytes)).filter(|figures| *figures != [Figure::MedianUs])?;
     let cells = |row: &ReplayRow| {
@@ -115,7 +117,7 @@ fn others(replay: &Replay, size_bytes: usize) -> Option<Sheet> {
     })
 }
 
-/// The best size of each row; `None` where sizes are not compared.
+/// Returns the best size of each benchmark; `None` if sizes are not compared.
 fn best_sizes(replay: &Replay) -> Option<Sheet> {
     let named = |sizes: &[usize]| match sizes {
         [] => NONE.to_owned(),
@@ -152,7 +154,7 @@ fn best_sizes(replay: &Replay) -> Option<Sheet> {
     })
 }
 
-/// System calls by name, of both processes; `None` where none were published or counted.
+/// Returns the system calls by name, of both processes; `None` if none were published or counted.
 fn system_calls(replay: &Replay) -> Option<Sheet> {
     let made =
         |row: &ReplayRow| row.system_calls.iter().flatten().map(|(name, _)| name.clone()).collect::<Vec<_>>();
@@ -186,7 +188,7 @@ fn system_calls(replay: &Replay) -> Option<Sheet> {
     })
 }
 
-/// How long processes took to start; `None` where that is no part of it.
+/// Returns the start times of processes; `None` if the experiment has none.
 fn starts(replay: &Replay) -> Option<Sheet> {
     let published = |ms: Option<f64>| ms.map_or_else(|| NONE.to_owned(), then);
     let measured = |ms: &Option<Measured>| ms.map_or_else(|| NONE.to_owned(), |ms| now(ms.value));

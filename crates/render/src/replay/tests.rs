@@ -1,4 +1,4 @@
-//! What replays look like in each format.
+//! Tests of replays in each format.
 
 use super::*;
 use crate::damage::{damaged, lines, with_value};
@@ -121,7 +121,7 @@ fn an_empty_run_still_says_what_it_is() {
     }
 }
 
-/// The first experiment with terminal escapes, markup and formulas in every text.
+/// Returns the first experiment with terminal escapes, markup and formulas in every text.
 fn hostile() -> Replay {
     const EVIL: &str = "=\u{1b}[2J\u{202e}a|b\n<script>`c`\0";
     let mut records = ka2yan().records();
@@ -273,7 +273,7 @@ fn a_factor_far_above_the_claimed_one_holds_in_direction() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Damage that still reads as records must still render: the figures in it may be anything.
+    /// Records with damaged figures that still parse must be printable, whatever the figures are.
     #[test]
     fn no_damage_makes_it_panic(
         hits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),

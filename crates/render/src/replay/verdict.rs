@@ -1,4 +1,4 @@
-//! What a replay says, in sentences.
+//! Conclusions of a replay, as sentences.
 
 use super::super::object::Said;
 use furlong_analysis::text::{capital, plain, plain_sentence, three_digits};
@@ -9,11 +9,11 @@ use furlong_analysis::{
 use furlong_model::format_bytes;
 use furlong_stats::coverage;
 
-/// What stands before all that is said of figures that should not be used.
+/// Sentence before a verdict from figures that should not be used.
 const PROVISIONAL: &str = "All of this is provisional: the machine was unreliable during this run. Replay it again when furlong \
                            doctor finds it fit.";
 
-/// Most sizes that have a sentence each.
+/// Maximum number of sizes that have separate sentences.
 const FEW_SIZES: usize = 3;
 
 /// Returns why each claim of the replays holds or falls, for programs.
@@ -22,7 +22,7 @@ pub(crate) fn claim_reasons(replays: &[Replay]) -> Said {
     Said::new("claims.reason_data", "reason", claims.map(|claim| claim_reason(claim).into()))
 }
 
-/// All of it: what became of the fastest, of the order, of each claim, and of the best sizes.
+/// Returns the verdict on the fastest benchmark, the order, the best sizes and each claim.
 pub fn replay_verdict(replay: &Replay) -> Vec<String> {
     let several = replay.measure.sizes_bytes.len() > 1;
     let mut sentences: Vec<String> = replay.provisional.then(|| PROVISIONAL.to_owned()).into_iter().collect();
@@ -30,7 +30,7 @@ pub fn replay_verdict(replay: &Replay) -> Vec<String> {
     let without: Vec<_> = without.filter(|row| !has_interval(row, replay)).map(|row| row.trials).collect();
     if let Some(most) = without.iter().max() {
         sentences.push(too_few(*most));
-        // No order, pair or claim is tested then.
+        // Without intervals, no order, pair or claim is tested.
         if !replay.rows.iter().any(|row| has_interval(row, replay)) {
             return sentences;
         }
@@ -41,7 +41,7 @@ pub fn replay_verdict(replay: &Replay) -> Vec<String> {
     if replay.measure.sizes_bytes.len() <= FEW_SIZES {
         sentences.extend(replay.faster_added.iter().map(|added| of_added(added, several)));
     }
-    // What is missing is as a rule missing at every size, and said once.
+    // Missing data is usually missing at every size, so the same reason is reported once.
     let mut untested: Vec<&ClaimVerdict> = Vec::new();
     for claim in &replay.claims {
         let same = |other: &&ClaimVerdict| (&other.text, &other.reason) == (&claim.text, &claim.reason);
@@ -71,12 +71,12 @@ fn too_few(trials: usize) -> String {
     )
 }
 
-/// The number of trials from which on the interval of a median covers it in 95 % of all cases.
+/// Returns the minimum number of trials for which the interval of a median has 95 % coverage.
 fn fewest_trials_for_95_percent() -> usize {
     (3..100).find(|trials| coverage(*trials) >= 0.95).unwrap_or(6)
 }
 
-/// A sentence a size, or one over all where they are many.
+/// Reports the fastest benchmark, one sentence per size, or one over all sizes if there are many.
 fn of_the_fastest(replay: &Replay) -> Vec<String> {
     let (sizes, told) = (replay.measure.sizes_bytes.len(), &replay.fastest);
     if sizes <= FEW_SIZES {
@@ -156,7 +156,7 @@ fn are(count: usize) -> String {
     if count == 1 { "1 is".to_owned() } else { format!("{count} are") }
 }
 
-/// Of a row that was published and is measured.
+/// Compares the published and the measured best size. Returns `None` if one of them is missing.
 fn of_best_size(best: &BestSize) -> Option<String> {
     let now = best.now.as_ref().filter(|_| !best.then.is_empty())?;
     let ties = match now.tied_with.as_slice() {
@@ -180,7 +180,7 @@ fn of_claim(claim: &ClaimVerdict, several: bool) -> String {
     format!("\"{text}\" {status}{}{reason}.", size.unwrap_or_default())
 }
 
-/// What became of a claim, after "the claim".
+/// Describes the status of a claim, as a continuation of "the claim".
 pub fn claim_status(status: ClaimStatus) -> &'static str {
     match status {
         ClaimStatus::Holds => "holds",
@@ -191,7 +191,7 @@ pub fn claim_status(status: ClaimStatus) -> &'static str {
     }
 }
 
-/// Why a claim has its status.
+/// Describes the reason for the status of a claim.
 pub fn claim_reason(claim: &ClaimVerdict) -> String {
     let known = |ratio: Option<f64>| ratio.map_or_else(|| "?".to_owned(), three_digits);
     let then_and_now = || match (claim.ratio_then, known(claim.ratio_now)) {
@@ -252,7 +252,7 @@ fn sizes_in_words(sizes: &[usize]) -> String {
     in_words(&sizes.iter().map(|size| format_bytes(*size)).collect::<Vec<_>>())
 }
 
-/// Names as a sentence has them: `A`, `A and B`, `A, B and C`.
+/// Joins names for a sentence: `A`, `A and B`, `A, B and C`.
 fn in_words(names: &[String]) -> String {
     let names: Vec<_> = names.iter().map(|name| plain(name)).collect();
     match names.as_slice() {

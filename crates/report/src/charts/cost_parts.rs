@@ -1,4 +1,4 @@
-//! Where the time of explained rows goes: the parts of the cost model on top of each other, beside what was measured.
+//! Charts of explained benchmarks: the parts of the cost model, stacked, with the measured time as a mark.
 
 use furlong_analysis::{Explained, Explanation, Part, describe_placement};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series};
@@ -23,13 +23,13 @@ pub const PARTS: [Part; 11] = [
     Part::Waiting,
 ];
 
-/// What is drawn as a mark and not as a part.
+/// Name of the series that is drawn as a mark and not as a part.
 pub const MEASURED: &str = "measured";
 
-/// What the rows of one chart have in common: their times are of one order.
+/// Properties that the benchmarks of one chart share, so that their times have one order of magnitude.
 type Manner = (Placement, WaitKind, usize);
 
-/// A chart for each placement, way of waiting and size.
+/// Returns one chart for each placement, wait strategy and size.
 pub fn charts(explanation: &Explanation) -> Vec<Chart> {
     let manners: BTreeSet<Manner> = explanation.rows.iter().map(manner).collect();
     manners.into_iter().filter_map(|manner| chart(explanation, manner)).collect()

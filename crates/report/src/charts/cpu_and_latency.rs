@@ -1,4 +1,4 @@
-//! Processors kept busy against latency: where spinning pays, and what it costs.
+//! Chart of busy CPUs against latency: the gain and the cost of busy-waiting.
 
 use furlong_analysis::{Carries, Group, Row, Summary, Unit, describe_placement};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series, look_of};
@@ -12,10 +12,11 @@ use std::num::NonZeroU32;
 /// Fewest rows in one way of waiting that are worth a chart.
 const FEWEST_ALIKE: usize = 4;
 
-/// What the rows of one chart have in common.
+/// Properties that the benchmarks of one chart share.
 type Manner<'a> = (usize, Pattern, Option<&'a Request>, Arrival, NonZeroU32, NonZeroU32);
 
-/// A chart for each size, pattern and pace, but of a sweep over sizes three, and how many are left out.
+/// Returns one chart for each size, pattern and pace, and the number of charts left out. A sweep over sizes gets
+/// three charts.
 pub fn charts(summary: &Summary) -> (Vec<Chart>, usize) {
     let rows = data_rows(summary);
     let manners: BTreeSet<Manner> = rows.iter().map(|(_, row)| manner(row)).collect();
@@ -29,7 +30,7 @@ pub fn charts(summary: &Summary) -> (Vec<Chart>, usize) {
     (charts.into_iter().map(|(_, chart)| chart).collect(), left_out)
 }
 
-/// The rows that carry data, with their groups.
+/// Returns the benchmarks that carry data, with their groups.
 fn data_rows(summary: &Summary) -> Vec<(&Group, &Row)> {
     let groups = summary.groups.iter().filter(|group| group.carries == Carries::Data);
     groups.flat_map(|group| summary.rows_of(group).map(move |row| (group, row))).collect()
@@ -99,7 +100,7 @@ fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {
     .drawable()
 }
 
-/// What the fastest row that spins on two cores gains against the fastest that sleeps, and what it takes for it.
+/// Compares the fastest busy-waiting benchmark on two cores with the fastest blocking one, and reports its CPU cost.
 fn says(rows: &[&Row]) -> String {
     let on_two = |row: &&&Row| row.case.placement.has_two_processors() == Some(true);
     let fastest = |kind: WaitKind| {

@@ -1,4 +1,4 @@
-//! The distribution of latencies: which share of all samples takes longer than a time, down to 1 in 10,000.
+//! Chart of the latency distribution: the share of samples that take longer than a time, down to 1 in 10,000.
 
 use furlong_analysis::{DecodedRun, FEWEST_BEYOND, Group, Row};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side, percentile};
@@ -15,7 +15,8 @@ const DECADES: i32 = 4;
 /// The percentiles that the table has.
 const COLUMNS: [&str; 5] = ["p50", "p90", "p99", "p99.9", "p99.99"];
 
-/// A chart for each group of rows, but of a sweep over sizes three, and how many are left out.
+/// Returns one chart for each group of benchmarks, and the number of charts left out. A sweep over sizes gets three
+/// charts.
 pub fn charts(run: &DecodedRun) -> (Vec<Chart>, usize) {
     let (groups, left_out) = charted_groups(&run.summary);
     (groups.into_iter().filter_map(|group| chart(run, group)).collect(), left_out)
@@ -51,7 +52,8 @@ struct Curve {
 }
 
 impl Curve {
-    /// From all measured trials of the row, each with the same weight; `None` where they cannot be read.
+    /// Builds the curve from all measured trials of the benchmark, each with equal weight. Returns `None` if the
+    /// trials cannot be read.
     fn of(run: &DecodedRun, row: &Row) -> Option<Curve> {
         let times = run.times(&row.case);
         let mixture = Mixture::of(&times)?;
@@ -63,7 +65,7 @@ impl Curve {
     }
 }
 
-/// The shares at which curves are drawn, descending.
+/// Returns the shares at which curves are drawn, descending.
 fn shares() -> Vec<f64> {
     let steps = (1..=POINTS * DECADES).map(|step| 10_f64.powf(-f64::from(step) / f64::from(POINTS)));
     // The shortest of all is left out: one lucky sample would take half of the axis.
@@ -72,8 +74,8 @@ fn shares() -> Vec<f64> {
     shares
 }
 
-/// How long tails are by the medians of their rows, as far as there are samples enough. These are figures without
-/// intervals, so no row is called better by them.
+/// Reports the length of tails relative to their medians, if there are enough samples. These figures have no
+/// intervals, so no benchmark is called better.
 fn says(curves: &[(&Row, Curve)]) -> String {
     let tail = |row: &Row| row.exchange.ns.p99 / row.exchange.ns.p50;
     let enough = |curve: &Curve| curve.samples as f64 * 0.01 >= FEWEST_BEYOND as f64;

@@ -1,15 +1,16 @@
-//! Runs compared row by row: a ratio with its interval for each, beside the margin within which rows are the same.
+//! Chart of a comparison: the ratio of each benchmark with its interval, and the margin within which results are
+//! equal.
 
 use furlong_analysis::{Change, ComparedRow, Comparison};
 use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series, look_of, without_zeros};
 use furlong_render::plain;
 
-/// A chart for each run that is compared with the baseline.
+/// Returns one chart for each run that is compared with the baseline.
 pub fn charts(comparison: &Comparison) -> Vec<Chart> {
     comparison.others().enumerate().filter_map(|(number, run)| chart(comparison, &run.name, number)).collect()
 }
 
-/// The marks of a verdict; their colours are those of mechanisms.
+/// Returns the look of a verdict's marks, whose colours are those of mechanisms.
 fn look(change: Change) -> Look {
     let mark = match change {
         Change::Same => 0,

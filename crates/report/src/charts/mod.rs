@@ -1,5 +1,5 @@
-//! The charts of a report alone, one file a kind: each turns what was computed into the description of a chart, and says in
-//! a sentence what it shows.
+//! Charts that only the report shows, one file per kind. Each file turns computed results into the description of a
+//! chart and a sentence that summarizes it.
 
 pub mod cost_parts;
 pub mod cpu_and_latency;

@@ -1,17 +1,17 @@
-//! What the cost model predicts against what was measured.
+//! Chart of predictions of the cost model against measured times.
 
 use furlong_analysis::{Explained, Explanation};
 use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series, look_of};
 use furlong_render::{agreement, plain};
 
-/// One chart of all explained rows; `None` without any.
+/// Returns one chart of all explained benchmarks; `None` without any.
 pub fn chart(explanation: &Explanation) -> Option<Chart> {
     let point = |row: &Explained, ns: f64| Point {
         x_ends: row.measured_ci95,
         look: Some(look_of(&row.case.row())),
         ..Point::new(plain(&row.case.to_string()), row.measured_ns, ns)
     };
-    // The sum of a program with a loop of its own leaves out what the program does.
+    // The predicted sum of a program with a separate loop leaves out the time spent in the program.
     let rows = || explanation.rows.iter().filter(|row| !row.own_loop);
     let ours = rows().map(|row| point(row, row.predicted_ns)).collect();
     let formula = rows().filter_map(|row| Some(point(row, row.article_ns?))).collect();

@@ -6,12 +6,12 @@ use furlong_model::{Figure, format_bytes};
 use furlong_render::plain;
 use std::collections::BTreeSet;
 
-/// Sizes up to which each has a chart of its own.
+/// Maximum number of sizes that have separate charts.
 const FEW_SIZES: usize = 3;
-/// Curves then and now: more pairs cannot be told apart.
+/// Maximum number of curve pairs, because readers cannot distinguish more.
 const MOST_PAIRS: usize = 6;
 
-/// A chart a size, or where there are many sizes one over all of them.
+/// Returns one chart per size, or one chart over all sizes if there are many.
 pub fn charts(replay: &Replay) -> Vec<Chart> {
     let sizes: BTreeSet<usize> = replay.rows.iter().map(|row| row.size_bytes).collect();
     if sizes.len() > FEW_SIZES {
@@ -20,7 +20,7 @@ pub fn charts(replay: &Replay) -> Vec<Chart> {
     sizes.into_iter().filter_map(|size| of_size(replay, size)).collect()
 }
 
-/// What the experiment is ordered by, and the axis that it is shown on.
+/// Returns the figure that the experiment is ordered by, and its axis.
 fn axis(replay: &Replay) -> (Figure, Axis) {
     let figure = replay.measure.order_by;
     let faster = if figure.is_rate() { "more is faster" } else { "less is faster" };

@@ -5,10 +5,11 @@ use crate::ids::Ids;
 use furlong_analysis::{FleetComparison, FleetMap};
 use furlong_render::{fleet_chapters, fleet_title, fleet_verdict};
 
-/// One page of HTML that needs nothing but itself: the hosts that stand out, every row and cost of each host, and each row over hosts.
+/// Returns one self-contained HTML page: the outlier hosts, every benchmark and cost of each host, and each benchmark
+/// over the hosts.
 ///
 /// # Errors
-/// What the package that puts it together says; no record is the cause.
+/// Returns an error of the template engine. No record can cause one.
 pub fn fleet_page(found: &FleetComparison, map: &FleetMap) -> Result<String, PageError> {
     let mut ids = Ids::of_a_page();
     let (verdict, chapters) = (fleet_verdict(found), fleet_chapters(found, map));

@@ -1,4 +1,4 @@
-//! The back end for HTML: a document as the template takes it, in chapters with their sections, all with anchors of their own.
+//! HTML back end: converts a document for the template, as chapters and sections, each with its anchor.
 
 use crate::figures;
 use crate::ids::Ids;
@@ -44,7 +44,7 @@ struct ChartView<'a> {
     figures: Table,
 }
 
-/// The chapters of a document, each with the sections that follow it.
+/// Returns the chapters of a document, each with the sections that follow it.
 pub fn chapters<'a>(document: &'a Document, ids: &mut Ids) -> Vec<SectionView<'a>> {
     let mut chapters: Vec<SectionView> = Vec::new();
     for section in &document.sections {
@@ -95,8 +95,7 @@ fn chart(chart: &Chart) -> ChartView<'_> {
     }
 }
 
-/// The ticks of an axis for the script, a line each: the share of the axis at which it stands, the sets that it is in,
-/// and its label.
+/// Returns the ticks of an axis for the script, one line each: position as a share of the axis, tick sets, and label.
 fn ticks(chart: &Chart, side: Side) -> String {
     let (axis, ends) = (chart.axis(side), chart.extent(side));
     let [low, high] = ends.map(|end| axis.place(end));

@@ -1,4 +1,4 @@
-//! The page that lists saved runs, from which some are chosen and shown together.
+//! The page that lists saved runs, from which a user selects some to show together.
 
 use super::{PageError, STYLE, filled_in};
 use furlong_model::format_bytes;
@@ -8,18 +8,18 @@ use serde::Serialize;
 const NAME: &str = "list.html";
 const TEMPLATE: &str = include_str!("list.html");
 
-/// What is listed.
+/// Content of the list page.
 #[derive(Debug, Clone, Copy)]
 pub struct RunList<'a> {
-    /// The folder that the runs lie in.
+    /// Directory of the runs.
     pub folder: &'a str,
-    /// The runs in the order of the list, each with whether it is still being measured.
+    /// Runs in the order of the list, each with a flag that is set while it is still being measured.
     pub runs: &'a [(ListedRun<'a>, bool)],
-    /// How many runs the folder has.
+    /// Number of runs in the directory.
     pub of: usize,
-    /// The words that the listed runs have in their name or command; empty for all runs.
+    /// Words that the name or command of the listed runs must contain; empty for all runs.
     pub find: &'a str,
-    /// Files of the folder that cannot be read as runs, each with the reason.
+    /// Files of the directory that cannot be read as runs, each with the reason.
     pub unreadable: &'a [(&'a str, &'a str)],
 }
 
@@ -43,10 +43,10 @@ struct Line<'a> {
     under_way: bool,
 }
 
-/// The page.
+/// Returns the page.
 ///
 /// # Errors
-/// What the package that puts it together says; no record is the cause.
+/// Returns an error of the template engine. No record can cause one.
 pub fn run_list<'a>(list: &RunList<'a>) -> Result<String, PageError> {
     let line = |&(listed, under_way): &'a (ListedRun<'a>, bool)| Line {
         run: listed.run,

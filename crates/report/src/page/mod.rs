@@ -1,6 +1,7 @@
-//! The page: one file of HTML with its style, its script, its charts and its figures, which asks nobody for anything.
+//! The HTML page: one file with its style, scripts, charts and figures. It makes no network request.
 //!
-//! The template escapes every text. What it must not escape is made here: pictures, whose package escapes their words.
+//! The template escapes every text. This module makes the parts that the template must not escape: pictures, whose
+//! text the SVG library escapes.
 
 use crate::ids::Ids;
 use crate::report::Report;
@@ -15,10 +16,10 @@ pub mod list;
 
 pub use fleet::fleet_page;
 
-/// Where a page is served: beside it is the list of all runs.
+/// Properties of a page that a server delivers together with a list of all runs.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Served<'a> {
-    /// The address of that list.
+    /// Address of the list.
     pub list: &'a str,
     /// The runs of the page that are still being measured.
     pub under_way: &'a [&'a str],
@@ -48,18 +49,18 @@ struct Page<'a> {
 }
 
 impl Report {
-    /// One page of HTML that needs nothing but itself.
+    /// Returns one self-contained HTML page.
     ///
     /// # Errors
-    /// What the package that puts it together says; no record is the cause.
+    /// Returns an error of the template engine. No record can cause one.
     pub fn html(&self) -> Result<String, PageError> {
         self.page(None)
     }
 
-    /// The same as one of several pages that are served.
+    /// Returns a page that links to the list of runs of its server.
     ///
     /// # Errors
-    /// As [`Report::html`].
+    /// Returns the errors of [`Report::html`].
     pub fn served_html(&self, served: Served) -> Result<String, PageError> {
         self.page(Some(served))
     }
@@ -70,7 +71,7 @@ impl Report {
         let (verdict, chapters) = (self.verdict(), self.chapters());
         let mut verdict = html::chapters(&verdict, &mut ids);
         let chapters = html::chapters(&chapters, &mut ids);
-        // What is said of a run at a glance leads to its chapter.
+        // A run in the verdict links to the chapter of the run.
         for said in verdict.iter_mut().flat_map(|chapter| &mut chapter.sections) {
             let of_run = |chapter: &&SectionView| said.title.is_some() && chapter.title == said.title;
             said.link = chapters.iter().find(of_run).and_then(|chapter| chapter.id.clone());
@@ -93,13 +94,13 @@ impl Report {
     }
 }
 
-/// A page from its template.
+/// Fills a template.
 fn filled_in(name: &str, template: &str, page: &impl Serialize) -> Result<String, PageError> {
     let mut environment = Environment::new();
-    // The one that is used of fifty, which take a third of the package's time to compile.
+    // The only used one of fifty filters, whose compilation takes a third of the package's compile time.
     environment.add_filter("length", |value: minijinja::Value| value.len());
     environment.add_template(name, template)?;
-    // The package takes the last line's end away.
+    // minijinja removes the final line break.
     Ok(environment.get_template(name)?.render(minijinja::Value::from(Serde(page)))? + "\n")
 }
 

@@ -1,14 +1,15 @@
-//! Names beside the points of a picture: right of it, left, or above, wherever nothing else is; else none.
+//! Names next to the points of a picture: to the right, to the left, above or below, if that place is free; otherwise
+//! none.
 
 use super::layout::Layout;
 use super::text::{cut, width};
 use std::collections::BTreeSet;
 
-/// Most letters of a name.
+/// Maximum number of letters of a name.
 const LETTERS: usize = 32;
 /// Half the height of a name, in pixels.
 const HALF: f64 = 7.0;
-/// From the middle of a point to its name.
+/// Distance from the middle of a point to its name.
 const AWAY: f64 = 8.0;
 /// Half the width of a point.
 const POINT: f64 = 4.0;
@@ -17,16 +18,16 @@ const POINT: f64 = 4.0;
 pub struct Label {
     /// The name.
     pub text: String,
-    /// Where it begins, has its middle, or ends.
+    /// Position of the start, the middle or the end of the text.
     pub at: (f64, f64),
-    /// Which of these, as SVG says it.
+    /// SVG `text-anchor` that selects the start, the middle or the end.
     pub anchor: &'static str,
 }
 
 /// A box: left, top, right, bottom.
 type Area = [f64; 4];
 
-/// The names of points that find room, in pixels of the plot.
+/// Returns the names of points for which there is room, with positions in pixels of the plot.
 pub fn placed(points: &[(&str, (f64, f64))], layout: &Layout) -> Vec<Label> {
     let around = |(x, y): (f64, f64)| [x - POINT, y - POINT, x + POINT, y + POINT];
     let mut taken: Vec<Area> = points.iter().map(|(_, place)| around(*place)).collect();
@@ -45,7 +46,7 @@ pub fn placed(points: &[(&str, (f64, f64))], layout: &Layout) -> Vec<Label> {
         ];
         let free = |area: &Area| inside(area) && !taken.iter().any(|other| overlap(area, other));
         let Some((area, at, anchor)) = places.into_iter().find(|(area, ..)| free(area)) else { continue };
-        // What is predicted of one row in two ways has its name once.
+        // Two predictions of one benchmark share a name.
         if named.insert((text.clone(), *x as i64)) {
             taken.push(area);
             labels.push(Label { text, at, anchor });

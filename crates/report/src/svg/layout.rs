@@ -1,22 +1,23 @@
-//! Where the parts of a picture are, in pixels, and its ticks, which depend on how much room they have.
+//! Positions of the parts of a picture, in pixels, and its ticks, which depend on the available room.
 
 use super::paper::Paper;
 use super::text::{cut, letters, width};
 use furlong_chart::{Chart, Side, Tick};
 
-/// Most letters of a category that stand beside its row.
+/// Maximum number of letters of a category name to the left of its row.
 const LETTERS: usize = 44;
-/// Most ticks along an axis.
+/// Maximum number of ticks along an axis.
 const MOST_TICKS: usize = 9;
-/// Between the labels of two ticks beside each other, and from one to the next of those above each other.
+/// Minimum distance between the labels of neighbouring ticks: horizontally between texts, and vertically from middle
+/// to middle.
 const BETWEEN: [f64; 2] = [12.0, 20.0];
-/// Between a label and the plot.
+/// Distance between a label and the plot, in pixels.
 const GAP: f64 = 8.0;
 
-/// Where the plot is, and how large the picture.
+/// Position of the plot and size of the picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
-    /// Where the picture stands.
+    /// Medium that the picture is made for.
     pub paper: Paper,
     /// Width of the picture.
     pub width: f64,
@@ -28,7 +29,7 @@ pub struct Layout {
     pub plot_width: f64,
     /// Height of the plot.
     pub plot_height: f64,
-    /// Where the legend begins.
+    /// Upper end of the legend.
     pub legend: f64,
     /// Ticks along x.
     pub x_ticks: Vec<Tick>,
@@ -40,7 +41,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Of a chart.
+    /// Computes the layout of a chart.
     pub fn of(chart: &Chart, paper: Paper) -> Layout {
         let rows = chart.y.categories.len() as f64;
         let (whole, height, row, right) = match paper {
@@ -76,12 +77,12 @@ impl Layout {
         layout
     }
 
-    /// Whether the names of categories stand above their rows, because beside them is no room.
+    /// Returns whether the names of categories are above their rows, because there is no room next to them.
     pub fn names_above_rows(&self) -> bool {
         self.downwards && self.paper == Paper::Narrow
     }
 
-    /// Whether these ticks are few, and their labels apart.
+    /// Returns whether the ticks are few and their labels do not overlap.
     fn fit(&self, ticks: &[Tick], side: Side) -> bool {
         let room = |tick: &Tick| if side == Side::X { width(&tick.label) + BETWEEN[0] } else { BETWEEN[1] };
         let place = |tick: &Tick| if side == Side::X { self.x(tick.value) } else { self.y(tick.value) };
@@ -91,12 +92,12 @@ impl Layout {
         ticks.len() <= MOST_TICKS && ticks.windows(2).all(apart)
     }
 
-    /// Where a value of x is, from the left end of the plot.
+    /// Returns the position of an x value, from the left end of the plot.
     pub fn x(&self, value: f64) -> f64 {
         self.share(0, value) * self.plot_width
     }
 
-    /// Where a value of y is, from the upper end of the plot.
+    /// Returns the position of a y value, from the upper end of the plot.
     pub fn y(&self, value: f64) -> f64 {
         let share = self.share(1, value);
         // Pixels go down, as categories do.
@@ -109,7 +110,7 @@ impl Layout {
         ((place(value) - low) / (high - low)).clamp(-1.0, 2.0)
     }
 
-    /// The least and the most along an axis.
+    /// Returns the smallest and the largest value of an axis.
     pub fn extent(&self, side: Side) -> [f64; 2] {
         self.extents[if side == Side::X { 0 } else { 1 }]
     }

@@ -1,4 +1,4 @@
-//! The legend below a picture: what stands out by name, and what stands behind as a number.
+//! The legend below a picture: highlighted series by name, and the number of muted series.
 
 use super::element::{Element, px, words};
 use super::marks;
@@ -12,18 +12,18 @@ use furlong_chart::{Chart, Kind, Look, Series};
 const LINE: f64 = 20.0;
 /// Width of a sample with the room around it.
 const SAMPLE: f64 = 34.0;
-/// Between two entries.
+/// Distance between two entries, in pixels.
 const BETWEEN: f64 = 14.0;
 /// Left end of the first entry of a line.
 const LEFT: f64 = 8.0;
-/// Most letters of a name.
+/// Maximum number of letters of a name.
 const LETTERS: usize = 40;
 
-/// One entry: some series, or all that stand behind.
+/// An entry: some series, or all muted series.
 struct Entry {
     /// The numbers of its series.
     series: Vec<usize>,
-    /// How they look; what is measured beside bars has a sign of its own.
+    /// Style of the series. A measured value on top of bars has a separate sign instead.
     style: Option<Style>,
     name: String,
     x: f64,
@@ -37,7 +37,7 @@ pub struct Legend {
 }
 
 impl Legend {
-    /// Of a chart, in lines of this width.
+    /// Lays out the legend of a chart in lines of this width.
     pub fn of(chart: &Chart, whole: f64, paper: Paper) -> Legend {
         let most = letters(whole - LEFT - SAMPLE - BETWEEN).min(LETTERS);
         let is_behind =
@@ -74,12 +74,12 @@ impl Legend {
         Legend { entries, paper }
     }
 
-    /// Its height.
+    /// Returns the height of the legend.
     pub fn height(&self) -> f64 {
         self.entries.last().map_or(0.0, |entry| (entry.line + 1) as f64 * LINE)
     }
 
-    /// Its drawing, from `top` on.
+    /// Returns the drawing, starting at `top`.
     pub fn drawn(&self, chart: &Chart, top: f64) -> Element {
         let group = Element::new("g").set("class", "legend");
         self.entries.iter().fold(group, |group, entry| group.add(self.entry(chart, entry, top)))
@@ -92,7 +92,7 @@ impl Legend {
         if self.paper != Paper::File {
             let numbers: Vec<_> = entry.series.iter().map(usize::to_string).collect();
             group = group.set("data-series", numbers.join(" "));
-            // What can be clicked, letters or not.
+            // A transparent rectangle makes the whole entry clickable.
             let room = Element::new("rect").set("width", px(SAMPLE + width(&entry.name))).set("height", LINE);
             group = group.add(room.set("fill", "transparent").set("rx", 3));
         }

@@ -7,12 +7,12 @@ use crate::palette::{Mark, Style};
 
 /// Half the width of a mark, in pixels.
 const HALF: f64 = 4.0;
-/// The same of one that is muted.
+/// Half the width of a muted mark, in pixels.
 const MUTED: f64 = 2.5;
-/// The same of what was measured, on top of a bar.
+/// Half the width of the mark of a measured value on top of a bar, in pixels.
 const MEASURED: f64 = 6.0;
 
-/// A mark at a place of the plot. It has the colour of its group.
+/// Draws a mark at a position of the plot, in the colour of its group.
 pub fn mark((x, y): (f64, f64), style: Style, paper: Paper) -> Element {
     let half = if style.muted { MUTED } else { HALF };
     let shape = if style.mark == Mark::Circle {
@@ -28,7 +28,7 @@ pub fn mark((x, y): (f64, f64), style: Style, paper: Paper) -> Element {
     at((x, y), shape)
 }
 
-/// What was measured, on top of a bar: a diamond that shows on every colour.
+/// Returns the mark of a measured value on top of a bar: a diamond that is visible on every colour.
 pub fn measured(place: (f64, f64)) -> Element {
     at(place, Element::new("path").set("d", outline(Mark::Diamond, MEASURED)).set("stroke", "none"))
 }

@@ -1,7 +1,8 @@
-//! A chart as SVG: in a page, where a script may zoom and switch it, and as a picture of its own.
+//! Charts as SVG: inline in a page, whose script may zoom them and hide series, or as a separate picture.
 //!
-//! Coordinates inside the plot begin at its upper left corner. The script of the page moves what is in it by its
-//! attributes alone, so every mark has its place in `transform`, and every line and bar in plain coordinates.
+//! Coordinates inside the plot start at its upper left corner. The script of the page moves elements only through
+//! their attributes. Every mark therefore has its position in `transform`, and every line and bar has plain
+//! coordinates.
 
 mod element;
 mod labels;
@@ -27,10 +28,10 @@ pub use paper::Paper;
 const FONTS: &str = "system-ui, Helvetica, Arial, sans-serif";
 /// Half the height of a bar, as a share of its row.
 const HALF_BAR: f64 = 0.36;
-/// From the middle of a row up to its name, where names stand above rows.
+/// Distance from the middle of a row up to its name, if names are above rows.
 const ABOVE: f64 = 15.0;
 
-/// The chart as the text of an SVG picture.
+/// Returns the chart as the text of an SVG picture.
 pub fn svg(chart: &Chart, paper: Paper) -> String {
     let layout = Layout::of(chart, paper);
     let legend = Legend::of(chart, layout.width, paper);
@@ -57,7 +58,7 @@ pub fn svg(chart: &Chart, paper: Paper) -> String {
     }
     let middle = (layout.left + layout.plot_width / 2.0, layout.top + layout.plot_height + 34.0);
     let x_label = words(&chart.x.label, middle).set("text-anchor", "middle").set("fill", quiet);
-    // Upright words are hard to read: the name of this axis stands above it.
+    // Vertical text is hard to read, so the name of this axis is above it.
     let y_label = words(&chart.y.label, (8.0, layout.top - 16.0)).set("fill", quiet);
     let drawing = Drawing { chart, layout: &layout, paper };
     whole
@@ -71,7 +72,7 @@ pub fn svg(chart: &Chart, paper: Paper) -> String {
         .written()
 }
 
-/// An element of a point with the colour that the point has beside its series.
+/// Gives a point its own colour, if it differs from that of its series.
 fn own_colour(point: &Point, shape: Element) -> Element {
     match point.look.map(|look| Style::of(look).hex()) {
         Some(colour) => shape.recoloured(&colour),
@@ -121,14 +122,14 @@ impl Drawing<'_> {
         self.layout.y_ticks.iter().map(tick).fold(group, Element::add)
     }
 
-    /// Names of categories on top of all, where they have no room beside their rows.
+    /// Draws the names of categories over the plot if there is no room next to their rows.
     fn names(&self) -> Element {
         let ticks = self.layout.y_ticks.iter().filter(|_| self.layout.names_above_rows());
         let name = |tick: &Tick| self.at_height(tick).add(words(&tick.label, (0.0, -ABOVE)));
         ticks.map(name).fold(self.beside("names"), Element::add)
     }
 
-    /// A group whose coordinates begin where those of the plot do.
+    /// Returns a group whose coordinates start at the origin of the plot.
     fn beside(&self, class: &str) -> Element {
         let place = format!("translate({} {})", px(self.layout.left), px(self.layout.top));
         Element::new("g").set("class", class).set("fill", Tone::Quiet.on(self.paper)).set("transform", place)
@@ -139,7 +140,7 @@ impl Drawing<'_> {
         Element::new("g").set("transform", place)
     }
 
-    /// All that lies between the axes, cut at its edges.
+    /// Draws everything between the axes, clipped at the edges of the plot.
     fn plot(&self) -> Element {
         let Layout { left, top, plot_width, plot_height, .. } = *self.layout;
         let mut plot = Element::new("svg").set("class", "plot").set("overflow", "hidden");
@@ -150,7 +151,7 @@ impl Drawing<'_> {
             .set("height", px(plot_height));
         plot = self.chart.guides.iter().filter_map(|guide| self.guide(guide)).fold(plot, Element::add);
         let bars = self.chart.kind == Kind::Bars;
-        // What stands behind is drawn first, and what matters most last.
+        // Muted series are drawn first and the most important series last.
         let numbered = || self.chart.series.iter().enumerate();
         let behind = numbered().filter(|(_, series)| series.look == Look::Muted && !bars);
         let before = numbered().filter(|(_, series)| series.look != Look::Muted && !bars);
@@ -187,7 +188,7 @@ impl Drawing<'_> {
                 band.set("height", px(down[1])).set("fill", Tone::Rule.on(self.paper))
             }
             Guide::Times(factor, _) => {
-                // From where it enters the plot to where it leaves it.
+                // The line is clipped to the plot.
                 let ends = [left.max(low / factor), right.min(high / factor)];
                 let ends = if ends[0] < ends[1] { ends } else { [left; 2] };
                 let width = if *factor == 1.0 { 1.0 } else { 0.4 };
@@ -197,13 +198,13 @@ impl Drawing<'_> {
         })
     }
 
-    /// The group of a series, which the legend switches off and on.
+    /// Returns the SVG group of a series, which the legend hides and shows.
     fn group(&self, number: usize, series: &Series) -> Element {
         let group = Style::of(series.look).group().set("class", "series");
         if self.in_page() { group.set("data-series", number) } else { group }
     }
 
-    /// What is shown where a point is pointed at, in an attribute of its mark.
+    /// Stores the tooltip text of a point in an attribute of its mark.
     fn told(&self, mark: Element, texts: impl IntoIterator<Item = String>) -> Element {
         if !self.in_page() {
             return mark;
@@ -211,7 +212,7 @@ impl Drawing<'_> {
         mark.set("data-told", texts.into_iter().collect::<Vec<_>>().join("\n"))
     }
 
-    /// The line, the intervals and the marks of a series.
+    /// Returns the line, the intervals and the marks of a series.
     fn series(&self, number: usize, series: &Series) -> Element {
         let style = Style::of(series.look);
         let mut group = self.group(number, series);
@@ -239,7 +240,7 @@ impl Drawing<'_> {
         group
     }
 
-    /// The intervals of a point, as far as there is room for them.
+    /// Returns the intervals of a point, if there is room for them.
     fn intervals(&self, point: &Point) -> Vec<Element> {
         let (x, y) = self.at(point);
         let cut = |ends: [f64; 2], side| {
@@ -252,7 +253,7 @@ impl Drawing<'_> {
         across.into_iter().chain(up).collect()
     }
 
-    /// Names beside points, as far as there is room for them.
+    /// Draws names next to points, if there is room.
     fn labels(&self) -> Element {
         let points: Vec<_> =
             self.chart.points().map(|point| (point.label.as_str(), self.at(point))).collect();
@@ -268,7 +269,7 @@ impl Drawing<'_> {
         labels::placed(&points, self.layout).into_iter().map(label).fold(group, Element::add)
     }
 
-    /// Parts on top of each other, and marks for what is no part.
+    /// Draws stacked parts, and marks for other values.
     fn bars(&self, mut plot: Element) -> Element {
         let mut ends = vec![0.0; self.chart.y.categories.len()];
         let numbered = || self.chart.series.iter().enumerate();
@@ -300,7 +301,7 @@ impl Drawing<'_> {
         plot
     }
 
-    /// What a point is, in lines.
+    /// Returns the tooltip text of a point, in lines.
     fn text(&self, series: &Series, point: &Point) -> String {
         let Chart { x, y, .. } = self.chart;
         let (across, up) = (figure(x, point.x, point.x_ends), figure(y, point.y, point.y_ends));

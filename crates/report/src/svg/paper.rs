@@ -1,12 +1,12 @@
-//! Where a picture stands, which decides its colours and its size.
+//! Medium of a picture, which decides its colours and its size.
 
-/// Where a picture stands.
+/// Medium of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paper {
-    /// In a page, whose style sheet has the colours.
+    /// A page, whose style sheet has the colours.
     Wide,
-    /// The same for the width of a phone.
+    /// A page on the width of a phone, whose style sheet has the colours.
     Narrow,
-    /// In a file of its own, with a title.
+    /// A separate file, with a title.
     File,
 }

@@ -1,22 +1,22 @@
-//! Colours of what is no series. In a page they follow its theme; in a file of its own they are those of white paper.
+//! Colours of everything except series. In a page they follow its theme; in a separate file they suit white paper.
 
 use super::paper::Paper;
 
-/// What is no series.
+/// Colour role of a picture element that is not a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// Words that matter.
+    /// Important words.
     Ink,
-    /// Words beside axes.
+    /// Words next to axes.
     Quiet,
     /// Lines of the grid.
     Rule,
-    /// What all stands on.
+    /// Background of the picture.
     Paper,
 }
 
 impl Tone {
-    /// The colour as an attribute has it.
+    /// Returns the colour as the value of an SVG attribute.
     pub fn on(self, paper: Paper) -> &'static str {
         match (paper, self) {
             (Paper::File, Tone::Ink) => "#1B1F24",

@@ -1,14 +1,15 @@
-//! The page in a browser: drawn without an error or a request, sorted, toggled, on a phone, without scripts, on paper.
+//! Tests of the page in a browser: drawn without an error or a request, sorted, toggled, on a phone, without scripts,
+//! printed.
 //!
-//! With `FURLONG_SHOTS=FOLDER` each test leaves a picture there, to be looked at. `FURLONG_REPORT=FILE` shows another
-//! report than that of the test's own data.
+//! With `FURLONG_SHOTS=DIRECTORY` each test saves a screenshot there. `FURLONG_REPORT=FILE` tests another report than
+//! that of the test data.
 
 use crate::common::{Chromium, Tab};
 use furlong_testing::skip;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// The page under test, and the folder that it is in.
+/// Returns the page under test and its directory.
 fn page() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = match std::env::var_os("FURLONG_REPORT") {
@@ -28,7 +29,7 @@ fn every_chart_is_drawn_without_an_error_or_a_request() {
     let charts = tab.value("document.querySelectorAll('figure.chart').length");
     assert!(charts.as_u64() > Some(3), "{charts}");
     assert_eq!(tab.value("document.querySelectorAll('figure.chart[data-state=live]').length"), charts);
-    // Each has something in it, and is drawn once for this window.
+    // Each chart has content and is drawn once for this window.
     let empty = "[...document.querySelectorAll('figure.chart')].filter(figure =>
         !figure.querySelector('.wide .series :is(polyline, circle, path, rect)') ||
         figure.querySelector('.wide').offsetHeight < 100 ||
@@ -51,7 +52,7 @@ fn the_page_forbids_itself_every_request() {
     assert!(refused.as_str().is_some_and(|text| text.contains("TypeError")), "{refused}");
     tab.value("document.body.append(Object.assign(new Image(), { src: 'http://localhost:9/x.png' }))");
     tab.wait_for("new Promise(done => setTimeout(() => done(true), 100))");
-    // What was tried is told, and that the page's own policy stopped it.
+    // The browser reports every attempted request, and the page's own policy must have blocked each one.
     let stopped =
         tab.events("Network.loadingFailed").iter().filter(|event| event["blockedReason"] == "csp").count();
     let tried = tab.requests().iter().filter(|url| url.starts_with("http")).count();
@@ -75,11 +76,11 @@ fn series_are_switched_off_and_points_say_what_they_are() {
     assert_eq!(tab.value(&pressed), "true");
     tab.click(&entry);
     assert_eq!((tab.value(&shown), tab.value(&pressed)), (json!(before - 1), json!("false")));
-    // What is switched off stays so in another theme, and in the drawing for a phone.
+    // A hidden series stays hidden in another theme, and in the drawing for a phone.
     tab.click("#theme");
     assert_eq!(tab.value(&shown), json!(before - 1));
     assert_eq!(tab.value(&shown.replace(".wide", ".narrow")), json!(before - 1));
-    // By key too.
+    // The keyboard also works.
     tab.value(&format!("document.querySelector('{entry}').focus()"));
     tab.press("Enter", "\r");
     assert_eq!((tab.value(&shown), tab.value(&pressed)), (json!(before), json!("true")));
@@ -208,7 +209,7 @@ fn tables_are_sorted_by_hand_and_by_key() {
     let down = values(tab.value(&medians));
     assert!(down.iter().rev().is_sorted() && down.first() > down.last(), "{down:?}");
     assert_eq!(tab.value("document.querySelector('#median').ariaSort"), "descending");
-    // By key, and by words.
+    // Sort with the keyboard, and sort words.
     tab.value("document.querySelector('#under-test th button').focus()");
     tab.press("Enter", "\r");
     let names: Vec<String> = serde_json::from_value(tab.value(
@@ -281,7 +282,7 @@ fn without_scripts_charts_and_tables_are_there() {
         return !svg || svg.getBoundingClientRect().height < 100 || !svg.querySelector('text') ||
             !svg.querySelector('polyline, circle, polygon, rect'); }).map(figure => figure.id)";
     assert_eq!(tab.value(unseen), json!([]));
-    // The rows are readable at once, and each chart's figures after a click, which needs no script.
+    // The tables are readable immediately, and each chart's figures after a click, which needs no script.
     assert!(tab.value("document.querySelector('[id$=-rows] table').offsetHeight").as_f64() > Some(50.0));
     tab.click("figure.chart details summary");
     assert!(

@@ -7,7 +7,7 @@ use furlong_report::fleet_page;
 use furlong_testing::skip;
 use std::path::PathBuf;
 
-/// The page of a made fleet with so many hosts.
+/// Returns the page of a generated fleet with `hosts` hosts.
 fn page_of(hosts: usize, unused: Vec<UnusedRun>) -> String {
     let runs: Vec<FleetRun> = made(0, hosts, 60).iter().map(MadeHost::run).collect();
     let (found, map) = compare_and_map_fleet(runs, unused, FleetBy::Host, 0.05);
@@ -78,7 +78,7 @@ fn it_fits_a_phone_a_tablet_and_a_desk_by_day_and_by_night() {
                 })()",
             );
             assert!(contrast.as_f64() >= Some(4.5), "{contrast} at {width} {scheme}");
-            // The host stays beside its figures.
+            // The host column stays visible while its figures scroll.
             let beside = tab.value(
                 "(() => {
                     const box = document.querySelector('table:has(th.upright)').parentElement;

@@ -1,4 +1,4 @@
-//! The report of saved runs: what is in it, and how a browser shows it.
+//! Tests of the report of saved runs: its content, and its display in a browser.
 #![forbid(unsafe_code)]
 
 mod common;

@@ -1,5 +1,5 @@
-//! What is in a report, from real records: its charts as described, its Markdown, its page as text, and what hostile
-//! or damaged records do to it.
+//! Tests of a report from real records: its charts as described, its Markdown, its page as text, and its handling of
+//! hostile or damaged records.
 
 use crate::common::{report, run};
 use furlong_analysis::{DecodedRun, Run};
@@ -15,7 +15,7 @@ fn charts(name: &str) -> Vec<Chart> {
     report(&[(name, &run(name))]).charts().cloned().collect()
 }
 
-/// A chart in a few lines.
+/// Formats a chart in a few lines.
 fn outline(chart: &Chart) -> String {
     let mut text = format!("{}\n  {}\n  {}\n", chart.id, chart.title, chart.says);
     text += &chart.notes.iter().map(|note| format!("  - {note}\n")).collect::<String>();
@@ -90,7 +90,7 @@ fn a_mechanism_has_one_look_in_all_charts_of_all_runs() {
     for chart in &all {
         let kind = chart.id.split('-').find(|word| ["ranking", "forest", "cpu", "predicted"].contains(word));
         for series in &chart.series {
-            // A curve is as its mechanism, or stands behind with others.
+            // A curve has the look of its mechanism, or is muted together with others.
             if let Look::Variant(..) = series.look {
                 assert_eq!(series.look, look_of(&series.name), "{}", chart.id);
                 seen.insert("curve");
@@ -134,7 +134,7 @@ fn a_distribution_stops_where_samples_are_few_and_falls() {
 #[test]
 fn parts_add_up_to_what_was_predicted() {
     let explained = run("model");
-    // What carries nothing is there for the costs.
+    // Benchmarks without payload were measured only to derive costs.
     let carries_data =
         |trial: &&furlong_model::Trial| trial.family != Some(furlong_model::Family::Notification);
     let cases: Vec<_> =
@@ -169,7 +169,7 @@ fn a_comparison_has_a_mark_for_each_row_and_its_margin() {
     };
     let all = forest(&report(&[("before", &before), ("after", &after)])).expect("a forest");
     assert_eq!((all.points().count(), all.y.categories.len()), (15, 15));
-    // Four trials of 15 rows tell nothing for sure; of one row they do.
+    // Four trials of 15 benchmarks are inconclusive; those of a single benchmark are not.
     assert!(all.title == "after against before" && all.says.contains("15 inconclusive"), "{}", all.says);
     let alone = |mut run: Run| {
         let first = run.trials[0].case.clone();
@@ -185,7 +185,7 @@ fn a_comparison_has_a_mark_for_each_row_and_its_margin() {
     assert!(report.markdown(None).contains("## Compared with before"));
 }
 
-/// The same run with every trial so many times as long.
+/// Returns the run with every trial taking `times` times as long.
 fn slower(run: &Run, times: u64) -> Run {
     use furlong_stats::{Distribution, HistogramRange, encode_histogram};
     const RANGE: HistogramRange = HistogramRange { lowest: 1, highest: 60_000_000_000, digits: 3 };
@@ -245,7 +245,7 @@ fn a_page_is_small_and_asks_nobody() {
     let sizes = run("sizes");
     let page = report(&[("sizes", &sizes)]).html().unwrap();
     assert!(page.len() < 1_000_000, "{}", page.len());
-    // Of three rows it is small enough for any mail.
+    // With three benchmarks, the report is small enough to be mailed.
     let mut few = sizes.clone();
     let mut rows: Vec<_> = few.trials.iter().map(|trial| trial.case.clone()).collect();
     rows.sort();
@@ -261,7 +261,7 @@ fn a_page_is_small_and_asks_nobody() {
         assert!(address.starts_with("://www.w3.org/2000/svg"), "http{}", &address[..60]);
     }
     assert!(!page.contains("src=") && !page.contains("@import") && !page.contains("url("));
-    // What it could show too, with the command.
+    // The report names available charts with their commands.
     assert!(page.contains("furlong explain pipe unix-stream tcp"));
 }
 
@@ -299,7 +299,7 @@ fn hostile_text_is_text_everywhere() {
         !page.contains("<script>alert") && !page.contains("<img") && !page.contains(['\u{1b}', '\u{202e}'])
     );
     assert!(!page.contains("49`"), "what a record says is no template");
-    // As many scripts as the page has without it: that of its tables, and that of its charts.
+    // The page must have only its own two scripts: that of its tables, and that of its charts.
     assert_eq!((page.matches("<script").count(), page.matches("</script>").count()), (2, 2));
     for picture in report.pictures() {
         assert!(
@@ -316,7 +316,7 @@ fn hostile_text_is_text_everywhere() {
     }
     let markdown = report.markdown(Some("charts\n<x>"));
     assert!(!markdown.contains("\n<script") && !markdown.contains(['\u{1b}', '\u{202e}']));
-    // Between backticks it is text already.
+    // Text between backticks is never markup.
     let lines = markdown.lines().filter(|line| !line.contains(" UTC: `"));
     assert!(lines.clone().count() > 20);
     for line in lines {
@@ -326,7 +326,7 @@ fn hostile_text_is_text_everywhere() {
 
 #[test]
 fn damaged_records_make_a_report_all_the_same() {
-    // Each figure that can be damaged, in turn and all at once.
+    // Each figure that can be damaged, separately and all together.
     let damage: [fn(&mut Run); 7] = [
         |run| run.trials.clear(),
         |run| run.noise.clear(),

@@ -1,5 +1,5 @@
-//! The list of saved runs in a browser: on a phone, a tablet and a desk, light and dark, by keys alone, and as a screen reader
-//! is told of it.
+//! Tests of the list of saved runs in a browser: on a phone, a tablet and a desktop, light and dark, with the
+//! keyboard alone, and as a screen reader sees it.
 
 use crate::common::{Chromium, Tab, open_in, run};
 use furlong_render::ListedRun;
@@ -8,7 +8,7 @@ use furlong_testing::skip;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// The list in a file, and the folder that it is in.
+/// Returns the file of the list, and its directory.
 fn page() -> (tempfile::TempDir, PathBuf) {
     let runs = ["sizes", "model"].map(|name| (name, run(name)));
     let list = |(name, run)| ListedRun { run: name, file: "", bytes: 57_000, header: run };
@@ -42,7 +42,7 @@ fn it_fits_a_phone_a_tablet_and_a_desk_by_day_and_by_night() {
     }
 }
 
-/// What the next Tab leads to.
+/// Returns the element that the next Tab focuses.
 fn next(tab: &mut Tab) -> String {
     tab.press("Tab", "");
     let name = "(element => element.ariaLabel ?? element.labels?.[0]?.textContent ?? element.textContent)(document.activeElement)";

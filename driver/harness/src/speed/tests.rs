@@ -1,4 +1,4 @@
-//! Judgements on figures as furlong gives them, good and bad.
+//! Tests of judgements on good and bad figures from furlong.
 
 use super::*;
 
@@ -29,7 +29,7 @@ fn sections(message: f64, shm: f64, spin: f64) -> Vec<Section> {
         .to_vec()
 }
 
-/// The names of the judgements that fail, without what all have in front.
+/// Returns the names of the failed judgements, without their common prefix.
 fn failed(sections: &[Section]) -> Vec<String> {
     let cases = judged(sections);
     assert_eq!(cases.len(), 6);

@@ -1,4 +1,4 @@
-//! Suites that keep what they promise, and all the ways in which one does not.
+//! Tests of suites that keep their plan, and of all ways to break it.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn suite(body: &str, exit: Option<i32>) -> Vec<Case> {
     judged(&Section { name: "s".to_owned(), body: body.to_owned(), exit })
 }
 
-/// What the case at the end of a suite has to say.
+/// Returns the notes of the final case of a suite.
 fn end(body: &str, exit: Option<i32>) -> String {
     let cases = suite(body, exit);
     let end = cases.last().unwrap();

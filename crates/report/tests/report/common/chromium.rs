@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long any answer may take.
+/// Timeout of an answer.
 const WATCHDOG: Duration = Duration::from_secs(60);
 /// The names under which distributions ship it.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -22,7 +22,7 @@ pub struct Chromium {
     input: ChildStdin,
     messages: Receiver<Value>,
     last_id: u64,
-    /// What was told and not asked for.
+    /// Notifications of the browser that answer no request.
     events: Vec<Value>,
     /// Browser context of the current test, without the storage of other tests.
     context: Value,
@@ -107,7 +107,7 @@ impl Chromium {
 
     fn of(program: &str) -> Chromium {
         let profile = tempfile::tempdir().expect("a temporary folder");
-        // It reads from descriptor 3 and writes to 4.
+        // Chromium reads from descriptor 3 and writes to 4.
         let script = "exec \"$0\" \"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null";
         let mut child = Command::new("sh")
             .args([
@@ -189,7 +189,7 @@ impl Chromium {
         panic!("{method}: no answer in {WATCHDOG:?}");
     }
 
-    /// A new page of this size that is told of everything.
+    /// Opens a page of this size with all notifications enabled.
     pub fn tab(&mut self, width: u32, height: u32) -> Tab<'_> {
         let blank = json!({ "url": "about:blank", "browserContextId": self.context });
         let target = self.call(None, "Target.createTarget", blank);
@@ -210,7 +210,7 @@ impl Chromium {
 
 impl Drop for Chromium {
     fn drop(&mut self) {
-        // It is our own child, and ends its own.
+        // The browser is a child process, which ends its own children.
         let _ = self.input.write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
         let end = Instant::now() + Duration::from_secs(5);
         while Instant::now() < end && !matches!(self.child.try_wait(), Ok(Some(_))) {
@@ -235,7 +235,7 @@ impl Tab<'_> {
         self.call("Emulation.setDeviceMetricsOverride", metrics);
     }
 
-    /// Opens a file and waits until it is there.
+    /// Opens a file and waits until it is loaded.
     pub fn open(&mut self, path: &Path) {
         let url = format!("file://{}", path.display());
         self.browser.events.clear();
@@ -247,7 +247,7 @@ impl Tab<'_> {
         }
     }
 
-    /// The value of an expression; a promise is waited for.
+    /// Returns the value of an expression; a promise is awaited.
     #[track_caller]
     pub fn value(&mut self, expression: &str) -> Value {
         let parameters = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
@@ -276,13 +276,13 @@ impl Tab<'_> {
         );
     }
 
-    /// The events of one kind since the page was opened.
+    /// Returns the events of one kind since the page was opened.
     pub fn events(&self, method: &str) -> Vec<Value> {
         let events = self.browser.events.iter().filter(|event| event["method"] == method);
         events.map(|event| event["params"].clone()).collect()
     }
 
-    /// What went wrong in the page: exceptions, errors on its console, and what its policy refused.
+    /// Returns the errors of the page: exceptions, console errors, and requests that its policy blocked.
     pub fn troubles(&self) -> Vec<Value> {
         let mut troubles = self.events("Runtime.exceptionThrown");
         let of_error = |event: &Value| matches!(event["type"].as_str(), Some("error" | "warning" | "assert"));
@@ -292,7 +292,8 @@ impl Tab<'_> {
         troubles
     }
 
-    /// The addresses that were asked for since the page was opened; what has its bytes in itself is none.
+    /// Returns the addresses requested since the page was opened, without `data:` and `blob:` URLs, which load no
+    /// other bytes.
     pub fn requests(&self) -> Vec<String> {
         let requests = self.events("Network.requestWillBeSent");
         let urls =
@@ -316,7 +317,7 @@ impl Tab<'_> {
         }
     }
 
-    /// Presses at one place, moves to another, and lets go there.
+    /// Drags the mouse between two places.
     pub fn drag(&mut self, from: (f64, f64), to: (f64, f64)) {
         for (kind, (x, y), buttons) in
             [("mousePressed", from, 1), ("mouseMoved", to, 1), ("mouseReleased", to, 0)]
@@ -326,7 +327,7 @@ impl Tab<'_> {
         }
     }
 
-    /// Clicks twice at a place.
+    /// Double-clicks at a place.
     pub fn double_click(&mut self, (x, y): (f64, f64)) {
         for count in [1, 2] {
             for kind in ["mousePressed", "mouseReleased"] {
@@ -341,7 +342,7 @@ impl Tab<'_> {
         self.call("Input.dispatchMouseEvent", json!({ "type": "mouseMoved", "x": x, "y": y }));
     }
 
-    /// Presses and lets go a key.
+    /// Presses and releases a key.
     pub fn press(&mut self, key: &str, text: &str) {
         for (kind, text) in [("keyDown", text), ("keyUp", "")] {
             let code = match key {
@@ -356,7 +357,7 @@ impl Tab<'_> {
         }
     }
 
-    /// A picture of what the window shows, or of the whole page, if `FURLONG_SHOTS` names a folder for it.
+    /// Saves a picture of the window or of the whole page if `FURLONG_SHOTS` names a directory.
     pub fn picture(&mut self, name: &str, whole: bool) {
         use base64::Engine;
         let Some(folder) = std::env::var_os("FURLONG_SHOTS") else { return };

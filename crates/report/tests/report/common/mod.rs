@@ -1,4 +1,4 @@
-//! What the tests of the page share: a browser, and reports of real records.
+//! Shared parts of the page tests: a browser, and reports of real records.
 
 mod chromium;
 
@@ -9,20 +9,20 @@ use furlong_report::{NamedRun, Report};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// The run of this name among the test's data.
+/// Returns the run of this name among the test's data.
 pub fn run(name: &str) -> Run {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/{name}.jsonl"));
     Run::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// A report of runs under these names.
+/// Returns a report of runs under these names.
 pub fn report(runs: &[(&str, &Run)]) -> Report {
     let decoded: Vec<_> = runs.iter().map(|(name, run)| (name, DecodedRun::of(run))).collect();
     let named: Vec<_> = decoded.iter().map(|(name, run)| NamedRun { name, run }).collect();
     Report::of(&named, 0.05)
 }
 
-/// A page in a window of this width, by day (`light`) or by night (`dark`): it needs no more room than that.
+/// Opens a page in a window of this width, with a light or a dark colour scheme, and checks that it fits.
 pub fn open_in<'a>(browser: &'a mut Chromium, path: &Path, width: u32, scheme: &str) -> Tab<'a> {
     let mut tab = browser.tab(width, 740);
     let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
@@ -33,7 +33,7 @@ pub fn open_in<'a>(browser: &'a mut Chromium, path: &Path, width: u32, scheme: &
     tab
 }
 
-/// A report with every kind of chart, in a file.
+/// Writes a report with every kind of chart to a file.
 pub fn page(folder: &Path) -> PathBuf {
     let runs = ["sizes", "stream", "model", "past"].map(|name| (name, run(name)));
     let again = run("sizes");
