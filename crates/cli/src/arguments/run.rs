@@ -41,6 +41,8 @@ Examples:
   furlong run pipe posix-shm --think-time 1ms    a pause before each message
   furlong run pipe unix-stream --window 8        8 round trips in flight
   furlong run pipe posix-shm --pairs 1..8        1, 2, 4 and 8 pairs in parallel
+  furlong run pipe --pairs 8 --rate 10k/s --place same-core --watch --within 1min --save busy
+                                                 8 pairs on one core for a minute, 10,000 messages per second each
   furlong run pipe posix-shm -m fan-out --receivers 4
                                                  each message to all of four receivers
   furlong run pipe posix-shm -m fan-out --receivers 4 --stall 1
@@ -79,7 +81,7 @@ pub struct RunOptions {
     pub programs: ProgramOptions,
     #[command(flatten)]
     pub pattern: PatternOptions,
-    /// Send at a fixed rate, such as 10k/s, or a sweep such as 1k/s..1M/s:x2. One message is in flight. The latency of a delayed
+    /// Send at a fixed rate, such as 10k/s, or a sweep such as 1k/s..1M/s:x2. Each pair sends at this rate, with one message in flight. The latency of a delayed
     /// message counts from its due time, which corrects for coordinated omission. Can be repeated
     #[arg(long = "rate", value_name = "RATE", help_heading = WORKLOAD, conflicts_with = "think_time", allow_hyphen_values = true)]
     pub rates: Vec<Rates>,

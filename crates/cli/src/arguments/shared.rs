@@ -25,7 +25,7 @@ pub struct CaseOptions {
     pub waits: Vec<Wait>,
     /// CPUs: other-core (default), same-core, free, one-process or 0:1. 'free' does not pin. 'one-process'
     /// holds both ends in one process. With several pairs: spread (all processes over all cores; the default), packed (a pair shares
-    /// a CPU) or a list such as 0:1:2:3. Can be repeated
+    /// a CPU), same-core (all on one CPU) or a list such as 0:1:2:3. Can be repeated
     #[arg(long = "place", value_name = "PLACE", help_heading = TOPOLOGY)]
     pub places: Vec<Placement>,
     /// Add the benchmarks of the adapter in DIR. An adapter is a program that speaks furlong's adapter protocol. Can be repeated
