@@ -459,16 +459,17 @@ impl Awaited<'_> {
 
     /// Reads the next mark of the awaited side, and the lines of the others.
     fn listen(&mut self, now_ns: u64) -> Result<Option<(Mark, u64)>, Failure> {
-        match self.sides[self.side].mark(self.phase)? {
-            // The exit came after the end of the output, so its time is read now.
-            Some(Mark::Ended) => return Ok(Some((Mark::Ended, clock::now_ns()))),
-            Some(mark) => return Ok(Some((mark, now_ns))),
-            None => {}
-        }
+        let mark = self.sides[self.side].mark(self.phase)?;
+        // The exit came after the end of the output, so its time is read now.
+        let at_ns = if mark == Some(Mark::Ended) { clock::now_ns() } else { now_ns };
         for (_, other) in self.sides.iter_mut().enumerate().filter(|(index, _)| *index != self.side) {
-            other.listen(self.phase)?;
+            // A server may exit when its client is done. If it crashed, the client's mark is not a result.
+            match other.listen(self.phase) {
+                Err(_) if mark.is_some() && other.program.exit == Some(Exit::Code(0)) => {}
+                listened => listened?,
+            }
         }
-        Ok(None)
+        Ok(mark.map(|mark| (mark, at_ns)))
     }
 }
 
@@ -536,7 +537,8 @@ impl Carrier for Awaited<'_> {
             let exit = program.child.wait_at_most(in_ms(OTHER_REPORT))?;
             (exit != Exit::Code(0)).then(|| program.exit_failure(exit, self.phase))
         });
-        incidents.extend(deaths);
+        // Of two early exits, that of the other side explains the one that was noticed.
+        incidents.splice(0..0, deaths);
         String::new()
     }
 }

@@ -89,12 +89,12 @@ impl StartedProgram {
             }
             let mut part = vec![0; 64 << 10];
             let read = self.lines.read(&mut part).map_err(|error| self.failure(phase, error.to_string()))?;
-            self.silent = read == 0;
             self.come.extend_from_slice(&part[..read]);
-        }
-        if self.silent {
-            // The end of the output is seen before the death.
-            self.exit = self.exit.or_else(|| self.child.wait_at_most(DEATH_MS));
+            if read == 0 {
+                self.silent = true;
+                // The end of the output is seen before the death. Waiting again in later calls would delay the lines of other programs.
+                self.exit = self.exit.or_else(|| self.child.wait_at_most(DEATH_MS));
+            }
         }
         Ok(match self.exit {
             // Other processes that it started may hold the pipe open, but the program itself writes nothing more.

@@ -305,7 +305,8 @@ impl CountedTrial<'_> {
                 None => times_ns.iter().any(|time| !recorder.keep(*time, 1)) && messages > 1,
             };
             let pace_ns = elapsed_ns as f64 / messages as f64;
-            warm_up.last_ns = pace_ns;
+            // The pace of one message, or of a part with an interruption, is far from that of the next messages.
+            warm_up.last_ns = if parts > 1 { pace_ns.min(warm_up.last_ns) } else { pace_ns };
             parts += 1;
             if warm_up.is_steady || (warm_up.elapsed_ns >= budget_ns && parts >= FEWEST_PARTS) {
                 break;

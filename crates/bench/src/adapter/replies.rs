@@ -144,7 +144,8 @@ impl Carrier for Asked<'_> {
         incidents: &mut Vec<Failure>,
     ) -> Result<Noticed<Vec<Reply>>, NotMeasured> {
         self.listen(incidents)?;
-        if self.phase != Phase::Finish && incidents.is_empty() {
+        // The death of a server explains the error of the program that has started it.
+        if self.phase != Phase::Finish && !incidents.iter().any(|incident| incident.fault == Fault::Killed) {
             incidents.extend(self.participants.death(self.phase));
         }
         if incidents.is_empty() && self.has_heard_all() {

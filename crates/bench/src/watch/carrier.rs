@@ -20,7 +20,7 @@ const DEATH_REPORT: Duration = Duration::from_secs(1);
 
 /// Returns the time in whole milliseconds, rounded up so that no wait ends too early.
 pub(crate) fn in_ms(time: Duration) -> u64 {
-    time.as_nanos().div_ceil(1_000_000) as u64
+    u64::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
 
 /// The time at which a trial is ended, whatever its roles do.

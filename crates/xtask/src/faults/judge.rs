@@ -110,6 +110,11 @@ impl Disturbed<'_> {
         Some(skipped["reason"].as_str().unwrap_or_default().to_owned())
     }
 
+    /// Returns whether a row's figures were rejected because its parties were not measured at the same time, as on a busy machine.
+    fn is_apart(&self, run: &Value, row: &str) -> bool {
+        find(run, "skipped", row, self.parties).is_some_and(|skipped| skipped["law"] == "same-time")
+    }
+
     /// Returns whether the disturbance missed the phase or hit the other benchmark.
     pub fn missed(&self, ended: &Ended) -> bool {
         let elsewhere = |run: Value| match self.reason(&run) {
@@ -118,7 +123,7 @@ impl Disturbed<'_> {
             }
             None => {
                 let measured = find(&run, "rows", self.row, self.parties).is_some();
-                measured && matches!(self.must, RowMust::Fail { .. })
+                (measured || self.is_apart(&run, self.row)) && matches!(self.must, RowMust::Fail { .. })
             }
         };
         ended.stderr.contains("No such process") || printed(ended).is_ok_and(elsewhere)
@@ -149,11 +154,7 @@ impl Disturbed<'_> {
             return failed(wrong);
         }
         let reason = self.reason(&run);
-        // On a busy machine, several parties may not be measured at the same time, which rejects their figures.
-        let is_apart = |row| {
-            find(&run, "skipped", row, self.parties).is_some_and(|skipped| skipped["law"] == "same-time")
-        };
-        let measured = |row| find(&run, "rows", row, self.parties).is_some() || is_apart(row);
+        let measured = |row| find(&run, "rows", row, self.parties).is_some() || self.is_apart(&run, row);
         let holds = match self.must {
             RowMust::Fail { who, what } => {
                 let phase = format!(" in phase {}: ", self.phase);

@@ -34,7 +34,7 @@ const FEW_ROLES: [&str; 8] = [
     "unix-dgram/block",
     "posix-mq/block",
     "posix-shm/futex",
-    "posix-shm/spin",
+    "lamport-ring/spin",
     "eventfd/block",
     "process-vm/futex",
     "io-uring-pipe/block",
@@ -86,9 +86,10 @@ impl<'a> Matrix<'a> {
                 Act::Role { setting, .. } => {
                     self.ask_what_is_refused(setting)?;
                     let adapter = self.adapter.filter(|_| setting.options.is_empty());
+                    let has_few = self.rows.iter().any(|row| FEW_ROLES.contains(&row.as_str()));
                     let wanted = |row: &&String| match (self.quick, fault.of_few) {
                         (true, _) => QUICK_ROLES.contains(&row.as_str()),
-                        (false, true) => FEW_ROLES.contains(&row.as_str()),
+                        (false, true) => !has_few || FEW_ROLES.contains(&row.as_str()),
                         (false, false) => true,
                     };
                     let rows = self.rows.iter().filter(wanted).chain(adapter);
