@@ -424,8 +424,12 @@ impl ProgramsTrial<'_> {
         let serves = &mut self.started[SERVES].program;
         // If the signal fails, the server has already exited.
         let _ = send_signal(-serves.child.pid(), signal::TERMINATE);
-        serves.end_within(limit, "it was asked to (SIGTERM)")?;
-        Ok(())
+        let exit = serves.end_within(limit, "it was asked to (SIGTERM)")?;
+        // A crash right before the last line of the client may show only now. The end of the client may cause SIGPIPE.
+        match exit.killer().as_deref() {
+            None | Some("SIGTERM" | "SIGPIPE" | "SIGHUP" | "SIGINT") => Ok(()),
+            Some(_) => Err(serves.exit_failure(exit, Phase::Finish).into()),
+        }
     }
 
     fn unreadable(&self, error: &io::Error) -> NotMeasured {

@@ -10,7 +10,7 @@ const SERVE: &str = "echo ready; exec sleep 60";
 const ASK: &str = "echo ready; sleep 0.02; echo done 10";
 
 /// Faults of a server and a client, and the reasons that are reported.
-const WRONGS: [(&str, &str, &str); 21] = [
+const WRONGS: [(&str, &str, &str); 22] = [
     ("exec sleep 60", ASK, "alive, but no line 'ready' came from it"),
     ("echo I give up >&2; exit 3", ASK, "exited too early with exit code 3; it said: I give up"),
     ("echo done", ASK, "it printed 'done' before 'ready'"),
@@ -36,6 +36,12 @@ const WRONGS: [(&str, &str, &str); 21] = [
         SERVE,
         "setsid env -i sleep 60 & echo ready; sleep 0.1; echo done",
         "they left processes behind, which furlong has",
+    ),
+    // The last line of a client hides no crash of its server.
+    (
+        "echo $$ > server; echo ready; exec sleep 60",
+        "echo ready; sleep 0.02; kill -SEGV $(cat server); echo done 1",
+        "killed by SIGSEGV",
     ),
     // Signals that furlong ignores.
     (SERVE, "kill -PIPE $$", "killed by SIGPIPE"),
