@@ -45,7 +45,7 @@ impl Purpose {
 
     /// Returns the deadline of the guest: several times its duration on an idle machine.
     fn deadline(self) -> Duration {
-        Duration::from_secs(if self == Purpose::Debug { 1200 } else { 300 })
+        Duration::from_secs(if self == Purpose::Debug { 1200 } else { 600 })
     }
 
     fn machine(self, accelerator: &str) -> Vec<&str> {
