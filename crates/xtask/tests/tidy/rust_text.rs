@@ -15,6 +15,22 @@ pub fn without_comments_and_strings(text: &str) -> String {
     code
 }
 
+/// Returns the content of each string literal in a text as it is written, with the offset of the literal.
+pub fn strings(text: &str) -> Vec<(usize, &str)> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while let Some(first) = text[at..].chars().next() {
+        let is_in_word = text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let length = literal_or_comment(&text[at..], is_in_word);
+        let literal = &text[at..at + length];
+        if !literal.starts_with(['/', '\'']) {
+            let quoted = literal.trim_start_matches(char::is_alphabetic).trim_matches('#');
+            found.extend(quoted.get(1..quoted.len().saturating_sub(1)).map(|content| (at, content)));
+        }
+        at += length.max(first.len_utf8());
+    }
+    found
+}
+
 /// Returns the length of the comment or literal at the beginning of the text; 0 if there is none.
 fn literal_or_comment(text: &str, is_in_word: bool) -> usize {
     if text.starts_with("//") {

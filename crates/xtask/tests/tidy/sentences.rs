@@ -3,6 +3,7 @@
 
 use super::import_rules::product;
 use super::root;
+use super::rust_text::strings;
 
 /// Number of words from which a text counts as a sentence or a part of one.
 const WORDS: usize = 4;
@@ -31,28 +32,9 @@ const EXCEPTIONS: [(&str, &str); 19] = [
 ];
 
 /// Returns the string literals of code, except those of `#[error]`, which error types may have.
-fn texts(code: &str) -> Vec<String> {
-    let (mut texts, mut letters) = (Vec::new(), code.char_indices());
-    while let Some((at, letter)) = letters.next() {
-        match letter {
-            '\'' if code[at..].starts_with("'\"'") => _ = letters.nth(1),
-            '"' => {
-                let is_error = code[..at].trim_end().ends_with("#[error(");
-                let mut text = String::new();
-                while let Some((_, letter)) = letters.next().filter(|(_, letter)| *letter != '"') {
-                    text.push(letter);
-                    if letter == '\\' {
-                        text.extend(letters.next().map(|(_, escaped)| escaped));
-                    }
-                }
-                if !is_error {
-                    texts.push(text);
-                }
-            }
-            _ => {}
-        }
-    }
-    texts
+fn texts(code: &str) -> Vec<&str> {
+    let is_error = |at: usize| code[..at].trim_end().ends_with("#[error(");
+    strings(code).into_iter().filter(|(at, _)| !is_error(*at)).map(|(_, text)| text).collect()
 }
 
 /// Counts the words of a text, without its placeholders.
@@ -95,5 +77,5 @@ fn texts_are_told_from_code_and_words_from_what_is_filled_in() {
     let code = "#[error(\"not a text\")] let a = ('\"', \"one \\\" {two} three\", \"\");";
     let found = texts(code);
     assert_eq!(found, ["one \\\" {two} three", ""]);
-    assert_eq!((words(&found[0]), words("{a} of {} rows: 5 %")), (2, 2));
+    assert_eq!((words(found[0]), words("{a} of {} rows: 5 %")), (2, 2));
 }

@@ -1,6 +1,7 @@
 //! Phrases that are not the English of the field. The number of them in each kind of text may fall and never rise.
 
 use super::pages::all_pages;
+use super::rust_text::strings;
 use super::{root, sources};
 use std::collections::BTreeMap;
 use std::fs;
@@ -157,15 +158,12 @@ fn paragraphs<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<(usize, String)> 
     found
 }
 
-/// Returns the string literals of a source that have several words.
+/// Returns the string literals of a source that have several words, with the lines on which they begin.
 fn messages(source: &str) -> Vec<(usize, String)> {
-    let lines = (1..).zip(source.lines()).filter(|(_, line)| !line.trim().starts_with("//"));
-    let texts = lines.flat_map(|(number, line)| {
-        let line = line.replace("\\\"", "'");
-        let texts: Vec<_> = line.split('"').skip(1).step_by(2).map(str::to_owned).collect();
-        texts.into_iter().map(move |text| (number, text))
-    });
-    texts.filter(|(_, text)| text.contains(' ')).collect()
+    let texts = strings(source).into_iter().filter(|(_, text)| text.contains(' '));
+    // The end of a line is no end of a message that continues on the next.
+    let continued = |text: &str| text.split("\\\n").map(str::trim_start).collect::<String>();
+    texts.map(|(at, text)| (1 + source[..at].matches('\n').count(), continued(text))).collect()
 }
 
 /// Returns the phrases in some text, each with its line.
@@ -239,6 +237,8 @@ fn phrase_is_found_in_its_kind_of_text() {
         assert_eq!(found(text), count, "{text}");
     }
     let source = "/// One\n/// two.\n///\n/// Three.\nfn f() { say(\"a b\", \"c\"); } // no\n// four";
+    let long = "say(\"one \\\n    two\", '\"', r#\"a \"b\"#); // \"no text\"";
+    assert_eq!(messages(long), [(1, "one two".to_owned()), (2, "a \"b".to_owned())]);
     let texts = |found: Vec<(usize, String)>| found.into_iter().map(|(_, text)| text).collect::<Vec<_>>();
     assert_eq!(texts(comments(source)), ["One two.", "Three.", "four"]);
     assert_eq!(texts(messages(source)), ["a b"]);
