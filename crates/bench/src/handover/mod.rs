@@ -12,7 +12,7 @@ mod tests;
 use crate::child_process::ChildKind;
 use crate::not_measured::NotMeasured;
 use crate::trial::{Claims, Settings, Span, TrialContext, Work};
-use crate::watch::{Carrier, Observer, RoleProcess, Watch};
+use crate::watch::{Carrier, Observer, RoleProcess, Watch, supervise};
 use backing::{BackedRegion, Memory};
 use furlong_loops::control_page::ControlPage;
 use furlong_loops::region_bytes::Accessor;
@@ -69,7 +69,7 @@ impl Work for RegionHandover<'_> {
             let (phase, detail) = (Phase::Open, error.to_string());
             Failure { phase, party: None, fault: Fault::Error, detail }
         })?;
-        let reported = watch.until_done(context.session, observer)?;
+        let reported = supervise(&mut watch, context.session, observer)?;
         Ok(measured(reported, backed_region.in_effect.clone())?)
     }
 

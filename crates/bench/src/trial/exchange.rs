@@ -18,7 +18,7 @@ use crate::registry::MechanismEntry;
 use crate::role;
 use crate::session::Session;
 use crate::subsystem;
-use crate::watch::{Carrier, LatestEnd, Observer, RoleProcess, Watch};
+use crate::watch::{Carrier, LatestEnd, Observer, RoleProcess, Watch, supervise};
 use furlong_loops::control_page::ControlPage;
 use furlong_loops::counted::Counted;
 use furlong_loops::shared_end::Taken;
@@ -111,7 +111,7 @@ impl Work for MessageExchange<'_> {
             return own_programs::measure(programs, processors.as_deref(), session, settings, observer);
         }
         let mut running = RunningTrial::start(context, settings)?;
-        let reported = running.watch.until_done(context.session, observer);
+        let reported = supervise(&mut running.watch, context.session, observer);
         let reported = reported.map_err(|why| running.explained(why))?;
         if let (Some(peer), Some(far)) = (context.work.peer, running.far.take()) {
             peer.give_back(far.connection);

@@ -1,11 +1,10 @@
 //! The roles of a trial as a carrier: phases, reports and failures.
 
-use super::carrier::{Carrier, LatestEnd, Noticed, supervise};
+use super::carrier::{Carrier, LatestEnd, Noticed};
 use super::observer::Observer;
 use super::quiet::{ObservedProcesses, Silence};
 use super::role_process::RoleProcess;
 use crate::not_measured::NotMeasured;
-use crate::session::Session;
 use furlong_loops::control_page::{ControlPage, Progress};
 use furlong_model::{Failure, Fault, Party, Phase};
 use furlong_os::activity::Activity;
@@ -35,15 +34,6 @@ pub(crate) struct Watch<D> {
 }
 
 impl<D: DeserializeOwned> Watch<D> {
-    /// Waits until all roles have finished, and returns the report of each.
-    pub(crate) fn until_done(
-        &mut self,
-        session: &Session,
-        observer: &mut dyn Observer,
-    ) -> Result<Vec<D>, NotMeasured> {
-        supervise(self, session, observer)
-    }
-
     /// Returns whether a role is about to die and has no pidfd, so that its death must be polled for.
     fn polls(&self) -> bool {
         let unseen = |process: &RoleProcess<D>| {

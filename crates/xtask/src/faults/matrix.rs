@@ -81,12 +81,12 @@ impl<'a> Matrix<'a> {
     pub fn tried(mut self, faults: Vec<Fault>) -> anyhow::Result<Vec<Line>> {
         // A fault of a role has a separate cell for each row. Other faults are one script.
         let mut cells: Vec<(usize, Option<&String>)> = Vec::new();
+        let has_few = self.rows.iter().any(|row| FEW_ROLES.contains(&row.as_str()));
         for (index, fault) in faults.iter().enumerate() {
             match fault.act {
                 Act::Role { setting, .. } => {
                     self.ask_what_is_refused(setting)?;
                     let adapter = self.adapter.filter(|_| setting.options.is_empty());
-                    let has_few = self.rows.iter().any(|row| FEW_ROLES.contains(&row.as_str()));
                     let wanted = |row: &&String| match (self.quick, fault.of_few) {
                         (true, _) => QUICK_ROLES.contains(&row.as_str()),
                         (false, true) => !has_few || FEW_ROLES.contains(&row.as_str()),
