@@ -134,7 +134,7 @@ mod tests {
     use furlong_model::{Exchange, Pattern, Placement, TimerLateness};
     use std::num::NonZeroU32;
 
-    /// Returns the saturation of 2000 round trips of 53 us with one every `interval_ns`, of which the share `late` is late.
+    /// Returns the saturation of 2000 round trips of 53 us with one every `interval_ns` and a share `late` of late ones.
     fn found(interval_ns: u64, elapsed_ns: u64, late: f64) -> Option<Saturation> {
         let arrival = Arrival::Interval(interval_ns);
         let case = Case { arrival, ..case("pipe", Wait::Block, Placement::OtherCore) };

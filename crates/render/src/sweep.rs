@@ -92,7 +92,7 @@ mod tests {
         );
     }
 
-    /// Returns benchmarks at rates of 1, 2, 4 and 8 k per second, of which each carries at most its given rate.
+    /// Returns benchmarks at rates of 1, 2, 4 and 8 k per second. Each carries at most its given rate.
     fn paced(rows: &[(&str, u64)]) -> Summary {
         let mut records = vec![Record::Run(fixture::header()), Record::Noise(fixture::quiet(0, 290.0))];
         for (name, most_per_second) in rows {

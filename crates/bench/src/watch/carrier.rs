@@ -14,7 +14,7 @@ use std::time::Duration;
 /// failed.
 pub(crate) const OTHER_REPORT: Duration = Duration::from_millis(100);
 
-/// The time to wait for the death of a process whose peer reports that the other end is gone: the kernel closes the descriptors of a
+/// The time to wait for the death of a process whose peer reports a closed connection: the kernel closes the descriptors of a
 /// dying process first, and on a busy machine it reports the death much later.
 const DEATH_REPORT: Duration = Duration::from_secs(1);
 

@@ -86,7 +86,7 @@ pub struct WorkloadOptions {
     /// Only the newest message counts. Includes mechanisms that overwrite unread messages, such as a seqlock
     #[arg(long)]
     pub latest: bool,
-    /// Time of your own work per message. Shows whether the exchange matters
+    /// Time of your work per message. Shows whether the exchange matters
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub work: Option<Time>,
     /// Further candidates: libraries of installed adapters, measured with their wrappers

@@ -21,7 +21,7 @@ A path replays your own file. docs/experiments.md describes the format.";
 #[derive(Debug, Clone, Args)]
 #[command(after_help = REPLAY_EXAMPLES)]
 pub struct ReplayOptions {
-    /// Name of an experiment, or path of your own file. Can be repeated
+    /// Name of an experiment, or path of a file. Can be repeated
     #[arg(value_name = "EXPERIMENT", required_unless_present_any = ["list", "all"])]
     pub experiments: Vec<String>,
     /// List the published experiments

@@ -58,7 +58,7 @@ pub(super) fn read(found: &FleetComparison) -> String {
     }
 }
 
-/// Reports that no host is an outlier, or that there are too few hosts.
+/// Reports that no host is an outlier, or that the hosts are too few.
 pub(super) fn no_outlier(found: &FleetComparison) -> String {
     const FEW: usize = 10;
     match found.hosts {

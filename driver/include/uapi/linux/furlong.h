@@ -11,7 +11,7 @@
  *
  * The message device: a bounded queue of messages in the kernel.
  *
- * write()   sends one message, either all of it or none. writev() also sends one.
+ * write()   sends one message, either the whole message or nothing. writev() also sends one.
  *           An empty message is not sent: the call returns 0. EMSGSIZE: longer
  *           than the channel's limit. If the queue is full, the call blocks, or
  *           fails with EAGAIN on a non-blocking descriptor. EINTR: a signal

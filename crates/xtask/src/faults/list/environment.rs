@@ -26,7 +26,7 @@ pub(super) fn environment() -> Vec<Fault> {
         ),
         rows_fault(
             "E5",
-            "a network of its own, whose loopback is down",
+            "a separate network, whose loopback is down",
             "unshare",
             "unshare --net",
             &["Network is unreachable", "over the loopback interface"],
@@ -34,7 +34,7 @@ pub(super) fn environment() -> Vec<Fault> {
         ),
         rows_fault(
             "E5",
-            "a monotonic clock of its own, 100000 s ahead",
+            "a separate monotonic clock, 100000 s ahead",
             "unshare",
             "unshare --time --monotonic 100000 --boottime 100000 --fork",
             &[],

@@ -57,7 +57,7 @@ pub(super) fn hosts() -> Vec<Fault> {
             "kill -STOP $agent; wait $run; ended=$?; kill -CONT $agent 2> kill.err",
             RowMust::Fail { who: "", what: "the other host hangs" },
             1,
-            "the row has failed and says so; the other side ends when it goes on",
+            "the row has failed with that reason; the other side ends when it continues",
         ),
         ended(
             "D3",

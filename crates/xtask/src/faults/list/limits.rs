@@ -132,7 +132,7 @@ pub(super) fn places() -> Vec<Fault> {
             &[],
             false,
         ),
-        folder("TMPDIR that is no text", "mkdir", &inside("a$(printf '\\377')"), &["TMPDIR"], true),
+        folder("TMPDIR that is not UTF-8", "mkdir", &inside("a$(printf '\\377')"), &["TMPDIR"], true),
         folder(
             "TMPDIR too long for the address of a socket",
             "mkdir",
@@ -142,7 +142,7 @@ pub(super) fn places() -> Vec<Fault> {
         ),
         folder("TMPDIR that is not there", "env", "export TMPDIR=$here/missing;", &["TMPDIR"], false),
         folder(
-            "TMPDIR that nobody may write to",
+            "TMPDIR on a read-only file system",
             "tmpfs",
             "mount -t tmpfs -o ro none \"$TMPDIR\";",
             &["TMPDIR"],

@@ -40,7 +40,7 @@ pub(super) fn roles() -> Vec<Fault> {
             ),
             RowMust::Fail { who: "responder", what: words },
             1,
-            "each way to die is told from the others",
+            "the failure names the way to die",
         );
         faults.push(fault.of_few());
     }
@@ -63,7 +63,7 @@ pub(super) fn roles() -> Vec<Fault> {
         "kill -STOP $responder",
         RowMust::Fail { who: "responder", what: "stopped by a signal" },
         1,
-        "stopped is told from dead and from slow",
+        "the failure says stopped, and not dead or slow",
     ));
     faults.push(role_fault(
         "D5",
@@ -76,7 +76,7 @@ pub(super) fn roles() -> Vec<Fault> {
     ));
     faults.push(role_fault(
         "D5",
-        "SIGSTOP to all processes, for longer than the time-out",
+        "SIGSTOP to all processes, for longer than the timeout",
         MEASURED,
         "all=\"$run $(furlongs)\"; kill -STOP $all; sleep $STANDSTILL; kill -CONT $all",
         RowMust::Measure,
