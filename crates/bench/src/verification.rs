@@ -85,7 +85,7 @@ fn receive_burst(
         match (messages.other.check_all(&messages.inbox, length, due as u32), early.take()) {
             (Ok(()), None) => {}
             (Ok(()), Some(before)) => {
-                let detail = format!("message {due} came after {}", before.found.unwrap_or_default());
+                let detail = format!("message {due} arrived after {}", before.found.unwrap_or_default());
                 return Err(RoleError::new(Fault::Reordered, detail));
             }
             (Err(found), None) if found.fault == Fault::Lost && number < done + burst => {

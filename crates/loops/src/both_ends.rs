@@ -126,7 +126,7 @@ impl<P: Ends> Channel for BothEnds<P> {
         if length == self.held.len() {
             return Ok(());
         }
-        Err(io::Error::other(format!("{length} bytes came instead of {}", self.held.len())))
+        Err(io::Error::other(format!("received {length} bytes instead of {}", self.held.len())))
     }
 
     #[inline(always)]

@@ -149,7 +149,7 @@ pub fn receive_with_a_stall(
         }
         if messages.control_page.is_last(messages.done) {
             let too_few =
-                || RoleError::new(Fault::Error, "too few messages for a stall: take a longer --budget");
+                || RoleError::new(Fault::Error, "too few messages for a stall: use a longer --budget");
             return stall.ok_or_else(too_few);
         }
     }

@@ -99,9 +99,9 @@ impl MessageLoop {
 
 /// Returns the error of a role whose ends cannot form a channel.
 pub(crate) fn no_end() -> io::Error {
-    io::Error::other("the supervisor passed ends that do not belong together")
+    io::Error::other("the supervisor passed endpoints that do not match")
 }
 
 fn no_loop() -> RoleError {
-    RoleError::new(Fault::Error, "what this role has opened has no loop for the pattern")
+    RoleError::new(Fault::Error, "the endpoint of this role has no loop for the pattern")
 }

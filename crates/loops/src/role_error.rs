@@ -56,7 +56,7 @@ impl RoleError {
         }
         match error.kind() {
             io::ErrorKind::UnexpectedEof => {
-                RoleError::new(Fault::PeerGone, format!("{call}: the other end is gone"))
+                RoleError::new(Fault::PeerGone, format!("{call}: the peer has disconnected"))
             }
             io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionRefused => {
                 RoleError::new(Fault::PeerGone, format!("{call}: {error}"))

@@ -415,12 +415,12 @@ fn out_of_turn<const WHOLE: bool>(
             return Ok(());
         }
         (Some(early), 0) if early == sender => {
-            (Fault::Reordered, format!("message {due} of {whose} came after {}", due + 1))
+            (Fault::Reordered, format!("message {due} of {whose} arrived after {}", due + 1))
         }
         (_, 1..) => {
-            (Fault::Lost, format!("message {found} of {whose} came where {due} was due, which never came"))
+            (Fault::Lost, format!("message {found} of {whose} arrived instead of {due}, which was lost"))
         }
-        _ => (Fault::Repeated, format!("message {found} of {whose} came again where {due} was due")),
+        _ => (Fault::Repeated, format!("message {found} of {whose} arrived again instead of {due}")),
     };
     Err(RoleError::new(fault, detail))
 }
@@ -450,9 +450,9 @@ fn take_next<const WHOLE: bool>(
 fn taken_before(taken: Taken, ahead: i32) -> RoleError {
     let found = taken.last.saturating_add_signed(ahead.into());
     if ahead == 0 {
-        return RoleError::new(Fault::Repeated, format!("message {found} came to it twice"));
+        return RoleError::new(Fault::Repeated, format!("message {found} arrived twice"));
     }
-    RoleError::new(Fault::Reordered, format!("message {found} came to it after {}", taken.last))
+    RoleError::new(Fault::Reordered, format!("message {found} arrived after {}", taken.last))
 }
 
 /// Checks the message that was received with this length, and returns its sequence number.

@@ -62,7 +62,7 @@ impl Channel for ShortLived {
         if length == self.received.len() {
             return Ok(());
         }
-        Err(io::Error::other(format!("{length} bytes came instead of {}", self.received.len())))
+        Err(io::Error::other(format!("received {length} bytes instead of {}", self.received.len())))
     }
 
     /// Returns the message that the link has carried.

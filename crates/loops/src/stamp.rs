@@ -155,9 +155,9 @@ impl Stamp {
         match self.number_of(message, sequence) {
             Some(found) if found != sequence => {
                 let (fault, detail) = if found > sequence {
-                    (Fault::Lost, format!("message {found} came where {sequence} was due, which never came"))
+                    (Fault::Lost, format!("message {found} arrived instead of {sequence}, which was lost"))
                 } else {
-                    (Fault::Repeated, format!("message {found} came again where {sequence} was due"))
+                    (Fault::Repeated, format!("message {found} arrived again instead of {sequence}"))
                 };
                 Discrepancy { fault, detail, found: Some(found) }
             }
@@ -185,7 +185,7 @@ impl Stamp {
 }
 
 fn flipped(sequence: u32, at: usize) -> Discrepancy {
-    let detail = format!("message {sequence} differs from what was sent, first at byte {at}");
+    let detail = format!("message {sequence} differs from the sent message, first at byte {at}");
     Discrepancy { fault: Fault::Flipped, detail, found: None }
 }
 

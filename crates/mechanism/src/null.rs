@@ -5,8 +5,7 @@
 
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing,
-    Start, Unavailable, Wait, WhenFull,
+    Capabilities, Depth, Family, Limits, PeerDeath, Reach, Start, Unavailable, Wait, WhenFull,
 };
 use std::hint::black_box;
 use std::io;
@@ -21,17 +20,11 @@ impl Mechanism for Null {
         summary: "the loop without a mechanism: private memory, one process",
         family: Family::Floor,
         waits: &[Wait::Spin],
-        boundaries: true,
-        fixed_size_bytes: None,
-        calls: Calls::NONE,
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
         when_full: WhenFull::Overwrites,
         peer_death: PeerDeath::Unnoticed,
         reach: Reach::Fork,
-        lifetime: Lifetime::Users,
         start: Start::Alone,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = Loop;
 

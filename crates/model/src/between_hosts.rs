@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(refused(Reach::Network, |case| case.exchange = Exchange::of(Pattern::OneWay)), None);
         let told = refused(Reach::FileSystem, |_| {}).unwrap();
         assert!(told.contains("does not reach another host (its reach: same file system)"), "{told}");
-        let of_two = Exchange::ROUND_TRIPS.with_parties(NonZeroU32::new(2).unwrap());
+        let of_two = Exchange::of(Pattern::default()).with_parties(NonZeroU32::new(2).unwrap());
         let told = refused(Reach::Network, |case| case.exchange = of_two).unwrap();
         assert!(told.contains("one on each host"), "{told}");
         let told = refused(Reach::Network, |case| {

@@ -89,27 +89,29 @@ impl<Text, Waits, C> Capabilities<Text, Waits, C> {
 }
 
 impl Capabilities {
-    /// Returns the capabilities of most libraries, to be changed for libraries that differ. These are whole messages of
-    /// any size, a copy into and out of the channel, blocking calls, a sender that waits for room, and a path in a file
-    /// system.
+    /// The claims of most mechanisms: whole messages of any size, two copies of each byte, blocking calls, a sender that
+    /// waits for room, and a descriptor that fresh processes inherit.
+    pub const DEFAULT: Capabilities = Capabilities {
+        name: "",
+        summary: "",
+        family: Family::Adapter,
+        waits: &[Wait::Block],
+        boundaries: true,
+        fixed_size_bytes: None,
+        calls: Calls::NONE,
+        buffer: KernelBuffer::None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+        sharing: Sharing::OneEach,
+    };
+
+    /// Returns the capabilities of most libraries, which use a path in a file system.
     pub const fn library(summary: &'static str) -> Capabilities {
-        Capabilities {
-            name: "",
-            summary,
-            family: Family::Adapter,
-            waits: &[Wait::Block],
-            boundaries: true,
-            fixed_size_bytes: None,
-            calls: Calls::NONE,
-            buffer: KernelBuffer::None,
-            copies: Copies::Two,
-            when_full: WhenFull::Waits,
-            peer_death: PeerDeath::Noticed,
-            reach: Reach::FileSystem,
-            lifetime: Lifetime::Users,
-            start: Start::Fresh,
-            sharing: Sharing::OneEach,
-        }
+        Capabilities { summary, reach: Reach::FileSystem, ..Capabilities::DEFAULT }
     }
 
     /// Returns an owned copy.

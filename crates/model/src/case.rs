@@ -130,7 +130,7 @@ impl Case {
         Case {
             mechanism: mechanism.into(),
             wait,
-            exchange: Exchange::ROUND_TRIPS,
+            exchange: Exchange::of(Pattern::default()),
             size_bytes,
             placement,
             arrival: Arrival::ClosedLoop,

@@ -14,58 +14,14 @@ pub struct Request {
     pub by: Option<String>,
 }
 
-/// A pattern and its options. `pairs` is the number of process pairs that exchange messages in parallel. `window` is
-/// the number of messages in flight.
+/// A pattern and its options. Options that the pattern does not have keep their defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Exchange {
-    /// [`Pattern::RoundTrip`].
-    RoundTrip {
-        /// Messages in flight.
-        window: NonZeroU32,
-        /// Pairs of processes.
-        pairs: NonZeroU32,
-    },
-    /// [`Pattern::OneWay`].
-    OneWay {
-        /// Pairs of processes.
-        pairs: NonZeroU32,
-    },
-    /// [`Pattern::Request`].
-    Request {
-        /// The request of each round trip.
-        request: Request,
-        /// Requests in flight.
-        window: NonZeroU32,
-        /// Pairs of processes.
-        pairs: NonZeroU32,
-    },
-    /// [`Pattern::Connect`].
-    Connect {
-        /// Pairs of ends that run in parallel.
-        pairs: NonZeroU32,
-    },
-    /// [`Pattern::FanOut`].
-    FanOut {
-        /// Receivers of each message.
-        receivers: NonZeroU32,
-        /// Options of this pattern only.
-        options: FanOutOptions,
-    },
-    /// [`Pattern::FanIn`].
-    FanIn {
-        /// Senders to one receiver.
-        senders: NonZeroU32,
-    },
-    /// [`Pattern::Work`].
-    Work {
-        /// Workers of one sender.
-        workers: NonZeroU32,
-    },
-    /// [`Pattern::Ready`].
-    Ready {
-        /// Links between two processes.
-        links: NonZeroU32,
-    },
+pub struct Exchange {
+    pattern: Pattern,
+    request: Option<Request>,
+    window: NonZeroU32,
+    parties: NonZeroU32,
+    fan_out: FanOutOptions,
 }
 
 /// Returns one, the default number of messages in flight and of pairs.
@@ -79,120 +35,71 @@ pub fn is_one(number: &NonZeroU32) -> bool {
 }
 
 impl Exchange {
-    /// Round trips of one pair, with one message in flight.
-    pub const ROUND_TRIPS: Exchange = Exchange::RoundTrip { window: NonZeroU32::MIN, pairs: NonZeroU32::MIN };
-
     /// Returns an exchange with this pattern, one party, one message in flight, and requests of one byte.
     pub fn of(pattern: Pattern) -> Exchange {
-        match pattern {
-            Pattern::RoundTrip => Exchange::ROUND_TRIPS,
-            Pattern::OneWay => Exchange::OneWay { pairs: one() },
-            Pattern::Request => Exchange::asking(Request { size_bytes: 1, by: None }),
-            Pattern::Connect => Exchange::Connect { pairs: one() },
-            Pattern::FanOut => Exchange::FanOut { receivers: one(), options: FanOutOptions::default() },
-            Pattern::FanIn => Exchange::FanIn { senders: one() },
-            Pattern::Work => Exchange::Work { workers: one() },
-            Pattern::Ready => Exchange::Ready { links: one() },
-        }
+        let request = pattern.has_requests().then_some(Request { size_bytes: 1, by: None });
+        Exchange { pattern, request, window: one(), parties: one(), fan_out: FanOutOptions::default() }
     }
 
     /// Returns an exchange with this request, one pair, and one request in flight.
     pub fn asking(request: Request) -> Exchange {
-        Exchange::Request { request, window: one(), pairs: one() }
+        Exchange::of(Pattern::Request).with_request(Some(request))
     }
 
     /// Returns the pattern.
     pub const fn pattern(&self) -> Pattern {
-        match self {
-            Exchange::RoundTrip { .. } => Pattern::RoundTrip,
-            Exchange::OneWay { .. } => Pattern::OneWay,
-            Exchange::Request { .. } => Pattern::Request,
-            Exchange::Connect { .. } => Pattern::Connect,
-            Exchange::FanOut { .. } => Pattern::FanOut,
-            Exchange::FanIn { .. } => Pattern::FanIn,
-            Exchange::Work { .. } => Pattern::Work,
-            Exchange::Ready { .. } => Pattern::Ready,
-        }
+        self.pattern
     }
 
     /// Returns the number of messages in flight.
     pub const fn window(&self) -> NonZeroU32 {
-        match self {
-            Exchange::RoundTrip { window, .. } | Exchange::Request { window, .. } => *window,
-            _ => NonZeroU32::MIN,
-        }
+        self.window
     }
 
-    /// Returns the exchange with `outstanding` messages in flight, if the pattern has round trips over a persistent link.
+    /// Returns the exchange with `window` messages in flight, if the pattern has round trips over a persistent link.
     #[must_use]
-    pub fn with_window(mut self, outstanding: NonZeroU32) -> Exchange {
-        if let Exchange::RoundTrip { window, .. } | Exchange::Request { window, .. } = &mut self {
-            *window = outstanding;
-        }
-        self
+    pub fn with_window(self, window: NonZeroU32) -> Exchange {
+        let is_accepted = self.pattern.reject(&["--window"]).is_none();
+        Exchange { window: if is_accepted { window } else { one() }, ..self }
     }
 
     /// Returns the number of parties, which [`Pattern::several`] names.
     pub const fn parties(&self) -> NonZeroU32 {
-        match self {
-            Exchange::RoundTrip { pairs, .. }
-            | Exchange::OneWay { pairs }
-            | Exchange::Request { pairs, .. }
-            | Exchange::Connect { pairs } => *pairs,
-            Exchange::FanOut { receivers, .. } => *receivers,
-            Exchange::FanIn { senders } => *senders,
-            Exchange::Work { workers } => *workers,
-            Exchange::Ready { links } => *links,
-        }
+        self.parties
     }
 
     /// Returns the exchange with this number of parties, which [`Pattern::several`] names.
     #[must_use]
-    pub fn with_parties(mut self, number: NonZeroU32) -> Exchange {
-        let parties = match &mut self {
-            Exchange::RoundTrip { pairs, .. }
-            | Exchange::OneWay { pairs }
-            | Exchange::Request { pairs, .. }
-            | Exchange::Connect { pairs } => pairs,
-            Exchange::FanOut { receivers, .. } => receivers,
-            Exchange::FanIn { senders } => senders,
-            Exchange::Work { workers } => workers,
-            Exchange::Ready { links } => links,
-        };
-        *parties = number;
-        self
+    pub fn with_parties(self, parties: NonZeroU32) -> Exchange {
+        Exchange { parties, ..self }
     }
 
     /// Returns the request, if the pattern is [`Pattern::Request`].
     pub const fn request(&self) -> Option<&Request> {
-        if let Exchange::Request { request, .. } = self { Some(request) } else { None }
+        self.request.as_ref()
     }
 
     /// Returns the exchange with this request, if the pattern is [`Pattern::Request`] and there is a request.
     #[must_use]
-    pub fn with_request(mut self, asked: Option<Request>) -> Exchange {
-        if let (Exchange::Request { request, .. }, Some(asked)) = (&mut self, asked) {
-            *request = asked;
-        }
-        self
+    pub fn with_request(self, request: Option<Request>) -> Exchange {
+        let request = request.filter(|_| self.pattern.has_requests());
+        Exchange { request: request.or(self.request), ..self }
     }
 
     /// Returns the options of [`Pattern::FanOut`]; the default for other patterns.
-    pub fn fan_out(&self) -> FanOutOptions {
-        if let Exchange::FanOut { options, .. } = self { *options } else { FanOutOptions::default() }
+    pub const fn fan_out(&self) -> FanOutOptions {
+        self.fan_out
     }
 
     /// Returns the number of the receiver that stalls, from 1.
-    pub fn stall(&self) -> Option<NonZeroU32> {
-        self.fan_out().stall
+    pub const fn stall(&self) -> Option<NonZeroU32> {
+        self.fan_out.stall
     }
 
     /// Returns the exchange with these options, if the pattern is [`Pattern::FanOut`].
     #[must_use]
-    pub fn with_fan_out(mut self, asked: FanOutOptions) -> Exchange {
-        if let Exchange::FanOut { options, .. } = &mut self {
-            *options = asked;
-        }
-        self
+    pub fn with_fan_out(self, options: FanOutOptions) -> Exchange {
+        let fan_out = if self.pattern.is_to_all() { options } else { self.fan_out };
+        Exchange { fan_out, ..self }
     }
 }

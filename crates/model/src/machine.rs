@@ -16,13 +16,6 @@ pub enum Runtime {
     Wine(String),
 }
 
-impl Runtime {
-    /// Returns whether figures are those of the operating system itself.
-    pub fn is_native(&self) -> bool {
-        *self == Runtime::Native
-    }
-}
-
 impl fmt::Display for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -117,6 +110,6 @@ mod tests {
             assert_eq!(Runtime::from(String::from(runtime.clone())), runtime);
         }
         // Older records do not contain the runtime.
-        assert!(serde_json::from_str::<Machine>("{}").unwrap().runtime.is_native());
+        assert_eq!(serde_json::from_str::<Machine>("{}").unwrap().runtime, Runtime::Native);
     }
 }

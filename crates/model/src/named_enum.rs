@@ -2,6 +2,7 @@
 
 /// Defines such an enum from its names, with `ALL` values in this order, `name`, `Display` and the serde forms. With a
 /// noun for its values, it also has `FromStr`.
+#[macro_export]
 macro_rules! named_enum {
     (
         $(#[$attribute:meta])*

@@ -11,10 +11,23 @@ pub struct InvalidQuantity {
     given: String,
     problem: &'static str,
     hint: &'static str,
+    range: Option<&'static str>,
 }
 
-/// The problem of a quantity that can be read and is too small or too large.
-const OUT_OF_RANGE: &str = "out of range";
+impl InvalidQuantity {
+    /// Returns the valid range, such as `between 1 and 4096`, of a quantity that is outside of it. `None` if it cannot be read.
+    pub fn range(&self) -> Option<&'static str> {
+        self.range
+    }
+
+    fn new(given: &str, problem: &'static str, hint: &'static str) -> InvalidQuantity {
+        InvalidQuantity { given: given.to_owned(), problem, hint, range: None }
+    }
+
+    fn out_of(self, range: &'static str) -> InvalidQuantity {
+        InvalidQuantity { problem: "out of range", range: Some(range), ..self }
+    }
+}
 
 /// A size in bytes, written `128`, `4KiB`, `4k`, `1 MiB`. As in coreutils, `K` is 1024 bytes and `KB` 1000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -42,10 +55,12 @@ impl FromStr for ByteSize {
             ("MB", 1_000_000),
             ("GB", 1_000_000_000),
         ];
-        let invalid = || InvalidQuantity {
-            given: text.to_owned(),
-            problem: "not a valid size",
-            hint: "write whole bytes from 0 to 1GiB, as in 128, 4KiB or 1MiB; 4K is 4KiB, and 4KB is 4000",
+        let invalid = || {
+            InvalidQuantity::new(
+                text,
+                "not a valid size",
+                "write whole bytes from 0 to 1GiB, as in 128, 4KiB or 1MiB; 4K is 4KiB, and 4KB is 4000",
+            )
         };
         let (number, factor) = split_unit(text, &UNITS).ok_or_else(invalid)?;
         if !number.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -53,7 +68,7 @@ impl FromStr for ByteSize {
         }
         let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(factor));
         let accepted = bytes.map(ByteSize).filter(|size| *size <= ByteSize::MAX);
-        accepted.ok_or_else(|| InvalidQuantity { problem: OUT_OF_RANGE, ..invalid() })
+        accepted.ok_or_else(|| invalid().out_of("between 0 and 1GiB"))
     }
 }
 
@@ -72,11 +87,13 @@ impl FromStr for Sizes {
     type Err = InvalidQuantity;
 
     fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
-        let invalid = || InvalidQuantity {
-            given: text.to_owned(),
-            problem: "not a valid sweep of sizes",
-            hint: "write the first, the last and a factor from 2 on, as in 64..16MiB:x4; the first is above 0 and not \
+        let invalid = || {
+            InvalidQuantity::new(
+                text,
+                "not a valid sweep of sizes",
+                "write the first, the last and a factor from 2 on, as in 64..16MiB:x4; the first is above 0 and not \
                    above the last",
+            )
         };
         let next = |size: ByteSize, factor: usize| size.0.checked_mul(factor).map(ByteSize);
         let sizes = swept(text, next, invalid)?;
@@ -116,17 +133,19 @@ impl FromStr for Time {
     fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
         const UNITS: [(&str, u64); 5] =
             [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000), ("min", 60_000_000_000)];
-        let invalid = || InvalidQuantity {
-            given: text.to_owned(),
-            problem: "not a valid time",
-            hint: "write a number above 0 and up to 60min with its unit: ns, us, ms, s or min",
+        let invalid = || {
+            InvalidQuantity::new(
+                text,
+                "not a valid time",
+                "write a number above 0 and up to 60min with its unit: ns, us, ms, s or min",
+            )
         };
         let (number, factor) = split_unit(text, &UNITS).ok_or_else(invalid)?;
         let plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         let number = number.parse::<f64>().ok().filter(|_| plain).ok_or_else(invalid)?;
         let nanoseconds = number * factor as f64;
         if !(1.0..=3.6e12).contains(&nanoseconds) {
-            return Err(InvalidQuantity { problem: OUT_OF_RANGE, ..invalid() });
+            return Err(invalid().out_of("above 0 and up to 60min"));
         }
         Ok(Time(Duration::from_nanos(nanoseconds.round() as u64)))
     }
@@ -155,15 +174,17 @@ impl FromStr for Rate {
     fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
         const UNITS: [(&str, f64); 6] =
             [("/s", 1.0), ("k/s", 1e3), ("M/s", 1e6), ("", 1.0), ("k", 1e3), ("M", 1e6)];
-        let invalid = || InvalidQuantity {
-            given: text.to_owned(),
-            problem: "not a valid rate",
-            hint: "write a number per second, from 1/s to 10M/s, as in 60/s or 10k/s",
+        let invalid = || {
+            InvalidQuantity::new(
+                text,
+                "not a valid rate",
+                "write a number per second, from 1/s to 10M/s, as in 60/s or 10k/s",
+            )
         };
         let (number, factor) = split_unit(text, &UNITS).ok_or_else(invalid)?;
         let per_second = number.parse::<f64>().map_err(|_| invalid())? * factor;
         let accepted = (1.0..=1e7).contains(&per_second).then_some(Rate(per_second));
-        accepted.ok_or_else(|| InvalidQuantity { problem: OUT_OF_RANGE, ..invalid() })
+        accepted.ok_or_else(|| invalid().out_of("between 1/s and 10M/s"))
     }
 }
 
@@ -181,10 +202,12 @@ impl FromStr for Rates {
     type Err = InvalidQuantity;
 
     fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
-        let invalid = || InvalidQuantity {
-            given: text.to_owned(),
-            problem: "not a valid sweep of rates",
-            hint: "write the first, the last and a factor from 2 on, as in 1k/s..1M/s:x4; the first is not above the last",
+        let invalid = || {
+            InvalidQuantity::new(
+                text,
+                "not a valid sweep of rates",
+                "write the first, the last and a factor from 2 on, as in 1k/s..1M/s:x4; the first is not above the last",
+            )
         };
         swept(text, |rate: Rate, factor| Some(Rate(rate.0 * factor as f64)), invalid).map(Rates)
     }
@@ -201,10 +224,12 @@ impl FromStr for Counts {
     type Err = InvalidQuantity;
 
     fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
-        let invalid = || InvalidQuantity {
-            given: text.to_owned(),
-            problem: "not a valid number",
-            hint: "write a number from 1 to 4096, or the first, the last and a factor from 2 on, as in 1..64:x2",
+        let invalid = || {
+            InvalidQuantity::new(
+                text,
+                "not a valid number",
+                "write a number from 1 to 4096, or the first, the last and a factor from 2 on, as in 1..64:x2",
+            )
         };
         #[derive(Clone, Copy, PartialEq, PartialOrd)]
         struct One(NonZeroU32);
@@ -213,11 +238,9 @@ impl FromStr for Counts {
             fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
                 let number = text.parse().ok().filter(|number: &NonZeroU32| number.get() <= MOST_COUNTED);
                 let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-                let invalid = InvalidQuantity {
-                    given: text.to_owned(),
-                    problem: if is_number { OUT_OF_RANGE } else { "not a valid number" },
-                    hint: "write a number from 1 to 4096",
-                };
+                let invalid =
+                    InvalidQuantity::new(text, "not a valid number", "write a number from 1 to 4096");
+                let invalid = if is_number { invalid.out_of("between 1 and 4096") } else { invalid };
                 number.map(One).ok_or(invalid)
             }
         }
@@ -247,15 +270,17 @@ impl FromStr for Percent {
     type Err = InvalidQuantity;
 
     fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
-        let invalid = || InvalidQuantity {
-            given: text.to_owned(),
-            problem: "not a valid percentage",
-            hint: "write a number above 0 and up to 100 with its sign, as in 5% or 2.5%",
+        let invalid = || {
+            InvalidQuantity::new(
+                text,
+                "not a valid percentage",
+                "write a number above 0 and up to 100 with its sign, as in 5% or 2.5%",
+            )
         };
         let (number, _) = split_unit(text, &[("%", ())]).ok_or_else(invalid)?;
         let percent = number.parse::<f64>().map_err(|_| invalid())?;
         let accepted = (percent > 0.0 && percent <= 100.0).then_some(Percent(percent));
-        accepted.ok_or_else(|| InvalidQuantity { problem: OUT_OF_RANGE, ..invalid() })
+        accepted.ok_or_else(|| invalid().out_of("above 0% and up to 100%"))
     }
 }
 
@@ -394,6 +419,8 @@ mod tests {
         ] {
             assert!(out_of_range.contains("' is out of range: write "), "{out_of_range}");
         }
+        let range = |text: &str| text.parse::<Counts>().unwrap_err().range();
+        assert_eq!([range("100000"), range("many")], [Some("between 1 and 4096"), None]);
         for unreadable in [
             error::<Counts>("a"),
             error::<Sizes>("4XB"),

@@ -22,9 +22,9 @@ pub(crate) fn exactly_once(sent: u64, workers: &[Taken]) -> Result<(), Failure> 
     let is_one =
         |[number, square]: [u64; 2]| (1..=sent).contains(&number) && square == number.wrapping_mul(number);
     let (fault, detail) = if count.checked_sub(sent) == Some(1) && is_one(extra) {
-        (Fault::Repeated, format!("message {} came to two workers", extra[0]))
+        (Fault::Repeated, format!("message {} arrived at two workers", extra[0]))
     } else if sent.checked_sub(count) == Some(1) && is_one(missing) {
-        (Fault::Lost, format!("message {} came to no worker", missing[0]))
+        (Fault::Lost, format!("message {} arrived at no worker", missing[0]))
     } else {
         let fault = if count > sent { Fault::Repeated } else { Fault::Lost };
         (
@@ -136,8 +136,8 @@ mod tests {
         assert_eq!(said(5, &[&[1, 4], &[2, 3, 5]]), None);
         assert_eq!(said(5, &[&[1, 2, 3, 4, 5], &[]]), None);
         let said = |workers: [&[u64]; 2]| said(5, &workers).unwrap_or_default();
-        assert_eq!(said([&[1, 4], &[2, 3, 4, 5]]), "Repeated: message 4 came to two workers");
-        assert_eq!(said([&[1], &[2, 3, 5]]), "Lost: message 4 came to no worker");
+        assert_eq!(said([&[1, 4], &[2, 3, 4, 5]]), "Repeated: message 4 arrived at two workers");
+        assert_eq!(said([&[1], &[2, 3, 5]]), "Lost: message 4 arrived at no worker");
         let mixed = "the workers took 5 messages together, and not each of the 5 that were sent";
         // One message came twice and one never; and two messages each, with the same sum.
         assert_eq!(said([&[1, 4], &[2, 4, 5]]), format!("Lost: {mixed}"));

@@ -64,15 +64,15 @@ pub fn tests() -> Vec<Trial> {
         }
     }
     for (entry, (fault, told)) in mechanisms().into_iter().zip([
-        (Fault::Lost, "message 6 came where 5 was due"),
-        (Fault::Lost, "message 21 came where 20 was due"),
-        (Fault::Repeated, "message 4 came again where 5 was due"),
-        (Fault::Reordered, "message 5 came after 6"),
-        (Fault::Flipped, "message 5 differs from what was sent, first at byte 64"),
+        (Fault::Lost, "message 6 arrived instead of 5, which was lost"),
+        (Fault::Lost, "message 21 arrived instead of 20, which was lost"),
+        (Fault::Repeated, "message 4 arrived again instead of 5"),
+        (Fault::Reordered, "message 5 arrived after 6"),
+        (Fault::Flipped, "message 5 differs from the sent message, first at byte 64"),
         (Fault::Lost, "messages are missing, but its end reports"),
-        (Fault::Repeated, "came again where"),
-        (Fault::Repeated, "came again where"),
-        (Fault::Flipped, "differs from what was sent"),
+        (Fault::Repeated, "arrived again instead of"),
+        (Fault::Repeated, "arrived again instead of"),
+        (Fault::Flipped, "differs from the sent message"),
     ]) {
         let name = format!("saboteur/{}: is caught among three receivers", entry.capabilities.name);
         tests.push(Trial::test(name, move || is_caught(&entry, fault, told)));

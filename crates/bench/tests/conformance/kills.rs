@@ -9,10 +9,7 @@ use crate::rows::{placed, quick};
 use crate::workers::Trial;
 use furlong_bench::MechanismEntry;
 use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{
-    Calls, Capabilities, Case, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
-    Sharing, Start, Unavailable, Wait, WhenFull,
-};
+use furlong_model::{Capabilities, Case, Depth, Family, Limits, PeerDeath, Role, Unavailable, Wait};
 use furlong_os::windows::threads::suspend;
 use libtest_mimic::Failed;
 use std::io::{self, Read, Write};
@@ -167,18 +164,8 @@ impl Mechanism for Silent {
         name: "silent",
         summary: "ends that say to the test who they are, and nothing to each other",
         family: Family::Notification,
-        waits: &[Wait::Block],
-        boundaries: true,
-        fixed_size_bytes: None,
-        calls: Calls::NONE,
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = SilentEnd;
 

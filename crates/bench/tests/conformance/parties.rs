@@ -83,15 +83,15 @@ pub fn tests() -> Vec<Trial> {
     }
     use Pattern::{FanIn, Work};
     for (pattern, parties, (how, at), fault, told) in [
-        (FanIn, 3, (LOSE, ONE), Fault::Lost, "where 7 was due, which never came"),
-        (FanIn, 3, (REPEAT, ONE), Fault::Repeated, "came again where 8 was due"),
-        (FanIn, 3, (REORDER, ONE), Fault::Reordered, "came after 8"),
+        (FanIn, 3, (LOSE, ONE), Fault::Lost, "instead of 7, which was lost"),
+        (FanIn, 3, (REPEAT, ONE), Fault::Repeated, "arrived again instead of 8"),
+        (FanIn, 3, (REORDER, ONE), Fault::Reordered, "arrived after 8"),
         (FanIn, 3, (CUT, ONE), Fault::Truncated, "has 127 bytes"),
         (FanIn, 3, (FLIP_BODY, ONE), Fault::Flipped, "first at byte 64"),
         (FanIn, 3, (LEAVE, ONE), Fault::Exited, ""),
-        (Work, 3, (LOSE, LATE), Fault::Lost, "message 20 came to no worker"),
-        (Work, 3, (REPEAT, LATE), Fault::Repeated, "message 20 came to "),
-        (Work, 1, (REORDER, EARLY), Fault::Reordered, "message 5 came to it after 6"),
+        (Work, 3, (LOSE, LATE), Fault::Lost, "message 20 arrived at no worker"),
+        (Work, 3, (REPEAT, LATE), Fault::Repeated, "message 20 arrived "),
+        (Work, 1, (REORDER, EARLY), Fault::Reordered, "message 5 arrived after 6"),
         (Work, 3, (FLIP_BODY, EARLY), Fault::Flipped, "message 5 of initiator differs"),
         (Work, 3, (LEAVE_RECEIVING, ONE), Fault::Exited, ""),
     ] {

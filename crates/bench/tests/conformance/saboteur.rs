@@ -14,10 +14,7 @@ use pipe_messages as connection;
 pub use connection::FULL;
 use furlong_bench::MechanismEntry;
 use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{
-    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
-    Sharing, Start, Unavailable, Wait, WhenFull,
-};
+use furlong_model::{Call, Calls, Capabilities, Depth, Family, Limits, Role, Sharing, Unavailable, Wait};
 #[cfg(target_os = "linux")]
 use furlong_os::{AsHandle, BorrowedHandle, wait::Interest};
 use furlong_os::{Handle, identity};
@@ -152,17 +149,9 @@ impl<const HOW: u8, const AT: u64> Mechanism for Saboteur<HOW, AT> {
         summary: "a socket with a saboteur at one end",
         family: Family::Socket,
         waits: if cfg!(windows) { &[Wait::Block] } else { &[Wait::Block, Wait::Poll] },
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: Calls::of(&[Call::Once(connection::CALLS[0])], &[Call::Once(connection::CALLS[1])]),
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
         sharing: if cfg!(windows) { Sharing::OneEach } else { Sharing::Messages },
+        ..Capabilities::DEFAULT
     };
     type Endpoint = End<HOW, AT>;
 

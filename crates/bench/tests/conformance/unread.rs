@@ -6,8 +6,7 @@ use crate::workers::Trial;
 use furlong_bench::MechanismEntry;
 use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Case, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, Outcome,
-    PeerDeath, Reach, Sharing, Start, Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Case, Copies, Depth, Family, Limits, Outcome, Unavailable, Wait,
 };
 use furlong_os::linux::remote_memory;
 use furlong_os::socket::{self, Kind};
@@ -61,18 +60,9 @@ impl Mechanism for ReadsLate {
         name: "reads-late",
         summary: "messages that stay in their sender until they are read, late",
         family: Family::Memory,
-        waits: &[Wait::Block],
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: Calls::of(&[Call::Once("sendto")], &[Call::Once("recvfrom"), Call::Once("process_vm_readv")]),
-        buffer: KernelBuffer::None,
         copies: Copies::One,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = LateReader;
 

@@ -8,10 +8,7 @@ use crate::datagrams::datagram::DATAGRAM_CALLS;
 use crate::datagrams::datagram::{Datagram, link};
 use crate::socket_link::{Holds, SOCKET_WAITS};
 use crate::{BetweenHosts, EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{
-    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
-    Unavailable, WhenFull,
-};
+use furlong_model::{Capabilities, Family, KernelBuffer, Limits, PeerDeath, Reach, Unavailable, WhenFull};
 use furlong_os::socket;
 use std::io;
 
@@ -33,17 +30,12 @@ impl Mechanism for Udp {
         summary: "UDP over loopback",
         family: Family::Socket,
         waits: SOCKET_WAITS,
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: DATAGRAM_CALLS,
         buffer: KernelBuffer::Socket,
-        copies: Copies::Two,
         when_full: WhenFull::Drops,
         peer_death: PeerDeath::Unnoticed,
         reach: Reach::Network,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     const BETWEEN_HOSTS: Option<BetweenHosts> = Some(DATAGRAMS_BETWEEN_HOSTS);
     type Endpoint = Datagram;

@@ -13,8 +13,7 @@ use crate::memory::in_place::{self, STAMP_BYTES, Stamps, ToRead, ToWrite};
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_channel::{Channel, Error, Options, Side, Trusted, Waiting};
 use furlong_model::{
-    Access, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Role, Sharing, Start, Unavailable, Wait, WhenFull,
+    Access, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Limits, Role, Unavailable, Wait,
 };
 use furlong_os::shared_place::{fill, is_filled};
 use furlong_os::trusted_channel::trust;
@@ -100,17 +99,10 @@ impl<W: Way> Mechanism for LibraryChannel<W> {
         summary: channel_end::SUMMARY,
         family: Family::Library,
         waits: W::WAIT,
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: W::CALLS,
         buffer: KernelBuffer::Ring,
         copies: Copies::TwoOrNone,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = End;
 

@@ -7,10 +7,7 @@ use crate::memory::layout::lending::Lending;
 use crate::memory::layout::slot_pair::{self, SlotPair, region_bytes};
 use crate::memory::segment;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, Reach, Sharing, Start,
-    Unavailable, WhenFull,
-};
+use furlong_model::{Call, Calls, Capabilities, Copies, Family, Limits, Reach, Unavailable};
 use furlong_os::BorrowedHandle;
 use std::io;
 use std::marker::PhantomData;
@@ -54,17 +51,11 @@ impl<R: Reader, D: Doorbell> Mechanism for PublishedAddress<R, D> {
         summary: R::SUMMARY,
         family: Family::RemoteMemory,
         waits: D::WAITS,
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: Calls { receive: R::CALLS, ..D::CALLS },
-        buffer: KernelBuffer::None,
         copies: Copies::One,
-        when_full: WhenFull::Waits,
         peer_death: D::PEER_DEATH,
         reach: Reach::PidNamespace,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     const IS_COMMON: bool = R::IS_COMMON;
     type Endpoint = Window<R, D>;

@@ -8,10 +8,7 @@ use crate::streams::between_hosts::STREAM_BETWEEN_HOSTS;
 use crate::streams::socket_stream::{STREAM_CALLS, SocketStream};
 use crate::streams::stream::limits;
 use crate::{BetweenHosts, EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{
-    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
-    Unavailable, WhenFull,
-};
+use furlong_model::{Capabilities, Family, KernelBuffer, Limits, Reach, Unavailable};
 use furlong_os::socket;
 use std::io;
 
@@ -26,16 +23,10 @@ impl Mechanism for Tcp {
         family: Family::Socket,
         waits: SOCKET_WAITS,
         boundaries: false,
-        fixed_size_bytes: None,
         calls: STREAM_CALLS,
         buffer: KernelBuffer::Socket,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
         reach: Reach::Network,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     const BETWEEN_HOSTS: Option<BetweenHosts> = Some(STREAM_BETWEEN_HOSTS);
     type Endpoint = SocketStream;

@@ -7,10 +7,7 @@ use crate::socket_link::{Holds, SOCKET_WAITS, link};
 use crate::streams::socket_stream::{STREAM_CALLS, SocketStream};
 use crate::streams::stream::limits;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{
-    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
-    Unavailable, WhenFull,
-};
+use furlong_model::{Capabilities, Family, KernelBuffer, Limits, Reach, Unavailable};
 use furlong_os::socket;
 use std::io;
 
@@ -25,16 +22,10 @@ impl Mechanism for UnixStream {
         family: Family::Socket,
         waits: SOCKET_WAITS,
         boundaries: false,
-        fixed_size_bytes: None,
         calls: STREAM_CALLS,
         buffer: KernelBuffer::Socket,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
         reach: Reach::FileSystem,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = SocketStream;
 

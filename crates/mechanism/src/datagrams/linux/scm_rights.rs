@@ -10,10 +10,7 @@
 use crate::socket_link::{Holds, link};
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing,
-    Start, Unavailable, WhenFull,
-};
+use furlong_model::{Call, Calls, Capabilities, Family, Limits, Unavailable};
 use furlong_os::handle::{close, set_non_blocking};
 use furlong_os::linux::segment::{sealed_bytes, sealed_object};
 use furlong_os::memory::copy_out;
@@ -33,11 +30,9 @@ pub struct ScmRights;
 impl Mechanism for ScmRights {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "scm-rights",
-        summary: "a sealed memfd for each message, handed over a UNIX socket",
+        summary: "a sealed memfd for each message, passed over a UNIX socket",
         family: Family::Socket,
         waits: DESCRIPTOR_WAITS,
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: Calls::of(
             &[
                 Call::Once("memfd_create"),
@@ -55,14 +50,7 @@ impl Mechanism for ScmRights {
                 Call::Once("close"),
             ],
         ),
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     const IS_COMMON: bool = false;
     type Endpoint = Objects;

@@ -12,8 +12,7 @@ use crate::linux::one_to_all::take_own;
 use crate::socket_link::{Holds, SOCKET_WAITS};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
-    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role, Sharing, Start,
-    Unavailable, WhenFull,
+    Capabilities, Family, KernelBuffer, Limits, PeerDeath, Reach, Role, Sharing, Unavailable, WhenFull,
 };
 use furlong_os::linux::multicast;
 use furlong_os::socket;
@@ -29,17 +28,13 @@ impl Mechanism for UdpMulticast {
         summary: "UDP to a group of receivers over loopback; a receiver without room loses the datagram",
         family: Family::Socket,
         waits: SOCKET_WAITS,
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: DATAGRAM_CALLS,
         buffer: KernelBuffer::Socket,
-        copies: Copies::Two,
         when_full: WhenFull::Drops,
         peer_death: PeerDeath::Unnoticed,
         reach: Reach::Network,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
         sharing: Sharing::EveryReceiver,
+        ..Capabilities::DEFAULT
     };
     const IS_COMMON: bool = false;
     type Endpoint = TwoSockets;

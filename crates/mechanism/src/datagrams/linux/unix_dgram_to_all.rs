@@ -11,8 +11,8 @@ use crate::linux::one_to_all::{OneToAll, ToAll, take_own};
 use crate::socket_link::Holds;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
-    Room, Sharing, Start, Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Depth, Family, KernelBuffer, Limits, PeerDeath, Role, Room, Sharing,
+    Unavailable,
 };
 use furlong_os::linux::datagrams_to_all::{Addressees, sockets};
 use furlong_os::socket::{self, Kind};
@@ -28,21 +28,14 @@ impl Mechanism for UnixDgramToAll {
         name: "unix-dgram-to-all",
         summary: "UNIX datagram sockets, one per receiver, with a single sendmmsg for all",
         family: Family::Socket,
-        waits: &[Wait::Block],
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: Calls::of(
             &[Call::AtMostOnce("sendmmsg"), Call::AtMostOnce("sendto")],
             &[Call::Once("recvfrom")],
         ),
         buffer: KernelBuffer::Socket,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
         sharing: Sharing::EveryReceiver,
+        ..Capabilities::DEFAULT
     };
     const IS_COMMON: bool = false;
     type Endpoint = OneToAll<Datagrams, TwoSockets>;

@@ -9,10 +9,7 @@ use crate::datagrams::datagram::{Datagram, link};
 use crate::socket_link::Holds;
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{
-    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
-    Unavailable, WhenFull,
-};
+use furlong_model::{Capabilities, Family, KernelBuffer, Limits, Reach, Sharing, Unavailable};
 use furlong_os::socket::{self, Kind};
 use std::io;
 
@@ -26,17 +23,11 @@ impl Mechanism for UnixSeqpacket {
         summary: "UNIX sequential-packet socket with a path",
         family: Family::Socket,
         waits: DESCRIPTOR_WAITS,
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: DATAGRAM_CALLS,
         buffer: KernelBuffer::Socket,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
         reach: Reach::FileSystem,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
         sharing: Sharing::Messages,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = Datagram;
 

@@ -71,7 +71,7 @@ pub trait Doorbell: Sized + 'static {
 }
 
 /// A doorbell that several processes may wait for at once.
-#[cfg_attr(windows, expect(dead_code, reason = "no row of Windows broadcasts"))]
+#[cfg_attr(windows, expect(dead_code, reason = "no Windows benchmark broadcasts"))]
 pub trait ManyWaiters: Doorbell {
     /// Reports to all waiting processes that `word` has changed. Called exactly once for each change.
     fn ring_all(&self, word: &AtomicU32) -> io::Result<()>;

@@ -14,10 +14,7 @@
 use crate::memory::doorbell::ManyWaiters;
 use crate::memory::segment;
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{
-    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, Reach, Sharing, Start, Unavailable,
-    WhenFull,
-};
+use furlong_model::{Capabilities, Depth, Family, Limits, Sharing, Unavailable, WhenFull};
 use furlong_os::cpu;
 use furlong_os::memory::Region;
 use furlong_os::shared_place::Stretch;
@@ -94,7 +91,7 @@ pub struct HeldBack;
 impl Pace for HeldBack {
     const NAME: &'static str = "broadcast-ring";
     const SUMMARY: &'static str =
-        "a ring in a memfd with several readers; the slowest reader holds the writer back";
+        "a ring in a memfd with several readers; the slowest reader limits the writer";
     const WHEN_FULL: WhenFull = WhenFull::Waits;
 }
 
@@ -105,7 +102,7 @@ pub struct Overtaking;
 impl Pace for Overtaking {
     const NAME: &'static str = "overtaking-ring";
     const SUMMARY: &'static str =
-        "a ring in a memfd with several readers; an overtaken reader learns how many messages it lost";
+        "a ring in a memfd with several readers; an overtaken reader gets the number of lost messages";
     const WHEN_FULL: WhenFull = WhenFull::DropsOldest;
 }
 
@@ -119,17 +116,11 @@ impl<P: Pace, D: ManyWaiters> Mechanism for Broadcast<P, D> {
         summary: P::SUMMARY,
         family: Family::Memory,
         waits: D::WAITS,
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: D::CALLS,
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
         when_full: P::WHEN_FULL,
         peer_death: D::PEER_DEATH,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
         sharing: Sharing::EveryReceiver,
+        ..Capabilities::DEFAULT
     };
     const IS_COMMON: bool = false;
     type Endpoint = Rings<D>;
@@ -410,7 +401,7 @@ mod tests {
                 }
                 assert_eq!(reader.read(&mut buffer), 1000);
                 let number = u32::from_le_bytes(std::array::from_fn(|at| buffer[at]));
-                assert!(number > last, "{number} came after {last}");
+                assert!(number > last, "{number} arrived after {last}");
                 assert_eq!(buffer[..], message(number)[..], "message {number} is torn");
                 missed += u64::from(number - last - 1);
                 assert_eq!(reader.lost, missed);

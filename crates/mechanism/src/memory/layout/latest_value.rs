@@ -8,10 +8,7 @@ use crate::memory::HEAD_BYTES;
 use crate::memory::doorbell::Doorbell;
 use crate::memory::segment;
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{
-    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, Reach, Role, Sharing, Start,
-    Unavailable, WhenFull,
-};
+use furlong_model::{Capabilities, Depth, Family, Limits, Role, Unavailable, WhenFull};
 use furlong_os::memory::Region;
 use std::io;
 use std::marker::PhantomData;
@@ -64,17 +61,10 @@ impl<L: Layout, D: Doorbell> Mechanism for LatestValue<L, D> {
         summary: L::SUMMARY,
         family: Family::Memory,
         waits: D::WAITS,
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: D::CALLS,
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
         when_full: WhenFull::Overwrites,
         peer_death: D::PEER_DEATH,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     const IS_COMMON: bool = false;
     type Endpoint = Values<L, D>;
@@ -154,12 +144,12 @@ pub(super) mod tests {
                     continue;
                 };
                 let number = u32::from_le_bytes(std::array::from_fn(|at| buffer[at]));
-                assert!(number > last, "{number} came after {last}");
+                assert!(number > last, "{number} arrived after {last}");
                 assert_eq!((length, &buffer[..]), (1000, &value(number)[..]));
                 missed.fetch_or(number > last + 1, Ordering::Relaxed);
                 last = number;
             }
         });
-        assert!(missed.into_inner(), "no value was ever replaced, so that nothing was tried");
+        assert!(missed.into_inner(), "no value was replaced, so the test tried nothing");
     }
 }

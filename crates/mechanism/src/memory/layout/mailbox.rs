@@ -11,7 +11,7 @@ use super::slot_pair::{self, SlotPair, region_bytes};
 use crate::memory::doorbell::Doorbell;
 use crate::memory::segment::Segment;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{Capabilities, Copies, Family, KernelBuffer, Limits, Sharing, Unavailable, WhenFull};
+use furlong_model::{Capabilities, Copies, Family, Limits, Unavailable};
 use std::io;
 use std::marker::PhantomData;
 
@@ -25,17 +25,13 @@ impl<S: Segment, D: Doorbell> Mechanism for Mailbox<S, D> {
         summary: S::SUMMARY,
         family: Family::Memory,
         waits: D::WAITS,
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: D::CALLS,
-        buffer: KernelBuffer::None,
         copies: Copies::TwoOrNone,
-        when_full: WhenFull::Waits,
         peer_death: D::PEER_DEATH,
         reach: S::REACH,
         lifetime: S::LIFETIME,
         start: S::START,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = LendingEnd<SlotPair<D>>;
 

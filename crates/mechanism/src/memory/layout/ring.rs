@@ -13,10 +13,7 @@
 use crate::memory::doorbell::{Doorbell, Spin};
 use crate::memory::segment;
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{
-    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, Reach, Role, Sharing, Start,
-    Unavailable, WhenFull,
-};
+use furlong_model::{Capabilities, Depth, Family, KernelBuffer, Limits, Role, Unavailable};
 use furlong_os::cpu;
 use furlong_os::memory::Region;
 use furlong_os::shared_place::{HalfLine, Stretch};
@@ -79,17 +76,10 @@ impl<P: Publication> Mechanism for ReferenceRing<P> {
         summary: P::SUMMARY,
         family: Family::Memory,
         waits: Spin::WAITS,
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: Spin::CALLS,
         buffer: KernelBuffer::Ring,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
         peer_death: Spin::PEER_DEATH,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     const IS_COMMON: bool = false;
     type Endpoint = Rings;

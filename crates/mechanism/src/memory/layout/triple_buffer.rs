@@ -49,7 +49,7 @@ fn room_of(middle: u32) -> usize {
 
 impl Layout for TripleBuffer {
     const NAME: &'static str = "triple-buffer";
-    const SUMMARY: &'static str = "latest value in a memfd with room for three: older ones may be missed";
+    const SUMMARY: &'static str = "latest value in a memfd with three buffers: older ones may be missed";
     const VALUES: usize = 3;
 
     fn new(region: &Arc<Region>, line: usize, room: usize, value_bytes: usize) -> Self {

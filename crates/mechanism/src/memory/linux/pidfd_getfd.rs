@@ -11,10 +11,7 @@ use crate::memory::layout::lending::Lending;
 use crate::memory::layout::slot_pair::{self, SlotPair, region_bytes};
 use crate::memory::segment;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, Reach, Sharing, Start,
-    Unavailable, WhenFull,
-};
+use furlong_model::{Call, Calls, Capabilities, Family, Limits, Reach, Unavailable};
 use furlong_os::handle::close;
 use furlong_os::linux::segment::{length, object_with};
 use furlong_os::linux::{pidfd, remote_memory};
@@ -33,11 +30,9 @@ pub struct PidfdGetfd<D>(PhantomData<D>);
 impl<D: Doorbell> Mechanism for PidfdGetfd<D> {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "pidfd-getfd",
-        summary: "a memfd for each message, taken out of the other process by pidfd_getfd",
+        summary: "a memfd for each message, fetched from the peer by pidfd_getfd",
         family: Family::RemoteMemory,
         waits: D::WAITS,
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: Calls {
             // The object of the previous message is closed after room for this one was claimed.
             send: &[Call::Once("memfd_create"), Call::Once("write"), Call::AtMostOnce("close")],
@@ -50,14 +45,9 @@ impl<D: Doorbell> Mechanism for PidfdGetfd<D> {
             ],
             ..D::CALLS
         },
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
         peer_death: D::PEER_DEATH,
         reach: Reach::PidNamespace,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     const IS_COMMON: bool = false;
     type Endpoint = Numbers<D>;

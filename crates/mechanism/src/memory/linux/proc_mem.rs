@@ -22,7 +22,7 @@ pub type ProcMem<D> = PublishedAddress<MemoryFile, D>;
 
 impl Reader for MemoryFile {
     const NAME: &'static str = "proc-mem";
-    const SUMMARY: &'static str = "/proc/PID/mem: the other process's memory, read as a file";
+    const SUMMARY: &'static str = "/proc/PID/mem: the peer's memory, read as a file";
     const IS_COMMON: bool = false;
     const CALLS: &'static [Call] = &[Call::Once("pread64")];
     const REFUSED: (&'static str, &'static str) =

@@ -17,7 +17,7 @@ pub type ProcessVm<D> = PublishedAddress<Readv, D>;
 
 impl Reader for Readv {
     const NAME: &'static str = "process-vm";
-    const SUMMARY: &'static str = "process_vm_readv out of the other process's memory";
+    const SUMMARY: &'static str = "process_vm_readv from the peer's memory";
     const IS_COMMON: bool = true;
     const CALLS: &'static [Call] = &[Call::Once("process_vm_readv")];
     const REFUSED: (&'static str, &'static str) =

@@ -22,7 +22,7 @@ pub type ReadProcessMemory<D> = PublishedAddress<ProcessReader, D>;
 
 impl Reader for ProcessReader {
     const NAME: &'static str = "read-process-memory";
-    const SUMMARY: &'static str = "ReadProcessMemory out of the other process's memory";
+    const SUMMARY: &'static str = "ReadProcessMemory from the peer's memory";
     const IS_COMMON: bool = true;
     const CALLS: &'static [Call] = &[Call::Once("ReadProcessMemory")];
     const REFUSED: (&'static str, &'static str) =

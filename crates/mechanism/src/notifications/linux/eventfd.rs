@@ -6,10 +6,7 @@
 use crate::handle_pair::HandlePair;
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{
-    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Sharing, Start, Unavailable, WhenFull,
-};
+use furlong_model::{Call, Calls, Capabilities, Depth, Family, Limits, PeerDeath, Unavailable, WhenFull};
 use furlong_os::linux::eventfd;
 use furlong_os::{AsHandle, BorrowedHandle};
 use std::io;
@@ -25,20 +22,15 @@ pub(crate) const EVENTFD_CALLS: Calls =
 impl Mechanism for Eventfd {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "eventfd",
-        summary: "a counter in the kernel each way, with 8 bytes in it",
+        summary: "a kernel counter each way, with 8 bytes of data",
         family: Family::Notification,
         waits: DESCRIPTOR_WAITS,
         boundaries: false,
         fixed_size_bytes: Some(8),
         calls: EVENTFD_CALLS,
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
         when_full: WhenFull::Merges,
         peer_death: PeerDeath::Unnoticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = Counters;
 

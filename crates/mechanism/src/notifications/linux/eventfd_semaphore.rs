@@ -8,10 +8,7 @@ use crate::handle_pair::HandlePair;
 use crate::notifications::linux::eventfd::EVENTFD_CALLS;
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{
-    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
-    Unavailable, WhenFull,
-};
+use furlong_model::{Capabilities, Depth, Family, Limits, PeerDeath, Sharing, Unavailable};
 use furlong_os::linux::eventfd;
 use furlong_os::{AsHandle, BorrowedHandle};
 use std::io;
@@ -26,20 +23,14 @@ const HELD: u64 = 1 << 32;
 impl Mechanism for EventfdSemaphore {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "eventfd-semaphore",
-        summary: "an eventfd each way in semaphore mode (each read takes 1); it carries nothing",
+        summary: "an eventfd each way in semaphore mode (each read subtracts 1), without data",
         family: Family::Notification,
         waits: DESCRIPTOR_WAITS,
-        boundaries: true,
         fixed_size_bytes: Some(0),
         calls: EVENTFD_CALLS,
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
         sharing: Sharing::Messages,
+        ..Capabilities::DEFAULT
     };
     const IS_COMMON: bool = false;
     type Endpoint = Semaphores;

@@ -6,8 +6,7 @@
 use crate::memory::segment;
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Sharing, Start, Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Depth, Family, Limits, PeerDeath, Unavailable, Wait, WhenFull,
 };
 use furlong_os::linux::futex;
 use furlong_os::memory::{Region, page_bytes};
@@ -29,20 +28,14 @@ pub(crate) const FUTEX_CALLS: Calls =
 impl Mechanism for Futex {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "futex",
-        summary: "a word of shared memory each way, with 4 bytes in it",
+        summary: "a word of shared memory each way, with 4 bytes of data",
         family: Family::Notification,
         waits: &[Wait::Futex],
-        boundaries: true,
         fixed_size_bytes: Some(4),
         calls: FUTEX_CALLS,
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
         when_full: WhenFull::Overwrites,
         peer_death: PeerDeath::Unnoticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = Words;
 

@@ -6,10 +6,7 @@
 
 use crate::streams::linux::ring_stream::probe;
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{
-    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
-    Sharing, Start, Unavailable, Wait, WhenFull,
-};
+use furlong_model::{Call, Calls, Capabilities, Depth, Family, Limits, PeerDeath, Role, Unavailable, Wait};
 use furlong_os::linux::io_uring::{COMPLETIONS, Layout, Ring, Submission, create};
 use furlong_os::{AsHandle, Handle};
 use std::io;
@@ -21,24 +18,17 @@ pub struct IoUringMsgRing;
 impl Mechanism for IoUringMsgRing {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "io-uring-msg-ring",
-        summary: "a completion with 8 bytes in it, put into the other process's ring of io_uring",
+        summary: "an io_uring completion with 8 bytes of data, posted to the peer's ring",
         family: Family::Notification,
         waits: &[Wait::Block, Wait::Spin],
-        boundaries: true,
         fixed_size_bytes: Some(8),
         calls: Calls {
             ring: &[Call::Once("io_uring_enter")],
             wait: &[Call::AtMostOnce("io_uring_enter")],
             ..Calls::NONE
         },
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     const IS_COMMON: bool = false;
     type Endpoint = Rings;

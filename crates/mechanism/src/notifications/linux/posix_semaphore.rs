@@ -6,8 +6,7 @@
 use crate::memory::{SEMAPHORE_OFFSETS, segment};
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Sharing, Start, Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Depth, Family, Limits, PeerDeath, Sharing, Unavailable, Wait,
 };
 use furlong_os::linux::posix_semaphore;
 use furlong_os::memory::{Region, page_bytes};
@@ -25,20 +24,14 @@ pub(crate) const POSIX_SEMAPHORE_CALLS: Calls =
 impl Mechanism for PosixSemaphore {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "posix-semaphore",
-        summary: "a sem_t in shared memory each way; it carries nothing",
+        summary: "a sem_t in shared memory each way, without data",
         family: Family::Notification,
         waits: &[Wait::Block, Wait::Spin, Wait::Yield],
-        boundaries: true,
         fixed_size_bytes: Some(0),
         calls: POSIX_SEMAPHORE_CALLS,
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
         sharing: Sharing::Messages,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = Semaphores;
 

@@ -4,10 +4,7 @@
 //! queue. Each queued signal is a separate kernel object. Expect a little more than a semaphore.
 
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{
-    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Sharing, Start, Unavailable, Wait, WhenFull,
-};
+use furlong_model::{Call, Calls, Capabilities, Depth, Family, Limits, PeerDeath, Reach, Unavailable, Wait};
 use furlong_os::linux::limits::{Resource, raised};
 use furlong_os::linux::signal::{self, MessageSignal};
 use std::io;
@@ -26,20 +23,14 @@ pub(crate) const SIGNAL_CALLS: Calls = Calls {
 impl Mechanism for Signal {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "signal",
-        summary: "a queued real-time signal each way, with 4 bytes in it",
+        summary: "a queued real-time signal each way, with 4 bytes of data",
         family: Family::Notification,
         waits: &[Wait::Block, Wait::Spin, Wait::Yield],
-        boundaries: true,
         fixed_size_bytes: Some(4),
         calls: SIGNAL_CALLS,
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
         reach: Reach::PidNamespace,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = Signals;
 

@@ -6,10 +6,7 @@
 use crate::notifications::linux::signal::{SIGNAL_CALLS, can_queue, depth, send};
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing,
-    Start, Unavailable, WhenFull,
-};
+use furlong_model::{Call, Calls, Capabilities, Family, Limits, PeerDeath, Reach, Unavailable};
 use furlong_os::handle::set_non_blocking;
 use furlong_os::linux::signal;
 use furlong_os::{AsHandle, BorrowedHandle, Handle};
@@ -25,17 +22,11 @@ impl Mechanism for Signalfd {
         summary: "a queued signal each way, read from a descriptor",
         family: Family::Notification,
         waits: DESCRIPTOR_WAITS,
-        boundaries: true,
         fixed_size_bytes: Some(4),
         calls: Calls { wait: &[Call::Once("read")], ..SIGNAL_CALLS },
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
         reach: Reach::PidNamespace,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = Signals;
 

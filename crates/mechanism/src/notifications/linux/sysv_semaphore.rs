@@ -5,8 +5,7 @@
 
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Sharing, Start, Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Depth, Family, Lifetime, Limits, PeerDeath, Reach, Sharing, Unavailable, Wait,
 };
 use furlong_os::linux::limits::has_sysctl;
 use furlong_os::linux::sysv_semaphore;
@@ -23,20 +22,16 @@ pub(crate) const SYSV_SEMAPHORE_CALLS: Calls =
 impl Mechanism for SysvSemaphore {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "sysv-semaphore",
-        summary: "a System V semaphore each way; it carries nothing",
+        summary: "a System V semaphore each way, without data",
         family: Family::Notification,
         waits: &[Wait::Block, Wait::Spin, Wait::Yield],
-        boundaries: true,
         fixed_size_bytes: Some(0),
         calls: SYSV_SEMAPHORE_CALLS,
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
         reach: Reach::IpcNamespace,
         lifetime: Lifetime::Removal,
-        start: Start::Fresh,
         sharing: Sharing::Messages,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = Semaphores;
 

@@ -5,8 +5,7 @@
 use super::taking::Taking;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Sharing, Start, Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Depth, Family, Limits, PeerDeath, Unavailable, Wait, WhenFull,
 };
 use furlong_os::BorrowedHandle;
 use furlong_os::windows::event;
@@ -23,20 +22,15 @@ pub(crate) const EVENT_CALLS: Calls =
 impl Mechanism for Event {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "event",
-        summary: "an event each way, reset by the wait that it ends; it carries nothing",
+        summary: "an auto-reset event each way, without data",
         family: Family::Notification,
         waits: &[Wait::Block, Wait::Spin, Wait::Yield],
         boundaries: false,
         fixed_size_bytes: Some(0),
         calls: EVENT_CALLS,
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
         when_full: WhenFull::Merges,
         peer_death: PeerDeath::Unnoticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = Taking<fn(BorrowedHandle<'_>) -> io::Result<()>>;
 

@@ -4,10 +4,7 @@
 
 use super::taking::Taking;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{
-    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Sharing, Start, Unavailable, Wait, WhenFull,
-};
+use furlong_model::{Call, Calls, Capabilities, Depth, Family, Limits, PeerDeath, Unavailable, Wait};
 use furlong_os::BorrowedHandle;
 use furlong_os::windows::semaphore;
 use std::io;
@@ -26,20 +23,13 @@ pub(crate) const SEMAPHORE_CALLS: Calls = Calls {
 impl Mechanism for Semaphore {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "semaphore",
-        summary: "a semaphore each way; it carries nothing",
+        summary: "a semaphore each way, without data",
         family: Family::Notification,
         waits: &[Wait::Block, Wait::Spin, Wait::Yield],
-        boundaries: true,
         fixed_size_bytes: Some(0),
         calls: SEMAPHORE_CALLS,
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = Taking<fn(BorrowedHandle<'_>) -> io::Result<()>>;
 

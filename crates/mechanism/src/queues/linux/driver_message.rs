@@ -9,10 +9,7 @@ use crate::handle_pair::HandlePair;
 use crate::linux::driver_channel::{Kind, State, claim, queue_bytes, spare_bytes};
 use crate::streams::byte_stream::{DESCRIPTOR_WAITS, STREAM_CALLS};
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{
-    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
-    Unavailable, WhenFull,
-};
+use furlong_model::{Capabilities, Depth, Family, Lifetime, Limits, PeerDeath, Reach, Sharing, Unavailable};
 use furlong_os::handle::{read, write};
 use furlong_os::linux::driver::{self, message};
 use furlong_os::{AsHandle, BorrowedHandle};
@@ -51,17 +48,12 @@ impl Mechanism for DriverMessage {
         summary: "message devices of furlong's own kernel module, one each way",
         family: Family::Queue,
         waits: DESCRIPTOR_WAITS,
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: STREAM_CALLS,
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
         reach: Reach::Device,
         lifetime: Lifetime::Removal,
-        start: Start::Fresh,
         sharing: Sharing::Messages,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = Channels;
 

@@ -8,8 +8,7 @@ use crate::handle_pair::HandlePair;
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{DIRECTIONS, Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Sharing, Start, Unavailable, WhenFull,
+    Call, Calls, Capabilities, Depth, Family, Lifetime, Limits, PeerDeath, Reach, Sharing, Unavailable,
 };
 use furlong_os::linux::limits::{Resource, raised, sysctl_number, sysctl_number_or};
 use furlong_os::linux::posix_queue;
@@ -29,17 +28,12 @@ impl Mechanism for PosixMq {
         summary: "POSIX message queues, one each way",
         family: Family::Queue,
         waits: DESCRIPTOR_WAITS,
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: Calls::of(&[Call::Once("mq_timedsend")], &[Call::Once("mq_timedreceive")]),
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
         reach: Reach::IpcNamespace,
         lifetime: Lifetime::Removal,
-        start: Start::Fresh,
         sharing: Sharing::Messages,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = Queues;
 

@@ -6,8 +6,7 @@
 
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Sharing, Start, Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Depth, Family, Lifetime, Limits, PeerDeath, Reach, Sharing, Unavailable, Wait,
 };
 use furlong_os::linux::limits::{sysctl_number, sysctl_number_or};
 use furlong_os::linux::sysv_queue::{self, PREFIX_BYTES};
@@ -27,17 +26,12 @@ impl Mechanism for SysvMq {
         summary: "System V message queues, one each way",
         family: Family::Queue,
         waits: &[Wait::Block, Wait::Spin, Wait::Yield],
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: Calls::of(&[Call::Once("msgsnd")], &[Call::Once("msgrcv")]),
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
         reach: Reach::IpcNamespace,
         lifetime: Lifetime::Removal,
-        start: Start::Fresh,
         sharing: Sharing::Messages,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = Queues;
 

@@ -4,10 +4,7 @@
 //! furlong relies on room for one message. Expect the figures of `named-pipe-message`.
 
 use crate::{DIRECTIONS, Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{
-    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Sharing, Start, Unavailable, Wait, WhenFull,
-};
+use furlong_model::{Call, Calls, Capabilities, Depth, Family, Limits, PeerDeath, Reach, Unavailable, Wait};
 use furlong_os::identity::random;
 use furlong_os::windows::mailslot::{mailslot, read_without_waiting, receive};
 use furlong_os::{AsHandle, Handle, handle};
@@ -23,23 +20,16 @@ impl Mechanism for Mailslot {
         summary: "mailslots, one each way",
         family: Family::Queue,
         waits: &[Wait::Block, Wait::Spin, Wait::Yield],
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: Calls::of(&[Call::Once("WriteFile")], &[Call::Once("ReadFile")]),
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
         reach: Reach::FileSystem,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = MailslotPair;
 
     fn probe() -> Result<Limits, Unavailable> {
         Ok(largest().map_or_else(Limits::none, |bytes| {
-            Limits::at(bytes, "a mailslot of this system takes none of four times that", "")
+            Limits::at(bytes, "a mailslot of this system rejects messages four times as long", "")
         }))
     }
 

@@ -6,8 +6,7 @@
 
 use crate::{DIRECTIONS, Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
-    Runtime, Sharing, Start, Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Depth, Family, Limits, PeerDeath, Reach, Role, Runtime, Unavailable,
 };
 use furlong_os::facts;
 use furlong_os::identity::random;
@@ -26,22 +25,14 @@ impl Mechanism for WindowMessage {
         name: "window-message",
         summary: "WM_COPYDATA to a message-only window",
         family: Family::Queue,
-        waits: &[Wait::Block],
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: Calls::of(
             &[Call::Once("SendMessage")],
             &[Call::Once("PeekMessage"), Call::AtMostOnce("MsgWaitForMultipleObjectsEx")],
         ),
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
         // The names of windows belong to one session.
         reach: Reach::IpcNamespace,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = WindowEnd;
 

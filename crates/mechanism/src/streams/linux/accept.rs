@@ -11,8 +11,7 @@
 
 use crate::{DIRECTIONS, Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
-    Sharing, Start, Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Depth, Family, Limits, PeerDeath, Reach, Role, Sharing, Unavailable,
 };
 use furlong_os::Handle;
 use furlong_os::linux::listening::{UnixListener, UnixStream, listen, reset_on_close};
@@ -66,7 +65,7 @@ pub struct UnixConnections;
 
 impl Connections for UnixConnections {
     const NAME: &'static str = "unix-accept";
-    const SUMMARY: &'static str = "a UNIX stream connection for each message, to a socket that listens";
+    const SUMMARY: &'static str = "a UNIX stream connection for each message, to a listening socket";
     const REACH: Reach = Reach::FileSystem;
     type Address = PathBuf;
     type Listener = UnixListener;
@@ -116,7 +115,7 @@ pub struct TcpConnections;
 
 impl Connections for TcpConnections {
     const NAME: &'static str = "tcp-accept";
-    const SUMMARY: &'static str = "a TCP connection over loopback for each message, to a socket that listens";
+    const SUMMARY: &'static str = "a TCP connection over loopback for each message, to a listening socket";
     const REACH: Reach = Reach::Network;
     type Address = SocketAddr;
     type Listener = TcpListener;
@@ -159,9 +158,6 @@ impl<C: Connections> Mechanism for Accept<C> {
         name: C::NAME,
         summary: C::SUMMARY,
         family: Family::Socket,
-        waits: &[Wait::Block],
-        boundaries: true,
-        fixed_size_bytes: None,
         calls: Calls::of(
             &[
                 Call::Once("socket"),
@@ -181,14 +177,10 @@ impl<C: Connections> Mechanism for Accept<C> {
                 Call::AtMostOnce("fcntl"),
             ],
         ),
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
         reach: C::REACH,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
         sharing: Sharing::Messages,
+        ..Capabilities::DEFAULT
     };
     const IS_COMMON: bool = false;
     type Endpoint = AcceptEnd<C>;

@@ -8,10 +8,7 @@ use crate::streams::byte_stream::STREAM_CALLS;
 use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::streams::linux::pipe::{link, room};
 use crate::{DIRECTIONS, EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{
-    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
-    Unavailable, WhenFull,
-};
+use furlong_model::{Capabilities, Family, KernelBuffer, Limits, Reach, Sharing, Unavailable};
 use furlong_os::linux::fifo;
 use std::io;
 
@@ -26,16 +23,11 @@ impl Mechanism for Fifo {
         family: Family::Pipe,
         waits: DESCRIPTOR_WAITS,
         boundaries: false,
-        fixed_size_bytes: None,
         calls: STREAM_CALLS,
         buffer: KernelBuffer::Pipe,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
         reach: Reach::FileSystem,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
         sharing: Sharing::AtomicWrites,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = ByteStream;
 

@@ -8,10 +8,7 @@
 use super::pipe::{link, room};
 use super::ring_stream::{self, Requests, RingStream};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing,
-    Start, Unavailable, Wait, WhenFull,
-};
+use furlong_model::{Call, Calls, Capabilities, Family, KernelBuffer, Limits, Unavailable};
 use furlong_os::BorrowedHandle;
 use furlong_os::linux::io_uring::{Ring, Submission};
 use furlong_os::linux::pipe;
@@ -38,20 +35,12 @@ impl Requests for IoUringPipe {
 impl Mechanism for IoUringPipe {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "io-uring-pipe",
-        summary: "anonymous pipes, by requests of io_uring",
+        summary: "anonymous pipes, with io_uring",
         family: Family::IoUring,
-        waits: &[Wait::Block],
         boundaries: false,
-        fixed_size_bytes: None,
         calls: Calls::of(&[Call::Once("io_uring_enter")], &[Call::Once("io_uring_enter")]),
         buffer: KernelBuffer::Pipe,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     const IS_COMMON: bool = false;
     type Endpoint = RingStream<IoUringPipe>;

@@ -6,10 +6,7 @@
 use super::ring_stream::{self, Requests, RingStream};
 use crate::socket_link::{Holds, link};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing,
-    Start, Unavailable, Wait, WhenFull,
-};
+use furlong_model::{Call, Calls, Capabilities, Family, KernelBuffer, Limits, Unavailable};
 use furlong_os::BorrowedHandle;
 use furlong_os::linux::io_uring::{Ring, Submission};
 use furlong_os::socket::{self, Kind};
@@ -36,20 +33,12 @@ impl Requests for IoUringSocketpair {
 impl Mechanism for IoUringSocketpair {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "io-uring-socketpair",
-        summary: "a pair of UNIX stream sockets, by requests of io_uring",
+        summary: "a pair of UNIX stream sockets, with io_uring",
         family: Family::IoUring,
-        waits: &[Wait::Block],
         boundaries: false,
-        fixed_size_bytes: None,
         calls: Calls::of(&[Call::Once("io_uring_enter")], &[Call::Once("io_uring_enter")]),
         buffer: KernelBuffer::Socket,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     const IS_COMMON: bool = true;
     type Endpoint = RingStream<IoUringSocketpair>;

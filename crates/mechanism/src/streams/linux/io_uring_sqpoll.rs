@@ -8,10 +8,7 @@
 use super::ring_stream::{self, Requests, RingStream};
 use crate::socket_link::{Holds, link};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing,
-    Start, Unavailable, Wait, WhenFull,
-};
+use furlong_model::{Call, Calls, Capabilities, Family, KernelBuffer, Limits, Unavailable};
 use furlong_os::BorrowedHandle;
 use furlong_os::linux::io_uring::{Ring, Submission};
 use furlong_os::socket::{self, Kind};
@@ -38,24 +35,16 @@ impl Requests for IoUringSqpoll {
 impl Mechanism for IoUringSqpoll {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "io-uring-sqpoll",
-        summary: "a pair of UNIX stream sockets, by io_uring with a polling thread (SQPOLL)",
+        summary: "a pair of UNIX stream sockets, with io_uring and a polling thread (SQPOLL)",
         family: Family::IoUring,
-        waits: &[Wait::Block],
         boundaries: false,
-        fixed_size_bytes: None,
         calls: Calls::of(
             // One call to wake the thread if it sleeps, and one to wait.
             &[Call::AtMostOnce("io_uring_enter"), Call::AtMostOnce("io_uring_enter")],
             &[Call::AtMostOnce("io_uring_enter"), Call::AtMostOnce("io_uring_enter")],
         ),
         buffer: KernelBuffer::Socket,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     const IS_COMMON: bool = false;
     type Endpoint = RingStream<IoUringSqpoll>;

@@ -10,10 +10,7 @@ use crate::linux::one_to_all::{OneToAll, ToAll, give_each, open_streams};
 use crate::socket_link::{Holds, note_buffers, set_buffers};
 use crate::streams::byte_stream::ByteStream;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
-    Sharing, Start, Unavailable, Wait, WhenFull,
-};
+use furlong_model::{Call, Calls, Capabilities, Family, KernelBuffer, Limits, Role, Sharing, Unavailable};
 use furlong_os::linux::io_uring::{Ring, Submission};
 use furlong_os::linux::pipe;
 use furlong_os::socket::{self, Kind};
@@ -29,21 +26,14 @@ impl Mechanism for IoUringToAll {
         name: "io-uring-to-all",
         summary: "UNIX stream sockets, one per receiver, with a single io_uring call for all",
         family: Family::IoUring,
-        waits: &[Wait::Block],
         boundaries: false,
-        fixed_size_bytes: None,
         calls: Calls::of(
             &[Call::AtMostOnce("io_uring_enter"), Call::AtMostOnce("write")],
             &[Call::Once("read")],
         ),
         buffer: KernelBuffer::Socket,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
         sharing: Sharing::EveryReceiver,
+        ..Capabilities::DEFAULT
     };
     const IS_COMMON: bool = false;
     type Endpoint = OneToAll<Sockets, ByteStream>;

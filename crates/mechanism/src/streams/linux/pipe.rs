@@ -7,10 +7,7 @@
 use crate::streams::byte_stream::STREAM_CALLS;
 use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{
-    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Room, Sharing,
-    Start, Unavailable, WhenFull,
-};
+use furlong_model::{Capabilities, Depth, Family, KernelBuffer, Limits, Room, Sharing, Unavailable};
 use furlong_os::linux::pipe;
 use furlong_os::memory::page_bytes;
 use furlong_os::{AsHandle, Handle};
@@ -27,16 +24,10 @@ impl Mechanism for Pipe {
         family: Family::Pipe,
         waits: DESCRIPTOR_WAITS,
         boundaries: false,
-        fixed_size_bytes: None,
         calls: STREAM_CALLS,
         buffer: KernelBuffer::Pipe,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
         sharing: Sharing::AtomicWrites,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = ByteStream;
 

@@ -6,34 +6,24 @@ use crate::socket_link::{Holds, link};
 use crate::streams::byte_stream::STREAM_CALLS;
 use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{
-    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
-    Unavailable, WhenFull,
-};
+use furlong_model::{Capabilities, Family, KernelBuffer, Limits, Unavailable};
 use furlong_os::socket::{self, Kind};
 use std::io;
 
-/// UNIX stream sockets without a name.
+/// a pair of unnamed UNIX stream sockets.
 #[derive(Debug)]
 pub struct Socketpair;
 
 impl Mechanism for Socketpair {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "socketpair",
-        summary: "UNIX stream sockets without a name",
+        summary: "a pair of unnamed UNIX stream sockets",
         family: Family::Socket,
         waits: DESCRIPTOR_WAITS,
         boundaries: false,
-        fixed_size_bytes: None,
         calls: STREAM_CALLS,
         buffer: KernelBuffer::Socket,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = ByteStream;
 

@@ -10,10 +10,7 @@
 use crate::streams::byte_stream::ByteStream;
 use crate::streams::linux::pipe::link;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{
-    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Sharing, Start, Unavailable, Wait, WhenFull,
-};
+use furlong_model::{Call, Calls, Capabilities, Depth, Family, KernelBuffer, Limits, Unavailable};
 use furlong_os::linux::{pipe, segment};
 use furlong_os::memory::{Region, page_bytes};
 use furlong_os::shared_place::Stretch;
@@ -28,20 +25,12 @@ pub struct Splice;
 impl Mechanism for Splice {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "splice",
-        summary: "anonymous pipes filled with pages of a file in memory",
+        summary: "anonymous pipes filled with pages of a memory file",
         family: Family::Pipe,
-        waits: &[Wait::Block],
         boundaries: false,
-        fixed_size_bytes: None,
         calls: Calls::of(&[Call::Once("splice")], &[Call::Once("read")]),
         buffer: KernelBuffer::Pipe,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     const IS_COMMON: bool = false;
     type Endpoint = FilePages;

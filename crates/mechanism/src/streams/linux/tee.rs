@@ -11,8 +11,7 @@ use crate::linux::one_to_all::{OneToAll, ToAll, give_each, open_streams};
 use crate::streams::byte_stream::ByteStream;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
-    Sharing, Start, Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Depth, Family, KernelBuffer, Limits, Role, Sharing, Unavailable,
 };
 use furlong_os::handle::write;
 use furlong_os::linux::pipe;
@@ -29,18 +28,11 @@ impl Mechanism for Tee {
         name: "tee",
         summary: "pipes, one per receiver, that share the pages of each message (tee)",
         family: Family::Pipe,
-        waits: &[Wait::Block],
         boundaries: false,
-        fixed_size_bytes: None,
         calls: Calls::of(&[Call::Once("write"), Call::AtMostOnce("splice")], &[Call::Once("read")]),
         buffer: KernelBuffer::Pipe,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
         sharing: Sharing::EveryReceiver,
+        ..Capabilities::DEFAULT
     };
     const IS_COMMON: bool = false;
     type Endpoint = OneToAll<Pipes, ByteStream>;

@@ -7,10 +7,7 @@
 use crate::streams::byte_stream::ByteStream;
 use crate::streams::linux::pipe::link;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{
-    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Sharing, Start, Unavailable, Wait, WhenFull,
-};
+use furlong_model::{Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Limits, Unavailable};
 use furlong_os::linux::pipe;
 use furlong_os::memory::page_bytes;
 use furlong_os::{AsHandle, BorrowedHandle};
@@ -25,18 +22,11 @@ impl Mechanism for Vmsplice {
         name: "vmsplice",
         summary: "anonymous pipes filled with the sender's own pages",
         family: Family::Pipe,
-        waits: &[Wait::Block],
         boundaries: false,
-        fixed_size_bytes: None,
         calls: Calls::of(&[Call::Once("vmsplice")], &[Call::Once("read")]),
         buffer: KernelBuffer::Pipe,
         copies: Copies::One,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = Pages;
 

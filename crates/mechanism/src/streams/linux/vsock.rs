@@ -7,10 +7,7 @@
 
 use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, STREAM_CALLS, limits};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{
-    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
-    Unavailable, WhenFull,
-};
+use furlong_model::{Capabilities, Depth, Family, Limits, Reach, Unavailable};
 use furlong_os::linux::vsock;
 use std::io;
 
@@ -31,17 +28,10 @@ impl Mechanism for Vsock {
         family: Family::Socket,
         waits: DESCRIPTOR_WAITS,
         boundaries: false,
-        fixed_size_bytes: None,
         calls: STREAM_CALLS,
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
         // Its addresses reach a host and its guests, but no network.
         reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     const IS_COMMON: bool = false;
     type Endpoint = ByteStream;

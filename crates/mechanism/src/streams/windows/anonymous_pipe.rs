@@ -6,10 +6,7 @@
 
 use super::pipe_stream::{PIPE_CALLS, PIPE_WAITS, PipeStream, depth};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{
-    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
-    Unavailable, WhenFull,
-};
+use furlong_model::{Capabilities, Family, KernelBuffer, Limits, Unavailable};
 use furlong_os::AsHandle;
 use furlong_os::windows::pipe::{pipe_of, size_bytes};
 use std::io;
@@ -25,16 +22,9 @@ impl Mechanism for AnonymousPipe {
         family: Family::Pipe,
         waits: PIPE_WAITS,
         boundaries: false,
-        fixed_size_bytes: None,
         calls: PIPE_CALLS,
         buffer: KernelBuffer::Pipe,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
-        reach: Reach::Descriptor,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     };
     type Endpoint = PipeStream;
 

@@ -7,10 +7,7 @@
 
 use super::pipe_stream::{PIPE_CALLS, PIPE_WAITS, PipeStream, depth};
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing,
-    Start, Unavailable, Wait, WhenFull,
-};
+use furlong_model::{Call, Calls, Capabilities, Family, KernelBuffer, Limits, Reach, Unavailable, Wait};
 use furlong_os::windows::overlapped::Overlapped;
 use furlong_os::windows::pipe::{
     self, Mode, named, read_message, readable_bytes, size_bytes, write_without_waiting,
@@ -29,16 +26,10 @@ const fn claims(name: &'static str, summary: &'static str, boundaries: bool) -> 
         family: Family::Pipe,
         waits: PIPE_WAITS,
         boundaries,
-        fixed_size_bytes: None,
         calls: PIPE_CALLS,
         buffer: KernelBuffer::Pipe,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
         reach: Reach::FileSystem,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        ..Capabilities::DEFAULT
     }
 }
 
@@ -53,9 +44,9 @@ const OVERLAPPED_CALLS: Calls = Calls::of(
     &[Call::Once("ReadFile"), Call::AtMostOnce("GetOverlappedResult")],
 );
 
-const BYTES: Capabilities = claims("named-pipe", "a named pipe that leads both ways", false);
+const BYTES: Capabilities = claims("named-pipe", "a bidirectional named pipe", false);
 const MESSAGES: Capabilities =
-    claims("named-pipe-message", "a named pipe that leads both ways and keeps messages apart", true);
+    claims("named-pipe-message", "a bidirectional named pipe in message mode", true);
 
 /// Makes a pipe for both roles. A message must fit completely.
 fn create(specification: &LinkSpecification, mode: Mode, calls: pipe::Calls) -> io::Result<Link> {
