@@ -92,7 +92,7 @@ pub fn print(data: &[u8]) {
     for text in &json {
         serde_json::from_str::<serde::de::IgnoredAny>(text).expect("JSON that is printed is read");
     }
-    texts.push(render::saved_run_table(&run, Style::default()));
+    texts.extend([false, true].map(|is_brief| render::saved_run_table(&run, Style::default(), is_brief)));
     let report = Report::of(&[NamedRun { name: "run", run: &run }], MARGIN);
     texts.push(report.markdown(None));
     texts.iter().for_each(|text| is_plain(text));
@@ -107,7 +107,7 @@ pub fn print(data: &[u8]) {
 fn keeps_laws(run: &Run) {
     let run = DecodedRun::of(run);
     let report = Report::of(&[NamedRun { name: "run", run: &run }], MARGIN);
-    for text in [render::saved_run_table(&run, Style::default()), report.markdown(None)] {
+    for text in [render::saved_run_table(&run, Style::default(), false), report.markdown(None)] {
         let found = furlong_consistency::check(&text);
         assert!(found.is_empty(), "{found:?} in\n{text}");
     }

@@ -26,7 +26,7 @@ pub(crate) fn is_above_the_cache_line(
         Some(bare_ns) => Err(Breach::new(
             Law::CacheLineFloor,
             format!(
-                "its median of {} is below a quarter of what a bare cache line takes from core to core and back, {}",
+                "its median of {} is below a quarter of the core-to-core round trip of a cache line, {}",
                 format_ns(p50_ns),
                 format_ns(bare_ns),
             ),

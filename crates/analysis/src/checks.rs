@@ -42,7 +42,7 @@ fn has_figures(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     if counted && roles {
         return Ok(());
     }
-    Err(Breach::new(Law::CompleteRecord, "its record lacks figures that a speed needs"))
+    Err(Breach::new(Law::CompleteRecord, "its record lacks required figures"))
 }
 
 /// Rejects a trial without verified messages, because the mechanism may have delivered anything. furlong does not see the
@@ -162,7 +162,7 @@ fn at_the_same_time(parts: &[Part]) -> Result<(), Breach> {
     }
     let (together, longest) = (format_ns(overlap.together_ns as f64), format_ns(overlap.longest_ns as f64));
     let reason =
-        format!("only {together} of {longest} were measured by all at the same time: take a longer --budget");
+        format!("only {together} of {longest} were measured by all at the same time: use a longer --budget");
     Err(Breach::new(Law::SameTime, reason))
 }
 
@@ -200,7 +200,7 @@ pub(crate) fn is_placed_as_asked(placement: Placement, roles: &[RoleTally]) -> R
         return Ok(());
     }
     let ran_on: Vec<String> = ran_on.iter().map(usize::to_string).collect();
-    let reason = format!("it ran on processors {}, and {placement} was asked", ran_on.join(":"));
+    let reason = format!("it ran on CPUs {}, but {placement} was requested", ran_on.join(":"));
     Err(Breach::new(Law::Placement, reason))
 }
 
@@ -208,7 +208,7 @@ pub(crate) fn is_placed_as_asked(placement: Placement, roles: &[RoleTally]) -> R
 fn is_accessed_as_asked(case: &Case, roles: &[RoleTally]) -> Result<(), Breach> {
     let Some(other) = roles.iter().find(|role| role.access != case.access) else { return Ok(()) };
     let (party, did, asked) = (other.party, other.access, case.access);
-    Err(Breach::new(Law::Access, format!("the access of the {party} was {did}, and {asked} was asked")))
+    Err(Breach::new(Law::Access, format!("the access of the {party} was {did}, but {asked} was requested")))
 }
 
 /// Rejects a median below one step of the clock, divided by the round trips per sample.
@@ -218,7 +218,7 @@ pub(crate) fn is_above_the_clock(p50_ns: f64, per_sample: u32, harness: &Harness
         return Ok(());
     }
     let (p50, step) = (format_ns(p50_ns), format_ns(step_ns));
-    Err(Breach::new(Law::ClockTick, format!("its median of {p50} is below what the clock can tell, {step}")))
+    Err(Breach::new(Law::ClockTick, format!("its median of {p50} is below the clock step, {step}")))
 }
 
 /// Whether each role has a separate CPU.
@@ -253,10 +253,10 @@ mod tests {
 
     #[test]
     fn a_trial_without_figures_is_refused() {
-        assert_refused(|trial| trial.round_trips = 0, Law::CompleteRecord, "lacks figures");
-        assert_refused(|trial| trial.elapsed_ns = 0, Law::CompleteRecord, "lacks figures");
-        assert_refused(|trial| trial.roles.clear(), Law::CompleteRecord, "lacks figures");
-        assert_refused(|trial| trial.roles[1].round_trips = 0, Law::CompleteRecord, "lacks figures");
+        assert_refused(|trial| trial.round_trips = 0, Law::CompleteRecord, "lacks required figures");
+        assert_refused(|trial| trial.elapsed_ns = 0, Law::CompleteRecord, "lacks required figures");
+        assert_refused(|trial| trial.roles.clear(), Law::CompleteRecord, "lacks required figures");
+        assert_refused(|trial| trial.roles[1].round_trips = 0, Law::CompleteRecord, "lacks required figures");
     }
 
     #[test]
@@ -293,7 +293,7 @@ mod tests {
         assert_refused(
             |trial| trial.roles[1].processor = 0,
             Law::Placement,
-            "ran on processors 0:0, and other-core was asked",
+            "ran on CPUs 0:0, but other-core was requested",
         );
     }
 
@@ -302,7 +302,7 @@ mod tests {
         assert_refused(
             |trial| trial.roles[1].access = Access::InPlace,
             Law::Access,
-            "the access of the responder was in-place, and copy was asked",
+            "the access of the responder was in-place, but copy was requested",
         );
     }
 

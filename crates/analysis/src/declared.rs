@@ -36,13 +36,16 @@ fn undeclared_of(role: &RoleCount, declared: &BTreeMap<String, Bounds>) -> Optio
         let (name, calls) =
             counted.iter().find(|(name, calls)| **calls > 0 && !declared.contains_key(*name))?;
         let calls = per_round_trip(*calls);
-        Some(format!("the {} calls {name} {calls:.3} times a round trip and does not declare it", role.role))
+        Some(format!(
+            "the {} calls {name} {calls:.3} times per round trip, but does not declare it",
+            role.role
+        ))
     };
     let out_of_bounds = || {
         let calls = |name: &String| per_round_trip(counted.get(name).copied().unwrap_or_default());
         let (name, bounds) = declared.iter().find(|(name, bounds)| !bounds.allow(calls(name)))?;
         Some(format!(
-            "the {} calls {name} {:.3} times a round trip and declares {}",
+            "the {} calls {name} {:.3} times per round trip, but declares {}",
             role.role,
             calls(name),
             describe(*bounds)
@@ -89,11 +92,11 @@ mod tests {
     fn too_many_and_too_few_are_named_with_figures() {
         assert_eq!(
             found(Role::Responder, "futex", 2000).as_deref(),
-            Some("the responder calls futex 2.000 times a round trip and declares 1")
+            Some("the responder calls futex 2.000 times per round trip, but declares 1")
         );
         assert_eq!(
             found(Role::Initiator, "futex", 0).as_deref(),
-            Some("the initiator calls futex 0.000 times a round trip and declares 1")
+            Some("the initiator calls futex 0.000 times per round trip, but declares 1")
         );
     }
 
@@ -101,7 +104,7 @@ mod tests {
     fn a_call_that_nobody_declared_is_named() {
         assert_eq!(
             found(Role::Initiator, "read", 1).as_deref(),
-            Some("the initiator calls read 0.001 times a round trip and does not declare it")
+            Some("the initiator calls read 0.001 times per round trip, but does not declare it")
         );
     }
 

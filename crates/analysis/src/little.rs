@@ -63,7 +63,7 @@ fn window_in_flight(by_rate_ns: f64, mean_ns: f64, case: &Case) -> Result<(), St
         return Ok(());
     }
     Err(format!(
-        "{} a {} by rate, {} by mean, so {:.2} messages in flight instead of {window}",
+        "{} per {} by rate, {} by mean, so {:.2} messages in flight instead of {window}",
         format_ns(by_rate_ns),
         Unit::of(case.pattern()).word(),
         format_ns(mean_ns),
@@ -91,7 +91,7 @@ fn not_early(by_rate_ns: f64, interval_ns: f64) -> Result<(), String> {
         return Ok(());
     }
     let (by_rate, interval) = (format_ns(by_rate_ns), format_ns(interval_ns));
-    Err(format!("a message every {by_rate} by rate, and one every {interval} was asked"))
+    Err(format!("a message every {by_rate} by rate, but one every {interval} was requested"))
 }
 
 #[cfg(test)]
@@ -188,6 +188,6 @@ mod tests {
         assert_eq!(breach(Arrival::Interval(50_000), 49_600), None);
         assert_eq!(breach(Arrival::Interval(50_000), 90_000), None);
         let found = breach(Arrival::Interval(50_000), 49_000).unwrap();
-        assert!(found.contains("every 49.0 us by rate, and one every 50.0 us"), "{found}");
+        assert!(found.contains("every 49.0 us by rate, but one every 50.0 us"), "{found}");
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     Run,
     trials::{CaseTrials, Trials},
 };
-use furlong_model::{Case, Measurement, NoiseReading, Placement, WaitKind};
+use furlong_model::{Case, Measurement, NoiseReading, Placement, WaitKind, named_enum};
 use furlong_stats::{distinct, median, sort_by, sort_by_key, tidy};
 use serde::{Deserialize, Serialize};
 
@@ -59,26 +59,15 @@ impl Bounds {
     }
 }
 
-/// Noise level of a machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Level {
-    /// No observed disturbance affects the figures.
-    Quiet,
-    /// Errors of the figures may exceed their intervals.
-    Noisy,
-    /// The figures should not be used.
-    Unreliable,
-}
-
-impl Level {
-    /// Returns the name in records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Level::Quiet => "quiet",
-            Level::Noisy => "noisy",
-            Level::Unreliable => "unreliable",
-        }
+named_enum! {
+    /// Noise level of a machine.
+    Level {
+        /// No observed disturbance affects the figures.
+        Quiet = "quiet",
+        /// Errors of the figures may exceed their intervals.
+        Noisy = "noisy",
+        /// The figures should not be used.
+        Unreliable = "unreliable",
     }
 }
 

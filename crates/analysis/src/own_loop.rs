@@ -277,7 +277,7 @@ mod tests {
         }
         let sum: f64 = row.terms.iter().map(|term| term.ns).sum();
         assert!((row.predicted_ns - sum).abs() < 0.1 && row.costs_without.is_none());
-        assert!((row.unexplained_ns - (row.measured_ns - sum)).abs() < 0.1, "what is left over is said");
+        assert!((row.unexplained_ns - (row.measured_ns - sum)).abs() < 0.1, "the remainder is reported");
         assert_eq!(row.dominant, Some(Part::WakeUps));
     }
 

@@ -48,6 +48,9 @@ pub struct Group {
     pub name: String,
     /// Title for users.
     pub title: String,
+    /// Part of the title that is equal in all placements and wait strategies.
+    #[serde(skip)]
+    pub subject: String,
 }
 
 /// Payload of a benchmark's messages.
@@ -91,8 +94,9 @@ impl Group {
         if !loses {
             return self;
         }
-        let (name, title) = (format!("{}/losing", self.name), format!("{}, who may lose some", self.title));
-        Group { loses, name, title, ..self }
+        const MAY_LOSE: &str = ", which may be lost";
+        let [title, subject] = [&self.title, &self.subject].map(|text| text.clone() + MAY_LOSE);
+        Group { loses, name: format!("{}/losing", self.name), title, subject, ..self }
     }
 
     fn of_what(case: &Case, carries: Carries) -> Self {
@@ -114,7 +118,7 @@ impl Group {
         let ((suffix, addition), window) = (describe_pace(arrival), case.window());
         let (window_suffix, window_addition) = match furlong_model::is_one(&window) {
             true => Default::default(),
-            false => (format!("/window-{window}"), format!(", {window} outstanding")),
+            false => (format!("/window-{window}"), format!(", {window} in flight")),
         };
         let parties = case.parties();
         let several = case.pattern().several();
@@ -141,12 +145,9 @@ impl Group {
         let name = format!(
             "{placement}/{waits}/{prefix}{carried}{suffix}{window_suffix}{several_suffix}{own_suffix}{access_suffix}{boundary_suffix}"
         );
-        let title = title((pattern, carries), what, size_bytes, placement, waiting)
-            + &addition
-            + &window_addition
-            + &several_addition
-            + &own_addition
-            + access_addition
+        let (subject, place) = title((pattern, carries), what, size_bytes, placement, waiting);
+        let additions = [&*addition, &window_addition, &several_addition, &own_addition, access_addition]
+            .concat()
             + &boundary_addition;
         Group {
             carries,
@@ -161,8 +162,15 @@ impl Group {
             parties,
             boundary,
             name,
-            title,
+            title: format!("{subject}{place}{additions}"),
+            subject: subject + &additions,
         }
+    }
+
+    /// Whether the two groups differ at most in their placement and their wait strategy.
+    pub fn is_of_one_exchange(&self, other: &Group) -> bool {
+        let Group { placement, waiting, name, title, .. } = other.clone();
+        Group { placement, waiting, name, title, ..self.clone() } == *other
     }
 }
 
@@ -213,25 +221,28 @@ pub fn describe_placement(placement: Placement) -> String {
         Placement::OtherCore => "two cores".to_owned(),
         Placement::SameCore => "one core".to_owned(),
         Placement::OneProcess => "one core, both ends in one process".to_owned(),
-        Placement::Free => "processors that the scheduler chooses".to_owned(),
+        Placement::Free => "CPUs that the scheduler chooses".to_owned(),
         Placement::OtherHost => "two hosts".to_owned(),
         Placement::Spread => "all cores in turn".to_owned(),
         Placement::Packed => "all cores, neighbours together".to_owned(),
-        Placement::List(list) => format!("processors {list} in turn", list = Placement::List(list)),
-        Placement::Explicit(initiator, responder) => format!("processors {initiator} and {responder}"),
+        Placement::List(list) => format!("CPUs {list} in turn", list = Placement::List(list)),
+        Placement::Explicit(initiator, responder) => format!("CPUs {initiator} and {responder}"),
     }
 }
 
+/// Returns the two parts of a title: its subject, and its placement and wait strategy.
 fn title(
     (pattern, carries): (Pattern, Carries),
     what: String,
     size_bytes: Option<usize>,
     placement: Placement,
     waiting: WaitKind,
-) -> String {
+) -> (String, String) {
     // The observed CPUs are printed below the table, because a program may move its processes.
-    let of_programs =
-        |what: &str| format!("Own programs, --place {placement}: {what}; messages not verified");
+    let of_programs = |what: &str| {
+        let place = format!(", --place {placement}: {what}; messages not verified");
+        ("Own programs".to_owned(), place)
+    };
     let carried = match (carries, size_bytes) {
         (Carries::Unknown, _) => return of_programs("exchanges that they count, mean of a trial"),
         (Carries::WholeRun, _) => return of_programs("a whole run"),
@@ -246,15 +257,15 @@ fn title(
         },
     };
     let wait = match (waiting, placement) {
-        (WaitKind::Sleeping | WaitKind::Adaptive, Placement::OneProcess) => "calls that may sleep",
-        (WaitKind::Spinning, Placement::OneProcess) => "calls that try again",
-        (WaitKind::Sleeping, _) => "sleeping until woken",
-        (WaitKind::Adaptive, _) => "adaptive (spinning for a moment, then sleeping)",
-        (WaitKind::Spinning, Placement::SameCore) => "trying again instead of sleeping",
-        (WaitKind::Unknown, _) => "waiting as they do",
-        (WaitKind::Spinning, _) => "spinning (the waiting process keeps a processor busy)",
+        (WaitKind::Sleeping | WaitKind::Adaptive, Placement::OneProcess) => "calls that may block",
+        (WaitKind::Spinning, Placement::OneProcess) => "calls that retry",
+        (WaitKind::Sleeping, _) => "blocking",
+        (WaitKind::Adaptive, _) => "adaptive (busy-waiting for a moment, then blocking)",
+        (WaitKind::Spinning, Placement::SameCore) => "retrying instead of blocking",
+        (WaitKind::Unknown, _) => "with their own wait strategy",
+        (WaitKind::Spinning, _) => "busy-waiting (keeps a CPU busy)",
     };
-    format!("{carried} on {}, {wait}", describe_placement(placement))
+    (carried, format!(" on {}, {wait}", describe_placement(placement)))
 }
 
 impl Ratio {
@@ -476,7 +487,7 @@ mod tests {
             ]
         );
         assert!(rows.iter().all(|row| row.rank == 1));
-        assert_eq!(groups[3].title, "128B messages on processors 0 and 3, sleeping until woken");
+        assert_eq!(groups[3].title, "128B messages on CPUs 0 and 3, blocking");
     }
 
     #[test]
@@ -492,7 +503,7 @@ mod tests {
         let names: Vec<_> = groups.iter().map(|group| group.name.as_str()).collect();
         let all = "spread/sleeping/fan-out/128B/3-receivers";
         assert_eq!(names, [all, &format!("{all}/losing")]);
-        assert!(groups[1].title.ends_with("3 receivers, who may lose some"), "{}", groups[1].title);
+        assert!(groups[1].title.ends_with("3 receivers, which may be lost"), "{}", groups[1].title);
         let of_each: Vec<_> = rows.iter().map(|row| (row.lost_share, row.tied_with.len())).collect();
         assert_eq!(of_each, [(None, 0), (Some(0.0), 1), (Some(0.5), 1)]);
     }
@@ -507,10 +518,10 @@ mod tests {
         let (data, nothing) = (Family::Socket, Family::Notification);
         let heading_of = |said: (Pattern, u32, Family)| heading(said.0, said.1, said.2);
         for (case, first, last) in [
-            ((Pattern::Ready, 1, data), "128B messages by one of all links", "woken, 1 link"),
-            ((Pattern::FanOut, 1, data), "128B messages to every receiver", "woken, 1 receiver"),
-            ((Pattern::RoundTrip, 1, data), "128B messages on", "woken"),
-            ((Pattern::RoundTrip, 2, data), "128B messages on", "woken, 2 pairs at once"),
+            ((Pattern::Ready, 1, data), "128B messages by one of all links", "blocking, 1 link"),
+            ((Pattern::FanOut, 1, data), "128B messages to every receiver", "blocking, 1 receiver"),
+            ((Pattern::RoundTrip, 1, data), "128B messages on", "blocking"),
+            ((Pattern::RoundTrip, 2, data), "128B messages on", "blocking, 2 pairs at once"),
             (
                 (Pattern::Work, 4, nothing),
                 "Notifications, each to one worker (they carry nothing) on",
@@ -535,7 +546,7 @@ mod tests {
             names,
             ["128B", "128B/window-2", "128B/window-16"].map(|name| format!("other-core/sleeping/{name}"))
         );
-        assert!(groups[2].title.ends_with("sleeping until woken, 16 outstanding"), "{}", groups[2].title);
+        assert!(groups[2].title.ends_with("blocking, 16 in flight"), "{}", groups[2].title);
     }
 
     #[test]
@@ -557,7 +568,7 @@ mod tests {
             groups.iter().map(|group| group.name.trim_start_matches("other-core/sleeping/")).collect();
         assert_eq!(names, ["128B", "128B/every-1500ns", "128B/every-100us", "128B/gap-1ms"]);
         assert!(rows.iter().all(|row| row.rank == 1 && row.tied_with.is_empty()));
-        assert!(groups[2].title.ends_with("woken, one message every 100 us"), "{}", groups[2].title);
-        assert!(groups[3].title.ends_with("woken, after a gap of 1.00 ms"), "{}", groups[3].title);
+        assert!(groups[2].title.ends_with("blocking, one message every 100 us"), "{}", groups[2].title);
+        assert!(groups[3].title.ends_with("blocking, after a gap of 1.00 ms"), "{}", groups[3].title);
     }
 }

@@ -40,22 +40,22 @@ pub struct Run {
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// The text is not a record.
-    #[error("this is no record of furlong: {0}")]
+    #[error("this is not a valid furlong record: {0}")]
     NoRecord(serde_json::Error),
     /// A newer version of furlong wrote it.
-    #[error("written in schema {0}, and this furlong reads up to schema {SCHEMA}: use a newer furlong")]
+    #[error("written in schema {0}, but this furlong reads up to schema {SCHEMA}: use a newer furlong")]
     NewerSchema(u64),
     /// A record precedes the header, or the file has none.
-    #[error("a run starts with a 'run' record, and there is none")]
+    #[error("a run starts with a 'run' record, but this file has none")]
     NoHeader,
     /// The file contains two runs.
     #[error("a second run starts here: split the file, since one report is about one run")]
     SecondRun,
     /// No machine can have measured the figure.
-    #[error("this figure cannot be: {0}")]
+    #[error("this figure is impossible: {0}")]
     Impossible(String),
     /// The trial occurs twice. The number is counted from 0.
-    #[error("trial {} of this case is here a second time: remove one of the two lines", u64::from(*.0) + 1)]
+    #[error("trial {} of this case occurs twice: remove one of the two lines", u64::from(*.0) + 1)]
     TrialTwice(u32),
     /// The line is too long.
     #[error("the line is longer than {0} bytes")]

@@ -1,9 +1,9 @@
 //! Cases without a speed, with the reasons. No case is missing silently.
 
 use crate::{Law, law::Breach, saturation::Saturation};
-use furlong_model::{Case, Failure, Fault, Outcome, Trial};
+use furlong_model::{Case, Failure, Fault, Outcome, Trial, named_enum};
 use furlong_stats::sort_by_key;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Case without a speed, or with failed trials.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,40 +28,28 @@ pub struct Skipped {
     pub remedy: String,
 }
 
-/// Kind of failure. The worst comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SkippedStatus {
-    /// It started and failed.
-    Failed,
-    /// It was measured, but its figures are inconsistent.
-    Void,
-    /// It was measured, but cannot carry the requested rate.
-    Saturated,
-    /// It was measured, but did not keep up with the requested rate because others used CPU time.
-    Disturbed,
-    /// This machine lacks the mechanism.
-    Unavailable,
-    /// The combination is invalid, or exceeds a limit.
-    Refused,
+named_enum! {
+    /// Kind of failure. The worst comes first.
+    SkippedStatus {
+        /// It started and failed.
+        Failed = "failed",
+        /// It was measured, but its figures are inconsistent.
+        Void = "void",
+        /// It was measured, but cannot carry the requested rate.
+        Saturated = "saturated",
+        /// It was measured, but did not keep up with the requested rate because others used CPU time.
+        Disturbed = "disturbed",
+        /// This machine lacks the mechanism.
+        Unavailable = "unavailable",
+        /// The combination is invalid, or exceeds a limit.
+        Refused = "refused",
+    }
 }
 
 impl SkippedStatus {
     /// Whether an error occurred. A case that never started is not an error.
     pub const fn is_failure(self) -> bool {
         matches!(self, SkippedStatus::Failed | SkippedStatus::Void)
-    }
-
-    /// Returns the name in records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            SkippedStatus::Failed => "failed",
-            SkippedStatus::Void => "void",
-            SkippedStatus::Saturated => "saturated",
-            SkippedStatus::Disturbed => "disturbed",
-            SkippedStatus::Unavailable => "unavailable",
-            SkippedStatus::Refused => "refused",
-        }
     }
 }
 
@@ -144,7 +132,7 @@ pub(crate) fn explain(failure: &Failure) -> String {
         Fault::Repeated => "a message arrived twice",
         Fault::Reordered => "messages arrived in another order",
         Fault::Truncated => "a message arrived with another length",
-        Fault::OtherLink => "a message arrived by another link",
+        Fault::OtherLink => "a message arrived over another link",
         Fault::Flipped => "a message arrived with other bytes",
         Fault::Killed | Fault::Exited | Fault::Stopped | Fault::Silent | Fault::Error | Fault::PeerGone => {
             return failure.to_string();

@@ -43,14 +43,15 @@ fn share(stall: &Stall) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::fixture;
-    use furlong_model::{Exchange, FanOutOptions, Placement, Wait};
+    use furlong_model::{Exchange, FanOutOptions, Pattern, Placement, Wait};
     use std::num::NonZeroU32;
 
     #[test]
     fn what_others_get_is_a_share_of_what_they_got_before() {
         let pair = fixture::case("pipe", Wait::Block, Placement::Spread);
         let (receivers, stall) = (NonZeroU32::new(4).unwrap(), NonZeroU32::new(1));
-        let case = pair.clone().with(Exchange::FanOut { receivers, options: FanOutOptions::stalling(stall) });
+        let exchange = Exchange::of(Pattern::FanOut).with_parties(receivers);
+        let case = pair.clone().with(exchange.with_fan_out(FanOutOptions::stalling(stall)));
         let trial = fixture::measurement(&case, 5_000.0, 0);
         let stalled = Stalled::of(&[&trial, &trial]).unwrap();
         assert!((stalled.others_share - 0.05).abs() < 1e-9, "{stalled:?}");

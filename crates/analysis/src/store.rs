@@ -223,7 +223,10 @@ mod tests {
         let place = lines[0].len() + lines[1].len();
         lines[2] = "{\"record\":\"trial\",\"ca\n".into();
         let complaint = complaint(lines.concat());
-        assert!(complaint.starts_with(&format!("line 3 (byte {place}): this is no record")), "{complaint}");
+        assert!(
+            complaint.starts_with(&format!("line 3 (byte {place}): this is not a valid furlong record")),
+            "{complaint}"
+        );
     }
 
     #[test]
@@ -267,17 +270,17 @@ mod tests {
     fn what_is_no_run_is_refused() {
         let lines = lines();
         for (text, reason) in [
-            (String::new(), "there is none"),
-            ("\n\n".into(), "there is none"),
-            ("{\"record\":".into(), "there is none"),
-            (lines[1].clone(), "there is none"),
-            ("garbage\n".into(), "no record of furlong"),
-            ("[1,2]\n".into(), "no record of furlong"),
-            ("{\"record\":7}\n".into(), "no record of furlong"),
+            (String::new(), "this file has none"),
+            ("\n\n".into(), "this file has none"),
+            ("{\"record\":".into(), "this file has none"),
+            (lines[1].clone(), "this file has none"),
+            ("garbage\n".into(), "not a valid furlong record"),
+            ("[1,2]\n".into(), "not a valid furlong record"),
+            ("{\"record\":7}\n".into(), "not a valid furlong record"),
             (lines.concat() + &lines[0], "a second run"),
-            (lines.concat() + lines.iter().find(|line| line.contains("measured")).unwrap(), "a second time"),
+            (lines.concat() + lines.iter().find(|line| line.contains("measured")).unwrap(), "occurs twice"),
             (lines[0].clone() + &" ".repeat(MAX_LINE_BYTES as usize + 1), "longer than"),
-            ("[".repeat(100_000) + "\n", "no record of furlong"),
+            ("[".repeat(100_000) + "\n", "not a valid furlong record"),
         ] {
             let complaint = complaint(text);
             assert!(complaint.contains(reason), "{complaint} should say {reason}");
@@ -293,8 +296,8 @@ mod tests {
         };
         // The reader does not check the text after the header.
         assert_eq!(header(lines()[0].clone() + "garbage\n"), Ok(fixture::header()));
-        assert!(header(lines()[1].clone()).unwrap_err().contains("there is none"));
-        assert!(header("\n".into()).unwrap_err().contains("there is none"));
+        assert!(header(lines()[1].clone()).unwrap_err().contains("this file has none"));
+        assert!(header("\n".into()).unwrap_err().contains("this file has none"));
         assert!(header("{\"record\":\"run\",\"schema\":99}\n".into()).unwrap_err().contains("newer furlong"));
         std::fs::remove_file(&file).unwrap();
     }

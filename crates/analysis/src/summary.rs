@@ -4,7 +4,7 @@ use crate::{
     CountRow, Counting, Finding, Group, Growths, Level, RateSweep, Regimes, Row, Run, RunFacts, Skipped,
     Verdict, complete_rounds::comparables, count::count_of, findings, ranking, sound::Sound, trials::Trials,
 };
-use furlong_model::{Case, is_one};
+use furlong_model::{Case, Family, is_one};
 use furlong_stats::sort_by_key;
 use serde::Serialize;
 
@@ -36,6 +36,11 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Returns the family of a mechanism, if a benchmark of it was measured and the reader knows it.
+    pub fn family_of(&self, mechanism: &str) -> Option<Family> {
+        self.rows.iter().find(|row| row.case.mechanism == mechanism)?.family
+    }
+
     /// Computes the summary of a run with these trials.
     pub(crate) fn of(run: &Run, trials: &Trials) -> Summary {
         let (mut rows, mut skipped) = (Vec::new(), Vec::new());

@@ -35,14 +35,14 @@ fn row(table: &Table, row: &[String], found: &mut Vec<Contradiction>) {
     let one = Figure::from(1.0);
     let is = |verdict| table.cell(row, "verdict") == Some(verdict);
     breaks(is("worse") && ends.is_none_or(|ends| ends.low <= 1.0), "worse rows take longer");
-    breaks(is("better") && ends.is_none_or(|ends| ends.high >= 1.0), "better rows take less long");
+    breaks(is("better") && ends.is_none_or(|ends| ends.high >= 1.0), "better rows take less time");
     breaks(
         is("same") && ratio.is_some_and(|ratio| !ratio.meets(one)) && ends.is_none(),
         "same rows have intervals",
     );
 }
 
-/// Checks that `Of N rows that both have, A against B, with a margin of 5 %: 1 worse, 2 better, …` counts the
+/// Checks that `Of N benchmarks that both have, A against B, with a margin of 5 %: 1 worse, 2 better, …` counts the
 /// verdicts of the table. In a comparison of groups, the sentence is below the title `A against B`.
 fn summary(section: &Section, page: &Page, found: &mut Vec<Contradiction>) {
     let mut impossible = None;
@@ -50,13 +50,13 @@ fn summary(section: &Section, page: &Page, found: &mut Vec<Contradiction>) {
         if text.contains("no comparison with it is possible") {
             impossible = Some(text);
         }
-        if let Some(impossible) = impossible.filter(|_| text.contains("would have shown a change")) {
+        if let Some(impossible) = impossible.filter(|_| text.contains("Minimum detectable change")) {
             found.push(Contradiction::new(
                 "nothing is concluded, or something",
                 format!("{impossible} | {text}"),
             ));
         }
-        let Some(said) = holes(text, "Of {} row{} that both have, {}with a margin of {} %: {}.") else {
+        let Some(said) = holes(text, "Of {} benchmark{} that both have, {}with a margin of {} %: {}.") else {
             continue;
         };
         impossible = None;
@@ -72,7 +72,7 @@ fn summary(section: &Section, page: &Page, found: &mut Vec<Contradiction>) {
         let is_counted = |(count, verdict): &(usize, &str)| {
             table.rows.iter().filter(|row| table.cell(row, "verdict") == Some(verdict)).count() == *count
         };
-        let all = counts(text, "Of {} row").map_or(0, |counts| counts[0]);
+        let all = counts(text, "Of {} benchmark").map_or(0, |counts| counts[0]);
         if !parts.iter().all(is_counted) || all != table.rows.len() {
             found.push(Contradiction::new("summaries count the table's rows", text));
         }

@@ -59,7 +59,7 @@ pub fn explained_rows(page: &Page) -> usize {
 /// `pipe/block 128B: 23.3 us measured (23.0-25.9 us), 24.0 us explained (+2.7 %)`.
 fn explained_figures(section: &Section) -> Option<(Figure, Figure, Option<Figure>, Figure)> {
     let holes = holes(section.title(), "{}: {} measured ({}), {} explained ({} %)").or_else(|| {
-        holes(section.title(), "{}: {} measured ({}), not explained: the parts make {} ({} %)")
+        holes(section.title(), "{}: {} measured ({}), not explained: the parts sum to {} ({} %)")
     })?;
     Some((
         Figure::read(holes[1])?,
@@ -88,7 +88,7 @@ fn title(section: &Section, row: Option<(&Table, &Vec<String>)>, found: &mut Vec
     breaks(interval.is_some_and(|ends| !ends.meets(measured)), "an interval holds its figure");
     breaks(
         left.is_some_and(|left| !left.meets(measured.minus(explained))),
-        "what is left over is the difference",
+        "the remainder is the difference",
     );
     if let Some((table, row)) = row {
         let errors = || row.iter().filter(|cell| cell.ends_with('%')).map(|cell| Figure::read(cell));
@@ -160,11 +160,11 @@ fn parts(section: &Section, found: &mut Vec<Contradiction>) {
     }
 }
 
-/// Checks that `Explained: N of M rows within 10 %, K within 20 %` counts the errors of the table.
+/// Checks that `Explained: N of M benchmarks within 10 %, K within 20 %` counts the errors of the table.
 fn summary(table: &Table, page: &Page, found: &mut Vec<Contradiction>) {
     let columns: Vec<_> = (0..table.heads.len()).filter(|at| table.heads[*at] == "error").collect();
     for (pattern, column) in
-        [("Explained: {} of {} row", columns.first()), ("M*call: {} of {} row", columns.get(1))]
+        [("Explained: {} of {} benchmark", columns.first()), ("M*call: {} of {} benchmark", columns.get(1))]
     {
         let Some((text, said, column)) =
             page.texts().find_map(|text| Some((text, counts(text, pattern)?, *column?)))

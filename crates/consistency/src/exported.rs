@@ -86,7 +86,7 @@ fn percentiles(row: &Value, breaks: &mut impl FnMut(bool, &'static str)) {
         let seen = mean * rate / 1e9;
         breaks(
             !(in_flight / OTHER_CLOCK..=in_flight * OTHER_CLOCK).contains(&seen),
-            "mean times rate is what is in flight",
+            "mean times rate is the number in flight",
         );
     }
 }

@@ -4,6 +4,7 @@
 //! it does not depend on the code that printed them. A printed figure stands for all values that round to it.
 #![forbid(unsafe_code)]
 
+mod brief;
 mod compared;
 mod counted;
 mod explained;
@@ -16,6 +17,7 @@ mod recommended;
 mod replayed;
 mod said;
 
+pub use brief::check as check_brief;
 pub use exported::check_export;
 pub use printed::{Checked, check_with_before, unpack, unpack_all};
 

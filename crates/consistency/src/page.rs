@@ -7,6 +7,11 @@ pub struct Page {
     pub sections: Vec<Section>,
 }
 
+/// Columns of recommendations, and the same columns of other tables.
+const RENAMED: [(&str, &str); 3] = [("benchmark", "row"), ("median", "p50"), ("ratio", "vs first")];
+/// Fewest spaces before a continued value of a fact. Other lines are continued with fewer.
+const CONTINUED: &str = "      ";
+
 /// The part below a title.
 #[derive(Default)]
 pub struct Section {
@@ -40,7 +45,14 @@ impl Page {
 
     /// Returns the rankings of benchmarks.
     pub fn rankings(&self) -> impl Iterator<Item = &Table> {
-        self.tables().filter(|table| table.heads.starts_with(&["#".to_owned(), "row".to_owned()]))
+        let is_ranking = |heads: &[String]| matches!(heads, [place, name, ..] if place == "#" && ["row", "benchmark"].contains(&&**name));
+        self.tables().filter(move |table| is_ranking(&table.heads))
+    }
+
+    /// Returns the value of a named fact, as in `  CPU  23.6 % of one CPU`.
+    pub fn fact(&self, name: &str) -> Option<&str> {
+        let parts = self.sections.iter().flat_map(|section| &section.parts);
+        parts.filter(|part| part[0] == name).find_map(|part| part.get(1)).map(String::as_str)
     }
 }
 
@@ -56,7 +68,9 @@ impl Section {
 
 impl Table {
     pub fn column(&self, head: &str) -> Option<usize> {
-        self.heads.iter().position(|found| found == head)
+        let position = |head: &str| self.heads.iter().position(|found| found == head);
+        let is_it = |(_, other): &&(&str, &str)| *other == head;
+        position(head).or_else(|| position(RENAMED.iter().find(is_it)?.0))
     }
 
     pub fn cell<'a>(&self, row: &'a [String], head: &str) -> Option<&'a str> {
@@ -75,7 +89,8 @@ pub fn name(cell: &str) -> &str {
 
 fn read_terminal(text: &str) -> Page {
     let lines: Vec<&str> = text.lines().filter(|line| !is_drawn(line)).collect();
-    let is_row = |line: &str| line.trim().contains("  ");
+    let is_heading = |line: &str| line.chars().all(|letter| letter.is_uppercase() || " -".contains(letter));
+    let is_row = |line: &str| line.trim().contains("  ") || (!line.is_empty() && is_heading(line));
     let is_rule =
         |line: Option<&&str>| line.is_some_and(|line| line.len() > 6 && line.chars().all(|c| c == '─'));
     let mut sections = vec![Section::default()];
@@ -94,6 +109,10 @@ fn read_terminal(text: &str) -> Page {
         } else if line.starts_with("  ") && is_row(line) {
             let parts = line.split("  ").map(str::trim).filter(|part| !part.is_empty() && !is_bar(part));
             section.parts.push(parts.map(str::to_owned).collect());
+        } else if let (true, Some(value)) =
+            (line.starts_with(CONTINUED), section.parts.last_mut().and_then(|parts| parts.last_mut()))
+        {
+            *value += &format!(" {}", line.trim());
         } else if let (true, Some(last)) = (line.starts_with("  "), section.texts.last_mut()) {
             *last += &line[1..];
         } else {

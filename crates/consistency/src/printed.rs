@@ -1,6 +1,6 @@
 //! Text that furlong prints about saved runs.
 
-use crate::{Contradiction, check, check_export};
+use crate::{Contradiction, check, check_brief, check_export};
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,7 +18,9 @@ pub struct Checked {
 /// # Errors
 /// Returns an error if furlong does not start, or cannot read the run.
 fn check_run(furlong: &Path, run: &Path) -> Result<Vec<Contradiction>> {
-    let mut found = check(&print(furlong, &["runs", "show"], &[run])?);
+    let shown = print(furlong, &["runs", "show"], &[run])?;
+    let mut found = check(&shown);
+    found.extend(check_brief(&print(furlong, &["runs", "show", "--brief"], &[run])?, &shown));
     found.extend(check(&print(furlong, &["report", "--format", "markdown"], &[run])?));
     found.extend(check_export(&print(furlong, &["export", "--format", "json"], &[run])?)?);
     found.dedup();

@@ -1,7 +1,7 @@
 //! Laws of rankings: order, places, ratios, intervals, CPU time, marks and legends.
 
 use crate::Contradiction;
-use crate::figure::{Figure, holes};
+use crate::figure::Figure;
 use crate::page::{Page, Table, name};
 
 /// Tolerance for CPU time, which comes from another clock than elapsed time and includes a few more exchanges.
@@ -20,13 +20,13 @@ const EXPLAINED: [(&str, &str); 12] = [
     ("all", "all, slowest:"),
     ("effort", "effort:"),
     ("interval", "interval:"),
-    ("CPU", "CPU:"),
+    ("CPU time", "CPU time:"),
 ];
 
 pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
     let processors = page.texts().find_map(processors);
     let is_by_effort =
-        page.texts().any(|text| text.starts_with("effort:") && text.contains("by which rows are ordered"));
+        page.texts().any(|text| text.starts_with("effort:") && text.contains("determines the order"));
     for table in page.rankings() {
         let is_twice = |head: &String| table.heads.iter().filter(|other| *other == head).count() > 1;
         if let Some(head) = table.heads.iter().find(|head| is_twice(head)) {
@@ -45,15 +45,14 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
     legends(page, found);
 }
 
-/// Returns the number of CPUs of the machine, for example from `AMD EPYC, 2 processors, virtual (KVM)`.
+/// Returns the number of CPUs of the machine, for example from `AMD EPYC, 2 CPUs, virtual (KVM)`.
 pub fn processors(text: &str) -> Option<f64> {
-    let before = holes(text, "{} processor")?[0];
-    before.rsplit(' ').next()?.parse().ok()
+    text.split(", ").find_map(|part| part.trim_end_matches('s').strip_suffix(" CPU")?.parse().ok())
 }
 
 /// Returns the column by which rows are ordered.
 pub fn deciding(table: &Table) -> &'static str {
-    if table.column("CPU").is_some() { "CPU" } else { "p50" }
+    if table.column("CPU time").is_some() { "CPU time" } else { "p50" }
 }
 
 fn law(found: &mut Vec<Contradiction>, law: &'static str, table: &Table, rows: &[&Vec<String>]) {
@@ -79,9 +78,9 @@ fn order(table: &Table, is_by_effort: bool, found: &mut Vec<Contradiction>) {
     }
 }
 
-/// Returns whether a row of a recommendation misses the objective, so that it is not a candidate.
+/// Returns whether a row of a recommendation misses the service level objective, so that it is not a candidate.
 pub fn fails(table: &Table, row: &[String]) -> bool {
-    table.column("CPU share").is_some() && row[1].ends_with('!')
+    table.cell(row, "SLO") == Some("no")
 }
 
 fn places(table: &Table, found: &mut Vec<Contradiction>) {
@@ -95,13 +94,19 @@ fn places(table: &Table, found: &mut Vec<Contradiction>) {
     }
 }
 
+/// Returns whether a ratio is marked as a tie with the first row.
+pub fn is_tie(ratio: &str) -> bool {
+    ratio.contains('~') || ratio.starts_with("tie")
+}
+
 /// Returns the printed ratio and its interval, and whether the row ties.
 fn ratio_of(table: &Table, row: &[String]) -> Option<(Option<Figure>, Option<Figure>, bool)> {
     let cell = table.cell(row, "vs first")?;
     let (ratio, brackets) = cell.split_once('(').unwrap_or((cell, ""));
     let interval = table.cell(row, "from-to").unwrap_or(brackets).trim_end_matches(')');
-    let ties = ratio.contains('~');
-    Some((Figure::read(ratio.trim_start_matches('~')), Figure::read_interval(interval), ties))
+    let ties = is_tie(ratio);
+    let ratio = ratio.trim_start_matches('~').trim_start_matches("tie");
+    Some((Figure::read(ratio), Figure::read_interval(interval), ties))
 }
 
 fn ratio(table: &Table, row: usize, found: &mut Vec<Contradiction>) {
@@ -198,7 +203,7 @@ fn marks(page: &Page, found: &mut Vec<Contradiction>) {
         page.rankings().any(|table| table.rows.iter().any(|row| is(table, row)))
     };
     let is_marked = |mark: char| any(&|_, row| row[1][name(&row[1]).len()..].contains(mark));
-    let floors = |mark| page.texts().any(|text| text.starts_with("The floor") && text.contains(mark));
+    let floors = |mark| page.texts().any(|text| text.starts_with("Harness overhead") && text.contains(mark));
     let ties = any(&|table, row| ratio_of(table, row).is_some_and(|(_, _, ties)| ties));
     for (mark, is_used) in [
         ("* ", is_marked('*') || floors(" * ")),

@@ -1,13 +1,13 @@
-//! Laws of recommendations: the sentences about the choice and its alternatives have the figures of the table.
+//! Laws of recommendations: the facts and sentences about the choice and its alternatives have the figures of the table.
 
 use crate::figure::{Figure, counts, holes};
 use crate::page::{Page, Table, name};
-use crate::ranking::{deciding, fails};
+use crate::ranking::{deciding, fails, is_tie};
 use crate::{Contradiction, breaks};
 
 pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
-    let is_recommended = |table: &&Table| table.column("CPU share").is_some();
-    let (Some(table), Some(choice)) = (page.rankings().find(is_recommended), page.texts().find_map(chosen))
+    let is_recommended = |table: &&Table| table.column("effort").is_some();
+    let (Some(table), Some(choice)) = (page.tables().find(is_recommended), page.texts().find_map(chosen))
     else {
         return;
     };
@@ -16,19 +16,72 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
         return;
     };
     rates(page, found);
+    figures(page, table, row, found);
+    standing(page, table, row, found);
     for text in page.texts() {
         alternatives(table, row, text, found);
-        standing(table, row, text, found);
-        quotients(table, row, text, found);
-        let mut breaks = breaks(found, || format!("{text} | {}", row.join("  ")));
-        let said = |pattern, hole: usize| holes(text, pattern).and_then(|holes| Figure::read(holes[hole]));
-        let differs = |said: Option<Figure>, head| {
-            said.zip(table.figure(row, head)).is_some_and(|(said, own)| !said.meets(own))
-        };
-        let law = "sentences have the table's figures";
-        breaks(differs(said("Half of the {}s take up to {}, 99 % up to {} (", 1), "p50"), law);
-        breaks(differs(said("Half of the {}s take up to {}, 99 % up to {} (", 2), "p99"), law);
-        breaks(differs(said("processes together use {} % of one processor", 0), "CPU share"), law);
+    }
+}
+
+/// Checks that the facts about the choice have the figures of its row.
+fn figures(page: &Page, table: &Table, choice: &[String], found: &mut Vec<Contradiction>) {
+    let cell = |head| table.figure(choice, head);
+    let apart = |one: Option<Figure>, other: Option<Figure>| {
+        one.zip(other).is_some_and(|(one, other)| !one.meets(other))
+    };
+    let mut check = |is_broken: bool, law, text: &str| {
+        breaks(found, || format!("{text} | {}", choice.join("  ")))(is_broken, law);
+    };
+    let (same, quotient) = ("sentences have the table's figures", "factors of sentences are quotients");
+    if let Some(text) = page.fact("latency") {
+        let median = text.strip_prefix("median ").and_then(|rest| rest.split([',', '(', ';']).next());
+        check(apart(median.and_then(Figure::read), cell("p50")), same, text);
+        let p99 = holes(text, ", p99 {};").and_then(|holes| Figure::read(holes[0]));
+        check(apart(p99, cell("p99")), same, text);
+    }
+    if let Some((text, share)) =
+        page.fact("CPU").and_then(|text| Some((text, holes(text, "{} % of one CPU")?)))
+    {
+        check(apart(Figure::read(share[0]), cell("CPU")), same, text);
+    }
+    let effort = page.fact("integration").and_then(|text| Some((text, text.split_once(':')?.0)));
+    if let Some((text, effort)) = effort {
+        check(apart(Figure::read(effort), cell("effort")), same, text);
+    }
+    let limit = page
+        .texts()
+        .find_map(|text| text.strip_prefix("Workload: "))
+        .and_then(|text| text.split("; ").find(|part| part.contains(" < ")));
+    if let Some((text, limit, (percentile, most))) =
+        limit.and_then(|limit| Some((page.fact(limit)?, limit, limit.split_once(" < ")?)))
+    {
+        let verdict = [("met: ", "yes"), ("missed: ", "no"), ("unknown: ", "–")];
+        let verdict = verdict.iter().find(|(begin, _)| text.starts_with(begin)).map(|(_, word)| *word);
+        check(
+            verdict != table.cell(choice, "SLO"),
+            "verdicts are those of the table",
+            &format!("{limit}: {text}"),
+        );
+        let most = Figure::read(most);
+        for (pattern, is_below) in
+            [("met: {} is {} times below", true), ("missed: {} is {} times the", false)]
+        {
+            let found = holes(text, pattern).map(|holes| [0, 1].map(|at| Figure::read(holes[at])));
+            let Some([measured, times]) = found else { continue };
+            let of = most.zip(measured).map(|(most, own)| if is_below { most.by(own) } else { own.by(most) });
+            check(apart(of, times), quotient, text);
+            check(apart(cell(percentile), measured), same, text);
+        }
+    }
+    if let Some(text) = page.fact("time budget") {
+        let share = holes(text, "takes {} % of {} ({})");
+        let times = holes(text, "takes {} times {} ({})");
+        for (holes, scale) in [(share, 0.01), (times, 1.0)] {
+            let Some(holes) = holes else { continue };
+            let share = Figure::read(holes[0]).map(|share| share.times(scale.into()));
+            let of = cell("p50").zip(Figure::read(holes[2])).map(|(own, available)| own.by(available));
+            check(apart(of, share), quotient, text);
+        }
     }
 }
 
@@ -36,42 +89,45 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
 /// rates of a stream must be equal.
 fn rates(page: &Page, found: &mut Vec<Contradiction>) {
     let said = |pattern| page.texts().find_map(|text| Some((text, holes(text, pattern)?)));
-    let asked = said("Asked: {}/s, for {}.");
-    let typed = |(_, holes): &(&str, Vec<&str>)| Figure::read(holes[0].rsplit(", ").next()?);
+    let fact = |name, pattern| page.fact(name).and_then(|text| Some((text, holes(text, pattern)?)));
+    let rate = |said: &Option<(&str, Vec<&str>)>, hole: usize| {
+        said.as_ref().and_then(|(_, holes)| Figure::read(exchanges(holes[hole])))
+    };
+    let asked = said("Workload: {} at {}/s;");
     // The requested rate is printed with all its digits.
-    let asked_rate = asked.as_ref().and_then(typed).map(|rate| Figure::from((rate.low + rate.high) / 2.0));
-    let stream = said("It carries one {} every {}, {} per second");
-    let stream_rate = stream.as_ref().and_then(|(_, holes)| Figure::read(holes[2]));
-    let capacity = said("The rate: {} it carries {} messages per second")
-        .or_else(|| said("The rate: {} it carries {} round trips per second"));
-    let all = said("That is {} messages and {} GB per second").and_then(|(_, holes)| Figure::read(holes[0]));
-    let capacity_rate = capacity.as_ref().and_then(|(_, holes)| Figure::read(holes[1]));
+    let asked_rate = rate(&asked, 1).map(|rate| Figure::from((rate.low + rate.high) / 2.0));
+    let stream = fact("throughput", "{}s/s");
+    let stream_rate = rate(&stream, 0);
+    let headroom = fact("headroom", "{}x: {}s/s");
+    let capacity = fact("capacity", "{}s/s");
     let text = |said: &Option<(&str, Vec<&str>)>| said.as_ref().map_or("", |(text, _)| *text).to_owned();
     let mut push = |law, one: String, other: String| {
         found.push(Contradiction::new(law, format!("{one} | {other}")));
     };
-    if stream_rate.zip(capacity_rate).is_some_and(|(one, other)| !one.meets(other)) {
-        push("a stream has one rate", text(&stream), text(&capacity));
+    for capacity in [(&capacity, 0), (&headroom, 1)].map(|(said, hole)| (said, rate(said, hole))) {
+        if stream_rate.zip(capacity.1).is_some_and(|(one, other)| !one.meets(other)) {
+            push("a stream has one rate", text(&stream), text(capacity.0));
+        }
     }
-    let times =
-        capacity.as_ref().and_then(|(text, _)| Figure::read(holes(text, ", {} times what you asked")?[0]));
-    let quotient = capacity_rate.zip(asked_rate).map(|(capacity, asked)| capacity.by(asked));
+    let times = headroom.as_ref().and_then(|(_, holes)| Figure::read(holes[0]));
+    let quotient = rate(&headroom, 1).zip(asked_rate).map(|(capacity, asked)| capacity.by(asked));
     if times.zip(quotient).is_some_and(|(times, quotient)| !times.meets(quotient)) {
-        push("factors of sentences are quotients", text(&asked), text(&capacity));
+        push("factors of sentences are quotients", text(&asked), text(&headroom));
     }
     let saturated = said(" saturated: {}/s were asked");
     let asked_of_them = saturated.as_ref().and_then(|(_, holes)| Figure::read(holes[0]));
     if asked_of_them.zip(asked_rate).is_some_and(|(one, other)| !one.meets(other)) {
         push("rates are as they were asked", text(&asked), text(&saturated));
     }
-    let carried =
-        said("It carried {} messages per second").or_else(|| said("It carried {} round trips per second"));
-    let all = all.or_else(|| Figure::read(carried?.1[0]));
-    let Some((used, share)) = said("processes together use {} % of one processor, {} a {}.") else { return };
-    let receivers = asked.as_ref().and_then(|(text, _)| counts(text.rsplit("; ").next()?, "{} receivers"));
+    let all = fact("latency", "; {}s/s, {} GB/s");
+    let carried = fact("rate", "{}s/s of ");
+    let measured = rate(&all, 0).or_else(|| rate(&carried, 0));
+    let Some((used, share)) = fact("CPU", "{} % of one CPU for {} processes, {} per {}") else { return };
+    let receivers =
+        asked.as_ref().and_then(|(text, _)| text.split("; ").find_map(|part| counts(part, "{} receivers")));
     let receivers = receivers.map_or(1.0, |counts| counts[0] as f64);
-    let each = if share[2].ends_with("and receiver") { receivers } else { 1.0 };
-    let busy = Figure::read(share[1]).zip(all.or(asked_rate).or(stream_rate));
+    let each = if share[3].ends_with("and receiver") { receivers } else { 1.0 };
+    let busy = Figure::read(share[2]).zip(measured.or(asked_rate).or(stream_rate));
     let busy = busy.map(|(cpu, rate)| cpu.times(rate).times((each / 1e7).into()));
     // If there are few messages, the last one lowers the rate.
     let is_other =
@@ -81,24 +137,31 @@ fn rates(page: &Page, found: &mut Vec<Contradiction>) {
     }
 }
 
+/// Returns the number in `311 k message` or `883 k round trip`.
+fn exchanges(text: &str) -> &str {
+    ["message", "round trip", "link"].iter().find_map(|unit| text.strip_suffix(unit)).unwrap_or(text)
+}
+
 fn chosen(text: &str) -> Option<&str> {
-    let choice = text.strip_prefix("Take ").or_else(|| text.strip_prefix("Provisional: "))?;
-    (!choice.contains(' ')).then_some(choice)
+    let choice = text.strip_prefix("Recommendation")?;
+    choice.strip_prefix(" (provisional)").unwrap_or(choice).strip_prefix(": ")
 }
 
 fn row_of<'a>(table: &'a Table, benchmark: &str) -> Option<&'a Vec<String>> {
-    table.rows.iter().find(|row| name(&row[1]) == benchmark)
+    table.rows.iter().find(|row| is(table, row, benchmark))
 }
 
-/// Checks that `Simpler: A takes N times as long (L-H) (F)` has the figure of A, and the factor to the choice.
+fn is(table: &Table, row: &[String], benchmark: &str) -> bool {
+    table.cell(row, "benchmark").is_some_and(|cell| name(cell) == benchmark)
+}
+
+/// Checks that `Less integration effort: A takes N times as long (L-H) (F)` has the figure of A, and the factor to the
+/// choice.
 fn alternatives(table: &Table, choice: &[String], text: &str, found: &mut Vec<Contradiction>) {
     for (pattern, is_faster) in [(" takes {} times as {} ({}", false), (" is {} times as {} ({}", true)] {
-        let Some(at) =
-            text.find(": ").filter(|_| text.starts_with("Simpler") || text.starts_with("If waiting"))
-        else {
-            continue;
-        };
-        let benchmark = text[at + 2..].split(' ').next().unwrap_or_default();
+        let begins = ["Less integration effort: ", "Busy-waiting (--spin): "];
+        let Some(rest) = begins.iter().find_map(|begin| text.strip_prefix(begin)) else { continue };
+        let benchmark = rest.split(' ').next().unwrap_or_default();
         let (Some(holes), Some(row)) = (holes(text, pattern), row_of(table, benchmark)) else { continue };
         let figure = |row: &[String]| table.figure(row, deciding(table));
         let quotient = figure(row)
@@ -116,72 +179,38 @@ fn alternatives(table: &Table, choice: &[String], text: &str, found: &mut Vec<Co
     }
 }
 
-/// Checks that `It is first alone; the next is A at F` and `It is one of N that tie, with …` agree with the marks of
-/// the table.
-fn standing(table: &Table, choice: &[String], text: &str, found: &mut Vec<Contradiction>) {
-    if table.column("vs first").is_none() {
+/// Checks that `next best  A at F` and `tied with  A, B` agree with the ties of the table. A table with fewer rows than
+/// benchmarks is not checked.
+fn standing(page: &Page, table: &Table, choice: &[String], found: &mut Vec<Contradiction>) {
+    if table.column("ratio").is_none() || page.texts().any(|text| text.ends_with(" more: --all")) {
         return;
     }
-    let rivals = table.rows.iter().skip(1).filter(|row| fails(table, row) == fails(table, choice));
-    let tied =
-        rivals.clone().filter(|row| table.cell(row, "vs first").is_some_and(|cell| cell.contains('~')));
-    let alone = tied.clone().count() == 0;
     let law = "the choice stands as its row does";
-    let first_alone = holes(text, "It is first alone; the next is {} at {}x");
-    let among = holes(text, "It is first alone among the {} that meet {}; the next of them is {} at {}x");
-    if among.as_ref().is_some_and(|holes| holes[0] != (rivals.clone().count() + 1).to_string())
-        || (text.starts_with("It is the only one that meets ") && rivals.clone().next().is_some())
-    {
-        found.push(Contradiction::new(law, text));
-    }
-    if let Some(holes) = first_alone.or_else(|| among.map(|holes| holes[2..].to_vec())) {
-        let next = table.rows.get(1);
-        let ratio = next.and_then(|row| Figure::read(table.cell(row, "vs first")?.split(" (").next()?));
-        let same = ratio.zip(Figure::read(holes[1])).is_none_or(|(own, said)| own.meets(said));
-        if !alone || table.rows[0] != choice || next.is_some_and(|row| name(&row[1]) != holes[0]) || !same {
-            found.push(Contradiction::new(law, text));
-        }
-    }
-    let has_ratio = |row: &Vec<String>| table.cell(row, "vs first").is_some_and(|cell| cell.contains('('));
-    if text.starts_with("Fewer than three trials of ") && table.rows.iter().any(has_ratio) {
-        found.push(Contradiction::new("ratios have three trials", text));
-    }
-    if let Some(said) = counts(text, "It is one of {} that tie")
-        && tied.count() + 1 != said[0]
-    {
-        found.push(Contradiction::new(law, text));
-    }
-}
-
-/// Checks the quotients in `p99<2.00 ms holds: 43.0 us is 46.5 times below` and `… is 1.53 % of … (2.00 ms)`.
-fn quotients(table: &Table, choice: &[String], text: &str, found: &mut Vec<Contradiction>) {
-    let mut breaks = |one: Option<Figure>, other: Option<Figure>| {
-        if one.zip(other).is_some_and(|(one, other)| !one.meets(other)) {
-            found.push(Contradiction::new(
-                "factors of sentences are quotients",
-                format!("{text} | {}", choice.join("  ")),
-            ));
-        }
+    let mut push = |is_broken: bool, law, text: &str| {
+        found.extend(is_broken.then(|| Contradiction::new(law, format!("{text} | {}", choice.join("  ")))));
     };
-    for (pattern, is_below) in [
-        ("{}<{} holds: {} is {} times below", true),
-        ("{}<{} does not hold: {} is {} times the limit", false),
-    ] {
-        if let Some(holes) = holes(text, pattern) {
-            let [limit, measured, times] = [1, 2, 3].map(|at| Figure::read(holes[at]));
-            let quotient =
-                limit.zip(measured).map(|(limit, own)| if is_below { limit.by(own) } else { own.by(limit) });
-            breaks(quotient, times);
-            breaks(table.figure(choice, holes[0]), measured);
+    let rivals = table.rows.iter().skip(1).filter(|row| fails(table, row) == fails(table, choice));
+    let tied = rivals.clone().filter(|row| table.cell(row, "ratio").is_some_and(is_tie)).count();
+    if let Some(text) = page.fact("next best") {
+        let among = counts(text, "; {} benchmarks ");
+        push(among.is_some_and(|said| said[0] != rivals.clone().count() + 1), law, text);
+        push(text.starts_with("none: ") && rivals.clone().next().is_some(), law, text);
+        if let Some(holes) = holes(text, "{} at {}x") {
+            let next = table.rows.get(1);
+            let ratio = next.and_then(|row| Figure::read(table.cell(row, "ratio")?.split(" (").next()?));
+            let same = ratio.zip(Figure::read(holes[1])).is_none_or(|(own, said)| own.meets(said));
+            let is_next = next.is_some_and(|row| is(table, row, holes[0]));
+            push(tied > 0 || table.rows[0] != choice || !is_next || !same, law, text);
         }
     }
-    if let Some(holes) = holes(text, "The exchange is {} % of {} ({})") {
-        let [share, available] = [0, 2].map(|at| Figure::read(holes[at]));
-        let share = share.map(|share| share.times(0.01.into()));
-        breaks(table.figure(choice, "p50").zip(available).map(|(own, available)| own.by(available)), share);
+    if let Some(text) = page.fact("tied with") {
+        let names = text.split([';', '(']).next().unwrap_or(text);
+        let more = counts(names, " and {} more").map_or(0, |counts| counts[0]);
+        let named = names.split(" and ").next().unwrap_or(names).split(", ").count();
+        push(named + more != tied, law, text);
     }
-    if let Some(holes) = holes(text, "The exchange takes {} times {} ({})") {
-        let [times, available] = [0, 2].map(|at| Figure::read(holes[at]));
-        breaks(table.figure(choice, "p50").zip(available).map(|(own, available)| own.by(available)), times);
+    let has_ratio = |row: &Vec<String>| table.cell(row, "ratio").is_some_and(|cell| cell.contains('('));
+    for text in page.texts().filter(|text| text.starts_with("Fewer than three trials of ")) {
+        push(table.rows.iter().any(has_ratio), "ratios have three trials", text);
     }
 }

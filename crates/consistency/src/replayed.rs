@@ -19,7 +19,7 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
         }
     }
     for text in page.texts() {
-        if let Some(said) = counts(text, "Of {} pairs of rows that could be compared, {} ") {
+        if let Some(said) = counts(text, "Of {} pairs of benchmarks that could be compared, {} ") {
             let kept = counts(
                 &text.replace(" 1 is ", " 1 are "),
                 " compared, {} are in the published order, {} are in the reverse, and {} are tied",
@@ -30,8 +30,8 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
         }
         if let Some(said) = counts(
             text,
-            "Of {} sizes, the row that was the fastest still is at {}, is beaten at {}, ties with others at {}, and is not \
-             measured, or in too few trials, at {}.",
+            "Of {} sizes, the published fastest is still the fastest at {}, beaten at {}, tied at {}, and not \
+             measured or in too few trials at {}.",
         ) {
             sum("sizes are counted once", text, said[0], &said[1..], found);
         }

@@ -7,7 +7,7 @@ use crate::page::{Page, Table, name};
 use crate::ranking::{deciding, processors};
 
 /// Titles of sections about benchmarks that were not measured.
-const NOT_MEASURED: [&str; 2] = ["Not measured, or not in every trial", "Left out"];
+const NOT_MEASURED: [&str; 2] = ["Not measured, or not in every trial", "Rejected"];
 /// The maximum number of sentences that differ only in names and numbers. More should be one sentence.
 const ALIKE: usize = 3;
 /// The percentage of CPU time above which other processes are the reason for a rate that was not sustained.
@@ -32,7 +32,7 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
             sum("pairs are counted once", text, counts[0], &parts, found);
         }
         if let (Some(busy), Some(there)) =
-            (holes(text, "Spinning keeps {} processors busy"), page.texts().find_map(processors))
+            (holes(text, "Busy-waiting keeps {} CPUs busy"), page.texts().find_map(processors))
         {
             let busy = Figure::read(busy[0]);
             if busy.is_some_and(|busy| busy.low > there) {
@@ -40,7 +40,6 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
             }
         }
     }
-    conclusions(page, found);
     alike(page, found);
     for text in
         page.texts().filter(|text| text.split(' ').collect::<Vec<_>>().windows(3).any(is_one_of_several))
@@ -131,7 +130,7 @@ fn tied_with_first(table: &Table) -> usize {
 /// Checks that a row that is called the fastest or the best is the only first one, or that the sentence reports the
 /// tie.
 fn winners(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>) {
-    let sleeper = holes(text, " times as fast as {} ({}), {} ({}). Spinning keeps");
+    let sleeper = holes(text, " times as fast as {} ({}), {} ({}). Busy-waiting keeps");
     if let Some((table, holes)) = sleeper.and_then(|holes| {
         let is_first = |table: &&&Table| {
             let first = table.rows.first().filter(|row| name(&row[1]) == holes[0]);
@@ -142,7 +141,7 @@ fn winners(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>) {
         };
         Some((*rankings.iter().find(is_first)?, holes))
     }) {
-        let several = counts(holes[2], "one of {} that tie as the fastest that sleep");
+        let several = counts(holes[2], "one of {} that tie as the fastest that block");
         if several.map_or(1, |counts| counts[0]) != tied_with_first(table) + 1 {
             found.push(Contradiction::new("winners are alone", text));
         }
@@ -150,11 +149,12 @@ fn winners(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>) {
     if let Some(holes) = holes(text, "{}: {} comes first with {}") {
         let table = rankings.iter().find(|table| table.title == holes[0]);
         let first = table.and_then(|table| table.rows.first());
-        let others =
-            match counts(text, ", and {} of the other").or_else(|| counts(text, ", and {} other row")) {
-                _ if text.contains("all others tie with it") => table.map(|table| table.rows.len() - 1),
-                counts => Some(counts.map_or(0, |counts| counts[0])),
-            };
+        let others = match counts(text, ", and {} of the other")
+            .or_else(|| counts(text, ", and {} other benchmark"))
+        {
+            _ if text.contains("all others tie with it") => table.map(|table| table.rows.len() - 1),
+            counts => Some(counts.map_or(0, |counts| counts[0])),
+        };
         let is_open = text.contains("leave its place open");
         let is_other = table.is_some_and(|table| !is_open && others != Some(tied_with_first(table)));
         if first.is_some_and(|first| name(&first[1]) != holes[1]) || is_other {
@@ -163,9 +163,9 @@ fn winners(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>) {
     }
 }
 
-/// Checks `All N sleeping rows of SIZE across two cores tie (A to B)`.
+/// Checks `All N blocking benchmarks of SIZE across two cores tie (A to B)`.
 fn all_tie(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>) {
-    let Some(holes) = holes(text, "All {} sleeping rows of {} across two cores tie ({} to {})") else {
+    let Some(holes) = holes(text, "All {} blocking benchmarks of {} across two cores tie ({} to {})") else {
         return;
     };
     let [fastest, slowest] = [holes[2], holes[3]].map(Figure::read);
@@ -182,34 +182,24 @@ fn all_tie(rankings: &[&Table], text: &str, found: &mut Vec<Contradiction>) {
     }
 }
 
-/// Checks `N of M rows have intervals wider than ±5 %`.
+/// Checks `N of M benchmarks have intervals wider than ±5 %`.
 fn wide_intervals(rankings: &[&Table], page: &Page, text: &str, found: &mut Vec<Contradiction>) {
-    let Some(said) = counts(text, "{} of {} rows have intervals wider than ±5 %") else { return };
-    let others = counts(text, "not counting {} that spin").map_or(0, |counts| counts[0]);
-    let floor = page.texts().find(|text| text.starts_with("The floor"));
+    let Some(said) = counts(text, "{} of {} benchmarks have intervals wider than ±5 %") else { return };
+    let others = counts(text, "not counting {} that busy-wait").map_or(0, |counts| counts[0]);
+    let floor = page.texts().find(|text| text.starts_with("Harness overhead"));
     let floors = floor.map_or(0, |text| text.matches(" (").count());
     let rows = || rankings.iter().flat_map(|table| table.rows.iter().map(move |row| (*table, row)));
     // A narrow table omits the interval, but keeps the mark of the name.
-    let has_interval =
-        |row: &[String]| !row[1][name(&row[1]).len()..].contains('?') && !row.iter().any(|cell| cell == "?");
-    let all = rows().filter(|(_, row)| has_interval(row)).count() + explained_rows(page);
+    let has_interval = |(table, row): &(&Table, &Vec<String>)| {
+        let is_lone = row[1][name(&row[1]).len()..].contains('?') || row.iter().any(|cell| cell == "?");
+        !is_lone && table.cell(row, "interval") != Some("–")
+    };
+    let all = rows().filter(has_interval).count() + explained_rows(page);
     if all > 0 && !(all..=all + floors).contains(&(said[1] + others)) || said[0] > said[1] {
         found.push(Contradiction::new(
             "counts of rows are those of the tables",
             format!("{text} | {all} rows"),
         ));
-    }
-}
-
-/// Checks that a page that claims to draw no conclusion contains none.
-fn conclusions(page: &Page, found: &mut Vec<Contradiction>) {
-    for section in &page.sections {
-        let none = section.texts.iter().find(|text| text.contains("no conclusion is drawn from its times"));
-        let drawn =
-            section.texts.iter().find(|text| text.contains(" times as ") || text.contains(" ties with "));
-        if let Some((none, drawn)) = none.zip(drawn) {
-            found.push(Contradiction::new("nothing is concluded, or something", format!("{none} | {drawn}")));
-        }
     }
 }
 

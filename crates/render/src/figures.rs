@@ -146,30 +146,30 @@ impl Figure {
 /// The column of bytes per second, which has two places: for streams and for messages at a rate.
 const GB_PER_SECOND: &str = "GB/s";
 
-const DEPTH: &str = "depth: messages that a row holds at least before its sender waits for the receiver. With a depth of 1 \
-     both sides take turns, and each message waits for the other side.";
+const DEPTH: &str = "depth: minimum number of messages in flight before the sender waits for the receiver. With a \
+                     depth of 1, both sides take turns.";
 
-const TO_ALL: &str = "Messages to every receiver, over a link each or one that broadcasts: p50, p99 and so on are times \
-     until the last receiver has a message, first until the first has it; one message is under way.";
+const TO_ALL: &str = "Each message goes to every receiver, over separate links or one broadcast link. p50, p99 and so \
+                      on: time until the last receiver has it; first: until the first receiver has it. One message is \
+                      in flight.";
 
-const SHARED_END: &str = "Senders and workers share the ends of one link: each message comes from one sender and goes to one \
-     receiver, and all receivers together got exactly what was sent. p50 and so on are of the time from \
-     message to message at the one receiver or, to workers, at the one sender.";
+const SHARED_END: &str = "Senders or workers share one end of a link: each message has one sender and one receiver, \
+                          and all receivers together got exactly the sent messages. p50 and so on: time from message \
+                          to message at the single receiver or, with workers, at the single sender.";
 
-const ALL: &str = "all/s: rate of all together, in which a message to several receivers counts once for each. fairness: \
-     Jain's index, 1 if all have the same rate, 1/n if one has all.";
+const ALL: &str = "all/s: total rate; a message to several receivers counts once for each. fairness: Jain's index, 1 \
+                   if all have the same rate, 1/n if one has the whole rate.";
 
-const LOST: &str = "lost: of the messages that a sender which never waits has sent to each receiver, \
-     the share that the receiver did not get: overwritten before it was read, or thrown away for want of room. \
-     What it got is whole and in order; all/s counts what it got.";
+const LOST: &str = "lost: share of the messages that a receiver did not get, because the sender never waits: they \
+                    were overwritten before they were read, or dropped because there was no room. All received \
+                    messages are complete and in order; all/s counts them.";
 
-const SENT_AGAIN: &str = "sent again: messages of round trips that were lost on the way, or whose answers were, in a hundred \
-     that were answered. They are sent again after 200 ms, as TCP does, or after three times what a round \
-     trip took. Such a round trip takes as long as that takes: p50 hardly shows it, and the percentiles \
-     above do.";
+const SENT_AGAIN: &str = "sent again: messages that were lost, or whose answers were lost, per 100 answered round \
+                          trips. They are sent again after 200 ms, as with TCP, or after three round-trip times. \
+                          Such a round trip includes that delay: p50 hardly shows it, but higher percentiles do.";
 
-const OTHERS: &str = "others: what all receivers but one got a second while that one slept, of what they got before. Those \
-     figures are of a part of the trial of their own, and all others are of parts in which nobody slept.";
+const OTHERS: &str = "others: rate of all other receivers while one receiver sleeps, relative to their rate before. \
+                      It is measured in a separate part of the trial; in all other parts, no receiver is put to sleep.";
 
 /// All figures.
 pub(crate) static FIGURES: [Figure; 37] = [
@@ -185,7 +185,7 @@ pub(crate) static FIGURES: [Figure; 37] = [
         .keys(&[Key::One(50, "bytes_per_second", Cell::FigureIfAny(|row| row.exchange.bytes_per_second))])
         .metrics(&[Metric {
             name: "bytes_per_second",
-            help: "Bytes of messages one way or answers in a second",
+            help: "Bytes of one-way messages or answers per second",
             series: |row| row.exchange.bytes_per_second.map(|bytes| (None, bytes)).into_iter().collect(),
         }]),
     figure("depth", |entry| entry.row.depth.map_or_else(|| "?".to_owned(), |[there, _]| there.to_string()))
@@ -217,17 +217,17 @@ pub(crate) static FIGURES: [Figure; 37] = [
         .metrics(&[
             Metric {
                 name: "round_trip_seconds",
-                help: "What a round trip takes",
+                help: "Time of a round trip",
                 series: |row| quantiles(row, Unit::RoundTrip),
             },
             Metric {
                 name: "message_seconds",
-                help: "What a message one way takes",
+                help: "Time of a one-way message",
                 series: |row| quantiles(row, Unit::Message),
             },
             Metric {
                 name: "link_seconds",
-                help: "What a link takes that carries one message",
+                help: "Lifetime of a link that carries one message",
                 series: |row| quantiles(row, Unit::Link),
             },
         ]),
@@ -288,7 +288,7 @@ pub(crate) static FIGURES: [Figure; 37] = [
         .keys(&[Key::PerExchange(0, "*s_per_second", |exchange| exchange.per_second)])
         .metrics(&[Metric {
             name: "exchanges_per_second",
-            help: "Round trips, messages or links in a second",
+            help: "Round trips, messages or links per second",
             series: |row| vec![(None, row.exchange.per_second)],
         }]),
     figure("messages/s", rate).expendable(5).when(is_one_message).notes(&[Note::Made(14, delivered)]),
@@ -348,7 +348,7 @@ pub(crate) static FIGURES: [Figure; 37] = [
         ])
         .metrics(&[Metric {
             name: "processor_time_seconds",
-            help: "Processor time of both processes in a round trip, message or link",
+            help: "CPU time of both processes per round trip, message or link",
             series: |row| {
                 let cpu_ns = row.exchange.cpu_ns;
                 labelled("mode", [("user", cpu_ns.user / 1e9), ("system", cpu_ns.system / 1e9)])
@@ -365,7 +365,7 @@ pub(crate) static FIGURES: [Figure; 37] = [
         ])
         .metrics(&[Metric {
             name: "context_switches",
-            help: "Context switches of both processes in a round trip, message or link",
+            help: "Context switches of both processes per round trip, message or link",
             series: |row| {
                 let switches = row.exchange.switches;
                 labelled("kind", [("voluntary", switches.voluntary), ("involuntary", switches.involuntary)])
@@ -388,7 +388,7 @@ pub(crate) static FIGURES: [Figure; 37] = [
             ),
         ])
         .notes(&[Note::Made(5, calls_counted)]),
-    figure("vs first", ratio).keys(&[
+    figure("vs first", |entry| ratio(entry.row)).keys(&[
         Key::One(
             9,
             "comparable_median_ns",
@@ -608,8 +608,8 @@ fn streamed(summary: &Summary) -> Vec<Block> {
     one_way(
         summary,
         true,
-        "Messages one way are timed a millisecond or more at a time, since they arrive in bursts: their percentiles are of \
-         such means, and the clock stops when the last one has arrived.",
+        "One-way messages arrive in bursts, so they are timed in windows of a millisecond or more. Their percentiles \
+         are of the means of such windows, and the clock stops when the last message has arrived.",
     )
 }
 
@@ -617,8 +617,8 @@ fn delivered(summary: &Summary) -> Vec<Block> {
     one_way(
         summary,
         false,
-        "Messages one way at fixed times are timed one by one, from when each was due (from its send if furlong's timer was \
-         late) to when its receiver had it.",
+        "One-way messages at fixed times are timed one by one, from when each was due (from its send if furlong's \
+         timer was late) until its receiver had it.",
     )
 }
 
@@ -627,7 +627,7 @@ fn compared_with_one(summary: &Summary) -> Vec<Block> {
     let is_unknown = rows.clone().any(|row| has_shares(row) && !is_against_one(row));
     let unknown = if is_unknown { " (? if one alone was not measured)" } else { "" };
     footnote(rows.any(is_against_one).then(|| {
-        format!("all, slowest: rate of all together and of the slowest, in multiples of one alone{unknown}.")
+        format!("all, slowest: total rate and rate of the slowest, relative to one alone{unknown}.")
     }))
 }
 
@@ -639,7 +639,7 @@ fn tied(summary: &Summary) -> Vec<Block> {
     };
     let has_tie = |row: &Row| row.vs_first.is_some_and(|ratio| ratio.is_tie()) || shares_place(row);
     footnote(rows.iter().any(has_tie).then(|| {
-        "= no two rows with the same number differ significantly; ~ not significantly slower than the first row."
+        "= no two benchmarks with the same number differ significantly; ~ not significantly slower than the first."
             .to_owned()
     }))
 }
@@ -679,19 +679,22 @@ fn ratio_intervals(summary: &Summary) -> Vec<Block> {
     let (percent, few) = match few {
         Some((trials, needed, rows)) => {
             let trials = count(trials, "trial");
-            ("", format!("; {trials} cannot cover 95 %, and {needed} do where {rows} rows are compared"))
+            (
+                "",
+                format!("; {trials} cannot cover 95 %, and {needed} do where {rows} benchmarks are compared"),
+            )
         }
         None => ("95 % ", String::new()),
     };
     let text = format!(
-        "from-to: {percent}interval of 'vs first', for all rows of a table together, from the rounds in which all of them ran{few}."
+        "from-to: {percent}interval of 'vs first', for all benchmarks of a table together, from the rounds in which all of them ran{few}."
     );
     vec![Block::Legend(vec!["from-to".to_owned()], None, vec![text])]
 }
 
 /// Formats the ratio to the first row; `~` for a tie.
-fn ratio(entry: &Entry) -> String {
-    match entry.row.vs_first {
+pub(crate) fn ratio(row: &Row) -> String {
+    match row.vs_first {
         None => "1.00x".to_owned(),
         Some(ratio) if ratio.is_tie() => "~".to_owned(),
         Some(ratio) => format_ratio(ratio.times) + "x",

@@ -21,40 +21,34 @@ pub(crate) fn findings<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> 
 pub fn finding(finding: &Finding) -> String {
     match finding {
         Finding::Unreliable => {
-            "The machine was unreliable during this run: no conclusion is drawn from absolute times, only from ratios of times \
-             that were measured side by side."
+            "On this unreliable machine, ratios hold, because benchmarks ran side by side, but not times."
                 .to_owned()
         }
         Finding::WakeUp { times, rows, size_bytes } => {
-            let rows = if *rows == 1 { "one row".to_owned() } else { format!("median of {rows} rows") };
-            let of = format!("({rows}, {})", size(*size_bytes));
+            let rows = if *rows == 1 { "1 benchmark".to_owned() } else { format!("median of {rows}") };
+            let of = format!("({}, {rows})", size(*size_bytes));
             if *times > 1.0 {
                 let times = factor(*times);
-                format!(
-                    "A row that sleeps takes {times} times as long across two cores as on one {of}: the price is the \
-                     wake-up of another core, paid twice a round trip."
-                )
+                format!("Blocking on two cores takes {times} times as long as on one {of}, due to wake-ups.")
             } else {
                 let times = factor(1.0 / times);
-                format!("A row that sleeps is {times} times as fast across two cores as on one {of}.")
+                format!("Blocking on two cores is {times} times as fast as on one {of}.")
             }
         }
         Finding::SleepersTie { rows, fastest_ns, slowest_ns, size_bytes } => format!(
-            "All {rows} sleeping rows of {} across two cores tie ({} to {}): there the mechanism hardly matters.",
+            "All {rows} blocking benchmarks of {} across two cores tie ({} to {}): there the mechanism hardly matters.",
             size(*size_bytes),
             format_ns(*fastest_ns),
             format_ns(*slowest_ns)
         ),
         Finding::SleepersChange { first_ns, later_ns } => format!(
-            "Two bare processes that sleep on two cores took {} a round trip at first, and {} after they had run for a tenth of a \
-             second. The trials of rows that sleep there are shorter, so their times and their order are of the first pace; \
-             --warm-up 200ms measures the later one.",
+            "Two bare processes that block on two cores took {} per round trip at first, and {} after 0.1 s. The trials of \
+             blocking benchmarks there are shorter, so they show the first pace; --warm-up 200ms shows the later one.",
             format_ns(*first_ns),
             format_ns(*later_ns)
         ),
         Finding::SleepersAreCloser { across, within, size_bytes } => format!(
-            "At {}, which mechanism it is matters less across cores: the slowest row that sleeps takes {} times as long as \
-             the fastest there, and {} times on one core.",
+            "The mechanism matters less on two cores ({}): blocking spreads {}-fold there, {}-fold on one.",
             size(*size_bytes),
             factor(*across),
             factor(*within),
@@ -67,10 +61,10 @@ pub fn finding(finding: &Finding) -> String {
             size_bytes,
             processors_busy: [spinning, sleeping],
         } => {
-            let winner = one_of(*sleepers_tied, "the fastest that sleeps", "the fastest that sleep");
+            let winner = one_of(*sleepers_tied, "the fastest that blocks", "the fastest that block");
             format!(
-                "Spinning buys speed with processors: {} is {} times as fast as {}, {winner} ({}). \
-                 Spinning keeps {spinning:.1} processors busy, sleeping {sleeping:.1}.",
+                "Busy-waiting: {} is {} times as fast as {}, {winner} ({}). \
+                 Busy-waiting keeps {spinning:.1} CPUs busy, blocking {sleeping:.1}.",
                 named(spinner),
                 factor(*times),
                 named(sleeper),
@@ -78,7 +72,7 @@ pub fn finding(finding: &Finding) -> String {
             )
         }
         Finding::Memory { among, memory, times, rest, rest_tied } => format!(
-            "Among rows {}, shared memory gains the most: {} is {} times as fast as {}, {}.",
+            "Shared memory gains most among benchmarks {}: {} is {} times as fast as {}, {}.",
             alike(among),
             named(memory),
             factor(*times),
@@ -86,15 +80,14 @@ pub fn finding(finding: &Finding) -> String {
             one_of(*rest_tied, "the best without it", "the best without it"),
         ),
         Finding::MemoryTies { among, memory, rest } => format!(
-            "Among rows {}, shared memory gains nothing that shows: {} ties with {}.",
+            "Among benchmarks {}, shared memory ties with the fastest other mechanism: {} with {}.",
             alike(among),
             named(memory),
             named(rest),
         ),
         Finding::OneAtATime { among, one, times, several, depth } => format!(
-            "One way, among rows {}, {} takes {} times as long for a message as {}: it holds one message, so each waits until \
-             the other side has taken the one before, and the other row holds {depth}. A ring of several messages in the \
-             same memory would not wait so.",
+            "One way, among benchmarks {}, {} takes {} times as long for a message as {}: it holds one message, so each message \
+             waits for the receiver, and the other holds {depth}. A ring of several messages in the same memory avoids that wait.",
             alike(among),
             named(one),
             factor(*times),
@@ -147,10 +140,10 @@ fn in_both(group: &InBoth) -> String {
     let times = factor(times.max(1.0 / times));
     let among = alike(among);
     if *rows == 1 {
-        return format!("The row {among} takes {times} times as long at the {level} level.");
+        return format!("The benchmark {among} takes {times} times as long at the {level} level.");
     }
     let mut text =
-        format!("Rows {among} take {times} times as long at the {level} level (median of {rows}).");
+        format!("Benchmarks {among} take {times} times as long at the {level} level (median of {rows}).");
     if let Some(first) = first {
         text += &format!(" {} is first at both.", plain(first));
     }
@@ -197,7 +190,7 @@ mod tests {
         let among = Alike { waiting: WaitKind::Spinning, placement: Placement::OtherCore, size_bytes };
         let (memory, pipe) = (row("posix-shm/spin", 500.0), row("pipe/spin", 2_000.0));
         for (found, said) in [
-            (Finding::Unreliable, "only from ratios of times that were measured side by side"),
+            (Finding::Unreliable, "ratios hold, because benchmarks ran side by side"),
             (
                 Finding::Waits {
                     programs: vec![WaitingProgram {
@@ -220,23 +213,23 @@ mod tests {
             ),
             (
                 Finding::WakeUp { times: 12.04, rows: 3, size_bytes },
-                "A row that sleeps takes 12 times as long across two cores as on one (median of 3 rows, 128B): the price",
+                "Blocking on two cores takes 12 times as long as on one (128B, median of 3), due to wake-ups.",
             ),
             (
                 Finding::WakeUp { times: 0.5, rows: 1, size_bytes },
-                "A row that sleeps is 2.0 times as fast across two cores as on one (one row, 128B).",
+                "Blocking on two cores is 2.0 times as fast as on one (128B, 1 benchmark).",
             ),
             (
                 Finding::SleepersTie { rows: 3, fastest_ns: 52_000.0, slowest_ns: 52_200.0, size_bytes },
-                "All 3 sleeping rows of 128B across two cores tie (52.0 us to 52.2 us): there",
+                "All 3 blocking benchmarks of 128B across two cores tie (52.0 us to 52.2 us): there",
             ),
             (
                 Finding::SleepersChange { first_ns: 30_000.0, later_ns: 42_000.0 },
-                "took 30.0 us a round trip at first, and 42.0 us after they had run for a tenth of a second.",
+                "took 30.0 us per round trip at first, and 42.0 us after 0.1 s.",
             ),
             (
                 Finding::SleepersAreCloser { across: 1.15, within: 2.5, size_bytes },
-                "At 128B, which mechanism it is matters less across cores: the slowest row that sleeps takes 1.1 times as long as the fastest there, and 2.5 times on one core.",
+                "The mechanism matters less on two cores (128B): blocking spreads 1.1-fold there, 2.5-fold on one.",
             ),
             (
                 Finding::Spinning {
@@ -248,8 +241,8 @@ mod tests {
                     processors_busy: [2.0, 0.5],
                 },
                 "posix-shm/spin (500 ns) is 100 times as fast as pipe/block (50.0 us), one of 3 that tie as the fastest \
-                 that sleep (128B). \
-                 Spinning keeps 2.0 processors busy, sleeping 0.5.",
+                 that block (128B). \
+                 Busy-waiting keeps 2.0 CPUs busy, blocking 0.5.",
             ),
             (
                 Finding::Memory {
@@ -259,7 +252,7 @@ mod tests {
                     rest: pipe.clone(),
                     rest_tied: 0,
                 },
-                "Among rows spinning on two cores (128B), shared memory gains the most: posix-shm/spin (500 ns) is 4.0 \
+                "Shared memory gains most among benchmarks busy-waiting on two cores (128B): posix-shm/spin (500 ns) is 4.0 \
                  times as fast as pipe/spin (2.00 us), the best without it.",
             ),
             (
@@ -286,14 +279,14 @@ mod tests {
                         opposite: vec![["pipe/spin", "tcp/spin"].map(str::to_owned)],
                     }],
                 }),
-                "The bare core-to-core round trip had two levels: 62 to 65 ns in 12 readings, and 305 to 312 ns in 6. Rows \
-                 spinning on two cores (128B) take 1.5 times as long at the higher level (median of 3). posix-shm/spin is \
+                "The bare core-to-core round trip had two levels: 62 to 65 ns in 12 readings, and 305 to 312 ns in 6. Benchmarks \
+                 busy-waiting on two cores (128B) take 1.5 times as long at the higher level (median of 3). posix-shm/spin is \
                  first at both. Of 3 pairs, 1 in the same order at both, 1 known at one only, 1 in opposite orders: pipe/spin \
                  is faster than tcp/spin at the lower level, and slower at the higher one.",
             ),
             (
                 Finding::MemoryTies { among, memory, rest: pipe },
-                "shared memory gains nothing that shows: posix-shm/spin (500 ns) ties with pipe/spin (2.00 us).",
+                "Among benchmarks busy-waiting on two cores (128B), shared memory ties with the fastest other mechanism: posix-shm/spin (500 ns) with pipe/spin (2.00 us).",
             ),
         ] {
             let sentence = finding(&found);

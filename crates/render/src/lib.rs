@@ -17,6 +17,7 @@
 
 mod bar;
 mod braille;
+mod brief;
 mod cells;
 mod chart;
 pub mod charts;
@@ -83,22 +84,22 @@ pub use furlong_model::{format_digits, three_digits};
 pub use json::{json, self_check_json};
 pub use markdown::{escape as escape_markdown, with_charts as markdown_with_charts};
 pub use marks::marked_name;
-pub use noise::{condition, disturbance};
+pub use noise::{condition, disturbance, noise as noise_reasons};
 pub use origin::{date, shell};
 pub use printed::{
-    comparison_markdown, comparison_table, costs_table, count_table, explanation_table, fleet_markdown,
-    fleet_table, markdown, over_time, recommendation_table, replay_markdown, replay_table, self_check_table,
-    standings, table, table_of_run,
+    brief_table, comparison_markdown, comparison_table, costs_table, count_table, explanation_table,
+    fleet_markdown, fleet_table, markdown, over_time, recommendation_table, replay_markdown, replay_table,
+    self_check_table, standings, table, table_of_run,
 };
 pub use prose::{floor, footnotes, machine};
-pub use recommendation::{recommendation_json, recommendation_sentences};
+pub use recommendation::{RecommendationDetail, recommendation_json, recommendation_sentences};
 pub use replay::{
     claim_reason, claim_status, document as replay_document, replay_csv, replay_json, replay_racehorse,
     replay_verdict,
 };
 pub use runs::{ListedRun, runs_json, runs_table, saved_run_table};
 pub use style::{Charts, Style};
-pub use summary::{document as summary_document, with_noise, with_noise_of};
+pub use summary::document as summary_document;
 
 #[cfg(doc)]
 use furlong_analysis::Summary;
@@ -134,11 +135,11 @@ mod tests {
         let summary = DecodedRun::of(&run).summary;
         let text = markdown(&summary);
         let tables = summary.groups.iter().filter(|group| group.carries != Carries::Nothing).count();
-        let said = text.replace('\n', " ").matches("this proves the code and not the speed").count();
+        let said = text.replace('\n', " ").matches("figures prove the code and not the speed").count();
         assert_eq!(said, 1 + tables, "above all tables and below each: {text}");
         assert!(text.contains("Wine failed to start 2 "), "{text}");
         let usual = markdown(&fixture::summary());
-        assert!(!usual.contains("proves the code") && !usual.contains("Wine failed"), "{usual}");
+        assert!(!usual.contains("prove the code") && !usual.contains("Wine failed"), "{usual}");
     }
 
     #[test]
@@ -288,7 +289,7 @@ mod tests {
                 rows[0].case.buffer_bytes = asked;
             }))
         };
-        let words = "Pipes held less than the usual 64 KiB, because this user has many pipes";
+        let words = "Pipes held less than the default 64 KiB, because this user has many pipes";
         assert!(page(8192, None).contains(words) && page(8192, None).contains("(8KiB)"));
         assert!(!page(65536, None).contains(words) && !page(8192, Some(8192)).contains(words));
     }
@@ -309,10 +310,10 @@ mod tests {
             "| posix-mq/block ^ |",
             "| posix-shm/futex ^ |",
             "| unix-dgram/block ! |",
-            "- ^ trials in two groups, so the median is of one or the other: posix-mq/block 128B other-core (31.0 us and \
+            "- ^ trials fall into two groups, and the median is of one or the other: posix-mq/block 128B other-core (31.0 us and \
              44.2 us), pipe/block 128B other-core (41.0 us and 54.0 us).\n",
-            "- ^ trials that drift, so the interval is too narrow: posix-mq/block 128B other-core.\n",
-            "- ^ round trips of two kinds in each trial, and the median may be of either: posix-shm/futex 128B \
+            "- ^ trials drift, so the interval is too narrow: posix-mq/block 128B other-core.\n",
+            "- ^ each trial has round trips of two kinds, and the median may be of either: posix-shm/futex 128B \
              other-core (5.00 us and 8.00 us).\n",
         ] {
             assert!(page.contains(expected), "{expected} is missing in {page}");

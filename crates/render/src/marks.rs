@@ -5,11 +5,18 @@ use furlong_analysis::{Row, Unit};
 
 /// Returns the name of a benchmark with its marks, which footnotes explain.
 pub fn marked_name(row: &Row) -> String {
-    let marks = [is_batched, has_no_interval, has_failed_trials, is_doubtful].map(|mark| mark(row));
-    let marks = marks.iter().zip(["*", "?", "!", "^"]).filter(|(applies, _)| **applies).map(|(_, sign)| sign);
-    let marks: String = marks.collect();
-    let name = plain(&row.case.row());
+    let batched = if is_batched(row) { "*" } else { "" };
+    let (name, marks) = (plain(&row.case.row()), batched.to_owned() + &marks(row));
     if marks.is_empty() { name } else { format!("{name} {marks}") }
+}
+
+/// Returns the marks that concern the median of a benchmark.
+pub(crate) fn marks(row: &Row) -> String {
+    [("?", has_no_interval(row)), ("!", has_failed_trials(row)), ("^", is_doubtful(row))]
+        .into_iter()
+        .filter(|(_, applies)| *applies)
+        .map(|(mark, _)| mark)
+        .collect()
 }
 
 /// Returns whether `*` applies: the percentiles are of means.

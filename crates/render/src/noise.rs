@@ -21,10 +21,18 @@ pub(crate) fn reasons_at<'a>(at: &'static str, verdicts: impl IntoIterator<Item 
 pub fn noise(noise: &Verdict) -> Vec<String> {
     let bare = noise.core_to_core_ns.map(|times| {
         let (median, min, max) = (format_ns(times.median), format_ns(times.min), format_ns(times.max));
-        format!("The bare round trip of a cache line from core to core took {median} ({min} to {max}).")
+        format!("A bare cache-line round trip from core to core took {median} ({min} to {max}).")
     });
-    let reasons = noise.reasons.iter().map(|reason| capital(&disturbance(reason)) + ".");
-    bare.into_iter().chain(reasons).collect()
+    bare.into_iter().chain(reason_sentences(noise)).collect()
+}
+
+/// Returns the reasons of the verdict or, if there are none, the bare core-to-core time.
+pub(crate) fn briefly(noise: &Verdict) -> Vec<String> {
+    if noise.reasons.is_empty() { self::noise(noise) } else { reason_sentences(noise).collect() }
+}
+
+fn reason_sentences(noise: &Verdict) -> impl Iterator<Item = String> {
+    noise.reasons.iter().map(|reason| capital(&disturbance(reason)) + ".")
 }
 
 /// Returns a noun phrase for a condition of the process that differs from the default.
@@ -70,18 +78,18 @@ pub fn disturbance(seen: &Disturbance) -> String {
             "the bare core-to-core round trip moved between {min_ns:.0} and {max_ns:.0} ns: the host moved a core"
         ),
         Disturbance::Pressure { percent } => {
-            format!("processes waited for a processor in {percent:.0} % of the 10 s before the run")
+            format!("processes waited for a CPU in {percent:.0} % of the 10 s before the run")
         }
         Disturbance::Load { load, processors } => {
-            format!("the load was {load:.1} on {processors} processors in the minute before the run")
+            format!("the load was {load:.1} on {processors} CPUs in the minute before the run")
         }
         Disturbance::WideIntervals { wide, rows, limit, not_counted } => {
             let others = match not_counted {
                 0 => String::new(),
-                1 => ", not counting 1 that spins on one core".to_owned(),
-                count => format!(", not counting {count} that spin on one core"),
+                1 => ", not counting 1 that busy-waits on one core".to_owned(),
+                count => format!(", not counting {count} that busy-wait on one core"),
             };
-            format!("{wide} of {rows} rows have intervals wider than ±{:.0} %{others}", limit * 100.0)
+            format!("{wide} of {rows} benchmarks have intervals wider than ±{:.0} %{others}", limit * 100.0)
         }
     }
 }
@@ -108,11 +116,11 @@ mod tests {
             ),
             (
                 Disturbance::Pressure { percent: 40.0 },
-                "processes waited for a processor in 40 % of the 10 s before the run",
+                "processes waited for a CPU in 40 % of the 10 s before the run",
             ),
             (
                 Disturbance::Load { load: 1.8, processors: 2 },
-                "the load was 1.8 on 2 processors in the minute before the run",
+                "the load was 1.8 on 2 CPUs in the minute before the run",
             ),
             (
                 Disturbance::Quota { cpus: 0.5, needed: 2 },
@@ -120,7 +128,7 @@ mod tests {
             ),
             (
                 Disturbance::WideIntervals { wide: 5, rows: 9, limit: 0.05, not_counted: 2 },
-                "5 of 9 rows have intervals wider than ±5 %, not counting 2 that spin on one core",
+                "5 of 9 benchmarks have intervals wider than ±5 %, not counting 2 that busy-wait on one core",
             ),
         ] {
             assert_eq!(disturbance(&seen), said);

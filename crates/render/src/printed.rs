@@ -1,11 +1,12 @@
 //! Prints every kind of document through the back ends.
 
 use super::document::{Document, drawn};
+use super::recommendation::RecommendationDetail;
 use super::style::{Charts, Style};
 use super::terminal::terminal;
 use super::{
-    charts, comparison, costs, count, explain, fleet, markdown::page, recommendation, replay, self_check,
-    standings as leading, summary, sweep, tails,
+    brief, charts, comparison, costs, count, explain, fleet, markdown::page, recommendation, replay,
+    self_check, standings as leading, summary, sweep, tails,
 };
 use furlong_analysis::{
     Comparison, Costs, CountSummary, DecodedRun, Explanation, FleetComparison, Leaders, OverTime,
@@ -17,6 +18,12 @@ use furlong_chart::Chart;
 /// conclusions.
 pub fn table(found: &Summary, style: Style) -> String {
     terminal(&of_summary(found, style.charts), style)
+}
+
+/// Returns the figures of [`table`] in brief, with all placements side by side; `None` unless all benchmarks are round
+/// trips of one pair, back to back.
+pub fn brief_table(found: &Summary, style: Style) -> Option<String> {
+    brief::document(found).map(|document| terminal(&document, style))
 }
 
 /// Returns the text of `table`, plus charts of data that a summary does not hold: the distributions of
@@ -100,9 +107,9 @@ pub fn fleet_markdown(found: &FleetComparison) -> String {
     page(&fleet::document(found))
 }
 
-/// Returns the machine, the choice with its reasons, and what would change the answer.
-pub fn recommendation_table(found: &Recommendation, style: Style) -> String {
-    terminal(&recommendation::document(found), style)
+/// Returns the workload, the choice with its figures, and the changes that would change the answer.
+pub fn recommendation_table(found: &Recommendation, detail: RecommendationDetail, style: Style) -> String {
+    terminal(&recommendation::document(found, detail), style)
 }
 
 /// Returns the published and the measured figures next to each other.
@@ -136,6 +143,7 @@ mod tests {
         let asked = [PIPE, SPINNER].map(|recipe| recipe.case(Placement::OtherCore));
         let explanation = explained(&costs, &asked);
         let workload = Run::from_records(records(Workload::default(), &[SOCKET, MEMORY, POLLED])).unwrap();
+        let recommended = recommend(&DecodedRun::of(&workload)).unwrap();
         let mut builder = TrialBuilder::default();
         let mut run = |times: f64| builder.run(&[(numbered(0), 5e4), (numbered(1), 5e4 * times)], &STEADY);
         let measured = Run::from_records(fixture::records()).unwrap();
@@ -149,7 +157,8 @@ mod tests {
             explain::document(&explanation),
             self_check::document(&checked(&measured)),
             comparison::document(&against(&run(1.0), &run(1.4))),
-            recommendation::document(&recommend(&DecodedRun::of(&workload)).unwrap()),
+            recommendation::document(&recommended, RecommendationDetail::WHOLE),
+            recommendation::document(&recommended, RecommendationDetail::default()),
         ];
         documents
             .into_iter()

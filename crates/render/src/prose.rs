@@ -21,24 +21,33 @@ const NO_SHARE: f64 = 1e-6;
 /// A row that sends more than this share late, and keeps up with its rate, has a timer that is late.
 const MOSTLY: f64 = 0.5;
 /// Heading above the conclusions of a summary, a comparison or a replay.
-pub(crate) const FINDINGS: &str = "What this says";
+pub(crate) const FINDINGS: &str = "Findings";
 
 /// Describes the machine of the run in one line.
 pub fn machine(machine: &Machine, harness: &Harness) -> String {
+    let clock = machine.clock_source.as_deref().unwrap_or("unknown");
+    described(machine, Some(format!("clock {clock}, {} per reading", format_ns(harness.clock_read_ns))))
+}
+
+/// Describes the machine of the run without its clock.
+pub(crate) fn machine_briefly(machine: &Machine) -> String {
+    described(machine, None)
+}
+
+fn described(machine: &Machine, clock: Option<String>) -> String {
     let processor = machine.processor.as_deref().unwrap_or("unknown processor");
     let virtual_machine = machine.hypervisor.as_ref().map(|hypervisor| format!("virtual ({hypervisor})"));
     let processors = match machine.processors.len() {
         0 => None,
-        1 => Some("1 processor".to_owned()),
-        count => Some(format!("{count} processors")),
+        1 => Some("1 CPU".to_owned()),
+        count => Some(format!("{count} CPUs")),
     };
-    let clock = machine.clock_source.as_deref().unwrap_or("unknown");
     let parts = [
         Some(processor.to_owned()),
         processors,
         virtual_machine,
         Some(format!("{} {} {}", machine.system, machine.kernel, machine.architecture)),
-        Some(format!("clock {clock}, {} a reading", format_ns(harness.clock_read_ns))),
+        clock,
         stand_in(machine),
     ];
     let conditions = unusual_conditions(machine);
@@ -53,15 +62,14 @@ pub(crate) fn peer(peer: &PeerHost) -> String {
     let Machine { system, kernel, architecture, .. } = machine;
     plain(&format!(
         "Responders were on {host}, {system} {kernel} {architecture}, at {address} ({peer}). Clocks of the two hosts are never \
-         compared, and what the noise verdict says is of this host alone."
+         compared. The noise verdict is about this host only."
     ))
 }
 
 /// Explains the boundary between the roles. Returns `None` if there was no boundary.
 pub(crate) fn boundary(summary: &Summary) -> Option<&'static str> {
     summary.groups.iter().any(|group| !group.boundary.is_nothing()).then_some(
-        "Between network namespaces, what goes by the network passes a virtual Ethernet pair. All other rows are as without \
-         such namespaces, which are not on their way.",
+        "Between network namespaces, TCP and UDP pass through a virtual Ethernet pair. Other mechanisms do not.",
     )
 }
 
@@ -69,9 +77,9 @@ pub(crate) fn boundary(summary: &Summary) -> Option<&'static str> {
 pub(crate) fn stand_in(machine: &Machine) -> Option<String> {
     match &machine.runtime {
         Runtime::Native => None,
-        Runtime::Wine(version) => {
-            Some(format!("Wine {version} stands for Windows: this proves the code and not the speed"))
-        }
+        Runtime::Wine(version) => Some(format!(
+            "under Wine {version} instead of Windows, so the figures prove the code and not the speed"
+        )),
     }
 }
 
@@ -80,7 +88,7 @@ pub(crate) fn stand_in(machine: &Machine) -> Option<String> {
 pub fn standing(summary: &Summary) -> Option<String> {
     let compared = summary.rows.iter().any(|row| row.comparable.is_some_and(|found| found.adjusted));
     (summary.run.noise.level == Level::Unreliable && compared)
-        .then(|| "Rows are compared within rounds, in which all of them ran one after the other.".to_owned())
+        .then(|| "Ratios compare benchmarks within rounds, in which each ran once.".to_owned())
 }
 
 /// Reports the harness overhead, which is the time of the loop without a mechanism; `None` if it was not measured.
@@ -92,8 +100,22 @@ pub fn floor(summary: &Summary) -> Option<String> {
     };
     let floors: Vec<_> = floors.flat_map(|group| summary.rows_of(group)).map(named).collect();
     (!floors.is_empty()).then(|| {
-        format!("The floor, a loop without a mechanism: {}. It is never subtracted.", floors.join(", "))
+        format!(
+            "Harness overhead, measured by a loop without a mechanism: {}. It is not subtracted.",
+            floors.join(", ")
+        )
     })
+}
+
+/// Reports the smallest and the largest harness overhead; `None` if it was not measured.
+pub(crate) fn floor_briefly(summary: &Summary) -> Option<String> {
+    let floors = summary.groups.iter().filter(|group| group.carries == Carries::Nothing);
+    let times: Vec<f64> =
+        floors.flat_map(|group| summary.rows_of(group)).map(|row| row.exchange.ns.p50).collect();
+    let [least, most] = [f64::min, f64::max].map(|end| times.iter().copied().reduce(end));
+    let (least, most) = (format_ns(least?), format_ns(most?));
+    let range = if least == most { least } else { format!("{least} to {most}") };
+    Some(format!("Harness overhead: {range}, not subtracted."))
 }
 
 /// Returns what the marks and columns of the tables mean, as far as they are used.
@@ -108,12 +130,14 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
 /// Returns the footnotes, as legends if they explain columns that narrow tables drop.
 pub(crate) fn legend(summary: &Summary) -> Vec<Block> {
     let started_again = summary.run.started_again.map(|count| {
-        format!("Wine failed to start {count} of the processes, and started them when it was asked again.")
+        format!(
+            "Wine failed to start {count} of the processes at first, and started them at the second attempt."
+        )
     });
     let any = |mark: fn(&Row) -> bool| summary.rows.iter().any(mark);
     let lone = any(has_no_interval)
-        .then(|| "? fewer than three trials: no interval, so its place is not certain.".to_owned());
-    let failed = any(has_failed_trials).then(|| "! some of its trials failed: see below.".to_owned());
+        .then(|| "? fewer than three trials: no interval, so the place is not certain.".to_owned());
+    let failed = any(has_failed_trials).then(|| "! some trials failed: see below.".to_owned());
     let general = [started_again, lone, failed]
         .into_iter()
         .flatten()
@@ -135,8 +159,8 @@ fn programs(summary: &Summary) -> Vec<String> {
         let [serve, ask] = &programs.commands;
         let asking = if serve.is_empty() { String::new() } else { format!(", asking '{serve}'") };
         let line = plain(&format!(
-            "{}: '{ask}'{asking}, from {begin} to {end}. Only its time, processor time and switches were seen; \
-             whether its messages arrived was not.",
+            "{}: '{ask}'{asking}, from {begin} to {end}. furlong measured its time, CPU time and switches, and did \
+             not verify its messages.",
             row.case.mechanism
         ));
         if !lines.contains(&line) {
@@ -200,7 +224,7 @@ fn servers(summary: &Summary, row: &Row) -> String {
             all.fold((f64::INFINITY, 0.0_f64), |(least, most), (_, ns)| (least.min(*ns), most.max(*ns)));
         let [least, most] = [least, most].map(format_ns);
         let range = if least == most { least } else { format!("{least} to {most}") };
-        format!("; {name} uses {range} of processor time a {}", row.exchange.unit.word())
+        format!("; {name} uses {range} of CPU time per {}", row.exchange.unit.word())
     };
     row.others_cpu_ns.keys().map(|name| used(name)).collect()
 }
@@ -215,7 +239,7 @@ fn small_pipes(summary: &Summary) -> Option<String> {
     let rows: Vec<_> = summary.rows.iter().filter_map(held).collect();
     (!rows.is_empty()).then(|| {
         format!(
-            "Pipes held less than the usual 64 KiB, because this user has many pipes (fs.pipe-user-pages-soft): {}.",
+            "Pipes held less than the default 64 KiB, because this user has many pipes (fs.pipe-user-pages-soft): {}.",
             listed(&rows, ROWS_NAMED)
         )
     })
@@ -227,9 +251,9 @@ fn doubts(summary: &Summary) -> Vec<String> {
     let drift = |row: &Row| row.shape.trials_drift.then(String::new);
     let modes = |row: &Row| row.shape.parting_modes().map(modes);
     [
-        doubt(summary, "trials in two groups, so the median is of one or the other", groups),
-        doubt(summary, "trials that drift, so the interval is too narrow", drift),
-        doubt(summary, "round trips of two kinds in each trial, and the median may be of either", modes),
+        doubt(summary, "trials fall into two groups, and the median is of one or the other", groups),
+        doubt(summary, "trials drift, so the interval is too narrow", drift),
+        doubt(summary, "each trial has round trips of two kinds, and the median may be of either", modes),
     ]
     .into_iter()
     .flatten()
@@ -253,8 +277,8 @@ pub(crate) fn crowded(summary: &Summary, group: &Group) -> Option<String> {
     let processors = distinct(&row.processors).len();
     let processes = row.processors.len();
     (processors < processes).then(|| match row.trials_on_one_processor {
-        Some(_) => format!("{processes} processes, which nobody pinned."),
-        None => format!("{processes} processes on {}: they take turns.", count(processors, "processor")),
+        Some(_) => format!("{processes} processes, not pinned."),
+        None => format!("{processes} processes on {}: they take turns.", count(processors, "CPU")),
     })
 }
 
@@ -269,15 +293,15 @@ pub(crate) fn chosen_processors(summary: &Summary, group: &Group) -> Option<Stri
     let all = |of: fn(&(usize, usize)) -> bool| rows.iter().all(|(_, share)| of(share));
     // Own programs may have any number of processes, and are seen during the whole measured part.
     let (they, two, when) = match rows.first()?.0.programs {
-        Some(_) => ("all processes", "two processors or more", "in each trial"),
-        None => ("both processes", "two processors", "at the end of each trial"),
+        Some(_) => ("all processes", "two CPUs or more", "in each trial"),
+        None => ("both processes", "two CPUs", "at the end of each trial"),
     };
     Some(match () {
-        () if all(|(on_one, trials)| on_one == trials) => format!("{they} were on one processor {when}"),
+        () if all(|(on_one, trials)| on_one == trials) => format!("{they} were on one CPU {when}"),
         () if all(|(on_one, _)| *on_one == 0) => format!("the processes were on {two} {when}"),
         () => {
             let trials: Vec<_> = rows.iter().map(named).collect();
-            format!("trials with {they} on one processor: {}", listed(&trials, ROWS_NAMED))
+            format!("trials with {they} on one CPU: {}", listed(&trials, ROWS_NAMED))
         }
     })
 }

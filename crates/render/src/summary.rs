@@ -54,13 +54,13 @@ pub(crate) fn partial(section: Section, run: &RunFacts) -> Section {
 }
 
 /// Adds the noise verdict and its reasons.
-pub fn with_noise(section: Section, verdict: &Verdict) -> Section {
+pub(crate) fn with_noise(section: Section, verdict: &Verdict) -> Section {
     let reasons = noise::noise(verdict).into_iter().map(Line::neutral);
     section.with(Block::Paragraph(fitness(verdict.level))).bullets(reasons)
 }
 
 /// Adds the noise verdict of a run, unless every case was refused or unavailable.
-pub fn with_noise_of(section: Section, summary: &Summary) -> Section {
+fn with_noise_of(section: Section, summary: &Summary) -> Section {
     let noise = &summary.run.noise;
     if !summary.rows.is_empty() {
         return with_noise(section, noise);

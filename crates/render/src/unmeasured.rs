@@ -2,7 +2,8 @@
 
 use super::document::{Line, Section, Tone};
 use furlong_analysis::text::{listed, plain};
-use furlong_analysis::{Saturation, Skipped, SkippedStatus};
+use furlong_analysis::{Saturation, Skipped, SkippedStatus, Summary, describe_placement};
+use furlong_stats::distinct;
 
 /// Title of the list.
 const TITLE: &str = "Not measured, or not in every trial";
@@ -16,6 +17,36 @@ pub(crate) fn unmeasured(skipped: &[Skipped]) -> Section {
         Line { tone, text }
     };
     Section::list(TITLE, lines(skipped).into_iter().map(line))
+}
+
+/// Returns the unmeasured cases. Mechanisms that are unavailable or refused for one reason share a short line.
+pub(crate) fn briefly(summary: &Summary) -> Vec<Line> {
+    let is_refused =
+        |entry: &&Skipped| matches!(entry.status, SkippedStatus::Unavailable | SkippedStatus::Refused);
+    let (refused, others): (Vec<&Skipped>, Vec<&Skipped>) = summary.skipped.iter().partition(is_refused);
+    let others: Vec<Skipped> = others.into_iter().cloned().collect();
+    let others = lines(&others).into_iter().map(|(status, text)| Line {
+        tone: if status.is_failure() { Tone::Bad } else { Tone::Neutral },
+        text,
+    });
+    let of_reason = |reason: &String| {
+        let alike: Vec<&&Skipped> = refused.iter().filter(|entry| entry.reason == *reason).collect();
+        let names: Vec<_> = distinct(alike.iter().map(|entry| &entry.case.mechanism))
+            .into_iter()
+            .map(|name| plain(name))
+            .collect();
+        let is_elsewhere = summary
+            .rows
+            .iter()
+            .any(|row| alike.iter().any(|entry| entry.case.mechanism == row.case.mechanism));
+        let place = match &distinct(alike.iter().map(|entry| entry.case.placement))[..] {
+            [place] if is_elsewhere => format!(" on {}", plain(&describe_placement(*place))),
+            _ => String::new(),
+        };
+        let names = listed(&names, 2 * NAMED);
+        Line::neutral(format!("Skipped{place}: {names} ({}): furlong list --why.", plain(reason)))
+    };
+    others.chain(distinct(refused.iter().map(|entry| &entry.reason)).into_iter().map(of_reason)).collect()
 }
 
 /// Returns the unmeasured cases as short lines; cases with one reason share a line.

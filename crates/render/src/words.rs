@@ -12,9 +12,10 @@ const MOST_GROUPS: usize = 6;
 pub fn fitness(level: Level) -> Line {
     let (tone, text) = match level {
         Level::Quiet => (Tone::Good, "The machine was quiet."),
-        Level::Noisy => {
-            (Tone::Warning, "The machine was NOISY: figures may be off by more than their intervals say.")
-        }
+        Level::Noisy => (
+            Tone::Warning,
+            "The machine was NOISY: figures may differ from another run by more than their intervals.",
+        ),
         Level::Unreliable => {
             (Tone::Bad, "The machine was UNRELIABLE: do not use these figures. Measure again.")
         }
@@ -34,13 +35,13 @@ pub(crate) fn in_run(coverage: f64) -> String {
 pub const WHISKERS: &str =
     "Whiskers are the intervals of the tables: 95 % in this run if there are six trials or more.";
 
-/// Describes the kind of wait strategy, as a continuation of "rows".
+/// Describes the kind of wait strategy, as a continuation of "benchmarks".
 pub fn waiting(kind: WaitKind) -> &'static str {
     match kind {
-        WaitKind::Sleeping => "sleeping until woken",
-        WaitKind::Adaptive => "spinning for a moment, then sleeping",
-        WaitKind::Spinning => "spinning",
-        WaitKind::Unknown => "waiting in a way of their own",
+        WaitKind::Sleeping => "blocking",
+        WaitKind::Adaptive => "busy-waiting for a moment, then blocking",
+        WaitKind::Spinning => "busy-waiting",
+        WaitKind::Unknown => "with their own wait strategy",
     }
 }
 
@@ -63,13 +64,13 @@ pub(crate) fn size(bytes: Option<usize>) -> String {
     bytes.map_or_else(String::new, format_bytes)
 }
 
-/// Describes shared properties, as a continuation of "rows".
+/// Describes shared properties, as a continuation of "benchmarks".
 pub(crate) fn alike(Alike { waiting, placement, size_bytes }: &Alike) -> String {
     let waits = match waiting {
-        WaitKind::Sleeping => "sleeping",
+        WaitKind::Sleeping => "blocking",
         WaitKind::Adaptive => "adaptive",
-        WaitKind::Spinning => "spinning",
-        WaitKind::Unknown => "own",
+        WaitKind::Spinning => "busy-waiting",
+        WaitKind::Unknown => "with their own wait strategy",
     };
     let carried = size_bytes.map_or_else(|| "they carry nothing".to_owned(), format_bytes);
     format!("{waits} on {} ({carried})", describe_placement(*placement))
@@ -104,8 +105,8 @@ pub fn but(first: &Row, others: usize) -> String {
         (None, _) => ", but fewer than three trials leave its place open".to_owned(),
         (_, 0) => String::new(),
         (_, ties) if ties == others && ties > 1 => ", and all others tie with it".to_owned(),
-        (_, 1) => ", and 1 other row ties with it".to_owned(),
-        (_, ties) => format!(", and {ties} of the other {others} rows tie with it"),
+        (_, 1) => ", and 1 other benchmark ties with it".to_owned(),
+        (_, ties) => format!(", and {ties} of the other {others} benchmarks tie with it"),
     }
 }
 
@@ -120,7 +121,7 @@ pub fn firsts(summary: &Summary) -> Vec<String> {
     if sentences.len() > MOST_GROUPS {
         let more = count(sentences.len() - MOST_GROUPS, "more ranking");
         sentences.truncate(MOST_GROUPS);
-        sentences.push(format!("The table of all rows has {more}."));
+        sentences.push(format!("The table of all benchmarks has {more}."));
     }
     sentences
 }

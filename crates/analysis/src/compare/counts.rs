@@ -2,7 +2,7 @@
 //! the calls that every message makes, so such counts need no statistical test.
 
 use crate::{CountRow, Figures, NamedRun};
-use furlong_model::Case;
+use furlong_model::{Case, named_enum};
 use furlong_stats::{distinct, sort_by_key, tidy};
 use serde::Serialize;
 
@@ -15,56 +15,29 @@ const INSTRUCTIONS_OFF_BY: f64 = 0.02;
 /// Counter of the CPU.
 const INSTRUCTIONS: &str = "instructions";
 
-/// Quantity that was counted in both runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Counted {
-    /// System calls of both roles.
-    SystemCalls,
-    /// Context switches of both roles, voluntary or not.
-    ContextSwitches,
-    /// Instructions, counted by the CPU.
-    Instructions,
-}
-
-/// Change of a count. The worst comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CountChange {
-    /// The count increased.
-    More,
-    /// The count decreased.
-    Fewer,
-    /// The count changed, but only in calls whose number depends on the arrival of messages.
-    Inconclusive,
-    /// The change is within the tolerance of counting.
-    Same,
-}
-
-impl CountChange {
-    /// All changes, in the order of tables.
-    pub const ALL: [CountChange; 4] =
-        [CountChange::More, CountChange::Fewer, CountChange::Inconclusive, CountChange::Same];
-
-    /// Returns the name in records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            CountChange::More => "more",
-            CountChange::Fewer => "fewer",
-            CountChange::Inconclusive => "inconclusive",
-            CountChange::Same => "same",
-        }
+named_enum! {
+    /// Quantity that was counted in both runs.
+    Counted {
+        /// System calls of both roles.
+        SystemCalls = "system-calls",
+        /// Context switches of both roles, voluntary or not.
+        ContextSwitches = "context-switches",
+        /// Instructions, counted by the CPU.
+        Instructions = "instructions",
     }
 }
 
-impl Counted {
-    /// Returns the name in records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Counted::SystemCalls => "system-calls",
-            Counted::ContextSwitches => "context-switches",
-            Counted::Instructions => "instructions",
-        }
+named_enum! {
+    /// Change of a count. The worst comes first.
+    CountChange {
+        /// The count increased.
+        More = "more",
+        /// The count decreased.
+        Fewer = "fewer",
+        /// The count changed, but only in calls whose number depends on the arrival of messages.
+        Inconclusive = "inconclusive",
+        /// The change is within the tolerance of counting.
+        Same = "same",
     }
 }
 

@@ -7,39 +7,24 @@ use crate::{
     comparable::{LEAST_NS, logarithm},
     ranking::resolution_ns,
 };
-use furlong_model::{Case, Harness, Unit};
+use furlong_model::{Case, Harness, Unit, named_enum};
 use furlong_stats::{holm, outwards, rank_sum_chance, shift_interval, sort_by, tidy};
 use serde::Serialize;
 
 /// Probability of a false alarm in all benchmarks of two runs together.
 const ALPHA: f64 = 0.05;
 
-/// Change of a benchmark. The worst comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Change {
-    /// Slower: the test is significant, and the whole interval is above the margin.
-    Worse,
-    /// Faster: the test is significant, and the whole interval is below the margin.
-    Better,
-    /// No other verdict is possible.
-    Inconclusive,
-    /// Equal: the whole interval is within the margin, or both runs contain identical trials.
-    Same,
-}
-
-impl Change {
-    /// All changes, in the order of tables.
-    pub const ALL: [Change; 4] = [Change::Worse, Change::Better, Change::Inconclusive, Change::Same];
-
-    /// Returns the name in records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Change::Worse => "worse",
-            Change::Better => "better",
-            Change::Inconclusive => "inconclusive",
-            Change::Same => "same",
-        }
+named_enum! {
+    /// Change of a benchmark. The worst comes first.
+    Change {
+        /// Slower: the test is significant, and the whole interval is above the margin.
+        Worse = "worse",
+        /// Faster: the test is significant, and the whole interval is below the margin.
+        Better = "better",
+        /// No other verdict is possible.
+        Inconclusive = "inconclusive",
+        /// Equal: the whole interval is within the margin, or both runs contain identical trials.
+        Same = "same",
     }
 }
 

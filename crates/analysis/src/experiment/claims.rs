@@ -85,7 +85,7 @@ impl Context<'_> {
         let stray =
             keys.into_iter().find_map(|(key, span, used)| span.filter(|_| !used).map(|span| (key, span)));
         stray.map_or(Ok(()), |(key, span)| {
-            Err(self.source.error(span.start, format!("this kind of claim has no {key}: leave it out")))
+            Err(self.source.error(span.start, format!("this kind of claim has no {key}: remove it")))
         })
     }
 
@@ -111,9 +111,7 @@ impl Context<'_> {
         if self.rows.iter().any(has_figures) {
             return Ok(row);
         }
-        Err(self
-            .source
-            .wrong(name, format!("'{row}' has no published figures: claim something of a row that has")))
+        Err(self.source.wrong(name, format!("'{row}' has no published figures: name a row that has some")))
     }
 
     fn other_row(&self, name: &Text, than: &Text) -> Result<String, ExperimentError> {

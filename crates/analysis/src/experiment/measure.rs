@@ -53,7 +53,7 @@ fn sizes(source: &Source, read: &Spanned<Vec<Text>>) -> Result<Vec<usize>, Exper
         let size = source.size(text)?;
         if sizes.contains(&size) {
             return Err(
-                source.wrong(text, format!("the size {} is there twice: write it once", text.get_ref()))
+                source.wrong(text, format!("the size {} occurs twice: write it once", text.get_ref()))
             );
         }
         sizes.push(size);
@@ -73,11 +73,15 @@ fn handover(source: &Source, measure: &schema::Measure) -> Result<Work, Experime
         ("request_by", measure.request_by.as_ref().map(Spanned::span)),
     ];
     if let Some((key, Some(span))) = exchanges.into_iter().find(|(_, span)| span.is_some()) {
-        return Err(source.error(span.start, format!("a handover has no {key}: say how many repetitions")));
+        return Err(
+            source.error(span.start, format!("a handover has no {key}: write repetitions = 10, for example"))
+        );
     }
     let touch = measure.touch.as_ref().map(|touch| source.parsed::<Touch>(touch)).transpose()?;
     let Some(repetitions) = &measure.repetitions else {
-        return Err(source.wrong(&measure.kind, "a handover needs its repetitions, as in repetitions = 10"));
+        return Err(
+            source.wrong(&measure.kind, "a handover needs a number of repetitions, as in repetitions = 10")
+        );
     };
     let repetitions = source.whole(repetitions, "number of repetitions", 1..=10_000)?;
     Ok(Work::Handover { touch: touch.unwrap_or_default(), repetitions })
@@ -96,16 +100,17 @@ fn exchange(source: &Source, read: &Spanned<schema::Measure>) -> Result<Work, Ex
         ("repetitions", measure.repetitions.as_ref().map(Spanned::span)),
     ];
     if let Some((key, Some(span))) = of_handovers.into_iter().find(|(_, span)| span.is_some()) {
-        return Err(source.error(span.start, format!("only a handover has {key}: leave it out")));
+        return Err(source.error(span.start, format!("only a handover has {key}: remove it")));
     }
     let count = match (&measure.count, &measure.total) {
         (Some(count), None) => Amount::Exchanges(source.whole(count, "count", 1..=MOST_EXCHANGES)?),
         (None, Some(total)) => Amount::Bytes(source.size(total)? as u64),
         (Some(count), Some(_)) => {
-            return Err(source.wrong(count, "count and total say the same thing twice: write one of them"));
+            return Err(source.wrong(count, "count and total exclude each other: write one of them"));
         }
         (None, None) => {
-            let reason = "say what the figures are of: count = 1000 exchanges, or total = \"1GiB\"";
+            let reason =
+                "the amount of work is missing: write count = 1000 for exchanges, or total = \"1GiB\"";
             return Err(source.wrong(&measure.kind, reason));
         }
     };
@@ -141,14 +146,14 @@ fn request(
         (Some(request), true) => Ok(Some(Request { size_bytes: source.size(request)?, by })),
         (Some(request), false) => Err(source.wrong(
             request,
-            "only kind \"request\" has a request: leave request out, or write kind = \"request\"",
+            "only kind \"request\" has a request: remove request, or write kind = \"request\"",
         )),
         (None, true) => Err(source
             .wrong(&measure.kind, "kind \"request\" needs the size of the request, as in request = \"1\"")),
         (None, false) => match &measure.request_by {
             Some(by) => Err(source.wrong(
                 by,
-                "only kind \"request\" has a request: leave request_by out, or write kind = \"request\"",
+                "only kind \"request\" has a request: remove request_by, or write kind = \"request\"",
             )),
             None => Ok(None),
         },

@@ -56,16 +56,17 @@ impl<'a> Source<'a> {
         if name.get_ref().chars().all(typed) && name.get_ref().starts_with(|first: char| first != '-') {
             return self.name(name);
         }
-        let reason = format!("'{}' is no name: write small letters, digits and hyphens", name.get_ref());
+        let reason =
+            format!("'{}' is not a valid name: write small letters, digits and hyphens", name.get_ref());
         Err(self.wrong(name, reason))
     }
 
     fn bounded(&self, text: &Text, longest: usize) -> Result<String, ExperimentError> {
         match text.get_ref().trim() {
-            "" => Err(self.wrong(text, "the text is empty: write something, or leave the key out")),
+            "" => Err(self.wrong(text, "the text is empty: write something, or remove the key")),
             trimmed if trimmed.chars().count() > longest => Err(self.wrong(
                 text,
-                format!("the text has {} characters, and may have {longest}", trimmed.chars().count()),
+                format!("the text has {} characters, at most {longest} are allowed", trimmed.chars().count()),
             )),
             trimmed => Ok(trimmed.to_owned()),
         }
@@ -96,7 +97,10 @@ impl<'a> Source<'a> {
             let (least, most) = (range.start(), range.end());
             self.wrong(
                 value,
-                format!("{} is no {what}: write a whole number from {least} to {most}", value.get_ref()),
+                format!(
+                    "{} is not a valid {what}: write a whole number from {least} to {most}",
+                    value.get_ref()
+                ),
             )
         })
     }
@@ -113,6 +117,7 @@ impl<'a> Source<'a> {
             return Ok(number);
         }
         let (least, most) = (range.start(), range.end());
-        Err(self.wrong(value, format!("{number} is no {what}: write a number from {least} to {most}")))
+        Err(self
+            .wrong(value, format!("{number} is not a valid {what}: write a number from {least} to {most}")))
     }
 }

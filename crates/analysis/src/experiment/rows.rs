@@ -23,16 +23,13 @@ pub(super) fn check(
     for entry in read {
         let row = row(source, entry, measure)?;
         if rows.iter().any(|other| other.name == row.name) {
-            let reason = format!("a row called '{}' is there already: give each its own name", row.name);
+            let reason = format!("a row named '{}' already exists: give each row its own name", row.name);
             return Err(source.wrong(&entry.name, reason));
         }
         let same = |other: &&ExperimentRow| other.target.is_some() && other.target == row.target;
         if let Some(other) = rows.iter().find(same) {
-            let reason = format!(
-                "'{}' is measured for '{}' already: each is measured once",
-                target_name(&row),
-                other.name
-            );
+            let reason =
+                format!("'{}' is already measured for '{}': measure it once", target_name(&row), other.name);
             return Err(source.wrong(&entry.name, reason));
         }
         if rows.len() == MOST_ROWS {
@@ -54,9 +51,7 @@ fn row(source: &Source, read: &schema::Row, measure: &Measure) -> Result<Experim
         let figures_read = self::figures(source, figures, measure)?;
         if published.iter().any(|other| other.size_bytes == figures_read.size_bytes) {
             let size = format_bytes(figures_read.size_bytes);
-            return Err(
-                source.wrong(figures, format!("there are figures of {size} already: write them once"))
-            );
+            return Err(source.wrong(figures, format!("figures of {size} already exist: write them once")));
         }
         published.push(figures_read);
     }
@@ -91,7 +86,9 @@ fn target(source: &Source, read: &schema::Row, measure: &Measure) -> Result<Opti
         (None, None) if read.missing.is_some() => Ok(None),
         _ => {
             let what = if handover { "backing = \"tmpfs\"" } else { "row = \"pipe/block\"" };
-            let reason = format!("say what is measured, as in {what}, or why nothing is: missing = \"…\"");
+            let reason = format!(
+                "the row needs a mechanism, as in {what}, or a reason why it has none: missing = \"…\""
+            );
             Err(source.wrong(&read.name, reason))
         }
     }
@@ -99,7 +96,8 @@ fn target(source: &Source, read: &schema::Row, measure: &Measure) -> Result<Opti
 
 fn exchanged(source: &Source, row: &Text, subsystem: Option<&Text>) -> Result<Target, ExperimentError> {
     let Some((mechanism, wait)) = row.get_ref().split_once('/') else {
-        let reason = format!("'{}' is no row: write mechanism/wait, as in pipe/block", row.get_ref());
+        let reason =
+            format!("'{}' is not a valid row: write mechanism/wait, as in pipe/block", row.get_ref());
         return Err(source.wrong(row, reason));
     };
     let wait: Wait = wait.parse().map_err(|error| source.wrong(row, error))?;
@@ -125,7 +123,7 @@ fn figures(
     }
     let size_bytes = match (size_bytes, measure.sizes_bytes.as_slice()) {
         (Some(size), _) | (None, &[size]) => size,
-        _ => return Err(source.wrong(read, "say of which size the figures are, as in size = \"4KiB\"")),
+        _ => return Err(source.wrong(read, "the figures need a size, as in size = \"4KiB\"")),
     };
     if figures.is_empty() {
         return Err(source.wrong(read, "there is no figure: add one, as in real_s = 6.9"));
@@ -147,7 +145,7 @@ pub(super) fn listed_size(bytes: usize, sizes: &[usize]) -> Result<usize, String
         return Ok(bytes);
     }
     let known: Vec<_> = sizes.iter().map(|size| format_bytes(*size)).collect();
-    Err(format!("{} is none of the sizes of [measure]: {}", format_bytes(bytes), known.join(", ")))
+    Err(format!("{} is not one of the sizes of [measure]: {}", format_bytes(bytes), known.join(", ")))
 }
 
 /// Reads a figure. A figure that is a divisor must be above zero.
@@ -188,7 +186,8 @@ pub(super) fn check_starts(
     for entry in read {
         let start = start(source, entry)?;
         if starts.iter().any(|other| other.name == start.name) {
-            let reason = format!("a start called '{}' is there already: give each its own name", start.name);
+            let reason =
+                format!("a start named '{}' already exists: give each start its own name", start.name);
             return Err(source.wrong(&entry.name, reason));
         }
         starts.push(start);
@@ -201,8 +200,7 @@ fn start(source: &Source, read: &schema::Start) -> Result<ExperimentStart, Exper
         value.as_ref().map(|ms| source.real(ms, "time in milliseconds", 0.0..=1e9)).transpose()
     };
     if read.method.is_none() && read.missing.is_none() {
-        let reason =
-            "say how processes are started, as in method = \"posix-spawn\", or why none is: missing = \"…\"";
+        let reason = "the start needs a method, as in method = \"posix-spawn\", or a reason why it has none: missing = \"…\"";
         return Err(source.wrong(&read.name, reason));
     }
     Ok(ExperimentStart {

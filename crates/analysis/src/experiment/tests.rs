@@ -154,8 +154,11 @@ fn a_handover_has_backings() {
             .starts_with("h.toml:8: no figure of this kind of experiment is called 'mean_us'")
     );
     assert!(wrong("touch = \"line\"", "count = 7").starts_with("h.toml:7: a handover has no count"));
-    assert!(wrong("repetitions = 3\n", "").starts_with("h.toml:4: a handover needs its repetitions"));
-    assert!(wrong("repetitions = 3\n", "repetitions = 0\n").contains(":6: 0 is no number of repetitions"));
+    assert!(wrong("repetitions = 3\n", "").starts_with("h.toml:4: a handover needs a number of repetitions"));
+    assert!(
+        wrong("repetitions = 3\n", "repetitions = 0\n")
+            .contains(":6: 0 is not a valid number of repetitions")
+    );
 }
 
 #[test]
@@ -167,9 +170,9 @@ fn each_mistake_is_told_with_its_line() {
         (
             "\"mine\"",
             "\"My own\"",
-            "mine.toml:1: 'My own' is no name: write small letters, digits and hyphens",
+            "mine.toml:1: 'My own' is not a valid name: write small letters, digits and hyphens",
         ),
-        ("2026", "26", "mine.toml:3: 26 is no year: write a whole number from 1960 to 2999"),
+        ("2026", "26", "mine.toml:3: 26 is not a valid year: write a whole number from 1960 to 2999"),
         ("2026", "\"2026\"", "mine.toml:3: invalid type: string \"2026\", expected i64"),
         (
             "round-trip",
@@ -183,22 +186,18 @@ fn each_mistake_is_told_with_its_line() {
              4000",
         ),
         ("[\"100\", \"4KiB\"]", "[]", "mine.toml:6: write 1 to 64 sizes"),
-        ("\"4KiB\"]", "\"100\"]", "mine.toml:6: the size 100 is there twice"),
+        ("\"4KiB\"]", "\"100\"]", "mine.toml:6: the size 100 occurs twice"),
         ("\"100\", ", "\"0\", ", "mine.toml:6: a size of 0 bytes carries nothing"),
         (
             "count = 1000",
             "count = 0",
-            "mine.toml:7: 0 is no count: write a whole number from 1 to 1000000000",
+            "mine.toml:7: 0 is not a valid count: write a whole number from 1 to 1000000000",
         ),
         ("count = 1000", "total = \"1TB\"", "mine.toml:7: '1TB' is not a valid size"),
-        ("count = 1000", "", "mine.toml:5: say what the figures are of"),
-        (
-            "count = 1000",
-            "count = 1\ntotal = \"1KiB\"",
-            "mine.toml:7: count and total say the same thing twice",
-        ),
+        ("count = 1000", "", "mine.toml:5: the amount of work is missing"),
+        ("count = 1000", "count = 1\ntotal = \"1KiB\"", "mine.toml:7: count and total exclude each other"),
         ("count = 1000", "count = 1\nper_trial = 1.5", "mine.toml:8: per_trial is a number of exchanges"),
-        ("count = 1000", "count = 1\ntrials = 1001", "mine.toml:8: 1001 is no number of trials"),
+        ("count = 1000", "count = 1\ntrials = 1001", "mine.toml:8: 1001 is not a valid number of trials"),
         (
             "count = 1000",
             "count = 1\nplace = \"here\"",
@@ -223,23 +222,27 @@ fn each_mistake_is_told_with_its_line() {
             "by = \"steady_ms\"",
             "mine.toml:8: no figure of this kind of experiment is called 'steady_ms'",
         ),
-        ("pipe/block", "pipe+", "mine.toml:12: 'pipe+' is no row: write mechanism/wait, as in pipe/block"),
+        (
+            "pipe/block",
+            "pipe+",
+            "mine.toml:12: 'pipe+' is not a valid row: write mechanism/wait, as in pipe/block",
+        ),
         ("pipe/block", "pipe/sleep", "mine.toml:12: no wait is called 'sleep'; there are: block, spin"),
-        ("pipe/block", "Pipe!/block", "mine.toml:12: 'Pipe!' is no name"),
+        ("pipe/block", "Pipe!/block", "mine.toml:12: 'Pipe!' is not a valid name"),
         (
             "row = \"pipe/block\"",
             "",
-            "mine.toml:11: say what is measured, as in row = \"pipe/block\", or why nothing is",
+            "mine.toml:11: the row needs a mechanism, as in row = \"pipe/block\", or a reason",
         ),
         ("row = \"pipe/block\"", "backing = \"tmpfs\"", "mine.toml:12: only a handover has backings"),
-        ("size = \"4KiB\", mean", "mean", "mine.toml:15: say of which size the figures are"),
+        ("size = \"4KiB\", mean", "mean", "mine.toml:15: the figures need a size"),
         (
             "size = \"4KiB\"",
             "size = \"8KiB\"",
-            "mine.toml:15: 8KiB is none of the sizes of [measure]: 100B, 4KiB",
+            "mine.toml:15: 8KiB is not one of the sizes of [measure]: 100B, 4KiB",
         ),
         ("size = \"4KiB\"", "size = 4096", "mine.toml:15: a size is text"),
-        ("size = \"4KiB\"", "size = \"100\"", "mine.toml:15: there are figures of 100B already"),
+        ("size = \"4KiB\"", "size = \"100\"", "mine.toml:15: figures of 100B already exist"),
         ("user_s = 0", "user = 0", "mine.toml:15: no figure of this kind of experiment is called 'user'"),
         ("user_s = 0", "user_s = -1", "mine.toml:15: user_s is a number of 0 or more"),
         ("user_s = 0", "user_s = nan", "mine.toml:15: user_s is a number of 0 or more"),
@@ -250,19 +253,19 @@ fn each_mistake_is_told_with_its_line() {
         ),
         ("mean_us = 5", "mean_us = \"5\"", "mine.toml:14: mean_us is a number above 0"),
         (", mean_us = 5", "", "mine.toml:14: there is no figure"),
-        ("name = \"B\"", "name = \"A\"", "mine.toml:19: a row called 'A' is there already"),
-        ("unix-stream/block", "pipe/block", "mine.toml:19: 'pipe/block' is measured for 'A' already"),
+        ("name = \"B\"", "name = \"A\"", "mine.toml:19: a row named 'A' already exists"),
+        ("unix-stream/block", "pipe/block", "mine.toml:19: 'pipe/block' is already measured for 'A'"),
         ("faster = \"A\"", "faster = \"C\"", "mine.toml:24: no row is called 'C'; there are: A, B"),
         ("than = \"B\"", "than = \"A\"", "mine.toml:25: 'A' is compared with itself"),
-        ("than = \"B\"", "than = \"B\"\ntimes = 0.5", "mine.toml:26: 0.5 is no ratio"),
+        ("than = \"B\"", "than = \"B\"\ntimes = 0.5", "mine.toml:26: 0.5 is not a valid ratio"),
         ("than = \"B\"", "", "mine.toml:23: a claim states one thing"),
-        ("than = \"B\"", "than = \"B\"\nsize = \"1KiB\"", "mine.toml:26: 1KiB is none of the sizes"),
+        ("than = \"B\"", "than = \"B\"\nsize = \"1KiB\"", "mine.toml:26: 1KiB is not one of the sizes"),
         ("than = \"B\"", "than = \"B\"\nwithin = 1.5", "mine.toml:26: this kind of claim has no within"),
         ("faster = \"A\"\nthan = \"B\"", "fastest = \"B\"", "mine.toml:24: 'B' has no published figures"),
         ("faster = \"A\"\nthan = \"B\"", "alike = [\"A\"]", "mine.toml:24: write two rows"),
         ("faster = \"A\"\nthan = \"B\"", "best_size = \"4KiB\"", "mine.toml:23: a claim states one thing"),
         ("[[claim]]", "[[claim", "mine.toml:22: "),
-        ("[[claim]]", "[[start]]\nname = \"s\"\n[[claim]]", "mine.toml:23: say how processes are started"),
+        ("[[claim]]", "[[start]]\nname = \"s\"\n[[claim]]", "mine.toml:23: the start needs a method"),
         (
             "[[claim]]",
             "[[start]]\nname = \"s\"\nmethod = \"clone\"\n[[claim]]",
@@ -271,7 +274,7 @@ fn each_mistake_is_told_with_its_line() {
         (
             "[[claim]]",
             "[[start]]\nname = \"s\"\nmethod = \"fork\"\nfirst_ms = -1\n[[claim]]",
-            "mine.toml:25: -1 is no time in milliseconds",
+            "mine.toml:25: -1 is not a valid time in milliseconds",
         ),
     ] {
         let said = said(old, new);
@@ -318,7 +321,7 @@ fn nothing_to_compare_and_too_much_text_are_refused() {
     let long = format!("{MINE}#{}", "x".repeat(super::LONGEST_FILE));
     assert!(read_experiment(&long, "mine.toml").unwrap_err().reason.starts_with("the file is longer than"));
     let wordy = said("Two of my own", &"x".repeat(301));
-    assert_eq!(wordy, "mine.toml:2: the text has 301 characters, and may have 300");
+    assert_eq!(wordy, "mine.toml:2: the text has 301 characters, at most 300 are allowed");
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn judge(shortlist: &Shortlist, offer: &Offer, wait: Wait) -> Result<(), String>
     let missed =
         tried.iter().filter(|tried| tried.reach == capabilities.reach && tried.reach != Reach::Network);
     if let Some(why) = missed.filter_map(|tried| tried.failed.as_ref()).next() {
-        return Err(format!("tried here, and not reached: {why}"));
+        return Err(format!("tried here, but not reached: {why}"));
     }
     let case = workload.case(capabilities.name, wait, *placement);
     let limits = offer.here.as_ref().map_err(|why| match why.remedy.as_str() {
@@ -203,7 +203,10 @@ mod tests {
         assert_eq!(rows(&found), ["ring/block"]);
         assert!(found.excluded[0].reason.contains("loses messages"), "{:?}", found.excluded);
         let one = asked(Workload::default(), &offers);
-        assert!(one.candidates.is_empty() && one.excluded[1].reason.contains("there is one"), "{one:?}");
+        assert!(
+            one.candidates.is_empty() && one.excluded[1].reason.contains("the workload has one"),
+            "{one:?}"
+        );
         let shared = asked(Workload { pattern: Pattern::OneWay, workers: 3, ..Workload::default() }, &offers);
         let reason = &shared.excluded[1].reason;
         assert!(shared.candidates.is_empty() && reason.contains("to no one of several"), "{shared:?}");

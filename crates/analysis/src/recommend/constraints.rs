@@ -11,10 +11,10 @@ pub(super) const KEEPS_CPUS_BUSY: &str = "keeps CPUs busy between messages, whic
 /// Returns the reason if a benchmark does not suit the workload.
 pub(super) fn refusal(workload: &Workload, capabilities: &Capabilities, wait: Wait) -> Option<String> {
     if capabilities.start == Start::Alone || capabilities.notifies_only() {
-        return Some("no room for data in it".to_owned());
+        return Some("carries no data".to_owned());
     }
     if capabilities.sharing == Sharing::EveryReceiver && is_one(&workload.pattern_and_parties().1) {
-        return Some("made to send each message to several receivers, and there is one".to_owned());
+        return Some("sends each message to several receivers, but the workload has one".to_owned());
     }
     out_of_reach(&workload.boundaries, capabilities, wait)
         .or_else(|| workload.needs.iter().find_map(|need| lacks(*need, capabilities)))
@@ -34,13 +34,13 @@ fn across(boundary: Boundary, capabilities: &Capabilities, wait: Wait) -> Option
     objects.into_iter().flatten().find_map(|reach| {
         let reason = match (reach, boundary) {
             (_, Fork) | (Reach::Network, _) => return None,
-            (_, Host) => "no way to another machine",
-            (Reach::Fork, _) => "shared by a process and its fork alone",
+            (_, Host) => "not usable between hosts",
+            (Reach::Fork, _) => "usable only between a process and its fork",
             (Reach::IpcNamespace, IpcNamespace | Container) => "named inside one IPC namespace",
             (Reach::PidNamespace, PidNamespace | Container) => {
-                "reached by process number, which is another in another PID namespace"
+                "reached by PID, which differs in another PID namespace"
             }
-            (Reach::PidNamespace, User) => "closed to the processes of another user",
+            (Reach::PidNamespace, User) => "not accessible to processes of another user",
             _ => return None,
         };
         Some(reason.to_owned())
@@ -59,16 +59,16 @@ fn reach_of(wait: Wait) -> Option<Reach> {
 /// Returns the reason if a mechanism lacks a requested property.
 fn lacks(need: Need, capabilities: &Capabilities) -> Option<String> {
     let (there, reason) = match need {
-        Need::Boundaries => (capabilities.boundaries, "a stream, in which messages have no boundaries"),
+        Need::Boundaries => (capabilities.boundaries, "a stream: messages have no boundaries"),
         Need::BackPressure => {
-            (capabilities.when_full == WhenFull::Waits, "what its receiver has no room for is dropped")
+            (capabilities.when_full == WhenFull::Waits, "drops messages if the receiver has no room")
         }
         Need::Persistence => {
-            (capabilities.lifetime == Lifetime::Removal, "gone with the last process that uses it")
+            (capabilities.lifetime == Lifetime::Removal, "removed with the last process that uses it")
         }
-        Need::FdPassing => (passes_descriptors(capabilities), "no open files can be passed"),
+        Need::FdPassing => (passes_descriptors(capabilities), "cannot pass file descriptors"),
         Need::PeerDeath => {
-            (capabilities.peer_death == PeerDeath::Noticed, "the other end's death goes unnoticed")
+            (capabilities.peer_death == PeerDeath::Noticed, "does not report the death of the peer")
         }
     };
     (!there).then(|| reason.to_owned())
@@ -85,16 +85,14 @@ fn distrusted(workload: &Workload, capabilities: &Capabilities) -> Option<String
         return None;
     }
     let reason = match (capabilities.family, capabilities.copies) {
-        (Family::Adapter, _) => {
-            "an adapter's, of which nobody has said what each process may do to the other"
-        }
+        (Family::Adapter, _) => "the adapter does not declare what each process may do to the other",
         (Family::Memory, _) if workload.accept_shared_memory => return None,
         (Family::Memory, _) => {
             "memory that both can write: a message may change while it is read (--accept-shared-memory if the reader \
              copies before it checks)"
         }
-        (Family::RemoteMemory, _) => "reached with the right to read all of the other's memory",
-        (_, Copies::One) => "made of the sender's pages, which may change while they are read",
+        (Family::RemoteMemory, _) => "needs the right to read all memory of the peer",
+        (_, Copies::One) => "passes the sender's pages, which may change while they are read",
         _ => return None,
     };
     Some(reason.to_owned())
@@ -110,7 +108,7 @@ fn unspeakable(language: Language, capabilities: &Capabilities, wait: Wait) -> O
             matches!(language, Language::C | Language::Cpp | Language::Rust | Language::Python)
         }
         (_, Family::Adapter) => {
-            return Some("an adapter's, which does not say in which languages it can be used".to_owned());
+            return Some("the adapter does not declare its languages".to_owned());
         }
         (Language::C | Language::Cpp | Language::Rust, _) => return None,
         // Only the C library has the call that maps pages into a pipe.
@@ -191,7 +189,7 @@ mod tests {
         let distrusted = refused(|workload| workload.trust = Trust::None, &adapter).unwrap();
         assert!(distrusted.contains("what each process may do to the other"), "{distrusted}");
         let spoken = refused(|workload| workload.languages = vec![Language::C], &adapter).unwrap();
-        assert!(spoken.contains("in which languages"), "{spoken}");
+        assert!(spoken.contains("does not declare its languages"), "{spoken}");
     }
 
     #[test]
@@ -206,7 +204,7 @@ mod tests {
         };
         assert_eq!(refused(accepted, &memory), None);
         let unread_buffers = Capabilities { copies: Copies::One, ..capabilities() };
-        assert!(refused(accepted, &unread_buffers).is_some(), "that is not what was accepted");
+        assert!(refused(accepted, &unread_buffers).is_some(), "it accepts only shared memory");
     }
 
     #[test]

@@ -23,15 +23,15 @@ pub(super) fn integration_costs(workload: &Workload, capabilities: &Capabilities
         ),
         (capabilities.reach == Reach::IpcNamespace, "agree on a key or a name", 1),
         (by_descriptor && !strangers, "inherit or pass descriptors", 1),
-        (by_descriptor && strangers, "pass descriptors over a UNIX socket beside it", 2),
+        (by_descriptor && strangers, "pass descriptors over an additional UNIX socket", 2),
         (capabilities.reach == Reach::Fork, "fork without exec", 2),
-        (capabilities.reach == Reach::Network, "choose a port and who may connect", 1),
-        (capabilities.reach == Reach::PidNamespace, "hold the right to read the other process", 3),
-        (capabilities.lifetime == Lifetime::Removal, "remove what outlives both processes", 1),
-        (capabilities.peer_death == PeerDeath::Unnoticed, "watch whether the peer lives", 1),
+        (capabilities.reach == Reach::Network, "choose a port and the clients that may connect", 1),
+        (capabilities.reach == Reach::PidNamespace, "get the right to read the peer's memory", 3),
+        (capabilities.lifetime == Lifetime::Removal, "remove objects that outlive both processes", 1),
+        (capabilities.peer_death == PeerDeath::Unnoticed, "detect a crashed peer", 1),
         (
             !workload.latest && matches!(capabilities.when_full, WhenFull::Drops | WhenFull::DropsOldest),
-            "make up for lost messages",
+            "recover lost messages",
             2,
         ),
         (
@@ -41,19 +41,15 @@ pub(super) fn integration_costs(workload: &Workload, capabilities: &Capabilities
         ),
         (
             !workload.latest && capabilities.when_full == WhenFull::Overwrites,
-            "do without messages that a newer one replaced",
+            "tolerate messages replaced by newer ones",
             2,
         ),
-        (capabilities.family == Family::IoUring, "take a library for io_uring, or map its rings", 2),
-        (capabilities.copies == Copies::One, "leave a sent buffer alone until it was read", 2),
-        (
-            is_library,
-            "take furlong-channel, a library in Rust with functions for C and a module for Python",
-            1,
-        ),
+        (capabilities.family == Family::IoUring, "use a library for io_uring, or map its rings", 2),
+        (capabilities.copies == Copies::One, "keep a sent buffer unchanged until it is read", 2),
+        (is_library, "use furlong-channel, a Rust library with functions for C and a module for Python", 1),
         (
             capabilities.family == Family::Adapter,
-            "take the library or the language that its adapter carries, with its licence and its versions",
+            "use the library or the language of its adapter, with its licence and its versions",
             3,
         ),
         (capabilities.family == Family::Memory, "write layout, ordering and wake-ups", 3),
@@ -75,21 +71,20 @@ pub(super) fn caveats(workload: &Workload, capabilities: &Capabilities) -> Vec<S
     let network = capabilities.reach == Reach::Network;
     [
         (network && networks).then_some(
-            "measured across a virtual Ethernet pair; a bridge or a firewall between the two comes on top",
+            "measured across a virtual Ethernet pair; a bridge or a firewall between the two is not measured",
         ),
         (network && !networks && between(Boundary::Host))
-            .then_some("measured over loopback; what the network takes comes on top and is not measured"),
+            .then_some("measured over loopback; the latency of the network is not measured"),
         (capabilities.reach == Reach::FileSystem && between(Boundary::Container)).then_some(
-            "its path must lie in a folder that both containers see (of POSIX shared memory that is /dev/shm)",
+            "its path must be in a directory that both containers see (/dev/shm for POSIX shared memory)",
         ),
         (capabilities.reach == Reach::Device && between(Boundary::Container))
             .then_some("its device must be given to both containers"),
-        (capabilities.reach == Reach::Descriptor && between(Boundary::Container)).then_some(
-            "its descriptors must be passed over a UNIX socket whose path both containers see",
-        ),
+        (capabilities.reach == Reach::Descriptor && between(Boundary::Container))
+            .then_some("its descriptors must be passed over a UNIX socket whose path both containers see"),
         // The mailbox has one slot.
         (capabilities.family == Family::Memory && workload.pattern.is_stream())
-            .then_some("measured with room for one message; a ring takes bursts better"),
+            .then_some("measured with room for one message; a ring handles bursts better"),
     ]
     .into_iter()
     .flatten()
@@ -152,6 +147,6 @@ mod tests {
         assert!(
             between(&[Boundary::IpcNamespace, Boundary::NetworkNamespace])[0].contains("virtual Ethernet")
         );
-        assert!(between(&[Boundary::Host])[0].contains("what the network takes"));
+        assert!(between(&[Boundary::Host])[0].contains("the network is not measured"));
     }
 }

@@ -113,7 +113,7 @@ fn check(handover: &Handover, measured: &HandoverMeasurement) -> Result<(), Brea
         || repetitions as u64 != u64::from(handover.repetitions)
         || !roles
     {
-        return Err(Breach::new(Law::CompleteRecord, "its record lacks figures that a speed needs"));
+        return Err(Breach::new(Law::CompleteRecord, "its record lacks required figures"));
     }
     let touched = match handover.touch {
         Touch::Byte => handover.size_bytes.saturating_sub(FLAG_BYTES),

@@ -1,7 +1,7 @@
 //! Benchmark of a replay: its published figures, and its measured figures or the reason for their absence.
 
 use crate::SkippedStatus;
-use furlong_model::{ExperimentRow, Figure, Target, Unavailable};
+use furlong_model::{ExperimentRow, Figure, Target, Unavailable, named_enum};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -50,32 +50,19 @@ pub struct ReplayRow {
     pub durations: Option<Durations>,
 }
 
-/// Status of a benchmark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReplayStatus {
-    /// It has figures.
-    Measured,
-    /// The combination is invalid, or exceeds a limit.
-    Refused,
-    /// This machine or this version of furlong does not support it.
-    Unavailable,
-    /// It started and failed.
-    Failed,
-    /// Its figures are inconsistent.
-    Void,
-}
-
-impl ReplayStatus {
-    /// Returns the name in records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ReplayStatus::Measured => "measured",
-            ReplayStatus::Refused => SkippedStatus::Refused.name(),
-            ReplayStatus::Unavailable => SkippedStatus::Unavailable.name(),
-            ReplayStatus::Failed => SkippedStatus::Failed.name(),
-            ReplayStatus::Void => SkippedStatus::Void.name(),
-        }
+named_enum! {
+    /// Status of a benchmark.
+    ReplayStatus {
+        /// It has figures.
+        Measured = "measured",
+        /// The combination is invalid, or exceeds a limit.
+        Refused = "refused",
+        /// This machine or this version of furlong does not support it.
+        Unavailable = "unavailable",
+        /// It started and failed.
+        Failed = "failed",
+        /// Its figures are inconsistent.
+        Void = "void",
     }
 }
 

@@ -29,8 +29,11 @@ pub enum RunsVerb {
         format: ListFormat,
     },
     /// Print the figures of a saved run again
-    #[command(after_help = "Examples:\n  furlong runs show @last\n  furlong runs show before")]
+    #[command(after_help = "Examples:\n  furlong runs show @last\n  furlong runs show --brief before")]
     Show {
+        /// Print the placements side by side, as furlong without a verb does
+        #[arg(long)]
+        brief: bool,
         /// Saved runs: names, @last, @last~1, globs such as 'after-*', or paths
         #[arg(value_name = "RUN", required = true)]
         runs: Vec<String>,

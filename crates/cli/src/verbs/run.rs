@@ -6,11 +6,11 @@ use crate::environment::{FinishedRun, RunEnvironment, Surroundings};
 use crate::progress::Shown;
 use crate::selection::Manner;
 use crate::{output, own_programs, peer, selection};
-use furlong_analysis::{DecodedRun, Summary, over_time, self_check};
+use furlong_analysis::{DecodedRun, Row, Summary, over_time, self_check};
 use furlong_bench::plan::Plan;
 use furlong_bench::{MechanismEntry, registry, two_networks};
 use furlong_console::exit::{CannotHere, Outcome, Usage};
-use furlong_model::{Arrival, ByteSize, Case, Placement};
+use furlong_model::{Arrival, ByteSize, Case, Placement, WaitKind};
 use furlong_render as render;
 use furlong_stats::FEWEST_TRIALS;
 use std::time::Duration;
@@ -35,15 +35,6 @@ const SEVERAL_WITHIN: Duration = Duration::from_secs(40);
 /// The maximum number of trials of each watched row, which takes some hours.
 const MOST_WATCHED: u32 = 100_000;
 
-/// The suggested commands after the quick set.
-const NEXT: &str = "
-Next: furlong explain pipe/block             break the latency down into its costs
-      furlong run 'pipe/*' -s 1 -s 64KiB     other wait strategies and sizes
-      furlong run '*/spin'                   busy-waiting: faster, at higher CPU cost
-      furlong list --why                     every mechanism, its limits here, and remedies
-      furlong doctor                         is this machine fit for benchmarks?
-";
-
 /// Measures the quick set and suggests the next commands.
 pub fn quick() -> anyhow::Result<Outcome> {
     let mechanisms = registry();
@@ -62,12 +53,24 @@ pub fn quick() -> anyhow::Result<Outcome> {
     };
     let finished = environment.perform(&plan, &SavingOptions::default())?;
     let summary = DecodedRun::of(&finished.run).summary;
-    output::print(&render::table(&summary, output::style()))?;
+    let brief = render::brief_table(&summary, output::style());
+    output::print(&brief.unwrap_or_else(|| render::table(&summary, output::style())))?;
     let outcome = finished.conclude(&results(&summary), Demands::default());
     if outcome == Outcome::Done {
-        output::print(NEXT)?;
+        output::print(&next(&summary))?;
     }
     Ok(outcome)
+}
+
+/// Returns the suggested commands after the quick set.
+fn next(summary: &Summary) -> String {
+    let blocks = |row: &&Row| row.case.wait.kind() == WaitKind::Sleeping;
+    let explain = summary
+        .rows
+        .iter()
+        .find(blocks)
+        .map_or_else(String::new, |row| format!(", furlong explain {}", row.case.row()));
+    format!("Next: furlong runs show @last (all columns){explain}, furlong doctor\n")
 }
 
 /// A run as requested: the cases to measure, and their mechanisms.

@@ -14,7 +14,7 @@ use std::fs;
 pub fn runs(asked: &RunsOptions) -> anyhow::Result<Outcome> {
     match &asked.verb {
         RunsVerb::List { format } => list(*format)?,
-        RunsVerb::Show { runs } => show(runs)?,
+        RunsVerb::Show { brief, runs } => show(*brief, runs)?,
         RunsVerb::Remove { runs } => remove(runs)?,
         RunsVerb::Rename { run, name } => rename(run, name)?,
     }
@@ -38,7 +38,7 @@ fn list(format: ListFormat) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn show(words: &[String]) -> anyhow::Result<()> {
+fn show(is_brief: bool, words: &[String]) -> anyhow::Result<()> {
     let found = saved::find(words)?;
     let runs = saved::read_each(&found, |run| run)?;
     for (number, (name, records)) in runs.iter().enumerate() {
@@ -47,7 +47,8 @@ fn show(words: &[String]) -> anyhow::Result<()> {
             (0, _) => format!("{}: ", plain(name)),
             _ => format!("\n{}: ", plain(name)),
         };
-        output::print(&(heading + &saved_run_table(&DecodedRun::of(records), output::style())))?;
+        let text = saved_run_table(&DecodedRun::of(records), output::style(), is_brief);
+        output::print(&(heading + &text))?;
     }
     Ok(())
 }
