@@ -10,7 +10,7 @@ use furlong_loops::recorder::Timing;
 use furlong_model::{
     Measurement, Outcome, Part, Placement, Record, RoleTally, Trial, Wait, impossible_figure,
 };
-use furlong_render::{self as render, Charts, ListedRun, NamedSummary, Style};
+use furlong_render::{self as render, Charts, ListedRun, NamedSummary, RecommendationDetail, Style};
 use furlong_report::Report;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -63,7 +63,10 @@ pub fn print(data: &[u8]) {
         texts.push(render::count_table(&CountSummary::of(&run), style));
         texts.push(render::self_check_table(&self_check(&run), style));
         texts.extend(explain_saved(&run).map(|found| render::explanation_table(&found, style)));
-        texts.extend(recommend(&run).map(|found| render::recommendation_table(&found, style)));
+        texts.extend(recommend(&run).into_iter().flat_map(|found| {
+            let details = [RecommendationDetail::default(), RecommendationDetail::WHOLE];
+            details.map(|detail| render::recommendation_table(&found, detail, style))
+        }));
         texts.extend(replay(&run).map(|found| render::replay_table(&found, style)));
     }
     texts.push(render::markdown(summary));

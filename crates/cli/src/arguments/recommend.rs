@@ -20,6 +20,8 @@ Examples:
   furlong recommend --size 64KiB --boundary container --trust none
                                                  between two containers
   furlong recommend --size 1KiB --objective throughput --pattern one-way --languages rust,python
+  furlong recommend --size 4KiB --rate 10k/s --all --why
+                                                 all finalists, and the reason for each rejection
   furlong recommend --size 256 --spin --work 5us  include busy-waiting
   furlong recommend --size 256 --pattern one-way --senders 4
   furlong recommend --size 2MiB --rate 60/s --pattern one-way --receivers 3 --latest
@@ -41,10 +43,10 @@ pub struct WorkloadOptions {
     /// Message size, such as 4KiB. For requests: the size of responses
     #[arg(short, long, value_name = "SIZE", allow_hyphen_values = true)]
     pub size: Option<ByteSize>,
-    /// Messages per second, such as 60/s or 10k/s [default: as fast as possible]
+    /// Messages per second, such as 10k/s [default: as fast as possible]
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub rate: Option<Rate>,
-    /// Pattern of messages [default: round-trip]
+    /// Message pattern [default: round-trip]
     #[arg(short = 'm', long, value_name = "PATTERN", value_parser = words(Pattern::OVER_ONE_LINK, Pattern::name))]
     pub pattern: Option<Pattern>,
     /// Size of a request
@@ -89,7 +91,7 @@ pub struct WorkloadOptions {
     /// Time of your work per message. Shows whether the exchange matters
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub work: Option<Time>,
-    /// Further candidates: libraries of installed adapters, measured with their wrappers
+    /// Include the libraries of installed adapters. They are measured with their wrappers
     #[arg(long, value_name = "WHAT")]
     pub also: Option<Also>,
 }
@@ -132,7 +134,7 @@ pub struct RecommendOptions {
     /// Print the program pair of ROW, such as pipe/block, without measuring
     #[arg(long, help_heading = OUTPUT, value_name = "ROW", requires = "emit")]
     pub row: Option<String>,
-    /// CPUs of the processes: other-core, same-core, or two CPUs such as 0:1
+    /// CPUs: other-core, same-core or two such as 0:1
     #[arg(help_heading = TOPOLOGY, long = "place", value_name = "PLACE", default_value = "other-core")]
     pub place: Placement,
     /// Longest time of all measurements. Slow candidates are dropped early
@@ -140,6 +142,12 @@ pub struct RecommendOptions {
     pub within: Time,
     #[command(flatten)]
     pub common: CommonOptions,
+    /// Print all finalists in the table, not only the best
+    #[arg(long, help_heading = OUTPUT)]
+    pub all: bool,
+    /// Print the reason for each rejection, and explain the figures
+    #[arg(long, help_heading = OUTPUT)]
+    pub why: bool,
     /// Output format
     #[arg(long, help_heading = OUTPUT, value_enum, default_value_t = ListFormat::Table)]
     pub format: ListFormat,

@@ -2,12 +2,22 @@
 
 use super::*;
 use crate::object::assert_has_all;
-use crate::{Style, recommendation_table};
+use crate::{Style, printed};
 use furlong_analysis::{
     Answer, DecodedRun, Eliminated, Ranked, Run, Sensitivity, WorkloadChange, places, recommend,
 };
 use furlong_fixture::recommendation::{MEMORY, MeasuredRow, PIPE, POLLED, SOCKET, records};
 use furlong_model::{Boundary, Objective, Pattern, Placement, Record, Trust, Wait, Workload};
+
+/// Prints a recommendation with all details.
+fn recommendation_table(found: &Recommendation, style: Style) -> String {
+    printed::recommendation_table(found, RecommendationDetail::WHOLE, style)
+}
+
+/// Prints a recommendation without details.
+fn short(found: &Recommendation) -> String {
+    printed::recommendation_table(found, RecommendationDetail::default(), Style::default())
+}
 
 fn made(workload: Workload) -> Recommendation {
     let rows = [
@@ -42,6 +52,36 @@ fn a_recommendation_for_a_terminal() {
 }
 
 #[test]
+fn a_short_recommendation_for_a_terminal() {
+    insta::assert_snapshot!(short(&made(frames())));
+}
+
+#[test]
+fn short_recommendation_has_the_best_benchmarks_and_the_choice() {
+    let mut found = made(Workload::default());
+    let named = |at: usize| Ranked { mechanism: format!("other-{at}"), ..found.ranked[1].clone() };
+    let others: Vec<_> = (0..20).map(named).collect();
+    found.ranked.splice(1..1, others);
+    found.choice = found.ranked.last().cloned();
+    found.provisional = true;
+    found.run.noise.level = furlong_analysis::Level::Unreliable;
+    found.run.noise.reasons = vec![furlong_analysis::Disturbance::SpinLost { share: 0.26 }];
+    let text = short(&found);
+    assert!(text.lines().count() <= 25, "{text}");
+    let choice = found.choice.unwrap().name();
+    assert!(text.lines().any(|line| line.starts_with(&format!("{choice} "))), "{text}");
+    for expected in [
+        " more: --all\n",
+        "\nWARNING: unreliable machine (26.0 % of the benchmarks' CPU time was lost",
+        "\nRecommendation (provisional): ",
+        "\nThe answer changes if: ",
+        "\nRejected: ",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+}
+
+#[test]
 fn a_recommendation_for_programs() {
     let made = made(Workload::default());
     let text = recommendation_json(&made);
@@ -58,17 +98,26 @@ fn a_rate_that_no_row_carries_is_no_answer_and_says_how_much_is_carried() {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let text = said(&found);
-    assert!(text.contains("No row carries 100k/s here without busy-waiting"), "{text}");
-    assert!(text.contains("posix-shm/spin carries it, with a median of "), "{text}");
-    assert!(text.contains("Of the others, posix-shm/futex carried the most: "), "{text}");
+    assert!(
+        text.contains("No recommendation: no benchmark carries 100,000/s here without busy-waiting"),
+        "{text}"
+    );
+    assert!(text.contains("with --spin posix-shm/spin carries it: median "), "{text}");
+    assert!(text.contains("highest rate posix-shm/futex with "), "{text}");
     found.carried_by_spinning = None;
     let text = said(&found);
-    assert!(text.contains("No row carries 100k/s here - posix-shm/futex carried the most: "), "{text}");
-    assert!(!text.contains("Nothing on this machine") && !text.contains("--spin"), "{text}");
+    assert!(
+        text.contains("no benchmark carries 100,000/s here highest rate posix-shm/futex with "),
+        "{text}"
+    );
+    assert!(!text.contains("no mechanism of this machine") && !text.contains("--spin"), "{text}");
     found.run.noise.level = furlong_analysis::Level::Unreliable;
     let text = said(&found);
-    assert!(text.contains("No answer yet: nothing carried 100k/s on this busy machine"), "{text}");
-    assert!(text.contains("ask again when furlong doctor finds it fit"), "{text}");
+    assert!(
+        text.contains("No recommendation: no benchmark carried 100,000/s on this busy machine"),
+        "{text}"
+    );
+    assert!(text.contains("repeat when furlong doctor finds it fit"), "{text}");
 }
 
 #[test]
@@ -99,11 +148,12 @@ fn an_answer_says_whether_it_is_the_one_of_before() {
     };
     let same = after(&answer.row);
     assert!(
-        same.contains("Take ") && same.contains("The answer was the same at 2026-03-31 23:33 UTC."),
+        same.contains("Recommendation: ")
+            && same.contains("The answer was the same at 2026-03-31 23:33 UTC."),
         "{same}"
     );
     let other = after("tcp/block");
-    assert!(other.contains("Provisional: ") && !other.contains("was unreliable"), "{other}");
+    assert!(other.contains("Recommendation (provisional): ") && !other.contains("was unreliable"), "{other}");
     assert!(
         other.contains("At 2026-03-31 23:33 UTC the answer was tcp/block: between the two runs"),
         "{other}"
@@ -143,7 +193,7 @@ fn interruption_is_not_reported_as_lack_of_time() {
     }
     let text = line(&ended(3));
     assert!(
-        text.contains("The run was interrupted before the longer look: this is the early look alone"),
+        text.contains("The run was interrupted before the longer look: these are figures of the early look"),
         "{text}"
     );
 }
@@ -152,10 +202,10 @@ fn interruption_is_not_reported_as_lack_of_time() {
 fn tied_row_of_the_same_effort_is_not_more_work() {
     let equal = ("pipe", Wait::Block, 50_000.0, 1);
     let text = line(&measured(Workload::default(), &[equal, SOCKET]));
-    let expected = "It is one of 2 that tie, with unix-seqpacket/block: none of these is less work to use.";
+    let expected = "tied with unix-seqpacket/block (same or more effort)";
     assert!(text.contains(expected), "{text}");
     let text = line(&measured(Workload::default(), &[PIPE, SOCKET]));
-    assert!(text.contains("that tie, with pipe/block: of these it is the least work to use."), "{text}");
+    assert!(text.contains("tied with pipe/block (more effort)"), "{text}");
 }
 
 #[test]
@@ -165,17 +215,20 @@ fn rows_with_fewer_than_three_trials_are_not_compared() {
     let text = line(&found);
     let expected = "Fewer than three trials of each were measured before the run was interrupted, so no difference \
                     between them is significant";
-    assert!(text.contains(expected) && text.contains("Provisional: posix-shm/futex"), "{text}");
+    assert!(
+        text.contains(expected) && text.contains("Recommendation (provisional): posix-shm/futex"),
+        "{text}"
+    );
     for expected in [
-        "Simpler: pipe/block has too few trials for a comparison (",
+        "Less integration effort: pipe/block has too few trials for a comparison (",
         "Busy-waiting (--spin): posix-shm/spin has too few trials for a comparison (",
         "--trust none: pipe/block, with too few trials for a comparison (both can write it).",
-        "= no two rows of this place are significantly different.",
+        "= no two benchmarks of this place are significantly different.",
         "=1 pipe/block ",
     ] {
         assert!(text.contains(expected), "{expected}: {text}");
     }
-    assert!(!text.contains("times as ") && !text.contains("first alone") && !text.contains("~"), "{text}");
+    assert!(!text.contains("times as ") && !text.contains("next best") && !text.contains("~ "), "{text}");
     assert!(!text.contains("1.67x"), "{text}");
     // The choice alone has too few trials.
     let mut found = made(Workload::default());
@@ -189,24 +242,23 @@ fn rows_with_fewer_than_three_trials_are_not_compared() {
     let mut found = made(Workload::default());
     without(&mut found.ranked[2]);
     let text = line(&found);
-    let expected =
-        "the next is pipe/block at 1.67x (1.62-1.72); 1 with fewer than three trials are not compared.";
+    let expected = "next best pipe/block at 1.67x (1.62-1.72); 1 with fewer than three trials not compared";
     assert!(text.contains(expected) && !text.contains("no difference"), "{text}");
 }
 
 #[test]
 fn negligible_budget_names_the_simpler_row_and_contradicts_no_choice() {
     let text = line(&made(Workload { interval_ns: Some(10_000_000), ..Workload::default() }));
-    let expected = "of the time between two messages (10.0 ms): a faster mechanism would gain little. pipe/block is less \
-                    work to use, and its median of 51.0 us is below 1 % of that too.";
-    assert!(text.contains(expected) && text.contains("Simpler: pipe/block"), "{text}");
+    let expected = "of the time between two messages (10.0 ms), so a faster mechanism would gain little; pipe/block needs less \
+                    integration effort, and its median of 51.0 us is below 1 % too";
+    assert!(text.contains(expected) && text.contains("Less integration effort: pipe/block"), "{text}");
     assert!(!text.contains("does not matter"), "{text}");
     let text =
         line(&measured(Workload { interval_ns: Some(10_000_000), ..Workload::default() }, &[PIPE, SOCKET]));
-    assert!(text.contains("would gain little. - It is one of 2"), "{text}");
+    assert!(text.contains("would gain little integration 1: "), "{text}");
     // The simpler row takes more than a hundredth.
     let text = line(&made(Workload { interval_ns: Some(4_000_000), ..Workload::default() }));
-    assert!(text.contains("would gain little. - It is first alone"), "{text}");
+    assert!(text.contains("would gain little integration 5: "), "{text}");
 }
 
 #[test]
@@ -228,7 +280,7 @@ fn rows_that_were_dropped_and_tied_stand_beside_the_choice() {
     let text = line(&found);
     let expected = "Not measured longer, but not significantly slower than posix-shm/futex in the early look: fifo/block, \
                     udp/block.";
-    assert!(text.contains("It is first alone") && text.contains(expected), "{text}");
+    assert!(text.contains("next best ") && text.contains(expected), "{text}");
     let room = "not in the longer look, which has room for at most 8 that block (fewer if the time is short): the simplest, \
                 then the best of each family, the second best of each, and the rest; in the early look";
     assert!(text.contains(room), "{text}");
@@ -246,16 +298,19 @@ fn rows_that_were_dropped_and_tied_stand_beside_the_choice() {
 fn simplicity_orders_by_effort_and_says_so() {
     let simplicity = Workload { objective: Objective::Simplicity, ..Workload::default() };
     let text = line(&made(simplicity.clone()));
-    let legend = "effort: the work that is left to you, by which rows are ordered, and then by p50;";
-    assert!(text.contains(legend) && text.contains("It alone is the least work to use."), "{text}");
+    let legend = "effort: integration effort, which determines the order, and then the median;";
+    assert!(
+        text.contains(legend) && text.contains("same effort none: all others need more integration effort"),
+        "{text}"
+    );
     assert!(text.contains("1 unix-seqpacket/block") && text.contains(" 2 pipe/block"), "{text}");
     let equal = [("pipe", Wait::Block, 50_000.0, 1), SOCKET, ("tcp", Wait::Block, 90_000.0, 1), MEMORY];
     let text = line(&measured(simplicity, &equal));
-    let expected = "It is one of 3 that are the least work to use, with unix-seqpacket/block, tcp/block; not significantly \
-                    slower: unix-seqpacket/block.";
+    let expected =
+        "same effort unix-seqpacket/block, tcp/block (not significantly slower: unix-seqpacket/block)";
     assert!(text.contains(expected), "{text}");
     assert!(
-        text.contains("= all rows of this place have the same effort and tie with each other."),
+        text.contains("= all benchmarks of this place have the same effort and tie with each other."),
         "{text}"
     );
 }
@@ -280,13 +335,13 @@ fn change_of_the_answer_is_compared_by_the_objective() {
     misses.sensitivities[0].reason.clear();
     misses.sensitivities[0].misses_slo = true;
     let text = line(&misses);
-    assert!(text.contains(" (posix-shm/futex does not meet p50<1.00 ms then)."), "{text}");
+    assert!(text.contains(" (posix-shm/futex then misses p50 < 1 ms)."), "{text}");
     let latency = found(Objective::Latency);
     assert!(latency.contains("--size 8B: pipe/block is 4.00 times as fast as posix-shm/futex."), "{latency}");
     let cpu = found(Objective::Cpu);
     assert!(cpu.contains("--size 8B: pipe/block takes 0.25 times as much CPU time as "), "{cpu}");
     let simplicity = found(Objective::Simplicity);
-    assert!(simplicity.contains("--size 8B: pipe/block, of effort 2."), "{simplicity}");
+    assert!(simplicity.contains("--size 8B: pipe/block, with integration effort 2."), "{simplicity}");
 }
 
 #[test]
@@ -294,15 +349,14 @@ fn rows_that_miss_the_slo_tie_by_their_interval_alone() {
     let slo = |text: &str| Workload { slo: text.parse().ok(), ..Workload::default() };
     let (pipe, socket) = (("pipe", Wait::Block, 50_000.0, 2), ("unix-seqpacket", Wait::Block, 50_200.0, 1));
     let text = line(&measured(slo("p50<51.1us"), &[pipe, socket]));
-    let expected = "It is the only one that meets p50<51.1 us. By the median alone, unix-seqpacket/block ties with the \
-                    first; it does not meet p50<51.1 us.";
+    let expected = "next best none: no other benchmark meets p50 < 51.1 us; by the median alone, unix-seqpacket/block ties with \
+                    the first but misses p50 < 51.1 us";
     assert!(text.contains(expected), "{text}");
-    assert!(text.contains("unix-seqpacket/block ! 51.2 us") && text.contains("~ 1.004x ("), "{text}");
-    assert!(text.contains("! does not meet p50<51.1 us; such rows come last."), "{text}");
+    assert!(text.contains("unix-seqpacket/block 51.2 us") && text.contains(" no 1 ~ 1.004x ("), "{text}");
+    assert!(text.contains("SLO: p50 < 51.1 us; benchmarks that miss it come last."), "{text}");
     let queue = ("posix-mq", Wait::Block, 80_000.0, 3);
     let text = line(&measured(slo("p50<70us"), &[("posix-shm", Wait::Futex, 30_000.0, 5), pipe, queue]));
-    let expected =
-        "It is first alone among the 2 that meet p50<70.0 us; the next of them is pipe/block at 1.67x";
+    let expected = "next best pipe/block at 1.67x (1.62-1.71); 2 benchmarks meet p50 < 70 us";
     assert!(text.contains(expected), "{text}");
 }
 
@@ -320,18 +374,21 @@ fn slo_of_a_percentile_that_needs_more_samples_is_unknown() {
     found.ranked.iter_mut().for_each(unknown);
     let text = line(&found);
     assert!(
-        text.contains("Whether p99<2.00 ms holds is unknown: p99 needs 100 samples. A longer --within"),
+        text.contains("p99 < 2 ms unknown: p99 needs 100 samples, got 18000; a longer --within"),
         "{text}"
     );
-    assert!(text.contains(", and whether it meets p99<2.00 ms is unknown; it leaves to you:"), "{text}");
-    assert!(text.contains("1 posix-shm/futex * ") && text.contains("=2 pipe/block * "), "{text}");
-    let legend = "* too few samples to know whether p99<2.00 ms holds.";
-    assert!(text.contains(legend) && !text.contains("! does not"), "{text}");
+    assert!(
+        text.contains(", and whether it meets p99 < 2 ms is unknown; effort 2: do this and that."),
+        "{text}"
+    );
+    assert!(text.contains(" – 5 1.00x") && text.contains(" – 2 1.67x"), "{text}");
+    let legend = "–: too few samples for the percentile.";
+    assert!(text.contains(legend) && !text.contains(" no "), "{text}");
     let mut found = made(slo("p99<20us"));
     let verdict = found.choice.as_mut().and_then(|choice| choice.slo.as_mut()).unwrap();
     (verdict.quantile, verdict.measured_ns) = (0.5, Some(40_000.0));
     let text = line(&found);
-    let expected = "p99<20.0 us does not hold: even p50 is 2.00 times the limit (40.0 us).";
+    let expected = "p99 < 20 us missed: even p50 is 2.00 times the limit (40.0 us)";
     assert!(text.contains(expected), "{text}");
 }
 
@@ -341,15 +398,17 @@ fn alternative_that_ties_has_its_interval() {
     let spinning = found.if_spinning.as_mut().unwrap();
     (spinning.tie, spinning.row.times, spinning.row.times_interval) = (true, 49.1, Some([0.004, 81.0]));
     let text = line(&found);
-    let expected =
-        "gains nothing significant: posix-shm/spin is not significantly different, at 49.1x (0.00-81.0)";
+    let expected = "(--spin) gains nothing significant: posix-shm/spin is not significantly different, at 49.1x (0.00-81.0)";
     assert!(text.contains(expected), "{text}");
 }
 
 #[test]
 fn it_fits_in_a_narrow_terminal() {
-    let text = recommendation_table(&made(frames()), Style { width: 72, ..Style::default() });
-    assert!(text.lines().all(|line| line.chars().count() <= 72), "{text}");
+    for detail in [RecommendationDetail::WHOLE, RecommendationDetail::default()] {
+        let style = Style { width: 72, ..Style::default() };
+        let text = printed::recommendation_table(&made(frames()), detail, style);
+        assert!(text.lines().all(|line| line.chars().count() <= 72), "{text}");
+    }
 }
 
 #[test]

@@ -82,7 +82,7 @@ pub fn ask() -> anyhow::Result<WorkloadOptions> {
 }
 
 /// Returns the command that is equivalent to the answers.
-fn command(answered: &WorkloadOptions) -> Vec<String> {
+pub fn command(answered: &WorkloadOptions) -> Vec<String> {
     let WorkloadOptions { size, rate, pattern, objective, slo, boundary, languages, trust, spin, .. } =
         answered;
     let listed = |names: Vec<&str>| (!names.is_empty()).then(|| names.join(","));

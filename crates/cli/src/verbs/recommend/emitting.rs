@@ -1,7 +1,7 @@
 //! Starter programs: the chosen mechanism as source text.
 
 use crate::output;
-use furlong_analysis::{Recommendation, row_refusal};
+use furlong_analysis::{Ranked, Recommendation, row_refusal};
 use furlong_bench::registry;
 use furlong_console::exit::{Outcome, Usage};
 use furlong_console::writing::NewFiles;
@@ -134,6 +134,18 @@ fn programs(
         return Err("one program contains both ends, so both must be in the same language".to_owned());
     }
     Ok(programs)
+}
+
+/// Returns the language of a program pair for this choice, and the name of its file; `None` if no program exists.
+pub fn printable(choice: &Ranked, workload: &Workload) -> Option<(Language, String)> {
+    let any = [furlong_model::Language::C];
+    let accepted = if workload.languages.is_empty() { &any[..] } else { &workload.languages };
+    let is_for_two = [workload.receivers, workload.senders, workload.workers] == [1; 3];
+    let is_accepted = |language: &Language| is_for_two && accepted.contains(&language.of_process());
+    Language::ALL.into_iter().filter(is_accepted).find_map(|language| {
+        let made = programs(&choice.mechanism, choice.wait, workload, &[language]).ok()?;
+        Some((language, made.into_iter().next()?.file_name))
+    })
 }
 
 /// Returns why a named row violates the constraints of the workload; `None` if it meets them.

@@ -10,7 +10,7 @@ use crate::arguments::{Also, ListFormat, RecommendOptions, WorkloadOptions};
 use crate::conclusion::{Demands, Results};
 use crate::output;
 use clap::ArgMatches;
-use furlong_analysis::{DecodedRun, Recommendation, recommend as judge};
+use furlong_analysis::{DecodedRun, Level, Recommendation, recommend as judge};
 use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{Boundary, Objective, Placement, Trust, Workload};
 use furlong_render as render;
@@ -22,7 +22,7 @@ pub fn recommend(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result
             "--place one-process is not supported: recommend compares mechanisms between two processes";
         return Err(Usage(reason.to_owned()).into());
     }
-    let workload = workload(asked, typed)?;
+    let (workload, answered) = workload(asked, typed)?;
     if !asked.emit.is_empty() && [workload.receivers, workload.senders, workload.workers] != [1; 3] {
         let reason = "--emit prints one sender and one receiver: run recommend without --emit, then print its \
                       row with --emit and --row but without --receivers, --senders and --workers, and use one pair for each \
@@ -41,12 +41,15 @@ pub fn recommend(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result
     // The answer of a partial run is not worth keeping.
     let keep = !asked.saving.no_save && !recommendation.run.partial;
     let recommendation = earlier::compared(recommendation, asked.place, keep);
+    let detail = render::RecommendationDetail { all: asked.all, why: asked.why };
     let shown = match asked.format {
-        ListFormat::Table => render::recommendation_table(&recommendation, output::style()),
+        ListFormat::Table => render::recommendation_table(&recommendation, detail, output::style()),
         ListFormat::Json => render::recommendation_json(&recommendation),
     };
     if asked.emit.is_empty() {
-        output::print(&shown)?;
+        let argv = answered.as_deref().unwrap_or(&recommendation.run.argv);
+        let next = next(&recommendation, argv).filter(|_| asked.format == ListFormat::Table);
+        output::print(&next.map_or(shown.clone(), |next| format!("{shown}Next: {next}\n")))?;
     } else {
         output::tell_coloured(shown.trim_end());
         to.print_choice(&recommendation)?;
@@ -55,6 +58,26 @@ pub fn recommend(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result
     let strict = asked.strict.then_some(recommendation.run.noise.level);
     let outcome = finished.conclude(&results, Demands { require: false, strict });
     Ok(outcome.worse(verdict(&recommendation)))
+}
+
+/// Returns the command that follows from the answer to the command `argv`: it prints a program pair for the choice, or
+/// measures again.
+fn next(recommendation: &Recommendation, argv: &[String]) -> Option<String> {
+    let again = |options: &[&str]| {
+        let options = options.iter().map(|word| (*word).to_owned());
+        render::shell(&argv.iter().cloned().chain(options).collect::<Vec<_>>())
+    };
+    if let Some(choice) = &recommendation.choice {
+        let (language, file) = emitting::printable(choice, &recommendation.workload)?;
+        let program = again(&["--emit", language.name(), "--row", &choice.name()]);
+        return Some(format!("{program} > {file}"));
+    }
+    match recommendation.run.noise.level {
+        _ if recommendation.candidates == 0 => Some("furlong list --why".to_owned()),
+        _ if recommendation.carried_by_spinning.is_some() => Some(again(&["--spin"])),
+        Level::Unreliable => Some("furlong doctor".to_owned()),
+        _ => None,
+    }
 }
 
 fn verdict(recommendation: &Recommendation) -> Outcome {
@@ -66,12 +89,16 @@ fn verdict(recommendation: &Recommendation) -> Outcome {
 }
 
 /// Returns the workload from the command line, from a file, or from answers on the terminal.
-fn workload(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result<Workload> {
+fn workload(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result<(Workload, Option<Vec<String>>)> {
     let options = match &asked.file {
         Some(path) => file::read(path, typed)?,
         None => asked.workload.clone(),
     };
-    check(&if options == WorkloadOptions::default() { asking::ask()? } else { options })
+    if options != WorkloadOptions::default() {
+        return Ok((check(&options)?, None));
+    }
+    let answered = asking::ask()?;
+    Ok((check(&answered)?, Some(asking::command(&answered))))
 }
 
 /// Returns the workload that the options describe.
