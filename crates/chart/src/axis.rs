@@ -15,6 +15,8 @@ pub enum Measure {
     Times,
     /// Share of samples that take longer, 0 to 1.
     Beyond,
+    /// Percentile, as the reciprocal of the share of samples that take longer: 100 is p99.
+    Percentile,
     /// Number without a unit, or with the unit in the label of the axis.
     Number,
 }
@@ -30,12 +32,14 @@ pub struct Axis {
     pub log: bool,
     /// Names of the places of a categorical axis; empty for an axis with figures.
     pub categories: Vec<String>,
+    /// Upper end of the axis, beyond which curves are cut; `None` if the axis covers all points.
+    pub most: Option<f64>,
 }
 
 impl Axis {
     /// Creates a logarithmic axis.
     pub fn log(label: impl Into<String>, measure: Measure) -> Axis {
-        Axis { label: label.into(), measure, log: true, categories: Vec::new() }
+        Axis { label: label.into(), measure, log: true, categories: Vec::new(), most: None }
     }
 
     /// Creates a linear axis.
@@ -100,6 +104,7 @@ impl Axis {
             Measure::Throughput => format_throughput(value),
             Measure::Times => format!("{}x", three_digits(value)),
             Measure::Beyond => percentile(value),
+            Measure::Percentile => percentile(1.0 / value),
             Measure::Number => format_digits(value),
         }
     }

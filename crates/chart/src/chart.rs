@@ -1,7 +1,8 @@
 //! A chart: its axes, its series with their points and intervals, and its notes for the reader.
 
 use crate::axis::Axis;
-use crate::looks::{Look, look_of};
+use crate::looks::Look;
+use furlong_model::Family;
 
 /// Maximum number of emphasized series in one chart: a reader cannot distinguish more.
 pub const MOST_BRIGHT: usize = 8;
@@ -83,7 +84,7 @@ pub struct Point {
     pub x_ends: Option<[f64; 2]>,
     /// Interval along y, if there is one.
     pub y_ends: Option<[f64; 2]>,
-    /// Colour and mark of this point, if the points of its series differ in them.
+    /// Look of this point, if the points of its series differ in it.
     pub look: Option<Look>,
 }
 
@@ -108,10 +109,10 @@ impl Point {
 }
 
 impl Series {
-    /// Returns the look of the curve of `row` at this index: the first curves have the look of their mechanism, the
-    /// rest are muted.
-    pub fn look(number: usize, row: &str) -> Look {
-        if number < MOST_BRIGHT { look_of(row) } else { Look::Muted }
+    /// Returns the look of the curve at this index: the first curves have the colour of their family, the rest are
+    /// muted.
+    pub fn look(number: usize, family: Option<Family>) -> Look {
+        if number < MOST_BRIGHT { Look::Filled(family) } else { Look::Muted }
     }
 }
 
@@ -142,14 +143,16 @@ impl Chart {
             return None;
         }
         let [across, up] = [self.extent(Side::X), self.extent(Side::Y)];
-        let leaves = |ends: Option<[f64; 2]>, [low, high]: [f64; 2]| {
-            ends.is_some_and(|ends| ends[0] < low || ends[1] > high)
+        let leaves = |at: f64, ends: Option<[f64; 2]>, [low, high]: [f64; 2]| {
+            ends.unwrap_or([at; 2]).iter().any(|end| !(low..=high).contains(end))
         };
-        if self.points().any(|point| leaves(point.x_ends, across) || leaves(point.y_ends, up)) {
-            self.notes.push(
-                "Intervals that go on beyond an edge of the chart are cut there; the table has them."
-                    .to_owned(),
-            );
+        if self
+            .points()
+            .any(|point| leaves(point.x, point.x_ends, across) || leaves(point.y, point.y_ends, up))
+        {
+            let note =
+                "Curves and intervals that leave the chart are cut at its edge; the table has their figures.";
+            self.notes.push(note.to_owned());
         }
         Some(self)
     }
@@ -187,7 +190,8 @@ impl Chart {
             values.extend(guides.filter(|at| axis.has(*at)));
             values.extend(self.bar_ends());
         }
-        axis.padded(&values)
+        let [low, high] = axis.padded(&values);
+        [low, axis.most.filter(|most| *most > low).map_or(high, |most| high.min(most))]
     }
 
     /// Returns the ends of stacked bars, and the zero at their base.
@@ -196,7 +200,9 @@ impl Chart {
             return Vec::new();
         }
         let mut ends = vec![0.0; self.y.categories.len()];
-        for point in self.points().filter(|point| point.y >= 0.0) {
+        // A measured value is a mark on its bar, and no part.
+        let parts = self.series.iter().filter(|series| series.look != Look::Muted);
+        for point in parts.flat_map(|series| &series.points).filter(|point| point.y >= 0.0) {
             if let Some(end) = ends.get_mut(point.y as usize) {
                 *end += point.x.max(0.0);
             }

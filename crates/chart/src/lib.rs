@@ -10,5 +10,5 @@ mod ticks;
 
 pub use axis::{Axis, Measure, percentile};
 pub use chart::{Chart, Guide, Kind, MOST_BRIGHT, Point, Series, Side};
-pub use looks::{Look, hollow_look_of, look_of};
+pub use looks::Look;
 pub use ticks::{Tick, without_zeros};

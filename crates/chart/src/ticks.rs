@@ -77,6 +77,9 @@ impl Axis {
         let base = if self.measure == Measure::Bytes { 2.0 } else { 10.0 };
         let sparse = DENSITIES.iter().map(|density| powers(low, high, base, *density, &[1.0]));
         let mut sets = Vec::new();
+        if self.measure == Measure::Percentile {
+            sets.push(powers(low, high, base, 1, &FACTORS[..2]));
+        }
         if self.has_factors() {
             if (high / low).log10() < SHORT {
                 sets.extend(linear());
@@ -102,7 +105,7 @@ impl Axis {
         };
         match self.measure {
             Measure::Bytes => Vec::new(),
-            Measure::Beyond => vec![powers(low, high, 10.0, 1, &FACTORS)],
+            Measure::Beyond | Measure::Percentile => vec![powers(low, high, 10.0, 1, &FACTORS)],
             _ if span < LONG => vec![factors(10..100, 1), factors(10..100, 10)],
             _ => vec![factors(10..100, 10)],
         }
@@ -111,7 +114,7 @@ impl Axis {
     /// Returns whether values between powers of ten are round. Sizes are round only at powers of two, and shares only
     /// at whole numbers of nines.
     fn has_factors(&self) -> bool {
-        !matches!(self.measure, Measure::Bytes | Measure::Beyond)
+        !matches!(self.measure, Measure::Bytes | Measure::Beyond | Measure::Percentile)
     }
 
     fn tick(&self, value: f64) -> Tick {
@@ -122,6 +125,7 @@ impl Axis {
             Measure::Bytes => format_bytes(value as usize),
             Measure::Beyond if value >= 1.0 => "all".to_owned(),
             Measure::Beyond => percentile(value),
+            Measure::Percentile => without_zeros(percentile(1.0 / value)),
             Measure::Time => with_unit(value, [(1e9, "s"), (1e6, "ms"), (1e3, "us")], "ns"),
             Measure::Throughput => with_unit(value, [(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")], "B/s"),
         };

@@ -36,7 +36,7 @@ pub(crate) fn title(chart: &Chart) -> String {
     }
     let more = chart.series.len().saturating_sub(MOST_CURVES);
     if more > 0 {
-        title += &format!(" (the first {MOST_CURVES} rows; {more} more are in the tables)");
+        title += &format!(" (the first {MOST_CURVES} benchmarks; {more} more are in the tables)");
     }
     title
 }
@@ -110,7 +110,7 @@ fn rows(chart: &Chart, width: usize) -> String {
 }
 
 fn sign(series: &Series) -> char {
-    if matches!(series.look, Look::Hollow(_) | Look::Sample { hollow: true, .. }) { '○' } else { '●' }
+    if matches!(series.look, Look::Hollow(_)) { '○' } else { '●' }
 }
 
 fn cut(name: &str, most: usize) -> String {
@@ -191,7 +191,7 @@ mod tests {
 
     fn chart(points: Vec<(f64, f64)>, y: Measure) -> Option<Chart> {
         let points = points.into_iter().map(|(x, y)| Point::new("a point", x, y)).collect();
-        let series = Series { name: "row".to_owned(), look: Look::Bright(0), points };
+        let series = Series { name: "row".to_owned(), look: Look::Filled(None), points };
         Chart {
             id: "a-chart".to_owned(),
             title: "A title".to_owned(),

@@ -27,8 +27,8 @@ pub fn machine(machine: &Machine) -> Vec<Fact> {
     let listed = |all: Vec<String>, between: &str| (!all.is_empty()).then(|| all.join(between));
     let yes_or_no = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
     [
-        fact("Processor", machine.processor.clone()),
-        fact("Processors", listed(numbers, " ")),
+        fact("CPU", machine.processor.clone()),
+        fact("CPUs", listed(numbers, " ")),
         fact("Threads share cores", machine.threads_share_cores.map(yes_or_no)),
         fact("Caches", listed(caches, ", ")),
         fact("Memory", memory),
@@ -56,9 +56,9 @@ pub fn method(summary: &Summary) -> Vec<Fact> {
         fact("Measured", Some(date(summary.run.started_unix_s))),
         fact("furlong", Some(summary.run.version.clone())),
         fact("Seed", Some(summary.run.seed.to_string())),
-        fact("One reading of the clock", Some(format_ns(summary.run.harness.clock_read_ns))),
-        fact("Smallest step of the clock", Some(format_ns(summary.run.harness.clock_step_ns))),
-        fact("Looks at the noise", Some(summary.run.noise.readings.to_string())),
+        fact("Time of one clock read", Some(format_ns(summary.run.harness.clock_read_ns))),
+        fact("Clock resolution", Some(format_ns(summary.run.harness.clock_step_ns))),
+        fact("Noise readings", Some(summary.run.noise.readings.to_string())),
     ]
     .into_iter()
     .flatten()

@@ -12,6 +12,21 @@ pub fn table(chart: &Chart) -> Table {
     }
 }
 
+/// Returns the figures of a chart of one benchmark as a sentence; `None` for a chart that shows more. Parts of a bar
+/// and points of a sweep are more.
+pub fn sentence(chart: &Chart) -> Option<String> {
+    let is_picture = matches!(chart.kind, Kind::Bars | Kind::Scatter | Kind::Lines { marks: true, .. });
+    let table = table(chart);
+    let [row] = &table.rows[..] else { return None };
+    let figure = |(column, cell): (&Column, &Cell)| match cell {
+        Cell::Figure { text, .. } => Some(format!("{} {text}", column.name)),
+        _ => None,
+    };
+    let figures: Vec<_> = table.columns.iter().zip(&row.cells).filter_map(figure).collect();
+    let Some(Cell::Text(name)) = row.cells.first() else { return None };
+    (!is_picture).then(|| format!("{}. {name}: {}.", chart.title, figures.join(", ")))
+}
+
 /// Returns a column of words, then one of figures under each name.
 fn columns<'a>(names: impl IntoIterator<Item = &'a String>) -> Vec<Column> {
     let figures = names.into_iter().map(|name| Column::named(name.clone()));

@@ -1,18 +1,19 @@
 //! The part of a report about one run: its conclusions, its charts by subject, and available further measurements.
 
 use crate::charts::{cost_parts, cpu_and_latency, distribution, predicted, then_and_now};
+use crate::figures;
 use crate::ids::Ids;
 use crate::rows::size;
 use furlong_analysis::{
-    DecodedRun, Explanation, Level, NamedRun, Recommendation, Replay, Summary, explain_saved, recommend,
-    replay,
+    DecodedRun, Explanation, Finding, Level, NamedRun, Recommendation, Replay, Summary, explain_saved,
+    recommend, replay,
 };
 use furlong_chart::Chart;
 use furlong_render::charts::{
     FEWEST_POINTS, latency_by_links, latency_by_rate, latency_by_size, ranking, sum_by_parties,
     throughput_by_size,
 };
-use furlong_render::document::{Block, Cell, Column, Fact, Row, Section, Table};
+use furlong_render::document::{Block, Cell, Column, Fact, Line, Row, Section, Table, Tone};
 use furlong_render::words::{count, firsts};
 use furlong_render::{
     agreement, claim_reason, claim_status, finding, format_digits, not_explained, plain, plain_sentence,
@@ -22,8 +23,8 @@ use std::collections::BTreeSet;
 
 /// Maximum number of charts of one kind in a part. A longer sweep is thinned to evenly spaced charts.
 const MOST_CHARTS: usize = 12;
-/// Replaces the summary of a chart if the machine was unreliable.
-const UNRELIABLE: &str = "The machine was unreliable, so nothing is concluded from this chart.";
+/// Findings next to the result; the others follow in the chapter of the run.
+pub const SHOWN: usize = 3;
 
 /// The presentation of one run.
 pub struct Part {
@@ -33,8 +34,14 @@ pub struct Part {
     pub name: String,
     /// Figures of the run.
     pub summary: Summary,
-    /// Conclusions, one sentence each, except for the fitness of the machine.
-    pub verdict: Vec<String>,
+    /// Reasons to distrust the run, except for the fitness of the machine.
+    pub warnings: Vec<Line>,
+    /// The most important findings, one sentence each.
+    pub findings: Vec<String>,
+    /// All other findings.
+    pub further: Vec<String>,
+    /// The chart that shows the result, or its figures in a sentence.
+    pub result: Option<Block>,
     /// Charts by subject, and separate tables, as far as the run has figures for them.
     pub subjects: Vec<Section>,
     /// Breakdown of the times, if the run has costs.
@@ -47,7 +54,9 @@ pub struct Part {
 
 impl Part {
     /// Computes everything that the report shows of a run.
-    pub fn of(named: NamedRun, ids: &mut Ids) -> Part {
+    ///
+    /// `noted` holds the notes of all charts before it, each of which is printed once.
+    pub fn of(named: NamedRun, ids: &mut Ids, noted: &mut BTreeSet<String>) -> Part {
         let (whole, name) = (named.run, plain(named.name));
         // Or a row would have one figure in the answer and another in a table.
         let recommendation = recommend(whole);
@@ -57,23 +66,29 @@ impl Part {
         let id = ids.give(&format!("run {name}"));
         let explanation = explain_saved(run).filter(|explanation| !explanation.rows.is_empty());
         let replay = replay(run);
+        let mut findings = findings(summary, explanation.as_ref(), replay.as_ref(), recommendation.as_ref());
+        let further = findings.split_off(SHOWN.min(findings.len()));
         let mut part = Part {
-            verdict: verdict(summary, explanation.as_ref(), replay.as_ref(), recommendation.as_ref()),
             id,
             name,
             summary: summary.clone(),
+            warnings: warnings(summary, replay.is_some()),
+            findings,
+            further,
+            result: None,
             subjects: Vec::new(),
             explanation,
             replay,
             missing: Vec::new(),
         };
-        part.fill(run, ids);
+        part.fill(run, ids, noted);
         part
     }
 
-    fn fill(&mut self, run: &DecodedRun, ids: &mut Ids) {
+    fn fill(&mut self, run: &DecodedRun, ids: &mut Ids, noted: &mut BTreeSet<String>) {
         let summary = &self.summary;
         let (rankings, fewer_rankings) = ranking::charts(Some(run), summary);
+        let rankings = ranking::overview(Some(run), summary).into_iter().chain(rankings).collect();
         let latency = latency_by_size::charts(summary);
         let by_rate = latency_by_rate::charts(summary, FEWEST_POINTS);
         let by_links = latency_by_links::charts(summary, FEWEST_POINTS);
@@ -81,17 +96,11 @@ impl Part {
         let (distributions, fewer) = distribution::charts(run);
         let throughput = throughput_by_size::charts(Some(run), summary);
         let (busy, less_busy) = cpu_and_latency::charts(summary);
-        let explanation = self.explanation.as_ref();
-        let parts: Vec<Chart> = explanation
-            .map(|explanation| {
-                predicted::chart(explanation).into_iter().chain(cost_parts::charts(explanation))
-            })
-            .into_iter()
-            .flatten()
-            .collect();
-        let past = self.replay.as_ref().map(then_and_now::charts).unwrap_or_default();
-        let unmodelled = explanation.and_then(unmodelled);
-        let claimed = self.replay.as_ref().and_then(claimed);
+        let mut parts: Vec<Chart> = self.explanation.iter().flat_map(cost_parts::charts).collect();
+        parts
+            .extend(self.explanation.as_ref().and_then(|explanation| predicted::chart(summary, explanation)));
+        let past =
+            self.replay.as_ref().map(|replay| then_and_now::charts(summary, replay)).unwrap_or_default();
         for (is_missing, what, command) in [
             (
                 latency.is_empty(),
@@ -114,43 +123,69 @@ impl Part {
                 self.missing.push(Fact::command(what, command));
             }
         }
-        self.add("Ranking", (rankings, fewer_rankings), ids);
-        self.add("Latency against size", (latency, 0), ids);
-        self.add("Latency against rate", (by_rate, 0), ids);
-        self.add("Several at once", (by_parties, 0), ids);
-        self.add("Latency against links", (by_links, 0), ids);
-        self.add("Distribution of latencies", (distributions, fewer), ids);
-        self.add("Throughput against size", (throughput, 0), ids);
-        self.add("Where the time goes", (parts, 0), ids);
+        // The first chart is the one that the run was made for.
+        for (title, charts, left_out) in [
+            ("Then and now", past, 0),
+            ("Where the time goes", parts, 0),
+            ("Latency against size", latency, 0),
+            ("Throughput against size", throughput, 0),
+            ("Latency against rate", by_rate, 0),
+            ("Several at once", by_parties, 0),
+            ("Latency against links", by_links, 0),
+            ("Ranking", rankings, fewer_rankings),
+            ("Distribution of latencies", distributions, fewer),
+            ("Processors busy against latency", busy, less_busy),
+        ] {
+            self.add(title, charts, left_out, ids, noted);
+        }
+        if let Some(first) = self.subjects.first_mut() {
+            self.result = Some(first.blocks.remove(0));
+        }
+        self.subjects.retain(|subject| !subject.blocks.is_empty());
+        let unmodelled = self.explanation.as_ref().and_then(unmodelled);
+        let claimed = self.replay.as_ref().and_then(claimed);
         self.subjects.extend(unmodelled.map(|section| section.anchored(format!("{} unmodelled", self.id))));
-        self.add("Processors busy against latency", (busy, less_busy), ids);
-        self.add("Then and now", (past, 0), ids);
         self.subjects.extend(claimed.map(|section| section.anchored(format!("{} claims", self.id))));
     }
 
     /// Adds the charts of a subject, if there are any. `left_out` charts, at sizes between the drawn ones, were
     /// dropped before.
-    fn add(&mut self, title: &'static str, (charts, left_out): (Vec<Chart>, usize), ids: &mut Ids) {
+    fn add(
+        &mut self,
+        title: &'static str,
+        charts: Vec<Chart>,
+        left_out: usize,
+        ids: &mut Ids,
+        noted: &mut BTreeSet<String>,
+    ) {
         if charts.is_empty() {
             return;
         }
         let all = charts.len() + left_out;
         let charts = thinned(charts);
+        let left_out = all - charts.len();
         let mut section = Section::titled(title).anchored(format!("{} {title}", self.id));
-        if charts.len() < all {
-            let (left_out, are) = (all - charts.len(), if all - charts.len() == 1 { "is" } else { "are" });
-            let left_out = count(left_out, "more chart");
-            section = section.paragraph(format!(
-                "{left_out} of this kind, at sizes between these, {are} not drawn; the table of all rows has their figures."
-            ));
-        }
         for mut chart in charts {
             chart.id =
                 ids.give(&format!("{} {}", self.id.strip_prefix("run-").unwrap_or(&self.id), chart.id));
             if self.summary.run.noise.level == Level::Unreliable {
-                chart.says = UNRELIABLE.to_owned();
+                // The verdict says that nothing is concluded.
+                chart.says.clear();
             }
-            section = section.with(Block::Chart(chart));
+            section = match figures::sentence(&chart) {
+                Some(sentence) => section.paragraph(sentence),
+                None => {
+                    chart.notes.retain(|note| noted.insert(note.clone()));
+                    section.with(Block::Chart(chart))
+                }
+            };
+        }
+        if left_out > 0 {
+            let are = if left_out == 1 { "is" } else { "are" };
+            let left_out = count(left_out, "more chart");
+            section = section.paragraph(format!(
+                "{left_out} of this kind, at sizes between these, {are} not drawn; the table of all rows has their figures."
+            ));
         }
         self.subjects.push(section);
     }
@@ -171,34 +206,47 @@ fn thinned(charts: Vec<Chart>) -> Vec<Chart> {
         .collect()
 }
 
-fn verdict(
+/// Returns the reasons to distrust a run that the fitness of the machine does not include.
+fn warnings(summary: &Summary, is_replay: bool) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let corrupted = summary.skipped.iter().filter(|entry| entry.is_corruption()).count();
+    if corrupted > 0 {
+        let rows = count(corrupted, "row");
+        let text = format!("{rows} delivered something other than what was sent, and show no speed.");
+        lines.push(Line { tone: Tone::Bad, text });
+    }
+    if summary.run.partial {
+        let text = "The run is partial: it was interrupted, or its file cut off.".to_owned();
+        lines.push(Line { tone: Tone::Warning, text });
+    }
+    if summary.rows.is_empty() && !is_replay {
+        lines.push(Line { tone: Tone::Warning, text: "No row has a speed.".to_owned() });
+    }
+    lines
+}
+
+/// Returns the findings, the most important first.
+fn findings(
     summary: &Summary,
     explanation: Option<&Explanation>,
     replay: Option<&Replay>,
     recommendation: Option<&Recommendation>,
 ) -> Vec<String> {
-    let corrupted = summary.skipped.iter().filter(|entry| entry.is_corruption()).count();
-    let mut sentences = Vec::new();
-    if corrupted > 0 {
-        let rows = count(corrupted, "row");
-        sentences.push(format!("{rows} delivered something other than what was sent, and show no speed."));
-    }
-    if summary.run.partial {
-        sentences.push("The run is partial: it was interrupted, or its file cut off.".to_owned());
-    }
     if let Some(recommendation) = recommendation {
-        sentences.extend(recommendation_sentences(recommendation).iter().map(|line| plain_sentence(line)));
-    } else if let Some(replay) = replay {
-        sentences.extend(replay_verdict(replay));
-    } else {
+        return recommendation_sentences(recommendation).iter().map(|line| plain_sentence(line)).collect();
+    }
+    if let Some(replay) = replay {
+        return replay_verdict(replay);
+    }
+    let is_reliable = summary.run.noise.level != Level::Unreliable;
+    let mut sentences: Vec<String> =
+        explanation.filter(|_| is_reliable).and_then(agreement).into_iter().collect();
+    // The fitness of the machine says it.
+    let said = |found: &&Finding| !matches!(found, Finding::Unreliable);
+    sentences.extend(summary.findings.iter().filter(said).map(finding));
+    // A single ranking is the chart of the result, which has this sentence.
+    if sentences.is_empty() && summary.groups.len() > 1 {
         sentences.extend(firsts(summary));
-        sentences.extend(summary.findings.iter().map(finding));
-    }
-    if summary.run.noise.level != Level::Unreliable {
-        sentences.extend(explanation.and_then(agreement));
-    }
-    if summary.rows.is_empty() && replay.is_none() {
-        sentences.push("No row has a speed.".to_owned());
     }
     sentences
 }
@@ -210,7 +258,7 @@ fn unmodelled(explanation: &Explanation) -> Option<Section> {
         .map(|row| Row::neutral([plain(&row.case.to_string()), plain_sentence(&not_explained(&row.reason))]))
         .collect();
     let table = Table::new([Column::words("row"), Column::words("why")], rows);
-    let section = Section::titled("Rows that the model does not explain");
+    let section = Section::titled("Benchmarks that the model does not explain");
     (!table.rows.is_empty()).then(|| section.table(table))
 }
 
@@ -229,13 +277,13 @@ fn claimed(replay: &Replay) -> Option<Section> {
         ])
     });
     let columns = [
-        Column::words("what was claimed"),
+        Column::words("claim"),
         Column::figures("size"),
         Column::words("now it"),
         Column::figures("then"),
         Column::figures("now"),
         Column::words("why"),
     ];
-    let section = Section::titled("What was claimed, tested");
+    let section = Section::titled("Published claims, tested");
     (!replay.claims.is_empty()).then(|| section.table(Table::new(columns, rows.collect())))
 }

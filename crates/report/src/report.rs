@@ -4,11 +4,12 @@ use crate::charts::forest;
 use crate::ids::Ids;
 use crate::part::Part;
 use crate::svg::{self, Paper};
-use furlong_analysis::{Comparison, NamedRun, compare};
+use furlong_analysis::{Comparison, NamedRun, Summary, compare};
 use furlong_chart::Chart;
 use furlong_render::document::Block;
 use furlong_render::words::count;
 use furlong_render::{incomparable, listed, plain_sentence};
+use std::collections::BTreeSet;
 
 /// Runs that are named one by one.
 const NAMED: usize = 4;
@@ -46,7 +47,8 @@ impl Report {
         let names = short_names(runs);
         let named = runs.iter().zip(&names).map(|(run, name)| NamedRun { name, run: run.run });
         let runs = &named.collect::<Vec<_>>()[..];
-        let parts: Vec<Part> = runs.iter().map(|run| Part::of(*run, &mut ids)).collect();
+        let mut noted = BTreeSet::new();
+        let parts: Vec<Part> = runs.iter().map(|run| Part::of(*run, &mut ids, &mut noted)).collect();
         let shares = |part: &Part| {
             let first = &parts[0].summary.rows;
             part.summary.rows.iter().any(|row| first.iter().any(|other| other.case == row.case))
@@ -61,7 +63,7 @@ impl Report {
             let (share, are) = if others.len() == 1 { ("shares", "is") } else { ("share", "are") };
             let others = listed(&others, NAMED);
             not_compared.push(format!(
-                "{others} {share} no row with {}, and {are} not compared with it.",
+                "{others} {share} no benchmark with {}, and {are} not compared with it.",
                 first.name
             ));
         }
@@ -69,7 +71,7 @@ impl Report {
             None
         } else {
             match compare(&sides, margin) {
-                Ok(comparison) => Some(Compared::of(comparison, &mut ids)),
+                Ok(comparison) => Some(Compared::of(comparison, &parts[0].summary, &mut ids)),
                 Err(why) => {
                     not_compared.push(plain_sentence(&incomparable(&why)));
                     None
@@ -82,7 +84,9 @@ impl Report {
     /// Returns all charts in the order of the page.
     pub fn charts(&self) -> impl Iterator<Item = &Chart> {
         let compared = self.compared.iter().flat_map(|compared| &compared.charts);
-        let blocks = self.parts.iter().flat_map(|part| &part.subjects).flat_map(|subject| &subject.blocks);
+        let blocks = self.parts.iter().flat_map(|part| {
+            part.result.iter().chain(part.subjects.iter().flat_map(|subject| &subject.blocks))
+        });
         compared.chain(blocks.filter_map(|block| match block {
             Block::Chart(chart) => Some(chart),
             _ => None,
@@ -130,8 +134,8 @@ pub(crate) fn file_of(chart: &Chart) -> String {
 }
 
 impl Compared {
-    fn of(comparison: Comparison, ids: &mut Ids) -> Compared {
-        let mut charts = forest::charts(&comparison);
+    fn of(comparison: Comparison, baseline: &Summary, ids: &mut Ids) -> Compared {
+        let mut charts = forest::charts(&comparison, baseline);
         for chart in &mut charts {
             chart.id = ids.give(&chart.id);
         }

@@ -21,7 +21,7 @@ static COLUMNS: [(Column, Figure); 19] = [
     (Column::figures("p99.9"), |row| row.exchange.ns.tail()[1].map(time)),
     (Column::figures("p99.99"), |row| row.exchange.ns.tail()[2].map(time)),
     (Column::figures("longest"), |row| Some(time(row.exchange.ns.max))),
-    (Column::figures("a second"), |row| {
+    (Column::figures("per second"), |row| {
         Some(Cell::figure(format_count(row.exchange.per_second), row.exchange.per_second))
     }),
     (Column::figures("GB/s"), |row| {
@@ -29,7 +29,7 @@ static COLUMNS: [(Column, Figure); 19] = [
         Some(Cell::figure(format_digits(gigabytes), gigabytes))
     }),
     (Column::figures("depth"), depth),
-    (Column::figures("processor time"), |row| Some(time(row.cpu_ns()))),
+    (Column::figures("CPU time"), |row| Some(time(row.cpu_ns()))),
     (Column::figures("busy"), |row| Some(decimals(row.processors_busy()))),
     (Column::figures("switches"), |row| Some(decimals(row.exchange.switches.all()))),
     (Column::figures("calls"), |row| Some(decimals(row.system_calls()?))),
@@ -85,7 +85,7 @@ fn ties(row: &Row) -> Cell {
     match &row.tied_with[..] {
         [] => Cell::none(),
         [one] => Cell::figure(plain(one), 1.0),
-        several => Cell::figure(format!("{} rows", several.len()), several.len() as f64),
+        several => Cell::figure(format!("{} benchmarks", several.len()), several.len() as f64),
     }
 }
 
@@ -94,10 +94,10 @@ fn ties(row: &Row) -> Cell {
 pub fn skipped(skipped: &[Skipped]) -> Option<Table> {
     let columns = [
         Column::words("row"),
-        Column::words("what became of it"),
+        Column::words("status"),
         Column::figures("trials"),
         Column::words("why"),
-        Column::words("what would help"),
+        Column::words("remedy"),
     ];
     let line = |entry: &Skipped| {
         let became = if entry.is_corruption() { "corrupted" } else { entry.status.name() };

@@ -29,7 +29,7 @@ fn chart(manner: &Manner, curves: &[Vec<&Row>]) -> Option<Chart> {
     };
     let series = curves.iter().enumerate().map(|(number, rows)| {
         let name = plain(&rows[0].case.row());
-        let look = Series::look(number, &name);
+        let look = Series::look(number, rows[0].family);
         Series { name, look, points: rows.iter().map(point).collect() }
     });
     let numbers = distinct(curves.iter().flatten().map(|row| row.case.parties().get()));

@@ -20,14 +20,14 @@ pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
     let of = |manner: &Manner| {
         sweeps().filter(|sweep| Manner::but_for_rate(&sweep.case) == *manner).collect::<Vec<_>>()
     };
-    manners.iter().filter_map(|manner| chart(manner, &of(manner))).collect()
+    manners.iter().filter_map(|manner| chart(summary, manner, &of(manner))).collect()
 }
 
-fn chart(manner: &Manner, sweeps: &[&RateSweep]) -> Option<Chart> {
+fn chart(summary: &Summary, manner: &Manner, sweeps: &[&RateSweep]) -> Option<Chart> {
     let case = &sweeps.first()?.case;
     let series = sweeps.iter().enumerate().map(|(number, sweep)| {
         let name = plain(&sweep.case.row());
-        let look = Series::look(number, &name);
+        let look = Series::look(number, summary.family_of(&sweep.case.mechanism));
         Series { name, look, points: sweep.points.iter().filter_map(point).collect() }
     });
     let mut rates: Vec<f64> =
@@ -43,8 +43,8 @@ fn chart(manner: &Manner, sweeps: &[&RateSweep]) -> Option<Chart> {
         id: format!("latency-by-rate-{manner}"),
         title: format!("Latency against rate, {manner}"),
         says: sentence(sweeps),
-        notes: vec![format!("{WHISKERS} A row has no point at a rate that it cannot carry.")],
-        x: Axis::log("messages sent a second", Measure::Number),
+        notes: vec![format!("{WHISKERS} A benchmark has no point at a rate that it cannot carry.")],
+        x: Axis::log("messages sent per second", Measure::Number),
         y: Axis::log(format!("median {}", Unit::of(case.pattern()).word()), Measure::Time),
         kind: Kind::Lines {
             marks: true,
@@ -82,10 +82,7 @@ fn sentence(sweeps: &[&RateSweep]) -> String {
     let knee = |sweep: &RateSweep| sweep.knee_per_second.unwrap_or_default();
     sort_by(&mut sorted, |a, b| knee(b).total_cmp(&knee(a)));
     let named: Vec<_> = sorted.iter().map(|sweep| said(sweep)).collect();
-    format!(
-        "From the rate of its shortest median on, the median of a row stays below twice that up to: {}.",
-        listed(&named, NAMED)
-    )
+    format!("The median stays below twice its minimum up to these rates: {}.", listed(&named, NAMED))
 }
 
 fn said(sweep: &RateSweep) -> String {
@@ -93,7 +90,7 @@ fn said(sweep: &RateSweep) -> String {
     let beyond = sweep.beyond().map(|point| match point.result {
         AtRate::Saturated { .. } => format!("saturated at {}", format_rate(point.asked_per_second)),
         AtRate::Disturbed { .. } => {
-            format!("not known at {}, where CPU time was lost", format_rate(point.asked_per_second))
+            format!("unknown at {}, because CPU time was lost", format_rate(point.asked_per_second))
         }
         AtRate::Carried { p50_ns, .. } => {
             format!(
@@ -105,7 +102,7 @@ fn said(sweep: &RateSweep) -> String {
     });
     match (sweep.knee_per_second, beyond) {
         (Some(knee), Some(beyond)) => format!("{name} {} ({beyond})", format_rate(knee)),
-        (Some(knee), None) => format!("{name} {} (the highest that was asked)", format_rate(knee)),
+        (Some(knee), None) => format!("{name} {} (the highest requested)", format_rate(knee)),
         (None, beyond) => format!("{name} no rate ({})", beyond.unwrap_or_default()),
     }
 }

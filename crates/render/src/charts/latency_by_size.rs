@@ -20,7 +20,7 @@ pub(crate) fn chart(summary: &Summary, sweep: &Sweep) -> Option<Chart> {
     };
     let series = sweep.curves.iter().enumerate().map(|(number, curve)| Series {
         name: curve.name.clone(),
-        look: Series::look(number, &curve.name),
+        look: Series::look(number, curve.rows[0].family),
         points: curve.rows.iter().map(point).collect(),
     });
     Chart {

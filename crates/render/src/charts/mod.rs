@@ -33,6 +33,7 @@ pub fn charted_groups(summary: &Summary) -> (Vec<&Group>, usize) {
         size_bytes: None,
         name: String::new(),
         title: String::new(),
+        subject: String::new(),
         ..(*group).clone()
     })
 }

@@ -2,7 +2,7 @@
 
 use furlong_analysis::text::plain;
 use furlong_analysis::{OverTime, TrialTimes};
-use furlong_chart::{Axis, Chart, Kind, MOST_BRIGHT, Measure, Point, Series, Side};
+use furlong_chart::{Axis, Chart, Kind, Look, MOST_BRIGHT, Measure, Point, Series, Side};
 
 /// Returns a chart of the medians of benchmarks. A single benchmark also gets its 99th percentiles. Returns `None` if
 /// fewer than two trials can be drawn.
@@ -11,14 +11,13 @@ pub fn chart(rows: &[OverTime]) -> Option<Chart> {
     let series = match rows[..] {
         [] => return None,
         [row] => vec![
-            curve(0, "median", row, |trial| Some(trial.p50_ns)),
-            curve(1, "99th percentile", row, |trial| trial.p99_ns),
+            curve("median", row, |trial| Some(trial.p50_ns)),
+            curve("99th percentile", row, |trial| trial.p99_ns),
         ],
         _ => {
-            let median = |(number, row): (usize, &&OverTime)| {
-                curve(number, &plain(&row.case.to_string()), row, |trial| Some(trial.p50_ns))
-            };
-            rows.iter().enumerate().map(median).collect()
+            let median =
+                |row: &&OverTime| curve(&plain(&row.case.to_string()), row, |trial| Some(trial.p50_ns));
+            rows.iter().map(median).collect()
         }
     };
     let what = match rows[..] {
@@ -40,12 +39,12 @@ pub fn chart(rows: &[OverTime]) -> Option<Chart> {
 }
 
 /// Returns a curve with its name at its end.
-fn curve(number: usize, name: &str, row: &OverTime, ns: impl Fn(&TrialTimes) -> Option<f64>) -> Series {
+fn curve(name: &str, row: &OverTime, ns: impl Fn(&TrialTimes) -> Option<f64>) -> Series {
     let last = row.trials.len() - 1;
     let point = |(at, trial): (usize, &TrialTimes)| {
         let label = if at == last { name } else { "" };
         Some(Point::new(label, trial.at_ns as f64 / 1e9, ns(trial)?))
     };
     let points = row.trials.iter().enumerate().filter_map(point).collect();
-    Series { name: name.to_owned(), look: Series::look(number, name), points }
+    Series { name: name.to_owned(), look: Look::Filled(None), points }
 }

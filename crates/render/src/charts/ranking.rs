@@ -2,9 +2,11 @@
 //! the throughput per second instead.
 
 use super::{charted_groups, throughput_interval};
-use crate::words::{first_of, name, timed};
-use furlong_analysis::{DecodedRun, Group, Row, Summary};
-use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series, look_of};
+use crate::words::{WHISKERS, first_of, name, timed};
+use furlong_analysis::{Carries, DecodedRun, Group, Row, Summary, describe_placement};
+use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series};
+use furlong_model::{Family, format_bytes};
+use std::collections::BTreeSet;
 
 /// Returns one chart for each ranked group, and the number of charts left out. A sweep over sizes gets three charts.
 /// Without the run, throughput has no intervals.
@@ -20,13 +22,45 @@ fn chart(run: Option<&DecodedRun>, summary: &Summary, group: &Group) -> Option<C
         id: format!("ranking-{}", group.name),
         title: format!("Ranking: {}", group.title),
         says: first_of(summary, group).map(|first| first + ".").unwrap_or_default(),
-        notes: vec![format!(
-            "{} Rows are in the order of the table, which says which of them cannot be told apart. A mechanism has the same \
-             colour in all charts.",
-            shown.marks
-        )],
+        notes: vec![WHISKERS.to_owned()],
         x: shown.x,
         y: Axis::named(rows.iter().map(|row| name(row)).collect()),
+        kind: Kind::Intervals,
+        series: shown.series,
+        guides: Vec::new(),
+    }
+    .drawable()
+}
+
+/// Returns a chart of the fastest benchmark of each family in each ranking of the first size and pattern, or `None` if
+/// that is a single ranking.
+pub fn overview(run: Option<&DecodedRun>, summary: &Summary) -> Option<Chart> {
+    let mut groups = summary.groups.iter().filter(|group| group.carries == Carries::Data);
+    let first = groups.next()?;
+    let alike = |group: &&Group| {
+        let of =
+            |group: &Group| (group.pattern, group.size_bytes, group.arrival, group.window, group.parties);
+        of(group) == of(first)
+    };
+    let groups: Vec<&Group> = [first].into_iter().chain(groups.filter(alike)).collect();
+    let mut seen = BTreeSet::new();
+    let rows = groups.iter().flat_map(|group| summary.rows_of(group));
+    let rows: Vec<&Row> = rows.filter(|row| seen.insert((&row.group, row.family))).collect();
+    let shown = Shown::of(run, first, &rows).filter(|_| groups.len() > 1 && rows.len() > groups.len())?;
+    let is_apart = groups.iter().any(|group| group.placement != first.placement);
+    let named = |row: &&Row| match is_apart {
+        true => format!("{}, {}", name(row), describe_placement(row.case.placement)),
+        false => name(row),
+    };
+    let place = if is_apart { String::new() } else { format!(" on {}", describe_placement(first.placement)) };
+    let size = format_bytes(first.size_bytes.unwrap_or_default());
+    Chart {
+        id: "overview".to_owned(),
+        title: format!("The fastest of each family and wait strategy, {size} messages{place}"),
+        says: String::new(),
+        notes: vec![WHISKERS.to_owned()],
+        x: shown.x,
+        y: Axis::named(rows.iter().map(named).collect()),
         kind: Kind::Intervals,
         series: shown.series,
         guides: Vec::new(),
@@ -38,8 +72,6 @@ fn chart(run: Option<&DecodedRun>, summary: &Summary, group: &Group) -> Option<C
 struct Shown {
     x: Axis,
     series: Vec<Series>,
-    /// Legend of the marks.
-    marks: &'static str,
 }
 
 impl Shown {
@@ -49,26 +81,29 @@ impl Shown {
         if is_stream && rows.iter().all(|row| row.exchange.bytes_per_second.is_some()) {
             return Some(Shown {
                 x: Axis::log("bytes a second", Measure::Throughput),
-                series: vec![series("bytes a second", false, rows, |row| throughput(run, row))],
-                marks: "The mark is the median over trials, with a line for its interval in this run: right is more.",
+                series: vec![series("bytes a second", Look::Filled, rows, |row| throughput(run, row))],
             });
         }
         Some(Shown {
             x: Axis::log(timed(rows.first()?.exchange.unit), Measure::Time),
             series: vec![
-                series("median", false, rows, median),
-                series("p99", true, rows, |row| Point::new("p99", row.exchange.ns.p99, 0.0)),
+                series("median", Look::Filled, rows, median),
+                series("p99", Look::Hollow, rows, |row| Point::new("p99", row.exchange.ns.p99, 0.0)),
             ],
-            marks: "The filled mark is the median, with a line for its interval in this run; the hollow mark is p99.",
         })
     }
 }
 
-/// Returns one point for each benchmark, in the colour of its mechanism.
-fn series(name: &str, hollow: bool, rows: &[&Row], point: impl Fn(&Row) -> Point) -> Series {
-    let placed = |(y, row): (f64, &&Row)| Point { y, look: Some(look_of(&row.case.row())), ..point(row) };
+/// Returns one point for each benchmark, in the colour of its family.
+fn series(
+    name: &str,
+    look: fn(Option<Family>) -> Look,
+    rows: &[&Row],
+    point: impl Fn(&Row) -> Point,
+) -> Series {
+    let placed = |(y, row): (f64, &&Row)| Point { y, look: Some(look(row.family)), ..point(row) };
     let points = (0..).map(f64::from).zip(rows).map(placed).collect();
-    Series { name: name.to_owned(), look: Look::Sample { mark: None, hollow }, points }
+    Series { name: name.to_owned(), look: look(None), points }
 }
 
 fn median(row: &Row) -> Point {
@@ -103,7 +138,7 @@ mod tests {
         assert!(fast.x > 2.0 * slow.x && (30e6..70e6).contains(&fast.x), "{stream:?}");
         let [low, high] = fast.x_ends.unwrap();
         assert!(low <= fast.x && fast.x <= high, "{fast:?}");
-        assert_eq!(fast.look, Some(look_of("pipe/block")));
+        assert_eq!(fast.look, Some(Look::Filled(Some(Family::Pipe))));
         let trips = of(Pattern::RoundTrip);
         assert_eq!((trips.x.measure, trips.series.len()), (Measure::Time, 2));
     }

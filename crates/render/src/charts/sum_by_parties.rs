@@ -59,7 +59,7 @@ fn chart(what: &str, manner: &Manner, curves: &[Vec<&Row>], figure: fn(&Row) -> 
     };
     let series = curves.iter().enumerate().map(|(number, rows)| {
         let name = plain(&rows[0].case.row());
-        let look = Series::look(number, &name);
+        let look = Series::look(number, rows[0].family);
         Series { name, look, points: rows.iter().map(point).collect() }
     });
     let numbers = distinct(curves.iter().flatten().map(|row| row.case.parties().get()));
@@ -69,8 +69,8 @@ fn chart(what: &str, manner: &Manner, curves: &[Vec<&Row>], figure: fn(&Row) -> 
         title: format!("{what} against the number of {several}, {words}"),
         says: curves.iter().map(|rows| says(rows, figure)).take(NAMED).collect::<Vec<_>>().join(" "),
         notes: vec!["Medians over trials.".to_owned()],
-        x: Axis::log(format!("{several} at the same moment"), Measure::Number),
-        y: Axis::log(format!("{unit} a second"), Measure::Number),
+        x: Axis::log(format!("{several} in parallel"), Measure::Number),
+        y: Axis::log(format!("{unit} per second"), Measure::Number),
         kind: Kind::Lines {
             marks: true,
             value: Side::Y,
@@ -89,14 +89,14 @@ fn says(rows: &[&Row], figure: fn(&Row) -> f64) -> String {
     let times = three_digits(figure(most) / figure(one));
     let reached = format!("{}/s", format_count(figure(most)));
     match grown {
-        0 => format!("{name}: {reached} with {}, and no more with more.", one.case.parties()),
+        0 => format!("{name}: {reached} with {}, and not more with a higher number.", one.case.parties()),
         _ if grown + 1 == rows.len() => {
             format!(
-                "{name} grows up to {}, the most that was asked: {reached}, {times} times as much as one.",
+                "{name} grows up to {}, the highest number requested: {reached}, {times} times the rate of one.",
                 most.case.parties()
             )
         }
-        _ => format!("{name} grows up to {}: {reached}, {times} times as much as one.", most.case.parties()),
+        _ => format!("{name} grows up to {}: {reached}, {times} times the rate of one.", most.case.parties()),
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
             "{}",
             all.says
         );
-        assert!(slowest.says.contains("with 1, and no more"), "{}", slowest.says);
+        assert!(slowest.says.contains("with 1, and not more"), "{}", slowest.says);
         assert_eq!(all.series[0].points.len(), 3);
         assert!((all.series[0].points[1].y / all.series[0].points[0].y - 2.0).abs() < 0.01);
         assert!((slowest.series[0].points[2].y / slowest.series[0].points[0].y - 0.5).abs() < 0.01);

@@ -66,7 +66,7 @@ impl Manner {
             words += &format!(", buffers of {}", format_bytes(bytes));
         }
         if case.window().get() > 1 {
-            words += &format!(", {} outstanding", case.window());
+            words += &format!(", {} in flight", case.window());
         }
         if case.parties().get() > 1 {
             words += &format!(", {} {}", case.parties(), case.pattern().several());

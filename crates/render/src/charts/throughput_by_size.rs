@@ -22,7 +22,7 @@ pub fn charts(run: Option<&DecodedRun>, summary: &Summary) -> Vec<Chart> {
 pub(crate) fn chart(run: Option<&DecodedRun>, sweep: &Sweep) -> Option<Chart> {
     let series = sweep.curves.iter().enumerate().map(|(number, curve)| Series {
         name: curve.name.clone(),
-        look: Series::look(number, &curve.name),
+        look: Series::look(number, curve.rows[0].family),
         points: curve.rows.iter().filter_map(|row| point(run, row)).collect(),
     });
     let what = if sweep.pattern.has_requests() { "Throughput of answers" } else { "Throughput" };
@@ -32,7 +32,7 @@ pub(crate) fn chart(run: Option<&DecodedRun>, sweep: &Sweep) -> Option<Chart> {
         says: String::new(),
         notes: vec![format!("{WHISKERS} GB is 10^9 bytes.")],
         x: Axis::log(format!("size of {}", sweep.pattern.facts().sized), Measure::Bytes),
-        y: Axis::log("bytes a second", Measure::Throughput),
+        y: Axis::log("bytes per second", Measure::Throughput),
         kind: Kind::Lines { marks: true, value: Side::Y, columns: sweep.columns() },
         series: series.collect(),
         guides: Vec::new(),
@@ -56,7 +56,7 @@ fn says(chart: &Chart, curves: &[Curve]) -> String {
     let Some((name, best)) = bests.iter().max_by(|a, b| a.1.y.total_cmp(&b.1.y)) else {
         return String::new();
     };
-    let most = format!("{name} reaches the most, {} with {}", chart.y.text(best.y), best.label);
+    let most = format!("{name} has the highest throughput, {} with {}", chart.y.text(best.y), best.label);
     let overlaps = |point: &Point| match (point.y_ends, best.y_ends) {
         (Some(one), Some(other)) => one[1] >= other[0],
         _ => false,
@@ -69,8 +69,8 @@ fn says(chart: &Chart, curves: &[Curve]) -> String {
     match (curves.len(), best.y_ends, ties.len()) {
         (1, ..) | (_, Some(_), 0) => format!("{most}."),
         (_, None, _) => {
-            format!("{most}, but fewer than three trials leave open whether others reach it too.")
+            format!("{most}, but fewer than three trials cannot show whether others tie.")
         }
-        _ => format!("{most}; the intervals of {} overlap with it.", listed(&ties, NAMED)),
+        _ => format!("{most}; the intervals of {} overlap with its interval.", listed(&ties, NAMED)),
     }
 }

@@ -49,7 +49,7 @@ fn chart(explanation: &Explanation, of: Manner) -> Option<Chart> {
             (!terms.is_empty()).then(|| Point::new(part.name(), ns, at))
         };
         let points = (0..).map(f64::from).zip(&rows).filter_map(of_row).collect();
-        Series { name: part.name().to_owned(), look: Look::Bright(number), points }
+        Series { name: part.name().to_owned(), look: Look::Part(number), points }
     };
     let measured = (0..)
         .map(f64::from)
@@ -64,11 +64,11 @@ fn chart(explanation: &Explanation, of: Manner) -> Option<Chart> {
         title: format!("Where the time goes: {manner}"),
         says: says(&rows),
         notes: vec![
-            "Bars are what the parts add up to; the mark is what was measured, with its interval in this run. Nothing is fitted to \
-             the row that is explained, so what bar and mark differ by is what the model does not know."
+            "The parts of a bar add up to the prediction; the mark is the measured median, with its interval in this run. \
+             Nothing is fitted to that benchmark."
                 .to_owned(),
         ],
-        x: Axis::linear("time of a round trip", Measure::Time),
+        x: Axis::linear("round-trip time", Measure::Time),
         y: Axis::named(rows.iter().map(|row| plain(&row.case.row())).collect()),
         kind: Kind::Bars,
         series,
@@ -84,7 +84,9 @@ fn says(rows: &[&Explained]) -> String {
     };
     match (largest(&most), rows.len()) {
         (_, 1) => format!("The largest part is {}.", most.name()),
-        (all, rows) if all == rows => format!("The largest part of every row is {}.", most.name()),
-        (some, rows) => format!("The largest part is {} in {some} of {}.", most.name(), count(rows, "row")),
+        (all, rows) if all == rows => format!("The largest part of every benchmark is {}.", most.name()),
+        (some, rows) => {
+            format!("The largest part is {} in {some} of {}.", most.name(), count(rows, "benchmark"))
+        }
     }
 }

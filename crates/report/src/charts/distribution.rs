@@ -1,8 +1,7 @@
-//! Chart of the latency distribution: the share of samples that take longer than a time, down to 1 in 10,000.
+//! Chart of the latency distribution: the time at each percentile, up to p99.99.
 
 use furlong_analysis::{DecodedRun, FEWEST_BEYOND, Group, Row};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side, percentile};
-use furlong_model::format_ns;
 use furlong_render::charts::charted_groups;
 use furlong_render::three_digits;
 use furlong_render::words::{name, timed};
@@ -12,6 +11,8 @@ use furlong_stats::{Mixture, sort_by};
 const POINTS: i32 = 12;
 /// Factors of ten: as far as p99.99.
 const DECADES: i32 = 4;
+/// Upper end of the axis of times, as a multiple of the longest p99.
+const PAST_P99: f64 = 5.0;
 /// The percentiles that the table has.
 const COLUMNS: [&str; 5] = ["p50", "p90", "p99", "p99.9", "p99.99"];
 
@@ -28,17 +29,22 @@ fn chart(run: &DecodedRun, group: &Group) -> Option<Chart> {
         rows.iter().filter_map(|row| Some((*row, Curve::of(run, row)?))).collect();
     let series = curves.iter().enumerate().map(|(number, (row, curve))| Series {
         name: name(row),
-        look: Series::look(number, &name(row)),
+        look: Series::look(number, row.family),
         points: curve.points.clone(),
     });
+    let slowest = curves.iter().map(|(row, _)| row.exchange.ns.p99).fold(0.0, f64::max);
     Chart {
         id: format!("distribution-{}", group.name),
         title: format!("Distribution of latencies: {}", group.title),
         says: says(&curves),
         notes: notes(&curves),
-        x: Axis::log(timed(rows.first()?.exchange.unit), Measure::Time),
-        y: Axis::log("share that takes longer", Measure::Beyond),
-        kind: Kind::Lines { marks: false, value: Side::X, columns: COLUMNS.map(str::to_owned).into() },
+        x: Axis::log("percentile", Measure::Percentile),
+        // A few slow samples of one benchmark would press all curves together.
+        y: Axis {
+            most: Some(PAST_P99 * slowest),
+            ..Axis::log(timed(rows.first()?.exchange.unit), Measure::Time)
+        },
+        kind: Kind::Lines { marks: false, value: Side::Y, columns: COLUMNS.map(str::to_owned).into() },
         series: series.collect(),
         guides: Vec::new(),
     }
@@ -59,19 +65,18 @@ impl Curve {
         let mixture = Mixture::of(&times)?;
         let samples = times.iter().fold(0_u64, |sum, trial| sum.saturating_add(trial.samples()));
         let enough = |beyond: &f64| beyond * samples as f64 >= FEWEST_BEYOND as f64 - 1e-6 || *beyond >= 0.5;
-        let point = |beyond: f64| Point::new(percentile(beyond), mixture.quantile_ns(1.0 - beyond), beyond);
+        let point =
+            |beyond: f64| Point::new(percentile(beyond), 1.0 / beyond, mixture.quantile_ns(1.0 - beyond));
         let points: Vec<Point> = shares().into_iter().filter(enough).map(point).collect();
         Some(Curve { points, samples })
     }
 }
 
-/// Returns the shares at which curves are drawn, descending.
+/// Returns the shares at which curves are drawn, descending from the median: below it, one lucky sample would take half
+/// of the axis.
 fn shares() -> Vec<f64> {
     let steps = (1..=POINTS * DECADES).map(|step| 10_f64.powf(-f64::from(step) / f64::from(POINTS)));
-    // The shortest of all is left out: one lucky sample would take half of the axis.
-    let mut shares: Vec<f64> = steps.chain([0.99, 0.95, 0.9, 0.5]).collect();
-    sort_by(&mut shares, |a, b| b.total_cmp(a));
-    shares
+    [0.5].into_iter().chain(steps.filter(|share| *share < 0.5)).collect()
 }
 
 /// Reports the length of tails relative to their medians, if there are enough samples. These figures have no
@@ -86,7 +91,7 @@ fn says(curves: &[(&Row, Curve)]) -> String {
     let times = |row: &Row| three_digits(tail(row));
     match (sorted.first(), sorted.last()) {
         (Some(least), Some(most)) if sorted.len() > 1 => format!(
-            "The slowest 1 % take at least {} times ({}) to {} times ({}) the median of their row.",
+            "The slowest 1 % take at least {} times ({}) to {} times ({}) the median of their benchmark.",
             times(least),
             name(least),
             times(most),
@@ -95,48 +100,20 @@ fn says(curves: &[(&Row, Curve)]) -> String {
         (Some(only), _) => {
             format!("The slowest 1 % take at least {} times the median of {}.", times(only), name(only))
         }
-        _ => "Too few samples lie beyond p99 to say how long the tails are.".to_owned(),
+        _ => "Too few samples are beyond p99 to show the length of the tails.".to_owned(),
     }
 }
 
 fn notes(curves: &[(&Row, Curve)]) -> Vec<String> {
-    let mut notes = vec![
-        "A point says which share of samples takes longer than its time: the further \
-         left and the steeper a curve, the shorter and rarer its slow ones."
-            .to_owned(),
-    ];
-    let reach = |curve: &Curve| curve.points.last().map_or(1.0, |point| point.y);
-    let short: Vec<_> = curves.iter().filter(|(_, curve)| reach(curve) > 1.01e-4).collect();
-    if let Some((row, curve)) = short.iter().max_by(|a, b| reach(&a.1).total_cmp(&reach(&b.1))) {
-        notes.push(format!(
-            "A curve stops where fewer than {FEWEST_BEYOND} samples lie beyond: that of {} at {}, of {} samples. \
-             Longer trials reach further.",
-            name(row),
-            percentile(reach(curve)),
-            curve.samples
-        ));
-    }
-    let means = curves.iter().filter(|(row, _)| row.exchange.per_sample > 1);
-    if let Some((row, _)) = means.clone().next() {
-        let which = if means.count() == curves.len() {
-            "Samples".to_owned()
-        } else {
-            format!("Samples of some rows ({} is one)", name(row))
-        };
-        notes.push(format!(
-            "{which} are means of several exchanges, {} of them here, since the clock is too coarse for one: such a curve \
-             hides what single ones take.",
-            row.exchange.per_sample
-        ));
-    }
-    let longest =
-        curves.iter().map(|(row, _)| row).max_by(|a, b| a.exchange.ns.max.total_cmp(&b.exchange.ns.max));
-    if let Some(row) = longest {
-        notes.push(format!(
-            "The longest sample of all took {}, in {}.",
-            format_ns(row.exchange.ns.max),
-            name(row)
-        ));
+    let mut notes = vec![format!(
+        "A curve shows the time that this share of samples stays below, and ends where fewer than {FEWEST_BEYOND} samples take longer. \
+         Longer trials reach further."
+    )];
+    if curves.iter().any(|(row, _)| row.exchange.per_sample > 1) {
+        notes.push(
+            "If one exchange is too short for the clock, a sample is the mean of several, which hides the slowest ones."
+                .to_owned(),
+        );
     }
     notes
 }

@@ -1,8 +1,8 @@
 //! A published comparison, then and now.
 
-use furlong_analysis::{Replay, ReplayRow};
-use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series, Side, hollow_look_of, look_of};
-use furlong_model::{Figure, format_bytes};
+use furlong_analysis::{Replay, ReplayRow, Summary};
+use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series, Side};
+use furlong_model::{Family, Figure, format_bytes};
 use furlong_render::plain;
 use std::collections::BTreeSet;
 
@@ -12,12 +12,12 @@ const FEW_SIZES: usize = 3;
 const MOST_PAIRS: usize = 6;
 
 /// Returns one chart per size, or one chart over all sizes if there are many.
-pub fn charts(replay: &Replay) -> Vec<Chart> {
+pub fn charts(summary: &Summary, replay: &Replay) -> Vec<Chart> {
     let sizes: BTreeSet<usize> = replay.rows.iter().map(|row| row.size_bytes).collect();
     if sizes.len() > FEW_SIZES {
-        return over_sizes(replay).into_iter().collect();
+        return over_sizes(summary, replay).into_iter().collect();
     }
-    sizes.into_iter().filter_map(|size| of_size(replay, size)).collect()
+    sizes.into_iter().filter_map(|size| of_size(summary, replay, size)).collect()
 }
 
 /// Returns the figure that the experiment is ordered by, and its axis.
@@ -27,22 +27,32 @@ fn axis(replay: &Replay) -> (Figure, Axis) {
     (figure, Axis::log(format!("{}, {faster}", figure.label()), Measure::Number))
 }
 
-fn of_size(replay: &Replay, size: usize) -> Option<Chart> {
+/// Returns the family of a benchmark (`mechanism/wait`) that replaces a published one.
+fn family(summary: &Summary, row: Option<&str>) -> Option<Family> {
+    let row = row?;
+    summary.family_of(row.rsplit_once('/').map_or(row, |(mechanism, _)| mechanism))
+}
+
+fn of_size(summary: &Summary, replay: &Replay, size: usize) -> Option<Chart> {
     let (figure, x) = axis(replay);
     let rows: Vec<&ReplayRow> = replay.rows_of(size).collect();
     let numbered = || (0..).map(f64::from).zip(&rows);
-    let look = |row: &ReplayRow| Some(look_of(row.row.as_deref().unwrap_or(&row.mechanism)));
+    let family = |row: &ReplayRow| family(summary, row.row.as_deref());
     let then = numbered().filter_map(|(at, row)| {
-        Some(Point { look: look(row), ..Point::new("then", *row.published.get(&figure)?, at) })
+        Some(Point {
+            look: Some(Look::Hollow(family(row))),
+            ..Point::new("then", *row.published.get(&figure)?, at)
+        })
     });
     let now = numbered().filter_map(|(at, row)| {
         let measured = row.measured.get(&figure)?;
-        Some(Point { x_ends: measured.ci95, look: look(row), ..Point::new("now", measured.value, at) })
+        let look = Some(Look::Filled(family(row)));
+        Some(Point { x_ends: measured.ci95, look, ..Point::new("now", measured.value, at) })
     });
     Chart {
         id: format!("then-and-now-{}-{size}", replay.experiment),
         title: format!("Then and now: {}, {}", plain(&replay.experiment), format_bytes(size)),
-        says: says(replay),
+        says: String::new(),
         notes: notes(replay),
         x,
         y: Axis::named(rows.iter().map(|row| plain(&row.mechanism)).collect()),
@@ -50,12 +60,12 @@ fn of_size(replay: &Replay, size: usize) -> Option<Chart> {
         series: vec![
             Series {
                 name: "then, as published".to_owned(),
-                look: Look::Sample { mark: None, hollow: true },
+                look: Look::Hollow(None),
                 points: then.collect(),
             },
             Series {
                 name: "now, on this machine".to_owned(),
-                look: Look::Sample { mark: None, hollow: false },
+                look: Look::Filled(None),
                 points: now.collect(),
             },
         ],
@@ -64,7 +74,7 @@ fn of_size(replay: &Replay, size: usize) -> Option<Chart> {
     .drawable()
 }
 
-fn over_sizes(replay: &Replay) -> Option<Chart> {
+fn over_sizes(summary: &Summary, replay: &Replay) -> Option<Chart> {
     let (figure, y) = axis(replay);
     let mut names: Vec<&str> = Vec::new();
     for row in &replay.rows {
@@ -74,7 +84,7 @@ fn over_sizes(replay: &Replay) -> Option<Chart> {
     }
     let series = names.iter().enumerate().flat_map(|(number, name)| {
         let rows: Vec<&ReplayRow> = replay.rows.iter().filter(|row| row.mechanism == *name).collect();
-        let row = rows.iter().find_map(|row| row.row.as_deref()).unwrap_or(name);
+        let family = family(summary, rows.iter().find_map(|row| row.row.as_deref()));
         let size = |row: &ReplayRow| (format_bytes(row.size_bytes), row.size_bytes as f64);
         let then = rows.iter().filter_map(|row| {
             let (label, size) = size(row);
@@ -86,7 +96,7 @@ fn over_sizes(replay: &Replay) -> Option<Chart> {
             Some(Point { y_ends: measured.ci95, ..Point::new(label, size, measured.value) })
         });
         let (past, present) = match number < MOST_PAIRS {
-            true => (hollow_look_of(row), look_of(row)),
+            true => (Look::Hollow(family), Look::Filled(family)),
             false => (Look::Muted, Look::Muted),
         };
         [
@@ -98,9 +108,9 @@ fn over_sizes(replay: &Replay) -> Option<Chart> {
     Chart {
         id: format!("then-and-now-{}", replay.experiment),
         title: format!("Then and now: {}", plain(&replay.experiment)),
-        says: says(replay),
+        says: String::new(),
         notes: notes(replay),
-        x: Axis::log("size of a block", Measure::Bytes),
+        x: Axis::log("block size", Measure::Bytes),
         y,
         kind: Kind::Lines {
             marks: true,
@@ -113,24 +123,13 @@ fn over_sizes(replay: &Replay) -> Option<Chart> {
     .drawable()
 }
 
-fn says(replay: &Replay) -> String {
-    let pairs = replay.pairs;
-    if pairs.tested() == 0 {
-        return "No pair of published rows could be tested.".to_owned();
-    }
-    let (kept, reversed, untold) = (pairs.kept, pairs.reversed, pairs.untold);
-    let tested = furlong_render::words::count(pairs.tested(), "pair");
-    format!(
-        "Of {tested} of published rows, {kept} kept their order, {reversed} turned it round, and {untold} cannot be told apart now."
-    )
-}
-
 fn notes(replay: &Replay) -> Vec<String> {
     let then = replay
         .machine_then
         .as_ref()
         .map(|machine| format!("Then: {}.", plain(machine).trim_end_matches('.')));
     let machines =
-        "Two machines years apart: compare the order of rows, and not one row with itself.".to_owned();
+        "The two machines are years apart: compare the order of benchmarks, not the times of one benchmark."
+            .to_owned();
     [Some(machines), then].into_iter().flatten().collect()
 }

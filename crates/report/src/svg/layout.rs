@@ -2,7 +2,7 @@
 
 use super::paper::Paper;
 use super::text::{cut, letters, width};
-use furlong_chart::{Chart, Side, Tick};
+use furlong_chart::{Chart, Kind, Look, Side, Tick};
 
 /// Maximum number of letters of a category name to the left of its row.
 const LETTERS: usize = 44;
@@ -13,6 +13,10 @@ const MOST_TICKS: usize = 9;
 const BETWEEN: [f64; 2] = [12.0, 20.0];
 /// Distance between a label and the plot, in pixels.
 const GAP: f64 = 8.0;
+/// Maximum number of letters of a name at the end of a curve, on narrow and on wide pictures.
+const END_LETTERS: [usize; 2] = [16, 30];
+/// Width of the smaller letters of these names, relative to other text.
+const SMALLER: f64 = 0.85;
 
 /// Position of the plot and size of the picture.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,11 +49,17 @@ impl Layout {
     pub fn of(chart: &Chart, paper: Paper) -> Layout {
         let rows = chart.y.categories.len() as f64;
         let (whole, height, row, right) = match paper {
-            Paper::Narrow => (340.0, 260.0, 40.0, 8.0),
-            Paper::Wide | Paper::File => (860.0, 380.0, 24.0, 24.0),
+            Paper::Narrow => (340.0, 260.0, 36.0, 22.0),
+            Paper::Wide | Paper::File => (860.0, 340.0, 20.0, 24.0),
         };
+        let ends = chart.series.iter().filter(|series| series.look != Look::Muted);
+        let ends = ends.filter(|_| matches!(chart.kind, Kind::Lines { .. }));
+        let widest_end = ends.map(|series| width(&end_label(&series.name, paper))).fold(0.0, f64::max);
+        let right = f64::max(right, widest_end * SMALLER + GAP);
         let extents = [chart.extent(Side::X), chart.extent(Side::Y)];
-        let top = 30.0 + if paper == Paper::File { 30.0 } else { 0.0 };
+        // Above the plot is the label of y.
+        let top = if chart.y.label.is_empty() { 10.0 } else { 30.0 };
+        let top = top + if paper == Paper::File { 30.0 } else { 0.0 };
         let plot_height = if rows == 0.0 { height } else { (rows * row).clamp(60.0, 6000.0) };
         let mut layout = Layout {
             paper,
@@ -114,4 +124,9 @@ impl Layout {
     pub fn extent(&self, side: Side) -> [f64; 2] {
         self.extents[if side == Side::X { 0 } else { 1 }]
     }
+}
+
+/// Returns the name of a curve, cut to the room at its end.
+pub fn end_label(name: &str, paper: Paper) -> String {
+    cut(name, END_LETTERS[if paper == Paper::Narrow { 0 } else { 1 }])
 }

@@ -14,10 +14,11 @@ mod text;
 mod tone;
 
 use crate::figures::figure;
-use crate::palette::Style;
+use crate::palette::colour;
 use element::{px, words};
 use furlong_chart::{Axis, Chart, Guide, Kind, Look, Point, Series, Side, Tick};
-use layout::Layout;
+use furlong_stats::sort_by;
+use layout::{Layout, end_label};
 use legend::Legend;
 use tone::Tone;
 
@@ -30,6 +31,8 @@ const FONTS: &str = "system-ui, Helvetica, Arial, sans-serif";
 const HALF_BAR: f64 = 0.36;
 /// Distance from the middle of a row up to its name, if names are above rows.
 const ABOVE: f64 = 15.0;
+/// Distance between the names of two curves.
+const BETWEEN_ENDS: f64 = 13.0;
 
 /// Returns the chart as the text of an SVG picture.
 pub fn svg(chart: &Chart, paper: Paper) -> String {
@@ -68,16 +71,14 @@ pub fn svg(chart: &Chart, paper: Paper) -> String {
         .add(y_label)
         .add(drawing.plot())
         .add(drawing.names())
+        .add(drawing.ends())
         .add(legend.drawn(chart, layout.legend))
         .written()
 }
 
-/// Gives a point its own colour, if it differs from that of its series.
-fn own_colour(point: &Point, shape: Element) -> Element {
-    match point.look.map(|look| Style::of(look).hex()) {
-        Some(colour) => shape.recoloured(&colour),
-        None => shape,
-    }
+/// Returns the width of a line, which is thinner if it is muted.
+fn stroke(look: Look, width: f64) -> f64 {
+    if look == Look::Muted { 1.0 } else { width }
 }
 
 /// The parts of a picture that have figures.
@@ -127,6 +128,34 @@ impl Drawing<'_> {
         let ticks = self.layout.y_ticks.iter().filter(|_| self.layout.names_above_rows());
         let name = |tick: &Tick| self.at_height(tick).add(words(&tick.label, (0.0, -ABOVE)));
         ticks.map(name).fold(self.beside("names"), Element::add)
+    }
+
+    /// Names the curves at their right ends, apart from each other.
+    fn ends(&self) -> Element {
+        let curves = self.chart.series.iter().enumerate();
+        let named = curves.filter(|(_, series)| {
+            series.look != Look::Muted && matches!(self.chart.kind, Kind::Lines { .. })
+        });
+        let end = |(number, series): (usize, &Series)| Some((number, self.at(series.points.last()?)));
+        let mut ends: Vec<(usize, (f64, f64))> = named.filter_map(end).collect();
+        sort_by(&mut ends, |(_, (_, one)), (_, (_, other))| one.total_cmp(other));
+        let mut lowest = self.layout.plot_height;
+        for (_, (_, y)) in ends.iter_mut().rev() {
+            *y = y.min(lowest);
+            lowest = *y - BETWEEN_ENDS;
+        }
+        let mut highest = 0.0_f64;
+        for (_, (_, y)) in &mut ends {
+            *y = y.max(highest);
+            highest = *y + BETWEEN_ENDS;
+        }
+        let name = |(number, (x, y)): (usize, (f64, f64))| {
+            let series = &self.chart.series[number];
+            let text = words(&end_label(&series.name, self.paper), (x + 6.0, y));
+            self.group(number, series).set("stroke", "none").add(text)
+        };
+        let group = self.beside("ends").set("font-size", 11);
+        ends.into_iter().map(name).fold(group, Element::add)
     }
 
     /// Returns a group whose coordinates start at the origin of the plot.
@@ -200,7 +229,9 @@ impl Drawing<'_> {
 
     /// Returns the SVG group of a series, which the legend hides and shows.
     fn group(&self, number: usize, series: &Series) -> Element {
-        let group = Style::of(series.look).group().set("class", "series");
+        let colour = colour(series.look, self.paper);
+        let group = Element::new("g").set("class", "series").set("stroke", colour).set("fill", colour);
+        let group = if series.look == Look::Muted { group.set("opacity", 0.5) } else { group };
         if self.in_page() { group.set("data-series", number) } else { group }
     }
 
@@ -214,26 +245,29 @@ impl Drawing<'_> {
 
     /// Returns the line, the intervals and the marks of a series.
     fn series(&self, number: usize, series: &Series) -> Element {
-        let style = Style::of(series.look);
+        let look = |point: &Point| point.look.unwrap_or(series.look);
+        let painted = |point: &Point, shape: Element| match point.look {
+            Some(look) => shape.recoloured(colour(look, self.paper)),
+            None => shape,
+        };
         let mut group = self.group(number, series);
         let marked = !matches!(self.chart.kind, Kind::Lines { marks: false, .. });
         if matches!(self.chart.kind, Kind::Lines { .. }) {
             let places: Vec<_> = series.points.iter().map(|point| self.at(point)).collect();
             let places: Vec<_> = places.iter().map(|(x, y)| format!("{},{}", px(*x), px(*y))).collect();
-            let line =
-                style.stroked(Element::new("polyline").set("points", places.join(" ")).set("fill", "none"));
+            let line = Element::new("polyline").set("points", places.join(" ")).set("fill", "none");
+            let line = line.set("stroke-width", stroke(series.look, 2.0));
             let texts = series.points.iter().map(|point| self.text(series, point));
             group = group.add(if marked { line } else { self.told(line, texts) });
         }
         for point in &series.points {
             for line in self.intervals(point) {
-                group = group.add(own_colour(point, style.thin(line)));
+                group = group.add(painted(point, line.set("stroke-width", stroke(look(point), 1.5))));
             }
         }
         if marked {
             for point in &series.points {
-                let style = point.look.map_or(style, |look| Style::of_point(look, series.look));
-                let mark = own_colour(point, marks::mark(self.at(point), style, self.paper));
+                let mark = painted(point, marks::mark(self.at(point), look(point), self.paper));
                 group = group.add(self.told(mark, [self.text(series, point)]));
             }
         }
@@ -294,7 +328,10 @@ impl Drawing<'_> {
                 for line in self.intervals(point) {
                     group = group.add(line.set("stroke-width", 1.5));
                 }
-                group = group.add(self.told(marks::measured(self.at(point)), [self.text(series, point)]));
+                group = group.add(self.told(
+                    marks::mark(self.at(point), Look::Filled(None), self.paper),
+                    [self.text(series, point)],
+                ));
             }
             plot = plot.add(group);
         }

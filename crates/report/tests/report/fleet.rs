@@ -16,7 +16,7 @@ fn page_of(hosts: usize, unused: Vec<UnusedRun>) -> String {
 }
 
 fn page(hosts: usize) -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let path = folder.path().join("fleet.html");
     std::fs::write(&path, page_of(hosts, Vec::new())).expect("a temporary file");
     (folder, path)
@@ -25,7 +25,7 @@ fn page(hosts: usize) -> (tempfile::TempDir, PathBuf) {
 #[test]
 fn hosts_that_stand_out_come_first_and_their_rows_have_colours() {
     let page = page_of(120, Vec::new());
-    let (_, rows) = page.split_once("<caption>Every row of each host</caption>").expect("the table");
+    let (_, rows) = page.split_once("<caption>Every benchmark of each host</caption>").expect("the table");
     let (rows, _) = rows.split_once("</table>").expect("its end");
     let lines: Vec<_> =
         rows.lines().filter(|line| line.starts_with("<tr") && line.contains("node-")).collect();
@@ -33,9 +33,13 @@ fn hosts_that_stand_out_come_first_and_their_rows_have_colours() {
     let marked = lines.iter().take_while(|line| line.starts_with("<tr class=\"bad\"")).count();
     assert_eq!(marked, lines.iter().filter(|line| line.contains("class=\"bad\"")).count());
     assert!(marked >= 5 && lines[..marked].iter().all(|line| line.contains(" longer-")), "{marked}");
-    for part in
-        ["Rows that stand out", "What each host charges", "Rows over hosts", "id=\"verdict\"", "instead of"]
-    {
+    for part in [
+        "Outliers by benchmark",
+        "Costs of each host",
+        "Benchmarks over hosts",
+        "id=\"verdict\"",
+        "instead of",
+    ] {
         assert!(page.contains(part), "{part} is missing");
     }
 }

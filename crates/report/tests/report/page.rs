@@ -3,9 +3,9 @@
 
 use crate::common::{report, run};
 use furlong_analysis::{DecodedRun, Run};
-use furlong_chart::look_of;
 use furlong_model::{Outcome, Record};
 use furlong_report::{Chart, Kind, Look, Side};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Terminal escapes, markup of every kind, and what ends a script.
 const EVIL: &str =
@@ -55,13 +55,48 @@ fn every_subject_has_its_charts() {
 }
 
 #[test]
-fn the_first_charts_of_a_run_are_its_rankings_sorted() {
+fn the_first_chart_is_what_the_run_was_made_for() {
+    for (name, chart) in [
+        ("sizes", "latency-by-size"),
+        ("stream", "throughput-by-size"),
+        ("model", "cost-parts"),
+        ("past", "then-and-now"),
+    ] {
+        let first = &charts(name)[0];
+        assert!(first.id.starts_with(&format!("{name}-{chart}")), "{}", first.id);
+        let page = report(&[(name, &run(name))]).html().unwrap();
+        let (verdict, _) = page.split_once("<nav").unwrap();
+        assert_eq!(verdict.matches("<figure").count(), 1, "{name}");
+        assert!(verdict.contains(&format!("<figure class=\"chart\" id=\"{}\"", first.id)), "{name}");
+    }
+}
+
+#[test]
+fn a_note_is_printed_once() {
+    let report = report(&[("sizes", &run("sizes")), ("stream", &run("stream"))]);
+    let notes: Vec<&String> = report.charts().flat_map(|chart| &chart.notes).collect();
+    assert!(notes.len() > 1 && notes.iter().collect::<BTreeSet<_>>().len() == notes.len(), "{notes:#?}");
+}
+
+#[test]
+fn charts_of_one_benchmark_are_a_line_of_text() {
+    let mut one = run("past");
+    let is_measured = |trial: &&furlong_model::Trial| matches!(trial.outcome, Outcome::Measured(_));
+    let first = one.trials.iter().find(is_measured).expect("a measured trial").case.clone();
+    one.trials.retain(|trial| trial.case == first);
+    one.experiment = None;
+    let report = report(&[("one", &one)]);
+    assert_eq!(report.charts().count(), 0);
+    let text = report.markdown(None);
+    assert!(text.contains(&format!("{}: median ", first.row())) && text.contains(", p99.9 "), "{text}");
+}
+
+#[test]
+fn rankings_are_sorted() {
     let all = charts("sizes");
-    let rankings: Vec<&Chart> =
-        all.iter().take_while(|chart| chart.id.starts_with("sizes-ranking")).collect();
+    let rankings: Vec<&Chart> = all.iter().filter(|chart| chart.id.starts_with("sizes-ranking")).collect();
     // Three sizes, sleeping and spinning apart.
     assert_eq!(rankings.len(), 6);
-    assert!(!all[6..].iter().any(|chart| chart.id.contains("ranking")));
     let summary = DecodedRun::of(&run("sizes")).summary;
     for chart in rankings {
         let [median, p99] = &chart.series[..] else { panic!("{:?}", chart.series) };
@@ -71,62 +106,57 @@ fn the_first_charts_of_a_run_are_its_rankings_sorted() {
             let row =
                 summary.rows.iter().find(|row| row.case.row() == *name && row.exchange.ns.p50 == point.x);
             let row = row.unwrap_or_else(|| panic!("no {name} of {}", point.x));
-            assert_eq!(point.x_ends, row.exchange.ns.median_ci95);
+            assert_eq!(
+                (point.x_ends, point.look),
+                (row.exchange.ns.median_ci95, Some(Look::Filled(row.family)))
+            );
             let slow = p99.points.iter().find(|slow| slow.y == point.y).expect("a p99");
-            assert_eq!((slow.x, slow.look), (row.exchange.ns.p99, point.look));
-            assert!(chart.title.contains(if name.contains("spin") { "spinning" } else { "sleeping" }));
+            assert_eq!((slow.x, slow.look), (row.exchange.ns.p99, Some(Look::Hollow(row.family))));
+            assert!(chart.title.contains(if name.contains("spin") { "busy-waiting" } else { "blocking" }));
         }
     }
 }
 
 #[test]
-fn a_mechanism_has_one_look_in_all_charts_of_all_runs() {
+fn a_mechanism_has_the_colour_of_its_family_in_all_charts_of_all_runs() {
     let [sizes, model] = ["sizes", "model"].map(run);
     let mut all =
         report(&[("sizes", &sizes), ("slower", &slower(&sizes, 2))]).charts().cloned().collect::<Vec<_>>();
     all.extend(["stream", "model"].map(charts).concat());
     all.extend(report(&[("model", &model), ("slower", &slower(&model, 2))]).charts().cloned());
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    let mut families = BTreeMap::new();
     for chart in &all {
         let kind = chart.id.split('-').find(|word| ["ranking", "forest", "cpu", "predicted"].contains(word));
         for series in &chart.series {
-            // A curve has the look of its mechanism, or is muted together with others.
-            if let Look::Variant(..) = series.look {
-                assert_eq!(series.look, look_of(&series.name), "{}", chart.id);
-                seen.insert("curve");
-            }
-            for (point, look) in series.points.iter().filter_map(|point| Some((point, point.look?))) {
+            for point in &series.points {
                 let name = chart.y.categories.get(point.y as usize).unwrap_or(&point.label);
-                let row = name.split(' ').next().unwrap();
-                assert_eq!(look, look_of(row), "{}: {name}", chart.id);
-                seen.extend(kind);
+                let (name, look) = match point.look {
+                    Some(look) => (name, look),
+                    None => (&series.name, series.look),
+                };
+                let (Look::Filled(family) | Look::Hollow(family)) = look else { continue };
+                let mechanism = name.split('/').next().unwrap().rsplit(' ').next().unwrap();
+                let known = *families.entry(mechanism.to_owned()).or_insert(family);
+                assert!(family.is_some() && known == family, "{}: {name} {family:?} {known:?}", chart.id);
+                seen.extend(kind.or(Some("curve")));
             }
-        }
-        if let Some(kind) = kind {
-            let coloured = chart.points().filter(|point| point.look.is_some()).count();
-            assert_eq!(coloured, chart.points().count(), "{kind}: {}", chart.id);
         }
     }
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["cpu", "curve", "forest", "predicted", "ranking"]);
 }
 
 #[test]
-fn a_distribution_stops_where_samples_are_few_and_falls() {
+fn a_distribution_stops_where_samples_are_few_and_rises() {
     for chart in charts("sizes").iter().filter(|chart| chart.id.contains("distribution")) {
         for series in &chart.series {
             assert!(
-                series.points.windows(2).all(|pair| pair[0].x <= pair[1].x && pair[0].y > pair[1].y),
+                series.points.windows(2).all(|pair| pair[0].x < pair[1].x && pair[0].y <= pair[1].y),
                 "{series:?}"
             );
-            assert!(series.points.iter().all(|point| (1e-4 * 0.99..=1.0).contains(&point.y)), "{series:?}");
-        }
-        // Trials of 2 ms hold no ten samples beyond p99.99 of rows that sleep.
-        if chart.id.contains("sleeping") {
-            assert!(
-                chart.notes.iter().any(|note| note.contains("fewer than 10 samples")),
-                "{:?}",
-                chart.notes
-            );
+            // Trials of 2 ms hold no ten samples beyond p99.99 of benchmarks that block.
+            let most = if chart.id.contains("sleeping") { 1e3 } else { 1e4 * 1.01 };
+            assert!(series.points.iter().all(|point| (2.0..=most).contains(&point.x)), "{series:?}");
         }
     }
 }
@@ -170,7 +200,8 @@ fn a_comparison_has_a_mark_for_each_row_and_its_margin() {
     let all = forest(&report(&[("before", &before), ("after", &after)])).expect("a forest");
     assert_eq!((all.points().count(), all.y.categories.len()), (15, 15));
     // Four trials of 15 benchmarks are inconclusive; those of a single benchmark are not.
-    assert!(all.title == "after against before" && all.says.contains("15 inconclusive"), "{}", all.says);
+    assert!(all.title == "after against before", "{}", all.title);
+    assert!(all.y.categories.iter().all(|name| name.starts_with("inconclusive: ")), "{:?}", all.y.categories);
     let alone = |mut run: Run| {
         let first = run.trials[0].case.clone();
         run.trials.retain(|trial| trial.case == first);
@@ -179,7 +210,7 @@ fn a_comparison_has_a_mark_for_each_row_and_its_margin() {
     let (before, after) = (alone(before), alone(after));
     let report = report(&[("before", &before), ("after", &after)]);
     let one = forest(&report).expect("a forest");
-    assert!(one.says == "Of 1 row that both have: 1 worse.", "{}", one.says);
+    assert!(one.y.categories[0].starts_with("worse: "), "{:?}", one.y.categories);
     let page = report.html().unwrap();
     assert!(page.contains("Compared with before"));
     assert!(report.markdown(None).contains("## Compared with before"));
@@ -209,7 +240,7 @@ fn runs_without_a_common_row_are_told_and_not_compared() {
     let (one, other) = (run("sizes"), run("past"));
     let report = report(&[("one", &one), ("other", &other)]);
     let page = report.html().unwrap();
-    assert!(page.contains("other shares no row with one, and is not compared with it."));
+    assert!(page.contains("other shares no benchmark with one, and is not compared with it."));
     assert!(!page.contains("id=\"compared\""));
 }
 

@@ -2,7 +2,7 @@
 //! keyboard alone, and as a screen reader sees it.
 
 use crate::common::{Chromium, Tab, open_in, run};
-use furlong_render::ListedRun;
+use furlong_render::{ListedRun, date, shell};
 use furlong_report::{RunList, run_list};
 use furlong_testing::skip;
 use serde_json::json;
@@ -17,7 +17,7 @@ fn page() -> (tempfile::TempDir, PathBuf) {
     let html =
         run_list(&RunList { folder: "/home/me/runs", runs: &listed, of: 2, find: "", unreadable: &[] })
             .expect("a page");
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let path = folder.path().join("list.html");
     std::fs::write(&path, html).expect("a temporary file");
     (folder, path)
@@ -27,7 +27,7 @@ fn page() -> (tempfile::TempDir, PathBuf) {
 fn it_fits_a_phone_a_tablet_and_a_desk_by_day_and_by_night() {
     let Some(mut browser) = Chromium::start() else { skip!("needs Chromium") };
     let (_folder, path) = page();
-    for width in [360, 768, 1280] {
+    for width in [360, 500, 1280] {
         let mut papers = Vec::new();
         for scheme in ["light", "dark"] {
             let mut tab = open_in(&mut browser, &path, width, scheme);
@@ -63,11 +63,12 @@ fn runs_are_chosen_by_keys_alone() {
     tab.press(" ", " ");
     assert_eq!(next(&mut tab), "Show sizes");
     tab.press(" ", " ");
-    for expected in ["sizes", "Show model"] {
+    let command = |name: &str| shell(&run(name).header.argv);
+    for expected in [&command("sizes"), "Show model"] {
         assert_eq!(next(&mut tab), expected);
     }
     tab.press(" ", " ");
-    for expected in ["model", "Show the chosen runs"] {
+    for expected in [&command("model"), "Show the chosen runs"] {
         assert_eq!(next(&mut tab), expected);
     }
     let asked = "new URLSearchParams(new FormData(document.forms[1])).toString()";
@@ -94,14 +95,16 @@ fn a_screen_reader_is_told_of_all_that_can_be_used() {
         .filter(|(role, name)| used.contains(&role.as_str()) && role != "search" && name.is_empty())
         .collect();
     assert!(unnamed.is_empty(), "{unnamed:?}");
+    let header = run("sizes").header;
+    let (command, measured) = (shell(&header.argv), date(header.started_unix_s));
     let is_there = |role: &str, name: &str| all.iter().any(|(r, n)| r == role && n == name);
     for (role, name) in [
         ("heading", "Saved runs"),
         ("search", ""),
         ("searchbox", "Name or command contains"),
         ("table", "Saved runs, the newest first"),
-        ("rowheader", "sizes under way"),
-        ("link", "sizes"),
+        ("rowheader", &format!("{command} in progress {measured}, sizes")),
+        ("link", &command),
         ("radio", "model is the baseline"),
         ("checkbox", "Show model"),
         ("button", "Show the chosen runs"),

@@ -106,7 +106,7 @@ impl Chromium {
     }
 
     fn of(program: &str) -> Chromium {
-        let profile = tempfile::tempdir().expect("a temporary folder");
+        let profile = tempfile::tempdir().expect("a temporary directory");
         // Chromium reads from descriptor 3 and writes to 4.
         let script = "exec \"$0\" \"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null";
         let mut child = Command::new("sh")
@@ -365,6 +365,7 @@ impl Tab<'_> {
             self.call("Page.captureScreenshot", json!({ "format": "png", "captureBeyondViewport": whole }));
         let data = shot["data"].as_str().expect("a picture");
         let bytes = base64::engine::general_purpose::STANDARD.decode(data).expect("base64");
-        std::fs::write(Path::new(&folder).join(format!("{name}.png")), bytes).expect("a folder for pictures");
+        std::fs::write(Path::new(&folder).join(format!("{name}.png")), bytes)
+            .expect("a directory for pictures");
     }
 }
