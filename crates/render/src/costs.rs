@@ -35,19 +35,23 @@ fn what(name: &str) -> &'static str {
     match cost {
         Ok(Cost::ClockRead) => "one reading of the clock",
         Ok(Cost::SystemCall) => "a system call that does nothing",
-        Ok(Cost::FutexWake) => "waking a futex on which nobody sleeps",
-        Ok(Cost::FutexWait) => "waiting on a futex whose word has changed already",
-        Ok(Cost::PosixSemaphore) => "posting a POSIX semaphore and taking it again",
-        Ok(Cost::SysvSemaphore) => "posting a System V semaphore and taking it again",
-        Ok(Cost::PipeTransfer) => "writing 8 bytes into a pipe and reading them again",
-        Ok(Cost::SocketTransfer) => "the same through a UNIX socket",
-        Ok(Cost::Poll) => "a poll of a descriptor that can be read already",
+        Ok(Cost::FutexWake) => "waking a futex without waiters",
+        Ok(Cost::FutexWait) => "waiting on a futex whose word has already changed",
+        Ok(Cost::PosixSemaphore) => "posting and acquiring a POSIX semaphore",
+        Ok(Cost::SysvSemaphore) => "posting and acquiring a System V semaphore",
+        Ok(Cost::PipeTransfer) => "writing 8 bytes to a pipe and reading them back",
+        Ok(Cost::SocketTransfer) => "writing 8 bytes to a UNIX socket and reading them back",
+        Ok(Cost::Poll) => "a poll of a readable descriptor",
         Ok(Cost::PageFault) => "the first touch of a page of memory",
-        Ok(Cost::Copy) => "copying so many bytes within one core's caches, as far as they reach",
-        Ok(Cost::CopyAcross) => "a message of so many bytes from core to core, where the reader spins",
-        Ok(Cost::CopyAcrossAsleep) => "what it takes longer than one of 8 bytes, where the reader sleeps",
-        Err(_) if name == CONTEXT_SWITCH => "one role gives way to the other on one core",
-        Err(_) if name == WAKE_UP => "waking a role on another core, exit from idle included",
+        Ok(Cost::Copy) => {
+            "copying a message of this size within the caches of one core, as far as they reach"
+        }
+        Ok(Cost::CopyAcross) => "a message of this size from core to core, if the reader spins",
+        Ok(Cost::CopyAcrossAsleep) => {
+            "additional time of that message over one of 8 bytes, if the reader sleeps"
+        }
+        Err(_) if name == CONTEXT_SWITCH => "a switch from one role to the other on one core",
+        Err(_) if name == WAKE_UP => "waking a role on another core, including its exit from idle",
         Err(_) => "",
     }
 }
@@ -105,9 +109,9 @@ fn rows(figure: &CostEstimate) -> Option<String> {
     let [least, most] = figure.spread?.map(format_ns);
     let names: Vec<_> = figure.from.iter().map(|row| plain(row)).collect();
     Some(match names.as_slice() {
-        [name] => format!("from the row {name}"),
+        [name] => format!("from the benchmark {name}"),
         names => {
-            format!("the median of the rows {}, which say {least} to {most} by themselves", names.join(", "))
+            format!("the median of the benchmarks {} ({least} to {most})", names.join(", "))
         }
     })
 }

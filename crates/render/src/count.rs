@@ -32,7 +32,7 @@ pub(crate) fn document(summary: &CountSummary) -> Document {
 fn section(row: &CountRow) -> Section {
     let mut section = Section::titled(title(row)).table(Table::new(columns(row), lines(row)));
     if row.figures.system_calls() == Some(0.0) {
-        section = section.paragraph("No system call moves a message or waits for one.");
+        section = section.paragraph("No system call sends, receives or waits for a message.");
     }
     if let Some(sentence) = threads(row) {
         section = section.paragraph(sentence);
@@ -59,7 +59,7 @@ fn threads(row: &CountRow) -> Option<String> {
             format!("{role}: {}", threads.into_iter().map(text).collect::<Vec<_>>().join(", "))
         })
         .collect();
-    (!roles.is_empty()).then(|| format!("Calls a round trip by thread: {}.", roles.join("; ")))
+    (!roles.is_empty()).then(|| format!("Calls per round trip by thread: {}.", roles.join("; ")))
 }
 
 /// Explains how tracing, which slows the roles, changes a count without an upper bound. Returns `None` if it has one.
@@ -67,9 +67,9 @@ fn changed_by_tracing(row: &CountRow) -> Option<&'static str> {
     row.figures.system_calls_per_round_trip.as_ref()?;
     row.declared.values().find(|bounds| bounds.most.is_none())?;
     Some(if row.case.wait.needs_non_blocking() {
-        "Failed attempts are counted too, and tracing changes how many there are."
+        "Failed attempts are counted too, and tracing changes their number."
     } else {
-        "A long message may go in parts, and tracing may change how many."
+        "A long message may be sent in parts, and tracing may change their number."
     })
 }
 
@@ -150,7 +150,7 @@ fn notes(summary: &CountSummary) -> Vec<String> {
             notes.push(counted(&row.counting));
         }
         if let Some(reason) = &row.hardware_absent {
-            notes.push(format!("The processor's own counters are missing: {}.", clause(reason)));
+            notes.push(format!("The CPU's hardware counters are missing: {}.", clause(reason)));
         }
     }
     let mut said = Vec::new();
@@ -197,7 +197,7 @@ mod tests {
         let mut count = two_calls();
         count.case = at("fifo", Wait::Poll);
         count.method = CountMethod::Ptrace;
-        count.why_not_better = vec!["the kernel lets nobody read its tracepoints: run as root.".into()];
+        count.why_not_better = vec!["no tracepoint: run as root.".into()];
         count.roles[1].system_calls.as_mut().unwrap().insert("poll".into(), 501);
         count
     }
@@ -254,10 +254,10 @@ mod tests {
             count.declared.insert("read".into(), Bounds { least: 0, most });
             count_table(&summary([count]), Style::default())
         };
-        let vain = "\nFailed attempts are counted too, and tracing changes how many there are.\n";
+        let vain = "\nFailed attempts are counted too, and tracing changes their number.\n";
         assert!(text(Wait::Spin, 128, None).contains(vain));
         let parts = text(Wait::Block, 65536, None);
-        assert!(parts.contains("may go in parts") && !parts.contains(vain), "{parts}");
+        assert!(parts.contains("may be sent in parts") && !parts.contains(vain), "{parts}");
         assert!(!text(Wait::Spin, 128, Some(1)).contains("tracing changes"));
     }
 

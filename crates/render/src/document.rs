@@ -29,6 +29,7 @@ pub struct Section {
 }
 
 /// A part of a section.
+#[expect(clippy::large_enum_variant, reason = "a document has few charts")]
 #[derive(Debug, Clone)]
 pub enum Block {
     /// One or more sentences.

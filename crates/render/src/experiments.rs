@@ -18,7 +18,7 @@ fn section(experiment: &Experiment) -> Section {
     let rows: Vec<_> = experiment.rows.iter().map(|row| plain(&row.name)).collect();
     let what = match experiment.measure.work {
         Work::Exchange(_) => "Compares",
-        Work::Handover { .. } => "Hands a region over through",
+        Work::Handover { .. } => "Transfers data in bulk through",
     };
     let fact = |name, value: &Option<String>| value.as_deref().map(|value| Fact::new(name, plain(value)));
     let facts = [fact("Published", &experiment.source), fact("Then", &experiment.machine)];

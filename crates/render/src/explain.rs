@@ -27,8 +27,8 @@ const COLUMNS: [Column; 6] = [
 /// The published formula that explanations are held against.
 const FORMULA: &str = "T = size/bandwidth + N*switch + M*call";
 /// Where the unexplained time of a program with a separate loop is spent.
-const IN_PROGRAM: &str = "What is left over is in the program and its libraries (serialising, framing, copies of their own), and \
-                          in what its calls do beyond what such calls cost here.";
+const IN_PROGRAM: &str = "The remainder is spent in the program and its libraries (serialising, framing, additional \
+                          copies), and in calls that do more than the measured calls of their kind.";
 /// Group number of the tables of parts, which have equal columns and widths.
 const PARTS: usize = 0;
 
@@ -74,11 +74,11 @@ fn title(row: &Explained) -> String {
     let [measured, predicted] = [row.measured_ns, row.predicted_ns].map(format_ns);
     let sum = match (row.is_missed(), signed(row.error)) {
         (false, _) if row.is_left_in_program() => {
-            format!("{predicted} of it attributed ({:.1} %)", (1.0 + row.error) * 100.0)
+            format!("{predicted} attributed ({:.1} %)", (1.0 + row.error) * 100.0)
         }
-        (false, error) if row.own_loop => format!("all of it attributed, to {predicted} ({error})"),
+        (false, error) if row.own_loop => format!("fully attributed: the parts sum to {predicted} ({error})"),
         (false, error) => format!("{predicted} explained ({error})"),
-        (true, error) => format!("not explained: the parts make {predicted} ({error})"),
+        (true, error) => format!("not explained: the parts sum to {predicted} ({error})"),
     };
     format!("{}: {measured} measured{ends}, {sum}", plain(&row.case.to_string()))
 }
@@ -130,15 +130,19 @@ fn sentences(row: &Explained) -> impl Iterator<Item = String> {
     let left_out = row.left_out.as_ref().map(left_out);
     let helps = row.helps.iter().map(advice);
     let overtakes = row.copying_overtakes_at_bytes.map(|size| {
-        format!("From about {} on, moving the bytes takes more than all the rest does here.", about(size))
+        format!("Above about {}, moving the bytes takes longer than all other parts together.", about(size))
     });
     let is_of_library = |term: &Term| term.name == Part::LibraryThreads;
     let library = row.terms.iter().any(is_of_library).then(|| {
-        "Library threads may run in parallel to the round trip: their calls are in the sum, and may not lengthen it.".to_owned()
+        "Library threads may run in parallel to the round trip: the sum includes their calls, which may not lengthen \
+         it.".to_owned()
     });
     let program = row.is_left_in_program().then(|| IN_PROGRAM.to_owned());
     let without = row.costs_without.as_ref().map(|mechanism| {
-        format!("Costs are without the rows of {}: none is fitted to the row it explains.", plain(mechanism))
+        format!(
+            "Costs exclude the benchmarks of {}: no cost is fitted to the benchmark that it explains.",
+            plain(mechanism)
+        )
     });
     left_out.into_iter().chain(program).chain(library).chain(helps).chain(overtakes).chain(without)
 }
@@ -189,11 +193,11 @@ pub fn overview(explanation: &Explanation) -> Section {
 pub fn agreement(explanation: &Explanation) -> Option<String> {
     let within = |agreement: Agreement| {
         let Agreement { rows, within_10_percent, within_20_percent } = agreement;
-        let rows = counted(rows, "row");
+        let rows = counted(rows, "benchmark");
         format!("{within_10_percent} of {rows} within 10 %, {within_20_percent} within 20 %")
     };
     let article = match explanation.article_agreement {
-        Agreement { rows: 0, .. } => "gives no time here".to_owned(),
+        Agreement { rows: 0, .. } => "predicts no time here".to_owned(),
         agreement => within(agreement),
     };
     (explanation.agreement.rows > 0).then(|| {
@@ -219,7 +223,7 @@ mod tests {
         let row = &mut explanation.rows[0];
         (row.predicted_ns, row.error) = (row.measured_ns * 1.27, 0.27);
         let text = explanation_table(&explanation, Style { width: 200, ..Style::default() });
-        assert!(text.contains("not explained: the parts make ") && text.contains("(+27.0 %)"), "{text}");
+        assert!(text.contains("not explained: the parts sum to ") && text.contains("(+27.0 %)"), "{text}");
     }
 
     #[test]
@@ -281,7 +285,7 @@ mod tests {
         explanation.rows.truncate(1);
         let text = explanation_table(&explanation, style);
         assert!(
-            text.contains("not explained: the parts make ") && text.contains("at the same time"),
+            text.contains("not explained: the parts sum to ") && text.contains("at the same time"),
             "{text}"
         );
         assert!(text.contains("\n  unexplained ") && !text.contains("program and libraries"), "{text}");
@@ -324,7 +328,10 @@ mod tests {
         let mut explanation = explain(&DecodedRun::of(&run()), &asked()[..1]);
         explanation.rows[0].left_out = Some(furlong_analysis::LeftOut::Overlap);
         let text = explanation_table(&explanation, Style::default());
-        assert!(text.contains("\nThe two roles' work overlaps, which the model does not know.\n"), "{text}");
+        assert!(
+            text.contains("\nThe work of the two roles overlaps, which the model does not cover.\n"),
+            "{text}"
+        );
     }
 
     #[test]

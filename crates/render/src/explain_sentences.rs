@@ -29,16 +29,15 @@ pub(crate) fn explained(explanation: &Explanation) -> [Said; 4] {
 /// Describes what the model omits.
 pub(crate) fn left_out(what: &LeftOut) -> String {
     let sentence = match what {
-        LeftOut::Overlap => "The two roles' work overlaps, which the model does not know.",
+        LeftOut::Overlap => "The work of the two roles overlaps, which the model does not cover.",
         LeftOut::BuffersOrColdCache => {
-            "Something takes time that the model does not know: buffers that one core frees and the other takes, or a cold \
-             cache."
+            "The model does not cover part of the time: buffers that one core frees and the other reuses, or a cold cache."
         }
         LeftOut::AtTheSameTime => {
-            "The parts are more than was measured: threads of the program, or its two roles, work at the same time, which a sum \
-             does not know."
+            "The parts sum to more than the measured time, because threads of the program, or its two roles, work at \
+             the same time."
         }
-        LeftOut::ColdCache => "Something takes time that the model does not know, such as a cold cache.",
+        LeftOut::ColdCache => "The model does not cover part of the time, such as a cold cache.",
     };
     sentence.to_owned()
 }
@@ -46,30 +45,30 @@ pub(crate) fn left_out(what: &LeftOut) -> String {
 /// Returns why a benchmark is not explained, in words that need no context.
 pub fn not_explained(why: &NotExplained) -> String {
     let reason = match why {
-        NotExplained::OneProcess => "both ends are in one process: it is what the others are compared with",
-        NotExplained::NoMessage => "it passes no message",
-        NotExplained::InPlace => "its messages are written and read in place, and the model is of copies",
-        NotExplained::SeveralOutstanding => {
-            "several of its messages are outstanding, and the model is of one"
+        NotExplained::OneProcess => {
+            "both ends are in one process: it is the baseline of the other benchmarks"
         }
-        NotExplained::SeveralPairs => "several pairs do the same at once, and the model is of one",
+        NotExplained::NoMessage => "it carries no message",
+        NotExplained::InPlace => "its messages are accessed in place, and the model covers copies only",
+        NotExplained::SeveralOutstanding => "several of its messages are in flight, and the model covers one",
+        NotExplained::SeveralPairs => "several pairs run in parallel, and the model covers one",
         NotExplained::Paced => {
             "its messages are sent at fixed times, and the model covers messages that follow each other without a pause"
         }
         NotExplained::Free => {
-            "the scheduler chose its processors, and the model needs to know whether they were one or two"
+            "the scheduler chose its CPUs, and the model must know whether it used one or two"
         }
         NotExplained::OtherHost => {
-            "its responder was on another host, and the model knows the costs of this one alone"
+            "its responder was on another host, and the model covers the costs of this host only"
         }
         NotExplained::BeyondBoundary => {
-            "between network namespaces a virtual Ethernet pair may be on the way of its messages, whose costs the model does not know"
+            "between network namespaces its messages may cross a virtual Ethernet pair, whose cost the model does not cover"
         }
         NotExplained::YieldsOnOneCore => {
-            "on one core the scheduler decides when a role that yields really gives way"
+            "on one core the scheduler decides when a yield switches to the other role"
         }
         NotExplained::SpinsOnOneCore => {
-            "on one core the role that waits spins until its time slice ends, which the model does not cover"
+            "on one core the waiting role spins until its time slice ends, which the model does not cover"
         }
         NotExplained::NotInOneProcess => "it was not measured with both ends in one process",
         NotExplained::SkippedInOneProcess { status, reason } => {
@@ -83,7 +82,7 @@ pub fn not_explained(why: &NotExplained) -> String {
         NotExplained::NotCountedInOneProcess => {
             "its system calls with both ends in one process were not counted"
         }
-        NotExplained::NoCost { name } => return format!("the run does not tell the cost {name}"),
+        NotExplained::NoCost { name } => return format!("the run does not contain the cost {name}"),
     };
     reason.to_owned()
 }
@@ -94,18 +93,18 @@ pub(crate) fn how(source: Source) -> &'static str {
         Source::BothRoles => "counted in both roles",
         Source::CountedInOneProcess => "counted in one process",
         Source::NothingCopied => "nothing is copied",
-        Source::OneCopy => "one copy a message",
-        Source::TwoCopies => "two copies a message",
+        Source::OneCopy => "one copy per message",
+        Source::TwoCopies => "two copies per message",
         Source::MeasuredInOneProcess => "measured in one process",
         Source::CountedWhileMeasured => "counted while measured",
-        Source::OneAMessage => "one a message",
+        Source::OneAMessage => "one per message",
         Source::ColdReader => "a cold reader, beyond copying",
         Source::SpinningCores => "two cores that spin",
         Source::MoreThanInOneProcess => "more than in one process",
         Source::PricedByKind => "counted in both roles; the cost of its kind",
         Source::LibraryThread => "may run in parallel to the round trip",
         Source::BetweenThreads => "between threads of a role",
-        Source::ServersProcessorTime => "its processor time",
+        Source::ServersProcessorTime => "its CPU time",
         Source::NoCpuTime => "elapsed time less CPU time",
     }
 }
@@ -136,40 +135,37 @@ fn percent(share: f64) -> String {
 fn what_helps(part: Part, share: &str) -> String {
     match part {
         Part::SystemCalls => {
-            format!("System calls are {share}: a row over shared memory that spins needs none.")
+            format!("System calls are {share}: spinning over shared memory needs none.")
         }
-        Part::Copying => format!(
-            "Copying is {share}: a mechanism that copies once, or not at all, could save at most that."
-        ),
-        Part::OwnPath => format!(
-            "The mechanism's own path is {share}: another mechanism may have a shorter one, so compare \
-             theirs."
-        ),
+        Part::Copying => {
+            format!("Copying is {share}: a mechanism with one copy or none could save at most that.")
+        }
+        Part::OwnPath => {
+            format!("The mechanism's own path is {share}: compare it with that of other mechanisms.")
+        }
         Part::ContextSwitches => {
-            format!("Context switches are {share}: roles on two cores that spin do without.")
+            format!("Context switches are {share}: spinning on two cores avoids them.")
         }
-        Part::WakeUps => format!(
-            "Waking a core that sleeps is {share}: a row that spins does without, at the price of a busy \
-             processor."
-        ),
+        Part::WakeUps => {
+            format!("Waking a sleeping core is {share}: spinning avoids it, but keeps a CPU busy.")
+        }
         Part::CacheLinesAcross => format!(
-            "Cache lines on their way from core to core are {share}: fewer bytes, or cores that share a \
-             cache, may need less."
+            "Cache lines that move between cores are {share}: fewer bytes, or cores that share a cache, may reduce that."
         ),
         Part::LibraryThreads => format!(
             "Calls of the library's own threads are {share}: a mechanism without such threads makes none."
         ),
         Part::Program => format!(
-            "The program and its libraries are {share}: a row that does less work in addition to moving bytes may need less."
+            "The program and its libraries are {share}: a program that does less in addition to moving bytes may be faster."
         ),
         Part::Server => {
             format!("A separate server is {share}: a mechanism without a server avoids that.")
         }
         Part::Waiting => format!(
-            "Waiting is {share}: for a timer, a disk, a network or a core that wakes up. Less work would not shorten it."
+            "Waiting for a timer, a disk, a network or a waking core is {share}. Less work would not shorten it."
         ),
         Part::PageFaults => {
-            format!("Page faults are {share}: memory that was touched before has none.")
+            format!("Page faults are {share}: touch the memory beforehand to avoid them.")
         }
     }
 }
@@ -189,12 +185,11 @@ mod tests {
     fn advice_names_the_part_and_its_share() {
         let said = |term, share, helps| advice(&Advice { term, share, helps });
         assert!(
-            said(Part::WakeUps, 0.83, true).starts_with("Waking a core that sleeps is 83.0 % of the latency")
+            said(Part::WakeUps, 0.83, true).starts_with("Waking a sleeping core is 83.0 % of the latency")
         );
         assert!(said(Part::Copying, 0.6, true).contains("could save at most that"));
         let larger = said(Part::WakeUps, 1.03, true);
-        let whole =
-            "Waking a core that sleeps is all of the latency (the cost alone is 1.03 times as long): ";
+        let whole = "Waking a sleeping core is all of the latency (the cost alone is 1.03 times as long): ";
         assert!(larger.starts_with(whole), "{larger}");
         let vain = said(Part::Copying, 0.004, false);
         assert_eq!(vain, "A faster copy, or one copy less, would save at most 0.4 %.");
@@ -214,12 +209,12 @@ mod tests {
     fn what_is_not_explained_has_its_reason() {
         for (why, said) in [
             (NotExplained::SpinsOnOneCore, "until its time slice ends, which the model does not cover"),
-            (NotExplained::YieldsOnOneCore, "when a role that yields really gives way"),
-            (NotExplained::OneProcess, "it is what the others are compared with"),
-            (NotExplained::NoMessage, "it passes no message"),
-            (NotExplained::InPlace, "the model is of copies"),
-            (NotExplained::SeveralOutstanding, "the model is of one"),
-            (NotExplained::SeveralPairs, "the model is of one"),
+            (NotExplained::YieldsOnOneCore, "when a yield switches to the other role"),
+            (NotExplained::OneProcess, "it is the baseline of the other benchmarks"),
+            (NotExplained::NoMessage, "it carries no message"),
+            (NotExplained::InPlace, "the model covers copies only"),
+            (NotExplained::SeveralOutstanding, "the model covers one"),
+            (NotExplained::SeveralPairs, "the model covers one"),
             (NotExplained::Paced, "covers messages that follow each other without a pause"),
             (NotExplained::NotInOneProcess, "it was not measured with both ends in one process"),
             (
@@ -237,7 +232,10 @@ mod tests {
                 "its system calls were not counted: no tracepoint: none; no ptrace: EPERM",
             ),
             (NotExplained::NotCountedInOneProcess, "with both ends in one process were not counted"),
-            (NotExplained::NoCost { name: "wake-up".to_owned() }, "the run does not tell the cost wake-up"),
+            (
+                NotExplained::NoCost { name: "wake-up".to_owned() },
+                "the run does not contain the cost wake-up",
+            ),
         ] {
             assert!(not_explained(&why).ends_with(said), "{why:?}");
         }

@@ -21,7 +21,7 @@ pub(crate) fn growth(Growths { pattern, among, rows }: &Growths) -> String {
         }
     }
     let sentences: Vec<_> = alike_rows.iter().map(|rows| sentence(*pattern, rows)).collect();
-    let what = format!("What all {} do together, among rows {}", pattern.several(), alike(among));
+    let what = format!("Scaling with the number of {}, among benchmarks {}", pattern.several(), alike(among));
     format!("{what}: {}.", sentences.join(". "))
 }
 
@@ -41,15 +41,15 @@ fn sentence(pattern: Pattern, rows: &[&Growth]) -> String {
     let (first, to, several) = (rows[0], rows[0].in_proportion_to, pattern.several());
     let grow = if rows.len() == 1 { "grows" } else { "grow" };
     let Some(Beyond { parties, held_by }) = &first.beyond else {
-        return format!("{names} {grow} in proportion up to {to} {several}, the most that was asked");
+        return format!("{names} {grow} in proportion up to {to} {several}, the highest number requested");
     };
     let how_far = if to == NonZeroU32::MIN {
         format!("{names} {grow} less than in proportion already with {parties} {several}")
     } else {
-        format!("{names} {grow} in proportion up to {to} {several}, and with {parties} no longer")
+        format!("{names} {grow} in proportion up to {to} {several}, but not with {parties}")
     };
     if held_by.is_empty() {
-        return format!("{how_far}, and no figure says why");
+        return format!("{how_far}, and no figure shows why");
     }
     let reasons: Vec<_> = (0..held_by.len()).map(|at| reason(pattern, rows, at)).collect();
     format!("{how_far}: {}", reasons.join(", and "))
@@ -72,18 +72,18 @@ fn reason(pattern: Pattern, rows: &[&Growth], at: usize) -> String {
     let changes = listed(&held.iter().map(changed).collect::<Vec<_>>(), NAMED);
     let unit = Unit::of(pattern).word();
     match held.first().map(|(_, holds)| holds) {
-        Some(Holds::Processors { processors: 1 }) => "the processor is busy".to_owned(),
-        Some(Holds::Processors { processors: 2 }) => "both processors are busy".to_owned(),
-        Some(Holds::Processors { processors }) => format!("all {processors} processors are busy"),
+        Some(Holds::Processors { processors: 1 }) => "the CPU is busy".to_owned(),
+        Some(Holds::Processors { processors: 2 }) => "both CPUs are busy".to_owned(),
+        Some(Holds::Processors { processors }) => format!("all {processors} CPUs are busy"),
         Some(Holds::OneProcess { role }) => {
             let one = if *role == Role::Initiator { "sender" } else { "receiver" };
-            format!("the one {one} is busy all the time")
+            format!("the single {one} is always busy")
         }
         Some(Holds::Switches { .. }) => format!("a {unit} has more context switches ({changes})"),
         Some(Holds::Calls { .. }) => format!("a {unit} makes more system calls ({changes})"),
         Some(Holds::Kernel { .. }) => format!(
-            "a {unit} takes longer in the kernel ({changes}) with no more switches or calls: a lock there, or memory that \
-             processors take from each other"
+            "a {unit} takes longer in the kernel ({changes}) without more switches or calls: a lock there, or memory \
+             that CPUs contend for"
         ),
         None => String::new(),
     }
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn what_carries_nothing_has_no_size() {
         let among = Alike { waiting: WaitKind::Sleeping, placement: Placement::Spread, size_bytes: None };
-        assert_eq!(alike(&among), "sleeping on all cores in turn (they carry nothing)");
+        assert_eq!(alike(&among), "blocking on all cores in turn (they carry nothing)");
     }
 
     #[test]
@@ -125,10 +125,10 @@ mod tests {
                 Pattern::RoundTrip,
                 &[("pipe/block", 2, held(3.5)), ("fifo/block", 2, None), ("tcp/block", 2, held(4.0))]
             ),
-            "What all pairs do together, among rows sleeping on all cores in turn (128B): pipe/block, tcp/block grow in \
-             proportion up to 2 pairs, and with 4 no longer: both processors are busy, and a round trip has more context \
-             switches (pipe/block 2.00 to 3.50, tcp/block 2.00 to 4.00). fifo/block grows in proportion up to 2 pairs, the \
-             most that was asked."
+            "Scaling with the number of pairs, among benchmarks blocking on all cores in turn (128B): pipe/block, tcp/block \
+             grow in proportion up to 2 pairs, but not with 4: both CPUs are busy, and a round trip has more context switches \
+             (pipe/block 2.00 to 3.50, tcp/block 2.00 to 4.00). fifo/block grows in proportion up to 2 pairs, the highest \
+             number requested."
         );
     }
 
@@ -138,14 +138,14 @@ mod tests {
             (
                 Pattern::FanOut,
                 Holds::OneProcess { role: Role::Initiator },
-                "with 2 receivers: the one sender is busy all the time.",
+                "with 2 receivers: the single sender is always busy.",
             ),
             (
                 Pattern::FanIn,
                 Holds::OneProcess { role: Role::Responder },
-                "with 2 senders: the one receiver is busy",
+                "with 2 senders: the single receiver is always busy",
             ),
-            (Pattern::Work, Holds::Processors { processors: 1 }, "with 2 workers: the processor is busy."),
+            (Pattern::Work, Holds::Processors { processors: 1 }, "with 2 workers: the CPU is busy."),
             (
                 Pattern::FanIn,
                 Holds::Calls { from: 2.0, to: 4.004 },
@@ -154,7 +154,7 @@ mod tests {
             (
                 Pattern::FanIn,
                 Holds::Kernel { from_ns: 500.0, to_ns: 6_000.0 },
-                "a message takes longer in the kernel (500 ns to 6.00 us) with no more",
+                "a message takes longer in the kernel (500 ns to 6.00 us) without more",
             ),
         ] {
             let sentence = said(pattern, &[("pipe/block", 1, Some((2, vec![holds])))]);
@@ -166,9 +166,8 @@ mod tests {
         }
         let nothing = said(Pattern::Work, &[("pipe/block", 4, Some((8, vec![])))]);
         assert!(
-            nothing.ends_with(
-                "grows in proportion up to 4 workers, and with 8 no longer, and no figure says why."
-            ),
+            nothing
+                .ends_with("grows in proportion up to 4 workers, but not with 8, and no figure shows why."),
             "{nothing}"
         );
     }

@@ -2,19 +2,21 @@
 
 use furlong_analysis::text::plain;
 
+/// Quotes a word for a shell.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+~".contains(c);
+    let word = plain(word);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
 /// Quotes the command for a shell, without the directories of the program.
 pub fn shell(argv: &[String]) -> String {
-    let quoted = |word: &String| {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+~".contains(c);
-        let word = plain(word);
-        if !word.is_empty() && word.chars().all(is_plain) {
-            word
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    };
     let program = argv.first().map(|path| path.rsplit('/').next().unwrap_or_default().to_owned());
-    program.iter().chain(argv.iter().skip(1)).map(quoted).collect::<Vec<_>>().join(" ")
+    program.iter().chain(argv.iter().skip(1)).map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// Formats a time as `2026-11-21 21:42 UTC`.

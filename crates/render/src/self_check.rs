@@ -22,8 +22,8 @@ type Filled = (Column, fn(&CheckedRow) -> String);
 
 /// Returns one line per case with its ties, the cases that could not be compared, and the verdict.
 pub(crate) fn document(check: &SelfCheck) -> Document {
-    let asked = "Each case was measured under two names, A and B. Nothing but chance is between them, so they should tie. \
-                 \"worst\" is the larger median by the smaller one where they were farthest apart.";
+    let asked = "Each case was measured under two names, A and B. They differ by chance alone, so they should tie. \
+                 \"worst\" is the largest ratio of their medians.";
     let mut document: Document = [Section::default().paragraph(asked)].into_iter().collect();
     if !check.rows.is_empty() {
         let cells = |row: &CheckedRow| Row::neutral(COLUMNS.iter().map(|(_, cell)| cell(row)));

@@ -81,9 +81,11 @@ mod tests {
     fn each_pattern_has_its_own_chart() {
         let sizes = [64, 1024, 16 << 10];
         let text = |pattern| table(&swept(pattern, &sizes), Style::default());
-        assert!(text(Pattern::RoundTrip).contains(
-            "Latency against size, two cores, sleeping until woken: median round trip over size of a message"
-        ));
+        assert!(
+            text(Pattern::RoundTrip).contains(
+                "Latency against size, two cores, blocking: median round trip over size of a message"
+            )
+        );
         let request = text(Pattern::Request);
         assert!(
             request.contains("Throughput of answers against size")
@@ -121,16 +123,14 @@ mod tests {
     fn rates_have_a_chart_and_a_sentence_with_the_last_that_a_row_carries() {
         let summary = paced(&[("pipe", 10_000), ("tcp", 3_000), ("posix-mq", 500)]);
         let text = table(&summary, Style::default());
-        assert!(
-            text.contains("Latency against rate, 128B round-trip, two cores, sleeping until woken"),
-            "{text}"
-        );
+        assert!(text.contains("Latency against rate, 128B round-trip, two cores, blocking"), "{text}");
         let said = crate::charts::latency_by_rate::sentences(&summary);
         assert_eq!(
             said,
-            ["From the rate of its shortest median on, the median of a row stays below twice that up to: \
-              pipe/block 8k/s (the highest that was asked), \
-              tcp/block 2k/s (saturated at 4k/s), posix-mq/block no rate (saturated at 1k/s)."]
+            [
+                "The median stays below twice its minimum up to these rates: pipe/block 8k/s (the highest requested), \
+             tcp/block 2k/s (saturated at 4k/s), posix-mq/block no rate (saturated at 1k/s)."
+            ]
         );
         assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(&said[0]), "{text}");
         let json: serde_json::Value = serde_json::from_str(&crate::json(&summary)).unwrap();

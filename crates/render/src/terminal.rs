@@ -9,8 +9,10 @@ use furlong_analysis::text::wrap;
 use furlong_model::display_width;
 use std::collections::HashMap;
 
-/// Columns before the rows of a table whose columns have no names.
+/// Columns before facts, and before the rows of a table whose columns have no names.
 const INDENT: usize = 2;
+/// Columns between the names of facts and their values.
+const GAP: usize = 2;
 /// Columns that a bar may take; the first that leaves room for the rest is taken.
 const BARS: [usize; 2] = [24, 12];
 
@@ -39,10 +41,7 @@ impl Printer<'_> {
         match block {
             Block::Paragraph(line) => self.wrapped(paint(line.tone), &line.text),
             Block::Bullets(lines) => lines.iter().map(|line| self.bullet(line)).collect(),
-            Block::Facts(facts) => facts
-                .iter()
-                .map(|Fact { name, value, .. }| self.wrapped(None, &format!("{name}: {value}")))
-                .collect(),
+            Block::Facts(facts) => self.facts(facts),
             Block::Table(table) => self.table(table) + &self.minor(&table.notes),
             Block::Chart(chart) => chart::drawn(chart, self.style),
             Block::Footnotes(notes) => self.minor(notes),
@@ -74,6 +73,19 @@ impl Printer<'_> {
 
     fn painted(&self, paint: Option<Paint>, text: &str) -> String {
         paint.map_or_else(|| text.to_owned(), |paint| self.style.paint(paint, text))
+    }
+
+    /// Returns the facts with aligned values. Names are indented.
+    fn facts(&self, facts: &[Fact]) -> String {
+        let longest = facts.iter().map(|fact| display_width(&fact.name)).max().unwrap_or_default();
+        let column = INDENT + longest + GAP;
+        let line = |Fact { name, value, .. }: &Fact| {
+            let value = wrap(value, self.style.width.saturating_sub(column), 0);
+            let gap = " ".repeat(column - INDENT - display_width(name));
+            let value = value.replace('\n', &format!("\n{}", " ".repeat(column)));
+            format!("{}{name}{gap}{value}\n", " ".repeat(INDENT))
+        };
+        facts.iter().map(line).collect()
     }
 
     fn bullet(&self, line: &Line) -> String {
@@ -230,6 +242,15 @@ mod tests {
         assert_eq!(table(16), "a    bb  d\n──────────────\none  22  four\n");
         assert_eq!(table(12), "a    d\n──────────\none  four\n");
         assert_eq!(table(2), table(12));
+    }
+
+    #[test]
+    fn values_of_facts_are_aligned_and_wrapped() {
+        let facts = [Fact::new("CPU", "23.6 % of one CPU"), Fact::new("headroom", "88x")];
+        let section = Section::default().facts(facts);
+        let style = Style { width: 24, ..Style::default() };
+        let text = terminal(&[section].into_iter().collect(), style);
+        assert_eq!(text, "  CPU       23.6 % of\n            one CPU\n  headroom  88x\n");
     }
 
     #[test]

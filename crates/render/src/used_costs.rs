@@ -59,19 +59,19 @@ fn copying(costs: &Costs, size_bytes: usize) -> Option<Vec<String>> {
     let name = cost_name(Cost::Copy);
     let is_it = |figure: &&CostEstimate| figure.name == name && figure.size_bytes == Some(size_bytes);
     let figure = costs.figures.iter().find(is_it);
-    let from = figure.map_or_else(|| "the sizes around it".to_owned(), origin);
+    let from = figure.map_or_else(|| "interpolated".to_owned(), origin);
     Some(cells(format!("{name} {}", format_bytes(size_bytes)), ns, figure.and_then(interval), from))
 }
 
 /// Returns the mechanisms that a cost was derived from, with the range of their values.
 fn origin(figure: &CostEstimate) -> String {
     let Some([least, most]) = figure.spread else {
-        return "measured by itself".to_owned();
+        return "measured directly".to_owned();
     };
     let mechanism = |row: &String| plain(row.rsplit_once('/').map_or(row, |(mechanism, _)| mechanism));
     let rows = match figure.from.len() {
         1..=NAMED => figure.from.iter().map(mechanism).collect::<Vec<_>>().join(", "),
-        count => format!("{count} rows"),
+        count => format!("{count} benchmarks"),
     };
     match figure.from.len() {
         1 => rows,
@@ -113,7 +113,7 @@ mod tests {
         let figure =
             explanation.costs.figures.iter_mut().find(|figure| figure.name == CONTEXT_SWITCH).unwrap();
         figure.from = (0..5).map(|row| format!("{row}/{row}")).collect();
-        assert!(line(&explanation).ends_with("  5 rows: 1.60 us to 1.60 us"), "{}", line(&explanation));
+        assert!(line(&explanation).ends_with("  5 benchmarks: 1.60 us to 1.60 us"), "{}", line(&explanation));
         let figure =
             explanation.costs.figures.iter_mut().find(|figure| figure.name == CONTEXT_SWITCH).unwrap();
         figure.from.truncate(1);

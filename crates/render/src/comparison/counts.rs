@@ -23,7 +23,7 @@ pub(super) fn section(comparison: &Comparison, run: &ComparedRun) -> Section {
         return Section::default();
     }
     let table = Table::new(COLUMNS.map(|(column, _)| column), counts.into_iter().map(line).collect());
-    Section::titled("Counts of a round trip").table(table)
+    Section::titled("Counts per round trip").table(table)
 }
 
 fn line(count: &ComparedCount) -> Row {
@@ -54,9 +54,9 @@ pub(super) fn sentences(comparison: &Comparison, run: &ComparedRun) -> Vec<Strin
                 counts.iter().filter(|count| count.verdict == verdict).map(|count| change(count)).collect();
             let listed = listed(&named, NAMED);
             (!named.is_empty()).then(|| match verdict {
-                CountChange::More => format!("More in a round trip: {listed}."),
-                CountChange::Fewer => format!("Fewer in a round trip: {listed}."),
-                _ => format!("Different, as it depends on when messages arrive: {listed}."),
+                CountChange::More => format!("More per round trip: {listed}."),
+                CountChange::Fewer => format!("Fewer per round trip: {listed}."),
+                _ => format!("Different, because it depends on when messages arrive: {listed}."),
             })
         })
         .collect();

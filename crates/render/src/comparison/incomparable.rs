@@ -10,7 +10,8 @@ pub fn incomparable(why: &Incomparable) -> String {
     match why {
         Incomparable::TooFewRuns => "a comparison needs a baseline and another run".to_owned(),
         Incomparable::OtherRuntime { baseline, baseline_runtime, run, runtime } => format!(
-            "{} was measured under {}, and {} under {}: what stands for a system proves its code and not its speed",
+            "{} was measured under {}, and {} under {}: a substitute for the operating system shows whether code \
+             works, not how fast it is",
             plain(baseline),
             plain(baseline_runtime),
             plain(run),
@@ -19,7 +20,7 @@ pub fn incomparable(why: &Incomparable) -> String {
         Incomparable::NoRows { run, skipped, handovers, starts } => {
             let has = [
                 (skipped, "cases that were skipped, failed or void"),
-                (handovers, "trials of handovers, which are not compared"),
+                (handovers, "bulk transfer trials, which are not compared"),
                 (starts, "process starts, which are not compared"),
             ];
             let has: Vec<_> = has
@@ -29,15 +30,15 @@ pub fn incomparable(why: &Incomparable) -> String {
                 .collect();
             let has = if has.is_empty() { String::new() } else { format!(" (it has {})", has.join(", ")) };
             format!(
-                "{} has no row with a speed or a count{has}; other runs cannot be compared with it",
+                "{} has no benchmark with a time or a count{has}; other runs cannot be compared with it",
                 plain(run)
             )
         }
         Incomparable::NoCommonRow { baseline, run, baseline_has, has } => {
             let (baseline, run) = (plain(baseline), plain(run));
             format!(
-                "{run} and {baseline} have no row in common: {run} has {}, and {baseline} has {}. Rows are the same if \
-                 mechanism, wait, pattern, sizes, placement, arrival, buffer and window are",
+                "{run} and {baseline} have no benchmark in common: {run} has {}, and {baseline} has {}. Benchmarks \
+                 match if mechanism, wait strategy, pattern, sizes, placement, arrival, buffer and window are equal",
                 cases(has),
                 cases(baseline_has)
             )

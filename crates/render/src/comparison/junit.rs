@@ -94,7 +94,7 @@ fn of_count(count: &ComparedCount) -> Case {
     let result = match (count.verdict, count.counted) {
         (CountChange::More, Counted::SystemCalls) => Result::Failed(format!("more {}", change(count))),
         (CountChange::Inconclusive, _) => {
-            Result::Skipped(format!("by when messages arrive: {}", change(count)))
+            Result::Skipped(format!("depends on when messages arrive: {}", change(count)))
         }
         _ => Result::Passed,
     };

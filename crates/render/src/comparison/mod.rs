@@ -52,7 +52,7 @@ pub fn document(comparison: &Comparison) -> Document {
         document.push(counts::section(comparison, run));
         document.push(Section::list("Inconclusive", neutral(prose::inconclusive(comparison, run))));
         document.push(Section::list("Not compared", neutral(prose::only_in(comparison, run))));
-        document.push(Section::list("What else is different", neutral(prose::differences(comparison, run))));
+        document.push(Section::list("Other differences", neutral(prose::differences(comparison, run))));
     }
     document.push(Section::list(FINDINGS, neutral(comparison_verdict(comparison))));
     document
@@ -61,7 +61,8 @@ pub fn document(comparison: &Comparison) -> Document {
 fn against_baseline(comparison: &Comparison, run: &ComparedRun) -> Section {
     let rows: Vec<_> = comparison.rows_of(&run.name).map(line).collect();
     if rows.is_empty() {
-        return Section::chapter(prose::heading(comparison, run)).paragraph("No row was timed in both.");
+        return Section::chapter(prose::heading(comparison, run))
+            .paragraph("No benchmark was timed in both.");
     }
     let notes = prose::footnotes(comparison, run);
     let table = Table { notes, ..Table::new(COLUMNS.map(|(column, _)| column), rows) };

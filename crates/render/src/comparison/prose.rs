@@ -22,14 +22,15 @@ pub(crate) fn inconclusive_because(why: &Inconclusive) -> String {
         }
         Inconclusive::TooFewTrials { baseline, new } => {
             format!(
-                "{baseline} and {new} trials are too few for an interval of the ratio, which takes 4 and 4"
+                "{baseline} and {new} trials are too few for an interval of the ratio, which needs 4 and 4"
             )
         }
         Inconclusive::NotSure { tested } => format!(
-            "beyond the margin by itself, but not sure enough for one of {tested} rows: more trials would tell"
+            "beyond the margin, but not significant among {tested} benchmarks: more trials may decide"
         ),
         Inconclusive::Changed => {
-            "it changed, but the interval does not show whether by more than the margin".to_owned()
+            "significantly different, but the interval does not show whether by more than the margin"
+                .to_owned()
         }
         Inconclusive::Wide => {
             "the interval reaches beyond the margin: more trials would narrow it".to_owned()
@@ -103,11 +104,12 @@ fn by_reason(rows: impl Iterator<Item = (String, String)>) -> Vec<String> {
 pub(crate) fn footnotes(comparison: &Comparison, run: &ComparedRun) -> Vec<String> {
     let any = |is: fn(&ComparedRow) -> bool| comparison.rows_of(&run.name).any(is);
     let doubtful = any(|row| row.doubtful).then_some(
-        "^ in one of the runs trials drift or are of two kinds (furlong run shows which): its interval may be too narrow.",
+        "^ in one of the runs, trials drift or are bimodal (furlong run shows which): its interval may be too narrow.",
     );
     let tested = any(|row| row.p_adjusted.is_some()).then_some(
-        "ratio: how many times as long; 95 %: interval of the ratio of these two runs, without the differences between runs of \
-         one host (--pairs includes them); p: how often chance alone would part two such runs as far, corrected for all rows.",
+        "ratio: time relative to the baseline; 95 %: confidence interval of the ratio of these two runs, without the \
+         variation between runs of one host (--pairs includes it); p: probability of such a difference by chance, \
+         corrected for all benchmarks.",
     );
     [tested, doubtful].into_iter().flatten().map(str::to_owned).collect()
 }

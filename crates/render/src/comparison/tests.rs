@@ -84,7 +84,7 @@ fn counts_stand_beside_times() {
     let mut alone = counted();
     alone.rows.clear();
     let table = comparison_table(&alone, Style::default());
-    assert!(table.contains("No row was timed in both.") && table.contains("close 2.00"), "{table}");
+    assert!(table.contains("No benchmark was timed in both.") && table.contains("close 2.00"), "{table}");
     assert!(!table.contains("copies"), "{table}");
 }
 
@@ -160,15 +160,15 @@ fn the_verdict_says_what_rows_say_together() {
     let copies = comparison_verdict(&compared(1.0, [300.0; 2]));
     assert_eq!(
         copies,
-        ["after and before hold the very same trials of all 8 rows: they are copies of one run."]
+        ["after and before have identical trials of all 8 benchmarks: they are copies of one run."]
     );
     let verdict = comparison_verdict(&compared(1.2, [100.0, 400.0]));
     let starts = [
-        "Of 8 rows that both have, after against before, with a margin of 5 %: 8 inconclusive.",
+        "Of 8 benchmarks that both have, after against before, with a margin of 5 %: 8 inconclusive.",
         "The machine was UNRELIABLE during after (the bare core-to-core round trip moved between 100 and 400 ns: the host \
          moved a core): no comparison with it is possible. Measure it again.",
-        "8 of 8 rows take longer, 1.20 times as long in the median: look for what they share",
-        "This compares runs.",
+        "8 of 8 benchmarks take longer, 1.20 times as long in the median: look for a common cause",
+        "The ratios contain everything that changed between the runs: ",
     ];
     assert_eq!(verdict.len(), starts.len(), "{verdict:#?}");
     for (sentence, start) in verdict.iter().zip(starts) {
@@ -190,7 +190,7 @@ fn a_cost_that_accounts_for_a_change_is_said_with_its_figures() {
         change_ns: 15_100.0,
     };
     comparison.causes = vec![Cause { run: row.run, part: Some(Part::WakeUps), rows: vec![share] }];
-    let said = "What wake-ups cost accounts for +15.0 us of +15.1 us in mechanism-0/block 128B other-core (2 x 20.0 us \
+    let said = "The cost of wake-ups accounts for +15.0 us of +15.1 us in mechanism-0/block 128B other-core (2 x 20.0 us \
                 then, 2 x 27.5 us now).";
     assert!(comparison_verdict(&comparison).iter().any(|sentence| sentence == said));
     let json: serde_json::Value = serde_json::from_str(&comparison_json(&comparison)).unwrap();
@@ -209,12 +209,14 @@ fn runs_that_cannot_be_compared_are_named() {
         baseline_has: vec![numbered(0)],
         has: (1..7).map(numbered).collect(),
     });
-    let start =
-        "after and before have no row in common: after has mechanism-1/block 128B other-core, mechanism-2/";
+    let start = "after and before have no benchmark in common: after has mechanism-1/block 128B other-core, mechanism-2/";
     assert!(said.starts_with(start) && said.contains(" and 2 more, and before has mechanism-0/"), "{said}");
     let nothing =
         incomparable(&Incomparable::NoRows { run: run.clone(), skipped: 0, handovers: 0, starts: 0 });
-    assert_eq!(nothing, "after has no row with a speed or a count; other runs cannot be compared with it");
+    assert_eq!(
+        nothing,
+        "after has no benchmark with a time or a count; other runs cannot be compared with it"
+    );
     let started = incomparable(&Incomparable::NoRows { run, skipped: 2, handovers: 0, starts: 3 });
     let has = "(it has 2 cases that were skipped, failed or void, 3 process starts, which are not compared)";
     assert!(started.contains(has), "{started}");
@@ -229,10 +231,13 @@ fn why_a_row_is_inconclusive_needs_no_context() {
         ),
         (
             Inconclusive::TooFewTrials { baseline: 3, new: 9 },
-            "3 and 9 trials are too few for an interval of the ratio, which takes 4 and 4",
+            "3 and 9 trials are too few for an interval of the ratio, which needs 4 and 4",
         ),
-        (Inconclusive::NotSure { tested: 10 }, "not sure enough for one of 10 rows: more trials would tell"),
-        (Inconclusive::Changed, "it changed, but the interval does not show whether by more than the margin"),
+        (Inconclusive::NotSure { tested: 10 }, "not significant among 10 benchmarks: more trials may decide"),
+        (
+            Inconclusive::Changed,
+            "significantly different, but the interval does not show whether by more than the margin",
+        ),
         (Inconclusive::Wide, "more trials would narrow it"),
     ] {
         let sentence = prose::inconclusive_because(&why);

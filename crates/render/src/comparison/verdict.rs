@@ -10,8 +10,8 @@ use furlong_model::format_ns;
 /// Returns the conclusions: each run against the baseline, and what a comparison of two runs cannot
 /// show.
 pub fn comparison_verdict(comparison: &Comparison) -> Vec<String> {
-    let caveat = "This compares runs. All that changed between them is in the ratios: what you changed, and also load, \
-                  heat, and the cores that a host gave. Measure each side again, in turn, before you trust a difference.";
+    let caveat = "The ratios contain everything that changed between the runs: your change, but also load, heat and \
+                  the physical cores of a virtual machine. Measure both sides again, in turn, before you trust a difference.";
     let differs = comparison.rows.iter().any(|row| !row.identical);
     comparison
         .others()
@@ -28,10 +28,12 @@ fn conclude(comparison: &Comparison, run: &ComparedRun) -> Vec<String> {
         return Vec::new();
     }
     if rows.iter().all(|row| row.identical) {
-        let of = if rows.len() == 1 { "one row".to_owned() } else { format!("all {} rows", rows.len()) };
-        return vec![format!(
-            "{new} and {old} hold the very same trials of {of}: they are copies of one run."
-        )];
+        let of = if rows.len() == 1 {
+            "one benchmark".to_owned()
+        } else {
+            format!("all {} benchmarks", rows.len())
+        };
+        return vec![format!("{new} and {old} have identical trials of {of}: they are copies of one run.")];
     }
     let margin = percent(comparison.margin);
     let counts =
@@ -48,8 +50,8 @@ fn conclude(comparison: &Comparison, run: &ComparedRun) -> Vec<String> {
 
 fn have(rows: &[&ComparedRow]) -> String {
     match rows.len() {
-        1 => "The row that both have".to_owned(),
-        count => format!("Of {count} rows that both have"),
+        1 => "The benchmark that both have".to_owned(),
+        count => format!("Of {count} benchmarks that both have"),
     }
 }
 
@@ -92,17 +94,17 @@ fn changed(rows: &[&ComparedRow], change: Change) -> Option<String> {
 
 fn power(Power { detectable_change, trials_for_same }: Power) -> String {
     let found = format!(
-        "Inconclusive rows would have shown a change of about {:.0} % or more (the median row, in 80 of 100 such \
+        "Minimum detectable change of the inconclusive benchmarks: about {:.0} % (median; detected in 80 of 100 such \
          comparisons)",
         detectable_change * 100.0
     );
     match trials_for_same {
         None => format!(
-            "{found}; for a change of the margin the machine must be quieter: no number of trials will do."
+            "{found}. A change as small as the margin needs a quieter machine: more trials do not suffice."
         ),
         Some(trials) => {
             format!(
-                "{found}; with about {trials:.0} trials per run, runs without a change would read the same."
+                "{found}. With about {trials:.0} trials per run, unchanged benchmarks would be reported as the same."
             )
         }
     }
@@ -111,8 +113,8 @@ fn power(Power { detectable_change, trials_for_same }: Power) -> String {
 fn together(Together { moved, rows, ratio }: Together) -> String {
     let word = if ratio > 1.0 { "longer" } else { "less time" };
     format!(
-        "{moved} of {rows} rows take {word}, {ratio:.2} times as long in the median: look for what they share before \
-         you look at one mechanism."
+        "{moved} of {rows} benchmarks take {word}, {ratio:.2} times as long in the median: look for a common cause \
+         before you look at one mechanism."
     )
 }
 
@@ -144,7 +146,7 @@ fn because(cause: &Cause) -> String {
             )
         })
         .collect();
-    format!("What {} cost accounts for {}.", cost(cause), listed(&named, NAMED))
+    format!("The cost of {} accounts for {}.", cost(cause), listed(&named, NAMED))
 }
 
 /// Formats a count with at most two decimals.

@@ -50,8 +50,8 @@ pub fn export_parquet(runs: &[NamedSummary]) -> Result<Vec<u8>, String> {
     #[cfg(not(feature = "parquet"))]
     {
         let _ = runs;
-        Err("this furlong was compiled without it; one that is released has it, as has one that is compiled with \
-             --features parquet, and databases read --format csv as well"
+        Err("this furlong was compiled without Parquet: install a release, compile with --features parquet, or use \
+             --format csv"
             .to_owned())
     }
 }

@@ -27,8 +27,12 @@ pub fn export_openmetrics(runs: &[NamedSummary]) -> String {
     }
     let of_rows = FIGURES.iter().flat_map(|figure| figure.metrics);
     let of_runs = [
-        ("noise", "How quiet the machine was: 0 quiet, 1 noisy, 2 unreliable", noise),
-        ("partial", "Whether trials are missing, as of a run that was interrupted: 1 if so", partial),
+        ("noise", "Noise of the machine: 0 quiet, 1 noisy, 2 unreliable", noise),
+        (
+            "partial",
+            "Whether trials are missing, for example because the run was interrupted: 0 no, 1 yes",
+            partial,
+        ),
     ];
     let metrics: Vec<_> =
         of_rows.map(|metric| (metric.name, metric.help, of_all_rows(runs, metric))).chain(of_runs).collect();

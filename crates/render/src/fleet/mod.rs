@@ -56,7 +56,7 @@ fn first_lines(mut lines: Vec<Line>) -> Vec<Line> {
 }
 
 fn outliers(found: &FleetComparison) -> Section {
-    const HEADING: &str = "Hosts that stand out";
+    const HEADING: &str = "Outlier hosts";
     if found.outliers.is_empty() {
         return Section::titled(HEADING).paragraph(prose::no_outlier(found));
     }
@@ -82,8 +82,8 @@ fn groups(found: &FleetComparison) -> Section {
         FleetBy::Kernel => ": measure other runs under another kernel",
         FleetBy::Host | FleetBy::Pairs => "",
     };
-    let only = (found.groups.len() == 1)
-        .then(|| Line::neutral(format!("There is nothing to compare it with{remedy}.")));
+    let only =
+        (found.groups.len() == 1).then(|| Line::neutral(format!("No other group to compare with{remedy}.")));
     Section::list("Groups", found.groups.iter().map(line).chain(only))
 }
 
@@ -92,7 +92,7 @@ fn against_first(found: &FleetComparison, group: &FleetGroup) -> Section {
     let heading = format!("{} against {}", prose::group(group.name.as_deref()), prose::group(first));
     let rows: Vec<&FleetChange> = found.changes.iter().filter(|row| row.group == group.name).collect();
     if rows.is_empty() {
-        return Section::chapter(heading).paragraph("No row was measured in both.");
+        return Section::chapter(heading).paragraph("No benchmark was measured in both.");
     }
     let why = distinct(rows.iter().filter_map(|row| row.reason).map(|why| prose::inconclusive(&why)));
     let of = |why: &String| {
@@ -116,7 +116,7 @@ fn against_first(found: &FleetComparison, group: &FleetGroup) -> Section {
     let verdicts = Change::ALL.map(|of| (rows.iter().filter(|row| row.verdict == of).count(), of.name()));
     let verdicts: Vec<_> = verdicts.iter().filter(|(count, _)| *count > 0).collect();
     let verdicts: Vec<_> = verdicts.iter().map(|(count, name)| format!("{count} {name}")).collect();
-    let total = words::count(rows.len(), "row");
+    let total = words::count(rows.len(), "benchmark");
     let said =
         format!("Of {total} that both have, with a margin of {} %: {}.", margin(found), verdicts.join(", "));
     let table = Table { notes, ..Table::new(columns, rows.into_iter().map(change).collect()) };
@@ -184,7 +184,7 @@ fn rows(found: &FleetComparison) -> Section {
     let one_way = found.rows.iter().any(|row| row.unit != Unit::RoundTrip);
     let notes =
         one_way.then_some(prose::ONE_WAY.to_owned()).into_iter().chain([prose::MOST.to_owned()]).collect();
-    Section::titled("Rows over hosts")
+    Section::titled("Benchmarks over hosts")
         .table(Table { notes, ..Table::new(columns, found.rows.iter().map(line).collect()) })
 }
 

@@ -30,9 +30,10 @@ pub fn fleet_chapters(found: &FleetComparison, map: &FleetMap) -> Document {
         }
     }
     let over_hosts = rows(found);
-    document
-        .push(Section { heading: Some((2, "Rows over hosts".to_owned())), ..over_hosts }.anchored("rows"));
-    document.push(Section::chapter("Files that were not used").anchored("unused").bullets(unused(found)));
+    document.push(
+        Section { heading: Some((2, "Benchmarks over hosts".to_owned())), ..over_hosts }.anchored("rows"),
+    );
+    document.push(Section::chapter("Unused files").anchored("unused").bullets(unused(found)));
     document
 }
 
@@ -40,10 +41,10 @@ fn hosts(found: &FleetComparison, map: &FleetMap) -> [Section; 4] {
     let titled = |title: &str, anchor: &str| Section::titled(title).anchored(format!("hosts {anchor}"));
     [
         Section::chapter("Hosts").anchored("hosts").paragraph(prose::SHADES),
-        titled("Every row of each host", "rows").table(ratios(found, map)),
+        titled("Every benchmark of each host", "rows").table(ratios(found, map)),
         apart(found)
-            .map_or_else(Section::default, |table| titled("Rows that stand out", "apart").table(table)),
-        titled("What each host charges", "costs").table(costs(found, map)),
+            .map_or_else(Section::default, |table| titled("Outliers by benchmark", "apart").table(table)),
+        titled("Costs of each host", "costs").table(costs(found, map)),
     ]
 }
 
@@ -92,7 +93,7 @@ fn apart(found: &FleetComparison) -> Option<Table> {
         Column::figures("here"),
         Column::figures("median over hosts"),
         Column::figures("ratio"),
-        Column::figures("chance, corrected"),
+        Column::figures("p, corrected"),
     ];
     let rows: Vec<Row> = found
         .outliers

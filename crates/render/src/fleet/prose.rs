@@ -11,20 +11,22 @@ const MOST_COSTS: usize = 3;
 
 /// Explains the median of benchmarks that are not round trips.
 pub(super) const ONE_WAY: &str =
-    "A row one way is timed by the message, any other by the round trip or the link.";
+    "One-way benchmarks are timed per message, all others per round trip or link.";
 /// Legend of the column that names the host with the highest figure.
-pub(super) const MOST: &str = "on: the host with the most. Of each host, the median over its runs counts.";
+pub(super) const MOST: &str =
+    "on: the host with the highest figure. The figure of a host is the median over its runs.";
 /// Explains how groups are compared.
-pub(super) const COMPARED: &str = "ratio: how many times as long; its interval holds for all rows together with 95 %. Hosts that \
-are in both groups are compared with themselves.";
+pub(super) const COMPARED: &str = "ratio: time relative to the first group; interval: 95 % for all benchmarks \
+                                   together. Hosts in both groups are compared with themselves.";
 /// Explains how groups of runs of one host are compared.
-pub(super) const COMPARED_RUNS: &str = "ratio: how many times as long, by the medians over runs; interval: 95 % for each row, from one \
-value of each run. Worse and better are corrected for all rows (rank-sum test, Holm).";
+pub(super) const COMPARED_RUNS: &str = "ratio: time relative to the first group, by the medians over runs; interval: \
+                                        95 % for each benchmark, from one value per run. Worse and better are \
+                                        corrected for all benchmarks (rank-sum test, Holm).";
 
 /// Explains the tables of hosts.
-pub(super) const SHADES: &str = "Those that stand out come first, in red. A figure of a row is how many times as long it takes \
-there as in the median over hosts: red takes longer, blue shorter, and what is within the margin has no colour. The name above a column \
-sorts by it.";
+pub(super) const SHADES: &str = "Outliers come first, in red. A figure is the time of a benchmark relative to its \
+                                 median over hosts: red is longer, blue is shorter, and figures within the margin \
+                                 have no colour. The name above a column sorts by it.";
 
 /// Returns why files were not used, rows of groups are inconclusive and hosts stand out, for programs.
 pub(super) fn said(found: &FleetComparison) -> Vec<Said> {
@@ -64,11 +66,9 @@ pub(super) fn no_outlier(found: &FleetComparison) -> String {
     match found.hosts {
         1 => "None: there is only one host.".to_owned(),
         hosts if hosts < FEW => {
-            format!("None that could be told: among {hosts} hosts only one that is very far out is named.")
+            format!("None: among {hosts} hosts, only an extreme outlier is significant.")
         }
-        _ => {
-            "None: chance among the hosts explains all differences, or they are within the margin.".to_owned()
-        }
+        _ => "None: all differences are within the margin or explained by chance.".to_owned(),
     }
 }
 
@@ -81,16 +81,16 @@ pub(super) fn group(name: Option<&str>) -> String {
 pub(super) fn outlier(host: &Outlier) -> String {
     let far = host.apart.first().map(|row| {
         let times = format!("{} instead of {}", format_ns(row.ns), format_ns(row.fleet_ns));
-        format!("farthest {} with {:.2}x ({times})", plain(&row.case.to_string()), row.ratio)
+        format!("the largest deviation is {} with {:.2}x ({times})", plain(&row.case.to_string()), row.ratio)
     });
     let rows = match host.apart.len() {
-        0 => format!("all {} rows together take {:.2}x", host.rows, host.ratio),
-        apart => format!("{apart} of {} rows stand out, all together take {:.2}x", host.rows, host.ratio),
+        0 => format!("all {} benchmarks together take {:.2}x", host.rows, host.ratio),
+        apart => format!("{apart} of {} benchmarks deviate, all together take {:.2}x", host.rows, host.ratio),
     };
     let costs = host.reasons.iter().filter(|reason| matches!(reason, FleetReason::Cost { .. }));
     let others = host.reasons.iter().filter(|reason| !matches!(reason, FleetReason::Cost { .. }));
     let why: Vec<String> = others.chain(costs.take(MOST_COSTS)).map(reason).collect();
-    let why = if why.is_empty() { "nothing in its records says why".to_owned() } else { why.join("; ") };
+    let why = if why.is_empty() { "its records show no reason".to_owned() } else { why.join("; ") };
     let what = [Some(rows), far].into_iter().flatten().collect::<Vec<_>>().join(", ");
     plain_sentence(&format!("{}: {what}. {}.", plain(&host.host), capital(&why)))
 }
@@ -122,7 +122,7 @@ pub(super) fn unused(why: &Unused) -> String {
         Unused::OtherPlatform { platform, most } => {
             format!("it is of {}, and most runs are of {}", plain(platform), plain(most))
         }
-        Unused::NoRows => "it has neither rows nor costs".to_owned(),
+        Unused::NoRows => "it has neither benchmarks nor costs".to_owned(),
     }
 }
 
@@ -130,10 +130,10 @@ pub(super) fn unused(why: &Unused) -> String {
 pub(super) fn inconclusive(why: &FleetInconclusive) -> String {
     match why {
         FleetInconclusive::TooFewHosts { needed } => {
-            format!("so many rows need {needed} hosts in both groups")
+            format!("this number of benchmarks needs {needed} hosts in both groups")
         }
         FleetInconclusive::TooFewRuns { needed } => {
-            format!("too few runs for that many rows: measure {needed} on each side")
+            format!("too few runs for this number of benchmarks: measure {needed} on each side")
         }
         FleetInconclusive::Unreliable { runs: [then, now] } => format!(
             "the machine was unreliable during {now} of these runs and {then} of the others, so its load may be the difference"

@@ -37,7 +37,7 @@ fn json_has_all_figures_and_the_reasons() {
     let json = fleet_json(&found);
     assert_has_all(&json, &found);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["unused"][1]["reason"], "it has neither rows nor costs");
+    assert_eq!(json["unused"][1]["reason"], "it has neither benchmarks nor costs");
     let reasons = json["outliers"].as_array().unwrap().iter().map(|host| &host["reasons"]);
     assert!(
         reasons.clone().count() == found.outliers.len() && reasons.clone().all(serde_json::Value::is_array)

@@ -46,7 +46,7 @@ pub(crate) fn charts(replay: &Replay, when: Charts) -> Vec<Chart> {
     let more = match left_out {
         0 => String::new(),
         more => {
-            format!(" (the rows that were published and the fastest others; {more} more are in the table)")
+            format!(" (published benchmarks and the fastest others; {more} more are in the table)")
         }
     };
     [chart("as published", then), chart(&format!("as measured now{more}"), now)]

@@ -91,9 +91,9 @@ pub(crate) fn title(figure: Figure, measure: &Measure, size_bytes: usize) -> Str
     format!("{}, {of}", figure.label())
 }
 
-/// Formats a number of bulk transfers: `10 handovers`.
+/// Formats a number of bulk transfers: `10 bulk transfers`.
 pub(crate) fn times_handed_over(repetitions: u32) -> String {
-    if repetitions == 1 { "1 handover".to_owned() } else { format!("{repetitions} handovers") }
+    if repetitions == 1 { "1 bulk transfer".to_owned() } else { format!("{repetitions} bulk transfers") }
 }
 
 #[cfg(test)]

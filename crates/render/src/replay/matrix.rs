@@ -26,9 +26,7 @@ pub(crate) fn matrix(replay: &Replay) -> Sheet {
         keys: vec!["row"],
         figures: sizes.iter().map(|size| format_bytes(*size)).collect(),
         rows: lines.into_iter().map(|(name, cells)| [name].into_iter().chain(cells).collect()).collect(),
-        note: format!(
-            "{BEST} is the best of a line. Indented lines are now, as are those of rows that were added."
-        ),
+        note: format!("{BEST} is the best of a line. Indented lines and added benchmarks are measured now."),
     }
 }
 

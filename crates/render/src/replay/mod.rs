@@ -11,6 +11,7 @@ mod tables;
 mod verdict;
 
 pub use csv::replay_csv;
+pub(crate) use figures::thousands;
 pub use racehorse::replay_racehorse;
 pub use verdict::{claim_reason, claim_status, replay_verdict};
 
@@ -58,9 +59,9 @@ pub fn document(replay: &Replay, charts: Charts) -> Document {
     });
     document.push(Section::list("Not measured, or not in every trial", unmeasured));
     let counterparts = prose::counterparts(replay).into_iter().map(Line::neutral);
-    document.push(Section::list("Of the rows", counterparts));
+    document.push(Section::list("Notes on the benchmarks", counterparts));
     let faults = replay.faults.iter().map(|fault| Line::neutral(plain_sentence(fault)));
-    document.push(Section::list("Known faults of what was published", faults));
+    document.push(Section::list("Known faults of the published programs", faults));
     let programs = replay.programs.iter().map(|text| Line::neutral(plain_sentence(text)));
     document.push(Section::list("The published programs", programs));
     document.push(Section::list(FINDINGS, replay_verdict(replay).into_iter().map(Line::neutral)));

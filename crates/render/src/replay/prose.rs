@@ -65,7 +65,7 @@ fn amount(exchange: &ExchangeWork, sizes: &[usize]) -> String {
 fn asked(exchange: &ExchangeWork) -> String {
     let Some(request) = &exchange.request else { return String::new() };
     let by = request.by.as_deref().map(|by| format!(" by {}", plain(by)));
-    format!("; what asks has {}{}", format_bytes(request.size_bytes), by.unwrap_or_default())
+    format!("; requests of {}{}", format_bytes(request.size_bytes), by.unwrap_or_default())
 }
 
 /// Rows that share a reason, and the sizes that it is about.

@@ -146,7 +146,7 @@ fn best_sizes(replay: &Replay) -> Option<Sheet> {
     let is_known = |best: &&BestSize| best.now.is_some() || !best.then.is_empty();
     let rows: Vec<_> = replay.best_sizes.iter().filter(is_known).map(cells).collect();
     (!rows.is_empty()).then(|| Sheet {
-        title: "the best block size of each row".to_owned(),
+        title: "the best block size of each benchmark".to_owned(),
         keys: vec!["row", "measured as"],
         figures: figures.chain([IN_RUN, "GB/s", "ties with"].map(str::to_owned)).collect(),
         rows,

@@ -35,7 +35,7 @@ fn what_an_unreliable_machine_says_is_provisional() {
     let run = Run::from_records(records).unwrap();
     let replay = replay(&DecodedRun::of(&run)).unwrap();
     let said = replay_verdict(&replay);
-    assert!(replay.provisional && said[0].starts_with("All of this is provisional"), "{said:?}");
+    assert!(replay.provisional && said[0].starts_with("These conclusions are provisional"), "{said:?}");
     assert!(said.len() > 1, "{said:?}");
 }
 
@@ -181,8 +181,8 @@ fn the_verdict_says_what_became_of_what_was_published() {
     assert_eq!(said[0], "POSIX message queue is no longer the fastest: FIFO is, 1.14 times as fast.");
     assert_eq!(
         said[1],
-        "Of 3 pairs of rows that could be compared, 2 are in the published order, 1 is in the reverse, and 0 are \
-         tied. 7 pairs were not tested, because a row is missing."
+        "Of 3 pairs of benchmarks that could be compared, 2 are in the published order, 1 is in the reverse, and 0 are \
+         tied. 7 pairs were not tested, because a benchmark is missing."
     );
     let best = "console + shm: the best block size was 512KiB, and is now 512KiB, which ties with 1MiB.";
     assert!(replay_verdict(&qiita().replay()).iter().any(|said| said == best));
@@ -192,7 +192,7 @@ fn the_verdict_says_what_became_of_what_was_published() {
         "{added:#?}"
     );
     let none = replay_verdict(&racehorse().replay());
-    assert!(!none.iter().any(|said| said.contains("rows that were added")), "{none:#?}");
+    assert!(!none.iter().any(|said| said.contains("of the added benchmarks")), "{none:#?}");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn what_became_of_the_fastest_is_one_sentence() {
         "a is still the fastest, 2.00 times as fast as b."
     );
     let untold = became(Became::Untold { tied_with: vec![b(), "c".to_owned()] });
-    assert_eq!(untold, "a was the fastest, and is tied now with b and c.");
+    assert_eq!(untold, "a was the fastest, and is now tied with b and c.");
     assert_eq!(became(Became::NotMeasured), "a was the fastest, and is not measured now.");
     assert_eq!(became(Became::Alone), "a was the fastest, and nothing else is measured now.");
 }
@@ -222,8 +222,8 @@ fn a_claim_says_why_it_holds_or_falls() {
     let next = ClaimReason::AgainstNext { next: "FIFO".to_owned(), missing: missing() };
     assert_eq!(
         said(ClaimStatus::Holds, Some(1.5), next),
-        "1.50 times as fast as the next one then, 0.88 times as fast as FIFO now among the rows compared; there is no \
-         figure, or no interval, of b"
+        "1.50 times as fast as the next one then, 0.88 times as fast as FIFO now among the compared benchmarks; no result or \
+         no interval for b"
     );
     let other = || ClaimReason::AgainstOther;
     assert_eq!(said(ClaimStatus::Falls, Some(1.5), other()), "1.50 times as fast then, 0.88 times now");
@@ -231,7 +231,7 @@ fn a_claim_says_why_it_holds_or_falls() {
     let alike = ClaimReason::Alike { within: 1.25 };
     assert!(said(ClaimStatus::Holds, None, alike).ends_with("; alike is up to 25 % apart"));
     let none = ClaimReason::NoFigure { of: missing() };
-    assert_eq!(said(ClaimStatus::NotTested, None, none), "there is no figure of b");
+    assert_eq!(said(ClaimStatus::NotTested, None, none), "no result for b");
     let best = |status, tied_with| said(status, None, ClaimReason::BestSize { size_bytes: 4096, tied_with });
     assert_eq!(best(ClaimStatus::Holds, vec![]), "4KiB is best now too");
     assert_eq!(best(ClaimStatus::Falls, vec![]), "4KiB is best now");
@@ -248,7 +248,8 @@ fn two_trials_are_missing_evidence_and_no_ties() {
     assert_eq!(
         said,
         [
-            "2 trials are too few for a confidence interval, so rows without one are not compared: repeat with --trials 6 \
+            "2 trials are too few for a confidence interval, so benchmarks without one are not compared: repeat with \
+             --trials 6 \
           or more."
         ]
     );

@@ -10,8 +10,8 @@ use furlong_model::format_bytes;
 use furlong_stats::coverage;
 
 /// Sentence before a verdict from figures that should not be used.
-const PROVISIONAL: &str = "All of this is provisional: the machine was unreliable during this run. Replay it again when furlong \
-                           doctor finds it fit.";
+const PROVISIONAL: &str = "These conclusions are provisional: the machine was unreliable during this run. Repeat the \
+                           replay when 'furlong doctor' finds the machine fit.";
 
 /// Maximum number of sizes that have separate sentences.
 const FEW_SIZES: usize = 3;
@@ -66,7 +66,8 @@ fn has_interval(row: &ReplayRow, replay: &Replay) -> bool {
 fn too_few(trials: usize) -> String {
     let trials = if trials == 1 { "1 trial is".to_owned() } else { format!("{trials} trials are") };
     format!(
-        "{trials} too few for a confidence interval, so rows without one are not compared: repeat with --trials {} or more.",
+        "{trials} too few for a confidence interval, so benchmarks without one are not compared: repeat with --trials \
+         {} or more.",
         fewest_trials_for_95_percent()
     )
 }
@@ -91,8 +92,8 @@ fn of_the_fastest(replay: &Replay) -> Vec<String> {
     }
     let count = |is: fn(&Became) -> bool| told.iter().filter(|was| is(&was.became)).count();
     vec![format!(
-        "Of {} sizes, the row that was the fastest still is at {}, is beaten at {}, ties with others at {}, and is \
-         not measured, or in too few trials, at {}.",
+        "Of {} sizes, the published fastest is still the fastest at {}, beaten at {}, tied at {}, and not measured or \
+         in too few trials at {}.",
         told.len(),
         count(|became| matches!(became, Became::Still { .. })),
         count(|became| matches!(became, Became::Beaten { .. })),
@@ -115,7 +116,7 @@ fn became(was: &FastestThen) -> String {
             )
         }
         Became::Untold { tied_with } => {
-            format!("{name} was the fastest, and is tied now with {}", in_words(tied_with))
+            format!("{name} was the fastest, and is now tied with {}", in_words(tied_with))
         }
         Became::NoInterval => format!("{name} was the fastest, and has too few trials to be compared now"),
         Became::NotMeasured => format!("{name} was the fastest, and is not measured now"),
@@ -127,22 +128,22 @@ fn of_added(added: &FasterAdded, several: bool) -> String {
     let at = if several { format!("At {}: ", format_bytes(added.size_bytes)) } else { String::new() };
     let verb = if added.mechanisms.len() == 1 { "is" } else { "are" };
     let names = in_words(&added.mechanisms);
-    capital(&format!("{at}of the rows that were added, {names} {verb} faster than every published one."))
+    capital(&format!("{at}of the added benchmarks, {names} {verb} faster than every published one."))
 }
 
 fn of_pairs(pairs: Pairs) -> Option<String> {
     let untested = |count: usize, why: &str| match count {
         0 => String::new(),
-        1 => format!(" 1 pair was not tested, because a row {why}."),
-        count => format!(" {count} pairs were not tested, because a row {why}."),
+        1 => format!(" 1 pair was not tested, because a benchmark {why}."),
+        count => format!(" {count} pairs were not tested, because a benchmark {why}."),
     };
     let untested =
         untested(pairs.untested, "is missing") + &untested(pairs.no_interval, "has too few trials");
     let tested = match pairs.tested() {
         0 if untested.is_empty() => return None,
-        0 => return Some(format!("No pair of rows could be compared.{untested}")),
-        1 => "1 pair of rows".to_owned(),
-        count => format!("{count} pairs of rows"),
+        0 => return Some(format!("No pair of benchmarks could be compared.{untested}")),
+        1 => "1 pair of benchmarks".to_owned(),
+        count => format!("{count} pairs of benchmarks"),
     };
     Some(format!(
         "Of {tested} that could be compared, {} in the published order, {} in the reverse, and {} tied.{untested}",
@@ -199,7 +200,7 @@ pub fn claim_reason(claim: &ClaimVerdict) -> String {
         (None, now) => format!("{now} times as fast now"),
     };
     match &claim.reason {
-        ClaimReason::NoFigure { of } => format!("there is no figure of {}", in_words(of)),
+        ClaimReason::NoFigure { of } => format!("no result for {}", in_words(of)),
         ClaimReason::NoInterval { of } => {
             format!("{} in too few trials for a confidence interval", measured(of))
         }
@@ -210,7 +211,7 @@ pub fn claim_reason(claim: &ClaimVerdict) -> String {
                 [] => String::new(),
                 missing => {
                     format!(
-                        " among the rows compared; there is no figure, or no interval, of {}",
+                        " among the compared benchmarks; no result or no interval for {}",
                         in_words(missing)
                     )
                 }
