@@ -20,11 +20,11 @@ mod progress;
 mod saved;
 mod saving;
 mod selection;
+mod usage;
 mod verbs;
 
 use anyhow::Context;
 use arguments::{Arguments, Verb};
-use clap::error::ErrorKind;
 use clap::{ArgMatches, FromArgMatches};
 use exit::Outcome;
 use furlong_console::exit;
@@ -70,7 +70,7 @@ fn begun() -> ExitCode {
         Ok((arguments, typed)) => {
             dispatch(arguments, typed.subcommand().map_or(&typed, |(_, of_verb)| of_verb))
         }
-        Err(error) => explained(&error),
+        Err(error) => usage::explained(error),
     };
     match ended {
         Ok(outcome) => outcome.code(),
@@ -79,25 +79,6 @@ fn begun() -> ExitCode {
             exit::code_of(&error)
         }
     }
-}
-
-/// Prints a help text or a usage error. Like every verb, it fails if the text cannot be written.
-fn explained(error: &clap::Error) -> anyhow::Result<Outcome> {
-    if error.kind() == ErrorKind::InvalidUtf8 {
-        let words = std::env::args_os().skip(1).filter(|word| word.to_str().is_none());
-        let words: Vec<_> = words.map(|word| format!("{word:?}")).collect();
-        let why =
-            "is not valid UTF-8; only paths of files and directories may contain other bytes (see '--help')";
-        return Err(exit::Usage(format!("the argument {} {why}", words.join(" or "))).into());
-    }
-    if error.use_stderr() {
-        // If stderr is closed, the message has no reader.
-        let _ = error.print();
-        return Ok(Outcome::Misused);
-    }
-    let text = error.render();
-    output::print(&if output::colour() { text.ansi().to_string() } else { text.to_string() })?;
-    Ok(Outcome::Done)
 }
 
 /// Runs the verb; `typed` are the arguments after its name.

@@ -39,14 +39,10 @@ pub fn mechanisms(options: &CaseOptions) -> anyhow::Result<(Vec<MechanismEntry>,
         wanted.extend(rows_of(manifest));
     }
     let by_folder: Vec<String> = options.rows[options.rows.len() - wanted.len()..].to_vec();
-    let typed: Vec<String> = options
-        .rows
-        .iter()
-        .map(|typed| typed.split_once('/').map_or(typed.as_str(), |(name, _)| name).to_owned())
-        .collect();
+    let typed = options.rows.clone();
     for (manifest, row) in installed_rows()? {
         let name = manifest.rows[row].name.clone();
-        let by_name = typed.iter().any(|typed| glob_match(typed, &name));
+        let by_name = is_named(&typed, &name);
         if !by_folder.contains(&name) && (options.all_adapters || by_name) {
             if options.all_adapters {
                 options.rows.push(name);
@@ -55,6 +51,12 @@ pub fn mechanisms(options: &CaseOptions) -> anyhow::Result<(Vec<MechanismEntry>,
         }
     }
     Ok((with_rows(&wanted)?, options))
+}
+
+/// Returns whether one of these rows, as typed, may be of the mechanism `name`.
+pub fn is_named(typed: &[String], name: &str) -> bool {
+    let mechanism = |row: &str| row.split_once('/').map_or(row, |(mechanism, _)| mechanism).to_owned();
+    typed.iter().any(|row| glob_match(mechanism(row), name))
 }
 
 /// Returns the built-in mechanisms, and the rows of installed adapters whose name is wanted.

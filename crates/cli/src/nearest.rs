@@ -1,12 +1,15 @@
 //! The name that a mistyped name was probably meant to be.
 
-/// The minimum Jaro-Winkler similarity, from 0 to 1, of a name to a mistyped one.
-const ALIKE: f64 = 0.8;
+/// The number of typed characters per mistake in a name that is still recognized. At least one mistake is.
+const PER_MISTAKE: usize = 3;
 
-/// Returns the one of `names` that is most similar to `typed`, if it is similar enough.
+/// Returns the one of `names` from which `typed` differs by the fewest inserted, missing, replaced and swapped characters, if they are
+/// few. Of several, it is the shortest, and then the first.
 pub fn nearest(typed: &str, names: impl Iterator<Item = String>) -> Option<String> {
-    let near = names.map(|name| (strsim::jaro_winkler(typed, &name), name)).filter(|(near, _)| *near > ALIKE);
-    near.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
+    let most = (typed.chars().count() / PER_MISTAKE).max(1);
+    let mistakes = names.map(|name| (strsim::damerau_levenshtein(typed, &name), name));
+    let near = mistakes.filter(|(mistakes, _)| *mistakes <= most);
+    near.min_by_key(|(mistakes, name)| (*mistakes, name.len())).map(|(_, name)| name)
 }
 
 #[cfg(test)]
@@ -15,10 +18,20 @@ mod tests {
 
     #[test]
     fn a_slip_of_the_finger_is_near_and_another_name_is_not() {
-        let names = || ["pipe", "pipe/block", "posix-mq", "unix-stream"].map(str::to_owned).into_iter();
-        assert_eq!(nearest("pip", names()).as_deref(), Some("pipe"));
-        assert_eq!(nearest("pipe/blok", names()).as_deref(), Some("pipe/block"));
-        assert_eq!(nearest("posix_mq", names()).as_deref(), Some("posix-mq"));
-        assert_eq!(nearest("kafka", names()), None);
+        let names = || ["pipe", "pipe/block", "posix-mq", "unix-stream", "runs", "run"];
+        let nearest = |typed| nearest(typed, names().map(str::to_owned).into_iter());
+        for (typed, meant) in [
+            ("pip", "pipe"),
+            ("pipe/blok", "pipe/block"),
+            ("posix_mq", "posix-mq"),
+            ("rnu", "run"),
+            ("rnus", "runs"),
+            ("ru", "run"),
+        ] {
+            assert_eq!(nearest(typed).as_deref(), Some(meant), "{typed}");
+        }
+        for typed in ["kafka", "unix", "posix", "", "go"] {
+            assert_eq!(nearest(typed), None, "{typed}");
+        }
     }
 }

@@ -12,7 +12,7 @@ use furlong_model::{
 use furlong_stats::distinct;
 
 /// The maximum number of mechanisms that are suggested for a part of their names.
-const MOST_MEANT: usize = 4;
+const MOST_MEANT: usize = 6;
 
 /// Returns all rows, in the order of the list: the capabilities of a mechanism and one of its wait strategies.
 fn rows(mechanisms: &[MechanismEntry]) -> impl Iterator<Item = (&'static Capabilities, Wait)> {
@@ -74,7 +74,7 @@ impl Default for Manner {
     /// Returns closed-loop round trips with default buffer sizes.
     fn default() -> Self {
         Manner {
-            exchange: Exchange::ROUND_TRIPS,
+            exchange: Exchange::of(Pattern::default()),
             arrival: Arrival::ClosedLoop,
             is_beside_several: false,
             pipe_bytes: None,
@@ -165,25 +165,37 @@ impl Filter<'_> {
         };
         by_row && (self.waits.is_empty() || self.waits.contains(&wait))
     }
+}
 
-    /// Checks that each row matches a benchmark.
-    ///
-    /// # Errors
-    /// Returns the first row without a match, and similar names.
-    fn check(&self, mechanisms: &[MechanismEntry]) -> Result<(), Usage> {
-        let is_known = |row: &&Wanted<'_>| {
-            rows(mechanisms).any(|(capabilities, wait)| row.matches(capabilities.name, wait, true))
-        };
-        let Some(row) = self.wanted.iter().find(|row| !is_known(row)) else { return Ok(()) };
-        let names = rows(mechanisms).flat_map(|(capabilities, wait)| {
-            [capabilities.name.to_owned(), row_name(capabilities.name, wait)]
-        });
-        let meant = meant(row.text, &rows(mechanisms).map(|(row, _)| row.name).collect::<Vec<_>>(), names);
-        Err(Usage(format!(
-            "no benchmark matches '{}'; {meant}run 'furlong list' to see all mechanisms",
-            row.text
-        )))
-    }
+/// Returns these rows as typed.
+///
+/// # Errors
+/// Returns the first row without a benchmark, and similar names.
+fn known<'a>(typed: &'a [String], mechanisms: &[MechanismEntry]) -> anyhow::Result<Vec<Wanted<'a>>> {
+    let wanted: Vec<_> = typed.iter().map(|row| Wanted::parse(row)).collect::<Result<_, _>>()?;
+    let is_known = |row: &&Wanted<'_>| {
+        rows(mechanisms).any(|(capabilities, wait)| row.matches(capabilities.name, wait, true))
+    };
+    let Some(row) = wanted.iter().find(|row| !is_known(row)) else { return Ok(wanted) };
+    let names = rows(mechanisms)
+        .flat_map(|(capabilities, wait)| [capabilities.name.to_owned(), row_name(capabilities.name, wait)]);
+    let meant = meant(row.text, names.collect());
+    let why = format!("no benchmark matches '{}'; {meant}run 'furlong list' to see all mechanisms", row.text);
+    Err(Usage(why).into())
+}
+
+/// Returns the mechanisms of the requested rows, or all if none is requested.
+///
+/// # Errors
+/// Returns the errors of [`known`].
+pub fn requested(mechanisms: Vec<MechanismEntry>, typed: &[String]) -> anyhow::Result<Vec<MechanismEntry>> {
+    let wanted = known(typed, &mechanisms)?;
+    let is_wanted = |name: &str, wait| wanted.iter().any(|row| row.matches(name, wait, true));
+    let names: Vec<_> = rows(&mechanisms)
+        .filter(|(capabilities, wait)| wanted.is_empty() || is_wanted(capabilities.name, *wait))
+        .map(|(capabilities, _)| capabilities.name)
+        .collect();
+    Ok(mechanisms.into_iter().filter(|entry| names.contains(&entry.capabilities.name)).collect())
 }
 
 /// Returns the requested cases.
@@ -196,12 +208,11 @@ pub fn select(
     manner: &Manner,
 ) -> anyhow::Result<Vec<Case>> {
     let filter = Filter {
-        wanted: options.rows.iter().map(|text| Wanted::parse(text)).collect::<anyhow::Result<Vec<_>>>()?,
+        wanted: known(&options.rows, mechanisms)?,
         waits: &options.waits,
         copies: manner.accesses.contains(&Access::Copy),
         pattern: manner.exchange.pattern(),
     };
-    filter.check(mechanisms)?;
     let is_of_several = !is_one(&manner.exchange.parties()) || manner.is_beside_several;
     let usual = if is_of_several { Placement::Spread } else { Placement::OtherCore };
     let wanted_places = options.places_or(filter.pattern.facts().placement.unwrap_or(usual));
@@ -232,15 +243,22 @@ pub fn select(
     Ok(cases)
 }
 
-/// Returns a question with the name that was probably meant: the most similar one, or the mechanisms that contain the
-/// typed text.
-fn meant(typed: &str, mechanisms: &[&str], names: impl Iterator<Item = String>) -> String {
-    let containing: Vec<&str> =
-        distinct(mechanisms.iter().copied().filter(|name| typed.len() > 1 && name.contains(typed)));
-    match nearest(typed, names) {
-        Some(name) => format!("did you mean {name}? "),
-        None if containing.is_empty() => String::new(),
-        None => format!("did you mean {}? ", containing[..containing.len().min(MOST_MEANT)].join(" or ")),
+/// Returns a question with the name that was probably meant: the most similar one, or names whose mechanism contains the typed one.
+fn meant(typed: &str, names: Vec<String>) -> String {
+    fn parts(name: &str) -> (&str, Option<&str>) {
+        name.split_once('/').map_or((name, None), |(mechanism, wait)| (mechanism, Some(wait)))
+    }
+    let (part, wait) = parts(typed);
+    let contains = |name: &&String| {
+        let (mechanism, of_name) = parts(name);
+        part.len() > 1 && mechanism.contains(part) && of_name == wait
+    };
+    let containing = distinct(names.iter().filter(contains).cloned());
+    let likely = nearest(typed, names.into_iter()).map_or(containing, |name| vec![name]);
+    match &likely[..likely.len().min(MOST_MEANT)] {
+        [] => String::new(),
+        [name] => format!("did you mean {name}? "),
+        [names @ .., last] => format!("did you mean {} or {last}? ", names.join(", ")),
     }
 }
 
@@ -437,6 +455,9 @@ mod tests {
             ("pip", "mean pipe?"),
             ("posix-shm/futx", "mean posix-shm/futex?"),
             ("mq", "mean posix-mq or sysv-mq?"),
+            ("mq/spin", "mean posix-mq/spin or sysv-mq/spin?"),
+            ("sem", "mean eventfd-semaphore, posix-semaphore or sysv-semaphore?"),
+            ("unix-straem", "mean unix-stream?"),
         ] {
             let error = selected(typed).unwrap_err().to_string();
             assert!(error.contains(meant), "{error}");

@@ -61,10 +61,10 @@ fn shortened(line: &str) -> String {
     format!("{first} … ({} characters omitted) … {last}", all - 2 * ENDS)
 }
 
-/// Returns the number of columns of the terminal; without a terminal, the value of the variable COLUMNS, or 100.
+/// Returns the number of columns of lines on stdout: the variable COLUMNS, otherwise the terminal's, or 100 without a terminal.
 pub fn width() -> usize {
     let asked = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
-    furlong_os::terminal::columns(stdout().as_handle()).or_else(asked).unwrap_or(100)
+    asked().or_else(|| furlong_os::terminal::columns(stdout().as_handle())).unwrap_or(100)
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ Examples:
 #[derive(Debug, Clone, Args)]
 #[command(after_help = BUILD_EXAMPLES)]
 pub struct DriverBuildOptions {
-    /// Build for the kernel release VERSION (uname -r) [default: the running kernel]
+    /// Build for the kernel release VERSION [default: uname -r]
     #[arg(long, value_name = "VERSION", conflicts_with = "headers")]
     pub kernel: Option<String>,
     /// Build with the kernel headers in FOLDER, for their kernel
@@ -94,7 +94,7 @@ Examples:
 #[derive(Debug, Clone, Args)]
 #[command(after_help = INSTALL_EXAMPLES)]
 pub struct DriverInstallOptions {
-    /// Install for the kernel release VERSION (uname -r) [default: the running kernel]; for another kernel, do not load the driver
+    /// Install for the kernel release VERSION [default: uname -r]; for another kernel, do not load the driver
     #[arg(long, value_name = "VERSION")]
     pub kernel: Option<String>,
     /// Create the system group furlong, whose members may open the devices
@@ -138,7 +138,7 @@ pub struct DriverLogOptions {
     /// Follow only the devices with number N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=15))]
     pub channel: Option<u32>,
-    /// Record the first N bytes of each message, and restore the previous setting at the end
+    /// Record the first N bytes of each message. The previous setting is restored at the end
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=64))]
     pub bytes: Option<u32>,
     /// Print bytes as hexadecimal digits instead of text

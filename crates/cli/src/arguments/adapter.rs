@@ -28,7 +28,7 @@ pub struct AdapterOptions {
 pub enum AdapterPart {
     /// List adapters, whether they are installed, and missing tools
     List(AdapterListOptions),
-    /// Build adapters with the tools of this machine, and install them into furlong's data directory
+    /// Build adapters with the tools of this machine, and install them
     Install(AdapterInstallOptions),
     /// Remove installed adapters
     Remove(AdapterNamesOptions),
@@ -51,11 +51,14 @@ pub struct AdapterListOptions {
 
 /// Options of `furlong adapter install`.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Every command is printed before it runs. Installed adapters are built again.
+#[command(
+    after_help = "Adapters are installed into furlong's data directory. Installed adapters are built again. Every command is \
+printed before it runs.
 
 Examples:
   furlong adapter install python go
-  furlong adapter install --all                  all adapters for which this machine has the tools")]
+  furlong adapter install --all                  all adapters for which this machine has the tools"
+)]
 pub struct AdapterInstallOptions {
     /// Names of adapters in the list
     #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]

@@ -33,7 +33,7 @@ pub struct CompareOptions {
     /// recursively
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<String>,
-    /// Group runs by host, kernel or label. Each host is compared with all others, and each kernel or label with the group of the
+    /// Group runs. Each host is compared with all others, and each kernel or label with the group of the
     /// oldest run. On one host, the statistical unit is the run
     #[arg(long, value_enum, value_name = "WHAT")]
     pub by: Option<CompareBy>,
@@ -44,8 +44,8 @@ pub struct CompareOptions {
     /// Treat changes up to PERCENT as the same
     #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true)]
     pub margin: Percent,
-    /// Fail for this verdict: regression and more-calls exit with status 3, inconclusive with 4. The status is also 4 if nothing can be
-    /// judged. Can be repeated
+    /// Fail for this verdict. The exit status is 3 for regression and more-calls, and 4 for inconclusive or if nothing can be judged. Can
+    /// be repeated
     #[arg(long, value_enum, value_name = "VERDICT", value_delimiter = ',')]
     pub fail_on: Vec<FailOn>,
     /// With --fail-on: exit with status 0 if nothing can be judged

@@ -36,7 +36,7 @@ pub struct CountOptions {
   furlong costs --save costs                     for furlong compare --by host
   furlong costs --format json")]
 pub struct CostsOptions {
-    /// Readings of each cost, and trials of the benchmarks from which two costs are computed
+    /// Number of readings of each cost. Two costs are computed from benchmarks with this number of trials
     #[arg(long, help_heading = PRECISION, value_name = "N", default_value_t = 9, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub trials: u32,

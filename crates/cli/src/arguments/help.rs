@@ -1,5 +1,6 @@
 //! Layout of help texts: a summary for `-h`, and the whole text for `--help`, in lines that fit the terminal.
 
+use clap::builder::PossibleValue;
 use clap::{Arg, Command};
 use furlong_analysis::text::wrap;
 
@@ -9,6 +10,12 @@ const EXIT_CODES: &str = "Exit statuses: see furlong --help";
 const NARROWEST: usize = 40;
 /// Columns of help at most.
 const WIDEST: usize = 100;
+/// Columns before an example.
+const EXAMPLE: usize = 2;
+/// Further columns before the continuation of an example.
+const CONTINUED: usize = 4;
+/// Columns of the widest summary that has the values of an option, with the default.
+const SUMMARY: usize = 68;
 
 /// Returns the command with all help texts laid out for a terminal of this width.
 pub(super) fn laid_out(command: Command, exit_codes: &str, width: usize) -> Command {
@@ -23,13 +30,43 @@ pub(super) fn laid_out(command: Command, exit_codes: &str, width: usize) -> Comm
         .mut_subcommands(|part| laid_out(part, EXIT_CODES, width))
 }
 
-/// Returns the option with the first clause of its help for `-h` and the whole help for `--help`.
+/// Returns the option with the first clause of its help and its values in one line for `-h`, and the whole help for `--help`.
 fn summarized(argument: Arg) -> Arg {
     let Some(help) = argument.get_help().map(ToString::to_string) else { return argument };
     let whole = argument.get_long_help().map_or_else(|| help.clone(), ToString::to_string);
-    let end = ["; ", ". "].iter().filter_map(|end| help.find(end)).min();
-    let summary = end.map_or(help.as_str(), |end| &help[..end]).to_owned();
-    if summary == whole { argument } else { argument.help(summary).long_help(whole) }
+    let is_end = |at: &usize| {
+        let is_bracketed = help[..*at].matches('[').count() > help[..*at].matches(']').count();
+        !is_bracketed && ["; ", ". "].iter().any(|end| help[*at..].starts_with(end))
+    };
+    let end = help.char_indices().map(|(at, _)| at).find(is_end);
+    let summary = &help[..end.unwrap_or(help.len())];
+    let values = values(&argument);
+    if values.is_empty() {
+        return if summary == whole { argument } else { argument.help(summary.to_owned()).long_help(whole) };
+    }
+    let names = values.iter().map(PossibleValue::get_name).collect::<Vec<_>>().join(", ");
+    let (text, default) = summary.split_at(summary.find(" [").unwrap_or(summary.len()));
+    let with_names = format!("{text}: {names}{default}");
+    let of_clap = argument.get_default_values().iter().map(|value| " [default: ]".len() + value.len());
+    let fits = with_names.len() + of_clap.sum::<usize>() <= SUMMARY;
+    let summary = if fits { with_names } else { summary.to_owned() };
+    let whole = format!("{whole}\n\n{}", described(&values, &names));
+    argument.help(summary).long_help(whole).hide_possible_values(true)
+}
+
+/// Returns the values that help shows of an option, or none if it has no list of values.
+fn values(argument: &Arg) -> Vec<PossibleValue> {
+    if !argument.get_action().takes_values() || argument.is_hide_possible_values_set() {
+        return Vec::new();
+    }
+    argument.get_possible_values().into_iter().filter(|value| !value.is_hide_set()).collect()
+}
+
+/// Returns the values with their descriptions, in lines that begin with spaces, so that a manual page does not join them.
+fn described(values: &[PossibleValue], names: &str) -> String {
+    let line = |value: &PossibleValue| Some(format!("\n  {}: {}", value.get_name(), value.get_help()?));
+    let lines: Option<String> = values.iter().map(line).collect();
+    lines.map_or_else(|| format!("Values: {names}"), |lines| format!("Values:{lines}"))
 }
 
 /// Returns a text in lines of at most this width: paragraphs are filled, and what follows two spaces in a line, such as the
@@ -64,7 +101,7 @@ fn comment(line: &str) -> Option<usize> {
     (indent > 0).then(|| gap + line[gap..].len() - line[gap..].trim_start().len())
 }
 
-/// Returns a line in lines of at most this width. Continuations begin below the comment, or below the line if the comment begins
+/// Returns a line in lines of at most this width. Continuations begin below the comment, or near the left edge if the comment begins
 /// too far to the right.
 fn fitted(line: &str, width: usize) -> String {
     if line.len() <= width {
@@ -74,11 +111,16 @@ fn fitted(line: &str, width: usize) -> String {
     let column = comment(line).unwrap_or(indent);
     let (lead, rest) = line.split_at(column);
     let is_near = column < width * 3 / 5;
-    let hanging = if is_near { column } else { (indent + 4).min(width / 2) };
-    let below = format!("\n{}", " ".repeat(hanging));
-    let lead = if is_near { lead.to_owned() } else { format!("{}{below}", lead.trim_end()) };
+    let is_example = indent == EXAMPLE && column == indent;
+    let hanging = if is_near && !is_example { column } else { EXAMPLE + CONTINUED };
+    let below = " ".repeat(hanging);
+    let lead = match (is_near, lead.trim_end()) {
+        (true, _) => lead.to_owned(),
+        (false, "") => below.clone(),
+        (false, example) => format!("{example}\n{below}"),
+    };
     let room = width.saturating_sub(hanging).max(NARROWEST / 2);
-    lead + &wrap(rest, room, 0).replace('\n', &below)
+    lead + &wrap(rest, room, 0).replace('\n', &format!("\n{below}"))
 }
 
 #[cfg(test)]
@@ -132,6 +174,49 @@ mod tests {
             let examples = examples.lines().take_while(|line| !line.is_empty());
             assert!(examples.clone().all(|line| line.starts_with("  ") && line.len() <= 80), "{text}");
         }
+    }
+
+    #[test]
+    fn help_has_no_empty_line_between_an_example_and_its_comment() {
+        for text in [60, 80].iter().flat_map(|width| texts(*width, true)) {
+            let Some((_, examples)) = text.split_once("Examples:\n") else { panic!("{text}") };
+            assert!(!examples.contains("\n\n "), "{text}");
+        }
+    }
+
+    #[test]
+    fn summary_has_one_short_line_for_each_option() {
+        for text in texts(100, false) {
+            let (_, options) = text.split_once("Usage:").unwrap_or_else(|| panic!("{text}"));
+            for line in options.lines().filter(|line| line.starts_with("  ")) {
+                let is_option = !line.starts_with("          ");
+                let help = line.trim_start().split_once("  ").map_or("", |(_, help)| help);
+                let is_short = help.split_whitespace().count() <= 15 && line.chars().count() <= 100;
+                assert!(is_option && is_short, "{line}\n{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn options_of_a_long_summary_have_headings() {
+        for text in texts(100, false) {
+            let group = |heading: &str| text.split_once(heading).map_or("", |(_, group)| group);
+            let ungrouped = group("\nOptions:\n").split("\n\n").next().unwrap_or_default();
+            assert!(ungrouped.lines().count() <= 8, "{text}");
+        }
+    }
+
+    #[test]
+    fn summary_lists_values_before_the_default() {
+        let summary = texts(100, false).join("");
+        for line in [
+            "Output format: table, json, csv, markdown [default: table]",
+            "Draw charts below the tables: auto, always, never [default: auto]",
+            "Shell: bash, elvish, fish, powershell, zsh",
+        ] {
+            assert!(summary.contains(line), "{line}");
+        }
+        assert!(!summary.contains("possible values"));
     }
 
     #[test]

@@ -3,11 +3,20 @@
 use clap::Args;
 use furlong_console::ListFormat;
 
+const LIST_EXAMPLES: &str = "Examples:
+  furlong list                                   every mechanism
+  furlong list pipe 'unix-*'                     a pipe and the UNIX sockets
+  furlong list --why                             unavailable and limited mechanisms
+  furlong list 'posix-*' --format json           a list with one object per mechanism";
+
 /// Options of `furlong list`.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  furlong list\n  furlong list --why\n  furlong list --format json")]
+#[command(after_help = LIST_EXAMPLES)]
 pub struct ListOptions {
-    /// List unavailable and limited mechanisms, with reason and remedy
+    /// Mechanisms: names or globs such as 'unix-*' [default: all]
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Also list why mechanisms are unavailable or limited, with remedies
     #[arg(long)]
     pub why: bool,
     /// Output format
@@ -17,9 +26,10 @@ pub struct ListOptions {
 
 /// Options of `furlong doctor`.
 #[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  furlong doctor\n  furlong doctor --clean\n  furlong doctor --strict && furlong"
-)]
+#[command(after_help = "Examples:
+  furlong doctor                                 report the noise of this machine
+  furlong doctor --clean                         also remove the remains of killed runs
+  furlong doctor --strict && furlong             benchmark only if the machine is fit")]
 pub struct DoctorOptions {
     /// Remove the remains of killed runs of this user
     #[arg(long)]

@@ -1,7 +1,9 @@
 //! Options of `furlong replay`.
 
 use super::chart::ChartOptions;
-use super::shared::{CommonOptions, Format};
+use super::shared::{
+    BENCHMARKS, CONDITIONS, CommonOptions, EXIT_STATUS, Format, OUTPUT, PRECISION, SAVING, TOPOLOGY,
+};
 use clap::{Args, ValueEnum};
 use furlong_model::{ByteSize, ConsoleMode, Placement, Touch};
 
@@ -25,48 +27,48 @@ pub struct ReplayOptions {
     #[arg(value_name = "EXPERIMENT", required_unless_present_any = ["list", "all"])]
     pub experiments: Vec<String>,
     /// List the published experiments
-    #[arg(long, conflicts_with_all = ["experiments", "all", "trials", "place", "total", "touch", "format", "style",
+    #[arg(long, help_heading = BENCHMARKS, conflicts_with_all = ["experiments", "all", "trials", "place", "total", "touch", "format", "style",
         "chart", "no_save", "require", "strict"])]
     pub list: bool,
     /// Replay all published experiments
-    #[arg(long, conflicts_with = "experiments")]
+    #[arg(long, help_heading = BENCHMARKS, conflicts_with = "experiments")]
     pub all: bool,
     /// Trials of each benchmark [default: of the experiment]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(long, help_heading = PRECISION, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub trials: Option<u32>,
     /// CPUs of the two processes [default: of the experiment]
-    #[arg(long = "place", value_name = "PLACE")]
+    #[arg(long = "place", help_heading = TOPOLOGY, value_name = "PLACE")]
     pub place: Option<Placement>,
     /// Bytes per trial, if the experiment has a total. Figures are scaled to the total of the experiment
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    #[arg(long, help_heading = PRECISION, value_name = "SIZE", allow_hyphen_values = true)]
     pub total: Option<ByteSize>,
-    /// Bytes of a region that are touched: every byte as published, or one per cache line
-    #[arg(long, value_name = "TOUCH")]
+    /// Bytes of a region to touch: byte or line [default: of the experiment]. 'byte' touches every byte, and 'line' one per cache line
+    #[arg(long, help_heading = CONDITIONS, value_name = "TOUCH")]
     pub touch: Option<Touch>,
-    /// Console of a child process on Windows: inherit, new, none or detached [default: inherit]
-    #[arg(long, value_name = "MODE")]
+    /// Windows console: inherit, new, none or detached [default: inherit]. Console of each child process
+    #[arg(long, help_heading = CONDITIONS, value_name = "MODE")]
     pub console_mode: Option<ConsoleMode>,
     /// Start each child process on Windows from a fresh copy of its program
-    #[arg(long)]
+    #[arg(long, help_heading = CONDITIONS)]
     pub fresh_copy: bool,
     #[command(flatten)]
     pub common: CommonOptions,
     /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, help_heading = OUTPUT, value_enum, default_value_t = Format::Table)]
     pub format: Format,
     /// Style of the table
-    #[arg(long, value_enum, default_value_t = ReplayStyle::Furlong)]
+    #[arg(long, help_heading = OUTPUT, value_enum, default_value_t = ReplayStyle::Furlong)]
     pub style: ReplayStyle,
     #[command(flatten)]
     pub chart: ChartOptions,
     /// Do not save the runs
-    #[arg(long)]
+    #[arg(long, help_heading = SAVING)]
     pub no_save: bool,
     /// Exit with status 7 if any of the benchmarks cannot run here
-    #[arg(long)]
+    #[arg(long, help_heading = EXIT_STATUS)]
     pub require: bool,
     /// Exit with status 5 if the machine was too noisy
-    #[arg(long)]
+    #[arg(long, help_heading = EXIT_STATUS)]
     pub strict: bool,
 }
 

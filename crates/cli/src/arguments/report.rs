@@ -27,7 +27,7 @@ pub struct ReportOptions {
     /// recursively
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
-    /// Group runs by host, kernel or label. Each host is compared with all others, and each kernel or label with the group of the
+    /// Group runs. Each host is compared with all others, and each kernel or label with the group of the
     /// oldest run
     #[arg(long, value_enum, value_name = "WHAT", requires = "runs", conflicts_with = "charts")]
     pub by: Option<CompareBy>,
@@ -40,7 +40,7 @@ pub struct ReportOptions {
     /// Write each chart into DIR too, as SVG. rsvg-convert converts SVG to PNG, and the page has a button for it
     #[arg(long, value_name = "DIR")]
     pub charts: Option<PathBuf>,
-    /// Treat changes up to PERCENT as the same, if runs are compared
+    /// Treat changes up to PERCENT as the same
     #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true)]
     pub margin: Percent,
 }

@@ -18,10 +18,10 @@ pub struct ServeOptions {
     /// Directory of .jsonl files [default: your saved runs]
     #[arg(value_name = "DIR")]
     pub folder: Option<PathBuf>,
-    /// Port on the loopback. 0 chooses a free port
+    /// Port on the loopback, or 0 for a free port
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub port: u16,
-    /// Treat changes up to PERCENT as the same, if runs are compared
+    /// Treat changes up to PERCENT as the same
     #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true)]
     pub margin: Percent,
 }

@@ -55,9 +55,8 @@ impl CaseOptions {
 
 /// Returns the help of `--pattern`, with a description of each pattern.
 fn pattern_help() -> String {
-    let names = Pattern::ALL.map(|pattern| pattern.to_string()).join(", ");
     let described = |pattern: Pattern| format!("{pattern}: {}", pattern.facts().summary);
-    format!("Pattern of messages: {names}. {}", Pattern::ALL.map(described).join("; "))
+    format!("Message pattern, such as one-way (--help lists all). {}", Pattern::ALL.map(described).join("; "))
 }
 
 /// Pattern of messages, and buffers.

@@ -1,11 +1,11 @@
-//! `furlong list`: every mechanism with its capabilities.
+//! `furlong list`: mechanisms with their capabilities.
 
 use crate::arguments::{ListFormat, ListOptions};
-use crate::mechanisms::with_installed;
-use crate::output;
+use crate::mechanisms::{is_named, with_installed};
+use crate::{output, selection};
 use furlong_bench::{MechanismEntry, session};
 use furlong_console::exit::Outcome;
-use furlong_model::{Limits, OwnedCapabilities, Unavailable, format_bytes, listing};
+use furlong_model::{Limits, OwnedCapabilities, Unavailable, display_width, format_bytes, listing, wrap};
 use serde_json::json;
 
 /// A mechanism with all its wait strategies.
@@ -19,7 +19,10 @@ struct Entry {
 pub fn list(options: &ListOptions) -> anyhow::Result<Outcome> {
     // The limits in the list must be those of a run, which enters this namespace.
     let _ = session::enter_private_namespace();
-    let entries = entries(&with_installed(|_| true)?);
+    let names = &options.names;
+    let mechanisms = with_installed(|name| names.is_empty() || is_named(names, name))?;
+    let entries = entries(&selection::requested(mechanisms, names)?);
+    let table = |entries: &[Entry]| table(entries, output::width());
     let text = match options.format {
         ListFormat::Json => json_text(&entries)?,
         ListFormat::Table if options.why => format!("{}\n{}", table(&entries), reasons(&entries)),
@@ -52,19 +55,34 @@ fn largest(entry: &Entry) -> String {
     }
 }
 
-fn table(entries: &[Entry]) -> String {
-    let header = ["MECHANISM", "WHAT IT IS", "WAITS", "BOUNDARIES", "LARGEST", "REACH"];
-    let rows = entries.iter().map(|entry| {
-        vec![
-            entry.capabilities.name.clone(),
-            entry.capabilities.summary.clone(),
-            entry.capabilities.waits.iter().map(|wait| wait.name()).collect::<Vec<_>>().join(" "),
-            if entry.capabilities.boundaries { "kept" } else { "none" }.to_owned(),
-            largest(entry),
-            entry.capabilities.reach.describe().to_owned(),
-        ]
-    });
-    listing(&header, rows, output::width())
+/// Returns a table, or paragraphs if the terminal is too narrow for it.
+fn table(entries: &[Entry], width: usize) -> String {
+    const HEADER: [&str; 6] = ["MECHANISM", "WHAT IT IS", "WAITS", "BOUNDARIES", "LARGEST", "REACH"];
+    let rows: Vec<_> = entries
+        .iter()
+        .map(|entry| {
+            vec![
+                entry.capabilities.name.clone(),
+                entry.capabilities.summary.clone(),
+                entry.capabilities.waits.iter().map(|wait| wait.name()).collect::<Vec<_>>().join(" "),
+                if entry.capabilities.boundaries { "kept" } else { "none" }.to_owned(),
+                largest(entry),
+                entry.capabilities.reach.describe().to_owned(),
+            ]
+        })
+        .collect();
+    let table = listing(&HEADER, rows.clone(), width);
+    if table.lines().all(|line| display_width(line) <= width) {
+        return table;
+    }
+    let paragraph = |row: Vec<String>| {
+        let line = |(head, cell): (&&str, &String)| {
+            let text = format!("{}: {cell}", head.to_lowercase());
+            format!("  {}\n", wrap(&text, width.saturating_sub(2), 4))
+        };
+        row[0].clone() + "\n" + &HEADER.iter().zip(&row).skip(1).map(line).collect::<String>()
+    };
+    rows.into_iter().map(paragraph).collect()
 }
 
 /// Returns the reason and the remedy for each mechanism that cannot run or whose message size is limited.
@@ -85,7 +103,7 @@ fn reasons(entries: &[Entry]) -> String {
         }
     }
     if text.is_empty() {
-        text.push_str("All mechanisms can run here, and the message size is limited only by memory.\n");
+        text.push_str("All of them can run here, and the message size is limited only by memory.\n");
     }
     text
 }

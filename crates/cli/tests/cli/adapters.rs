@@ -27,7 +27,7 @@ const WRONGS: [(&str, &str); 23] = [
     ("killed", "killed by SIGKILL"),
     ("leaves", "exited too early with exit code 3; it said: I give up"),
     ("holds", "exited too early with exit code 4"),
-    ("flipped", "message 7 differs from what was sent"),
+    ("flipped", "message 7 differs from the sent message"),
     ("count", "messages, but has exchanged"),
     ("early", "before it was asked"),
     ("few", "it read the clock"),
@@ -68,7 +68,7 @@ fn adapter<'a>(
 
 /// The faults of an adapter with several receivers, and the reasons that are reported.
 const WRONGS_TO_SEVERAL: [(&str, &str); 6] = [
-    ("skips", "responder 2 in phase verify: message 6 came where 5 was due"),
+    ("skips", "responder 2 in phase verify: message 6 arrived instead of 5, which was lost"),
     ("killed", "responder 2 in phase verify: killed by SIGKILL"),
     ("stopped", "responder 2 in phase verify: stopped by a signal (state T)"),
     ("own", "it claims fan-out, for which it needs the shape pair and rates"),
@@ -78,8 +78,8 @@ const WRONGS_TO_SEVERAL: [(&str, &str); 6] = [
 
 /// The faults of an adapter with several workers, and the reasons that are reported.
 const WRONGS_OF_WORKERS: [(&str, &str); 4] = [
-    ("two-workers", "message 8 came to two workers"),
-    ("no-worker", "message 8 came to no worker"),
+    ("two-workers", "message 8 arrived at two workers"),
+    ("no-worker", "message 8 arrived at no worker"),
     ("untold", "responder 1 in phase verify: its reply has no `taken`"),
     ("both", "it claims both fan-out and work"),
 ];

@@ -61,7 +61,7 @@ fn what_goes_by_the_network_is_measured_beside_what_does_not() {
     }
     let own = ["run", "--boundary", "netns", "tcp", "--format", "table"].into_iter().chain(QUICK);
     let told = place.run(own).expect_code(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("passes a virtual Ethernet pair"), "{told}");
+    assert!(told.contains("pass through a virtual Ethernet pair"), "{told}");
     assert!(told.contains("between two network namespaces"), "{told}");
     assert_eq!(fs::read_to_string("/proc/net/dev").unwrap().lines().count(), devices);
     before.expect_nothing_left(&place);
@@ -152,7 +152,9 @@ fn a_recommendation_for_containers_rests_on_what_is_between_them() {
 #[test]
 fn where_there_can_be_no_namespace_the_reason_and_the_remedy_are_said() {
     let place = Place::new();
-    for words in ["run tcp --boundary netns", "recommend --boundary container,host --within 1s --no-save"] {
+    for words in
+        ["run tcp --boundary netns", "recommend --boundary container,host --within 1s --why --no-save"]
+    {
         let script = format!("echo 0 >/proc/sys/user/max_net_namespaces && exec \"$FURLONG\" {words}");
         let finished = place.finish(place.program("unshare").args(["-Ur", "sh", "-c", &script]));
         // The message comes from one of those programs and not from furlong.

@@ -93,7 +93,7 @@ fn what_cannot_be_said_fails_where_that_is_asked() {
     let silent = compare(&place, &["before", "wide", "--fail-on", "regression"]).expect_code(4);
     let silent = silent.expect_complaint("no benchmark could be judged");
     let says = silent.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(says.contains("Inconclusive rows would have shown a change of about"), "{says}");
+    assert!(says.contains("Minimum detectable change of the inconclusive benchmarks: about"), "{says}");
     compare(&place, &["before", "wide", "--fail-on", "regression", "--allow-inconclusive"]).expect_code(0);
     // A regression takes precedence.
     compare(&place, &["before", "wide", "slower", "--fail-on", "inconclusive,regression"]).expect_code(3);
@@ -189,12 +189,12 @@ fn what_names_no_run_is_refused() {
         (&["before", ""], "no run is saved as ''"),
         (&["before"], "needs a baseline and another run"),
         (&[], "required arguments"),
-        (&["before", "garbage"], "run garbage: line 1 (byte 0): this is no record of furlong"),
+        (&["before", "garbage"], "run garbage: line 1 (byte 0): this is not a valid furlong record"),
         (&["before", "newer"], "use a newer furlong"),
         (&["before", "hostile"], "run hostile: line 1"),
         (&["before", "again", "--margin", "5"], "as in 5% or 2.5%"),
         (&["before", "again", "--margin", "-5%"], "as in 5% or 2.5%"),
-        (&["before", "again", "--margin", "0%"], "as in 5% or 2.5%"),
+        (&["before", "again", "--margin", "0%"], "--margin must be above 0% and up to 100%, got 0%"),
         (&["before", "again", "--fail-on", "worse"], "regression, inconclusive"),
         (&["before", "again", "--format", "xml"], "table, json, csv, markdown"),
     ] {
@@ -217,11 +217,13 @@ fn runs_without_a_common_row_cannot_be_compared() {
     }
     place.write_run("other", &records);
     let told =
-        "other and before have no row in common: other has pipe/block 256B other-core, and before has ";
+        "other and before have no benchmark in common: other has pipe/block 256B other-core, and before has ";
     let finished = compare(&place, &["before", "other"]).expect_code(6).expect_complaint(told);
     assert_eq!(finished.stdout, "");
     place.write_run("empty", &records[..1]);
-    compare(&place, &["before", "empty"]).expect_code(6).expect_complaint("empty has no row with a speed");
+    compare(&place, &["before", "empty"])
+        .expect_code(6)
+        .expect_complaint("empty has no benchmark with a time");
 }
 
 #[test]
@@ -291,7 +293,7 @@ fn counts_are_a_baseline_that_noise_does_not_touch() {
     }
     let fail = ["--fail-on", "more-calls"];
     let table = compare(&place, &[&["calls", "again"], &fail[..]].concat()).expect_code(0).stdout;
-    assert!(table.contains("No row was timed in both.") && table.contains("system calls"), "{table}");
+    assert!(table.contains("No benchmark was timed in both.") && table.contains("system calls"), "{table}");
     // A run with counts alone has no times to compare, and a run with times alone has no counts.
     compare(&place, &["calls", "again", "--fail-on", "regression"])
         .expect_code(4)

@@ -1,7 +1,9 @@
 //! The output for recorded runs, quiet and noisy and of every pattern, has no contradiction. The runs are in
 //! `tests/consistency`; `cargo xtask consistency --record` records them again.
 
+use furlong_analysis::{DecodedRun, Run, recommend};
 use furlong_consistency::{Checked, check, check_with_before, unpack_all};
+use furlong_render::{RecommendationDetail, Style, recommendation_table};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -61,6 +63,23 @@ fn expect_no_contradictions(is_checked: fn(&str) -> bool) {
     assert!(found.is_empty(), "{} contradictions:\n{}", found.len(), found.join("\n"));
 }
 
+#[test]
+fn recorded_recommendations_are_short() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let runs = unpack_all(&archives(), folder.path()).expect("archives of runs");
+    let mut found = 0;
+    for path in runs {
+        let run = Run::read(&path).expect("a run");
+        let Some(answer) = recommend(&DecodedRun::of(&run)) else { continue };
+        let text = recommendation_table(&answer, RecommendationDetail::default(), Style::default());
+        // `recommend` prints one line more, the next command.
+        assert!(text.lines().count() < 25, "{}:\n{text}", path.display());
+        assert_eq!(check(&text), [], "{}:\n{text}", path.display());
+        found += 1;
+    }
+    assert!(found >= 20, "{found} recommendations");
+}
+
 /// Returns the laws that a text breaks if any one of its figures is changed.
 fn laws_that_can_break(text: &str) -> BTreeSet<&'static str> {
     let is_digit = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
@@ -111,7 +130,7 @@ fn laws_find_a_wrong_figure() {
                 "percentages add up",
                 "sentences have the table's percentages",
                 "summaries count the table's rows",
-                "what is left over is the difference",
+                "the remainder is the difference",
             ][..],
         ),
         (

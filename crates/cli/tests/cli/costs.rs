@@ -30,7 +30,7 @@ fn the_table_has_every_cost() {
     ] {
         assert!(table.lines().any(|line| line.starts_with(start)), "{start} in {table}");
     }
-    for rows in ["context-switch: the median of the rows ", "wake-up: the median of the rows "] {
+    for rows in ["context-switch: the median of the benchmarks ", "wake-up: the median of the benchmarks "] {
         assert!(table.contains(rows), "{table}");
     }
     assert!(table.contains("eventfd/block"), "{table}");

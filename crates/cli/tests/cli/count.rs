@@ -143,7 +143,7 @@ fn the_table_has_each_call_and_their_sum() {
         assert_eq!(figures(what).len(), 4, "{table}");
     }
     assert!(table.contains("pipe/block 128B other-core, counted by "), "{table}");
-    assert!(table.contains("No system call moves a message"), "{table}");
+    assert!(table.contains("No system call sends, receives or waits"), "{table}");
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn the_table_says_what_was_measured_and_what_is_explained() {
     let head = table.lines().find(|line| line.starts_with("pipe/block 128B same-core: ")).expect("a head");
     assert!(head.contains(" measured ("), "{table}");
     // On a noisy machine, the sum of the parts may be too small.
-    assert!(head.contains(" explained (") || head.contains(", not explained: the parts make "), "{table}");
+    assert!(head.contains(" explained (") || head.contains(", not explained: the parts sum to "), "{table}");
     for part in ["system calls", "copying", "own path", "context switches", "unexplained"] {
         assert!(table.lines().any(|line| line.trim_start().starts_with(part)), "{part} in {table}");
     }
@@ -164,6 +164,6 @@ mod slow {
         assert_eq!(text(eventfd, "costs_without"), "eventfd");
         assert_ne!(number(term(eventfd, "context-switches"), "cost_ns"), number(switch, "ns"), "{eventfd:#}");
         let table = explain(&Place::new(), &["eventfd/block", "--place", "same-core"]);
-        assert!(table.contains("Costs are without the rows of eventfd"), "{table}");
+        assert!(table.contains("Costs exclude the benchmarks of eventfd"), "{table}");
     }
 }

@@ -88,7 +88,7 @@ fn figures_that_cannot_be_are_refused() {
                 } else {
                     2
                 }));
-            finished.expect_code(2).expect_complaint(&format!("this figure cannot be: {name} is "));
+            finished.expect_code(2).expect_complaint(&format!("this figure is impossible: {name} is "));
         }
     }
 }

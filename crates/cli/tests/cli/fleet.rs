@@ -209,7 +209,9 @@ fn a_page_shows_many_hosts_and_a_document_says_the_same() {
     assert_eq!(document, by(&place, "host", &["--format", "markdown"]).expect_code(0).stdout);
     // The page of a comparison by group shows the changes.
     place.run(["report", "--by", "kernel", "results", "-o", "kernels.html"]).expect_code(0);
-    assert!(fs::read_to_string(place.path("kernels.html")).expect("a page").contains("Rows over hosts"));
+    assert!(
+        fs::read_to_string(place.path("kernels.html")).expect("a page").contains("Benchmarks over hosts")
+    );
     report(&[]).expect_code(2);
     report(&["results", "--charts", "charts"]).expect_code(2);
     report(&["results/bad.jsonl", "-o", "bad.html"]).expect_code(6);

@@ -217,7 +217,7 @@ fn client_that_starts_its_server_is_not_headed_two_cores() {
     let how = ["--place", "other-core", "--trials", "3", "--no-save"];
     let words = ["run", "--program", SERVE, "--program", &whole];
     let table = place.run(words.into_iter().chain(how)).expect_code(0).stdout;
-    assert!(table.contains("all processes were on one processor in each trial"), "{table}");
+    assert!(table.contains("all processes were on one CPU in each trial"), "{table}");
     assert!(!table.contains("two cores"), "{table}");
 }
 

@@ -81,7 +81,10 @@ fn a_sweep_has_every_size_and_a_chart() {
     let legends = ["a pipe/block, b unix-stream/block", "a unix-stream/block, b pipe/block"];
     assert!(legends.into_iter().any(|legend| table.contains(legend)), "{table}");
     assert!(table.contains("GB/s") && table.contains("CPU/message"), "{table}");
-    assert!(table.contains("  depth  ") && table.contains("depth: messages that a row holds"), "{table}");
+    assert!(
+        table.contains("  depth  ") && table.contains("depth: minimum number of messages in flight"),
+        "{table}"
+    );
     assert!(!table.contains("\u{1b}["), "a table in a pipe is plain text: {table}");
 }
 

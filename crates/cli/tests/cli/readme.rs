@@ -51,7 +51,7 @@ fn a_documented_command_of_each_verb_runs() {
         let script = format!("{} {shorter}{redirection}", command.replacen("furlong", "\"$FURLONG\"", 1));
         let finished = place.finish(&mut place.shell(&script)).expect_no_panic();
         // On a busy machine, several processes may start too far apart to be measured at the same time.
-        let apart = finished.code == Some(1) && finished.stdout.contains("take a longer --budget");
+        let apart = finished.code == Some(1) && finished.stdout.contains("use a longer --budget");
         assert!(finished.code == Some(0) || apart, "{line}: {finished:#?}");
     }
     let help = place.run(["--help"]).expect_code(0).stdout;

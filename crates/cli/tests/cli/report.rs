@@ -91,7 +91,7 @@ fn what_cannot_be_done_is_refused_before_anything_is_written() {
     for (words, told) in [
         (&["befor", "-o", "x.html"][..], "no run is saved as 'befor'; did you mean 'before'?"),
         (&["before", "before", "-o", "x.html"], "specified twice"),
-        (&["garbage", "-o", "x.html"], "run garbage: line 1 (byte 0): this is no record of furlong"),
+        (&["garbage", "-o", "x.html"], "run garbage: line 1 (byte 0): this is not a valid furlong record"),
         (&["missing.jsonl", "-o", "x.html"], "cannot open missing.jsonl"),
         (
             &["before", "-o", "folder"],

@@ -26,7 +26,7 @@ fn runs_are_listed_shown_renamed_and_removed() {
     fs::write(place.saved("no-run"), "{}\n").unwrap();
     assert_eq!(names(&place), ["first", "second"]);
     let table = place.run(["runs", "list"]).expect_code(0).stdout;
-    assert!(table.contains("first") && table.contains("furlong run pipe --trials 1"), "{table}");
+    assert!(table.contains("first") && table.contains("run pipe --trials 1 --budget 2ms"), "{table}");
     let shown = place.run(["runs", "show", "first"]).expect_code(0).stdout;
     assert!(shown.contains("furlong run pipe") && shown.contains("pipe/block"), "{shown}");
     assert!(!shown.contains("tcp"), "{shown}");

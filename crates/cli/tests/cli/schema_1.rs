@@ -94,9 +94,11 @@ fn they_are_reported_with_every_row_and_what_was_concluded() {
                 "explained" => &["pipe/block", "128B", "same-core", "context switches"],
                 "handovers" => &["memfd", "tmpfs", "Which backing?"],
                 "interrupted" => &["partial"],
-                "recommendation" => {
-                    &["Provisional: fifo/block", "choose, protect and remove a path", "file-shm/spin"]
-                }
+                "recommendation" => &[
+                    "Recommendation (provisional): fifo/block",
+                    "choose, protect and remove a path",
+                    "file-shm/spin",
+                ],
                 "replayed" => &["The queue is a thousand times as fast as the pipe.", "an old machine"],
                 _ => &[],
             };

@@ -105,19 +105,19 @@ fn runs_are_listed_found_shown_and_compared() {
 }
 
 #[test]
-fn a_run_that_is_under_way_is_followed_until_its_end() {
+fn a_run_in_progress_is_followed_until_its_end() {
     let place = Place::new();
     let words = ["run", "pipe", "--trials", "1000", "--budget", "20ms", "--save", "run"];
     let measured = place.start(&mut place.furlong(words));
     look_for(A_WHILE, || (place.records("run", "trial") >= 2).then_some(())).expect("trials that end");
     let serving = Serving::start(&place, &[]);
-    expect(&serving.get(""), 200, &["under way"]);
-    expect(&serving.get("report?run=run"), 200, &["Refresh: 2\r\n", "Under way: run."]);
+    expect(&serving.get(""), 200, &["in progress"]);
+    expect(&serving.get("report?run=run"), 200, &["Refresh: 2\r\n", "In progress: run."]);
     measured.signal(libc::SIGINT);
     measured.finish().expect_code(130);
     for path in ["", "report?run=run"] {
         let page = serving.get(path);
-        assert!(!page.contains("Refresh:") && !page.to_lowercase().contains("under way"), "{page}");
+        assert!(!page.contains("Refresh:") && !page.to_lowercase().contains("in progress"), "{page}");
     }
 }
 

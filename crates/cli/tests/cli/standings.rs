@@ -3,7 +3,7 @@
 use crate::common::{Place, Snapshot, Terminal};
 
 /// The text after the title of a group of leading rows. No table contains it.
-const LEADERS: &str = "sleeping until woken: ";
+const LEADERS: &str = "blocking: ";
 
 #[test]
 fn the_rows_that_lead_are_shown_while_the_quick_set_is_measured() {

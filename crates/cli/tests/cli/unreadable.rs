@@ -107,7 +107,7 @@ fn figures_that_cannot_be_are_refused_or_make_their_row_void() {
         changed(from, to).expect_code(2).expect_complaint(why);
     }
     let trial = one.lines().find(|line| line.contains("\"measured\"")).unwrap();
-    changed(trial, &format!("{trial}\n{trial}")).expect_code(2).expect_complaint("a second time");
+    changed(trial, &format!("{trial}\n{trial}")).expect_code(2).expect_complaint("occurs twice");
     for (key, value) in [("idle_ns", "1000000000000000"), ("minor_faults", "1000000000")] {
         let void = changed(&format!("\"{key}\":"), &format!("\"{key}\":{value},\"x\":")).expect_code(0);
         assert!(void.stdout.contains("role-figures"), "{key}: {}", void.stdout);

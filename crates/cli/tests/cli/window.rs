@@ -41,13 +41,13 @@ fn more_than_a_row_holds_is_refused_with_its_depth() {
         assert!(refused.contains(told), "{told}: {refused}");
     }
     let table = place.run(words("3").into_iter().chain(QUICK)).expect_code(0).stdout;
-    assert!(table.contains("sleeping until woken, 3 outstanding"), "{table}");
+    assert!(table.contains("blocking, 3 in flight"), "{table}");
 }
 
 #[test]
 fn a_window_that_makes_no_sense_is_told() {
     for (words, told) in [
-        (&["--window", "0"][..], "--window <N>"),
+        (&["--window", "0"][..], "--window must be between 1 and 1000000, got 0"),
         (&["--window", "2", "-m", "one-way"], "--window is for round trips and requests"),
         (&["--window", "2", "--rate", "1k/s"], "at fixed times"),
         (&["--window", "2", "--think-time", "1ms"], "at fixed times"),

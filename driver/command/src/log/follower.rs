@@ -208,7 +208,7 @@ mod tests {
         writer.write_all(ring(1).as_bytes()).unwrap();
         drop(writer);
         let (ended, lines) = keep(&mut following, &shutdown_signals, false);
-        assert_eq!((ended, lines.len()), (EndReason::DriverUnloaded, 1), "what was there is printed before");
+        assert_eq!((ended, lines.len()), (EndReason::DriverUnloaded, 1), "earlier events are printed before");
     }
 
     #[test]

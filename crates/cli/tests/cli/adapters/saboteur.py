@@ -73,7 +73,7 @@ def exchange(request):
         subprocess.Popen(["sleep", "60"], close_fds=False)
         os._exit(4)
     if mode == "flipped" and timed:
-        return reply("error", fault="flipped", detail="message 7 differs from what was sent")
+        return reply("error", fault="flipped", detail="message 7 differs from the sent message")
     if mode == "chatter":
         for _ in range(1000):
             try:
