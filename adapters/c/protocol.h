@@ -129,13 +129,13 @@ static inline void explain(uint64_t stamp, const unsigned char *message, const u
 		if (stamp_head_holds(stamp, message, size, number + off)) {
 			failure->fault = "lost";
 			snprintf(failure->detail, sizeof(failure->detail),
-				 "message %" PRIu32 " came where %" PRIu32 " was due, which never came", number + off, number);
+				 "message %" PRIu32 " arrived instead of %" PRIu32 ", which was lost", number + off, number);
 			return;
 		}
 		if (stamp_head_holds(stamp, message, size, number - off)) {
 			failure->fault = "repeated";
 			snprintf(failure->detail, sizeof(failure->detail),
-				 "message %" PRIu32 " came again where %" PRIu32 " was due", number - off, number);
+				 "message %" PRIu32 " arrived again instead of %" PRIu32, number - off, number);
 			return;
 		}
 	}
@@ -143,7 +143,7 @@ static inline void explain(uint64_t stamp, const unsigned char *message, const u
 		at++;
 	failure->fault = "flipped";
 	snprintf(failure->detail, sizeof(failure->detail),
-		 "message %" PRIu32 " differs from what was sent, first at byte %zu", number, at);
+		 "message %" PRIu32 " differs from the sent message, first at byte %zu", number, at);
 }
 
 /* Loops */
@@ -205,7 +205,7 @@ static inline int call_failed(struct work *work, const char *call)
 {
 	work->failure.fault = "error";
 	snprintf(work->failure.detail, sizeof(work->failure.detail), "%s: %s", call,
-		 errno ? strerror(errno) : "the other end is gone");
+		 errno ? strerror(errno) : "the peer has disconnected");
 	return -1;
 }
 

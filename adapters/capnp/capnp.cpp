@@ -143,7 +143,7 @@ struct Link {
     }
 
     kj::Promise<void> gone() {
-        return network->onDisconnect().then([] { adapter::fail("the other end is gone"); });
+        return network->onDisconnect().then([] { adapter::fail("the peer has disconnected"); });
     }
 
     static std::size_t copy(capnp::Data::Reader came, unsigned char* message, std::size_t length) {

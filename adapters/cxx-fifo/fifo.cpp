@@ -43,7 +43,7 @@ struct Fifos {
         for (std::size_t left = length; left;) {
             auto came = read(in, message, left);
             if (came < 0) adapter::fail_with_errno("read");
-            if (came == 0) adapter::fail("the other end is gone");
+            if (came == 0) adapter::fail("the peer has disconnected");
             message += came, left -= std::size_t(came);
         }
         return length;

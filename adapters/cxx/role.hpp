@@ -270,7 +270,7 @@ template <class Link> struct Role {
         std::memcpy(&number, inbox.bytes, sizeof number);
         if (!other.holds(inbox.bytes, length, number)) refuse(length, number);
         if (std::uint32_t ahead = number - last; ahead != 0 && ahead < 1u << 31) taken.add(ahead);
-        else throw Failure{"repeated", "message " + std::to_string(number) + " came after " + std::to_string(last)};
+        else throw Failure{"repeated", "message " + std::to_string(number) + " arrived after " + std::to_string(last)};
         if (verify) check_all(length, number);
     }
 

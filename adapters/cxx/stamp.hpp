@@ -55,11 +55,11 @@ struct Stamp {
                 auto first = head(found);
                 if (std::memcmp(message, &first, std::min<std::size_t>(8, length)) != 0) continue;
                 if (found == due + off)
-                    return {"lost", "message " + text(found) + " came where " + text(due) + " was due, which never came"};
-                return {"repeated", "message " + text(found) + " came again where " + text(due) + " was due"};
+                    return {"lost", "message " + text(found) + " arrived instead of " + text(due) + ", which was lost"};
+                return {"repeated", "message " + text(found) + " arrived again instead of " + text(due)};
             }
         auto at = std::mismatch(message, message + length, sent).first - message;
-        return {"flipped", "message " + text(due) + " differs from what was sent, first at byte " + text(at)};
+        return {"flipped", "message " + text(due) + " differs from the sent message, first at byte " + text(at)};
     }
 };
 

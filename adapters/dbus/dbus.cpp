@@ -121,14 +121,14 @@ struct Connection {
         for (;;) {
             auto came = dbus_connection_pop_message(connection);
             if (!came) {
-                if (!dbus_connection_read_write(connection, -1)) adapter::fail("the other end is gone");
+                if (!dbus_connection_read_write(connection, -1)) adapter::fail("the peer has disconnected");
                 continue;
             }
             std::unique_ptr<DBusMessage, decltype(&dbus_message_unref)> holder(came, dbus_message_unref);
             // The bus also sends signals about names.
             if (!dbus_message_is_method_call(came, "furlong.Messages", "Take")) {
                 if (dbus_message_get_type(came) == DBUS_MESSAGE_TYPE_ERROR) adapter::fail(dbus_message_get_error_name(came));
-                if (dbus_message_is_signal(came, DBUS_INTERFACE_LOCAL, "Disconnected")) adapter::fail("the other end is gone");
+                if (dbus_message_is_signal(came, DBUS_INTERFACE_LOCAL, "Disconnected")) adapter::fail("the peer has disconnected");
                 continue;
             }
             Error error;

@@ -116,9 +116,9 @@ func (s Stamp) explain(message []byte, received int, number uint32) error {
 				continue
 			}
 			if found == number-off {
-				return &Failure{"repeated", fmt.Sprintf("message %d came again where %d was due", found, number)}
+				return &Failure{"repeated", fmt.Sprintf("message %d arrived again instead of %d", found, number)}
 			}
-			return &Failure{"lost", fmt.Sprintf("message %d came where %d was due, which never came", found, number)}
+			return &Failure{"lost", fmt.Sprintf("message %d arrived instead of %d, which was lost", found, number)}
 		}
 	}
 	return flipped(message, sent, number)
@@ -134,7 +134,7 @@ func min8(size int) int {
 func flipped(message, sent []byte, number uint32) error {
 	for at := range message {
 		if message[at] != sent[at] {
-			return &Failure{"flipped", fmt.Sprintf("message %d differs from what was sent, first at byte %d", number, at)}
+			return &Failure{"flipped", fmt.Sprintf("message %d differs from the sent message, first at byte %d", number, at)}
 		}
 	}
 	return nil
@@ -182,7 +182,7 @@ func (s Stream) Send(message []byte) error {
 func (s Stream) Receive(message []byte) (int, error) {
 	got, err := io.ReadFull(s.From, message)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = fmt.Errorf("the other end is gone")
+		err = fmt.Errorf("the peer has disconnected")
 	}
 	return got, err
 }

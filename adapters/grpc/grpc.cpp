@@ -53,7 +53,7 @@ void check(const grpc::Status& status) {
 }
 
 void check(bool done) {
-    if (!done) adapter::fail("the other end is gone");
+    if (!done) adapter::fail("the peer has disconnected");
 }
 
 std::string address(const adapter::SetUp& set_up) { return set_up.folder + "/socket"; }

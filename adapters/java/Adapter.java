@@ -90,7 +90,7 @@ final class Adapter {
             message.clear();
             while (message.hasRemaining()) {
                 if (channel.read(message) < 0) {
-                    throw new EOFException("the other end is gone");
+                    throw new EOFException("the peer has disconnected");
                 }
             }
             return message.capacity();

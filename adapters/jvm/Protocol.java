@@ -187,10 +187,10 @@ final class Protocol {
             for (int off = 1; off <= NEAR && !headHolds(message, number); off++) {
                 int later = number + off, earlier = number - off;
                 if (headHolds(message, later)) {
-                    return new Failure("lost", "message " + later + " came where " + number + " was due, which never came");
+                    return new Failure("lost", "message " + later + " arrived instead of " + number + ", which was lost");
                 }
                 if (headHolds(message, earlier)) {
-                    return new Failure("repeated", "message " + earlier + " came again where " + number + " was due");
+                    return new Failure("repeated", "message " + earlier + " arrived again instead of " + number);
                 }
             }
             ByteBuffer sent = message(size);
@@ -201,7 +201,7 @@ final class Protocol {
 
         private static Failure flipped(ByteBuffer message, ByteBuffer sent, int number) {
             int at = message.clear().mismatch(sent);
-            return new Failure("flipped", "message " + number + " differs from what was sent, first at byte " + at);
+            return new Failure("flipped", "message " + number + " differs from the sent message, first at byte " + at);
         }
     }
 

@@ -130,8 +130,8 @@ class Stamp {
       for (const found of [number - off, number + off]) {
         if (this.head(found).compare(message, 0, head, 0, head) !== 0) continue;
         return found > number
-          ? new Failure("lost", `message ${found} came where ${number} was due, which never came`)
-          : new Failure("repeated", `message ${found} came again where ${number} was due`);
+          ? new Failure("lost", `message ${found} arrived instead of ${number}, which was lost`)
+          : new Failure("repeated", `message ${found} arrived again instead of ${number}`);
       }
     }
     const sent = Buffer.from(message);
@@ -141,7 +141,7 @@ class Stamp {
 
   flipped(message, sent, number) {
     const at = sent.findIndex((byte, at) => byte !== message[at]);
-    return new Failure("flipped", `message ${number} differs from what was sent, first at byte ${at}`);
+    return new Failure("flipped", `message ${number} differs from the sent message, first at byte ${at}`);
   }
 }
 

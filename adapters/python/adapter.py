@@ -76,7 +76,7 @@ def descriptor_end(write_to, read_from, set_up):
         while got < size:
             more = os.readv(read_from, [view[got:]]) if got else 0
             if not more:
-                raise protocol.Failure("error", "the other end is gone")
+                raise protocol.Failure("error", "the peer has disconnected")
             got += more
         return message
 

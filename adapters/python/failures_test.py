@@ -57,7 +57,7 @@ def fails_with_its_words(row, pattern, sizes, folder):
     ]
     ready, failed, finished = converse(damaging(row), requests)
     assert ready["op"] == "ready" and finished["op"] == "finished", (row.name, pattern, ready, finished)
-    detail = "message 7 differs from what was sent, first at byte 3"
+    detail = "message 7 differs from the sent message, first at byte 3"
     assert failed == {"op": "error", "fault": "flipped", "detail": detail}, (row.name, pattern, failed)
     assert not os.listdir(folder), (row.name, os.listdir(folder))
 

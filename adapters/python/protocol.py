@@ -171,8 +171,8 @@ class Stamp:
         for found in sorted(range(number - NEAR, number + NEAR + 1), key=lambda found: abs(found - number)):
             if found != number and head == self.head(found)[: self.size]:
                 if found > number:
-                    return Failure("lost", f"message {found} came where {number} was due, which never came")
-                return Failure("repeated", f"message {found} came again where {number} was due")
+                    return Failure("lost", f"message {found} arrived instead of {number}, which was lost")
+                return Failure("repeated", f"message {found} arrived again instead of {number}")
         sent = bytearray(message)
         self.writer(sent)(number)
         return self.flipped(message, sent, number)
@@ -180,7 +180,7 @@ class Stamp:
     @staticmethod
     def flipped(message, sent, number):
         at = next(at for at, (found, due) in enumerate(zip(message, sent)) if found != due)
-        return Failure("flipped", f"message {number} differs from what was sent, first at byte {at}")
+        return Failure("flipped", f"message {number} differs from the sent message, first at byte {at}")
 
 
 class Schedule:

@@ -153,16 +153,16 @@ impl Stamp {
             for found in [due.wrapping_sub(off), due.wrapping_add(off)] {
                 if head == &self.head(found)[..head.len()] {
                     let (fault, detail) = if found == due.wrapping_add(off) {
-                        ("lost", format!("message {found} came where {due} was due, which never came"))
+                        ("lost", format!("message {found} arrived instead of {due}, which was lost"))
                     } else {
-                        ("repeated", format!("message {found} came again where {due} was due"))
+                        ("repeated", format!("message {found} arrived again instead of {due}"))
                     };
                     return Failure { fault, detail };
                 }
             }
         }
         let at = message.iter().zip(sent).take_while(|(found, sent)| found == sent).count();
-        let detail = format!("message {due} differs from what was sent, first at byte {at}");
+        let detail = format!("message {due} differs from the sent message, first at byte {at}");
         Failure { fault: "flipped", detail }
     }
 }

@@ -107,7 +107,7 @@ impl Link for Poll {
     #[inline(always)]
     fn send(&mut self, message: &[u8]) -> Result<(), Failure> {
         let sample = self.publisher.loan_slice_uninit(message.len())?.write_from_slice(message);
-        if sample.send()? == self.receivers { Ok(()) } else { Err(Failure::new("the other end is gone")) }
+        if sample.send()? == self.receivers { Ok(()) } else { Err(Failure::new("the peer has disconnected")) }
     }
 
     #[inline(always)]

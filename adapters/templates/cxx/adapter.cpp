@@ -45,7 +45,7 @@ struct Link {
         while (received < length) {
             auto came = read(descriptor, message + received, length - received);
             if (came < 0) adapter::fail_with_errno("read");
-            if (came == 0) adapter::fail("the other end is gone");
+            if (came == 0) adapter::fail("the peer has disconnected");
             received += std::size_t(came);
         }
         return received;

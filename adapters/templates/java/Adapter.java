@@ -54,7 +54,7 @@ final class Adapter implements Protocol.End {
         message.clear();
         while (message.hasRemaining()) {
             if (channel.read(message) < 0) {
-                throw new EOFException("the other end is gone");
+                throw new EOFException("the peer has disconnected");
             }
         }
         return message.capacity();

@@ -27,7 +27,7 @@ class SocketEnd extends End {
     });
     socket.on("drain", () => this.drained());
     socket.on("error", (error) => this.fail(error));
-    socket.on("end", () => this.fail(new Failure("error", "the other end is gone")));
+    socket.on("end", () => this.fail(new Failure("error", "the peer has disconnected")));
   }
 
   // Gives false if the next message must wait for `drained`.

@@ -41,7 +41,7 @@ class Row:
             while got < size:
                 more = receive_into(view[got:])
                 if more == 0:
-                    raise protocol.Failure("error", "the other end is gone")
+                    raise protocol.Failure("error", "the peer has disconnected")
                 got += more
             return message
 

@@ -89,7 +89,7 @@ fn it_can_all_that_the_built_in_row_can() {
         &mut |event| match event {
             Event::Record(Record::Trial(trial)) => match &trial.outcome {
                 Outcome::Measured(found) => {
-                    let adapter = found.adapter.as_ref().expect("what carries it");
+                    let adapter = found.adapter.as_ref().expect("the adapter's description");
                     assert!(adapter.versions.contains_key("furlong-adapter"));
                     assert!(found.effective.contains_key("pipe-size-bytes"), "{:?}", found.effective);
                     measured += 1;

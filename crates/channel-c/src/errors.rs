@@ -31,7 +31,7 @@ const TEXTS: [&CStr; 15] = [
     c"a loaned or peeked message has not been released",
     c"the options do not say that the other process is trusted",
     c"the listener's channels are larger than the options accept",
-    c"the listener has another kind of channel",
+    c"the listener offers another kind of channel",
 ];
 
 /// Returns the number of an error. For an error of the operating system, sets `errno`.

@@ -90,7 +90,7 @@ impl fmt::Display for Error {
                 f,
                 "the listener's {what} has {bytes} bytes, and this process accepts at most {most}: raise it in the options"
             ),
-            Error::OtherKind => f.write_str("the listener has another kind of channel"),
+            Error::OtherKind => f.write_str("the listener offers another kind of channel"),
             Error::Refused(peer) => write!(f, "{peer} is not allowed"),
             Error::System(error) => error.fmt(f),
         }

@@ -77,10 +77,10 @@ pub(crate) fn number(bytes: &[u8], at: usize) -> u64 {
 /// of channel, and `TooLarge` if the channel exceeds what `own` accepts.
 pub(crate) fn decode(greeting: &[u8; BYTES], own: &Options, wanted: Offer) -> Result<Options> {
     if greeting[..7] != MAGIC {
-        return Err(Error::Corrupt("the greeting is not of this library"));
+        return Err(Error::Corrupt("the greeting is not from this library"));
     }
     if greeting[7] != VERSION {
-        return Err(Error::Corrupt("the listener has another version of the wire format"));
+        return Err(Error::Corrupt("the listener uses another version of the wire format"));
     }
     if greeting[OFFER_AT] != wanted as u8 {
         let is_known = greeting[OFFER_AT] <= LAST_OFFER;

@@ -167,7 +167,7 @@ impl Options {
     /// # Errors
     /// Returns `Corrupt` if the values are impossible, and `TooLarge` if they exceed what these options accept.
     pub(crate) fn checked(&self, capacity: u64, longest: u64, start: u64) -> Result<Options> {
-        let invalid = Error::Corrupt("the geometry is none");
+        let invalid = Error::Corrupt("the geometry is invalid");
         let (Ok(capacity), Ok(longest)) = (usize::try_from(capacity), usize::try_from(longest)) else {
             return Err(invalid);
         };

@@ -85,7 +85,7 @@ fn child() {
             std::process::exit(1);
         }
         "idle" => thread::sleep(PATIENCE),
-        other => panic!("nobody knows how to {other}"),
+        other => panic!("unknown role {other}"),
     }
 }
 
@@ -157,7 +157,7 @@ fn a_death_is_noticed_however_one_waits() {
 
 /// Runs alone in its program, because it compares the open descriptors of the process.
 #[test]
-#[ignore = "run by `a_process_killed_at_random_harms_nobody` in a process of its own"]
+#[ignore = "`a_process_killed_at_random_harms_nobody` runs it in a separate process"]
 fn killed_at_random() {
     let before = things();
     for number in 0..kills() {

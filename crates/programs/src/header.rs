@@ -61,7 +61,7 @@ impl About<'_> {
         }
         if recipe.has("cleans") || self.admission.meeting_folder() {
             handled.push(
-                "stale names of a killed run, and the removal of its own names at the end, on an error and on a signal",
+                "stale names of a killed run, and the removal of its names at the end, on an error and on a signal",
             );
         }
         if !recipe.has("memory") {
@@ -125,7 +125,7 @@ impl About<'_> {
         if let Some(who) = self.admission.lets_in() {
             lines.extend(wrapped("Lets in: ", who));
         }
-        lines.extend(wrapped("Leaves to you: ", &self.leaves()));
+        lines.extend(wrapped("Left to you: ", &self.leaves()));
         lines.extend(wrapped("Limits: ", &self.recipe.limits));
         lines.push(format!("Needs: {}.", self.needs()));
         if self.recipe.has("library") {

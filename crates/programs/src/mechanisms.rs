@@ -103,11 +103,11 @@ pub(crate) fn recipe(
     }
     match pattern.facts().links {
         Links::PerMessage => {
-            return no("programs are printed for a persistent link; ask for round-trip".into());
+            return no("programs are printed for a persistent link; use round-trip".into());
         }
-        Links::Watched => return no("programs are printed for one link; ask for round-trip".into()),
+        Links::Watched => return no("programs are printed for one link; use round-trip".into()),
         Links::Shared => {
-            return no("programs are printed for one sender and one receiver; ask for one-way".into());
+            return no("programs are printed for one sender and one receiver; use one-way".into());
         }
         Links::PerParty => {}
     }
@@ -115,9 +115,7 @@ pub(crate) fn recipe(
         return no(why.clone());
     }
     if size_bytes == 0 {
-        return no(
-            "a message of 0 bytes carries nothing that could be verified; ask for 1 byte or more".into()
-        );
+        return no("a message of 0 bytes carries nothing that could be verified; use 1 byte or more".into());
     }
     if let Some(max) = recipe.max_bytes.filter(|max| size_bytes > *max) {
         return no(format!(

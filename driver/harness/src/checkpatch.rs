@@ -56,7 +56,7 @@ fn provide(folders: &Folders, kernel: &str) -> anyhow::Result<PathBuf> {
     if script.is_file() {
         return Ok(script);
     }
-    step::timed("fetching the kernel's source, of which checkpatch.pl is kept", || {
+    step::timed("fetching the kernel's source for checkpatch.pl", || {
         let unpacked = folders.cache.join("checkpatch-source");
         let wanted = FILES.map(|file| format!("scripts/{file}"));
         let wanted = wanted.each_ref().map(String::as_str);
@@ -67,7 +67,7 @@ fn provide(folders: &Folders, kernel: &str) -> anyhow::Result<PathBuf> {
             std::fs::copy(unpacked.join(&name).join(file), folder.join(kept))
                 .with_context(|| format!("{name} has no {file}"))?;
         }
-        std::fs::remove_dir_all(&unpacked).context("cannot remove what was unpacked")
+        std::fs::remove_dir_all(&unpacked).context("cannot remove the unpacked files")
     })?;
     Ok(script)
 }

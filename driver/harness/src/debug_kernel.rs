@@ -38,7 +38,7 @@ pub fn provide(folders: &Folders, version: &str) -> anyhow::Result<DebugKernel> 
     if !sources.join("Makefile").is_file() {
         step::timed("fetching the kernel's source", || source::fetch(&series, &unpacked, &[]).map(drop))?;
     }
-    step::timed("building a kernel that watches its modules", || {
+    step::timed("building a kernel with checks of its modules", || {
         empty_folder(&tree)?;
         make(&sources, &tree, &["tinyconfig"])?;
         configure(&sources, &tree, &options)?;
@@ -58,7 +58,7 @@ fn configure(sources: &Path, tree: &Path, options: &str) -> anyhow::Result<()> {
     make(sources, tree, &["olddefconfig"])?;
     let refused = refused(options, &read()?);
     if !refused.is_empty() {
-        bail!("this kernel has not, or not together with the others: {}", refused.join(", "));
+        bail!("this kernel lacks, or cannot combine with the others: {}", refused.join(", "));
     }
     Ok(())
 }

@@ -40,8 +40,9 @@ fn target_folder() -> anyhow::Result<PathBuf> {
         bail!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
     let metadata: serde_json::Value =
-        serde_json::from_slice(&output.stdout).context("cargo metadata gave no JSON")?;
-    let folder = metadata["target_directory"].as_str().context("cargo metadata names no target folder")?;
+        serde_json::from_slice(&output.stdout).context("cargo metadata is not valid JSON")?;
+    let folder =
+        metadata["target_directory"].as_str().context("cargo metadata contains no target directory")?;
     Ok(PathBuf::from(folder))
 }
 
@@ -57,11 +58,11 @@ pub fn empty_folder(folder: &Path) -> anyhow::Result<()> {
 
 /// Returns the sorted files in a directory, without its subdirectories.
 pub fn files_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let entries =
-        std::fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))?;
+    let entries = std::fs::read_dir(folder)
+        .with_context(|| format!("cannot read the directory {}", folder.display()))?;
     let mut files = Vec::new();
     for entry in entries {
-        let path = entry.with_context(|| format!("cannot read the folder {}", folder.display()))?.path();
+        let path = entry.with_context(|| format!("cannot read the directory {}", folder.display()))?.path();
         if path.is_file() {
             files.push(path);
         }

@@ -91,7 +91,7 @@ pub fn run(folders: &Folders, purpose: Purpose, image: &Path, archive: &Path) ->
         if results::has_booted(&ended.results) {
             return Ok(ended);
         }
-        eprintln!("xtask: the {} guest did not come up, and is booted once more", purpose.name());
+        eprintln!("xtask: the {} guest did not boot, and is booted again", purpose.name());
         boot(folders, purpose, image, archive)
     })
 }
@@ -100,7 +100,7 @@ fn boot(folders: &Folders, purpose: Purpose, image: &Path, archive: &Path) -> an
     let folder = folders.cache.join("guest").join(purpose.name());
     empty_folder(&folder)?;
     let [results_file, console, complaint] = ["results", "console", "qemu"].map(|name| folder.join(name));
-    let said = std::fs::File::create(&complaint).context("cannot keep what QEMU says")?;
+    let said = std::fs::File::create(&complaint).context("cannot save the output of QEMU")?;
     // QEMU ends with this program, whatever ends it.
     let mut command = Command::new("setpriv");
     command
@@ -118,7 +118,7 @@ fn boot(folders: &Folders, purpose: Purpose, image: &Path, archive: &Path) -> an
         .arg(archive)
         .args(["-append", &purpose.kernel_options()])
         .stdin(Stdio::null())
-        .stdout(said.try_clone().context("cannot keep what QEMU says")?)
+        .stdout(said.try_clone().context("cannot save the output of QEMU")?)
         .stderr(said);
     let mut child = command.spawn().context("cannot start setpriv, of the package util-linux")?;
     let status = wait(&mut child, purpose, &results_file);
@@ -169,7 +169,7 @@ fn accelerator() -> anyhow::Result<String> {
     match asked.as_str() {
         "kvm" if has_virtualization(&processor) => Ok(asked),
         "kvm" => bail!(
-            "{ACCELERATOR}=kvm, but this processor has neither vmx nor svm, and ordinary kernels hang under the \
+            "{ACCELERATOR}=kvm, but this CPU has neither vmx nor svm, and ordinary kernels hang under the \
              KVM that it may have nevertheless: unset it"
         ),
         _ => bail!("{ACCELERATOR} may be kvm or not be set, and is '{asked}'"),

@@ -79,7 +79,7 @@ fn in_order(list: &str, there: &[String]) -> anyhow::Result<Vec<String>> {
     let suites: Vec<_> = lines.map(str::to_owned).collect();
     for (index, suite) in suites.iter().enumerate() {
         if !there.contains(suite) {
-            bail!("{suite} is named, and driver/tests/Makefile makes no such program and no such script");
+            bail!("{suite} is named, but driver/tests/Makefile builds no such program or script");
         }
         if suites[..index].contains(suite) {
             bail!("{suite} is named twice");
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn the_list_names_suites_that_are_there() {
         assert_eq!(message("# first\nmodule.sh\n\n message \n"), "module.sh message");
-        assert!(message("module.sh\nmessage\nshm\n").starts_with("shm is named, and "));
+        assert!(message("module.sh\nmessage\nshm\n").starts_with("shm is named, but "));
         assert_eq!(message("module.sh\nmessage\nmessage\n"), "message is named twice");
         assert!(message("message\nmodule.sh\n").starts_with("module.sh has to come first"));
         assert!(message("# none\n").starts_with("module.sh has to come first"));

@@ -115,7 +115,7 @@ fn run_guests(
     if failed > 0 {
         let kept: Vec<_> = kept.iter().map(|folder| folder.display().to_string()).collect();
         bail!(
-            "{failed} of {} cases failed:\n{}\nWhat the guests and their kernels said is in {}",
+            "{failed} of {} cases failed:\n{}\nThe output of the guests and their kernels is in {}",
             cases.len(),
             tap::failures(&cases),
             kept.join(" and ")
@@ -136,7 +136,7 @@ fn judged(purpose: Purpose, suites: &[String], ended: &GuestResult) -> Vec<Case>
     let mut cases = [tested(all, &sections), speed].concat();
     let name = purpose.name();
     let (well, why) = how_it_ended(ended);
-    cases.push(Case::new(well, format!("{name} guest: ends by itself"), &why));
+    cases.push(Case::new(well, format!("{name} guest: shuts down regularly"), &why));
     let reports = console::reports(&ended.console).join("\n");
     cases.push(Case::new(reports.is_empty(), format!("{name} guest: its kernel reports nothing"), &reports));
     cases
@@ -146,7 +146,7 @@ fn judged(purpose: Purpose, suites: &[String], ended: &GuestResult) -> Vec<Case>
 fn tested<'a>(suites: impl Iterator<Item = &'a str>, sections: &[Section]) -> Vec<Case> {
     let cases = suites.map(|suite| match sections.iter().find(|section| section.name == suite) {
         Some(section) => tap::judged(section),
-        None => vec![Case::new(false, format!("{suite}: ran to its end"), "the guest did not come as far")],
+        None => vec![Case::new(false, format!("{suite}: ran to its end"), "the guest stopped before it")],
     });
     cases.flatten().collect()
 }
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn a_guest_fails_that_ended_in_any_other_way() {
         for status in [None, Some(0), Some(1), Some(35)] {
-            assert_eq!(failed(&ended(status, WELL, "")), ["test guest: ends by itself"], "{status:?}");
+            assert_eq!(failed(&ended(status, WELL, "")), ["test guest: shuts down regularly"], "{status:?}");
         }
         let (_, why) = how_it_ended(&ended(Some(0), WELL, "[ 1.0] the last word\n"));
         assert_eq!(why, "the kernel panicked, or the guest was switched off\n[ 1.0] the last word");

@@ -38,7 +38,7 @@ pub fn build(folders: &Folders, headers: &Path, name: &str) -> anyhow::Result<Pa
     })?;
     let module = folder.join("furlong.ko");
     if !module.is_file() {
-        bail!("the build ended well and left no {}", module.display());
+        bail!("the build succeeded but did not create {}", module.display());
     }
     Ok(module)
 }

@@ -47,9 +47,9 @@ pub fn provide(packages: &[&str]) -> anyhow::Result<()> {
 
 /// Updates apt's package lists. Needs root.
 pub fn update() -> anyhow::Result<()> {
-    step::output(&mut apt(&["update", "-qq"])).map(drop).context(
-        "Debian's packages cannot be reached; whoever has them already can run this without a network",
-    )
+    step::output(&mut apt(&["update", "-qq"]))
+        .map(drop)
+        .context("Debian's packages cannot be reached; if they are already installed, no network is needed")
 }
 
 /// Returns an `apt-get` command that asks no question and waits for other instances.
@@ -69,7 +69,7 @@ fn is_installed(package: &str) -> anyhow::Result<bool> {
     let output = Command::new("dpkg-query")
         .args(["--show", "--showformat=${db:Status-Status}\n", package])
         .output()
-        .context("cannot start dpkg-query: this needs Debian, or one of its kin")?;
+        .context("cannot start dpkg-query: this needs Debian or a derivative")?;
     Ok(output.status.success() && says_installed(&String::from_utf8_lossy(&output.stdout)))
 }
 

@@ -16,7 +16,7 @@ pub fn series(kernel: &str) -> anyhow::Result<String> {
     let plain = |number: &str| number.parse::<u32>().is_ok().then(|| number.to_owned());
     let mut next = || numbers.next().and_then(plain);
     let both = next().zip(next());
-    let (first, second) = both.with_context(|| format!("the kernel {kernel} is of no series"))?;
+    let (first, second) = both.with_context(|| format!("the kernel {kernel} belongs to no series"))?;
     Ok(format!("{first}.{second}"))
 }
 
@@ -34,9 +34,9 @@ pub fn fetch(series: &str, folder: &Path, only: &[&str]) -> anyhow::Result<Strin
     let wanted = only.iter().map(|file| format!("{package}/{file}"));
     step::output(Command::new("tar").arg("-C").arg(folder).arg("-xJf").arg(&archive).args(wanted))?;
     // These 280 MB are not needed any more.
-    std::fs::remove_dir_all(folder.join("usr")).and_then(|()| std::fs::remove_file(fetched)).with_context(
-        || format!("cannot remove what {package} was unpacked from, in {}", folder.display()),
-    )?;
+    std::fs::remove_dir_all(folder.join("usr"))
+        .and_then(|()| std::fs::remove_file(fetched))
+        .with_context(|| format!("cannot remove the archive of {package} in {}", folder.display()))?;
     Ok(package)
 }
 

@@ -34,13 +34,17 @@ pub fn judged(sections: &[Section]) -> Vec<Case> {
     for name in ["messages.json", "spin.json"] {
         match rows_of(sections, name) {
             Ok(found) => {
-                cases.push(Case::new(true, format!("speed: {name} has all of its rows"), &table(&found)));
+                cases.push(Case::new(
+                    true,
+                    format!("speed: {name} has all of its benchmarks"),
+                    &table(&found),
+                ));
                 rows.extend(found);
             }
             Err(error) => {
                 cases.push(Case::new(
                     false,
-                    format!("speed: {name} has all of its rows"),
+                    format!("speed: {name} has all of its benchmarks"),
                     &format!("{error:#}"),
                 ));
             }
@@ -53,7 +57,7 @@ pub fn judged(sections: &[Section]) -> Vec<Case> {
 
 fn section<'a>(sections: &'a [Section], name: &str) -> anyhow::Result<&'a Section> {
     let section = sections.iter().find(|section| section.name == name);
-    let section = section.with_context(|| format!("the guest did not come as far as {name}"))?;
+    let section = section.with_context(|| format!("the guest stopped before {name}"))?;
     match section.exit {
         Some(0) => Ok(section),
         Some(code) => bail!("furlong ended with {code}:\n{}", section.body.trim_end()),
@@ -67,10 +71,10 @@ fn rows_of(sections: &[Section], name: &str) -> anyhow::Result<Vec<Row>> {
     // Messages on stderr precede the JSON.
     let start = body.find('{').context("furlong printed no JSON")?;
     let replay = serde_json::Deserializer::from_str(&body[start..]).into_iter::<serde_json::Value>().next();
-    let replay = replay.context("furlong printed no JSON")?.context("furlong printed no whole JSON")?;
-    let rows = replay["rows"].as_array().context("the JSON has no rows")?;
+    let replay = replay.context("furlong printed no JSON")?.context("furlong printed incomplete JSON")?;
+    let rows = replay["rows"].as_array().context("the JSON has no benchmarks")?;
     let rows: Vec<Row> = rows.iter().map(row).collect::<Result<_, _>>()?;
-    let first = rows.first().context("there is no row")?;
+    let first = rows.first().context("there is no benchmark")?;
     if let Some(other) = rows.iter().find(|row| row.round_trips != first.round_trips) {
         bail!(
             "{} was measured over {} round trips and {} over {}: only equal numbers can be compared",
@@ -84,13 +88,13 @@ fn rows_of(sections: &[Section], name: &str) -> anyhow::Result<Vec<Row>> {
 }
 
 fn row(row: &serde_json::Value) -> anyhow::Result<Row> {
-    let name = row["row"].as_str().context("a row has no name")?.to_owned();
+    let name = row["row"].as_str().context("a benchmark has no name")?.to_owned();
     if row["status"] != "measured" {
         let message = |key: &str| row[key].as_str().unwrap_or("no reason is given").to_owned();
         bail!("{name} is {}: {} ({})", row["status"], message("reason"), message("remedy"));
     }
     if row["corrupted"] != false {
-        bail!("{name} got other bytes than were sent");
+        bail!("{name} received other bytes than were sent");
     }
     let mean_us =
         row["measured"]["mean_us"]["value"].as_f64().with_context(|| format!("{name} has no mean"))?;
@@ -104,8 +108,7 @@ fn table(rows: &[Row]) -> String {
     let mut rows: Vec<_> = rows.iter().collect();
     rows.sort_by(|a, b| a.instructions.total_cmp(&b.instructions));
     let mut table = String::from(
-        "Instructions of a round trip, of both processes and the kernel, counted by the emulator. Its times \
-         mean nothing.\n",
+        "Instructions of a round trip, of both processes and the kernel, counted by the emulator. Its times are meaningless.\n",
     );
     for row in rows {
         table.push_str(&format!(
@@ -116,14 +119,14 @@ fn table(rows: &[Row]) -> String {
     table
 }
 
-fn requirement_case(rows: &[Row], (name, beside, least, most): &(&str, &str, f64, f64)) -> Case {
+fn requirement_case(rows: &[Row], (name, reference, least, most): &(&str, &str, f64, f64)) -> Case {
     let instructions = |name: &str| rows.iter().find(|row| row.name == name).map(|row| row.instructions);
     let wanted = match least {
         0.0 => format!("at most {:.0} %", most * 100.0),
         _ => format!("{:.0} to {:.0} %", least * 100.0, most * 100.0),
     };
-    let about = format!("speed: {name} takes {wanted} of the instructions of {beside}");
-    match (instructions(name), instructions(beside)) {
+    let about = format!("speed: {name} takes {wanted} of the instructions of {reference}");
+    match (instructions(name), instructions(reference)) {
         (Some(own), Some(other)) => {
             let ratio = own / other;
             let passed = ratio >= *least && ratio <= *most;
@@ -135,7 +138,7 @@ fn requirement_case(rows: &[Row], (name, beside, least, most): &(&str, &str, f64
 
 /// Returns the table of the article as furlong prints it. Its times are also those of the guest.
 fn replayed(sections: &[Section]) -> Case {
-    let name = "speed: furlong replays ka2yan-2008 with all five of its rows";
+    let name = "speed: furlong replays ka2yan-2008 with all five of its benchmarks";
     let section = match section(sections, "replay") {
         Ok(section) => section,
         Err(error) => return Case::new(false, name, &format!("{error:#}")),

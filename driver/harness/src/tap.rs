@@ -32,7 +32,7 @@ pub fn judged(section: &Section) -> Vec<Case> {
             plans.push(plan);
         } else if let Some((passed, number, name)) = result(line) {
             if number.is_some_and(|number| number != cases.len() + 1) {
-                faults.push(format!("where test {} was due it says: {line}", cases.len() + 1));
+                faults.push(format!("expected test {}, found: {line}", cases.len() + 1));
             }
             let notes = std::mem::take(&mut notes);
             cases.push(Case { passed, name: format!("{}: {name}", section.name), notes });

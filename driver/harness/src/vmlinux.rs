@@ -29,15 +29,15 @@ const FORMS: [(&[u8], &[&str]); 4] = [
 pub fn inside(image: &[u8]) -> anyhow::Result<Vec<u8>> {
     let payload = payload(image)?;
     let form = FORMS.iter().position(|(magic, _)| payload.starts_with(magic));
-    let form = form.context("it is compressed in a form that is not known here")?;
+    let form = form.context("its compression format is unknown")?;
     let (body, length) = payload.split_at(payload.len() - 4);
     let kernel = decompress(if form == 0 { payload } else { body }, FORMS[form].1)?;
     let expected = word(length, 0)?;
     if kernel.len() != expected {
-        bail!("it is {} bytes decompressed, and says that it is {expected}", kernel.len());
+        bail!("it has {} bytes decompressed, but claims {expected}", kernel.len());
     }
     if !kernel.starts_with(b"\x7fELF") {
-        bail!("what it has inside is no ELF file");
+        bail!("its content is not an ELF file");
     }
     Ok(kernel)
 }
@@ -45,7 +45,7 @@ pub fn inside(image: &[u8]) -> anyhow::Result<Vec<u8>> {
 /// Returns the compressed part of a bzImage, followed by its length.
 fn payload(image: &[u8]) -> anyhow::Result<&[u8]> {
     if image.get(MAGIC..MAGIC + 4) != Some(b"HdrS") {
-        bail!("it is no bzImage");
+        bail!("it is not a bzImage");
     }
     let sectors = match image[SETUP_SECTORS] {
         0 => 4,
@@ -112,12 +112,12 @@ mod tests {
     fn what_is_no_such_image_is_named() {
         let whole = image(&[b"\x7fELF".as_slice(), &[7; 300]].concat());
         let message = |image: &[u8]| format!("{:#}", inside(image).unwrap_err());
-        assert_eq!(message(b"MZ"), "it is no bzImage");
+        assert_eq!(message(b"MZ"), "it is not a bzImage");
         assert_eq!(message(&whole[..1130]), "it ends before its compressed part does");
-        assert_eq!(message(&image(b"no kernel at all")), "what it has inside is no ELF file");
+        assert_eq!(message(&image(b"no kernel at all")), "its content is not an ELF file");
         let mut unknown = whole.clone();
         unknown[1124] ^= 0xff;
-        assert_eq!(message(&unknown), "it is compressed in a form that is not known here");
+        assert_eq!(message(&unknown), "its compression format is unknown");
         let mut endless = whole;
         endless[PAYLOAD_OFFSET..PAYLOAD_OFFSET + 4].copy_from_slice(&[0xff; 4]);
         assert_eq!(message(&endless), "it ends before its compressed part does");

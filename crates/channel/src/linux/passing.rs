@@ -82,7 +82,7 @@ pub(crate) fn receive(socket: BorrowedFd<'_>, bytes: &mut [u8], limit: Limit) ->
         return Err(io::Error::from_raw_os_error(libc::EMFILE).into());
     }
     if count as usize != bytes.len() || flags & (libc::MSG_TRUNC | libc::MSG_CTRUNC) != 0 {
-        return Err(Error::Corrupt("the greeting has another length"));
+        return Err(Error::Corrupt("the greeting has the wrong length"));
     }
     Ok(descriptors)
 }
@@ -92,5 +92,5 @@ pub(crate) fn receive(socket: BorrowedFd<'_>, bytes: &mut [u8], limit: Limit) ->
 /// # Errors
 /// Returns `Corrupt` if the number of descriptors is not `N`; all of them are then closed.
 pub(crate) fn exactly<const N: usize>(descriptors: Vec<OwnedFd>) -> Result<[OwnedFd; N]> {
-    descriptors.try_into().map_err(|_| Error::Corrupt("the greeting has another number of descriptors"))
+    descriptors.try_into().map_err(|_| Error::Corrupt("the greeting has the wrong number of descriptors"))
 }

@@ -61,7 +61,7 @@ fn check_without(memory: Object<'_>, len: usize, unwanted: libc::c_int) -> Resul
     // SAFETY: no memory of ours is involved.
     let seals = unsafe { libc::fcntl(number, libc::F_GET_SEALS) };
     if seals < 0 || seals & SEALS != SEALS || seals & unwanted != 0 {
-        return Err(Error::Corrupt("the memory is not sealed as it must be"));
+        return Err(Error::Corrupt("the memory lacks the required seals"));
     }
     // Pages of other file systems may run out at any access.
     let mut system = MaybeUninit::<libc::statfs>::uninit();
@@ -77,7 +77,7 @@ fn check_without(memory: Object<'_>, len: usize, unwanted: libc::c_int) -> Resul
         status.assume_init().st_size
     };
     if kind != libc::TMPFS_MAGIC || usize::try_from(size) != Ok(len) {
-        return Err(Error::Corrupt("the memory has another size or kind"));
+        return Err(Error::Corrupt("the memory has the wrong size or kind"));
     }
     Ok(())
 }

@@ -34,7 +34,7 @@ impl Address {
         address.sun_family = libc::AF_UNIX as libc::sa_family_t;
         let is_abstract = name.first() == Some(&b'@');
         if name.is_empty() || name.len() >= address.sun_path.len() || name.contains(&0) {
-            let message = "a name of a socket has 1 to 107 bytes, none of them 0";
+            let message = "a socket name must have 1 to 107 bytes and no zero byte";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         for (to, from) in address.sun_path.iter_mut().zip(name) {

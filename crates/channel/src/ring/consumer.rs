@@ -171,7 +171,7 @@ impl Consumer {
     pub(crate) fn take(&mut self) -> Result<Record> {
         match self.look()? {
             Some(record) => Ok(record),
-            None => Err(self.fail("a header went away")),
+            None => Err(self.fail("a header disappeared")),
         }
     }
 
@@ -182,7 +182,7 @@ impl Consumer {
         let latest = self.position.wrapping_add(self.lane.capacity() as u64);
         let end = *self.end.get_or_insert(latest);
         if latest.wrapping_sub(end) > self.lane.capacity() as u64 {
-            self.fail("a dead sender has left more than the ring holds");
+            self.fail("a dead sender has left more than the ring can hold");
         }
     }
 

@@ -67,7 +67,7 @@ impl Producer {
             self.broken = true;
             // Every later call then enters this slow path.
             self.seem_full();
-            return Err(Error::Corrupt("the receiver's position is none"));
+            return Err(Error::Corrupt("the receiver's position is invalid"));
         }
         self.read = read;
         Ok(())

@@ -146,7 +146,7 @@ pub(crate) fn connect_until(
     let left = limit.time().unwrap_or(Duration::MAX);
     let len = pipe::read(connection.as_handle(), &mut greeting, left).map_err(of_connection)?;
     if len != greeting.len() {
-        return Err(Error::Corrupt("the greeting has another length"));
+        return Err(Error::Corrupt("the greeting has the wrong length"));
     }
     let (head, numbers) = greeting.split_first_chunk().unwrap_or_else(|| unreachable!("it begins with one"));
     let options = greeting::decode(head, options, Offer::Channel)?;
@@ -175,7 +175,7 @@ fn copies(process: u32, numbers: &[u8], connection: &OwnedHandle) -> Result<[Own
     }
     let copied =
         copied.map_err(|_| Error::Corrupt("the greeting names handles that the listener does not have"))?;
-    copied.try_into().map_err(|_| Error::Corrupt("the greeting names another number of handles"))
+    copied.try_into().map_err(|_| Error::Corrupt("the greeting names the wrong number of handles"))
 }
 
 /// Returns the error that a client reports if the connection failed.

@@ -42,7 +42,7 @@ impl Path {
         let name = name.strip_prefix(PREFIX).unwrap_or(name);
         let units = name.encode_utf16().count();
         if units == 0 || units > 247 || name.contains(['\\', '\0']) {
-            let message = "a name of a pipe has 1 to 247 characters, no backslash among them, and may have \\\\.\\pipe\\ in front";
+            let message = "a pipe name must have 1 to 247 characters and no backslash, after the optional prefix \\\\.\\pipe\\";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         Ok(Path(PREFIX.encode_utf16().chain(name.encode_utf16()).chain([0]).collect()))

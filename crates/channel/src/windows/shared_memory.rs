@@ -62,10 +62,10 @@ pub(crate) fn check(memory: Object<'_>, len: usize) -> Result<()> {
     let BasicInformation { attributes, bytes, .. } = unsafe { found.assume_init() };
     // Pages that are only reserved, or that are part of a file, may be missing at any access.
     if attributes & SEC_COMMIT == 0 || attributes & (SEC_FILE | SEC_IMAGE | SEC_RESERVE) != 0 {
-        return Err(Error::Corrupt("the section is not backed by the paging file, or not as a whole"));
+        return Err(Error::Corrupt("the section is not, or not entirely, backed by the paging file"));
     }
     if usize::try_from(bytes) != Ok(len) {
-        return Err(Error::Corrupt("the section has another size"));
+        return Err(Error::Corrupt("the section has the wrong size"));
     }
     Ok(())
 }

@@ -68,8 +68,8 @@ fn who_has_left_before_it_is_accepted_is_passed_over() {
     let connecting = thread::spawn(move || Channel::connect(path.to_str().unwrap(), &Options::new()));
     let mut end = listener.accept().unwrap();
     let mut other = connecting.join().unwrap().unwrap();
-    end.send(b"to who is there").unwrap();
-    assert_eq!(other.recv_vec().unwrap(), b"to who is there");
+    end.send(b"to the client").unwrap();
+    assert_eq!(other.recv_vec().unwrap(), b"to the client");
     drop(listener);
     fs::remove_dir(&folder).unwrap();
 }

@@ -61,7 +61,7 @@ fn an_event_tells_of_messages_of_room_and_of_the_end() {
     drop(theirs);
     assert!(told_of_messages(&receiver, PATIENCE), "the end");
     expect!(receiver.watch(), Err(Error::Closed));
-    assert!(!sender.watch(100).unwrap(), "there is room for what nobody receives");
+    assert!(!sender.watch(100).unwrap(), "a sender without a receiver has room");
 }
 
 /// Makes all handles of an end inheritable, and returns their values.
@@ -159,6 +159,6 @@ fn who_has_left_before_it_is_accepted_is_passed_over() {
     let connecting = thread::spawn(move || Channel::connect(&name, &Options::new()));
     let mut end = listener.accept().unwrap();
     let mut other = connecting.join().unwrap().unwrap();
-    end.send(b"to who is there").unwrap();
-    assert_eq!(other.recv_vec().unwrap(), b"to who is there");
+    end.send(b"to the client").unwrap();
+    assert_eq!(other.recv_vec().unwrap(), b"to the client");
 }

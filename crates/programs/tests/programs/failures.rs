@@ -60,7 +60,7 @@ fn nobody_comes(built: &Built) {
     for (end, name) in ends.into_iter().zip(&names) {
         let ended = end.wait();
         assert_eq!(ended.code, Some(1), "{ended:?}");
-        assert!(ended.complained.contains("nobody came within 2"), "{ended:?}");
+        assert!(ended.complained.contains("no process connected within 2"), "{ended:?}");
         built.assert_nothing_is_left(name);
     }
 }

@@ -25,7 +25,7 @@ fn registry() -> Vec<(Capabilities, bool)> {
 fn every_mechanism_with_data_has_a_program_or_a_reason() {
     for (capabilities, is_common) in registry() {
         let name = capabilities.name;
-        assert!(known().any(|known| known == name), "nobody has said anything about {name}");
+        assert!(known().any(|known| known == name), "{name} has neither a program nor a reason");
         let in_c = supported(Language::C).any(|(mechanism, _)| mechanism == name);
         // Users of a mechanism with a kernel module find a program in driver/README.md. Users of io_uring find examples
         // in liburing.
@@ -150,15 +150,9 @@ fn they_look_written_by_hand() {
 fn they_say_what_they_are_and_how_to_run_them() {
     for (what, _, text) in every_text() {
         let row = what.split(' ').next().unwrap();
-        for part in [
-            &format!("{row}: "),
-            "Run:    ",
-            "Handles: ",
-            "Leaves to you: ",
-            "Limits: ",
-            "Needs: ",
-            "[COUNT]",
-        ] {
+        for part in
+            [&format!("{row}: "), "Run:    ", "Handles: ", "Left to you: ", "Limits: ", "Needs: ", "[COUNT]"]
+        {
             assert!(text.contains(part), "{what} lacks {part}");
         }
     }

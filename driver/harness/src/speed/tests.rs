@@ -65,12 +65,12 @@ fn figures_that_cannot_be_compared_are_refused() {
     let uneven = rows(&[("driver-shm/spin", 0.2, 9), ("memfd-shm/spin", 0.2, 8)]);
     assert!(message(&uneven, Some(0)).ends_with("only equal numbers can be compared"));
     let corrupted = rows(&[("a", 1.0, 1)]).replace("\"corrupted\":false", "\"corrupted\":true");
-    assert_eq!(message(&corrupted, Some(0)), "a got other bytes than were sent");
+    assert_eq!(message(&corrupted, Some(0)), "a received other bytes than were sent");
     let absent =
         "{\"rows\":[{\"row\":\"a\",\"status\":\"unavailable\",\"reason\":\"r\",\"remedy\":\"load it\"}]}";
     assert_eq!(message(absent, Some(0)), "a is \"unavailable\": r (load it)");
-    assert_eq!(message("{\"rows\":[]}", Some(0)), "there is no row");
-    assert!(message("{\"rows\":[{", Some(0)).starts_with("furlong printed no whole JSON"));
+    assert_eq!(message("{\"rows\":[]}", Some(0)), "there is no benchmark");
+    assert!(message("{\"rows\":[{", Some(0)).starts_with("furlong printed incomplete JSON"));
     assert_eq!(message("", Some(0)), "furlong printed no JSON");
     assert_eq!(message("why", Some(1)), "furlong ended with 1:\nwhy");
     assert_eq!(message("half", None), "furlong had not ended when the guest did:\nhalf");
@@ -82,5 +82,5 @@ fn a_replay_that_lacks_a_row_fails() {
     lacking[2].body = lacking[2].body.replace("driver-shm/select-first", "–");
     assert_eq!(failed(&lacking), ["furlong"]);
     lacking.pop();
-    assert_eq!(judged(&lacking)[5].notes, ["the guest did not come as far as replay"]);
+    assert_eq!(judged(&lacking)[5].notes, ["the guest stopped before replay"]);
 }

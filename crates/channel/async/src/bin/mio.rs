@@ -42,7 +42,7 @@ fn main() -> Result<(), Error> {
                     next += 1;
                 }
                 Err(Error::WouldBlock) => {}
-                Err(error) => eprintln!("somebody could not connect: {error}"),
+                Err(error) => eprintln!("a client could not connect: {error}"),
             }
             // mio reports only changes, and the next client may have connected already.
             poll.registry().reregister(&mut SourceFd(&waits_for), LISTENER, Interest::READABLE)?;
