@@ -72,7 +72,7 @@ fn install_packages(manifests: &[&Manifest]) -> anyhow::Result<()> {
     }
     println!("xtask: Debian packages that are missing: {}", packages.join(" "));
     if !furlong_os::identity::is_administrator() {
-        println!("xtask: root would install them; what needs them is not installed");
+        println!("xtask: root would install them; adapters that need them are not installed");
         return Ok(());
     }
     for arguments in

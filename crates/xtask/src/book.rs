@@ -22,7 +22,7 @@ const DRAWN: [Drawn; 2] = [
         charts: &[
             ("ranking-same-core-sleeping-128b", "ranking-one-core"),
             ("ranking-other-core-sleeping-128b", "ranking-two-cores"),
-            ("cpu-and-latency-round-trip-128b-messages", "processor-time"),
+            ("cpu-and-latency-round-trip-128b-messages-two-cores", "processor-time"),
         ],
     },
     Drawn {
@@ -51,9 +51,9 @@ pub fn build() -> anyhow::Result<()> {
     let mut mdbook = BOOK.command()?;
     let said = step::output(mdbook.arg("build").arg("--dest-dir").arg(&folder))?.stderr;
     let said = String::from_utf8_lossy(&said);
-    ensure!(!said.contains("WARN") && !said.contains("ERROR"), "mdBook is not content:\n{said}");
+    ensure!(!said.contains("WARN") && !said.contains("ERROR"), "mdBook reports problems:\n{said}");
     let lost = lost_links(&folder)?;
-    ensure!(lost.is_empty(), "these links lead nowhere:\n{}", lost.join("\n"));
+    ensure!(lost.is_empty(), "these links are broken:\n{}", lost.join("\n"));
     println!("{}", folder.join("index.html").display());
     Ok(())
 }

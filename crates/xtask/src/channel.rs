@@ -89,35 +89,35 @@ struct Proof {
 
 const PROOFS: [Proof; 15] = [
     Proof {
-        what: "every order of two threads under loom, and each ordering left out in turn",
+        what: "every order of two threads under loom, and each ordering omitted in turn",
         build: LOOM,
         arguments: &["--lib"],
         variable: None,
         from: Amount::Quick,
     },
     Proof {
-        what: "a process killed at each store to what is shared",
+        what: "a process killed at each store to shared memory",
         build: CRASH_SWEEP,
         arguments: &["--test", "crash", "--", "--nocapture"],
         variable: None,
         from: Amount::Quick,
     },
     Proof {
-        what: "a peer that scribbles, for 15 seconds",
+        what: "a peer that overwrites shared memory, for 15 seconds",
         build: USUAL,
         arguments: &["--test", "hostile", "scrib"],
         variable: Some(("CHANNEL_SECONDS", "5")),
         from: Amount::Quick,
     },
     Proof {
-        what: "a cunning peer, forks, signals, full backlogs, short timeouts, panics and other files at a path",
+        what: "a malicious peer, forks, signals, full backlogs, short timeouts, panics and other files at a path",
         build: USUAL,
         arguments: &["--test", "edges"],
         variable: None,
         from: Amount::Quick,
     },
     Proof {
-        what: "broadcasts and inboxes: order, deaths, forks, closes, cunning peers",
+        what: "broadcasts and inboxes: order, deaths, forks, closes, malicious peers",
         build: FEATURES,
         arguments: &["--test", "shared"],
         variable: None,
@@ -138,7 +138,7 @@ const PROOFS: [Proof; 15] = [
         from: Amount::Quick,
     },
     Proof {
-        what: "a peer that scribbles, for a minute",
+        what: "a peer that overwrites shared memory, for a minute",
         build: USUAL,
         arguments: &["--test", "hostile", "scrib"],
         variable: Some(("CHANNEL_SECONDS", "20")),
@@ -187,7 +187,7 @@ const PROOFS: [Proof; 15] = [
         from: Amount::Usual,
     },
     Proof {
-        what: "a peer that scribbles, for an hour: 20 minutes for each way of waiting",
+        what: "a peer that overwrites shared memory, for an hour: 20 minutes for each wait strategy",
         build: USUAL,
         arguments: &["--test", "hostile", "scrib"],
         variable: Some(("CHANNEL_SECONDS", "1200")),

@@ -88,7 +88,7 @@ impl Stages {
             println!("{skipped}");
         }
         for suite in &self.failed_once {
-            println!("\nxtask: failed once, and passed when it was run again by itself: {suite}");
+            println!("\nxtask: failed once, but passed alone in a second run: {suite}");
         }
     }
 }
@@ -148,8 +148,6 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
         let minute = fuzz::Options::of(&fuzz::MINUTE[1..])?;
         return stages.test("fuzzing", || fuzz::run(&minute).map(passed));
     };
-    stages.end(loom)?;
-    stages.end(fuzzing)?;
     let conformance = suites.iter().find(|suite| suite.name.ends_with(" conformance"));
     let conformance = conformance.context("no suite is called conformance")?;
     stages.test("adapters", || adapters::test(&adapters::IN_CI).map(passed))?;
@@ -160,8 +158,9 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     let module = Beside::start("the kernel module", &["driver", "test"], Priority::Usual)?;
     stages.end(windows)?;
     stages.test("Windows, under Wine", || windows::build_tests().and_then(windows::test))?;
-    stages.end(hosts)?;
-    stages.end(module)?;
+    for stage in [hosts, module, loom, fuzzing] {
+        stages.end(stage)?;
+    }
     stages.test("as an ordinary user", || as_ordinary_user(conformance))
 }
 
@@ -232,7 +231,7 @@ fn quick_faults() -> anyhow::Result<Report> {
         faults::failed::none(&failed)?;
     }
     for cell in &failed {
-        println!("xtask: {} {} is tried again, by itself", cell.number, cell.row);
+        println!("xtask: {} {} is tried again, alone", cell.number, cell.row);
         let (again, _) = faults::tried(&faults::Options::of_one(cell))?;
         faults::failed::none(&again).with_context(|| format!("it failed first with: {cell}"))?;
     }

@@ -55,7 +55,7 @@ impl Options {
         while let Some(word) = words.next() {
             let mut value = || words.next().with_context(|| format!("{word} needs a value"));
             match *word {
-                "--for" => options.length = length(value()?).context("--for needs a length, as 10m")?,
+                "--for" => options.length = length(value()?).context("--for needs a duration, as in 10m")?,
                 "--only" => options.only = (*value()?).to_owned(),
                 "--input" => options.input = Some(PathBuf::from(value()?)),
                 "--keep" => options.keep = true,
@@ -66,7 +66,7 @@ impl Options {
         ensure!(options.input.is_none() || !options.only.is_empty(), "--input needs a target: --only NAME");
         ensure!(
             !options.length.is_zero() || options.input.is_some() || options.keep,
-            "say how long: --for 10m"
+            "the duration is missing: --for 10m"
         );
         Ok(options)
     }

@@ -27,29 +27,29 @@ use std::process::ExitCode;
 const USAGE: &str = "cargo xtask ci [--root]            format, lint, test, and the README's first command; with --root also the kernel
                                    module, two hosts, and the tests as an ordinary user
 cargo xtask new-mechanism KIND NAME
-                                   write a mechanism that works, to be changed, and put it in the list
+                                   write a working mechanism to be changed, and add it to the list
                                    (KIND: streams, datagrams, queues, notifications, memory)
-cargo xtask adapters test [NAME…]  install the adapters that furlong brings, and check what they claim (installs the
+cargo xtask adapters test [NAME…]  install the adapters of this repository, and check their claims (installs the
                                    Debian packages that they need, as root)
 cargo xtask book                   build the book of docs/ with mdBook, and follow its links
 cargo xtask book --pictures        measure and draw docs/pictures first
-cargo xtask consistency [FILE…]     look for contradictions in what furlong prints of saved runs, and of the corpus if no
+cargo xtask consistency [FILE…]     search the printed text of saved runs for contradictions, or of the corpus if no
                                    file is named; --program PATH checks another furlong, --fresh [NAME…] measures first,
-                                   --record [NAME…] records the corpus anew
-cargo xtask dist                   make what people without Rust install, in target/dist: an archive, a package for Debian, an
-                                   image for containers, a wheel, a list of what is in them, and their sums
-cargo xtask dist --check           make it twice, compare the bytes, and measure with each (as root)
+                                   --record [NAME…] records the corpus again
+cargo xtask dist                   build the release files in target/dist: an archive, a package for Debian, an
+                                   image for containers, a wheel, a list of their contents, and checksums
+cargo xtask dist --check           build them twice, compare the bytes, and measure with each (as root)
 cargo xtask faults [--only D1,R*] [--mechanism GLOB] [--quick] [--write]
-                                   try every fault with every row, and print the matrix; --write writes docs/faults.md
+                                   inject every fault into every benchmark, and print the matrix; --write writes docs/faults.md
 cargo xtask soak --for 30m [--seed N]
-                                   random runs with random faults, beside one long run: what fails, with its seed, and what grows
+                                   random runs with random faults, next to one long run: prints failures with their seeds, and growth
 cargo xtask fuzz --for 10m [--only TARGET] [--seed N] [--keep]
                                    run the readers of files and protocols under libFuzzer; --keep copies inputs that reach new
                                    code into fuzz/corpus
 cargo xtask fuzz --only TARGET --input FILE
                                    run one input, such as one that failed
 cargo xtask hostile SEED [--by-line]
-                                   damage what comes in, as the hostile files of faults are: the same seed does the same
+                                   damage standard input like the hostile files of faults; the result depends only on the seed
 cargo xtask channel prove [--quick | --loom | --long]
                                    test furlong-channel under loom, miri and ThreadSanitizer, against kills, crashes at each store
                                    and a hostile process; --quick takes a minute, --long is hostile for an hour
@@ -61,19 +61,19 @@ cargo xtask driver test            build the kernel module, and test it in an em
 cargo xtask driver build           build it without a warning of gcc or sparse
 cargo xtask driver check           build it, and run checkpatch.pl (fetches 140 MB once)
 cargo xtask driver speed           count its instructions in an emulated machine only
-cargo xtask driver debug           test it under a kernel that watches memory and locks (builds that first)
+cargo xtask driver debug           test it under a kernel that checks memory and locks (builds the kernel first)
 cargo xtask windows build          compile furlong for Windows
-cargo xtask windows build-tests    compile what the next one runs
+cargo xtask windows build-tests    compile the tests that the next command runs
 cargo xtask windows test           test it under Wine
 cargo xtask windows run -- ARGS    run it under Wine
 cargo xtask arm build              compile furlong for 64-bit ARM (aarch64)
-cargo xtask arm test               measure rows with it in emulation
+cargo xtask arm test               run benchmarks with it in emulation
 cargo xtask arm run -- ARGS        run it in emulation
-cargo xtask hosts test [--quick]   measure between two hosts, each a network namespace with its own sshd: losses, delays, cut cables,
+cargo xtask hosts test [--quick]   measure between two hosts, each a network namespace with its own sshd: losses, delays, cut links,
                                    and, but for --quick, fleets by Ansible and Slurm, and a pod's command (as root)
 cargo xtask check-platforms        type-check the portable crates for macOS and FreeBSD
 
-Run by root, the steps of the driver, of Windows, of ARM, of the platforms and of the hosts install the Debian packages that they lack, and otherwise name them.";
+As root, the commands for the driver, Windows, ARM, the platforms and the hosts install missing Debian packages. Otherwise they list them.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

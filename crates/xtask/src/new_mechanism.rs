@@ -31,9 +31,16 @@ pub fn write(root: &Path, kind: &str, name: &str) -> anyhow::Result<()> {
     let plain = name.starts_with(|c: char| c.is_ascii_lowercase())
         && !name.ends_with('-')
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
-    ensure!(plain, "'{name}' is no name: use lower-case letters, digits and hyphens, as in posix-mq");
+    ensure!(
+        plain,
+        "'{name}' is not a valid name: use lower-case letters, digits and hyphens, as in posix-mq"
+    );
     let kinds = kinds(&root.join(SOURCE))?;
-    ensure!(kinds.iter().any(|known| known == kind), "'{kind}' is no kind: {} are", kinds.join(", "));
+    ensure!(
+        kinds.iter().any(|known| known == kind),
+        "'{kind}' is not a valid kind: use one of {}",
+        kinds.join(", ")
+    );
     let new = NewMechanism {
         name,
         kind,
@@ -41,7 +48,7 @@ pub fn write(root: &Path, kind: &str, name: &str) -> anyhow::Result<()> {
         type_name: name.split('-').map(capitalised).collect(),
     };
     let file = root.join(SOURCE).join(kind).join("linux").join(format!("{}.rs", new.module));
-    ensure!(!file.exists(), "{} is there already", file.display());
+    ensure!(!file.exists(), "{} already exists", file.display());
     let code = TEMPLATE.replace("Template", &new.type_name).replace("template", name);
     let mut texts = vec![(file.clone(), code)];
     for (path, change) in steps(kind) {

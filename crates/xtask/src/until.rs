@@ -15,7 +15,7 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> anyhow::Result<bool>) -> any
     let began = Instant::now();
     while !is_so()? {
         if began.elapsed() > PATIENCE {
-            bail!("{what} did not come within {PATIENCE:?}");
+            bail!("timed out after {PATIENCE:?} while waiting for {what}");
         }
         sleep(Duration::from_millis(20));
     }

@@ -152,9 +152,9 @@ fn says_what_is_missing(platform: &str, check: &mut Command) -> anyhow::Result<(
     let said = String::from_utf8_lossy(&output.stderr);
     anyhow::ensure!(
         !output.status.success() && said.contains("furlong does not support this platform yet"),
-        "furlong-os for {platform} does not say what is missing:\n{said}"
+        "furlong-os for {platform} does not name the missing directory:\n{said}"
     );
-    println!("xtask: furlong-os says that it has no folder for {platform} yet");
+    println!("xtask: furlong-os reports that it has no directory for {platform} yet");
     Ok(())
 }
 

@@ -107,10 +107,10 @@ impl Suite {
             bail!("{said}");
         }
         for name in names {
-            println!("xtask: {name} is run again, by itself");
+            println!("xtask: {name} runs again, alone");
             match self.run_with(&["--include-ignored", "--exact", name])? {
                 (again, None) => report.add(again),
-                (_, Some(again)) => bail!("{said}\nand by itself:\n{}", again.join("\n")),
+                (_, Some(again)) => bail!("{said}\nand alone:\n{}", again.join("\n")),
             }
         }
         report.failed_once = said;
@@ -208,7 +208,8 @@ pub fn built_by(cargo: &mut Command) -> anyhow::Result<Vec<Suite>> {
     ensure!(output.status.success(), "{cargo:?} ended with {}", output.status);
     let messages = output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let messages = messages.map(serde_json::from_slice).collect::<Result<Vec<Value>, _>>();
-    let suites: Vec<_> = messages.context("what cargo writes is no JSON")?.iter().filter_map(suite).collect();
+    let suites: Vec<_> =
+        messages.context("cargo's output is not valid JSON")?.iter().filter_map(suite).collect();
     ensure!(!suites.is_empty(), "cargo has built no tests");
     Ok(suites)
 }

@@ -38,7 +38,7 @@ pub fn published() -> anyhow::Result<()> {
     fs::write(&packaged, format!("&{:?}\n", furlong_adapter_files::sources::FILES))?;
     cargo("publish --workspace --dry-run --allow-dirty --locked")?;
     cargo("doc --workspace --no-deps --locked --exclude xtask")?;
-    println!("xtask: every crate that is for others is ready to be published");
+    println!("xtask: every public crate is ready to be published");
     Ok(())
 }
 
@@ -66,7 +66,7 @@ pub fn same_bytes(first: &[PathBuf], second: &[PathBuf]) -> anyhow::Result<()> {
             bail!("{} and {} differ", one.display(), other.display());
         }
     }
-    println!("xtask: made twice, with the same bytes");
+    println!("xtask: two builds have the same bytes");
     Ok(())
 }
 
@@ -118,7 +118,7 @@ pub fn all_run(made: &[PathBuf]) -> anyhow::Result<()> {
         fs::remove_dir_all(&system)?;
         ran.with_context(|| name.clone())?;
         let how = platform.how();
-        println!("xtask: {name} has its licences, and measures in a system that has nothing else{how}");
+        println!("xtask: {name} has its licences, and measures in a root directory without other files{how}");
     }
     Ok(())
 }
@@ -131,7 +131,7 @@ fn compiles(package: &Path, system: &Path) -> anyhow::Result<()> {
     let source = system.join(format!("usr/src/furlong-{version}"));
     let (_, headers) = headers()?;
     step::output(Command::new("make").arg("-C").arg(&source).arg(format!("KDIR={}", headers.display())))?;
-    ensure!(source.join("furlong.ko").is_file(), "make ended well and made no furlong.ko");
+    ensure!(source.join("furlong.ko").is_file(), "make succeeded but did not create furlong.ko");
     fs::remove_dir_all(system)?;
     Ok(())
 }
@@ -142,7 +142,7 @@ fn names_no_folder(file: &Path) -> anyhow::Result<()> {
     let folder = folder.as_os_str().as_encoded_bytes();
     let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     if bytes.windows(folder.len()).any(|part| part == folder) {
-        bail!("{} names the folder in which it was made", file.display());
+        bail!("{} contains the path of its build directory", file.display());
     }
     Ok(())
 }

@@ -20,9 +20,9 @@ struct Package<'a> {
 pub fn command(release: &Release, files: &Files) -> anyhow::Result<PathBuf> {
     let fields = "Section: utils\n\
          Suggests: furlong-dkms\n\
-         Description: measures every way two processes on one machine can exchange data\n \
+         Description: benchmark of the IPC mechanisms of a machine\n \
          Pipes, sockets, queues, shared memory, signals and more, in one loop with every payload\n \
-         verified: a ranking with intervals, where the time goes, and which one to take.\n";
+         verified: a ranking with confidence intervals, an analysis of the time, and a recommendation.\n";
     let architecture = files.platform.debian;
     Package { name: "furlong", architecture, fields, scripts: &[] }.make(release, &files.root)
 }
@@ -42,7 +42,7 @@ pub fn driver(release: &Release, files: &Files) -> anyhow::Result<PathBuf> {
     );
     let put = |from: &str, to: &str| -> anyhow::Result<()> {
         let to = root.join(to);
-        fs::create_dir_all(to.parent().context("no folder")?)?;
+        fs::create_dir_all(to.parent().context("no directory")?)?;
         fs::copy(source.join(from), &to).with_context(|| format!("cannot copy {from}"))?;
         Ok(())
     };
@@ -52,7 +52,7 @@ pub fn driver(release: &Release, files: &Files) -> anyhow::Result<PathBuf> {
          Depends: dkms\n\
          Enhances: furlong\n\
          Description: kernel module with message and shared memory devices, for furlong\n \
-         The source, which DKMS compiles for each kernel. It is measured as the rows driver-message and\n \
+         The source, which DKMS compiles for each kernel. It is measured as the benchmarks driver-message and\n \
          driver-shm; users of the group furlong may open its devices.\n";
     let scripts = [
         (

@@ -77,7 +77,7 @@ fn with_licences(metadata: &str, about: &Path, documents: &Path) -> anyhow::Resu
         fs::copy(documents.join(name), folder.join(name))?;
         lines += &format!("License-File: {name}\n");
     }
-    let at = metadata.find("License-Expression: ").context("the wheel does not say its licence")?;
+    let at = metadata.find("License-Expression: ").context("the wheel does not name its licence")?;
     Ok([&metadata[..at], &lines, &metadata[at..]].concat())
 }
 

@@ -153,7 +153,7 @@ pub fn rows_fault(
         number,
         what: what.to_owned(),
         means,
-        must: "rows that need it say so, the others are measured",
+        must: "benchmarks that need it report it, the others are measured",
         needs: &[],
         act: Act::Rows {
             before: before.to_owned(),

@@ -24,7 +24,7 @@ pub enum Verdict {
 /// Judges what holds for every script.
 pub fn of_script(ended: &Ended) -> Verdict {
     if ended.hung {
-        return Verdict::Failed("it did not end in time".to_owned());
+        return Verdict::Failed("it did not exit in time".to_owned());
     }
     let some = ended.bad.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join("; ");
     match ended.bad.len() {
@@ -176,7 +176,10 @@ impl Disturbed<'_> {
             Verdict::Passed
         } else {
             let skipped = &run["skipped"];
-            failed(format!("the row: {reason:?}; the other measured: {}: {skipped}", measured(self.other)))
+            failed(format!(
+                "the benchmark: {reason:?}; the other measured: {}: {skipped}",
+                measured(self.other)
+            ))
         }
     }
 }
@@ -225,7 +228,9 @@ fn of_one_row(run: &Value, row: &str, says: &[String], may_fail: bool) -> Verdic
         return wrong_figure(measured).map_or(Verdict::Passed, Verdict::Failed);
     }
     let Some(skipped) = find(run, "skipped", row, None) else {
-        return Verdict::Failed("it is neither among the rows nor among the others".to_owned());
+        return Verdict::Failed(
+            "it is neither among the measured nor among the skipped benchmarks".to_owned(),
+        );
     };
     let reason = format!(
         "{} {}",
@@ -234,7 +239,7 @@ fn of_one_row(run: &Value, row: &str, says: &[String], may_fail: bool) -> Verdic
     );
     let status = skipped["status"].as_str().unwrap_or_default();
     if status == "void" {
-        return Verdict::Failed(format!("void: {reason}"));
+        return Verdict::Failed(format!("rejected as inconsistent: {reason}"));
     }
     match (status == "failed" && !may_fail, says.iter().any(|word| reason.contains(word.as_str()))) {
         (false, true) => Verdict::Passed,

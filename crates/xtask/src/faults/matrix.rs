@@ -172,7 +172,7 @@ impl<'a> Matrix<'a> {
         }
         match &fault.act {
             Act::Role { setting, moment, then, row: must, code } => {
-                let row = row.context("a role's fault needs a row")?;
+                let row = row.context("a fault of a role needs a benchmark")?;
                 // A benchmark with a single role has no peer to disturb.
                 let why = if let Some(why) = self.refused.get(&(row.clone(), setting.options)) {
                     Some(why.clone())

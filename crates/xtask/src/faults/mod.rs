@@ -115,14 +115,14 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
 pub fn tried(options: &Options) -> anyhow::Result<(Vec<FailedCell>, usize)> {
     let begin = Instant::now();
     let faults: Vec<Fault> = list::faults().into_iter().filter(|fault| options.wants(fault)).collect();
-    ensure!(!faults.is_empty(), "no fault has such a number");
+    ensure!(!faults.is_empty(), "no fault has this number");
     if faults.iter().any(|fault| fault.needs.contains(&"strace")) {
         packages::provide(&["strace"])?;
     }
     let furlong = options.program.clone().map_or_else(build, Ok)?;
     let (rows, unable) = rows(&furlong, options)?;
     let adapter = adapter_row(options);
-    println!("xtask: {} faults, {} rows", faults.len(), rows.len());
+    println!("xtask: {} faults, {} benchmarks", faults.len(), rows.len());
     let lines = Matrix::new(&furlong, &rows, options.quick, adapter.as_ref(), &unable).tried(faults)?;
     let text = page::table(&lines);
     println!("{text}");
@@ -142,7 +142,7 @@ pub fn tried(options: &Options) -> anyhow::Result<(Vec<FailedCell>, usize)> {
 /// # Errors
 /// Returns an error if the seed is not a number, or if reading or writing fails.
 pub fn hostile(seed: &str, by_line: bool) -> anyhow::Result<()> {
-    let seed = seed.parse().with_context(|| format!("{seed} is no seed"))?;
+    let seed = seed.parse().with_context(|| format!("{seed} is not a valid seed: write a number"))?;
     Ok(hostile::filter(seed, by_line)?)
 }
 
@@ -182,7 +182,7 @@ fn rows(furlong: &Path, options: &Options) -> anyhow::Result<judge::Baseline> {
     ];
     let chosen = |row: &String| !options.quick || quick.contains(&row.as_str());
     let rows = rows.into_iter().filter(|row| seen.insert(row.clone()) && chosen(row)).collect::<Vec<_>>();
-    ensure!(!rows.is_empty(), "no row can be measured here: {:?}", unable.first());
+    ensure!(!rows.is_empty(), "no benchmark can be measured here: {:?}", unable.first());
     Ok((rows, if options.quick { Vec::new() } else { unable }))
 }
 
@@ -199,7 +199,9 @@ fn default_waits(furlong: &Path) -> anyhow::Result<BTreeSet<String>> {
 
 /// Returns the rows with the default wait strategy of their mechanism, and the first row of each other strategy. A
 /// sample suffices, because the wait strategy hardly changes which faults a row survives.
-fn sample<T>(all: Vec<T>, row: fn(&T) -> &String, defaults: &BTreeSet<String>) -> Vec<T> {
+fn sample<T>(mut all: Vec<T>, row: fn(&T) -> &String, defaults: &BTreeSet<String>) -> Vec<T> {
+    // The baseline lists rows by their times, which differ from run to run.
+    all.sort_by(|a, b| row(a).cmp(row(b)));
     let wait = |row: &str| row.split_once('/').map(|(_, wait)| wait.to_owned());
     let mut waits: BTreeSet<_> = defaults.iter().map(|row| wait(row)).collect();
     let mut is_chosen = |one: &T| defaults.contains(row(one)) || waits.insert(wait(row(one)));
@@ -230,9 +232,13 @@ mod tests {
     fn sample_has_each_mechanism_and_each_wait_strategy() {
         let rows = ["pipe/block", "pipe/poll", "fifo/block", "fifo/poll", "eventfd/spin"].map(str::to_owned);
         let defaults = ["pipe/block", "fifo/block", "eventfd/spin"].map(str::to_owned).into();
+        let expected = ["eventfd/spin", "fifo/block", "fifo/poll", "pipe/block"];
+        assert_eq!(sample(rows.to_vec(), |row| row, &defaults), expected);
+        let backwards = rows.into_iter().rev().collect();
         assert_eq!(
-            sample(rows.to_vec(), |row| row, &defaults),
-            ["pipe/block", "pipe/poll", "fifo/block", "eventfd/spin"]
+            sample(backwards, |row| row, &defaults),
+            expected,
+            "the order of the baseline does not matter"
         );
     }
 

@@ -30,7 +30,7 @@ pub fn count(lines: &[Line]) -> [usize; 4] {
 /// Returns the matrix as a table, followed by the reasons for untested cells and by the failures.
 pub fn table(lines: &[Line]) -> String {
     let mut text = String::from(
-        "| fault | what is done | by | what must come of it | passed | not applicable | not triable | failed |\n\
+        "| fault | action | tool | required outcome | passed | not applicable | not triable | failed |\n\
          |---|---|---|---|--:|--:|--:|--:|\n",
     );
     for line in lines {
@@ -78,7 +78,7 @@ pub fn page(lines: &[Line], rows: &[String], command: &str, seconds: u64) -> Str
          expected exit status, if the disturbed benchmark was measured or reports the cause with role and phase, if the other \
          benchmark was measured, if nothing is left (/dev/shm, System V objects, POSIX queues, directories, processes), and if \
          every figure is possible.\n\n\
-         {passed} cells passed, {not_applicable} do not apply, {not_triable} cannot be tried here, {failed} failed. {} rows; it took \
+         {passed} cells passed, {not_applicable} do not apply, {not_triable} cannot be tried here, {failed} failed. {} benchmarks; it took \
          {} min: `cargo xtask faults{command}`.\n\n{}{}",
         rows.len(),
         seconds.div_ceil(60),

@@ -83,14 +83,19 @@ impl Soak {
             let value = words.next().with_context(|| format!("{word} needs a value"))?;
             match *word {
                 "--for" => {
-                    soak.length = length(value).with_context(|| format!("{value} is no length, as 30m is"))?
+                    soak.length = length(value)
+                        .with_context(|| format!("{value} is not a valid duration: write 30m, for example"))?
                 }
-                "--seed" => soak.seed = value.parse().with_context(|| format!("{value} is no seed"))?,
+                "--seed" => {
+                    soak.seed = value
+                        .parse()
+                        .with_context(|| format!("{value} is not a valid seed: write a number"))?
+                }
                 "--program" => soak.program = Some(PathBuf::from(value)),
                 other => bail!("soak has no option {other}"),
             }
         }
-        ensure!(!soak.length.is_zero(), "say how long: --for 30m");
+        ensure!(!soak.length.is_zero(), "the duration is missing: --for 30m");
         Ok(soak)
     }
 }
@@ -116,7 +121,12 @@ pub fn run(soak: &Soak) -> anyhow::Result<()> {
     let furlong = soak.program.clone().map_or_else(build, Ok)?;
     let (rows, _) = rows(&furlong, &Options::default())?;
     let begin = Instant::now();
-    println!("xtask: soak for {} s from seed {}, {} rows", soak.length.as_secs(), soak.seed, rows.len());
+    println!(
+        "xtask: soak for {} s from seed {}, {} benchmarks",
+        soak.length.as_secs(),
+        soak.seed,
+        rows.len()
+    );
     let (long, rounds) = std::thread::scope(|scope| {
         let long = scope.spawn(|| long_run(&furlong, soak));
         let rounds = all_rounds(&furlong, &rows, soak, begin + soak.length);
@@ -278,7 +288,7 @@ fn long_run(furlong: &Path, soak: &Soak) -> anyhow::Result<String> {
     if let Verdict::Failed(why) = judge::of_script(&ended) {
         bail!("the long run: {why}");
     }
-    let growth = Growth::of(&ended.stdout).context("the long run gave too few samples")?;
+    let growth = Growth::of(&ended.stdout).context("the long run has too few samples")?;
     growth.check()?;
     Ok(growth.to_string())
 }
@@ -335,14 +345,14 @@ impl Growth {
     fn check(&self) -> anyhow::Result<()> {
         let Growth { first, last } = self;
         ensure!(last.supervisor[1] <= first.supervisor[1], "the supervisor has leaked descriptors: {self}");
-        ensure!(last.janitor[1] <= first.janitor[1], "the janitor has leaked descriptors: {self}");
+        ensure!(last.janitor[1] <= first.janitor[1], "the cleanup process has leaked descriptors: {self}");
         let grown = |memory: [u64; 2]| memory[1].saturating_sub(memory[0]) * 1024;
         let records = last.record_bytes.saturating_sub(first.record_bytes);
         let supervisor = grown([first.supervisor[0], last.supervisor[0]]);
         ensure!(supervisor <= 3 * records + SPARE_BYTES, "the supervisor's memory has leaked: {self}");
         ensure!(
             grown([first.janitor[0], last.janitor[0]]) <= SPARE_BYTES,
-            "the janitor's memory has leaked: {self}"
+            "the cleanup process's memory has leaked: {self}"
         );
         Ok(())
     }
@@ -353,7 +363,7 @@ impl std::fmt::Display for Growth {
         let Growth { first, last } = self;
         write!(
             f,
-            "from second {} to {} the supervisor went from {} to {} KiB and from {} to {} descriptors, its janitor from {} to {} \
+            "from second {} to {} the supervisor went from {} to {} KiB and from {} to {} descriptors, its cleanup process from {} to {} \
              KiB and from {} to {} descriptors; its records, which it holds, from {} to {} KiB",
             first.seconds,
             last.seconds,

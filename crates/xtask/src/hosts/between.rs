@@ -22,7 +22,7 @@ const MARGIN: Duration = Duration::from_secs(20);
 /// Returns an error that describes the failure.
 pub fn test(network: &Network) -> anyhow::Result<()> {
     let [first, second] = &network.hosts;
-    let plain = step::timed("rows between hosts", || {
+    let plain = step::timed("benchmarks between hosts", || {
         // The second host has no furlong yet, so the program is copied.
         measured(network, second, &QUICK)?;
         let plain = measured(network, first, &QUICK)?;
@@ -50,7 +50,7 @@ fn measured(network: &Network, host: &Host, more: &[&str]) -> anyhow::Result<Val
     let told = (&json["peer"]["address"], &json["peer"]["machine"]["host"]);
     ensure!(
         *told.0 == host.address().as_str() && *told.1 == host.name.as_str(),
-        "the records say of {}: {told:?}",
+        "the records of {} contain: {told:?}",
         host.name
     );
     Ok(json)
@@ -82,14 +82,14 @@ fn loses(network: &Network, host: &Host) -> anyhow::Result<()> {
     let json = measured(network, host, &["--trials", "3", "--budget", "1s", "--no-save", "--no-progress"]);
     shell(&format!("tc qdisc del dev {cable} root 2>/dev/null || nft delete table ip loss"))?;
     let json = json?;
-    let lost = row(&json, "udp/block")?["sent_again_share"].as_f64().context("UDP says nothing of losses")?;
+    let lost = row(&json, "udp/block")?["sent_again_share"].as_f64().context("UDP reports no losses")?;
     println!(
-        "xtask: lost by {by}: udp says {:.2} % of 1 %, and its p50 is {:.1} us",
+        "xtask: lost through {by}: udp reports {:.2} % of 1 %, and its p50 is {:.1} us",
         100.0 * lost,
         p50_us(&json, "udp/block")?
     );
-    ensure!((0.001..0.05).contains(&lost), "1 % was lost, and udp says {lost}");
-    ensure!(row(&json, "tcp/block")?["sent_again_share"].is_null(), "tcp sees to its losses itself");
+    ensure!((0.001..0.05).contains(&lost), "1 % was lost, but udp reports {lost}");
+    ensure!(row(&json, "tcp/block")?["sent_again_share"].is_null(), "tcp retransmits lost segments");
     nothing_left(host)
 }
 
@@ -116,7 +116,7 @@ fn delays(network: &Network, host: &Host, plain: &Value) -> anyhow::Result<()> {
         println!("xtask: {name} with 1 ms by {by}: {now:.0} us instead of {before:.1}");
         ensure!(
             now > 900.0 && now > before,
-            "{name} takes {now} us where it took {before} and the network takes 1000"
+            "{name} takes {now} us, but took {before} us before the network delay of 1000 us"
         );
     }
     nothing_left(host)
@@ -192,7 +192,7 @@ fn cut(network: &Network) -> anyhow::Result<()> {
         }
         let running = Running::start(network, host, cut.words)?;
         if let Some(seen) = cut.seen {
-            until("what runs on the other host", || {
+            until("the processes on the other host", || {
                 let all = host.processes()?;
                 Ok(all.iter().any(|process| seen(process, &all)))
             })?;
@@ -238,12 +238,9 @@ fn lease(network: &Network, host: &Host) -> anyhow::Result<()> {
     host.cut()?;
     let began = Instant::now();
     running.end()?;
-    until("the end of furlong on a host that hears nothing", || Ok(host.furlong()?.is_empty()))?;
-    ensure!(host.folders()?.is_empty(), "its folder has stayed: {}", host.folders()?);
-    println!(
-        "xtask: on a host that hears nothing furlong has ended after {:.0} s",
-        began.elapsed().as_secs_f64()
-    );
+    until("the end of furlong on an unreachable host", || Ok(host.furlong()?.is_empty()))?;
+    ensure!(host.folders()?.is_empty(), "its directory still exists: {}", host.folders()?);
+    println!("xtask: on an unreachable host furlong has ended after {:.0} s", began.elapsed().as_secs_f64());
     host.mend()
 }
 

@@ -30,7 +30,7 @@ pub fn init(network: &Network, engine: &str, folder: &Path) -> anyhow::Result<()
 /// Returns an error if the script lacks the expected options.
 pub fn short(text: &str) -> anyhow::Result<String> {
     let short = text.replace("--within 2min", "--trials 3 --budget 5ms");
-    ensure!(short != text, "the rows are limited otherwise: {text}");
+    ensure!(short != text, "the benchmarks have other limits: {text}");
     Ok(short)
 }
 
@@ -60,7 +60,7 @@ pub fn one_is_done(
 ) -> anyhow::Result<BTreeMap<&'static str, SystemTime>> {
     let (found, rest) = (times(results, done)?, times(results, died)?);
     ensure!(found.len() == FILES.len(), "{done} is not complete: {found:?}");
-    ensure!(rest.len() < FILES.len(), "{died} died before it was done: {rest:?}");
+    ensure!(rest.len() < FILES.len(), "{died} died before it finished: {rest:?}");
     Ok(found)
 }
 

@@ -73,7 +73,7 @@ pub fn inside(amount: Amount) -> anyhow::Result<()> {
     // In the machine's own namespaces, the test would change its network.
     let devices = std::fs::read_to_string("/proc/net/dev").context("read /proc/net/dev")?;
     if devices.lines().count() > 3 {
-        bail!("this is the part of hosts test that runs in namespaces of its own");
+        bail!("this part of hosts test must run in separate namespaces");
     }
     let network = Network::make(&target()?.join("release/furlong"))?;
     between::test(&network)?;

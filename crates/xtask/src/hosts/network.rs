@@ -166,7 +166,7 @@ exec sleep infinity"#;
     pub fn processes(&self) -> anyhow::Result<Vec<Process>> {
         let network = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/net")).ok();
         let (holder, here) = (self.holder.id().to_string(), network(&self.holder.id().to_string()));
-        ensure!(here.is_some(), "{} is gone", self.name);
+        ensure!(here.is_some(), "{} has exited", self.name);
         let mut found = Vec::new();
         for entry in fs::read_dir("/proc")? {
             let name = entry?.file_name().to_string_lossy().into_owned();
@@ -200,7 +200,7 @@ exec sleep infinity"#;
 
     /// Lets it die: nothing there lives any more, and its disk is as it was.
     pub fn die(&self) -> anyhow::Result<()> {
-        until("the end of all that runs there", || {
+        until("the exit of all processes there", || {
             let processes = self.processes()?;
             for process in &processes {
                 let _ = furlong_os::process::send_signal(process.pid, 9);

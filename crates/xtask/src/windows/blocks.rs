@@ -28,7 +28,7 @@ const SIZES: usize = 11;
 /// # Errors
 /// Returns an error that names the missing part.
 pub fn check(printed: &str) -> anyhow::Result<()> {
-    let replays: Value = serde_json::from_str(printed).context("the replay is no JSON")?;
+    let replays: Value = serde_json::from_str(printed).context("the replay is not valid JSON")?;
     let replay = replays.get(0).unwrap_or(&replays);
     let entries = |key: &str| replay[key].as_array().cloned().unwrap_or_default();
     for name in ROWS {
@@ -46,6 +46,6 @@ pub fn check(printed: &str) -> anyhow::Result<()> {
             "{name} did not start: {start}"
         );
     }
-    println!("xtask: {} rows of {SIZES} sizes each were replayed and verified", ROWS.len());
+    println!("xtask: {} benchmarks of {SIZES} sizes each were replayed and verified", ROWS.len());
     Ok(())
 }

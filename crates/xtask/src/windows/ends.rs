@@ -75,7 +75,7 @@ fn ctrl_c(furlong: &Furlong) -> anyhow::Result<()> {
     let output = signalled(furlong, "interrupted", "-INT")?;
     ended(&output, 130, &["saved: ", "interrupted, so the result is partial"])?;
     let text = fs::read_to_string(furlong.saved("interrupted"))?;
-    ensure!(text.contains(r#""interrupted_by":2"#), "the run does not say that it was interrupted");
+    ensure!(text.contains(r#""interrupted_by":2"#), "the run does not report the interruption");
     nothing_is_left(furlong)
 }
 

@@ -108,7 +108,7 @@ pub fn ended(output: &Output, code: i32, words: &[&str]) -> anyhow::Result<()> {
         output.status
     );
     match words.iter().find(|words| !flat.contains(**words)) {
-        Some(missing) => anyhow::bail!("it does not say '{missing}': {said}"),
+        Some(missing) => anyhow::bail!("it does not contain '{missing}': {said}"),
         None => Ok(()),
     }
 }

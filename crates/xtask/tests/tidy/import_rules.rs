@@ -45,7 +45,7 @@ fn a_mechanism_of_one_platform_lies_in_its_folder() {
         for platform in ["linux", "windows"] {
             let imports = names_path(&text, &format!("furlong_os::{platform}"));
             let lies = name.contains(&format!("/{platform}/"));
-            assert!(!imports || lies, "{name} imports furlong_os::{platform} and lies elsewhere");
+            assert!(!imports || lies, "{name} imports furlong_os::{platform}, but is in another directory");
         }
     }
 }

@@ -55,7 +55,7 @@ fn every_page_is_in_the_book_once() {
     let summary = docs.join("SUMMARY.md");
     let chapters = links(&summary);
     let named: BTreeSet<PathBuf> = chapters.iter().cloned().collect();
-    assert_eq!(named.len(), chapters.len(), "a chapter stands twice: {chapters:?}");
+    assert_eq!(named.len(), chapters.len(), "a chapter is listed twice: {chapters:?}");
     let pages: BTreeSet<PathBuf> = pages(&docs).into_iter().filter(|page| *page != summary).collect();
     assert_eq!(named, pages);
 }

@@ -15,7 +15,7 @@ if [ "$BY" = spinners ]; then
     done
     run
     kill $spinners
-    unreliable spin-lost 'a spinner on each processor'
+    unreliable spin-lost 'a busy-waiting process on each CPU'
 else
     make_group cpu cpu.cfs_quota_us cpu.max
     if [ -e "$group/cpu.max" ]; then echo '10000 100000' > "$group/cpu.max"; else echo 10000 > "$group/cpu.cfs_quota_us"; fi

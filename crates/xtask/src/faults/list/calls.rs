@@ -43,9 +43,9 @@ pub(super) fn calls() -> Vec<Fault> {
             ];
             faults.push(Fault {
                 number: "E1",
-                what: format!("{call} answers {error}"),
+                what: format!("{call} fails with {error}"),
                 means: "strace",
-                must: "rows that need it say so, the others are measured",
+                must: "benchmarks that need it report it, the others are measured",
                 needs: &["strace"],
                 act: Act::Rows { before, says, options: "", may_fail: true },
                 quick: matches!(call, "memfd_create" | "pidfd_open" | "sched_setaffinity")
@@ -72,14 +72,14 @@ pub fn sweeps() -> Vec<Fault> {
             let then =
                 format!("for point in $(calls 100000{chosen}); do hit $point signal=KILL '{codes}'; done");
             let what = format!("{whom} killed at a call: {part}");
-            let must = "ended in time; what is left, doctor removes";
+            let must = "exits in time, and doctor removes the leftovers";
             faults.push(script("D2", &what, "strace", must, &["strace"], sweep(whose, &then), quick));
         }
         let then = "for point in $(calls 200); do
                         for error in $(errors ${point%:*}); do hit $point error=$error '0 1 7'; done
                     done";
-        let what = format!("each of 200 calls of {whom} answers each error that it may");
-        let must = "measured or said; nothing hangs, nothing is left";
+        let what = format!("each of 200 calls of {whom} fails with each possible error");
+        let must = "measured or reported; nothing hangs, nothing is left";
         faults.push(script("R8", &what, "strace", must, &["strace"], sweep(whose, then), false));
     }
     faults

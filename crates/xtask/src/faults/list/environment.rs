@@ -44,7 +44,7 @@ pub(super) fn environment() -> Vec<Fault> {
             "E5",
             "an adapter's program with another monotonic clock",
             "unshare",
-            "refused, since its times mean nothing here; the other row is measured",
+            "rejected, because its times are not comparable here; the other benchmark is measured",
             &["python3"],
             format!(
                 "mkdir adapter
@@ -59,9 +59,9 @@ pub(super) fn environment() -> Vec<Fault> {
         ),
         script(
             "E8",
-            "a stranger connects to every socket of the network, and sends to it, while sockets are being made",
+            "an unrelated process connects and sends to every network socket while sockets are created",
             "strace, python3",
-            "nothing of it is taken for a message",
+            "none of its data is accepted as a message",
             &["strace", "python3"],
             format!(
                 "cp \"$ROOT\"/crates/xtask/src/faults/list/stranger.py .
@@ -72,7 +72,7 @@ pub(super) fn environment() -> Vec<Fault> {
                      echo $? > code
                      kill $stranger'
                  [ \"$(cat code)\" = 0 ] || echo \"bad: exit code $(cat code): $(grep reason stdout | tr -d '\n') $(tail -c 300 stderr)\"
-                 [ \"$(cat attacks)\" -gt 10 ] || echo \"bad: nobody was attacked\"
+                 [ \"$(cat attacks)\" -gt 10 ] || echo \"bad: no socket was attacked\"
                  nothing_left"
             ),
             false,
@@ -81,7 +81,7 @@ pub(super) fn environment() -> Vec<Fault> {
             "E9",
             "logind removes a user's objects at logout",
             "unshare",
-            "doctor says so, to those whom it is about",
+            "doctor reports it to the users whom it affects",
             &[],
             "mount -t tmpfs none /run
              mkdir -p /run/systemd/users /run/systemd/logind.conf.d
@@ -117,7 +117,7 @@ pub(super) fn environment() -> Vec<Fault> {
             "E4",
             "standard input, output and error closed",
             "shell",
-            "the run is saved whole, and its table, which cannot be written, is an error",
+            "the run is saved completely, and its table, which cannot be written, is an error",
             &[],
             "\"$FURLONG\" run pipe posix-shm fifo --trials 1 --budget 2ms --warm-up 100us --save closed --no-progress <&- >&- 2>&-
              code=$?
@@ -132,7 +132,7 @@ pub(super) fn environment() -> Vec<Fault> {
         all("HOME and XDG_DATA_HOME unset", "env", "env -u HOME -u XDG_DATA_HOME", false),
         rows_fault(
             "E4",
-            "every signal ignored that can be",
+            "every signal ignored that can be ignored",
             "shell",
             "trap '' 2 3 10 12 13 14 15 17 20 21 22 28; exec",
             &[],

@@ -5,14 +5,15 @@ use crate::faults::fault::{Fault, SHORT, rows_fault, script};
 /// Returns faults that make figures wrong or doubtful.
 pub(super) fn figures() -> Vec<Fault> {
     let busy = |by: &str| format!("BY={by}\n{}", include_str!("busy.sh"));
-    let must = "the machine is called unreliable, and why";
-    let spinners = script("H2", "a spinner on each processor", "taskset", must, &[], busy("spinners"), true);
-    let what = "a control group with a tenth of a processor";
+    let must = "the machine is reported as unreliable, with the reason";
+    let spinners =
+        script("H2", "a busy-waiting process on each CPU", "taskset", must, &[], busy("spinners"), true);
+    let what = "a cgroup with a tenth of a CPU";
     let quota = script("H2", what, "cgroup cpu", must, &[], busy("quota"), true);
     let clock = "cc -O2 -shared -fPIC -o clock.so \"$ROOT/crates/xtask/src/faults/list/clock.c\" || echo 'bad: clock.c cannot be compiled'";
     let jumps = rows_fault(
         "H6",
-        "the clock of the day jumps by an hour, ten years late",
+        "the real-time clock is ten years behind and jumps by an hour",
         "LD_PRELOAD",
         &format!("{clock}; LD_PRELOAD=$here/clock.so"),
         &[],
@@ -24,7 +25,7 @@ pub(super) fn figures() -> Vec<Fault> {
          says 'the monotonic clock went back'
          nothing_left"
     );
-    let must = "it is said, and nothing is timed with it";
+    let must = "it is reported, and nothing is timed with this clock";
     let back = script("H6", "the monotonic clock goes back", "LD_PRELOAD", must, &["cc"], back, true);
     vec![spinners, quota, Fault { needs: &["cc"], ..jumps }, back]
 }

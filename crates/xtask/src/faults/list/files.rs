@@ -13,7 +13,7 @@ pub(super) fn files() -> Vec<Fault> {
                  expect '0 1 2 127' strace -P out.csv -P . -P \"$here\" -qq -o trace -e trace=$call -e inject=$call:error={error}:when=$number \"$FURLONG\" export run -o out.csv
                  cmp -s out.csv old.csv || echo \"bad: another file after $call $number\"
              done; done
-             ls -A | grep -q '^.furlong' && echo 'bad: a file is left beside it'
+             ls -A | grep -q '^.furlong' && echo 'bad: a temporary file is left'
              nothing_left"
         )
     };
@@ -27,7 +27,7 @@ pub(super) fn files() -> Vec<Fault> {
              cmp -s out.csv old.csv || [ \"$(cat out.csv)\" = old ] || echo \"bad: a torn file at $point\"
          done
          expect 0 \"$FURLONG\" export run -o out.csv
-         ls -A | grep -q '^.furlong' && echo 'bad: a file is left beside it'"
+         ls -A | grep -q '^.furlong' && echo 'bad: a temporary file is left'"
     );
     let cleaned = "leave() {
              folder=tmp/furlong-0123456789abcdef
@@ -41,7 +41,7 @@ pub(super) fn files() -> Vec<Fault> {
              call=${point%:*} number=${point#*:}
              leave
              expect '0 137' strace -qq -o trace -e trace=$call -e inject=$call:signal=KILL:when=$number \"$FURLONG\" doctor --clean
-             [ -e precious ] || echo \"bad: another file is gone at $point\"
+             [ -e precious ] || echo \"bad: another file was removed at $point\"
              if [ -d $folder ] && [ ! -e $folder/journal ]; then sleep 2.2; fi
              if [ -d $folder ]; then expect 0 \"$FURLONG\" doctor --clean; fi
              if [ -e $folder ] || [ -e furlong-0123456789abcdef-0 ]; then echo \"bad: something is there after $point\"; fi
@@ -55,18 +55,18 @@ pub(super) fn files() -> Vec<Fault> {
     vec![
         script(
             "F1",
-            "the N-th call of a save answers ENOSPC",
+            "the N-th call of a save fails with ENOSPC",
             "strace",
-            "the old file stays, and it is said",
+            "the old file stays, and the error is reported",
             &["strace"],
             save("ENOSPC"),
             true,
         ),
         script(
             "F1",
-            "the N-th call of a save answers EIO",
+            "the N-th call of a save fails with EIO",
             "strace",
-            "the old file stays, and it is said",
+            "the old file stays, and the error is reported",
             &["strace"],
             save("EIO"),
             false,
@@ -93,7 +93,7 @@ pub(super) fn files() -> Vec<Fault> {
             "F3",
             "60 hostile files: runs, experiments, workloads, manifests and replies of adapters, journals",
             "damaged by seed",
-            "refused or shown, without panic, hang or a figure that cannot be",
+            "rejected or shown, without a panic, a hang or an impossible figure",
             &["python3"],
             hostile(60),
             true,
@@ -102,25 +102,25 @@ pub(super) fn files() -> Vec<Fault> {
             "F3",
             "600 hostile files: runs, experiments, workloads, manifests and replies of adapters, journals",
             "damaged by seed",
-            "refused or shown, without panic, hang or a figure that cannot be",
+            "rejected or shown, without a panic, a hang or an impossible figure",
             &["python3"],
             hostile(600),
             false,
         ),
         script(
             "F3",
-            "FIFOs and files without end in the place of files",
+            "FIFOs and endless files instead of regular files",
             "mkfifo",
-            "refused at once",
+            "rejected at once",
             &[],
             pipes.to_owned(),
             true,
         ),
         script(
             "F4",
-            "files, folders and runs whose names command a terminal or a browser",
+            "files, directories and runs whose names contain terminal or HTML commands",
             "cp",
-            "they are text in every output",
+            "every output shows them as text",
             &[],
             format!("{saved}{}", include_str!("names.sh")),
             true,
@@ -136,7 +136,7 @@ pub(super) fn files() -> Vec<Fault> {
         ),
         script(
             "F5",
-            "two answers are kept at once, each written 700 ms after the others were read",
+            "two answers are saved at once, each written 700 ms after the others were read",
             "strace",
             "neither is lost",
             &["strace"],

@@ -20,7 +20,7 @@ pub(super) fn hosts() -> Vec<Fault> {
         role_fault(number, what, moment, &then, row, code, must).among(HOSTS).slow()
     };
     let fails = |what, then: &str, who, said| {
-        let must = "the row has failed and says what was lost; nothing is left on either side";
+        let must = "the benchmark fails and reports the lost connection; nothing is left on either host";
         fault("D1", what, TIMED, then, RowMust::Fail { who, what: said }, 1, must)
     };
     let ended =
@@ -47,7 +47,7 @@ pub(super) fn hosts() -> Vec<Fault> {
             "kill -KILL $there",
             RowMust::Measure,
             0,
-            "the row goes on, and for the next one the other host is asked again",
+            "the benchmark continues, and furlong reconnects for the next one",
         ),
         fault(
             "D5",
@@ -57,21 +57,21 @@ pub(super) fn hosts() -> Vec<Fault> {
             "kill -STOP $agent; wait $run; ended=$?; kill -CONT $agent 2> kill.err",
             RowMust::Fail { who: "", what: "the other host hangs" },
             1,
-            "the row has failed with that reason; the other side ends when it continues",
+            "the benchmark fails with that reason; the other host exits when it continues",
         ),
         ended(
             "D3",
             "SIGKILL to the supervisor of two hosts",
             "kill -KILL $run",
             137,
-            "both sides end, and nothing is left",
+            "both hosts exit, and nothing is left",
         ),
         ended("D4", "SIGINT between two hosts", "kill -INT $run", 130, "a partial result"),
         script(
             "E5",
-            "the cable between two hosts is cut, or their network goes, while rows are measured",
+            "the link between two hosts is cut, or their network disappears, while benchmarks run",
             "ip link",
-            "both rows have failed in time, and nothing is left",
+            "both benchmarks fail in time, and nothing is left",
             &["ip", "nsenter"],
             include_str!("cable.sh").to_owned(),
             false,

@@ -71,7 +71,7 @@ pub(super) fn limits() -> Vec<Fault> {
         "R3",
         "3 to 40 descriptors, one after the other",
         "prlimit",
-        "an error that says so",
+        "an error with the reason",
         &[],
         few,
         true,
@@ -80,7 +80,7 @@ pub(super) fn limits() -> Vec<Fault> {
         "R9",
         "8 runs at once for a minute",
         "shell",
-        "each is measured, or says which limit it met",
+        "each is measured, or reports the limit that it exceeded",
         &[],
         format!(
             "end=$(($(date +%s) + 60))
@@ -100,7 +100,7 @@ pub(super) fn limits() -> Vec<Fault> {
         "R11",
         "an empty pool of huge pages, which may not be made larger",
         "unshare",
-        "the row says which limit it met, and the other is measured",
+        "the benchmark reports the limit that it exceeded, and the other is measured",
         &[],
         "if [ \"$(cat /proc/sys/vm/nr_hugepages)\" != 0 ]; then echo 'not triable: this machine has huge pages'; exit; fi
          mount --bind /proc/sys /proc/sys
@@ -126,7 +126,7 @@ pub(super) fn places() -> Vec<Fault> {
         |what, means, before: &str, says: &[&str], quick| rows_fault("R10", what, means, before, says, quick);
     vec![
         folder(
-            "TMPDIR with spaces, quotes, a line break and other letters in its name",
+            "TMPDIR with spaces, quotes, a line break and non-ASCII letters in its name",
             "mkdir",
             &inside("a b\n'ü$(printf '\\042')"),
             &[],
@@ -140,7 +140,7 @@ pub(super) fn places() -> Vec<Fault> {
             &["UNIX socket in"],
             false,
         ),
-        folder("TMPDIR that is not there", "env", "export TMPDIR=$here/missing;", &["TMPDIR"], false),
+        folder("TMPDIR that does not exist", "env", "export TMPDIR=$here/missing;", &["TMPDIR"], false),
         folder(
             "TMPDIR on a read-only file system",
             "tmpfs",

@@ -23,13 +23,13 @@ pub(super) fn parties() -> Vec<Fault> {
     let killed = |what, setting, whom: &str, who| {
         let must = RowMust::Fail { who, what: "killed by SIGKILL" };
         let then = format!("kill -KILL ${whom}");
-        role_fault("D1", what, TIMED, &then, must, 1, "the row has failed, with side, number and signal")
+        role_fault("D1", what, TIMED, &then, must, 1, "the benchmark fails, with role, number and signal")
             .among(setting)
             .slow()
     };
     let stopped = |what, setting, who| {
         let must = RowMust::Fail { who, what: "stopped by a signal" };
-        let says = "the row has failed, with side and number";
+        let says = "the benchmark fails, with role and number";
         role_fault("D5", what, MEASURED, "kill -STOP $last", must, 1, says).among(setting).slow()
     };
     vec![

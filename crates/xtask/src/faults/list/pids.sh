@@ -1,4 +1,4 @@
-# A control group with room for few processes. The limit is named, or all rows are measured.
+# A control group with room for few processes. The limit is named, or all benchmarks are measured.
 make_group pids pids.max pids.max
 for limit in 1 2 3 4 5 6 7 8 9; do
     echo $limit > "$group/pids.max"

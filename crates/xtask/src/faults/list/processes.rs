@@ -25,7 +25,7 @@ pub(super) fn roles() -> Vec<Fault> {
                 &format!("kill -KILL ${role}"),
                 RowMust::Fail { who: role, what: "killed by SIGKILL" },
                 1,
-                "the row has failed, with role, phase and signal",
+                "the benchmark fails, with role, phase and signal",
             ));
         }
     }
@@ -40,13 +40,13 @@ pub(super) fn roles() -> Vec<Fault> {
             ),
             RowMust::Fail { who: "responder", what: words },
             1,
-            "the failure names the way to die",
+            "the failure names the signal",
         );
         faults.push(fault.of_few());
     }
     let zombie = role_fault(
         "D7",
-        "SIGKILL to the responder while the supervisor is stopped, which does not wait for it",
+        "SIGKILL to the responder while the supervisor is stopped and cannot reap it",
         TIMED,
         "kill -STOP $run; kill -KILL $responder; sleep 0.2
          grep -q '^State:.Z' \"/proc/$responder/status\" || echo 'bad: it is no zombie'
@@ -58,7 +58,7 @@ pub(super) fn roles() -> Vec<Fault> {
     faults.push(zombie.of_few());
     faults.push(role_fault(
         "D5",
-        "SIGSTOP to the responder, for ever",
+        "SIGSTOP to the responder, without SIGCONT",
         MEASURED,
         "kill -STOP $responder",
         RowMust::Fail { who: "responder", what: "stopped by a signal" },
@@ -81,7 +81,7 @@ pub(super) fn roles() -> Vec<Fault> {
         "all=\"$run $(furlongs)\"; kill -STOP $all; sleep $STANDSTILL; kill -CONT $all",
         RowMust::Measure,
         0,
-        "the machine stood still, and nothing is wrong",
+        "it counts as a pause of the machine, not as a failure",
     ));
     faults
 }
@@ -97,7 +97,7 @@ pub(super) fn supervisors() -> Vec<Fault> {
             "SIGKILL to the supervisor",
             "kill -KILL $run",
             137,
-            "roles and janitor end, and nothing is left",
+            "roles and cleanup process exit, and nothing is left",
         ),
         ended("D4", "SIGINT", "kill -INT $run", 130, "a partial result"),
         ended("D4", "SIGTERM", "kill -TERM $run", 143, "a partial result").of_few(),
@@ -112,7 +112,7 @@ pub(super) fn supervisors() -> Vec<Fault> {
         ended("D10", "SIGHUP", "kill -HUP $run", 129, "a partial result").of_few(),
         ended(
             "D10",
-            "SIGKILL to the supervisor and its janitor",
+            "SIGKILL to the supervisor and its cleanup process",
             "kill_all
              wait $run; ended=$?
              sleep 2.2
@@ -120,7 +120,7 @@ pub(super) fn supervisors() -> Vec<Fault> {
              expect 0 \"$FURLONG\" doctor
              says 'nothing is left of dead runs'",
             137,
-            "doctor finds what is left and removes it",
+            "doctor finds and removes the leftovers",
         ),
     ]
 }
@@ -149,31 +149,31 @@ pub fn parents() -> Vec<Fault> {
          done
          nothing_left"
     );
-    let must = "doctor takes a zombie's run for dead, and removes what is left";
+    let must = "doctor treats a zombie's run as dead, and removes the leftovers";
     let zombie = script(
         "D7",
-        "SIGKILL to a supervisor that nobody waits for",
+        "SIGKILL to a supervisor whose parent does not reap it",
         "kill",
         must,
         &[],
         zombie.to_owned(),
         true,
     );
-    let must = "the main thread alone: a child is killed when the thread ends that started it";
+    let must = "only the main thread, because a child is killed when the thread that started it exits";
     let threads = script("D11", "which thread starts processes", "strace", must, &["strace"], threads, true);
     vec![zombie, threads]
 }
 
 /// Returns faults of control groups: all processes are frozen at any moment of a run, or memory runs out.
 pub fn groups() -> Vec<Fault> {
-    let must = "the machine stood still, and nothing is wrong";
-    let what = "a control group frozen for a second at each 30 ms of a run";
+    let must = "it counts as a pause of the machine, not as a failure";
+    let what = "a cgroup frozen for a second at each 30 ms of a run";
     let frozen = script("D5", what, "cgroup freezer", must, &[], include_str!("frozen.sh").to_owned(), false);
-    let what = "a control group with room for a few MiB, messages of 64 MiB";
-    let must = "a role is killed and says why, or it is refused; the other rows are measured";
+    let what = "a cgroup limited to a few MiB, messages of 64 MiB";
+    let must = "the kill is reported with its reason, or the benchmark is rejected; the others are measured";
     let memory = script("D9", what, "cgroup memory", must, &[], include_str!("memory.sh").to_owned(), true);
-    let what = "a role that gets a processor for a thousandth of each second";
-    let must = "nothing is lost: it is waited for, and called starved once that takes too long";
+    let what = "a role that gets 1 ms of CPU time per second";
+    let must = "no message is lost: furlong waits, and after a limit reports the role as starved";
     let starved =
         script("D5", what, "cgroup cpu", must, &["chrt"], include_str!("starved.sh").to_owned(), true);
     vec![frozen, memory, starved]

@@ -32,27 +32,35 @@ pub(super) fn security() -> Vec<Fault> {
          expect '0 1' \"$FURLONG\" doctor --clean
          [ \"$(cat target/journal)\" = mine ] || echo 'bad: it believed a journal'"
         .to_owned();
-    let must = "nothing that a run did not make is opened, followed or believed";
+    let must = "no object that a run did not create is opened, followed or trusted";
     vec![
         script(
             "S",
-            "every name that all rows make",
+            "the names of all objects that benchmarks create",
             "strace",
-            "made anew, for its owner alone",
+            "created exclusively, with access for the owner only",
             &["strace"],
             names,
             false,
         ),
         script(
             "E6",
-            "every name that a run makes is known beforehand, and taken",
+            "every name that a run will use already exists",
             "strace",
-            "the row says so, and what stands there is not taken for its own",
+            "the benchmark reports it and does not use the existing object",
             &["strace"],
             include_str!("squatted.sh").to_owned(),
             true,
         ),
-        script("S", "objects after umask 000", "find", "none that all may write to", &[], open, true),
-        script("S", "links and lies in the folder for temporary files", "ln", must, &[], links, true),
+        script("S", "objects after umask 000", "find", "none is world-writable", &[], open, true),
+        script(
+            "S",
+            "symbolic links and forged journals in the directory for temporary files",
+            "ln",
+            must,
+            &[],
+            links,
+            true,
+        ),
     ]
 }
