@@ -270,21 +270,23 @@ fn one_unit(times: Vec<String>) -> String {
 fn in_line(exchange: &Group, parts: &[Part]) -> String {
     let placements = parts.first().map_or(&[][..], |part| &part.placements);
     let places: Vec<_> = placements.iter().map(|placement| describe_placement(*placement)).collect();
+    let places = plain(&places.join(" / "));
     let part = |part: &Part| {
         let named = |line: &BenchmarkLine| {
             let times: Vec<_> = line.rows.iter().map(|row| row.map(|row| row.exchange.ns.p50)).collect();
             let times =
                 one_unit(times.iter().map(|ns| ns.map_or_else(|| "–".to_owned(), format_ns)).collect());
             let marks: String = line.rows.iter().flatten().map(|row| marks(row)).collect();
+            let marks: String = first_of_each(marks.chars()).into_iter().collect();
             format!("{} {times}{}{marks}", line.name, if marks.is_empty() { "" } else { " " })
         };
         let lines: Vec<_> = part.lines.iter().map(named).collect();
-        format!("{}: {}", part.heading().to_lowercase(), lines.join(", "))
+        format!("{} on {places}: {}", part.heading().to_lowercase(), lines.join(", "))
     };
     let parts: Vec<_> = parts.iter().map(part).collect();
     // The subject has the payload in brackets.
     let subject = exchange.subject.replace(" alone", "").replace(" (they carry 0 to 8 bytes)", "");
-    format!("{subject}, {}, {}.", plain(&places.join(" / ")), parts.join("; "))
+    format!("{subject} {}.", parts.join("; "))
 }
 
 /// Returns the meanings of the columns and marks of the tables, and the harness overhead.
