@@ -18,8 +18,9 @@ const WRITTEN: [&str; 19] = [
 const MADE: [&str; 5] = ["target", "node_modules", "__pycache__", "build", "classes"];
 
 fn main() -> io::Result<()> {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let list = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default()).join("files.rs");
+    // When the script runs, not when it is compiled: cargo does not compile it again for a moved clone.
+    let folder = |name| PathBuf::from(std::env::var_os(name).unwrap_or_default());
+    let (package, list) = (folder("CARGO_MANIFEST_DIR"), folder("OUT_DIR").join("files.rs"));
     let Ok(root) = package.join("../../adapters").canonicalize() else {
         return fs::copy(package.join("packaged.txt"), list).map(|_| ());
     };
