@@ -80,8 +80,8 @@ impl Shown {
         let is_stream = group.pattern.is_one_way() && group.arrival.is_closed_loop();
         if is_stream && rows.iter().all(|row| row.exchange.bytes_per_second.is_some()) {
             return Some(Shown {
-                x: Axis::log("bytes a second", Measure::Throughput),
-                series: vec![series("bytes a second", Look::Filled, rows, |row| throughput(run, row))],
+                x: Axis::log("bytes per second", Measure::Throughput),
+                series: vec![series("bytes per second", Look::Filled, rows, |row| throughput(run, row))],
             });
         }
         Some(Shown {
@@ -112,7 +112,7 @@ fn median(row: &Row) -> Point {
 
 fn throughput(run: Option<&DecodedRun>, row: &Row) -> Point {
     let median = row.exchange.bytes_per_second.unwrap_or_default();
-    Point { x_ends: throughput_interval(run, row), ..Point::new("bytes a second", median, 0.0) }
+    Point { x_ends: throughput_interval(run, row), ..Point::new("bytes per second", median, 0.0) }
 }
 
 #[cfg(test)]

@@ -67,12 +67,7 @@ pub(crate) fn sentences(recommendation: &Recommendation) -> Vec<String> {
 
 /// Returns the changes of the workload, for programs.
 pub(crate) fn for_programs(recommendation: &Recommendation) -> Said {
-    let changes = recommendation.sensitivities.iter().map(|sensitivity| match &sensitivity.change {
-        WorkloadChange::Place { placement: Placement::Free } => {
-            "processes that nobody pins to a processor".to_owned().into()
-        }
-        other => change(other).into(),
-    });
+    let changes = recommendation.sensitivities.iter().map(|sensitivity| change(&sensitivity.change).into());
     Said::new("sensitivities.change_data", "change", changes)
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn reached(recommendation: &Recommendation) -> Option<String> {
         Reach::PidNamespace => "a process by its PID",
         Reach::Network => "an address of the loopback",
         Reach::Fork | Reach::Descriptor | Reach::FileSystem | Reach::Device => {
-            "a UNIX socket by its path, and so file descriptors"
+            "a UNIX socket at its path, and so file descriptors"
         }
     };
     let (reached, missed): (Vec<&Tried>, Vec<&Tried>) =

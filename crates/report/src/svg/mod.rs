@@ -103,7 +103,7 @@ impl Drawing<'_> {
             let place = format!("translate({} 0)", px(self.layout.x(tick.value)));
             Element::new("g").set("transform", place).add(line).add(label)
         };
-        let group = self.beside("x-axis").set("text-anchor", "middle");
+        let group = self.outside_plot("x-axis").set("text-anchor", "middle");
         self.layout.x_ticks.iter().map(tick).fold(group, Element::add)
     }
 
@@ -119,7 +119,7 @@ impl Drawing<'_> {
                 tick_group.add(words(&tick.label, (-8.0, 0.0)))
             }
         };
-        let group = self.beside("y-axis").set("text-anchor", "end");
+        let group = self.outside_plot("y-axis").set("text-anchor", "end");
         self.layout.y_ticks.iter().map(tick).fold(group, Element::add)
     }
 
@@ -127,7 +127,7 @@ impl Drawing<'_> {
     fn names(&self) -> Element {
         let ticks = self.layout.y_ticks.iter().filter(|_| self.layout.names_above_rows());
         let name = |tick: &Tick| self.at_height(tick).add(words(&tick.label, (0.0, -ABOVE)));
-        ticks.map(name).fold(self.beside("names"), Element::add)
+        ticks.map(name).fold(self.outside_plot("names"), Element::add)
     }
 
     /// Names the curves at their right ends, apart from each other.
@@ -154,12 +154,12 @@ impl Drawing<'_> {
             let text = words(&end_label(&series.name, self.paper), (x + 6.0, y));
             self.group(number, series).set("stroke", "none").add(text)
         };
-        let group = self.beside("ends").set("font-size", 11);
+        let group = self.outside_plot("ends").set("font-size", 11);
         ends.into_iter().map(name).fold(group, Element::add)
     }
 
     /// Returns a group whose coordinates start at the origin of the plot.
-    fn beside(&self, class: &str) -> Element {
+    fn outside_plot(&self, class: &str) -> Element {
         let place = format!("translate({} {})", px(self.layout.left), px(self.layout.top));
         Element::new("g").set("class", class).set("fill", Tone::Quiet.on(self.paper)).set("transform", place)
     }
