@@ -167,10 +167,9 @@ impl Group {
         }
     }
 
-    /// Whether the two groups differ at most in their placement and their wait strategy.
-    pub fn is_of_one_exchange(&self, other: &Group) -> bool {
-        let Group { placement, waiting, name, title, .. } = other.clone();
-        Group { placement, waiting, name, title, ..self.clone() } == *other
+    /// Returns what groups have in common that differ at most in their placement and their wait strategy.
+    pub fn exchange(&self) -> (Carries, Pattern, Option<usize>, &str) {
+        (self.carries, self.pattern, self.size_bytes, &self.subject)
     }
 }
 

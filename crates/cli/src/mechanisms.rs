@@ -8,6 +8,7 @@ use furlong_bench::session::Session;
 use furlong_bench::{ChildProgram, MechanismEntry, registry};
 use furlong_console::data_folder;
 use furlong_console::exit::Usage;
+use furlong_model::mechanism_of;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -55,8 +56,7 @@ pub fn mechanisms(options: &CaseOptions) -> anyhow::Result<(Vec<MechanismEntry>,
 
 /// Returns whether one of these rows, as typed, may be of the mechanism `name`.
 pub fn is_named(typed: &[String], name: &str) -> bool {
-    let mechanism = |row: &str| row.split_once('/').map_or(row, |(mechanism, _)| mechanism).to_owned();
-    typed.iter().any(|row| glob_match(mechanism(row), name))
+    typed.iter().any(|row| glob_match(mechanism_of(row), name))
 }
 
 /// Returns the built-in mechanisms, and the rows of installed adapters whose name is wanted.

@@ -9,7 +9,7 @@ const PARTS: [(&str, &[&str]); 4] = [
     ("BLOCKING", &["blocking", "calls that may block"]),
     ("ADAPTIVE", &["adaptive", "calls that may block"]),
     ("BUSY-WAITING", &["busy-waiting", "calls that retry", "retrying"]),
-    ("OTHER", &["with their own wait strategy"]),
+    ("WITH THEIR OWN WAIT STRATEGY", &["with their own wait strategy"]),
 ];
 /// Name of the benchmark that stands for all shared-memory benchmarks of about the same time.
 const SHARED: &str = "shm (fastest of ";

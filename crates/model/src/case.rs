@@ -110,6 +110,11 @@ pub fn row_name(mechanism: &str, wait: Wait) -> String {
     format!("{mechanism}/{wait}")
 }
 
+/// Returns the mechanism of a benchmark's name, which is the whole name if it has no wait strategy.
+pub fn mechanism_of(row: &str) -> &str {
+    row.rsplit_once('/').map_or(row, |(mechanism, _)| mechanism)
+}
+
 /// Returns the name of a benchmark whose responder is a program of this subsystem.
 pub fn row_of_subsystem(mechanism: &str, wait: Wait, subsystem: Option<Subsystem>) -> String {
     let row = row_name(mechanism, wait);

@@ -59,8 +59,8 @@ impl Exchange {
     /// Returns the exchange with `window` messages in flight, if the pattern has round trips over a persistent link.
     #[must_use]
     pub fn with_window(self, window: NonZeroU32) -> Exchange {
-        let is_accepted = self.pattern.reject(&["--window"]).is_none();
-        Exchange { window: if is_accepted { window } else { one() }, ..self }
+        let window = if self.pattern.rejects("--window") { one() } else { window };
+        Exchange { window, ..self }
     }
 
     /// Returns the number of parties, which [`Pattern::several`] names.

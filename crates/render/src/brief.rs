@@ -8,7 +8,7 @@ use super::{
     findings::finding,
     marks::marks,
     noise, prose, summary as full, unmeasured,
-    words::fitness,
+    words::{fitness, strategy},
 };
 use furlong_analysis::text::plain;
 use furlong_analysis::{Carries, Group, Row, Summary, describe_placement};
@@ -46,15 +46,16 @@ pub(crate) fn document(summary: &Summary) -> Option<Document> {
     let mut document = Document::default();
     document.push(head(summary));
     let (mut tables, mut last) = (Vec::new(), Section::default());
-    for exchange in distinct_exchanges(&carried) {
+    for exchange in first_of_each(carried.iter().map(|group| group.exchange())) {
         let groups: Vec<&Group> =
-            carried.iter().copied().filter(|group| group.is_of_one_exchange(exchange)).collect();
+            carried.iter().copied().filter(|group| group.exchange() == exchange).collect();
         let parts = parts(summary, &groups);
-        last = match exchange.carries {
-            Carries::Notification => last.paragraph(in_line(exchange, &parts)),
+        let (carries, .., subject) = exchange;
+        last = match carries {
+            Carries::Notification => last.paragraph(in_line(subject, &parts)),
             _ => {
                 document.push(last);
-                let table = Section::default().table(table(exchange, &parts));
+                let table = Section::default().table(table(subject, &parts));
                 tables.extend(parts);
                 table
             }
@@ -76,17 +77,6 @@ fn head(summary: &Summary) -> Section {
     full::partial(section.toned(tone, verdict.join(" ")), run)
 }
 
-/// Returns a group of each exchange, whose other groups differ in their placement and wait strategy only.
-fn distinct_exchanges<'a>(groups: &[&'a Group]) -> Vec<&'a Group> {
-    let mut found: Vec<&Group> = Vec::new();
-    for group in groups {
-        if !found.iter().any(|known| known.is_of_one_exchange(group)) {
-            found.push(group);
-        }
-    }
-    found
-}
-
 /// Returns the values without duplicates, in the order of their first occurrence.
 fn first_of_each<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
@@ -105,7 +95,7 @@ struct Part<'a> {
     lines: Vec<BenchmarkLine<'a>>,
 }
 
-/// A benchmark in each placement of a part, or several benchmarks over shared memory of which the fastest is printed.
+/// A benchmark in each placement of a part, or the fastest of several benchmarks over shared memory.
 struct BenchmarkLine<'a> {
     name: String,
     rows: Vec<Option<&'a Row>>,
@@ -193,24 +183,15 @@ impl Part<'_> {
         mechanisms.sort();
         Some(mechanisms.join(", "))
     }
-
-    fn heading(&self) -> &'static str {
-        match self.waiting {
-            WaitKind::Sleeping => "BLOCKING",
-            WaitKind::Adaptive => "ADAPTIVE",
-            WaitKind::Spinning => "BUSY-WAITING",
-            WaitKind::Unknown => "OTHER",
-        }
-    }
 }
 
 /// Returns the table of an exchange.
-fn table(exchange: &Group, parts: &[Part]) -> Table {
+fn table(subject: &str, parts: &[Part]) -> Table {
     let placements = parts.first().map_or(&[][..], |part| &part.placements);
     let all = || parts.iter().flat_map(|part| &part.lines);
     let is_marked = |at: usize| all().any(|line| line.rows[at].is_some_and(|row| !marks(row).is_empty()));
     let marked: Vec<bool> = (0..placements.len()).map(is_marked).collect();
-    let mut columns = vec![Column { words: true, ..Column::named(plain(&exchange.subject)) }];
+    let mut columns = vec![Column { words: true, ..Column::named(plain(subject)) }];
     for (at, (placement, is_marked)) in (0..).zip(placements.iter().zip(&marked)) {
         // A narrow page loses CPU times, then intervals, then the last placements.
         let expendable = MOST.min(at);
@@ -235,7 +216,7 @@ fn table(exchange: &Group, parts: &[Part]) -> Table {
         TableRow::neutral(cells)
     };
     let part = |part: &Part| {
-        let mut heading = vec![part.heading().to_owned()];
+        let mut heading = vec![strategy(part.waiting).to_uppercase()];
         heading.resize(columns.len(), String::new());
         let heading = TableRow::neutral(heading);
         [heading].into_iter().chain(part.lines.iter().map(cells)).collect::<Vec<_>>()
@@ -267,7 +248,7 @@ fn one_unit(times: Vec<String>) -> String {
 }
 
 /// Describes notifications in a sentence: they carry no payload to compare.
-fn in_line(exchange: &Group, parts: &[Part]) -> String {
+fn in_line(subject: &str, parts: &[Part]) -> String {
     let placements = parts.first().map_or(&[][..], |part| &part.placements);
     let places: Vec<_> = placements.iter().map(|placement| describe_placement(*placement)).collect();
     let places = plain(&places.join(" / "));
@@ -281,11 +262,10 @@ fn in_line(exchange: &Group, parts: &[Part]) -> String {
             format!("{} {times}{}{marks}", line.name, if marks.is_empty() { "" } else { " " })
         };
         let lines: Vec<_> = part.lines.iter().map(named).collect();
-        format!("{} on {places}: {}", part.heading().to_lowercase(), lines.join(", "))
+        format!("{} on {places}: {}", strategy(part.waiting), lines.join(", "))
     };
     let parts: Vec<_> = parts.iter().map(part).collect();
-    // The subject has the payload in brackets.
-    let subject = exchange.subject.replace(" alone", "").replace(" (they carry 0 to 8 bytes)", "");
+    let subject = subject.replacen(" alone (they carry 0 to 8 bytes)", "", 1);
     format!("{subject} {}.", parts.join("; "))
 }
 

@@ -93,12 +93,11 @@ pub fn standing(summary: &Summary) -> Option<String> {
 
 /// Reports the harness overhead, which is the time of the loop without a mechanism; `None` if it was not measured.
 pub fn floor(summary: &Summary) -> Option<String> {
-    let floors = summary.groups.iter().filter(|group| group.carries == Carries::Nothing);
     let named = |row: &Row| {
         let (ns, size) = (format_ns(row.exchange.ns.p50), format_bytes(row.case.size_bytes));
         format!("{} {ns} ({size}, {})", marked_name(row), row.case.placement)
     };
-    let floors: Vec<_> = floors.flat_map(|group| summary.rows_of(group)).map(named).collect();
+    let floors: Vec<_> = floors(summary).map(named).collect();
     (!floors.is_empty()).then(|| {
         format!(
             "Harness overhead, measured by a loop without a mechanism: {}. It is not subtracted.",
@@ -107,12 +106,16 @@ pub fn floor(summary: &Summary) -> Option<String> {
     })
 }
 
+/// Returns the loops without a mechanism.
+fn floors(summary: &Summary) -> impl Iterator<Item = &Row> {
+    let groups = summary.groups.iter().filter(|group| group.carries == Carries::Nothing);
+    groups.flat_map(|group| summary.rows_of(group))
+}
+
 /// Reports the smallest and the largest harness overhead; `None` if it was not measured.
 pub(crate) fn floor_briefly(summary: &Summary) -> Option<String> {
-    let floors = summary.groups.iter().filter(|group| group.carries == Carries::Nothing);
-    let times: Vec<f64> =
-        floors.flat_map(|group| summary.rows_of(group)).map(|row| row.exchange.ns.p50).collect();
-    let [least, most] = [f64::min, f64::max].map(|end| times.iter().copied().reduce(end));
+    let times = || floors(summary).map(|row| row.exchange.ns.p50);
+    let (least, most) = (times().reduce(f64::min), times().reduce(f64::max));
     let (least, most) = (format_ns(least?), format_ns(most?));
     let range = if least == most { least } else { format!("{least} to {most}") };
     Some(format!("Harness overhead: {range}, not subtracted."))

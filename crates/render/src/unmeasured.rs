@@ -12,11 +12,7 @@ const NAMED: usize = 3;
 
 /// Returns a titled list with one line per reason.
 pub(crate) fn unmeasured(skipped: &[Skipped]) -> Section {
-    let line = |(status, text): (SkippedStatus, String)| {
-        let tone = if status.is_failure() { Tone::Bad } else { Tone::Neutral };
-        Line { tone, text }
-    };
-    Section::list(TITLE, lines(skipped).into_iter().map(line))
+    Section::list(TITLE, lines(skipped))
 }
 
 /// Returns the unmeasured cases. Mechanisms that are unavailable or refused for one reason share a short line.
@@ -24,11 +20,6 @@ pub(crate) fn briefly(summary: &Summary) -> Vec<Line> {
     let is_refused =
         |entry: &&Skipped| matches!(entry.status, SkippedStatus::Unavailable | SkippedStatus::Refused);
     let (refused, others): (Vec<&Skipped>, Vec<&Skipped>) = summary.skipped.iter().partition(is_refused);
-    let others: Vec<Skipped> = others.into_iter().cloned().collect();
-    let others = lines(&others).into_iter().map(|(status, text)| Line {
-        tone: if status.is_failure() { Tone::Bad } else { Tone::Neutral },
-        text,
-    });
     let of_reason = |reason: &String| {
         let alike: Vec<&&Skipped> = refused.iter().filter(|entry| entry.reason == *reason).collect();
         let names: Vec<_> = distinct(alike.iter().map(|entry| &entry.case.mechanism))
@@ -46,11 +37,14 @@ pub(crate) fn briefly(summary: &Summary) -> Vec<Line> {
         let names = listed(&names, 2 * NAMED);
         Line::neutral(format!("Skipped{place}: {names} ({}): furlong list --why.", plain(reason)))
     };
-    others.chain(distinct(refused.iter().map(|entry| &entry.reason)).into_iter().map(of_reason)).collect()
+    lines(others)
+        .into_iter()
+        .chain(distinct(refused.iter().map(|entry| &entry.reason)).into_iter().map(of_reason))
+        .collect()
 }
 
 /// Returns the unmeasured cases as short lines; cases with one reason share a line.
-fn lines(skipped: &[Skipped]) -> Vec<(SkippedStatus, String)> {
+fn lines<'a>(skipped: impl IntoIterator<Item = &'a Skipped>) -> Vec<Line> {
     let mut alike: Vec<(&Skipped, Vec<&Skipped>)> = Vec::new();
     for entry in skipped {
         let same = |(first, _): &&mut (&Skipped, Vec<&Skipped>)| {
@@ -64,7 +58,11 @@ fn lines(skipped: &[Skipped]) -> Vec<(SkippedStatus, String)> {
             None => alike.push((entry, vec![entry])),
         }
     }
-    alike.into_iter().map(|(first, entries)| (first.status, line_of(first, &entries))).collect()
+    let line = |(first, entries): (&Skipped, Vec<&Skipped>)| {
+        let tone = if first.status.is_failure() { Tone::Bad } else { Tone::Neutral };
+        Line { tone, text: line_of(first, &entries) }
+    };
+    alike.into_iter().map(line).collect()
 }
 
 /// Returns the reason of a case; of a void one, without its figures, since cases that break one law share a line.
@@ -133,7 +131,7 @@ mod tests {
             records.push(Record::Trial(Trial { case, family, number: 0, at_ns: None, outcome }));
         }
         let summary = DecodedRun::of(&Run::from_records(records).unwrap()).summary;
-        lines(&summary.skipped).into_iter().map(|(_, text)| text).collect()
+        lines(&summary.skipped).into_iter().map(|line| line.text).collect()
     }
 
     #[test]
@@ -166,7 +164,7 @@ mod tests {
         };
         let rows =
             [void("pipe", "trial 1: only 3.2 ms of 20 ms"), void("tcp", "trial 2: only 4.1 ms of 20 ms")];
-        let [(_, text)] = &lines(&rows)[..] else { panic!() };
+        let [Line { text, .. }] = &lines(&rows)[..] else { panic!() };
         assert!(text.contains("are void: trial 1: only 3.2 ms of 20 ms (figures of pipe/block"), "{text}");
     }
 
@@ -182,9 +180,9 @@ mod tests {
             reason: "responder in phase open: no port".to_owned(),
             remedy: String::new(),
         };
-        let [(_, text)] = &lines(&[failed("pipe", 3), failed("tcp", 1)])[..] else { panic!() };
+        let [Line { text, .. }] = &lines(&[failed("pipe", 3), failed("tcp", 1)])[..] else { panic!() };
         assert!(text.contains("failed in 1 to 3 trials: "), "{text}");
-        let [(_, text)] = &lines(&[failed("pipe", 2), failed("tcp", 2)])[..] else { panic!() };
+        let [Line { text, .. }] = &lines(&[failed("pipe", 2), failed("tcp", 2)])[..] else { panic!() };
         assert!(text.contains("failed in 2 trials: "), "{text}");
     }
 }

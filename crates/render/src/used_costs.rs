@@ -7,7 +7,7 @@ use super::{
 };
 use furlong_analysis::text::plain;
 use furlong_analysis::{CONTEXT_SWITCH, CostEstimate, Costs, Explanation, Part, Term, WAKE_UP, cost_name};
-use furlong_model::{Cost, format_bytes, format_ns};
+use furlong_model::{Cost, format_bytes, format_ns, mechanism_of};
 use furlong_stats::distinct;
 
 /// Columns of the table; the last one is dropped on a narrow terminal.
@@ -68,7 +68,7 @@ fn origin(figure: &CostEstimate) -> String {
     let Some([least, most]) = figure.spread else {
         return "measured directly".to_owned();
     };
-    let mechanism = |row: &String| plain(row.rsplit_once('/').map_or(row, |(mechanism, _)| mechanism));
+    let mechanism = |row: &String| plain(mechanism_of(row));
     let rows = match figure.from.len() {
         1..=NAMED => figure.from.iter().map(mechanism).collect::<Vec<_>>().join(", "),
         count => format!("{count} benchmarks"),

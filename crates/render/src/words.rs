@@ -66,14 +66,17 @@ pub(crate) fn size(bytes: Option<usize>) -> String {
 
 /// Describes shared properties, as a continuation of "benchmarks".
 pub(crate) fn alike(Alike { waiting, placement, size_bytes }: &Alike) -> String {
-    let waits = match waiting {
-        WaitKind::Sleeping => "blocking",
-        WaitKind::Adaptive => "adaptive",
-        WaitKind::Spinning => "busy-waiting",
-        WaitKind::Unknown => "with their own wait strategy",
-    };
+    let waits = strategy(*waiting);
     let carried = size_bytes.map_or_else(|| "they carry nothing".to_owned(), format_bytes);
     format!("{waits} on {} ({carried})", describe_placement(*placement))
+}
+
+/// Returns the kind of wait strategy in one or a few words.
+pub(crate) fn strategy(kind: WaitKind) -> &'static str {
+    match kind {
+        WaitKind::Adaptive => "adaptive",
+        other => waiting(other),
+    }
 }
 
 /// Formats a factor: two digits for small factors, whole numbers for large ones.

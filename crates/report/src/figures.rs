@@ -15,7 +15,9 @@ pub fn table(chart: &Chart) -> Table {
 /// Returns the figures of a chart of one benchmark as a sentence; `None` for a chart that shows more. Parts of a bar
 /// and points of a sweep are more.
 pub fn sentence(chart: &Chart) -> Option<String> {
-    let is_picture = matches!(chart.kind, Kind::Bars | Kind::Scatter | Kind::Lines { marks: true, .. });
+    if matches!(chart.kind, Kind::Bars | Kind::Scatter | Kind::Lines { marks: true, .. }) {
+        return None;
+    }
     let table = table(chart);
     let [row] = &table.rows[..] else { return None };
     let figure = |(column, cell): (&Column, &Cell)| match cell {
@@ -24,7 +26,7 @@ pub fn sentence(chart: &Chart) -> Option<String> {
     };
     let figures: Vec<_> = table.columns.iter().zip(&row.cells).filter_map(figure).collect();
     let Some(Cell::Text(name)) = row.cells.first() else { return None };
-    (!is_picture).then(|| format!("{}. {name}: {}.", chart.title, figures.join(", ")))
+    Some(format!("{}. {name}: {}.", chart.title, figures.join(", ")))
 }
 
 /// Returns a column of words, then one of figures under each name.

@@ -159,6 +159,11 @@ impl Pattern {
         }
     }
 
+    /// Returns whether the pattern rejects this option of `furlong run`.
+    pub(crate) fn rejects(self, option: &str) -> bool {
+        self.facts().rejected_options.iter().any(|rejected| rejected.option == option)
+    }
+
     /// Returns why the pattern rejects one of these options of `furlong run`, if it does.
     pub(crate) fn reject(self, options: &[&str]) -> Option<Unavailable> {
         let rejected = self.facts().rejected_options;

@@ -2,7 +2,7 @@
 
 use furlong_analysis::{Replay, ReplayRow, Summary};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series, Side};
-use furlong_model::{Family, Figure, format_bytes};
+use furlong_model::{Family, Figure, format_bytes, mechanism_of};
 use furlong_render::plain;
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ fn axis(replay: &Replay) -> (Figure, Axis) {
 /// Returns the family of a benchmark (`mechanism/wait`) that replaces a published one.
 fn family(summary: &Summary, row: Option<&str>) -> Option<Family> {
     let row = row?;
-    summary.family_of(row.rsplit_once('/').map_or(row, |(mechanism, _)| mechanism))
+    summary.family_of(mechanism_of(row))
 }
 
 fn of_size(summary: &Summary, replay: &Replay, size: usize) -> Option<Chart> {

@@ -49,7 +49,8 @@ pub fn recommend(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result
     if asked.emit.is_empty() {
         let argv = answered.as_deref().unwrap_or(&recommendation.run.argv);
         let next = next(&recommendation, argv).filter(|_| asked.format == ListFormat::Table);
-        output::print(&next.map_or(shown.clone(), |next| format!("{shown}Next: {next}\n")))?;
+        let next = next.map_or_else(String::new, |next| format!("Next: {next}\n"));
+        output::print(&(shown + &next))?;
     } else {
         output::tell_coloured(shown.trim_end());
         to.print_choice(&recommendation)?;
