@@ -22,7 +22,7 @@ type Pieces = Queue<[u8; PIECE], PIECES>;
 
 /// Shared memory that both processes map.
 #[repr(C)]
-struct Shared {
+struct SharedMemory {
     there: Pieces,
     back: Pieces,
 }
@@ -34,9 +34,9 @@ struct Spsc {
 
 impl Spsc {
     /// Returns the memory, which stays mapped until the process ends.
-    fn map(path: &str) -> Result<*mut Shared, Failure> {
+    fn map(path: &str) -> Result<*mut SharedMemory, Failure> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
-        let (length, protection) = (size_of::<Shared>(), libc::PROT_READ | libc::PROT_WRITE);
+        let (length, protection) = (size_of::<SharedMemory>(), libc::PROT_READ | libc::PROT_WRITE);
         // SAFETY: maps a file that is as long as that, at an address that the kernel chooses.
         let memory = unsafe {
             libc::mmap(std::ptr::null_mut(), length, protection, libc::MAP_SHARED, file.as_raw_fd(), 0)
@@ -60,7 +60,7 @@ impl Link for Spsc {
             Spsc::map(&path)?
         } else {
             fs::write(&unfinished, [])?;
-            OpenOptions::new().write(true).open(&unfinished)?.set_len(size_of::<Shared>() as u64)?;
+            OpenOptions::new().write(true).open(&unfinished)?.set_len(size_of::<SharedMemory>() as u64)?;
             let shared = Spsc::map(&unfinished)?;
             // SAFETY: the mapping is new and large enough for both queues, and no other process knows its name.
             unsafe {

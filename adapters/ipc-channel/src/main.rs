@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// Both ends of the responder. The initiator creates them and sends them over a named channel that serves only this
 /// purpose.
-type Typed = (IpcSender<Vec<u8>>, IpcReceiver<Vec<u8>>);
+type ChannelEnds = (IpcSender<Vec<u8>>, IpcReceiver<Vec<u8>>);
 type Bytes = (IpcBytesSender, IpcBytesReceiver);
 
 /// Connects both roles. The responder publishes the name of a server for one connection, and the initiator sends it
@@ -50,11 +50,11 @@ struct TypedLink(IpcSender<Vec<u8>>, IpcReceiver<Vec<u8>>);
 impl Link for TypedLink {
     fn open(set_up: &SetUp) -> Result<Self, Failure> {
         if !set_up.initiator {
-            let (sender, receiver) = ends_of_responder::<Typed>(set_up)?;
+            let (sender, receiver) = ends_of_responder::<ChannelEnds>(set_up)?;
             return Ok(TypedLink(sender, receiver));
         }
         let ((there, theirs), (back, own)) = (ipc::channel()?, ipc::channel()?);
-        send_to_responder::<Typed>(set_up, (back, theirs))?;
+        send_to_responder::<ChannelEnds>(set_up, (back, theirs))?;
         Ok(TypedLink(there, own))
     }
 

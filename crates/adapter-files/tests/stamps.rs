@@ -22,17 +22,17 @@ fn passes(adapter: &str, tool: &str, line: &str) {
 }
 
 #[test]
-fn of_python() {
+fn python_stamps_agree() {
     passes("python", "python3", "python3 stamps_test.py && python3 failures_test.py");
 }
 
 #[test]
-fn of_node() {
+fn node_stamps_agree() {
     passes("node", "node", "node stamps_test.js");
 }
 
 #[test]
-fn of_c() {
+fn c_stamps_agree() {
     passes(
         "c",
         "cc",
@@ -41,7 +41,7 @@ fn of_c() {
 }
 
 #[test]
-fn of_cxx() {
+fn cxx_stamps_agree() {
     passes("cxx", "g++", "g++ -std=c++17 -o $OUT/test stamps_test.cpp && $OUT/test");
 }
 
@@ -51,14 +51,14 @@ mod slow {
 
     #[test]
     #[ignore = "slow"]
-    fn of_go() {
+    fn go_stamps_agree() {
         // Go does not notice a changed file outside its module. Without `-count=1` it would print the cached result.
         passes("go", "go", "go test -count=1 .");
     }
 
     #[test]
     #[ignore = "slow"]
-    fn of_java() {
+    fn java_stamps_agree() {
         passes("java", "javac", "javac -d $OUT *.java ../jvm/*.java && java -cp $OUT StampsTest");
     }
 }

@@ -41,7 +41,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let manifest = Manifest::read(folder.path())?;
     let mut mechanisms = registry();
     let session = session()?;
-    mechanisms.push(MechanismEntry::of_adapter(&manifest, &manifest.rows[0], &session));
+    mechanisms.push(MechanismEntry::from_adapter(&manifest, &manifest.rows[0], &session));
     drop(session);
     for placement in [Placement::SameCore, Placement::OtherCore] {
         let medians =

@@ -48,7 +48,7 @@ fn entry(more: &str) -> MechanismEntry {
     );
     fs::write(folder.path().join("adapter.toml"), text).unwrap();
     let manifest = Manifest::read(folder.path()).unwrap();
-    MechanismEntry::of_adapter(&manifest, &manifest.rows[0], &session())
+    MechanismEntry::from_adapter(&manifest, &manifest.rows[0], &session())
 }
 
 /// Opens a session whose child processes run the example.
@@ -69,9 +69,9 @@ fn it_can_all_that_the_built_in_row_can() {
     let cases = vec![
         case(Wait::Block),
         case(Wait::Epoll),
-        case(Wait::Block).of_pattern(Pattern::OneWay),
+        case(Wait::Block).with_pattern(Pattern::OneWay),
         Case { arrival: Arrival::Interval(100_000), ..case(Wait::Block) },
-        case(Wait::Block).of_window(NonZeroU32::new(4).unwrap()),
+        case(Wait::Block).with_window(NonZeroU32::new(4).unwrap()),
         Case { placement: Placement::OneProcess, ..case(Wait::Block) },
     ];
     let plan = Plan {

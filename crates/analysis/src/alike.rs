@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// Common properties of the benchmarks in a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Alike {
+pub struct CommonProperties {
     /// Kind of wait strategy.
     pub waiting: WaitKind,
     /// Placement of the roles.
@@ -15,8 +15,8 @@ pub struct Alike {
     pub size_bytes: Option<usize>,
 }
 
-impl Alike {
+impl CommonProperties {
     pub(crate) fn of(group: &Group) -> Self {
-        Alike { waiting: group.waiting, placement: group.placement, size_bytes: group.size_bytes }
+        CommonProperties { waiting: group.waiting, placement: group.placement, size_bytes: group.size_bytes }
     }
 }

@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn several_pairs_must_agree_pair_by_pair_and_be_measured_together() {
         let parties = std::num::NonZeroU32::new(3).unwrap();
-        let case = case("pipe", Wait::Block, Placement::Packed).of_several(parties);
+        let case = case("pipe", Wait::Block, Placement::Packed).with_parties(parties);
         let refusal = |change: &dyn Fn(&mut Measurement)| {
             let mut trial = measurement(&case, 5000.0, 0);
             change(&mut trial);
@@ -335,7 +335,7 @@ mod tests {
     fn what_comes_from_several_senders_must_add_up() {
         let parties = std::num::NonZeroU32::new(2).unwrap();
         let pair = case("pipe", Wait::Block, Placement::Free);
-        let case = pair.of_pattern(Pattern::FanIn).of_several(parties);
+        let case = pair.with_pattern(Pattern::FanIn).with_parties(parties);
         let refusal = |received: u64| {
             let mut trial = measurement(&case, 5000.0, 0);
             trial.elapsed_ns *= 2;

@@ -15,7 +15,7 @@ pub(crate) fn logarithm(ns: f64) -> f64 {
 
 /// Interval of a benchmark's median for comparisons with the others of its group.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Comparable {
+pub struct ComparableInterval {
     /// Median of the trials in complete rounds. If `adjusted`, it is at one pace of the machine. Benchmarks are ordered by
     /// `p50` instead.
     pub median_ns: f64,
@@ -25,12 +25,12 @@ pub struct Comparable {
     pub adjusted: bool,
 }
 
-impl Comparable {
+impl ComparableInterval {
     /// Widens the interval by this share, half of it at each end, but not below the fastest sample.
     pub(crate) fn resolved(self, resolution: f64, fastest_ns: f64) -> Self {
         let [low, high] = self.interval_ns;
         let interval_ns = [low * (1.0 - resolution / 2.0), high * (1.0 + resolution / 2.0)];
-        Comparable { interval_ns: interval_ns.map(|end| tidy(end.max(fastest_ns))), ..self }
+        ComparableInterval { interval_ns: interval_ns.map(|end| tidy(end.max(fastest_ns))), ..self }
     }
 }
 
@@ -50,12 +50,12 @@ const LEAST_RATIO: f64 = 1e-9;
 impl Ratio {
     /// Compares two figures in nanoseconds by their intervals, if both have one. The interval of the ratio contains the
     /// quotient of the figures, exact and as printed.
-    pub(crate) fn of_figures(figures: [f64; 2], intervals: Option<[[f64; 2]; 2]>) -> Ratio {
+    pub(crate) fn from_figures(figures: [f64; 2], intervals: Option<[[f64; 2]; 2]>) -> Ratio {
         let [one, other] = figures;
         if one < other {
             // The inverse ensures that both orders agree on a tie.
             let Ratio { interval, .. } =
-                Ratio::of_figures([other, one], intervals.map(|[one, other]| [other, one]));
+                Ratio::from_figures([other, one], intervals.map(|[one, other]| [other, one]));
             // Rounding may set the lower end to 0.
             let inverted = |[low, high]: [f64; 2]| [1.0 / high, 1.0 / low.max(LEAST_RATIO)].map(tidy);
             return Ratio { times: tidy(one / other), interval: interval.map(inverted) };
@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn both_orders_tie_if_an_interval_reaches_far_down() {
-        let ratio = |a: (f64, [f64; 2]), b: (f64, [f64; 2])| Ratio::of_figures([a.0, b.0], Some([a.1, b.1]));
+        let ratio =
+            |a: (f64, [f64; 2]), b: (f64, [f64; 2])| Ratio::from_figures([a.0, b.0], Some([a.1, b.1]));
         let (steady, wide) = ((23_800.0, [23_100.0, 24_200.0]), (24_000.0, [0.0, 26_300.0]));
         assert!(ratio(wide, steady).is_tie() && ratio(steady, wide).is_tie());
     }

@@ -1,10 +1,10 @@
 //! Comparison of the benchmarks in a group by the rounds in which all of them ran, without the pace of the machine in each
 //! round.
 
-use crate::comparable::{Comparable, logarithm};
+use crate::comparable::{ComparableInterval, logarithm};
 use crate::{Row, trials::MeasuredTrial};
 use furlong_model::{Family, Placement, WaitKind};
-use furlong_stats::{Placed, RoundsRow, at_one_pace, comparison_intervals, median, tidy};
+use furlong_stats::{PlacedValue, RoundsRow, at_one_pace, comparison_intervals, median, tidy};
 
 /// Returns the kind of work that dominates a benchmark: waking a process, moving cache lines, or system calls. A shared
 /// machine slows down each kind by a different factor.
@@ -24,7 +24,7 @@ fn kind(row: &Row) -> usize {
 pub(crate) fn comparables<'a>(
     rows: impl IntoIterator<Item = &'a Row>,
     trials: &[Vec<&MeasuredTrial>],
-) -> Vec<Option<Comparable>> {
+) -> Vec<Option<ComparableInterval>> {
     comparables_by(rows, trials, |_, trial| trial.median_ns())
 }
 
@@ -33,20 +33,20 @@ pub(crate) fn comparables_by<'a>(
     rows: impl IntoIterator<Item = &'a Row>,
     trials: &[Vec<&MeasuredTrial>],
     figure_ns: impl Fn(&Row, &MeasuredTrial) -> Option<f64>,
-) -> Vec<Option<Comparable>> {
+) -> Vec<Option<ComparableInterval>> {
     let rows: Vec<&Row> = rows.into_iter().collect();
     let figure_ns = &figure_ns;
     let placed = rows.iter().zip(trials).enumerate().flat_map(|(row, (of, trials))| {
         let figures = trials.iter().filter_map(move |trial| Some((trial.position, figure_ns(of, trial)?)));
-        figures.map(move |(position, ns)| Placed { row, position, value: logarithm(ns) })
+        figures.map(move |(position, ns)| PlacedValue { row, position, value: logarithm(ns) })
     });
-    let placed: Vec<Placed> = placed.collect();
+    let placed: Vec<PlacedValue> = placed.collect();
     let of_row = |row: &&Row| RoundsRow { kind: kind(row), may_be_missing: row.failed_trials > 0 };
     let found = at_one_pace(&placed, &rows.iter().map(of_row).collect::<Vec<_>>());
     let values: Vec<Vec<f64>> = found.iter().map(|row| row.values.clone()).collect();
     let intervals = comparison_intervals(&values);
     let of = |((values, adjusted), interval): ((&Vec<f64>, bool), Option<[f64; 2]>)| {
-        Some(Comparable {
+        Some(ComparableInterval {
             median_ns: tidy(median(values)?.exp()),
             interval_ns: interval?.map(|end| tidy(end.exp())),
             adjusted,

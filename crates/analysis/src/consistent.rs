@@ -144,7 +144,7 @@ mod tests {
         ) {
             let window = NonZeroU32::new(window).unwrap();
             for wait in [Wait::Block, Wait::Spin] {
-                let case = case("posix-shm", wait, Placement::OtherCore).of_window(window);
+                let case = case("posix-shm", wait, Placement::OtherCore).with_window(window);
                 let trials: Vec<_> = trials
                     .iter()
                     .map(|(ns, busy, trips)| {

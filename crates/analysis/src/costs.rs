@@ -2,7 +2,7 @@
 
 use crate::{
     DecodedRun, Run,
-    reference::{ReferenceFigure, References, Waiting},
+    reference::{AwaitedEvent, ReferenceFigure, References},
 };
 use furlong_model::Cost;
 use furlong_stats::{Curve, SortedMap, median, median_interval, tidy};
@@ -54,20 +54,20 @@ pub struct CostEstimate {
 impl Costs {
     /// Computes all costs that the records of `run` contain.
     pub fn of(run: &DecodedRun) -> Self {
-        Costs::of_excluding(run, None)
+        Costs::excluding(run, None)
     }
 
     /// Computes the costs without the benchmarks of the mechanism `excluded`. Costs are never fitted to the benchmark that
     /// they explain.
-    pub(crate) fn of_excluding(run: &DecodedRun, excluded: Option<&str>) -> Self {
+    pub(crate) fn excluding(run: &DecodedRun, excluded: Option<&str>) -> Self {
         let looks = looks(run.records);
         let measured = looks.iter().filter_map(|((cost, size), looks)| measured(*cost, *size, looks));
         let (mut figures, by_size): (Vec<_>, Vec<_>) =
             measured.partition(|figure| figure.size_bytes.is_none());
         let references = run.references();
         let figure = |waiting| ReferenceFigure::of(&references, waiting, excluded);
-        let switch = figure(Waiting::OneCore).map(|figure| from_rows(CONTEXT_SWITCH, figure));
-        let wake_up = figure(Waiting::TwoCores).map(|figure| from_rows(WAKE_UP, figure));
+        let switch = figure(AwaitedEvent::OneCore).map(|figure| from_rows(CONTEXT_SWITCH, figure));
+        let wake_up = figure(AwaitedEvent::TwoCores).map(|figure| from_rows(WAKE_UP, figure));
         figures.extend([switch, wake_up].into_iter().flatten());
         figures.extend(by_size);
         Costs { schema: COSTS_SCHEMA, figures }
@@ -119,7 +119,7 @@ pub(crate) fn cost_medians(found: &References) -> Vec<((String, Option<usize>), 
     let of_looks = looks(found.run).into_iter().filter_map(|((cost, size_bytes), looks)| {
         Some(((cost_name(cost).to_owned(), size_bytes), tidy(median(&looks)?)))
     });
-    let of_rows = [(CONTEXT_SWITCH, Waiting::OneCore), (WAKE_UP, Waiting::TwoCores)];
+    let of_rows = [(CONTEXT_SWITCH, AwaitedEvent::OneCore), (WAKE_UP, AwaitedEvent::TwoCores)];
     let of_rows =
         of_rows.into_iter().filter_map(|(name, waiting)| Some(((name.to_owned(), None), found.ns(waiting)?)));
     of_looks.chain(of_rows).collect()
@@ -241,7 +241,7 @@ mod tests {
 
     /// Returns the benchmarks that the context switch in `made` is derived from.
     fn from(made: RunBuilder, excluded: Option<&str>) -> Vec<String> {
-        let costs = Costs::of_excluding(&DecodedRun::of(&made.run()), excluded);
+        let costs = Costs::excluding(&DecodedRun::of(&made.run()), excluded);
         costs.figure(CONTEXT_SWITCH).map(|figure| figure.from.clone()).unwrap_or_default()
     }
 

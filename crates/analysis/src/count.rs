@@ -15,7 +15,7 @@ pub struct CountRow {
     pub case: Case,
     /// Method of counting system calls.
     #[serde(flatten)]
-    pub counting: Counting,
+    pub counting: CountingMethod,
     /// Sum over both roles. Each role's counts are divided by its own round trips.
     #[serde(flatten)]
     pub figures: Figures,
@@ -34,7 +34,7 @@ pub struct CountRow {
 
 /// Method of counting system calls.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Counting {
+pub struct CountingMethod {
     /// The method.
     pub method: CountMethod,
     /// Reason against each better method, best method first, one sentence each.
@@ -76,8 +76,8 @@ impl CountRow {
         let is_counted = roles.iter().any(|role| role.figures.system_calls_per_round_trip.is_some());
         CountRow {
             case: count.case.clone(),
-            counting: Counting::of(count),
-            figures: Figures::of_both(&roles),
+            counting: CountingMethod::of(count),
+            figures: Figures::sum_over_roles(&roles),
             hardware_absent: count.hardware_absent.clone(),
             declared: count.declared.clone(),
             as_declared: (is_counted && is_declared(count)).then_some(surprise.is_none()),
@@ -92,15 +92,15 @@ impl CountRow {
     }
 }
 
-impl Counting {
+impl CountingMethod {
     fn of(count: &Count) -> Self {
-        Counting { method: count.method, why_not_better: count.why_not_better.clone() }
+        CountingMethod { method: count.method, why_not_better: count.why_not_better.clone() }
     }
 
     /// Returns each distinct method of counting in `counts`.
     pub(crate) fn all(counts: &[Count]) -> Vec<Self> {
         let mut ways = Vec::new();
-        for way in counts.iter().map(Counting::of) {
+        for way in counts.iter().map(CountingMethod::of) {
             if !ways.contains(&way) {
                 ways.push(way);
             }
@@ -128,7 +128,7 @@ impl RoleFigures {
             role,
             round_trips: pairs.iter().map(|pair| pair.round_trips).sum(),
             threads_per_round_trip: times(threads, share),
-            figures: Figures::of_both(pairs).times(share),
+            figures: Figures::sum_over_roles(pairs).times(share),
         }
     }
 
@@ -156,7 +156,7 @@ impl Figures {
     }
 
     /// Returns the sum over the roles. If a role lacks counted calls, the sum lacks them too.
-    fn of_both(roles: &[RoleFigures]) -> Self {
+    fn sum_over_roles(roles: &[RoleFigures]) -> Self {
         let sum = |figure: fn(&Figures) -> f64| tidy(roles.iter().map(|role| figure(&role.figures)).sum());
         let calls: Option<Vec<_>> =
             roles.iter().map(|role| role.figures.system_calls_per_round_trip.as_ref()).collect();
@@ -212,7 +212,7 @@ pub(crate) fn count_of<'a>(run: &'a Run, case: &Case) -> Option<&'a Count> {
 
 /// Returns the system calls per round trip over both roles; `None` if those of a role were not counted.
 pub(crate) fn system_calls(count: &Count) -> Option<f64> {
-    Figures::of_both(&RoleFigures::all(count)).system_calls()
+    Figures::sum_over_roles(&RoleFigures::all(count)).system_calls()
 }
 
 fn system_calls_of(count: &RoleCount) -> Option<BTreeMap<String, f64>> {
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_pairs_a_round_trip_is_that_of_one() {
+    fn several_pairs_count_per_round_trip_of_one() {
         let one = row(|_| {});
         let several = row(|count| {
             for _ in 0..2 {

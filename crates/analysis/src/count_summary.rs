@@ -1,6 +1,6 @@
 //! All counted passes of a run.
 
-use crate::{CountRow, DecodedRun, Skipped, SkippedStatus};
+use crate::{CountRow, DecodedRun, SkippedCase, SkippedStatus};
 use serde::Serialize;
 
 /// Version of [`CountSummary`] as JSON. It changes if a field changes its meaning or is removed.
@@ -14,7 +14,7 @@ pub struct CountSummary {
     /// Counted passes in the order of their end.
     pub rows: Vec<CountRow>,
     /// Cases that could not be counted or measured, the worst first.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedCase>,
 }
 
 impl CountSummary {
@@ -22,7 +22,7 @@ impl CountSummary {
     pub fn of(run: &DecodedRun) -> Self {
         let rows: Vec<_> = run.records.counts.iter().map(CountRow::of).collect();
         // A case that is void because of its calls is not missing: its counts show the error.
-        let is_shown = |entry: &Skipped| {
+        let is_shown = |entry: &SkippedCase| {
             entry.status == SkippedStatus::Void && rows.iter().any(|row| row.case == entry.case)
         };
         let skipped = run.summary.skipped.iter().filter(|entry| !is_shown(entry)).cloned().collect();
@@ -46,7 +46,7 @@ mod tests {
         let records = records().into_iter().chain([Record::Count(surprising)]);
         let summary = CountSummary::of(&DecodedRun::of(&Run::from_records(records).unwrap()));
         assert!(summary.rows[0].surprise.is_some());
-        let is_tcp = |entry: &Skipped| entry.case == summary.rows[0].case;
+        let is_tcp = |entry: &SkippedCase| entry.case == summary.rows[0].case;
         assert!(!summary.skipped.iter().any(is_tcp), "{:?}", summary.skipped);
         assert!(summary.skipped.iter().any(|entry| entry.status == SkippedStatus::Failed));
     }

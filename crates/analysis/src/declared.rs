@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn of_an_adapter_with_a_loop_of_its_own_nothing_is_declared() {
+    fn adapter_with_separate_loop_declares_nothing() {
         let mut adapter = sound();
         (adapter.family, adapter.declared) = (Some(Family::Adapter), BTreeMap::new());
         assert_eq!(undeclared_calls(&adapter), None);

@@ -64,8 +64,8 @@ impl ExchangeFigures {
             per_second,
             bytes_per_second: carries_a_load.then(|| tidy(per_second * case.size_bytes as f64)),
             cpu_ns: Cpu::of(case, trials),
-            switches: Switches::of_trials(case, trials),
-            page_faults: PageFaults::of_trials(case, trials),
+            switches: Switches::from_trials(case, trials),
+            page_faults: PageFaults::from_trials(case, trials),
             system_calls: None,
         })
     }
@@ -181,7 +181,7 @@ impl Cpu {
     }
 
     /// Returns the sum of both modes for each trial; empty if the kernel counts clock ticks.
-    pub(crate) fn of_each(case: &Case, trials: &[&Measurement]) -> Vec<f64> {
+    pub(crate) fn per_trial(case: &Case, trials: &[&Measurement]) -> Vec<f64> {
         if in_ticks(trials) {
             return Vec::new();
         }
@@ -211,7 +211,7 @@ impl PageFaults {
     }
 
     /// Computes the page faults per exchange over several trials of a case.
-    fn of_trials(case: &Case, trials: &[&Measurement]) -> Self {
+    fn from_trials(case: &Case, trials: &[&Measurement]) -> Self {
         let each = in_each(case, trials, [|role| role.minor_faults, |role| role.major_faults]);
         let [minor, major] = over_trials(&each, None);
         PageFaults { minor, major }
@@ -220,7 +220,7 @@ impl PageFaults {
 
 impl Switches {
     /// Computes the context switches per exchange over several trials of a case.
-    pub(crate) fn of_trials(case: &Case, trials: &[&Measurement]) -> Self {
+    pub(crate) fn from_trials(case: &Case, trials: &[&Measurement]) -> Self {
         let each = in_each(case, trials, [RoleTally::switches_to_wait, |role| role.involuntary_switches]);
         let [voluntary, involuntary] = over_trials(&each, None);
         Switches { voluntary, involuntary }
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn what_carries_a_load_has_a_throughput() {
         let round_trips = case("pipe", Wait::Block, Placement::OtherCore);
-        let one_way = round_trips.clone().of_pattern(Pattern::OneWay);
+        let one_way = round_trips.clone().with_pattern(Pattern::OneWay);
         let measured = |case: &Case| {
             let trial = fixture::measurement(case, 5000.0, 0);
             super::ExchangeFigures::of(case, &[&trial], &[fixture::decoded(&trial)]).unwrap()

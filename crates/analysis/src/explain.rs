@@ -6,7 +6,7 @@
 //! explanation shows the remainder as unexplained.
 
 use crate::{
-    Costs, DecodedRun, Row, Skipped, Verdict,
+    Costs, DecodedRun, Row, SkippedCase, Verdict,
     advice::{Advice, advise, dominant},
     checks::on_two_processors,
     costs::{CONTEXT_SWITCH, WAKE_UP, cost_name},
@@ -34,20 +34,20 @@ pub struct Explanation {
     /// Costs of the machine.
     pub costs: Costs,
     /// Benchmarks by group and rank.
-    pub rows: Vec<Explained>,
+    pub rows: Vec<ExplainedRow>,
     /// Accuracy of the explanations.
     pub agreement: Agreement,
     /// Accuracy of the article's formula, for the benchmarks that it covers.
     pub article_agreement: Agreement,
     /// Benchmarks with a speed that cannot be explained, with the reason.
-    pub unmodelled: Vec<Unmodelled>,
+    pub unmodelled: Vec<UnmodelledRow>,
     /// Cases without a speed or with lost trials, the worst first.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedCase>,
 }
 
 /// Explanation of one benchmark. Times are nanoseconds per round trip.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Explained {
+pub struct ExplainedRow {
     /// Case of the benchmark.
     #[serde(flatten)]
     pub case: Case,
@@ -89,7 +89,7 @@ pub struct Explained {
 
 /// Benchmark outside the model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Unmodelled {
+pub struct UnmodelledRow {
     /// Case of the benchmark.
     #[serde(flatten)]
     pub case: Case,
@@ -135,7 +135,7 @@ pub fn explain(run: &DecodedRun, asked: &[Case]) -> Explanation {
                 rows.push(explained);
                 shown.push(row);
             }
-            Err(reason) => unmodelled.push(Unmodelled { case: row.case.clone(), reason }),
+            Err(reason) => unmodelled.push(UnmodelledRow { case: row.case.clone(), reason }),
         }
     }
     // A sum that omits the work of a program is not a prediction.
@@ -169,7 +169,7 @@ fn printed(error: f64) -> f64 {
     (error.abs() * 1000.0).round() / 1000.0
 }
 
-impl Explained {
+impl ExplainedRow {
     /// Whether the remainder is in the program and its libraries.
     pub fn is_left_in_program(&self) -> bool {
         self.own_loop && self.unexplained_ns > 0.0
@@ -189,7 +189,7 @@ struct RowContext<'a> {
 }
 
 impl RowContext<'_> {
-    fn explain(&self, row: &Row) -> Result<Explained, NotExplained> {
+    fn explain(&self, row: &Row) -> Result<ExplainedRow, NotExplained> {
         not_covered(&row.case, row.family).map_or(Ok(()), Err)?;
         let count =
             count_of(self.run.records, &row.case).ok_or(NotExplained::NotCounted { why: Vec::new() })?;
@@ -233,7 +233,7 @@ impl RowContext<'_> {
                 .any(|row| row.rsplit_once('/').is_some_and(|(name, _)| name == mechanism))
         };
         let is_reference = [CONTEXT_SWITCH, WAKE_UP].into_iter().any(gives);
-        is_reference.then(|| Costs::of_excluding(self.run, Some(mechanism)))
+        is_reference.then(|| Costs::excluding(self.run, Some(mechanism)))
     }
 }
 
@@ -279,7 +279,7 @@ fn explained(
     terms: Vec<Term>,
     count_method: CountMethod,
     costs_without: Option<String>,
-) -> Explained {
+) -> ExplainedRow {
     let times = subject.row.exchange.ns;
     let predicted_ns = tidy(terms.iter().map(|term| term.ns).sum());
     let error = |ns: f64| tidy(ns / times.p50 - 1.0);
@@ -288,7 +288,7 @@ fn explained(
     let own_loop = subject.row.has_own_loop();
     let in_program = Term::new(Part::Program, 1.0, unexplained_ns, Source::MoreThanInOneProcess);
     let all = [&terms[..], &[in_program][..usize::from(own_loop && unexplained_ns > 0.0)]].concat();
-    let explained = Explained {
+    let explained = ExplainedRow {
         case: subject.row.case.clone(),
         measured_ns: times.p50,
         measured_ci95: times.median_ci95,
@@ -309,7 +309,7 @@ fn explained(
     // If the predicted sum misses the latency, a cost above the latency is no basis for advice.
     let is_a_part = |advice: &Advice| advice.share <= 1.0 || !explained.is_missed();
     let helps = advise(&all, times.p50).into_iter().filter(is_a_part).collect();
-    Explained { helps, ..explained }
+    ExplainedRow { helps, ..explained }
 }
 
 /// Evaluates size/bandwidth + N * switch + M * call, with each size/bandwidth the time of one copy.
@@ -356,7 +356,7 @@ mod tests {
     }
 
     /// Returns the explanation of the recipe's benchmark, in a run with all its placements and the references.
-    fn explanation(recipe: &Recipe, placement: Placement) -> Explained {
+    fn explanation(recipe: &Recipe, placement: Placement) -> ExplainedRow {
         let made = RunBuilder::with_references();
         let is_reference = [EVENTFD.name, SEMAPHORE.name, SIGNAL.name].contains(&recipe.name);
         let made = if is_reference { made } else { made.row(recipe, &EVERYWHERE) };
@@ -365,12 +365,12 @@ mod tests {
         explanation.rows.into_iter().next().unwrap()
     }
 
-    fn ns(row: &Explained, part: Part) -> f64 {
+    fn ns(row: &ExplainedRow, part: Part) -> f64 {
         let term = row.terms.iter().find(|term| term.name == part);
         term.map_or_else(|| panic!("{part:?} is not in {row:?}"), |term| term.ns)
     }
 
-    fn parts(row: &Explained) -> Vec<Part> {
+    fn parts(row: &ExplainedRow) -> Vec<Part> {
         row.terms.iter().map(|term| term.name).collect()
     }
 
@@ -547,7 +547,7 @@ mod tests {
             });
         });
         assert_eq!(paced, NotExplained::Paced);
-        let of_two = pipe.of_window(NonZeroU32::new(2).unwrap());
+        let of_two = pipe.with_window(NonZeroU32::new(2).unwrap());
         let several = reason(&of_two.clone(), |run| {
             run.trials.iter_mut().filter(|trial| trial.case == PIPE.case(SameCore)).for_each(|trial| {
                 trial.case = of_two.clone();

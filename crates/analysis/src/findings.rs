@@ -2,7 +2,7 @@
 //!
 //! A finding that compares benchmarks requires intervals that do not overlap, or that overlap in the case of a tie.
 
-use crate::{Alike, Carries, Group, Growths, Level, Ratio, Regimes, Row, Verdict};
+use crate::{CommonProperties, Group, Growths, Level, PayloadKind, Ratio, Regimes, Row, Verdict};
 use furlong_model::{Depth, Family, NoiseReading, Placement, WaitKind};
 use furlong_stats::{median, tidy};
 use serde::Serialize;
@@ -76,7 +76,7 @@ pub enum Finding {
     /// factor.
     Memory {
         /// Common properties of the benchmarks.
-        among: Alike,
+        among: CommonProperties,
         /// Fastest benchmark over shared memory.
         memory: NamedRow,
         /// Factor by which it is faster.
@@ -89,7 +89,7 @@ pub enum Finding {
     /// Shared memory ties with another mechanism.
     MemoryTies {
         /// Common properties of the benchmarks.
-        among: Alike,
+        among: CommonProperties,
         /// Fastest benchmark over shared memory.
         memory: NamedRow,
         /// Fastest benchmark without shared memory.
@@ -99,7 +99,7 @@ pub enum Finding {
     /// factor.
     OneAtATime {
         /// Common properties of the benchmarks.
-        among: Alike,
+        among: CommonProperties,
         /// Fastest benchmark that holds one message.
         one: NamedRow,
         /// Factor by which it is slower.
@@ -195,7 +195,7 @@ impl<'a> Race<'a> {
                 && group.window.get() == 1
                 && group.parties.get() == 1
         };
-        self.groups.iter().filter(|group| group.carries == Carries::Data).filter(plain)
+        self.groups.iter().filter(|group| group.carries == PayloadKind::Data).filter(plain)
     }
 
     /// Returns the benchmarks of a group, the fastest first.
@@ -301,7 +301,7 @@ impl<'a> Race<'a> {
         });
         let (group, memory, rest, rest_tied, gain) = compared.max_by(|a, b| a.4.total_cmp(&b.4))?;
         Some(Finding::Memory {
-            among: Alike::of(group),
+            among: CommonProperties::of(group),
             times: tidy(gain),
             memory: NamedRow::of(memory),
             rest: NamedRow::of(rest),
@@ -315,14 +315,14 @@ impl<'a> Race<'a> {
         let (group, memory, rest, _) =
             self.memory_against_rest().find(|(_, memory, rest, _)| ties(memory, rest))?;
         let (memory, rest) = (NamedRow::of(memory), NamedRow::of(rest));
-        Some(Finding::MemoryTies { among: Alike::of(group), memory, rest })
+        Some(Finding::MemoryTies { among: CommonProperties::of(group), memory, rest })
     }
 
     /// Finds a mechanism whose capacity of one message makes both sides alternate.
     fn one_at_a_time(&self) -> Option<Finding> {
         let one_way = |group: &&Group| {
             group.pattern.is_stream()
-                && group.carries == Carries::Data
+                && group.carries == PayloadKind::Data
                 && group.arrival.is_closed_loop()
                 && group.parties.get() == 1
         };
@@ -337,7 +337,7 @@ impl<'a> Race<'a> {
         });
         let (group, one, several, times, depth) = compared.max_by(|a, b| a.3.total_cmp(&b.3))?;
         Some(Finding::OneAtATime {
-            among: Alike::of(group),
+            among: CommonProperties::of(group),
             one: NamedRow::of(one),
             times: tidy(times),
             several: NamedRow::of(several),
@@ -432,7 +432,7 @@ mod tests {
     #[test]
     fn room_for_one_message_makes_a_stream_slow() {
         let one_way = |rows: Vec<Row>| {
-            let stream = |row: Row| Row { case: row.case.clone().of_pattern(Pattern::OneWay), ..row };
+            let stream = |row: Row| Row { case: row.case.clone().with_pattern(Pattern::OneWay), ..row };
             found(rows.into_iter().map(stream).collect())
         };
         let across = Placement::OtherCore;

@@ -5,7 +5,7 @@ mod runs;
 
 pub use runs::*;
 
-use crate::{Comparable, Row, trials::MeasuredTrial};
+use crate::{ComparableInterval, Row, trials::MeasuredTrial};
 use furlong_model::{Placement, Wait};
 
 /// Returns a benchmark with an interval of ±1 %, of a known family.
@@ -20,10 +20,10 @@ pub fn row(mechanism: &str, wait: Wait, placement: Placement, median_ns: f64) ->
 }
 
 /// Compares benchmarks by their medians and the intervals of these medians.
-pub fn by_median(rows: &[Row]) -> Vec<Option<Comparable>> {
+pub fn by_median(rows: &[Row]) -> Vec<Option<ComparableInterval>> {
     let of = |row: &Row| {
         let (median_ns, interval_ns) = (row.exchange.ns.p50, row.exchange.ns.median_ci95?);
-        Some(Comparable { median_ns, interval_ns, adjusted: false })
+        Some(ComparableInterval { median_ns, interval_ns, adjusted: false })
     };
     rows.iter().map(of).collect()
 }

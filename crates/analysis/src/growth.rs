@@ -7,7 +7,7 @@
 
 use crate::exchange::{Cpu, Switches};
 use crate::trials::Trials;
-use crate::{Alike, Carries, Group, Row};
+use crate::{CommonProperties, Group, PayloadKind, Row};
 use furlong_model::{Measurement, Pattern, Placement, Role, WaitKind};
 use furlong_stats::{are_apart, distinct, median, median_interval, sort_by_key, tidy};
 use serde::Serialize;
@@ -29,7 +29,7 @@ pub struct Growths {
     /// Pattern of their messages.
     pub pattern: Pattern,
     /// Other common properties.
-    pub among: Alike,
+    pub among: CommonProperties,
     /// Benchmarks with a result.
     pub rows: Vec<Growth>,
 }
@@ -42,23 +42,23 @@ pub struct Growth {
     /// Largest number with which each party has about the throughput of the smallest number.
     pub in_proportion_to: NonZeroU32,
     /// Next measured number, with which each party has less; `None` if it does not exist.
-    pub beyond: Option<Beyond>,
+    pub beyond: Option<GrowthLimit>,
 }
 
 /// Figures at the number with which a benchmark no longer grows in proportion.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Beyond {
+pub struct GrowthLimit {
     /// Number of parties.
     pub parties: NonZeroU32,
     /// All limits that the figures show; empty if they show none.
-    pub held_by: Vec<Holds>,
+    pub held_by: Vec<Bottleneck>,
 }
 
 /// Limit of a benchmark. It contains the figure per exchange at the previous number, which was still in proportion, and the
 /// current figure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Holds {
+pub enum Bottleneck {
     /// All available CPUs are busy.
     Processors {
         /// Number of CPUs.
@@ -134,7 +134,7 @@ impl<'a> Point<'a> {
         let parties = f64::from(case.parties().get());
         let per_second =
             |trial: &Measurement| trial.round_trips as f64 * 1e9 / trial.elapsed_ns.max(1) as f64;
-        let switches = |trial: &Measurement| Switches::of_trials(case, &[trial]).all();
+        let switches = |trial: &Measurement| Switches::from_trials(case, &[trial]).all();
         let busy = |trial: &Measurement| Cpu::of(case, &[trial]).all() * per_second(trial) / 1e9;
         let one = case.pattern().alone();
         let busy_of = |role: Role| {
@@ -162,7 +162,7 @@ impl<'a> Point<'a> {
     }
 
     /// Returns the limits, if the previous number was still in proportion.
-    fn held_by(&self, before: &Point) -> Vec<Holds> {
+    fn held_by(&self, before: &Point) -> Vec<Bottleneck> {
         let processors = distinct(&self.row.processors).len();
         // If the scheduler chooses, the CPUs that a benchmark may use are unknown.
         let is_pinned = self.row.case.placement != Placement::Free;
@@ -182,11 +182,11 @@ impl<'a> Point<'a> {
         let kernel_alone = added_ns.is_some() && calls_are_known && switches.is_none() && calls.is_none();
         let kernel = self.kernel_ns.more_than(&before.kernel_ns).filter(|_| kernel_alone);
         [
-            all_busy.then_some(Holds::Processors { processors }),
-            one_busy.map(|(role, _)| Holds::OneProcess { role: *role }),
-            switches.map(|[from, to]| Holds::Switches { from, to }),
-            calls.map(|[from, to]| Holds::Calls { from, to }),
-            kernel.map(|[from_ns, to_ns]| Holds::Kernel { from_ns, to_ns }),
+            all_busy.then_some(Bottleneck::Processors { processors }),
+            one_busy.map(|(role, _)| Bottleneck::OneProcess { role: *role }),
+            switches.map(|[from, to]| Bottleneck::Switches { from, to }),
+            calls.map(|[from, to]| Bottleneck::Calls { from, to }),
+            kernel.map(|[from_ns, to_ns]| Bottleneck::Kernel { from_ns, to_ns }),
         ]
         .into_iter()
         .flatten()
@@ -206,7 +206,7 @@ impl Growth {
         };
         for point in more {
             if !point.is_in_proportion(fewest)? {
-                let beyond = Beyond { parties: point.row.case.parties(), held_by: point.held_by(last) };
+                let beyond = GrowthLimit { parties: point.row.case.parties(), held_by: point.held_by(last) };
                 return Some(growth(last, Some(beyond)));
             }
             last = point;
@@ -226,8 +226,8 @@ impl Growths {
         };
         let mut groups: Vec<(Group, Vec<&Row>)> = Vec::new();
         for row in rows.iter().filter(grows) {
-            let group = Group::of(&row.case.of_one(), row.family).if_losing(row.lost_share.is_some());
-            if group.carries == Carries::Nothing {
+            let group = Group::of(&row.case.for_one_pair(), row.family).if_losing(row.lost_share.is_some());
+            if group.carries == PayloadKind::Nothing {
                 continue;
             }
             match groups.iter_mut().find(|(known, _)| *known == group) {
@@ -247,7 +247,7 @@ impl Growths {
                 Growth::of(&points.collect::<Option<Vec<_>>>()?)
             };
             let rows: Vec<Growth> = in_order(names).into_iter().filter_map(of_row).collect();
-            let among = Alike::of(&group);
+            let among = CommonProperties::of(&group);
             (!rows.is_empty()).then_some(Growths { pattern: group.pattern, among, rows })
         };
         groups.into_iter().filter_map(of_group).collect()
@@ -273,7 +273,7 @@ mod tests {
 
     /// Total throughput and costs per exchange, with one number of parties.
     #[derive(Clone, Copy)]
-    struct Made {
+    struct GrowthPoint {
         parties: u32,
         /// Median time of an exchange of each party, in nanoseconds.
         ns: f64,
@@ -285,11 +285,11 @@ mod tests {
         spread: f64,
     }
 
-    const ONE: Made = Made { parties: 1, ns: 5_000.0, busy: 0.4, switches: 2.0, spread: 0.01 };
+    const ONE: GrowthPoint = GrowthPoint { parties: 1, ns: 5_000.0, busy: 0.4, switches: 2.0, spread: 0.01 };
 
     /// Returns the trials of `made`, with all CPU time in the kernel.
-    fn trials(case: &Case, made: Made) -> Vec<Record> {
-        let case = case.clone().of_several(NonZeroU32::new(made.parties).unwrap());
+    fn trials(case: &Case, made: GrowthPoint) -> Vec<Record> {
+        let case = case.clone().with_parties(NonZeroU32::new(made.parties).unwrap());
         let trial = |number: u32| {
             let factor = 1.0 + made.spread * (f64::from(number) - 3.0);
             let mut measured = fixture::measurement(&case, made.ns * factor, 0);
@@ -324,14 +324,14 @@ mod tests {
         fixture::case("pipe", Wait::Block, Placement::Spread)
     }
 
-    fn grown(case: &Case, all: &[Made]) -> Option<Growth> {
+    fn grown(case: &Case, all: &[GrowthPoint]) -> Option<Growth> {
         let mut growths = run(all.iter().flat_map(|made| trials(case, *made)).collect());
         assert!(growths.len() < 2, "{growths:?}");
         growths.pop().map(|mut growths| growths.rows.remove(0))
     }
 
     /// Returns the largest number in proportion, the next number, and its limits.
-    fn ended(case: &Case, all: &[Made]) -> (u32, u32, Vec<Holds>) {
+    fn ended(case: &Case, all: &[GrowthPoint]) -> (u32, u32, Vec<Bottleneck>) {
         let growth = grown(case, all).unwrap();
         let beyond = growth.beyond.unwrap();
         (growth.in_proportion_to.get(), beyond.parties.get(), beyond.held_by)
@@ -339,17 +339,22 @@ mod tests {
 
     #[test]
     fn busy_processors_hold_what_each_exchange_takes_as_before() {
-        let one = Made { busy: 0.8, ..ONE };
-        let two = Made { parties: 2, busy: 1.6, ..ONE };
-        let four = Made { parties: 4, ns: 8_000.0, busy: 1.99, ..ONE };
-        assert_eq!(ended(&pairs(), &[one, two, four]), (2, 4, vec![Holds::Processors { processors: 2 }]));
+        let one = GrowthPoint { busy: 0.8, ..ONE };
+        let two = GrowthPoint { parties: 2, busy: 1.6, ..ONE };
+        let four = GrowthPoint { parties: 4, ns: 8_000.0, busy: 1.99, ..ONE };
+        assert_eq!(
+            ended(&pairs(), &[one, two, four]),
+            (2, 4, vec![Bottleneck::Processors { processors: 2 }])
+        );
     }
 
     #[test]
     fn switches_that_grow_are_named_and_a_lock_is_not() {
-        let held =
-            ended(&pairs(), &[ONE, Made { parties: 2, ns: 10_000.0, switches: 4.0, busy: 0.9, ..ONE }]);
-        let [Holds::Switches { from, to }] = held.2[..] else { panic!("{held:?}") };
+        let held = ended(
+            &pairs(),
+            &[ONE, GrowthPoint { parties: 2, ns: 10_000.0, switches: 4.0, busy: 0.9, ..ONE }],
+        );
+        let [Bottleneck::Switches { from, to }] = held.2[..] else { panic!("{held:?}") };
         assert!(
             (held.0, held.1) == (1, 2) && (from - 2.0).abs() < 0.01 && (to - 4.0).abs() < 0.01,
             "{held:?}"
@@ -358,18 +363,18 @@ mod tests {
 
     #[test]
     fn a_few_more_switches_are_no_reason_for_much_more_time_and_none_where_there_is_no_more() {
-        let few = Made { switches: 0.01, ..ONE };
-        let two = Made { parties: 2, ns: 10_000.0, switches: 0.03, ..ONE };
+        let few = GrowthPoint { switches: 0.01, ..ONE };
+        let two = GrowthPoint { parties: 2, ns: 10_000.0, switches: 0.03, ..ONE };
         assert_eq!(ended(&pairs(), &[few, two]).2, []);
-        let held = ended(&pairs(), &[few, Made { busy: 1.2, ..two }]);
-        assert!(matches!(held.2[..], [Holds::Kernel { .. }]), "{held:?}");
+        let held = ended(&pairs(), &[few, GrowthPoint { busy: 1.2, ..two }]);
+        assert!(matches!(held.2[..], [Bottleneck::Kernel { .. }]), "{held:?}");
     }
 
     #[test]
     fn time_in_the_kernel_that_grows_alone_is_a_lock_there_where_calls_are_known() {
-        let two = Made { parties: 2, ns: 10_000.0, busy: 1.2, ..ONE };
+        let two = GrowthPoint { parties: 2, ns: 10_000.0, busy: 1.2, ..ONE };
         let held = ended(&pairs(), &[ONE, two]);
-        let [Holds::Kernel { from_ns, to_ns }] = held.2[..] else { panic!("{held:?}") };
+        let [Bottleneck::Kernel { from_ns, to_ns }] = held.2[..] else { panic!("{held:?}") };
         assert!((to_ns / from_ns - 3.0).abs() < 0.1, "{held:?}");
         let spins = fixture::case("pipe", Wait::Spin, Placement::Free);
         assert_eq!(ended(&spins, &[ONE, two]).2, [], "attempts that find nothing are in the kernel too");
@@ -377,7 +382,7 @@ mod tests {
         let counted = |calls: [u64; 2]| {
             let mut records = [trials(&spins, ONE), trials(&spins, two)].concat();
             for (parties, calls) in [1, 2].into_iter().zip(calls) {
-                let case = spins.clone().of_several(NonZeroU32::new(parties).unwrap());
+                let case = spins.clone().with_parties(NonZeroU32::new(parties).unwrap());
                 let mut count = fixture::count(&case, "read", 500);
                 for role in &mut count.roles {
                     role.system_calls.as_mut().unwrap().insert("read".to_owned(), 500 * calls);
@@ -387,14 +392,14 @@ mod tests {
             }
             run(records).remove(0).rows.remove(0).beyond.unwrap().held_by
         };
-        assert!(matches!(counted([2, 2])[..], [Holds::Kernel { .. }]));
-        assert_eq!(counted([2, 6]), [Holds::Calls { from: 4.0, to: 12.0 }]);
+        assert!(matches!(counted([2, 2])[..], [Bottleneck::Kernel { .. }]));
+        assert_eq!(counted([2, 6]), [Bottleneck::Calls { from: 4.0, to: 12.0 }]);
     }
 
     #[test]
     fn the_one_sender_of_all_may_be_what_is_busy() {
-        let case = pairs().of_pattern(Pattern::FanOut);
-        let two = Made { parties: 2, ns: 10_000.0, ..ONE };
+        let case = pairs().with_pattern(Pattern::FanOut);
+        let two = GrowthPoint { parties: 2, ns: 10_000.0, ..ONE };
         let mut records = [trials(&case, ONE), trials(&case, two)].concat();
         for record in &mut records {
             let Record::Trial(Trial { outcome: Outcome::Measured(measured), .. }) = record else { continue };
@@ -405,16 +410,16 @@ mod tests {
             }
         }
         let held_by = run(records).remove(0).rows.remove(0).beyond.unwrap().held_by;
-        assert_eq!(held_by[0], Holds::OneProcess { role: Role::Initiator });
+        assert_eq!(held_by[0], Bottleneck::OneProcess { role: Role::Initiator });
     }
 
     #[test]
     fn all_that_was_asked_may_be_in_proportion_and_nothing_is_said_of_what_figures_leave_open() {
-        let two = Made { parties: 2, busy: 0.8, ..ONE };
+        let two = GrowthPoint { parties: 2, busy: 0.8, ..ONE };
         let all = grown(&pairs(), &[ONE, two]).unwrap();
         assert_eq!((all.row.as_str(), all.in_proportion_to.get(), all.beyond), ("pipe/block", 2, None));
         // The throughput is less than proportional, but the trials differ by more than that.
-        assert_eq!(grown(&pairs(), &[ONE, Made { ns: 7_000.0, spread: 0.3, ..two }]), None);
+        assert_eq!(grown(&pairs(), &[ONE, GrowthPoint { ns: 7_000.0, spread: 0.3, ..two }]), None);
         assert_eq!(grown(&pairs(), &[ONE]), None);
     }
 }

@@ -24,24 +24,24 @@ pub(crate) fn impossible_figure(record: &Record, text: &[u8]) -> Option<String> 
 /// Checks figures whose meaning is narrower than their unit.
 fn impossible_in(record: &Record) -> Option<String> {
     match record {
-        Record::Run(header) => of_harness(&header.harness),
-        Record::Noise(reading) => of_noise(reading),
-        Record::Costs(reading) => of_costs(reading),
-        Record::Experiment(experiment) => of_experiment(experiment),
+        Record::Run(header) => impossible_harness(&header.harness),
+        Record::Noise(reading) => impossible_noise(reading),
+        Record::Costs(reading) => impossible_costs(reading),
+        Record::Experiment(experiment) => impossible_experiment(experiment),
         Record::Start(reading) => {
             reading.starts_ns.iter().find_map(|ns| outside("starts_ns", *ns as f64, 0.0..=HOUR_NS))
         }
-        Record::Handover(trial) => trial.outcome.measurement().and_then(of_handover),
+        Record::Handover(trial) => trial.outcome.measurement().and_then(impossible_handover),
         _ => None,
     }
 }
 
-fn of_harness(harness: &Harness) -> Option<String> {
+fn impossible_harness(harness: &Harness) -> Option<String> {
     let figures = [("clock_read_ns", harness.clock_read_ns), ("clock_step_ns", harness.clock_step_ns)];
     figures.into_iter().find_map(|(name, figure)| outside(name, figure, 0.0..=SECOND_NS))
 }
 
-fn of_noise(reading: &NoiseReading) -> Option<String> {
+fn impossible_noise(reading: &NoiseReading) -> Option<String> {
     let figures = [
         ("core_to_core_ns", reading.core_to_core_ns, HOUR_NS),
         ("sleeping_pair_ns", reading.sleeping_pair_ns.map(|[first, _]| first), HOUR_NS),
@@ -55,12 +55,12 @@ fn of_noise(reading: &NoiseReading) -> Option<String> {
 }
 
 /// A cost that is a difference may be slightly negative.
-fn of_costs(reading: &CostReading) -> Option<String> {
+fn impossible_costs(reading: &CostReading) -> Option<String> {
     reading.figures.iter().find_map(|figure| outside("ns", figure.ns, -SECOND_NS..=HOUR_NS))
 }
 
 /// The times are parts of the elapsed time, and each role has one thread.
-fn of_handover(handover: &HandoverMeasurement) -> Option<String> {
+fn impossible_handover(handover: &HandoverMeasurement) -> Option<String> {
     let elapsed_ns = handover.elapsed_ns as f64;
     let parts = handover.repetitions.iter().map(|times| times.write_ns as f64 + times.read_ns as f64);
     let used = handover.roles.iter().map(|role| role.user_ns as f64 + role.system_ns as f64);
@@ -69,7 +69,7 @@ fn of_handover(handover: &HandoverMeasurement) -> Option<String> {
     })
 }
 
-fn of_experiment(experiment: &Experiment) -> Option<String> {
+fn impossible_experiment(experiment: &Experiment) -> Option<String> {
     let published = experiment.rows.iter().flat_map(|row| &row.published);
     let figures = published.flat_map(|published| published.figures.values().copied());
     let starts = experiment.starts.iter().flat_map(|start| [start.first_ms, start.later_ms]);
@@ -122,7 +122,7 @@ mod tests {
                 })
                 .unwrap();
             change(&mut measured);
-            of_handover(&measured)
+            impossible_handover(&measured)
         };
         assert_eq!(found(|_| {}), None);
         assert!(

@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_loop_of_its_own_all_that_is_above_its_interval_is_said() {
+    fn separate_loop_reports_everything_above_its_interval() {
         let found = |wait, error| {
             let mut row = row("pipe", wait, Placement::OtherCore, 5000.0);
             row.family = Some(Family::Adapter);

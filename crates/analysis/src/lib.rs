@@ -76,59 +76,61 @@ pub mod text;
 mod trials;
 
 pub use advice::Advice;
-pub use alike::Alike;
+pub use alike::CommonProperties;
 pub use checks::broken_record;
-pub use comparable::{Comparable, Ratio};
+pub use comparable::{ComparableInterval, Ratio};
 pub use compare::{
-    COMPARISON_SCHEMA, Cause, Change, ChangedCall, ComparedCount, ComparedRow, ComparedRun, Comparison,
-    CountChange, Counted, Difference, Incomparable, Inconclusive, OnlyIn, Power, Share, Together, compare,
+    COMPARISON_SCHEMA, Cause, Change, ChangedCall, CommonChange, ComparedCount, ComparedRow, ComparedRun,
+    Comparison, ComparisonRefusal, CountChange, CountedQuantity, Difference, InconclusiveReason, OnlyIn,
+    Power, Share, compare,
 };
 pub use conditions::{Condition, unusual_conditions};
 pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP, cost_name};
-pub use count::{CountRow, Counting, Figures, RoleFigures};
+pub use count::{CountRow, CountingMethod, Figures, RoleFigures};
 pub use count_summary::{COUNT_SCHEMA, CountSummary};
 pub use declared::undeclared_calls;
 pub use decoded_run::{DecodedRun, NamedRun};
 pub use exchange::{Cpu, ExchangeFigures, FEWEST_BEYOND, PageFaults, Switches, Times, fewest_samples};
 pub use experiment::{ExperimentError, published, read_experiment};
 pub use explain::{
-    Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain, explain_saved, not_covered,
+    Agreement, EXPLANATION_SCHEMA, ExplainedRow, Explanation, UnmodelledRow, explain, explain_saved,
+    not_covered,
 };
 pub use findings::{Finding, NamedRow, WaitingProgram};
 pub use fleet::{
-    Apart, CORE_TO_CORE, FLEET_SCHEMA, FleetBy, FleetChange, FleetComparison, FleetGroup, FleetInconclusive,
-    FleetMap, FleetReason, FleetRow, FleetRun, HostFigure, MappedCost, MappedHost, Outlier, Unused,
-    UnusedRun, compare_and_map_fleet, compare_fleet, machine_facts_by_name, platform,
+    CORE_TO_CORE, FLEET_SCHEMA, FleetBy, FleetChange, FleetComparison, FleetGroup, FleetInconclusive,
+    FleetMap, FleetReason, FleetRow, FleetRun, HostFigure, HostOutlier, MappedCost, MappedHost, Outlier,
+    UnusedReason, UnusedRun, compare_and_map_fleet, compare_fleet, machine_facts_by_name, platform,
 };
 pub use furlong_model::Unit;
-pub use growth::{Beyond, Growth, Growths, Holds};
+pub use growth::{Bottleneck, Growth, GrowthLimit, Growths};
 pub use law::Law;
 pub use left_out::LeftOut;
 pub use noise::{CoreToCore, Disturbance, Level, Verdict, disturbances};
 pub use not_explained::NotExplained;
 pub use over_time::{OverTime, TrialTimes, over_time};
-pub use ranking::{Carries, Group, describe_placement};
+pub use ranking::{Group, PayloadKind, describe_placement};
 pub use rate_sweep::{AtRate, RatePoint, RateSweep};
-pub use reached::Reached;
+pub use reached::ReachMedians;
 pub use recommend::{
-    Alternative, Answer, Budget, BudgetKind, Earlier, Eliminated, Offer, RECOMMENDATION_SCHEMA, Ranked,
-    Recommendation, Repeated, SLEEPING, SPINNING, Sensitivity, SloVerdict, WorkloadChange, finalists,
-    out_of_reach, places, recommend, row_refusal, shortlist, surroundings,
+    Alternative, Answer, Budget, BudgetKind, ChoiceChange, EarlierAnswer, EliminatedCandidate, Offer,
+    RECOMMENDATION_SCHEMA, RankedBenchmark, Recommendation, SLEEPING, SPINNING, Sensitivity, SloVerdict,
+    WorkloadChange, finalists, out_of_reach, places, recommend, row_refusal, shortlist, surroundings,
 };
 pub use regimes::{InBoth, Regimes};
 pub use replay::{
-    Became, BestNow, BestSize, ClaimReason, ClaimStatus, ClaimVerdict, Durations, FasterAdded, FastestThen,
-    Measured, Pairs, REPLAY_SCHEMA, Replay, ReplayRow, ReplayStart, ReplayStatus, Throughput, replay,
-    throughput,
+    BestNow, BestSize, ClaimReason, ClaimStatus, ClaimVerdict, Durations, FasterAdded, FastestThen,
+    MeasuredFigure, Pairs, REPLAY_SCHEMA, RankChange, Replay, ReplayRow, ReplayStart, ReplayStatus,
+    Throughput, replay, throughput,
 };
 pub use row::{Row, RowStatus, RowWarmUp, TimerLate};
 pub use run::{Problem, Run};
 pub use run_facts::RunFacts;
 pub use saturation::{CarriedMost, Saturation};
-pub use self_check::{CheckedRow, CopyFigures, SelfCheck, Unjudged, self_check};
+pub use self_check::{CheckedRow, CopyFigures, MissingComparisons, SelfCheck, self_check};
 pub use shares::{AgainstOne, Shares};
-pub use skipped::{Skipped, SkippedStatus};
-pub use stalled::Stalled;
+pub use skipped::{SkippedCase, SkippedStatus};
+pub use stalled::StallFigures;
 pub use standings::{Leader, Leaders, Standings};
 pub use store::ReadError;
 pub use summary::{SUMMARY_SCHEMA, Summary};

@@ -126,7 +126,7 @@ mod tests {
     fn as_many_are_in_flight_as_the_window_says() {
         let window = |window: u32, by_rate_ns: u64| {
             let window = std::num::NonZeroU32::new(window).unwrap();
-            breach_of(case("pipe", Wait::Block, Placement::OtherCore).of_window(window), by_rate_ns)
+            breach_of(case("pipe", Wait::Block, Placement::OtherCore).with_window(window), by_rate_ns)
         };
         assert_eq!(window(8, 53_000 / 8), None);
         let kept_one = window(8, 53_000).unwrap();
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn what_is_outstanding_at_the_ends_counts() {
         let window = std::num::NonZeroU32::new(8).unwrap();
-        let case = case("pipe", Wait::Block, Placement::OtherCore).of_window(window);
+        let case = case("pipe", Wait::Block, Placement::OtherCore).with_window(window);
         let mut trial = measurement(&case, 52_000.0, 0);
         let times = decoded(&trial);
         // 2000 messages of 53 us each. The remaining time was spent on other messages, which were answered later.
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn pairs_that_do_little_count_by_their_time() {
         let parties = std::num::NonZeroU32::new(2).unwrap();
-        let case = case("pipe", Wait::Block, Placement::Spread).of_several(parties);
+        let case = case("pipe", Wait::Block, Placement::Spread).with_parties(parties);
         let mut trial = measurement(&case, 52_000.0, 0);
         let times = decoded(&trial);
         assert_eq!((trial.round_trips, trial.parts.len()), (2000, 2));

@@ -156,7 +156,7 @@ pub enum Disturbance {
 }
 
 /// Observed disturbance with its level.
-type Seen = Option<(Level, Disturbance)>;
+type SeenDisturbance = Option<(Level, Disturbance)>;
 
 impl Verdict {
     /// Returns the verdict on the run of these trials. `uncertainties` are those of the medians of its benchmarks.
@@ -223,7 +223,7 @@ pub(crate) fn core_to_core_times(readings: &[NoiseReading]) -> Vec<f64> {
 
 /// A lasting move affects a quarter of the readings, so that trials before and after it are not comparable. A few isolated
 /// readings are noise: they are reported, and medians tolerate them.
-fn moved(times: &[f64]) -> Seen {
+fn moved(times: &[f64]) -> SeenDisturbance {
     let ratio = |outer: usize| Some(times.get(times.len().checked_sub(1 + outer)?)? / times.get(outer)?);
     let persistent = CORE_TO_CORE.level(ratio(times.len() / 4)?);
     let level = persistent.max(CORE_TO_CORE.level(ratio(0)?).min(Level::Noisy));
@@ -233,27 +233,27 @@ fn moved(times: &[f64]) -> Seen {
 
 /// Combines the lost time of the probes and of the trials that never leave a CPU idle. The weight is the time: a probe
 /// takes 10 ms, and a trial its whole duration.
-fn spin_lost(readings: &[NoiseReading], trials: Option<&Trials>) -> Seen {
+fn spin_lost(readings: &[NoiseReading], trials: Option<&Trials>) -> SeenDisturbance {
     let share = share(probes(readings).into_iter().chain(trials.into_iter().flat_map(busy_trials)))?;
     Some((SPIN_LOST.level(share), Disturbance::SpinLost { share: tidy(share) }))
 }
 
 /// Time lost to others, and all of the time, both in nanoseconds.
-type Lost = [f64; 2];
+type LostTime = [f64; 2];
 
-fn share(all: impl Iterator<Item = Lost>) -> Option<f64> {
+fn share(all: impl Iterator<Item = LostTime>) -> Option<f64> {
     let [lost, all] = all.fold([0.0, 0.0], |[lost, all], [one, of]| [lost + one, all + of]);
     (all > 0.0).then(|| lost / all)
 }
 
-fn probes(readings: &[NoiseReading]) -> Vec<Lost> {
+fn probes(readings: &[NoiseReading]) -> Vec<LostTime> {
     let mut lost: Vec<f64> = readings.iter().filter_map(|reading| reading.spin_lost).collect();
     sort_by(&mut lost, f64::total_cmp);
     lost.truncate(lost.len() - usize::from(lost.len() >= PROBES));
     lost.into_iter().map(|share| [share * PROBED_NS, PROBED_NS]).collect()
 }
 
-fn busy_trials<'a>(trials: &'a Trials) -> impl Iterator<Item = Lost> + 'a {
+fn busy_trials<'a>(trials: &'a Trials) -> impl Iterator<Item = LostTime> + 'a {
     let of_case = |(case, trials): (&'a Case, &'a CaseTrials)| {
         trials.measured().filter_map(|trial| lost_ns(case, trial.record))
     };
@@ -262,7 +262,7 @@ fn busy_trials<'a>(trials: &'a Trials) -> impl Iterator<Item = Lost> + 'a {
 
 /// Returns the CPU time that the roles of a trial lost; `None` if their CPUs may have been idle. They are not idle if each
 /// role busy-waits, or if both alternate on one CPU. An interruption is in no role's CPU time, regardless of its origin.
-pub(crate) fn lost_ns(case: &Case, trial: &Measurement) -> Option<Lost> {
+pub(crate) fn lost_ns(case: &Case, trial: &Measurement) -> Option<LostTime> {
     let pinned = !matches!(case.placement, Placement::Free | Placement::OtherHost);
     let own_loop = trial.adapter.is_none() && trial.programs.is_none() && trial.parts.is_empty();
     let cpus = distinct(trial.roles.iter().map(|role| role.processor)).len();
@@ -292,20 +292,20 @@ fn growth(readings: &[NoiseReading], counter: fn(&NoiseReading) -> Option<u64>) 
     Some(counter(readings.last()?)?.saturating_sub(counter(readings.first()?)?))
 }
 
-fn steal(readings: &[NoiseReading]) -> Seen {
+fn steal(readings: &[NoiseReading]) -> SeenDisturbance {
     let stolen = growth(readings, |reading| reading.steal_ticks)? as f64;
     let total = growth(readings, |reading| reading.total_ticks).filter(|total| *total > 0)? as f64;
     let share = stolen / total;
     Some((STEAL.level(share), Disturbance::Stolen { share: tidy(share) }))
 }
 
-fn throttling(readings: &[NoiseReading]) -> Seen {
+fn throttling(readings: &[NoiseReading]) -> SeenDisturbance {
     let periods = growth(readings, |reading| reading.throttled_periods).filter(|periods| *periods > 0)?;
     Some((Level::Unreliable, Disturbance::Throttled { periods }))
 }
 
 /// Before a run, a quota below the CPUs of a benchmark predicts throttling. After a run, the throttling is known.
-fn quota(readings: &[NoiseReading], processors: usize) -> Seen {
+fn quota(readings: &[NoiseReading], processors: usize) -> SeenDisturbance {
     let cpus = readings.iter().filter_map(|reading| reading.quota_cpus).reduce(f64::min)?;
     let needed = BUSY_CPUS.min(processors.max(1));
     let is_small = cpus < needed as f64;
@@ -314,7 +314,7 @@ fn quota(readings: &[NoiseReading], processors: usize) -> Seen {
 
 /// Load is a 1-minute average and pressure a 10 s average, so both still contain a build that has just ended. They count
 /// only if no probe found the CPUs free.
-fn busy_before(readings: &[NoiseReading], processors: usize) -> Seen {
+fn busy_before(readings: &[NoiseReading], processors: usize) -> SeenDisturbance {
     let before = readings.first()?;
     let processors = processors.max(1);
     if before.spin_lost.is_some_and(|lost| lost <= SPIN_LOST.unreliable) {
@@ -335,7 +335,7 @@ fn is_zero(count: &usize) -> bool {
 /// Counts the benchmarks with wide intervals. It skips those that busy-wait on one core, because they measure the time
 /// slices of the scheduler and are wide on every machine. It also skips benchmarks with fewer than three trials, which have
 /// no interval.
-fn wide_intervals<'a>(uncertainties: impl Iterator<Item = (&'a Case, Option<f64>)>) -> Seen {
+fn wide_intervals<'a>(uncertainties: impl Iterator<Item = (&'a Case, Option<f64>)>) -> SeenDisturbance {
     let steady = |case: &Case| case.placement != Placement::SameCore || case.wait.sleeps_in_the_end();
     let with_interval = uncertainties.filter_map(|(case, width)| Some((case, width?)));
     let (counted, not_counted): (Vec<_>, Vec<_>) = with_interval.partition(|(case, _)| steady(case));
@@ -453,7 +453,7 @@ mod tests {
             (case("pipe", Wait::Block, Placement::OtherCore), false),
             (case("pipe", Wait::Spin, Placement::OtherCore), true),
             (case("pipe", Wait::Spin, Placement::Free), false),
-            (case("pipe", Wait::Spin, Placement::Spread).of_several(taken), false),
+            (case("pipe", Wait::Spin, Placement::Spread).with_parties(taken), false),
         ] {
             assert_eq!(lost_ns(&case, &measurement(&case, 5_000.0, 9_000)).is_some(), known, "{case}");
         }

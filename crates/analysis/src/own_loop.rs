@@ -222,24 +222,24 @@ mod tests {
     use super::*;
     use crate::fixture::costs::{self, PIPE, RunBuilder};
     use crate::fixture::own_loop::{POLL, PROGRAM, SOCKET_TRANSFER, SWITCHES, run};
-    use crate::{DecodedRun, Explained, LeftOut, Run, explain, fixture};
+    use crate::{DecodedRun, ExplainedRow, LeftOut, Run, explain, fixture};
     use Placement::{OtherCore, SameCore};
     use furlong_model::{Case, Family, OtherProcess, Outcome, Placement, RoleTally, Wait};
 
-    fn explained(run: &Run, case: &Case) -> Result<Explained, NotExplained> {
+    fn explained(run: &Run, case: &Case) -> Result<ExplainedRow, NotExplained> {
         let explanation = explain(&DecodedRun::of(run), std::slice::from_ref(case));
         let reason = explanation.unmodelled.into_iter().next().map(|entry| entry.reason);
         reason.map_or_else(|| Ok(explanation.rows.into_iter().next().unwrap()), Err)
     }
 
-    fn on(placement: Placement, change: impl FnOnce(&mut Run)) -> Explained {
+    fn on(placement: Placement, change: impl FnOnce(&mut Run)) -> ExplainedRow {
         let mut run = run();
         change(&mut run);
         explained(&run, &PROGRAM.case(placement)).unwrap()
     }
 
     /// Returns each part by its name: its count, and the nanoseconds of one occurrence.
-    fn parts(row: &Explained) -> Vec<(Part, &str, f64, f64)> {
+    fn parts(row: &ExplainedRow) -> Vec<(Part, &str, f64, f64)> {
         let rounded = |value: f64| (value * 100.0).round() / 100.0;
         let part = |term: &'_ Term| (term.name, rounded(term.count), term.cost_ns.round());
         let named = row.terms.iter().map(|term| (part(term), term.of.as_deref().unwrap_or_default()));
@@ -282,7 +282,7 @@ mod tests {
     }
 
     /// Returns the benchmark on two cores. Its trials take `factor` times as long as in the recipe.
-    fn as_long(factor: f64) -> Explained {
+    fn as_long(factor: f64) -> ExplainedRow {
         on(OtherCore, |run| {
             for trial in run.trials.iter_mut().filter(|trial| trial.case == PROGRAM.case(OtherCore)) {
                 let ns = PROGRAM.ns(OtherCore) * factor;

@@ -4,7 +4,7 @@
 //! `p50`. Two benchmarks tie if the interval of their ratio contains 1. The interval always contains the quotient of the
 //! printed medians, so that order, ratio, interval and tie agree.
 
-use crate::{Comparable, Ratio, Row};
+use crate::{ComparableInterval, Ratio, Row};
 use furlong_model::{
     Arrival, Boundary, Case, Family, Harness, Links, Pattern, Placement, Request, WaitKind, format_bytes,
     format_ns,
@@ -17,7 +17,7 @@ use std::num::NonZeroU32;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Group {
     /// Payload of the messages.
-    pub carries: Carries,
+    pub carries: PayloadKind,
     /// Pattern of the messages.
     pub pattern: Pattern,
     /// Whether receivers may lose messages.
@@ -56,7 +56,7 @@ pub struct Group {
 /// Payload of a benchmark's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Carries {
+pub enum PayloadKind {
     /// The requested number of bytes.
     Data,
     /// A wake-up of 0 to 8 bytes.
@@ -71,20 +71,20 @@ pub enum Carries {
 
 impl Group {
     pub(crate) fn of(case: &Case, family: Option<Family>) -> Self {
-        Group::of_what(
+        Group::for_payload(
             case,
             match family {
-                Some(Family::Floor) => Carries::Nothing,
-                Some(Family::Notification) => Carries::Notification,
-                Some(Family::Programs) => Carries::Unknown,
-                _ => Carries::Data,
+                Some(Family::Floor) => PayloadKind::Nothing,
+                Some(Family::Notification) => PayloadKind::Notification,
+                Some(Family::Programs) => PayloadKind::Unknown,
+                _ => PayloadKind::Data,
             },
         )
     }
 
-    pub(crate) fn of_row(row: &Row) -> Self {
+    pub(crate) fn from_row(row: &Row) -> Self {
         match &row.programs {
-            Some(programs) if !programs.counts => Group::of_what(&row.case, Carries::WholeRun),
+            Some(programs) if !programs.counts => Group::for_payload(&row.case, PayloadKind::WholeRun),
             _ => Group::of(&row.case, row.family).if_losing(row.lost_share.is_some()),
         }
     }
@@ -99,8 +99,9 @@ impl Group {
         Group { loses, name: format!("{}/losing", self.name), title, subject, ..self }
     }
 
-    fn of_what(case: &Case, carries: Carries) -> Self {
-        let size_bytes = matches!(carries, Carries::Data | Carries::Nothing).then_some(case.size_bytes);
+    fn for_payload(case: &Case, carries: PayloadKind) -> Self {
+        let size_bytes =
+            matches!(carries, PayloadKind::Data | PayloadKind::Nothing).then_some(case.size_bytes);
         let (placement, waiting, arrival) = (case.placement, case.wait.kind(), case.arrival);
         let waits = match waiting {
             WaitKind::Sleeping => "sleeping",
@@ -109,9 +110,9 @@ impl Group {
             WaitKind::Unknown => "own",
         };
         let carried = match (carries, size_bytes.map(format_bytes)) {
-            (Carries::Unknown, _) => "programs".to_owned(),
-            (Carries::WholeRun, _) => "programs-whole-run".to_owned(),
-            (Carries::Nothing, size) => format!("floor-{}", size.unwrap_or_default()),
+            (PayloadKind::Unknown, _) => "programs".to_owned(),
+            (PayloadKind::WholeRun, _) => "programs-whole-run".to_owned(),
+            (PayloadKind::Nothing, size) => format!("floor-{}", size.unwrap_or_default()),
             (_, Some(size)) => size,
             (_, None) => "notification".to_owned(),
         };
@@ -168,7 +169,7 @@ impl Group {
     }
 
     /// Returns what groups have in common that differ at most in their placement and their wait strategy.
-    pub fn exchange(&self) -> (Carries, Pattern, Option<usize>, &str) {
+    pub fn exchange(&self) -> (PayloadKind, Pattern, Option<usize>, &str) {
         (self.carries, self.pattern, self.size_bytes, &self.subject)
     }
 }
@@ -231,7 +232,7 @@ pub fn describe_placement(placement: Placement) -> String {
 
 /// Returns the two parts of a title: its subject, and its placement and wait strategy.
 fn title(
-    (pattern, carries): (Pattern, Carries),
+    (pattern, carries): (Pattern, PayloadKind),
     what: String,
     size_bytes: Option<usize>,
     placement: Placement,
@@ -243,10 +244,10 @@ fn title(
         ("Own programs".to_owned(), place)
     };
     let carried = match (carries, size_bytes) {
-        (Carries::Unknown, _) => return of_programs("exchanges that they count, mean of a trial"),
-        (Carries::WholeRun, _) => return of_programs("a whole run"),
-        (Carries::Data, Some(bytes)) => format!("{} {what}", format_bytes(bytes)),
-        (Carries::Nothing, _) => "No mechanism".to_owned(),
+        (PayloadKind::Unknown, _) => return of_programs("exchanges that they count, mean of a trial"),
+        (PayloadKind::WholeRun, _) => return of_programs("a whole run"),
+        (PayloadKind::Data, Some(bytes)) => format!("{} {what}", format_bytes(bytes)),
+        (PayloadKind::Nothing, _) => "No mechanism".to_owned(),
         _ => match pattern.facts().links {
             Links::PerMessage => what.replacen("messages", "Notifications", 1),
             Links::Shared => {
@@ -271,7 +272,7 @@ impl Ratio {
     /// Returns the ratio of the median of `row` to that of `first`.
     pub(crate) fn of(row: &Row, first: &Row) -> Ratio {
         let intervals = row.comparable.zip(first.comparable);
-        Ratio::of_figures(
+        Ratio::from_figures(
             [row, first].map(|row| row.exchange.ns.p50),
             intervals.map(|(row, first)| [row, first].map(|found| found.interval_ns)),
         )
@@ -282,11 +283,11 @@ impl Ratio {
 pub(crate) fn rank(
     rows: &mut Vec<Row>,
     harness: &Harness,
-    compare: impl Fn(&[Row]) -> Vec<Option<Comparable>>,
+    compare: impl Fn(&[Row]) -> Vec<Option<ComparableInterval>>,
 ) -> Vec<Group> {
     let mut by_group: SortedMap<Group, Vec<Row>> = SortedMap::default();
     for row in std::mem::take(rows) {
-        by_group.or_default(Group::of_row(&row)).push(row);
+        by_group.or_default(Group::from_row(&row)).push(row);
     }
     let mut groups = Vec::new();
     for (group, mut members) in by_group {
@@ -334,7 +335,11 @@ pub(crate) fn tie(a: &Row, b: &Row) -> bool {
 }
 
 /// Widens a comparison to the resolution of the clock and the histogram.
-pub(crate) fn resolved(row: &Row, found: Option<Comparable>, harness: &Harness) -> Option<Comparable> {
+pub(crate) fn resolved(
+    row: &Row,
+    found: Option<ComparableInterval>,
+    harness: &Harness,
+) -> Option<ComparableInterval> {
     let ns = row.exchange.ns;
     let resolution = resolution_ns(row, harness) / ns.p50.max(crate::comparable::LEAST_NS);
     found.map(|found| found.resolved(resolution.min(1.0), ns.min))
@@ -536,7 +541,7 @@ mod tests {
     fn each_window_is_ranked_by_itself() {
         let of_window = |window: u32| {
             let mut row = row("pipe", Wait::Block, Placement::OtherCore, 5000.0);
-            row.case = row.case.of_window(NonZeroU32::new(window).unwrap());
+            row.case = row.case.with_window(NonZeroU32::new(window).unwrap());
             row
         };
         let groups = rank(&mut [16, 1, 2].map(of_window).into(), &Harness::default(), by_median);

@@ -1,6 +1,6 @@
 //! Benchmarks with several rates: the latency at each rate, and the rate up to which it does not increase.
 
-use crate::{Row, Saturation, Skipped};
+use crate::{Row, Saturation, SkippedCase};
 use furlong_model::{Arrival, Case};
 use furlong_stats::{sort_by, tidy};
 use serde::Serialize;
@@ -66,7 +66,7 @@ impl RatePoint {
 
 impl RateSweep {
     /// Returns the sweeps of all benchmarks with at least two rates, in the order of the benchmarks.
-    pub(crate) fn all(rows: &[Row], skipped: &[Skipped]) -> Vec<RateSweep> {
+    pub(crate) fn all(rows: &[Row], skipped: &[SkippedCase]) -> Vec<RateSweep> {
         let carried = rows.iter().map(|row| {
             let (p50_ns, median_ci95) = (row.exchange.ns.p50, row.exchange.ns.median_ci95);
             (&row.case, AtRate::Carried { p50_ns, median_ci95 })
@@ -149,7 +149,7 @@ mod tests {
                     let row = row("pipe", Wait::Block, Placement::OtherCore, us * 1e3);
                     rows.insert(0, Row { case, ..row });
                 }
-                None => skipped.push(Skipped::saturated(&case, 3, saturation)),
+                None => skipped.push(SkippedCase::saturated(&case, 3, saturation)),
             }
         }
         // A benchmark with a single rate is not a sweep.

@@ -7,20 +7,23 @@ use serde::Serialize;
 
 /// Medians of the trials' medians, in nanoseconds. The latency of the benchmark is the time until the last receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Reached {
+pub struct ReachMedians {
     /// Time until the first receiver.
     pub first_ns: f64,
     /// Time until half of the receivers.
     pub median_ns: f64,
 }
 
-impl Reached {
+impl ReachMedians {
     /// Computes the medians of these trials. `times` are the latencies until the last receiver. Returns `None` with a
     /// single receiver.
     ///
     /// # Errors
     /// Returns the breach of a trial if its times cannot be read, or if its first receiver got messages after a later one.
-    pub(crate) fn of(trials: &[&Measurement], times: &[Distribution]) -> Result<Option<Reached>, Breach> {
+    pub(crate) fn of(
+        trials: &[&Measurement],
+        times: &[Distribution],
+    ) -> Result<Option<ReachMedians>, Breach> {
         let (mut first, mut half) = (Vec::new(), Vec::new());
         for (trial, to_last) in trials.iter().zip(times) {
             let Some(reached) = &trial.reached else { continue };
@@ -36,8 +39,10 @@ impl Reached {
             half.push(to_half);
         }
         let reached = median(&first).zip(median(&half));
-        Ok(reached
-            .map(|(first_ns, median_ns)| Reached { first_ns: tidy(first_ns), median_ns: tidy(median_ns) }))
+        Ok(reached.map(|(first_ns, median_ns)| ReachMedians {
+            first_ns: tidy(first_ns),
+            median_ns: tidy(median_ns),
+        }))
     }
 }
 
@@ -68,7 +73,7 @@ mod tests {
             let trial = measurement(&case("pipe", Wait::Block, Placement::OtherCore), 1000.0, 0);
             let trial = Measurement { reached, ..trial };
             let last = Distribution::decode(&times(last)).unwrap();
-            Reached::of(&[&trial], &[last])
+            ReachMedians::of(&[&trial], &[last])
         };
         let reached = of([1000, 2000, 3000]).unwrap().unwrap();
         assert!(reached.first_ns < reached.median_ns, "{reached:?}");

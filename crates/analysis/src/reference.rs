@@ -5,7 +5,7 @@ use crate::{
     Run, Switches,
     checks::on_two_processors,
     count::{count_of, system_calls},
-    sound::Sound,
+    sound::SoundCase,
     trials::{MeasuredTrial, Trials},
 };
 use furlong_model::{Case, Family, Placement, WaitKind};
@@ -19,7 +19,7 @@ const FEWEST_SWITCHES: f64 = 1.0;
 
 /// Event that the roles of a reference benchmark wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Waiting {
+pub(crate) enum AwaitedEvent {
     /// The CPU that both roles share. Each switch of either role counts.
     OneCore,
     /// A wake-up on a separate CPU. Each voluntary switch counts.
@@ -59,10 +59,10 @@ pub(crate) struct ReferenceRow<'a> {
     pub switches: Switches,
 }
 
-impl<'a> Sound<'a> {
+impl<'a> SoundCase<'a> {
     /// Returns the properties that decide whether it is a reference.
     pub(crate) fn reference(&self) -> ReferenceRow<'a> {
-        let switches = Switches::of_trials(self.case, &self.trials);
+        let switches = Switches::from_trials(self.case, &self.trials);
         ReferenceRow { case: self.case, family: self.family, switches }
     }
 }
@@ -91,12 +91,12 @@ impl Reference<'_> {
 impl ReferenceFigure {
     /// Computes the figure from all reference benchmarks except those of the mechanism `excluded`. Returns `None` if there
     /// are none, or if the median difference between two processes and one is not positive.
-    pub(crate) fn of(found: &References, waiting: Waiting, excluded: Option<&str>) -> Option<Self> {
+    pub(crate) fn of(found: &References, waiting: AwaitedEvent, excluded: Option<&str>) -> Option<Self> {
         let mut references = found.all(waiting, excluded);
         sort_by(&mut references, |a, b| a.case.cmp(b.case));
         let samples: Vec<_> = references.iter().flat_map(|row| &row.medians).map(Vec::as_slice).collect();
         let estimates: Vec<_> = references.iter().map(Reference::estimate).collect();
-        let ns = of_estimates(&estimates)?;
+        let ns = positive_median(&estimates)?;
         let statistic = |drawn: &[Vec<f64>]| {
             let estimates =
                 references.iter().zip(drawn.chunks_exact(2)).map(|(row, drawn)| row.ns(&drawn[0], &drawn[1]));
@@ -114,18 +114,18 @@ impl ReferenceFigure {
 
 impl<'a> References<'a> {
     /// Returns the nanoseconds without the interval, which would need thousands of resamples.
-    pub(crate) fn ns(&self, waiting: Waiting) -> Option<f64> {
+    pub(crate) fn ns(&self, waiting: AwaitedEvent) -> Option<f64> {
         let estimates: Vec<_> = self.all(waiting, None).iter().map(Reference::estimate).collect();
-        of_estimates(&estimates).map(tidy)
+        positive_median(&estimates).map(tidy)
     }
 
-    fn all(&self, waiting: Waiting, excluded: Option<&str>) -> Vec<Reference<'a>> {
+    fn all(&self, waiting: AwaitedEvent, excluded: Option<&str>) -> Vec<Reference<'a>> {
         let others = self.rows.iter().filter(|row| excluded != Some(row.case.mechanism.as_str()));
         others.filter_map(|row| self.reference(row, waiting)).collect()
     }
 
     /// Returns `row` as a reference, if it is one.
-    fn reference(&self, row: &ReferenceRow<'a>, waiting: Waiting) -> Option<Reference<'a>> {
+    fn reference(&self, row: &ReferenceRow<'a>, waiting: AwaitedEvent) -> Option<Reference<'a>> {
         let ReferenceRow { case, family, switches } = *row;
         let carries_nothing = family == Some(Family::Notification);
         let sleeps = case.wait.kind() == WaitKind::Sleeping
@@ -137,12 +137,12 @@ impl<'a> References<'a> {
         let twin = Case { placement: Placement::OneProcess, ..case.clone() };
         let has_twin = self.rows.iter().any(|other| *other.case == twin);
         let (is_there, switches) = match waiting {
-            Waiting::OneCore => {
+            AwaitedEvent::OneCore => {
                 let on_one_core = case.placement != Placement::OneProcess
                     && case.placement.has_two_processors() == Some(false);
                 (on_one_core, switches.voluntary + switches.involuntary)
             }
-            Waiting::TwoCores => (on_two_processors(case.placement), switches.voluntary),
+            AwaitedEvent::TwoCores => (on_two_processors(case.placement), switches.voluntary),
         };
         let is_one = has_twin && is_there && switches >= FEWEST_SWITCHES;
         let medians =
@@ -156,7 +156,7 @@ impl<'a> References<'a> {
 }
 
 /// Returns the median over benchmarks; `None` if it is not positive.
-fn of_estimates(estimates: &[f64]) -> Option<f64> {
+fn positive_median(estimates: &[f64]) -> Option<f64> {
     median(estimates).filter(|ns| *ns > 0.0)
 }
 

@@ -4,7 +4,7 @@
 //! each other may not hold with distant cores. A median over both levels is representative of neither.
 
 use crate::{
-    Alike, Group, Ratio, Row, Run,
+    CommonProperties, Group, Ratio, Row, Run,
     checks::on_two_processors,
     complete_rounds::comparables,
     noise::{MOVED, core_to_core_times},
@@ -35,7 +35,7 @@ pub struct Regimes {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct InBoth {
     /// Common properties of the benchmarks.
-    pub among: Alike,
+    pub among: CommonProperties,
     /// Number of benchmarks with enough trials at both levels.
     pub rows: usize,
     /// Median ratio of the higher level to the lower one.
@@ -122,7 +122,7 @@ impl InBoth {
             .collect()
         });
         let mut found = InBoth {
-            among: Alike::of(group),
+            among: CommonProperties::of(group),
             rows: rows.len(),
             times: tidy(times),
             first: first(&at),
@@ -162,7 +162,7 @@ fn first(levels: &[Vec<Row>; 2]) -> Option<String> {
 fn is_faster(one: &Row, other: &Row) -> Option<bool> {
     let both = [one.comparable?, other.comparable?];
     let medians_ns = both.map(|found| found.median_ns);
-    let ratio = Ratio::of_figures(medians_ns, Some(both.map(|found| found.interval_ns)));
+    let ratio = Ratio::from_figures(medians_ns, Some(both.map(|found| found.interval_ns)));
     (!ratio.is_tie()).then_some(medians_ns[0] < medians_ns[1])
 }
 

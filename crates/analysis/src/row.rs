@@ -1,11 +1,11 @@
 //! Figures of one case, computed from all of its measured trials.
 
 use crate::{
-    Comparable, Cpu, ExchangeFigures, Ratio, Reached, Shares, Stalled,
+    ComparableInterval, Cpu, ExchangeFigures, Ratio, ReachMedians, Shares, StallFigures,
     consistent::fits_together,
     count::{CountRow, total},
     law::Breach,
-    sound::{Sound, no_trial},
+    sound::{SoundCase, no_trial},
     trials::MeasuredTrial,
 };
 use furlong_model::{
@@ -33,7 +33,7 @@ pub struct Row {
     /// Benchmarks of the group that tie with it: the interval of their ratio contains 1.
     pub tied_with: Vec<String>,
     /// Interval for comparisons; `None` for fewer than three trials.
-    pub comparable: Option<Comparable>,
+    pub comparable: Option<ComparableInterval>,
     /// Ratio of its median to that of the first in its group; `None` for the first.
     pub vs_first: Option<Ratio>,
     /// Number of measured trials.
@@ -47,13 +47,13 @@ pub struct Row {
     pub shape: DistributionShape,
     /// Times until the first receiver and until half of the receivers had a message; `None` with one receiver.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reached: Option<Reached>,
+    pub reached: Option<ReachMedians>,
     /// Shares of several pairs in the whole; `None` with one pair.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shares: Option<Shares>,
     /// Throughput of the other receivers while one slept; `None` if none did.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stalled: Option<Stalled>,
+    pub stalled: Option<StallFigures>,
     /// Share of messages that receivers lost, over all receivers, from 0 to 1; `None` if no message can be lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_share: Option<f64>,
@@ -170,15 +170,15 @@ impl Row {
         family: Option<Family>,
         trials: &[&MeasuredTrial],
     ) -> Result<Self, Breach> {
-        Sound::of(header, case, family, trials)?.row(header)
+        SoundCase::of(header, case, family, trials)?.row(header)
     }
 }
 
-impl Sound<'_> {
+impl SoundCase<'_> {
     /// Computes all figures, or returns the broken law.
     pub(crate) fn row(self, header: &RunHeader) -> Result<Row, Breach> {
-        let cpu_ci95 = self.interval(header, &Cpu::of_each(self.case, &self.trials));
-        let Sound { case, family, trials, times, median_ci95, reached, failed_trials, .. } = self;
+        let cpu_ci95 = self.interval(header, &Cpu::per_trial(self.case, &self.trials));
+        let SoundCase { case, family, trials, times, median_ci95, reached, failed_trials, .. } = self;
         let mut exchange = ExchangeFigures::of(case, &trials, &times).ok_or_else(no_trial)?;
         exchange.ns.median_ci95 = median_ci95;
         exchange.cpu_ns.ci95 = cpu_ci95;
@@ -202,7 +202,7 @@ impl Sound<'_> {
             exchange,
             reached,
             shares: Shares::of(&trials),
-            stalled: Stalled::of(&trials),
+            stalled: StallFigures::of(&trials),
             lost_share: lost_share(&trials),
             sent_again_share: sent_again_share(&trials),
             late_sends_share: late_sends_share(case, &trials),

@@ -4,7 +4,7 @@
 //! follow each other: with T trials of each copy in a repeat, trial n belongs to repeat n / 2T.
 
 use crate::{
-    DecodedRun, Group, Row, Skipped,
+    DecodedRun, Group, Row, SkippedCase,
     complete_rounds::comparables,
     ranking::{resolved, tie},
     trials::{CaseTrials, MeasuredTrial},
@@ -26,7 +26,7 @@ pub struct SelfCheck {
     /// Cases that could be compared with themselves.
     pub rows: Vec<CheckedRow>,
     /// Cases with missing comparisons, and the reason.
-    pub unjudged: Vec<Unjudged>,
+    pub unjudged: Vec<MissingComparisons>,
     /// Number of comparisons over all cases.
     pub repeats: usize,
     /// Number of comparisons in which the copies tied.
@@ -71,7 +71,7 @@ pub struct CopyFigures {
 
 /// Missing comparisons of a case.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Unjudged {
+pub struct MissingComparisons {
     /// The case.
     #[serde(flatten)]
     pub case: Case,
@@ -96,8 +96,10 @@ pub fn self_check(run: &DecodedRun) -> SelfCheck {
         }
     }
     let rows: Vec<_> = results.iter().filter_map(|(case, (made, _))| CheckedRow::of(case, made)).collect();
-    let unjudged =
-        results.into_iter().filter_map(|(case, (_, refused))| Unjudged::of(case, refused)).collect();
+    let unjudged = results
+        .into_iter()
+        .filter_map(|(case, (_, refused))| MissingComparisons::of(case, refused))
+        .collect();
     let repeats = rows.iter().map(|row| row.repeats).sum();
     let ties = rows.iter().map(|row| row.ties).sum();
     let needed = fewest_ties(repeats);
@@ -149,12 +151,12 @@ impl CheckedRow {
     }
 }
 
-impl Unjudged {
+impl MissingComparisons {
     /// Returns `None` if no comparison is missing.
     fn of(case: &Case, refused: Vec<String>) -> Option<Self> {
         let repeats = refused.len();
         let reason = refused.into_iter().next()?;
-        Some(Unjudged { case: case.clone(), repeats, reason })
+        Some(MissingComparisons { case: case.clone(), repeats, reason })
     }
 }
 
@@ -181,7 +183,7 @@ fn compare<'a>(
             continue;
         }
         match Copies::of(header, case, &trials) {
-            Ok(copies) => groups.or_default(Group::of_row(&copies.rows[0])).push(copies),
+            Ok(copies) => groups.or_default(Group::from_row(&copies.rows[0])).push(copies),
             Err(reason) => results.push((case, Err(reason))),
         }
     }
@@ -238,7 +240,7 @@ impl<'a> Copies<'a> {
 }
 
 fn too_few(case: &Case, name: char, count: usize, trials: &CaseTrials) -> String {
-    let why = Skipped::of(case, trials.records())
+    let why = SkippedCase::of(case, trials.records())
         .map_or_else(String::new, |trouble| format!(" ({})", trouble.reason));
     format!("copy {name} has {count} measured trials, and an interval needs {FEWEST_TRIALS}{why}")
 }
@@ -315,7 +317,7 @@ mod tests {
         let run = DecodedRun::of(&run);
         let (case, trials) = run.trials.by_case().next().unwrap();
         let copies = Copies::of(&run.records.header, case, &trials.only(|_| true)).unwrap();
-        assert!(Group::of_row(&copies.rows[0]).loses);
+        assert!(Group::from_row(&copies.rows[0]).loses);
     }
 
     #[test]

@@ -75,7 +75,7 @@ mod tests {
 
     fn trials(parties: u32, median_ns: f64) -> Vec<Record> {
         let parties = NonZeroU32::new(parties).unwrap();
-        let case = fixture::case("pipe", Wait::Block, Placement::Spread).of_several(parties);
+        let case = fixture::case("pipe", Wait::Block, Placement::Spread).with_parties(parties);
         let trial = |number| {
             let outcome = Outcome::Measured(fixture::measurement(&case, median_ns, 0));
             let family = fixture::family(&case.mechanism);
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn the_slowest_and_the_largest_are_found() {
         let case = fixture::case("pipe", Wait::Block, Placement::Spread);
-        let case = case.of_several(NonZeroU32::new(4).unwrap());
+        let case = case.with_parties(NonZeroU32::new(4).unwrap());
         let mut trial = fixture::measurement(&case, 1000.0, 0);
         let each: Vec<u64> = trial.parts.iter().map(|part| part.round_trips).collect();
         trial.parts[2].round_trips = each[2] / 2;

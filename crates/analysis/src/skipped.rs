@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// Case without a speed, or with failed trials.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Skipped {
+pub struct SkippedCase {
     /// The case.
     #[serde(flatten)]
     pub case: Case,
@@ -53,7 +53,7 @@ impl SkippedStatus {
     }
 }
 
-impl Skipped {
+impl SkippedCase {
     /// Whether a message arrived corrupted.
     pub fn is_corruption(&self) -> bool {
         self.fault.is_some_and(Fault::is_corruption)
@@ -64,7 +64,7 @@ impl Skipped {
     /// There is one entry per case: that of the worst status. A corrupted message precedes other faults, then the first
     /// reason counts. The reason contains the number of trials with another reason.
     pub(crate) fn of<'a>(case: &Case, trials: impl Iterator<Item = &'a Trial>) -> Option<Self> {
-        let mut entries: Vec<_> = trials.filter_map(|trial| Skipped::from(case, trial)).collect();
+        let mut entries: Vec<_> = trials.filter_map(|trial| SkippedCase::from(case, trial)).collect();
         sort_by_key(&mut entries, |entry| (entry.status, !entry.is_corruption()));
         let worst = entries.first()?.clone();
         let alike = || entries.iter().filter(|entry| entry.status == worst.status);
@@ -73,12 +73,12 @@ impl Skipped {
             0 => worst.reason,
             others => format!("{} ({others} of them for other reasons)", worst.reason),
         };
-        Some(Skipped { trials, reason, ..worst })
+        Some(SkippedCase { trials, reason, ..worst })
     }
 
     /// Creates the entry of a case whose figures break a law, after that number of measured trials.
     pub(crate) fn void(case: &Case, trials: usize, breach: Breach) -> Self {
-        Skipped {
+        SkippedCase {
             case: case.clone(),
             status: SkippedStatus::Void,
             fault: None,
@@ -94,7 +94,7 @@ impl Skipped {
     pub(crate) fn saturated(case: &Case, trials: usize, saturation: Saturation) -> Self {
         let (reason, remedy) = Saturation::reason_and_remedy(&[saturation]);
         let disturbed = saturation.lost_share.is_some();
-        Skipped {
+        SkippedCase {
             case: case.clone(),
             status: if disturbed { SkippedStatus::Disturbed } else { SkippedStatus::Saturated },
             fault: None,
@@ -116,7 +116,7 @@ impl Skipped {
             Outcome::Refused(why) => (SkippedStatus::Refused, None, why.reason.clone(), why.remedy.as_str()),
         };
         let (case, remedy) = (case.clone(), remedy.to_owned());
-        Some(Skipped { case, status, fault, law: None, saturation: None, trials: 1, reason, remedy })
+        Some(SkippedCase { case, status, fault, law: None, saturation: None, trials: 1, reason, remedy })
     }
 }
 
@@ -164,7 +164,7 @@ mod tests {
         };
         let said = |details: &[&str]| {
             let trials: Vec<Trial> = details.iter().enumerate().map(failed).collect();
-            let skipped = Skipped::of(&case, trials.iter()).unwrap();
+            let skipped = SkippedCase::of(&case, trials.iter()).unwrap();
             (skipped.trials, skipped.reason)
         };
         let (trials, reason) = said(&["process 7 ended", "process 8 ended"]);

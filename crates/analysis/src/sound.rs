@@ -2,7 +2,7 @@
 //! inconsistent. Benchmarks and the figures for comparisons of many runs are based on it.
 
 use crate::{
-    Reached, Run, Skipped, SkippedStatus,
+    ReachMedians, Run, SkippedCase, SkippedStatus,
     cache_line::is_above_the_cache_line,
     checks::{check_trial, is_above_the_clock},
     consistent::keeps_its_cpus_busy_at_most,
@@ -16,7 +16,7 @@ use furlong_model::{Case, Family, Measurement, RunHeader, Unit};
 use furlong_stats::{Distribution, median, median_interval, tidy, uncertainty};
 
 /// Case whose trials are all valid.
-pub(crate) struct Sound<'a> {
+pub(crate) struct SoundCase<'a> {
     /// The case.
     pub case: &'a Case,
     /// Family of the mechanism, if the writer of the run knew it.
@@ -30,28 +30,28 @@ pub(crate) struct Sound<'a> {
     /// Interval of the median; `None` for fewer than three trials.
     pub median_ci95: Option<[f64; 2]>,
     /// With several receivers, the time until the first of them had a message.
-    pub reached: Option<Reached>,
+    pub reached: Option<ReachMedians>,
     /// Number of failed trials.
     pub failed_trials: usize,
     /// Numbers of the measured trials.
     numbers: Vec<u32>,
 }
 
-impl<'a> Sound<'a> {
+impl<'a> SoundCase<'a> {
     /// Checks the trials of a case, and returns the result, the failures, or both. A few failed trials do not invalidate
     /// the case, but a corrupted message does.
     pub(crate) fn judge(
         run: &Run,
         case: &'a Case,
         trials: &CaseTrials<'a>,
-    ) -> (Option<Self>, Option<Skipped>) {
+    ) -> (Option<Self>, Option<SkippedCase>) {
         let measured: Vec<_> = trials.measured().collect();
-        let trouble = Skipped::of(case, trials.records());
+        let trouble = SkippedCase::of(case, trials.records());
         let failed_trials = match &trouble {
             Some(entry) if entry.status == SkippedStatus::Failed => entry.trials,
             _ => 0,
         };
-        let corrupted = trouble.as_ref().is_some_and(Skipped::is_corruption);
+        let corrupted = trouble.as_ref().is_some_and(SkippedCase::is_corruption);
         // A benchmark that fails in at least half of its trials is unusable.
         if corrupted || measured.len() <= failed_trials {
             return (None, trouble);
@@ -59,27 +59,27 @@ impl<'a> Sound<'a> {
         // A mechanism that was unknown to the writer counts as one with payload.
         let family = trials.records().find_map(|trial| trial.family);
         match (
-            Sound::in_run(run, case, family, &measured),
+            SoundCase::in_run(run, case, family, &measured),
             Saturation::of(case, measured.iter().map(|trial| trial.record), || {
                 evidence(run, case, &measured)
             }),
         ) {
             (Ok(_), Some(saturation)) => {
-                (None, trouble.or(Some(Skipped::saturated(case, measured.len(), saturation))))
+                (None, trouble.or(Some(SkippedCase::saturated(case, measured.len(), saturation))))
             }
-            (Ok(sound), None) => (Some(Sound { failed_trials, ..sound }), trouble),
-            (Err(breach), _) => (None, Some(Skipped::void(case, measured.len(), breach))),
+            (Ok(sound), None) => (Some(SoundCase { failed_trials, ..sound }), trouble),
+            (Err(breach), _) => (None, Some(SkippedCase::void(case, measured.len(), breach))),
         }
     }
 
-    /// Checks the trials like [`Sound::of`], and also against the rest of the run.
+    /// Checks the trials like [`SoundCase::of`], and also against the rest of the run.
     fn in_run(
         run: &Run,
         case: &'a Case,
         family: Option<Family>,
         trials: &[&MeasuredTrial<'a>],
     ) -> Result<Self, Breach> {
-        let sound = Sound::of(&run.header, case, family, trials)?;
+        let sound = SoundCase::of(&run.header, case, family, trials)?;
         let shortest_bare_ns = core_to_core_times(&run.noise).first().copied();
         is_above_the_cache_line(case, family, sound.trials[0], sound.p50_ns, shortest_bare_ns)?;
         calls_as_declared(case, &run.counts)?;
@@ -99,12 +99,12 @@ impl<'a> Sound<'a> {
         let numbers: Vec<u32> = trials.iter().map(|trial| trial.number).collect();
         let median_ci95 = interval(header, &numbers, &medians);
         let trials: Vec<_> = trials.iter().map(|trial| trial.record).collect();
-        let sound = Sound {
+        let sound = SoundCase {
             case,
             family,
             p50_ns: tidy(p50_ns),
             median_ci95,
-            reached: Reached::of(&trials, &times)?,
+            reached: ReachMedians::of(&trials, &times)?,
             times,
             trials,
             failed_trials: 0,

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// Throughput of the other receivers while one slept: medians over trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Stalled {
+pub struct StallFigures {
     /// Rate while it slept, as a share of the rate while it was awake: 1 if the others were not affected, 0 if all waited
     /// for it.
     pub others_share: f64,
@@ -16,14 +16,14 @@ pub struct Stalled {
     pub asleep_ns: f64,
 }
 
-impl Stalled {
+impl StallFigures {
     /// Computes the medians of these trials. Returns `None` if no receiver slept, or if no message arrived before.
-    pub(crate) fn of(trials: &[&Measurement]) -> Option<Stalled> {
+    pub(crate) fn of(trials: &[&Measurement]) -> Option<StallFigures> {
         let over_trials = |figure: fn(&Stall) -> Option<f64>| {
             let each: Vec<f64> = trials.iter().filter_map(|trial| figure(trial.stall.as_ref()?)).collect();
             median(&each).map(tidy)
         };
-        Some(Stalled {
+        Some(StallFigures {
             others_share: over_trials(share)?,
             others_messages: over_trials(|stall| Some(stall.asleep_messages as f64))?,
             asleep_ns: over_trials(|stall| Some(stall.asleep_ns as f64))?,
@@ -53,12 +53,12 @@ mod tests {
         let exchange = Exchange::of(Pattern::FanOut).with_parties(receivers);
         let case = pair.clone().with(exchange.with_fan_out(FanOutOptions::stalling(stall)));
         let trial = fixture::measurement(&case, 5_000.0, 0);
-        let stalled = Stalled::of(&[&trial, &trial]).unwrap();
+        let stalled = StallFigures::of(&[&trial, &trial]).unwrap();
         assert!((stalled.others_share - 0.05).abs() < 1e-9, "{stalled:?}");
         assert_eq!((stalled.others_messages, stalled.asleep_ns), (100.0, 20_000_000.0));
-        assert_eq!(Stalled::of(&[&fixture::measurement(&pair, 5_000.0, 0)]), None);
+        assert_eq!(StallFigures::of(&[&fixture::measurement(&pair, 5_000.0, 0)]), None);
         let nothing =
             Measurement { stall: trial.stall.map(|stall| Stall { awake_messages: 0, ..stall }), ..trial };
-        assert_eq!(Stalled::of(&[&nothing]), None);
+        assert_eq!(StallFigures::of(&[&nothing]), None);
     }
 }

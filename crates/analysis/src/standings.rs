@@ -1,6 +1,6 @@
 //! Leading benchmarks during a run. It contains no results that need the whole run (ties, noise, void benchmarks).
 
-use crate::{Carries, Group, TrialTimes};
+use crate::{Group, PayloadKind, TrialTimes};
 use furlong_model::{Case, Family, Outcome, Trial};
 use furlong_stats::{SortedMap, median, median_interval, sort_by, uncertainty};
 
@@ -38,7 +38,7 @@ impl Standings {
         let Some(times) = TrialTimes::of(trial) else { return };
         let loses = matches!(&trial.outcome, Outcome::Measured(measured) if measured.lost.is_some());
         let group = Group::of(&trial.case, trial.family).if_losing(loses);
-        if group.carries != Carries::Nothing && trial.family != Some(Family::Programs) {
+        if group.carries != PayloadKind::Nothing && trial.family != Some(Family::Programs) {
             self.groups.or_default(group).or_default(trial.case.clone()).push(times.p50_ns);
         }
     }

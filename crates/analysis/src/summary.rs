@@ -1,8 +1,9 @@
 //! Summary of a run's records. Every output format prints it and computes nothing else.
 
 use crate::{
-    CountRow, Counting, Finding, Group, Growths, Level, RateSweep, Regimes, Row, Run, RunFacts, Skipped,
-    Verdict, complete_rounds::comparables, count::count_of, findings, ranking, sound::Sound, trials::Trials,
+    CountRow, CountingMethod, Finding, Group, Growths, Level, RateSweep, Regimes, Row, Run, RunFacts,
+    SkippedCase, Verdict, complete_rounds::comparables, count::count_of, findings, ranking, sound::SoundCase,
+    trials::Trials,
 };
 use furlong_model::{Case, Family, is_one};
 use furlong_stats::sort_by_key;
@@ -24,9 +25,9 @@ pub struct Summary {
     /// Cases with a speed, by group and rank.
     pub rows: Vec<Row>,
     /// Distinct methods of counting system calls; empty if they were not requested.
-    pub counting: Vec<Counting>,
+    pub counting: Vec<CountingMethod>,
     /// Cases without a speed or with failed trials, the worst first.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedCase>,
     /// Benchmarks with several rates; empty in any other run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rate_sweeps: Vec<RateSweep>,
@@ -45,10 +46,10 @@ impl Summary {
     pub(crate) fn of(run: &Run, trials: &Trials) -> Summary {
         let (mut rows, mut skipped) = (Vec::new(), Vec::new());
         for (case, trials) in trials.by_case() {
-            let (sound, trouble) = Sound::judge(run, case, trials);
+            let (sound, trouble) = SoundCase::judge(run, case, trials);
             skipped.extend(trouble);
             let row = sound.map(|sound| sound.row(&run.header)).transpose().unwrap_or_else(|breach| {
-                skipped.push(Skipped::void(case, trials.measured().count(), breach));
+                skipped.push(SkippedCase::void(case, trials.measured().count(), breach));
                 None
             });
             rows.extend(row.map(|row| match count_of(run, case) {
@@ -56,7 +57,7 @@ impl Summary {
                 None => row,
             }));
         }
-        sort_by_key(&mut skipped, |entry: &Skipped| (!entry.is_corruption(), entry.status));
+        sort_by_key(&mut skipped, |entry: &SkippedCase| (!entry.is_corruption(), entry.status));
         let groups = ranking::rank(&mut rows, &run.header.harness, |rows| {
             let measured = |row: &Row| trials.measured(&row.case).collect();
             comparables(rows, &rows.iter().map(measured).collect::<Vec<_>>())
@@ -74,7 +75,7 @@ impl Summary {
             schema: SUMMARY_SCHEMA,
             run: RunFacts::of(run, noise),
             groups,
-            counting: Counting::all(&run.counts),
+            counting: CountingMethod::all(&run.counts),
             rate_sweeps: RateSweep::all(&rows, &skipped),
             rows,
             skipped,
@@ -84,7 +85,7 @@ impl Summary {
 
     /// Whether a mechanism delivered a corrupted message.
     pub fn found_corruption(&self) -> bool {
-        self.skipped.iter().any(Skipped::is_corruption)
+        self.skipped.iter().any(SkippedCase::is_corruption)
     }
 
     /// Returns the benchmarks of a group, by rank.
@@ -98,7 +99,7 @@ fn compare_with_one(rows: &mut [Row]) {
     let alone = rows.iter().filter(|row| is_one(&row.case.parties()));
     let alone: Vec<(Case, f64)> = alone.map(|row| (row.case.clone(), row.exchange.per_second)).collect();
     for Row { case, exchange, shares, .. } in rows {
-        let one = case.of_one();
+        let one = case.for_one_pair();
         let found = alone.iter().find(|(case, _)| *case == one);
         if let Some((shares, (_, alone_per_second))) = shares.as_mut().zip(found) {
             shares.compare_with_one(exchange.per_second, *alone_per_second);

@@ -100,7 +100,7 @@ mod tests {
         let mut batched = row.clone();
         batched.exchange.per_sample = 2;
         let mut streamed = row;
-        streamed.case = streamed.case.of_pattern(Pattern::OneWay);
+        streamed.case = streamed.case.with_pattern(Pattern::OneWay);
         streamed.exchange.unit = Unit::Message;
         assert!(!is_single(&batched) && !is_single(&streamed));
         streamed.case.arrival = Arrival::Interval(1000);

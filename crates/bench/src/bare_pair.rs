@@ -156,7 +156,7 @@ pub(crate) fn one_side(task: PairTask) -> Figures {
 
 fn one_side_or_error(task: &PairTask) -> io::Result<Figures> {
     let memory = handle::inherit(task.memory)?;
-    let region = Arc::new(Region::of_file(memory.as_handle(), task.memory_bytes())?);
+    let region = Arc::new(Region::from_file(memory.as_handle(), task.memory_bytes())?);
     let mut end = PairEnd::new(&region, task.side, task.largest(), task.method)?;
     let script = task.script();
     // The process that starts first waits for the other.

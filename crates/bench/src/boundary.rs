@@ -3,8 +3,8 @@
 use crate::child_process::{ChildKind, ChildProgram, done};
 use crate::control::{Control, Report};
 use crate::session::{Options, Session};
-use furlong_model::{Boundary, Reach, Tried};
-use furlong_os::linux::namespace::{Between, leave};
+use furlong_model::{Boundary, BoundaryAttempt, Reach};
+use furlong_os::linux::namespace::{SeparateNamespaces, leave};
 use furlong_os::linux::socket::{self, Kind};
 use furlong_os::linux::{remote_memory, sysv_segment};
 use furlong_os::process::Bond;
@@ -22,11 +22,11 @@ const TIMEOUT_NS: u64 = 5_000_000_000;
 const WAYS: [Reach; 4] = [Reach::FileSystem, Reach::IpcNamespace, Reach::PidNamespace, Reach::Network];
 
 /// Returns the namespaces that `boundaries` put between two processes.
-fn between(boundaries: &[Boundary]) -> Between {
+fn between(boundaries: &[Boundary]) -> SeparateNamespaces {
     let any = |wanted: Boundary| {
         boundaries.iter().any(|boundary| *boundary == wanted || *boundary == Boundary::Container)
     };
-    Between {
+    SeparateNamespaces {
         ipc: any(Boundary::IpcNamespace),
         pid: any(Boundary::PidNamespace),
         network: any(Boundary::NetworkNamespace),
@@ -39,9 +39,9 @@ fn between(boundaries: &[Boundary]) -> Between {
 /// # Errors
 /// Returns an error if an object or the process cannot be created, or `PermissionDenied` if new namespaces are not
 /// allowed.
-pub fn try_across(boundaries: &[Boundary]) -> io::Result<Vec<Tried>> {
+pub fn try_across(boundaries: &[Boundary]) -> io::Result<Vec<BoundaryAttempt>> {
     let between = between(boundaries);
-    if between == Between::default() {
+    if between == SeparateNamespaces::default() {
         return Ok(Vec::new());
     }
     let program = ChildProgram::own()?;
@@ -54,7 +54,7 @@ pub fn try_across(boundaries: &[Boundary]) -> io::Result<Vec<Tried>> {
     let segment = sysv_segment::create(1)?;
     let service = TcpListener::bind(("127.0.0.1", 0))?;
     let word = 1_u8;
-    let offered = Offered {
+    let offered = BoundaryObjects {
         path,
         segment: segment.number,
         service: service.local_addr()?,
@@ -71,42 +71,42 @@ pub fn try_across(boundaries: &[Boundary]) -> io::Result<Vec<Tried>> {
 }
 
 /// Starts a process with this task, and returns its result.
-fn reached(program: &ChildProgram, task: &ReachTask, bond: Bond) -> io::Result<Reached> {
+fn reached(program: &ChildProgram, task: &ReachTask, bond: Bond) -> io::Result<ReachedWays> {
     let (_child, mut control) =
         program.start(ChildKind::ReachProbe, Vec::new(), stderr().as_handle(), bond)?;
     control.send(task)?;
     done(&mut control, clock::now_ns() + TIMEOUT_NS).map(|report: ReachReport| report.reached)
 }
 
-fn tried(reach: Reach, reached: bool) -> Tried {
+fn tried(reach: Reach, reached: bool) -> BoundaryAttempt {
     let why = match reach {
         Reach::IpcNamespace => "no such System V object there",
         Reach::PidNamespace => "no such process number there",
         Reach::Network => "the loopback there is another one",
         Reach::Fork | Reach::Descriptor | Reach::FileSystem | Reach::Device => "the path was not found there",
     };
-    Tried { reach, failed: (!reached).then(|| why.to_owned()) }
+    BoundaryAttempt { reach, failed: (!reached).then(|| why.to_owned()) }
 }
 
 /// Whether each of [`WAYS`] has reached its object; `None` if new namespaces are not allowed.
-type Reached = Option<[bool; 4]>;
+type ReachedWays = Option<[bool; 4]>;
 
 /// The report of the process in the new namespaces.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct ReachReport {
-    reached: Reached,
+    reached: ReachedWays,
 }
 
 /// The task of the process in the new namespaces.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct ReachTask {
     boundaries: Vec<Boundary>,
-    offered: Offered,
+    offered: BoundaryObjects,
 }
 
 /// The objects to reach.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Offered {
+struct BoundaryObjects {
     /// The path of a listening socket.
     path: PathBuf,
     /// The identifier of a System V segment.
@@ -124,9 +124,9 @@ pub(crate) fn fresh(control: &mut Control) -> io::Result<()> {
     control.send(&Report::Done(ReachReport { reached: beyond(&task) }))
 }
 
-fn beyond(task: &ReachTask) -> Reached {
+fn beyond(task: &ReachTask) -> ReachedWays {
     let between = between(&task.boundaries);
-    if between == Between::default() {
+    if between == SeparateNamespaces::default() {
         return Some(task.offered.try_all());
     }
     leave(between).ok()?;
@@ -138,7 +138,7 @@ fn beyond(task: &ReachTask) -> Reached {
     ChildProgram::own().and_then(|program| reached(&program, &inside, Bond::Outlives)).ok()?
 }
 
-impl Offered {
+impl BoundaryObjects {
     /// Tries each of [`WAYS`].
     fn try_all(&self) -> [bool; 4] {
         [

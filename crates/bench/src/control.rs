@@ -4,7 +4,7 @@
 
 pub use furlong_loops::control_page::ControlPage;
 pub use furlong_loops::recorder::Timing;
-use furlong_loops::shared_end::Taken;
+use furlong_loops::shared_end::TakenMessages;
 use furlong_mechanism::{Handles, LinkSpecification};
 use furlong_model::{Arrival, Exchange, Fault, Party, Phase, Role, RoleTally, Wait};
 use furlong_os::{AsHandle, BorrowedHandle, Handle, RawHandle, pipe};
@@ -137,7 +137,7 @@ pub struct RoleResult {
     /// The times, if the role reads the clock.
     pub timing: Option<Timing>,
     /// The messages that the role has received, if it is one of several workers.
-    pub taken: Option<Taken>,
+    pub taken: Option<TakenMessages>,
 }
 
 impl End {

@@ -54,7 +54,7 @@ pub(crate) struct LinkNames {
 
 impl Names {
     /// Returns the names of the link with this number, in a run whose directory is `folder`.
-    pub(crate) fn of_link(&self, folder: &Path, link: u32) -> LinkNames {
+    pub(crate) fn link_names(&self, folder: &Path, link: u32) -> LinkNames {
         LinkNames {
             name: format!("{}-{link}", self.prefix),
             key: self.key.wrapping_add(2 * link as i32),
@@ -199,7 +199,7 @@ pub fn remove(folder: &Path, names: Option<&Names>) -> io::Result<()> {
             remove_named(&names.prefix);
         }
         for link in 0..left.links.min(MOST_LINKS) {
-            remove_link(names, &names.of_link(folder, link))?;
+            remove_link(names, &names.link_names(folder, link))?;
         }
         remove_persistent(names, &left.resources)?;
     }
@@ -315,7 +315,7 @@ mod tests {
         let claim = claim(&run, &names).unwrap();
         claim.note(&Entry::Links(2)).unwrap();
         for link in 0..3 {
-            let LinkNames { name, folder, .. } = names.of_link(&run, link);
+            let LinkNames { name, folder, .. } = names.link_names(&run, link);
             fs::write(files.join(name), "memory").unwrap();
             fs::create_dir(&folder).unwrap();
             fs::write(folder.join("there.fifo"), "").unwrap();
@@ -324,7 +324,7 @@ mod tests {
         assert!(remove_run(&run).is_err(), "the directory of a third link is not removed");
         let left = |folder: &Path| fs::read_dir(folder).unwrap().count();
         assert_eq!((left(&files), left(&run)), (1, 1));
-        assert!(files.join(names.of_link(&run, 2).name).exists() && run.join("2/there.fifo").exists());
+        assert!(files.join(names.link_names(&run, 2).name).exists() && run.join("2/there.fifo").exists());
     }
 
     #[test]
@@ -336,9 +336,9 @@ mod tests {
             ipc_namespace: None,
             boot: None,
         };
-        let [one, other] = [0, 1].map(|link| names.of_link(Path::new("run"), link));
+        let [one, other] = [0, 1].map(|link| names.link_names(Path::new("run"), link));
         assert!(one.name != other.name && one.folder != other.folder && one.key + 1 < other.key);
-        let last = names.of_link(Path::new("run"), MOST_LINKS).key;
+        let last = names.link_names(Path::new("run"), MOST_LINKS).key;
         assert!(last > other.key, "keys stay positive: {last}");
     }
 

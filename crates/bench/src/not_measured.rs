@@ -8,7 +8,7 @@ use std::io;
 
 /// A signal requested the end of the run, so the trial has no outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Interrupted {
+pub struct InterruptedTrial {
     /// The signal.
     pub signal: i32,
 }
@@ -17,7 +17,7 @@ pub struct Interrupted {
 #[derive(Debug, Clone, PartialEq)]
 pub enum NotMeasured {
     /// A signal requested the end of the run.
-    Interrupted(Interrupted),
+    Interrupted(InterruptedTrial),
     /// The trial has the outcome [`Outcome::Refused`].
     Refused(Unavailable),
     /// The trial has the outcome [`Outcome::Unavailable`].
@@ -29,8 +29,8 @@ pub enum NotMeasured {
     Paused(Failure),
 }
 
-impl From<Interrupted> for NotMeasured {
-    fn from(interrupted: Interrupted) -> Self {
+impl From<InterruptedTrial> for NotMeasured {
+    fn from(interrupted: InterruptedTrial) -> Self {
         NotMeasured::Interrupted(interrupted)
     }
 }
@@ -45,7 +45,7 @@ impl NotMeasured {
     /// Returns the reason in words.
     pub(crate) fn reason(self) -> String {
         match self {
-            NotMeasured::Interrupted(Interrupted { signal }) => format!("received signal {signal}"),
+            NotMeasured::Interrupted(InterruptedTrial { signal }) => format!("received signal {signal}"),
             NotMeasured::Refused(why) | NotMeasured::Unavailable(why) => why.reason,
             NotMeasured::Failed(failure) | NotMeasured::Paused(failure) => failure.detail,
         }
@@ -54,8 +54,8 @@ impl NotMeasured {
     /// Returns the outcome to record.
     ///
     /// # Errors
-    /// Returns [`Interrupted`] if the run is to end: such a trial is not recorded.
-    pub fn outcome<M>(self) -> Result<Outcome<M>, Interrupted> {
+    /// Returns [`InterruptedTrial`] if the run is to end: such a trial is not recorded.
+    pub fn outcome<M>(self) -> Result<Outcome<M>, InterruptedTrial> {
         Ok(match self {
             NotMeasured::Interrupted(interrupted) => return Err(interrupted),
             NotMeasured::Refused(why) => Outcome::Refused(why),

@@ -7,14 +7,15 @@
 use crate::adapter::{RUN_VARIABLE, remaining_processes};
 use crate::not_measured::{NotMeasured, not_started};
 use crate::session::Session;
-use crate::started_program::{PRINTED_BYTES, Said, StartedProgram, shortened};
+use crate::started_program::{PRINTED_BYTES, ProgramActivity, StartedProgram, shortened};
 use crate::tally::role_tally;
 use crate::trial::context::Settings;
 use crate::watch::{
-    Carrier, Noticed, OTHER_REPORT, ObservedProcesses, Observer, Silence, in_ms, paused_failure, supervise,
+    Carrier, OTHER_REPORT, ObservedProcesses, Observer, ProcessEvent, Silence, in_ms, paused_failure,
+    supervise,
 };
 use furlong_loops::recorder::timing_of;
-use furlong_loops::schedule::Idle;
+use furlong_loops::schedule::IdleResources;
 use furlong_model::{
     Capabilities, Case, Failure, Family, Fault, Measurement, Party, Phase, Placement, ProgramFacts, Role,
     RoleTally, Start, Unavailable, Wait,
@@ -22,7 +23,7 @@ use furlong_model::{
 use furlong_os::activity::Activity;
 use furlong_os::linux::signal;
 use furlong_os::memory::bounded_object;
-use furlong_os::other_process::{self, Used, with_descendants};
+use furlong_os::other_process::{self, ProcessUsage, with_descendants};
 use furlong_os::pipe::pipe;
 use furlong_os::process::{Bond, Exit, Output, Program, send_signal, spawn};
 use furlong_os::usage::{self, Usage};
@@ -163,7 +164,7 @@ struct Side {
 }
 
 /// CPU time of a program's processes so far, by PID.
-type UsedSoFar = BTreeMap<i32, Used>;
+type UsedSoFar = BTreeMap<i32, ProcessUsage>;
 
 /// The CPUs on which the programs were seen, with the CPU time before each sample.
 #[derive(Default)]
@@ -221,7 +222,7 @@ impl ProgramsTrial<'_> {
                 }
             }
         }
-        let ended_before = usage::of_ended_children().map_err(|error| self.unreadable(&error))?;
+        let ended_before = usage::ended_children_usage().map_err(|error| self.unreadable(&error))?;
         let mut begin_ns = clock::now_ns();
         // The processes of a whole system may use the CPUs of both roles.
         let whole = if programs.serve.is_none() { self.processors } else { &[] };
@@ -283,7 +284,7 @@ impl ProgramsTrial<'_> {
             }
         }
         if !after[asks].contains_key(&self.pid(asks)) {
-            ended = usage::of_ended_children().map_err(|error| self.unreadable(&error))? - ended_before;
+            ended = usage::ended_children_usage().map_err(|error| self.unreadable(&error))? - ended_before;
         }
         let round_trips = u64::from(count.unwrap_or(1));
         let roles = self.tallies(round_trips, [&before, &after], ended);
@@ -336,7 +337,7 @@ impl ProgramsTrial<'_> {
     fn next_mark(&mut self, side: usize, phase: Phase) -> Result<(Mark, u64), NotMeasured> {
         let ProgramsTrial { session, observer, started, sampled, settings, .. } = self;
         let next_sample_ns = clock::now_ns() + FIRST_SAMPLE_NS;
-        let mut awaited = Awaited {
+        let mut awaited = MarkWait {
             sides: started,
             side,
             phase,
@@ -389,7 +390,9 @@ impl ProgramsTrial<'_> {
     /// busiest process, or the pinned one if the role has ended. `ended` is the usage of the client if it has ended.
     fn tallies(&self, round_trips: u64, [before, after]: [&[UsedSoFar]; 2], ended: Usage) -> Vec<RoleTally> {
         let busiest = |used: &UsedSoFar| {
-            let total = |used: &Used| (*used - Used::default()).user_ns + (*used - Used::default()).system_ns;
+            let total = |used: &ProcessUsage| {
+                (*used - ProcessUsage::default()).user_ns + (*used - ProcessUsage::default()).system_ns
+            };
             used.iter().max_by_key(|(_, used)| total(used)).map(|(pid, _)| *pid)
         };
         let tally = |(side, party): (usize, Party)| {
@@ -399,7 +402,7 @@ impl ProgramsTrial<'_> {
             let seen = busiest(&after[side]).and_then(|pid| other_process::processor(pid).ok());
             let pinned = self.processors.get(party.role.index()).copied();
             let processor = seen.or(pinned).unwrap_or_default();
-            role_tally(party, processor, 0, round_trips, used, Idle::default())
+            role_tally(party, processor, 0, round_trips, used, IdleResources::default())
         };
         let parties = self.started.iter().map(|side| side.program.party);
         let sides: Vec<_> = parties.enumerate().collect();
@@ -438,7 +441,7 @@ impl ProgramsTrial<'_> {
 }
 
 /// The state of a wait for the next mark of one side.
-struct Awaited<'a> {
+struct MarkWait<'a> {
     sides: &'a mut [Side],
     /// The index of the awaited side.
     side: usize,
@@ -450,7 +453,7 @@ struct Awaited<'a> {
     next_sample_ns: u64,
 }
 
-impl Awaited<'_> {
+impl MarkWait<'_> {
     /// Samples the CPUs of the processes when a sample is due.
     fn sample(&mut self, now_ns: u64) {
         if now_ns >= self.next_sample_ns {
@@ -477,7 +480,7 @@ impl Awaited<'_> {
     }
 }
 
-impl ObservedProcesses for Awaited<'_> {
+impl ObservedProcesses for MarkWait<'_> {
     fn activities(&self) -> Vec<(i32, Activity)> {
         let of_side =
             |side: &Side| side.known.iter().copied().chain([side.program.child.pid()]).collect::<Vec<_>>();
@@ -486,7 +489,7 @@ impl ObservedProcesses for Awaited<'_> {
     }
 }
 
-impl Carrier for Awaited<'_> {
+impl Carrier for MarkWait<'_> {
     type Answer = (Mark, u64);
 
     fn phase(&self) -> Phase {
@@ -511,14 +514,14 @@ impl Carrier for Awaited<'_> {
         _was_woken: bool,
         _observer: &mut dyn Observer,
         incidents: &mut Vec<Failure>,
-    ) -> Result<Noticed<(Mark, u64)>, NotMeasured> {
+    ) -> Result<ProcessEvent<(Mark, u64)>, NotMeasured> {
         match self.listen(now_ns) {
-            Ok(Some(mark)) => return Ok(Noticed::Answer(mark)),
+            Ok(Some(mark)) => return Ok(ProcessEvent::Answer(mark)),
             Ok(None) => self.sample(now_ns),
             Err(failure) => incidents.push(failure),
         }
         // Lines that are not marks do not end a silence: a program may print for ever.
-        Ok(Noticed::Nothing)
+        Ok(ProcessEvent::Nothing)
     }
 
     fn is_settled(&self, _incidents: &[Failure]) -> bool {
@@ -563,22 +566,22 @@ impl Side {
     fn mark(&mut self, phase: Phase) -> Result<Option<Mark>, Failure> {
         loop {
             match self.said(phase)? {
-                Said::Nothing | Said::Closed => return Ok(None),
-                Said::Line(line) => {
+                ProgramActivity::Nothing | ProgramActivity::Closed => return Ok(None),
+                ProgramActivity::Line(line) => {
                     if let Some(mark) = Mark::of(&line).map_err(|what| self.failure(phase, &what))? {
                         return Ok(Some(mark));
                     }
                 }
-                Said::Ended(_) if self.program.has_more() => {
+                ProgramActivity::Ended(_) if self.program.has_more() => {
                     let line = self.program.take_rest();
                     if let Some(mark) = Mark::of(&line).map_err(|what| self.failure(phase, &what))? {
                         return Ok(Some(mark));
                     }
                 }
-                Said::Ended(Exit::Code(0)) if self.program.party.role == Role::Initiator => {
+                ProgramActivity::Ended(Exit::Code(0)) if self.program.party.role == Role::Initiator => {
                     return Ok(Some(Mark::Ended));
                 }
-                Said::Ended(exit) => return Err(self.program.exit_failure(exit, phase)),
+                ProgramActivity::Ended(exit) => return Err(self.program.exit_failure(exit, phase)),
             }
         }
     }
@@ -592,16 +595,16 @@ impl Side {
     fn listen(&mut self, phase: Phase) -> Result<(), Failure> {
         loop {
             match self.said(phase)? {
-                Said::Nothing | Said::Closed => return Ok(()),
-                Said::Line(_) => {}
-                Said::Ended(exit) => return Err(self.program.exit_failure(exit, phase)),
+                ProgramActivity::Nothing | ProgramActivity::Closed => return Ok(()),
+                ProgramActivity::Line(_) => {}
+                ProgramActivity::Ended(exit) => return Err(self.program.exit_failure(exit, phase)),
             }
         }
     }
 
-    fn said(&mut self, phase: Phase) -> Result<Said, Failure> {
+    fn said(&mut self, phase: Phase) -> Result<ProgramActivity, Failure> {
         let said = self.program.attend(phase, "line", LONGEST_LINE)?;
-        if let Said::Line(line) = &said {
+        if let ProgramActivity::Line(line) = &said {
             self.printed_bytes += line.len() + 1;
         }
         if self.printed_bytes > MOST_PRINTED {
@@ -625,7 +628,8 @@ fn between(before: &UsedSoFar, after: &UsedSoFar, ended: Usage) -> Usage {
     let all = |used: Vec<Usage>| used.into_iter().fold(Usage::default(), |sum, used| sum + used);
     let earlier = |pid: &i32| before.get(pid).copied().unwrap_or_default();
     let live = all(after.iter().map(|(pid, used)| *used - earlier(pid)).collect());
-    let reaped = after.iter().map(|(pid, used)| used.of_ended_children() - earlier(pid).of_ended_children());
+    let reaped =
+        after.iter().map(|(pid, used)| used.ended_children_usage() - earlier(pid).ended_children_usage());
     let reaped = all(reaped.collect());
     let known = before.iter().filter(|(pid, _)| !after.contains_key(pid));
     let known = all(known.map(|(_, used)| used.with_ended_children()).collect());

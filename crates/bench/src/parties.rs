@@ -178,7 +178,7 @@ mod tests {
 
     fn described(pairs: u32, placement: Placement) -> Vec<String> {
         let parties = NonZeroU32::new(pairs).unwrap();
-        let case = Case::round_trip("pipe", Wait::Block, 1, placement).of_several(parties);
+        let case = Case::round_trip("pipe", Wait::Block, 1, placement).with_parties(parties);
         let parties = Parties::of(&case, &USUAL);
         assert_eq!(
             (parties.links, parties.control_pages, parties.lines),
@@ -212,7 +212,7 @@ mod tests {
     fn a_sender_has_a_link_to_each_receiver() {
         let parties = NonZeroU32::new(2).unwrap();
         let pair = Case::round_trip("pipe", Wait::Block, 1, Placement::Free);
-        let parties = Parties::of(&pair.of_pattern(Pattern::FanOut).of_several(parties), &USUAL);
+        let parties = Parties::of(&pair.with_pattern(Pattern::FanOut).with_parties(parties), &USUAL);
         assert_eq!((parties.links, parties.control_pages, parties.lines), (2, 1, 3));
         let ends: Vec<_> = parties.setups.iter().map(|setup| (setup.line, setup.ends.clone())).collect();
         let own = |link| vec![(link, Role::Responder)];
@@ -226,7 +226,7 @@ mod tests {
         let parties = NonZeroU32::new(3).unwrap();
         let pair = Case::round_trip("broadcast-ring", Wait::Futex, 1, Placement::Free);
         let broadcasts = Capabilities { sharing: Sharing::EveryReceiver, ..USUAL };
-        let parties = Parties::of(&pair.of_pattern(Pattern::FanOut).of_several(parties), &broadcasts);
+        let parties = Parties::of(&pair.with_pattern(Pattern::FanOut).with_parties(parties), &broadcasts);
         assert_eq!((parties.links, parties.control_pages, parties.lines), (1, 1, 4));
         let lines: Vec<_> = parties.setups.iter().map(|setup| setup.line).collect();
         assert_eq!(lines, [0, 1, 2, 3]);
@@ -240,7 +240,7 @@ mod tests {
         let parties = NonZeroU32::new(2).unwrap();
         let pair = Case::round_trip("pipe", Wait::Block, 1, Placement::Free);
         let lines = |pattern| {
-            let parties = Parties::of(&pair.clone().of_pattern(pattern).of_several(parties), &USUAL);
+            let parties = Parties::of(&pair.clone().with_pattern(pattern).with_parties(parties), &USUAL);
             let setups = parties.setups.iter();
             let held = setups
                 .map(|setup| (setup.party.to_string(), setup.ends.clone(), setup.line))
@@ -264,7 +264,7 @@ mod tests {
     fn two_have_an_end_each_of_several_links() {
         let parties = NonZeroU32::new(3).unwrap();
         let pair = Case::round_trip("pipe", Wait::Poll, 1, Placement::Free);
-        let parties = Parties::of(&pair.of_pattern(Pattern::Ready).of_several(parties), &USUAL);
+        let parties = Parties::of(&pair.with_pattern(Pattern::Ready).with_parties(parties), &USUAL);
         assert_eq!((parties.links, parties.control_pages, parties.lines), (3, 1, 2));
         let [initiator, responder] = &parties.setups[..] else { panic!("{parties:?}") };
         assert_eq!((initiator.party, responder.party), (Role::Initiator.into(), Role::Responder.into()));

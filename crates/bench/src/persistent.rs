@@ -77,7 +77,7 @@ pub(crate) enum Entry {
 
 /// The remainder of a run according to the lines of its journal.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Left {
+pub(crate) struct RemainingRun {
     /// The resources that were created, or about to be, and not removed.
     pub(crate) resources: Vec<PersistentResource>,
     /// The largest number of links.
@@ -90,9 +90,9 @@ pub(crate) struct Left {
 
 /// Reads the remainder of a run from the lines of its journal. A truncated line is skipped: the run was killed while it
 /// wrote the line, and so before it created the resource.
-pub(crate) fn left<'a>(lines: impl Iterator<Item = &'a str>) -> Left {
-    let mut found = Left::default();
-    let Left { resources, links, programs, peer_command } = &mut found;
+pub(crate) fn left<'a>(lines: impl Iterator<Item = &'a str>) -> RemainingRun {
+    let mut found = RemainingRun::default();
+    let RemainingRun { resources, links, programs, peer_command } = &mut found;
     for entry in lines.filter_map(|line| serde_json::from_slice(line.as_bytes()).ok()) {
         match entry {
             Entry::Making(persistent) => resources.push(persistent),
@@ -228,19 +228,22 @@ mod tests {
         let read = |lines: &[&str]| left(lines.iter().copied());
         assert_eq!(
             read(&[&lines[0], &lines[1], &lines[2]]),
-            Left { resources: vec![zram.clone()], ..Left::default() }
+            RemainingRun { resources: vec![zram.clone()], ..RemainingRun::default() }
         );
         assert_eq!(
             read(&["{}", &lines[1], &lines[2][..9]]),
-            Left { resources: vec![zram], ..Left::default() }
+            RemainingRun { resources: vec![zram], ..RemainingRun::default() }
         );
-        assert_eq!(read(&[]), Left::default());
+        assert_eq!(read(&[]), RemainingRun::default());
     }
 
     #[test]
     fn links_are_never_fewer_than_there_were() {
         let lines = [2, 3, 1].map(|links| serde_json::to_string(&Entry::Links(links)).unwrap());
-        assert_eq!(left(lines.iter().map(String::as_str)), Left { links: 3, ..Left::default() });
+        assert_eq!(
+            left(lines.iter().map(String::as_str)),
+            RemainingRun { links: 3, ..RemainingRun::default() }
+        );
     }
 
     #[cfg(target_os = "linux")]

@@ -42,7 +42,7 @@ pub struct Plan {
     /// Whether trials go on until a signal ends them, which is then the regular end of the run.
     pub until_interrupted: bool,
     /// The repetitions of all trials, and the time between them. The trial numbers go on. `None` makes all trials once.
-    pub across: Option<Across>,
+    pub across: Option<Repetitions>,
     /// The number of times that every case is compared with itself, with `trials` trials of both copies each time. The
     /// copies alternate in the trial numbers. `None` measures each case once, under one name.
     pub self_check: Option<u32>,
@@ -70,7 +70,7 @@ pub struct Plan {
 
 /// Repetitions of all trials.
 #[derive(Debug, Clone, Copy)]
-pub struct Across {
+pub struct Repetitions {
     /// The number of repetitions.
     pub repetitions: u32,
     /// The time from the end of one repetition to the beginning of the next.
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn repetitions_go_on_counting_and_have_time_between_them() {
-        let across = Across { repetitions: 3, apart: Duration::from_secs(5) };
+        let across = Repetitions { repetitions: 3, apart: Duration::from_secs(5) };
         let plan = Plan { across: Some(across), ..plan(4, None, 7) };
         let numbers: Vec<u32> = plan.order(&[vec![0]]).iter().map(|trial| trial.0).collect();
         assert_eq!(numbers, (0..12).collect::<Vec<_>>());

@@ -21,7 +21,7 @@ struct ProbeConfiguration<T> {
 
 /// The report of a process.
 #[derive(Debug, Serialize, Deserialize)]
-struct Measured {
+struct ProbeReport {
     figures: Figures,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn measure<T: Serialize>(
     }
     let deadline_ns = clock::now_ns() + TIMEOUT_NS;
     // The reports of all are awaited before the first of them is killed.
-    let figures = started.iter_mut().map(|(_, control)| match done::<Measured>(control, deadline_ns) {
+    let figures = started.iter_mut().map(|(_, control)| match done::<ProbeReport>(control, deadline_ns) {
         Ok(measured) => measured.figures,
         Err(_) => Figures::new(),
     });
@@ -60,7 +60,7 @@ pub(crate) fn run<T: DeserializeOwned>(
 ) -> io::Result<()> {
     let Some(ProbeConfiguration { processor, task }) = control.receive()? else { return Ok(()) };
     affinity::pin(processor)?;
-    control.send(&Report::Done(Measured { figures: body(task) }))
+    control.send(&Report::Done(ProbeReport { figures: body(task) }))
 }
 
 #[cfg(test)]

@@ -39,24 +39,24 @@ pub(crate) enum Source {
 impl MechanismEntry {
     /// Returns the entry of one mechanism.
     pub fn of<M: Mechanism>() -> MechanismEntry {
-        MechanismEntry::of_built_in(BuiltIn::of::<M>())
+        MechanismEntry::from_built_in(BuiltIn::of::<M>())
     }
 
-    fn of_built_in(built_in: BuiltIn) -> MechanismEntry {
+    fn from_built_in(built_in: BuiltIn) -> MechanismEntry {
         let BuiltIn { capabilities, is_common, .. } = built_in;
         MechanismEntry { capabilities, is_common, source: Source::BuiltIn(built_in) }
     }
 
     /// Starts the program of one row of an adapter, asks it for its claims, and returns its entry. The entry lives as
     /// long as this process, as built-in entries do.
-    pub fn of_adapter(manifest: &Manifest, row: &Row, session: &Session) -> MechanismEntry {
+    pub fn from_adapter(manifest: &Manifest, row: &Row, session: &Session) -> MechanismEntry {
         let (adapter, capabilities) = Adapter::ask(manifest, row, session);
         let source = Source::Adapter(Box::leak(Box::new(adapter)));
         MechanismEntry { capabilities: Box::leak(Box::new(capabilities)), is_common: true, source }
     }
 
     /// Returns the entry of own programs of the user, under this name. It lives as long as this process.
-    pub fn of_programs(name: &str, programs: OwnPrograms) -> MechanismEntry {
+    pub fn from_programs(name: &str, programs: OwnPrograms) -> MechanismEntry {
         MechanismEntry {
             capabilities: Box::leak(Box::new(OwnPrograms::capabilities(name))),
             is_common: false,
@@ -176,7 +176,7 @@ impl MechanismEntry {
 
 /// Returns the entries of all built-in mechanisms.
 pub fn registry() -> Vec<MechanismEntry> {
-    all_built_in().into_iter().map(MechanismEntry::of_built_in).collect()
+    all_built_in().into_iter().map(MechanismEntry::from_built_in).collect()
 }
 
 /// Returns the entry of a mechanism with this wait strategy.

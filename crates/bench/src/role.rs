@@ -8,7 +8,7 @@ use crate::registry::{MechanismEntry, find};
 use crate::shared_end;
 use crate::timed::{timed, warm_up};
 use crate::verification::{verified_bursts, verify};
-use furlong_loops::again::{Again, AgainOptions};
+use furlong_loops::again::{AgainOptions, ReliableChannel};
 use furlong_loops::channel::Channel;
 use furlong_loops::control_page::ControlPage;
 use furlong_loops::message_loop::MessageLoop;
@@ -124,7 +124,7 @@ fn send_again(
 fn open_control_page(end: ControlPageEnd) -> io::Result<ControlPage> {
     let page = ControlPage::open(handle::inherit(end.descriptor)?.as_handle(), end.lines)?;
     let Some(own) = end.own else { return Ok(page) };
-    Ok(page.of_one_host(own.carrier.map(handle::inherit).transpose()?))
+    Ok(page.on_one_host(own.carrier.map(handle::inherit).transpose()?))
 }
 
 /// Pins this process, if a CPU is given.
@@ -166,7 +166,8 @@ fn run_role(
     });
     let mut message_loop = step(Phase::Open, "open", opened)?;
     if let Some(options) = again {
-        let again = step(Phase::Open, "start a thread", Again::new(message_loop.into_channel(), options))?;
+        let again =
+            step(Phase::Open, "start a thread", ReliableChannel::new(message_loop.into_channel(), options))?;
         message_loop = MessageLoop::OneEnd(Box::new(again));
     }
 

@@ -2,10 +2,10 @@
 
 use crate::bare_pair;
 use crate::costs;
-use crate::count::Counting;
+use crate::count::CallCounting;
 use crate::handover::RegionHandover;
 use crate::noise;
-use crate::not_measured::Interrupted;
+use crate::not_measured::InterruptedTrial;
 use crate::peer::Peer;
 use crate::placement;
 use crate::plan::{CaseResolver, Plan, ResolvedCase, blocks};
@@ -52,7 +52,7 @@ pub fn harness() -> Harness {
 pub type OnEvent<'a> = dyn FnMut(Event<'_>) + 'a;
 
 /// The context of a case and its settings, or the record of why it cannot be measured.
-type Resolved<'a, W> =
+type CaseResolution<'a, W> =
     Result<(TrialContext<'a, W>, Settings), Box<Trial<<W as Work>::Case, <W as Work>::Measurement>>>;
 
 /// A run that is about to begin.
@@ -84,7 +84,7 @@ impl Run<'_> {
         let start_ns = clock::now_ns();
         let interrupted = self.all_trials(start_ns, on_event).err();
         let interrupted_by =
-            interrupted.filter(|_| !self.plan.until_interrupted).map(|Interrupted { signal }| signal);
+            interrupted.filter(|_| !self.plan.until_interrupted).map(|InterruptedTrial { signal }| signal);
         let elapsed_ns = clock::now_ns() - start_ns;
         let started_again = NonZeroU32::new(process::started_again());
         let end = End { interrupted_by, elapsed_ns, started_again };
@@ -92,7 +92,7 @@ impl Run<'_> {
         end
     }
 
-    fn all_trials(&self, start_ns: u64, on_event: &mut OnEvent<'_>) -> Result<(), Interrupted> {
+    fn all_trials(&self, start_ns: u64, on_event: &mut OnEvent<'_>) -> Result<(), InterruptedTrial> {
         let mut resolver = CaseResolver::new(self.mechanisms, self.peer.is_some());
         let exchanges = self.plan.cases.iter().map(|case| self.exchange(&mut resolver, case));
         self.measure(exchanges.collect(), self.plan.costs, start_ns, on_event)?;
@@ -106,11 +106,11 @@ impl Run<'_> {
     /// Runs all trials of all cases of one kind, and the counted pass of every case that has not failed.
     fn measure<W: Work>(
         &self,
-        resolved: Vec<Resolved<'_, W>>,
+        resolved: Vec<CaseResolution<'_, W>>,
         costs: bool,
         start_ns: u64,
         on_event: &mut OnEvent<'_>,
-    ) -> Result<(), Interrupted> {
+    ) -> Result<(), InterruptedTrial> {
         let mut cases = Vec::new();
         for case in resolved {
             cases.push(case.map_err(|trial| emit(on_event, W::trial_record(*trial))).ok());
@@ -127,8 +127,8 @@ impl Run<'_> {
         &self,
         cases: &[Option<(TrialContext<'_, W>, Settings)>],
         on_event: &mut OnEvent<'_>,
-    ) -> Result<(), Interrupted> {
-        let counting = Counting::find();
+    ) -> Result<(), InterruptedTrial> {
+        let counting = CallCounting::find();
         for (done, case) in cases.iter().enumerate() {
             let Some((context, settings)) = case else { continue };
             on_event(Event::Begin { done, total: cases.len(), what: context.work.case() });
@@ -142,12 +142,12 @@ impl Run<'_> {
     }
 
     /// Measures the start times of processes.
-    fn all_starts(&self, on_event: &mut OnEvent<'_>) -> Result<(), Interrupted> {
+    fn all_starts(&self, on_event: &mut OnEvent<'_>) -> Result<(), InterruptedTrial> {
         /// The first start, and as many later ones as a median needs.
         const TIMES: u32 = 31;
         for (done, &method) in self.plan.starts.iter().enumerate() {
             if let Some(signal) = self.session.shutdown_request() {
-                return Err(Interrupted { signal });
+                return Err(InterruptedTrial { signal });
             }
             on_event(Event::Begin { done, total: self.plan.starts.len(), what: &method });
             emit(on_event, Record::Start(process_start::read(method, TIMES, self.session, self.plan.child)));
@@ -159,7 +159,7 @@ impl Run<'_> {
         &'a self,
         resolver: &mut CaseResolver<'a>,
         case: &'a Case,
-    ) -> Resolved<'a, MessageExchange<'a>> {
+    ) -> CaseResolution<'a, MessageExchange<'a>> {
         let mechanisms = self.mechanisms;
         match resolver.resolve(case) {
             Ok(ResolvedCase { entry, request_carrier, processors }) => {
@@ -179,7 +179,7 @@ impl Run<'_> {
         }
     }
 
-    fn handover<'a>(&'a self, handover: &'a Handover) -> Resolved<'a, RegionHandover<'a>> {
+    fn handover<'a>(&'a self, handover: &'a Handover) -> CaseResolution<'a, RegionHandover<'a>> {
         let work = RegionHandover::new(handover);
         match placement::pinned(handover.placement, &Party::PAIR) {
             Ok(processors) => {
@@ -239,7 +239,7 @@ struct Trials<'a, W: Work> {
 
 impl<W: Work> Trials<'_, W> {
     /// Runs the first trials of each case, in shuffled rounds.
-    fn first(&mut self, costs: bool, on_event: &mut OnEvent<'_>) -> Result<(), Interrupted> {
+    fn first(&mut self, costs: bool, on_event: &mut OnEvent<'_>) -> Result<(), InterruptedTrial> {
         let plan = self.run.plan;
         let able: Vec<usize> = (0..self.cases.len()).filter(|index| self.cases[*index].is_some()).collect();
         let order = plan.order(&self.blocks(&able));
@@ -262,7 +262,7 @@ impl<W: Work> Trials<'_, W> {
 
     /// Runs further rounds of the blocks that have a case whose median is not precise enough. All cases of a block take
     /// part, because benchmarks are compared by the rounds in which all of them ran.
-    fn further(&mut self, on_event: &mut OnEvent<'_>) -> Result<(), Interrupted> {
+    fn further(&mut self, on_event: &mut OnEvent<'_>) -> Result<(), InterruptedTrial> {
         let plan = self.run.plan;
         let Some(precision) = plan.precision else { return Ok(()) };
         let within = plan.within.unwrap_or_else(|| 2 * self.elapsed());
@@ -301,7 +301,7 @@ impl<W: Work> Trials<'_, W> {
         index: usize,
         total: usize,
         on_event: &mut OnEvent<'_>,
-    ) -> Result<(), Interrupted> {
+    ) -> Result<(), InterruptedTrial> {
         let apart = (total / 2).clamp(FEWEST_TRIALS_PER_NOISE_READING, TRIALS_PER_NOISE_READING);
         if self.done.is_multiple_of(apart) {
             self.run.record_noise(self.done == 0, self.start_ns, on_event);
@@ -339,12 +339,12 @@ impl<W: Work> Trials<'_, W> {
     }
 
     /// Waits, unless the run is to end.
-    fn wait(&self, time: Duration) -> Result<(), Interrupted> {
+    fn wait(&self, time: Duration) -> Result<(), InterruptedTrial> {
         const STEP: Duration = Duration::from_millis(50);
         let end = self.elapsed() + time;
         while self.elapsed() < end {
             if let Some(signal) = self.run.session.shutdown_request() {
-                return Err(Interrupted { signal });
+                return Err(InterruptedTrial { signal });
             }
             std::thread::sleep(STEP.min(end.saturating_sub(self.elapsed())));
         }

@@ -78,7 +78,7 @@ pub fn enter_private_namespace() -> io::Result<()> {
 const OTHER_BASES: &[&str] = if cfg!(windows) { &[] } else { &["/tmp", "/var/tmp", "/dev/shm"] };
 
 /// The reason why the directory of a run was not created.
-enum Unmade {
+enum DirectoryFailure {
     /// The base directory cannot be used. Another base directory may work.
     Folder(io::Error),
     /// The cleanup process was not started, or a directory with this random name already exists.
@@ -95,35 +95,36 @@ struct RunFolder {
 
 impl RunFolder {
     /// Creates a directory with a new name in `base`.
-    fn make(options: &Options, base: &Path) -> Result<RunFolder, Unmade> {
-        let prefix = format!("{PREFIX}{:016x}", identity::random().map_err(Unmade::Final)?);
+    fn make(options: &Options, base: &Path) -> Result<RunFolder, DirectoryFailure> {
+        let prefix = format!("{PREFIX}{:016x}", identity::random().map_err(DirectoryFailure::Final)?);
         let folder = base.join(&prefix);
         if base.to_str().is_none() {
             let what = format!("the name of the directory {} (set by TMPDIR) is not UTF-8", base.display());
-            return Err(Unmade::Folder(io::Error::new(io::ErrorKind::InvalidInput, what)));
+            return Err(DirectoryFailure::Folder(io::Error::new(io::ErrorKind::InvalidInput, what)));
         }
         let names = Names {
             prefix,
-            key: leftovers::first_key(identity::random().map_err(Unmade::Final)?),
+            key: leftovers::first_key(identity::random().map_err(DirectoryFailure::Final)?),
             file_folder: options.file_folder.clone().unwrap_or_else(|| folder.clone()),
             ipc_namespace: ipc_namespace(),
             boot: identity::boot(),
         };
         // The cleanup process starts before the directory exists, so that the directory is always removed.
         let janitor = Janitor::start(&options.program, &folder).context(|| "start the cleanup process");
-        let janitor = janitor.map_err(Unmade::Final)?;
+        let janitor = janitor.map_err(DirectoryFailure::Final)?;
         file_system::create_private_folder(&folder)
             .context(|| format!("create the directory {} (set by TMPDIR)", folder.display()))
             .map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists => Unmade::Final(error),
-                _ => Unmade::Folder(error),
+                io::ErrorKind::AlreadyExists => DirectoryFailure::Final(error),
+                _ => DirectoryFailure::Folder(error),
             })?;
         let claim = leftovers::claim(&folder, &names).inspect_err(|_| {
             // The cleanup process exits with this call. `furlong doctor` finds the directory if it cannot be removed
             // here.
             let _ = leftovers::remove(&folder, None);
         });
-        let claim = claim.context(|| format!("write in {}", folder.display())).map_err(Unmade::Folder)?;
+        let claim =
+            claim.context(|| format!("write in {}", folder.display())).map_err(DirectoryFailure::Folder)?;
         Ok(RunFolder { folder, names, claim, janitor })
     }
 }
@@ -157,8 +158,8 @@ impl Session {
         let shutdown_requests = if options.handle_signals { Some(ShutdownRequests::new()?) } else { None };
         let (made, folder_fault) = match RunFolder::make(&options, &leftovers::base_folder()) {
             Ok(made) => (made, None),
-            Err(Unmade::Final(error)) => return Err(error),
-            Err(Unmade::Folder(error)) => {
+            Err(DirectoryFailure::Final(error)) => return Err(error),
+            Err(DirectoryFailure::Folder(error)) => {
                 let other = OTHER_BASES.iter().find_map(|base| RunFolder::make(&options, base.as_ref()).ok());
                 let Some(made) = other else { return Err(error) };
                 (made, Some(error.to_string()))
@@ -250,11 +251,11 @@ impl Session {
         sizes_bytes: [usize; 2],
         blocking: bool,
     ) -> io::Result<LinkSpecification> {
-        let names = self.names.of_link(&self.folder, link);
+        let names = self.names.link_names(&self.folder, link);
         let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
         let mut folder_fault = self.folder_fault.clone();
         while link >= *links {
-            let folder = self.names.of_link(&self.folder, *links).folder;
+            let folder = self.names.link_names(&self.folder, *links).folder;
             self.claim.note(&Entry::Links(*links + 1))?;
             let made = file_system::create_private_folder(&folder)
                 .context(|| format!("create the directory {}", folder.display()));

@@ -52,7 +52,7 @@ pub(crate) fn perform(
     enter_phase(control, Phase::WarmUp)?;
     let warm_up_ns = configuration.warm_up_ns;
     let amount = Amount { budget_ns: warm_up_ns.unwrap_or(LONGEST_WARM_UP_NS), batch: 1 };
-    let mut recorder = Recorder::of_pace(warm_up_ns.is_none());
+    let mut recorder = Recorder::for_pace(warm_up_ns.is_none());
     let LoopResult { elapsed_ns, round_trips, .. } = message_loop
         .shared_end()?
         .run_shared(messages, &mut place, amount, &mut recorder)
@@ -61,7 +61,7 @@ pub(crate) fn perform(
 
     enter_phase(control, Phase::Timed)?;
     let amount = Amount { budget_ns: configuration.budget_ns, batch };
-    let mut recorder = Recorder::of_samples(0, configuration.most_round_trips)?;
+    let mut recorder = Recorder::for_samples(0, configuration.most_round_trips)?;
     let result = message_loop
         .shared_end()?
         .run_shared(messages, &mut place, amount, &mut recorder)

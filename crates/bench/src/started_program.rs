@@ -1,7 +1,7 @@
 //! A foreign program that was started for a trial. Its output is read line by line, with limits, and its death is
 //! noticed.
 
-use crate::not_measured::{Interrupted, NotMeasured, not_started};
+use crate::not_measured::{InterruptedTrial, NotMeasured, not_started};
 use crate::session::Session;
 use crate::watch::early_end;
 use furlong_model::{Failure, Fault, Party, Phase};
@@ -39,7 +39,7 @@ pub(crate) struct StartedProgram {
 
 /// The activity of a program since the last look.
 #[derive(Debug)]
-pub(crate) enum Said {
+pub(crate) enum ProgramActivity {
     /// No new line.
     Nothing,
     /// A line, without its line feed.
@@ -74,12 +74,17 @@ impl StartedProgram {
     ///
     /// # Errors
     /// Returns a failure if a line is longer, or if the pipe cannot be read.
-    pub(crate) fn attend(&mut self, phase: Phase, kind: &str, longest: usize) -> Result<Said, Failure> {
+    pub(crate) fn attend(
+        &mut self,
+        phase: Phase,
+        kind: &str,
+        longest: usize,
+    ) -> Result<ProgramActivity, Failure> {
         // The death is checked first: then everything that the program wrote before it can be read.
         self.exit = self.exit.or_else(|| self.child.try_wait());
         loop {
             if let Some(line) = take_line(&mut self.come) {
-                return Ok(Said::Line(line));
+                return Ok(ProgramActivity::Line(line));
             }
             if self.come.len() > longest {
                 return Err(self.failure(phase, format!("its {kind} is longer than {longest} bytes")));
@@ -98,9 +103,9 @@ impl StartedProgram {
         }
         Ok(match self.exit {
             // Other processes that it started may hold the pipe open, but the program itself writes nothing more.
-            Some(exit) => Said::Ended(exit),
-            None if self.silent => Said::Closed,
-            None => Said::Nothing,
+            Some(exit) => ProgramActivity::Ended(exit),
+            None if self.silent => ProgramActivity::Closed,
+            None => ProgramActivity::Nothing,
         })
     }
 
@@ -145,7 +150,7 @@ impl StartedProgram {
                     break;
                 }
                 if let Some(signal) = session.shutdown_request() {
-                    return Err(Interrupted { signal }.into());
+                    return Err(InterruptedTrial { signal }.into());
                 }
                 if left_ns == 0 {
                     return Err(self.unread(phase, limit).into());

@@ -1,6 +1,6 @@
 //! The tally of a role in a trial, from any source of its resource usage.
 
-use furlong_loops::schedule::Idle;
+use furlong_loops::schedule::IdleResources;
 use furlong_model::{Access, Party, RoleTally};
 use furlong_os::usage::Usage;
 
@@ -12,7 +12,7 @@ pub(crate) fn role_tally(
     messages_received: u64,
     round_trips: u64,
     usage: Usage,
-    idle: Idle,
+    idle: IdleResources,
 ) -> RoleTally {
     RoleTally {
         party,

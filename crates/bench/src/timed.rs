@@ -1,7 +1,7 @@
 //! The timed parts of a role's work: the warm-up and the measurement.
 
 use crate::control::{RoleConfiguration, Timing};
-use furlong_loops::fan_out::{Reached, receive_in_turn, receive_with_a_stall, send_in_turn};
+use furlong_loops::fan_out::{ReachTimes, receive_in_turn, receive_with_a_stall, send_in_turn};
 use furlong_loops::message_loop::MessageLoop;
 use furlong_loops::messages::{LoopResult, Messages};
 use furlong_loops::one_way::{receive_stream_when_due, send_stream_when_due};
@@ -21,7 +21,7 @@ pub(crate) fn warm_up(
     configuration: &RoleConfiguration,
 ) -> Result<u32, RoleError> {
     let budget_ns = configuration.warm_up_ns.unwrap_or(LONGEST_WARM_UP_NS);
-    let mut recorder = Recorder::of_pace(configuration.warm_up_ns.is_none());
+    let mut recorder = Recorder::for_pace(configuration.warm_up_ns.is_none());
     match (configuration.exchange.pattern().is_one_way(), configuration.party.role) {
         (true, Role::Responder) => {
             let result = message_loop.one_end()?.receive_stream(messages, 1, &mut recorder)?;
@@ -59,13 +59,13 @@ pub(crate) fn timed(
     let per_sample = if arrival.is_closed_loop() { batch } else { 1 };
     let is_one_way = pattern.is_one_way();
     let mut recorder = match (is_one_way, role) {
-        (true, Role::Responder) => Recorder::of_samples(0, None)?,
+        (true, Role::Responder) => Recorder::for_samples(0, None)?,
         // The last message is sent after the recorder has ended the loop.
         (true, Role::Initiator) => Recorder::counting(1, most_round_trips),
         // One batch is in flight while the one before it is recorded. In a window, each message is recorded at once.
         (false, Role::Initiator) => {
             let under_way = if configuration.exchange.window().get() == 1 { batch } else { 0 };
-            Recorder::of_samples(under_way, most_round_trips)?
+            Recorder::for_samples(under_way, most_round_trips)?
         }
         (false, Role::Responder) => Recorder::counting(0, None),
     };
@@ -134,7 +134,7 @@ fn timed_fan_out(
                     message_loop.sender()?.send_stream(messages, half_ns, batch, recorder)
                 })
                 .transpose()?;
-            let mut reached = Reached::new()?;
+            let mut reached = ReachTimes::new()?;
             let in_turn = send_in_turn(message_loop.channel(), messages, half_ns, schedule, &mut reached)?;
             if stall.is_some() {
                 let recorder = &mut Recorder::counting(1, None);
@@ -143,7 +143,7 @@ fn timed_fan_out(
             Ok((stream.unwrap_or(in_turn), Some(reached.timing(&in_turn)?)))
         }
         Role::Responder => {
-            let mut recorder = Recorder::of_samples(0, None)?;
+            let mut recorder = Recorder::for_samples(0, None)?;
             let stream = streams
                 .then(|| message_loop.one_end()?.receive_stream(messages, batch, &mut recorder))
                 .transpose()?;

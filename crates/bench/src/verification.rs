@@ -64,7 +64,7 @@ fn send_burst(channel: &mut dyn Channel, messages: &mut Messages<'_>, burst: u64
     for number in done + 1..=done + burst {
         let message = messages.outgoing(number);
         own.write_all(message, number as u32);
-        channel.send(message).map_err(|error| RoleError::of_call("send", error))?;
+        channel.send(message).map_err(|error| RoleError::from_call("send", error))?;
         messages.note(number, if messages.role == Role::Initiator { done } else { done + burst });
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Arguments of C, checked for null.
 
 use crate::errors::{INVALID, Result, status};
-use furlong_channel::{Options, Waiting};
+use furlong_channel::{Options, WaitStrategy};
 use std::ffi::{CStr, c_char, c_int};
 use std::time::Duration;
 
@@ -26,9 +26,9 @@ pub(crate) unsafe fn options(options: *const FurlongOptions) -> Result<(Options,
         return Ok((Options::new(), false));
     };
     let waiting = match given.waiting {
-        0 => Waiting::Adaptive,
-        1 => Waiting::Spin,
-        2 => Waiting::Park,
+        0 => WaitStrategy::Adaptive,
+        1 => WaitStrategy::Spin,
+        2 => WaitStrategy::Park,
         _ => return Err(INVALID),
     };
     let mut options = Options::new()

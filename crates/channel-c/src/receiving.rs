@@ -3,10 +3,10 @@
 use crate::arguments::{self, Timeout, mutable, timeout};
 use crate::end::{End, Lender, on};
 use crate::errors::{INVALID, NOT_TRUSTED, Result, number, status};
-use furlong_channel::{Error, Message, Receiver, Trusted};
+use furlong_channel::{Error, Message, Receiver, TrustedPeer};
 use std::ffi::{c_int, c_void};
 
-type ReceiverEnd = End<Receiver, Receiver<Trusted>>;
+type ReceiverEnd = End<Receiver, Receiver<TrustedPeer>>;
 
 /// See the header.
 pub struct FurlongReceiver(Lender<ReceiverEnd, Message<'static>>);

@@ -3,10 +3,10 @@
 use crate::arguments::{Timeout, mutable, slice, timeout};
 use crate::end::{End, Lender, on};
 use crate::errors::{NOT_TRUSTED, Result, number, status};
-use furlong_channel::{Loan, Sender, Trusted};
+use furlong_channel::{Loan, Sender, TrustedPeer};
 use std::ffi::{c_int, c_void};
 
-type SenderEnd = End<Sender, Sender<Trusted>>;
+type SenderEnd = End<Sender, Sender<TrustedPeer>>;
 
 /// See the header.
 pub struct FurlongSender(Lender<SenderEnd, Loan<'static>>);

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::memory::Lane;
 use crate::options::Options;
 use crate::ring::{Place, Producer, longest_record};
-use crate::shared_ring::{Policy, Shared, SharedRing, Subscriber};
+use crate::shared_ring::{Policy, ReceiverRing, SharedRing, Subscriber};
 use crate::waiting::Limit;
 
 impl Subscriber {
@@ -39,7 +39,7 @@ pub(crate) fn sending_ring(lane: Lane, options: &Options) -> SharedRing {
 }
 
 impl WaitForSlowest {
-    fn place(&mut self, shared: &mut Shared, len: usize, limit: Limit) -> Result<Place> {
+    fn place(&mut self, shared: &mut ReceiverRing, len: usize, limit: Limit) -> Result<Place> {
         let mut has_pruned = false;
         loop {
             if let Some(place) = self.0.place(len)? {
@@ -62,7 +62,7 @@ impl WaitForSlowest {
     }
 }
 
-impl Shared {
+impl ReceiverRing {
     fn slowest(&self, written: u64) -> Option<usize> {
         let unread = |at: &usize| written.wrapping_sub(self.subscribers[*at].position());
         (0..self.subscribers.len()).max_by_key(unread)
@@ -103,7 +103,7 @@ impl Policy for WaitForSlowest {
         longest_record(capacity)
     }
 
-    fn publish(&mut self, shared: &mut Shared, message: &[u8], limit: Limit) -> Result<()> {
+    fn publish(&mut self, shared: &mut ReceiverRing, message: &[u8], limit: Limit) -> Result<()> {
         let place = self.place(shared, message.len(), limit)?;
         self.0.fill(place, message);
         self.0.stage_whole(place);

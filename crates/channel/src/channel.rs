@@ -8,7 +8,7 @@ use crate::platform::shared_memory::{self, Object};
 use crate::receiver::{Message, Receiver};
 use crate::sender::{Loan, Sender};
 use crate::storage::shared_bytes;
-use crate::trust::{Trust, Trusted, Untrusted};
+use crate::trust::{Trust, TrustedPeer, UntrustedPeer};
 use crate::wake::Link;
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ pub enum Side {
 /// # fn main() {}
 /// ```
 #[derive(Debug)]
-pub struct Channel<T: Trust = Untrusted> {
+pub struct Channel<T: Trust = UntrustedPeer> {
     sender: Sender<T>,
     receiver: Receiver<T>,
     peer: Credentials,
@@ -104,7 +104,7 @@ impl Channel {
     /// # Safety
     /// As long as this end lives, the process at the other end must use this library or follow its protocol. It must
     /// never write to a message that it has sent, nor to a message that it does not send.
-    pub unsafe fn trust(self) -> Channel<Trusted> {
+    pub unsafe fn trust(self) -> Channel<TrustedPeer> {
         // SAFETY: as the caller promises.
         let promise = unsafe { Promise::new() };
         Channel {
@@ -198,7 +198,7 @@ impl<T: Trust> Channel<T> {
     }
 }
 
-impl Channel<Trusted> {
+impl Channel<TrustedPeer> {
     /// See [`Sender::loan`].
     ///
     /// # Errors

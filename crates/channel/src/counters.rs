@@ -6,9 +6,9 @@
 /// ```
 /// # #[cfg(target_os = "linux")]
 /// # fn main() -> Result<(), furlong_channel::Error> {
-/// # use furlong_channel::{OneWayDescriptors, Options, Receiver, Sender, Waiting};
+/// # use furlong_channel::{OneWayDescriptors, Options, Receiver, Sender, WaitStrategy};
 /// # use std::time::Duration;
-/// let options = Options::new().waiting(Waiting::Park);
+/// let options = Options::new().waiting(WaitStrategy::Park);
 /// let [one, other] = OneWayDescriptors::pair(&options)?;
 /// let mut sender = Sender::from_descriptors(one, &options)?;
 /// let mut receiver = Receiver::from_descriptors(other, &options)?;

@@ -87,11 +87,11 @@ pub use linux::{Descriptors, Listener, OneWayDescriptors, OneWayEnd};
 pub use linux::{Event, Inbox, SenderId};
 pub use options::Options;
 #[cfg(all(feature = "broadcast", target_os = "linux"))]
-pub use overwriting::Taken;
+pub use overwriting::TakenMessage;
 pub use receiver::{Message, Receiver};
 pub use sender::long::LongMessage;
 pub use sender::{Loan, Sender};
-pub use trust::{Trust, Trusted, Untrusted};
-pub use waiting::Waiting;
+pub use trust::{Trust, TrustedPeer, UntrustedPeer};
+pub use waiting::WaitStrategy;
 #[cfg(windows)]
 pub use windows::{Events, Handles, Listener};

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::ring;
-use crate::waiting::Waiting;
+use crate::waiting::WaitStrategy;
 
 /// Default capacity of each direction in bytes. It exceeds the private caches of a core, so that memory that was read
 /// long ago is written again in the cache that both cores share. It does not exceed that shared cache.
@@ -25,10 +25,10 @@ const MOST_CAPACITY_BYTES: usize = 1 << 32;
 ///
 /// ```
 /// # fn main() -> Result<(), furlong_channel::Error> {
-/// use furlong_channel::{Options, Waiting};
+/// use furlong_channel::{Options, WaitStrategy};
 ///
 /// // Rings for frames of 6 MB, and an end that sleeps.
-/// let options = Options::for_messages(6_000_000, 4).waiting(Waiting::Park);
+/// let options = Options::for_messages(6_000_000, 4).waiting(WaitStrategy::Park);
 /// assert!(options.depth(6_000_000) >= 4);
 /// // One of many channels that are rarely used.
 /// let options = Options::new().capacity(4096).longest_message(1000);
@@ -40,7 +40,7 @@ const MOST_CAPACITY_BYTES: usize = 1 << 32;
 pub struct Options {
     pub(crate) capacity: usize,
     pub(crate) longest: usize,
-    pub(crate) waiting: Waiting,
+    pub(crate) waiting: WaitStrategy,
     pub(crate) accepted: usize,
     pub(crate) membarrier: bool,
     pub(crate) start: u64,
@@ -52,7 +52,7 @@ impl Default for Options {
         Options {
             capacity: CAPACITY_BYTES,
             longest: LONGEST_BYTES,
-            waiting: Waiting::default(),
+            waiting: WaitStrategy::default(),
             accepted: ACCEPTED_BYTES,
             membarrier: true,
             start: 0,
@@ -127,7 +127,7 @@ impl Options {
 
     /// Sets the wait strategy of this end.
     #[must_use]
-    pub fn waiting(self, waiting: Waiting) -> Options {
+    pub fn waiting(self, waiting: WaitStrategy) -> Options {
         Options { waiting, ..self }
     }
 

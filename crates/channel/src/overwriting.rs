@@ -10,7 +10,7 @@ use crate::atomics::{Fault, Ordering, fence, has};
 use crate::error::{Error, Result};
 use crate::memory::Lane;
 use crate::options::Options;
-use crate::shared_ring::{Policy, Shared, SharedRing};
+use crate::shared_ring::{Policy, ReceiverRing, SharedRing};
 use crate::waiting::{Limit, Waiter};
 use crate::wake::Link;
 
@@ -128,7 +128,7 @@ impl Policy for Overwrite {
         longest(capacity)
     }
 
-    fn publish(&mut self, shared: &mut Shared, message: &[u8], _limit: Limit) -> Result<()> {
+    fn publish(&mut self, shared: &mut ReceiverRing, message: &[u8], _limit: Limit) -> Result<()> {
         self.write(&shared.lane, message);
         if self.number % BETWEEN_LOOKS == 0 {
             shared.receivers();
@@ -150,7 +150,7 @@ impl Policy for Overwrite {
 /// # Ok::<(), furlong_channel::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Taken {
+pub struct TakenMessage {
     /// Bytes of the message.
     pub len: usize,
     /// Number of messages that the sender has overwritten since the previously received one.
@@ -177,11 +177,11 @@ impl Drop for Reader {
 }
 
 /// The state of the ring at the position of the next record.
-enum Found {
+enum RecordState {
     Nothing,
     /// A record that was overwritten, or has no message. The position has moved.
     Passed,
-    Message(Taken),
+    Message(TakenMessage),
 }
 
 impl Reader {
@@ -222,7 +222,7 @@ impl Reader {
     }
 
     /// Reads the next record, and copies as much of its message as fits into the buffer.
-    fn look(&mut self, buffer: &mut [u8]) -> Result<Found> {
+    fn look(&mut self, buffer: &mut [u8]) -> Result<RecordState> {
         if self.is_broken {
             return Err(self.fail());
         }
@@ -232,13 +232,13 @@ impl Reader {
             if !self.is_overrun()? {
                 self.position = self.position.wrapping_add((capacity - offset) as u64);
             }
-            return Ok(Found::Passed);
+            return Ok(RecordState::Passed);
         }
         let len = (header & !IS_RECORD) as usize;
         if header & IS_RECORD == 0 || len > self.longest || record_bytes(len) > capacity - offset {
             return match self.is_overrun()? {
-                true => Ok(Found::Passed),
-                false if header == 0 => Ok(Found::Nothing),
+                true => Ok(RecordState::Passed),
+                false if header == 0 => Ok(RecordState::Nothing),
                 false => Err(self.fail()),
             };
         }
@@ -249,7 +249,7 @@ impl Reader {
             chunk.copy_from_slice(&word.to_ne_bytes()[..chunk.len()]);
         }
         if self.is_overrun()? {
-            return Ok(Found::Passed);
+            return Ok(RecordState::Passed);
         }
         if len > buffer.len() {
             return Err(Error::BufferTooSmall { len });
@@ -257,23 +257,23 @@ impl Reader {
         self.position = self.position.wrapping_add(record_bytes(len) as u64);
         let missed = number.wrapping_sub(self.number);
         self.number = number.wrapping_add(1);
-        Ok(Found::Message(Taken { len, missed }))
+        Ok(RecordState::Message(TakenMessage { len, missed }))
     }
 
     /// Waits for the next valid message, and copies it into `buffer`.
-    pub(crate) fn recv(&mut self, buffer: &mut [u8], limit: Limit) -> Result<Taken> {
+    pub(crate) fn recv(&mut self, buffer: &mut [u8], limit: Limit) -> Result<TakenMessage> {
         let (mut passed, mut is_ready) = (0, false);
         loop {
             match self.look(buffer)? {
-                Found::Message(taken) => return Ok(taken),
+                RecordState::Message(taken) => return Ok(taken),
                 // The header that ended the wait went away, and no newer message was written over it.
-                Found::Nothing if is_ready => return Err(self.fail()),
-                Found::Nothing => {
+                RecordState::Nothing if is_ready => return Err(self.fail()),
+                RecordState::Nothing => {
                     let Reader { waiter, lane, position, .. } = self;
                     waiter.wait(limit, || {}, || Ok(has_next(lane, *position)))?;
                     is_ready = true;
                 }
-                Found::Passed => {
+                RecordState::Passed => {
                     is_ready = false;
                     if passed < MOST_PASSED {
                         passed += 1;

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::memory::{Lane, Promise};
 use crate::options::Options;
 use crate::ring::{Consumer, Kind, Record};
-use crate::trust::{Trust, Trusted, Untrusted};
+use crate::trust::{Trust, TrustedPeer, UntrustedPeer};
 use crate::waiting::{Limit, Waiter};
 use crate::wake::Link;
 use std::fmt;
@@ -34,7 +34,7 @@ use std::time::Duration;
 /// # #[cfg(not(target_os = "linux"))]
 /// # fn main() {}
 /// ```
-pub struct Receiver<T: Trust = Untrusted> {
+pub struct Receiver<T: Trust = UntrustedPeer> {
     end: ReceivingEnd,
     trust: T,
 }
@@ -72,12 +72,12 @@ impl Receiver {
             is_whole: false,
             copy: Vec::new(),
         };
-        Receiver { end, trust: Untrusted(()) }
+        Receiver { end, trust: UntrustedPeer(()) }
     }
 
     /// Returns the end of a channel whose other process is trusted.
-    pub(crate) fn trust(self, promise: Promise) -> Receiver<Trusted> {
-        Receiver { end: self.end, trust: Trusted(promise) }
+    pub(crate) fn trust(self, promise: Promise) -> Receiver<TrustedPeer> {
+        Receiver { end: self.end, trust: TrustedPeer(promise) }
     }
 }
 
@@ -190,14 +190,14 @@ impl<T: Trust> Receiver<T> {
     ///
     /// # Errors
     /// Returns `Closed` or `PeerDied` after all messages were received, `Corrupt` if the other end broke the protocol,
-    /// and `System` if this end busy-waits ([`Waiting::Spin`](crate::Waiting::Spin)).
+    /// and `System` if this end busy-waits ([`WaitStrategy::Spin`](crate::WaitStrategy::Spin)).
     pub fn watch(&mut self) -> Result<bool> {
         let ReceivingEnd { ring, waiter, is_whole, .. } = &mut self.end;
         Ok(!*is_whole && waiter.watch(|| Ok(ring.look()?.is_some()))?)
     }
 }
 
-impl Receiver<Trusted> {
+impl Receiver<TrustedPeer> {
     /// Waits for the next message and returns it in place, without a copy. A message that arrived in parts is copied
     /// into one piece.
     ///

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::memory::{Lane, Promise};
 use crate::options::Options;
 use crate::ring::{Kind, Place, Producer};
-use crate::trust::{Trust, Trusted, Untrusted};
+use crate::trust::{Trust, TrustedPeer, UntrustedPeer};
 use crate::waiting::{Limit, Waiter};
 use crate::wake::{self, Link};
 use std::fmt;
@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 /// # #[cfg(not(target_os = "linux"))]
 /// # fn main() {}
 /// ```
-pub struct Sender<T: Trust = Untrusted> {
+pub struct Sender<T: Trust = UntrustedPeer> {
     end: SendingEnd,
     trust: T,
 }
@@ -73,13 +73,13 @@ impl Sender {
         let longest_short = longest.min(ring.undivided());
         Sender {
             end: SendingEnd { ring, waiter, longest, longest_short, last_long: None },
-            trust: Untrusted(()),
+            trust: UntrustedPeer(()),
         }
     }
 
     /// Returns the end of a channel whose other process is trusted.
-    pub(crate) fn trust(self, promise: Promise) -> Sender<Trusted> {
-        Sender { end: self.end, trust: Trusted(promise) }
+    pub(crate) fn trust(self, promise: Promise) -> Sender<TrustedPeer> {
+        Sender { end: self.end, trust: TrustedPeer(promise) }
     }
 }
 
@@ -215,7 +215,7 @@ impl<T: Trust> Sender<T> {
     ///
     /// # Errors
     /// Returns `TooLong` if the message would not fit in an empty ring, `Closed`, `PeerDied` or `Corrupt` as
-    /// [`send`](Self::send) does, and `System` if this end busy-waits ([`Waiting::Spin`](crate::Waiting::Spin)).
+    /// [`send`](Self::send) does, and `System` if this end busy-waits ([`WaitStrategy::Spin`](crate::WaitStrategy::Spin)).
     pub fn watch(&mut self, len: usize) -> Result<bool> {
         let SendingEnd { ring, waiter, .. } = &mut self.end;
         if len <= ring.longest_record() {
@@ -227,7 +227,7 @@ impl<T: Trust> Sender<T> {
     }
 }
 
-impl Sender<Trusted> {
+impl Sender<TrustedPeer> {
     /// Waits for room for a message of `len` bytes, and returns the room for zero-copy access. Its initial contents are
     /// unspecified.
     ///

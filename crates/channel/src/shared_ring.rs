@@ -28,14 +28,14 @@ impl Drop for Subscriber {
 
 /// A ring and its receivers.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct ReceiverRing {
     /// The ring with the private control words of the sender.
     pub(crate) lane: Lane,
     pub(crate) options: Options,
     pub(crate) subscribers: Vec<Subscriber>,
 }
 
-impl Shared {
+impl ReceiverRing {
     /// Removes the receivers that are closed or whose processes have died, and returns the number of the others.
     pub(crate) fn receivers(&mut self) -> usize {
         self.subscribers.retain(|subscriber| !subscriber.waiter.is_alone());
@@ -55,20 +55,20 @@ pub(crate) trait Policy: Debug + Send {
     fn longest(&self, capacity: usize) -> usize;
 
     /// Waits for room within the limit, and publishes a message that is not too long.
-    fn publish(&mut self, shared: &mut Shared, message: &[u8], limit: Limit) -> Result<()>;
+    fn publish(&mut self, shared: &mut ReceiverRing, message: &[u8], limit: Limit) -> Result<()>;
 }
 
 /// The sending end of a ring with several receivers.
 #[derive(Debug)]
 pub(crate) struct SharedRing {
-    shared: Shared,
+    shared: ReceiverRing,
     policy: Box<dyn Policy>,
 }
 
 impl SharedRing {
     /// Creates the sending end of a lane whose control words no receiver can write.
     pub(crate) fn new(lane: Lane, options: &Options, policy: impl Policy + 'static) -> SharedRing {
-        let shared = Shared { lane, options: *options, subscribers: Vec::new() };
+        let shared = ReceiverRing { lane, options: *options, subscribers: Vec::new() };
         SharedRing { shared, policy: Box::new(policy) }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::memory::Promise;
 
-/// Whether the process at the other end is trusted to follow the protocol: [`Untrusted`] or [`Trusted`].
+/// Whether the process at the other end is trusted to follow the protocol: [`UntrustedPeer`] or [`TrustedPeer`].
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
@@ -29,25 +29,25 @@ use crate::memory::Promise;
 /// # #[cfg(not(target_os = "linux"))]
 /// # fn main() {}
 /// ```
-pub trait Trust: sealed::Sealed + Copy + Send + 'static {}
+pub trait Trust: sealed::Seal + Copy + Send + 'static {}
 
 /// The other process may write any value at any time into the shared memory. Messages are copied before they are used.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
 /// # fn main() -> Result<(), furlong_channel::Error> {
-/// use furlong_channel::{Channel, Options, Untrusted};
+/// use furlong_channel::{Channel, Options, UntrustedPeer};
 ///
 /// let options = Options::new();
 /// let [end, _other] = Channel::pair(&options)?;
-/// let channel: Channel<Untrusted> = Channel::from_descriptors(end, &options)?;
+/// let channel: Channel<UntrustedPeer> = Channel::from_descriptors(end, &options)?;
 /// # Ok(())
 /// # }
 /// # #[cfg(not(target_os = "linux"))]
 /// # fn main() {}
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct Untrusted(pub(crate) ());
+pub struct UntrustedPeer(pub(crate) ());
 
 /// The other process writes only to the memory that the protocol assigns to it. Messages can be written and read in
 /// place.
@@ -55,12 +55,12 @@ pub struct Untrusted(pub(crate) ());
 /// ```
 /// # #[cfg(target_os = "linux")]
 /// # fn main() -> Result<(), furlong_channel::Error> {
-/// use furlong_channel::{Channel, Options, Trusted};
+/// use furlong_channel::{Channel, Options, TrustedPeer};
 ///
 /// let options = Options::new();
 /// let [end, _other] = Channel::pair(&options)?;
 /// // SAFETY: no process has the other end.
-/// let mut channel: Channel<Trusted> = unsafe { Channel::from_descriptors(end, &options)?.trust() };
+/// let mut channel: Channel<TrustedPeer> = unsafe { Channel::from_descriptors(end, &options)?.trust() };
 /// let mut loan = channel.loan(5)?;
 /// loan.copy_from_slice(b"hello");
 /// loan.commit();
@@ -70,13 +70,13 @@ pub struct Untrusted(pub(crate) ());
 /// # fn main() {}
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct Trusted(pub(crate) Promise);
+pub struct TrustedPeer(pub(crate) Promise);
 
-impl Trust for Untrusted {}
-impl Trust for Trusted {}
+impl Trust for UntrustedPeer {}
+impl Trust for TrustedPeer {}
 
 mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::Untrusted {}
-    impl Sealed for super::Trusted {}
+    pub trait Seal {}
+    impl Seal for super::UntrustedPeer {}
+    impl Seal for super::TrustedPeer {}
 }

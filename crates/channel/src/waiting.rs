@@ -19,17 +19,17 @@ use std::time::{Duration, Instant};
 ///
 /// ```
 /// # fn main() -> Result<(), furlong_channel::Error> {
-/// use furlong_channel::{Options, Waiting};
+/// use furlong_channel::{Options, WaitStrategy};
 ///
-/// let busy = Options::new().waiting(Waiting::Spin);
+/// let busy = Options::new().waiting(WaitStrategy::Spin);
 /// let usual = Options::new();
-/// assert_eq!(usual, Options::new().waiting(Waiting::Adaptive));
+/// assert_eq!(usual, Options::new().waiting(WaitStrategy::Adaptive));
 /// # let _ = busy;
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Waiting {
+pub enum WaitStrategy {
     /// Busy-waits: the lowest latency, but one CPU is always busy. It never yields, so if both ends run on one CPU,
     /// each message takes a time slice.
     Spin,
@@ -79,7 +79,7 @@ const WAKE_UP_RANGE_NS: std::ops::RangeInclusive<u64> = 5_000..=100_000;
 
 /// The reason why a sleep ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Slept {
+pub(crate) enum SleepEnd {
     /// The time is over.
     ToTheEnd,
     /// The other end has woken this one, or the word has changed.
@@ -152,7 +152,7 @@ fn found_before_the_end(ready: &mut impl FnMut() -> Result<bool>) -> Result<bool
 /// The state that one end needs to wait and to wake the other one.
 #[derive(Debug)]
 pub(crate) struct Waiter {
-    waiting: Waiting,
+    waiting: WaitStrategy,
     ends: Ends,
     /// The connection with the other end, in addition to the memory.
     link: Link,
@@ -177,9 +177,9 @@ pub(crate) struct Waiter {
 
 impl Waiter {
     /// Creates the waiter of an end.
-    pub(crate) fn new(waiting: Waiting, membarrier: bool, ends: Ends, link: Link) -> Waiter {
-        let awake = if waiting == Waiting::Spin { state::NEVER_SLEEPS } else { state::AWAKE };
-        let can_order = membarrier && waiting != Waiting::Spin && wake::can_order_others();
+    pub(crate) fn new(waiting: WaitStrategy, membarrier: bool, ends: Ends, link: Link) -> Waiter {
+        let awake = if waiting == WaitStrategy::Spin { state::NEVER_SLEEPS } else { state::AWAKE };
+        let can_order = membarrier && waiting != WaitStrategy::Spin && wake::can_order_others();
         ends.own().state.store(awake, Ordering::SeqCst);
         let is_registered = membarrier && wake::can_be_ordered_by_others();
         Waiter {
@@ -376,9 +376,9 @@ impl Waiter {
     #[inline(always)]
     fn spins_for(&mut self) -> Option<Duration> {
         match self.waiting {
-            Waiting::Spin => Some(Duration::MAX),
-            Waiting::Park => None,
-            Waiting::Adaptive => {
+            WaitStrategy::Spin => Some(Duration::MAX),
+            WaitStrategy::Park => None,
+            WaitStrategy::Adaptive => {
                 let here = wake::processor();
                 let together = here != 0 && here == self.ends.other().processor.load(Ordering::Relaxed);
                 // Under loom, which has no clock, the time is over after one check.
@@ -466,7 +466,7 @@ impl Waiter {
         } else {
             // Something other than the awaited event wakes this end all the time.
             wake::sleep(left.min(Duration::from_millis(1)));
-            Slept::ToTheEnd
+            SleepEnd::ToTheEnd
         };
         let is_woken = self.ends.own().state.load(Ordering::Relaxed) != state::SLEEPS;
         self.awake();
@@ -477,8 +477,8 @@ impl Waiter {
             }
             return found;
         }
-        *vain += u32::from(slept == Slept::UntilWoken);
-        if slept == Slept::ToTheEnd || *vain >= VAIN_WAKE_UPS {
+        *vain += u32::from(slept == SleepEnd::UntilWoken);
+        if slept == SleepEnd::ToTheEnd || *vain >= VAIN_WAKE_UPS {
             self.look_for_life(ready)?;
         }
         Ok(false)

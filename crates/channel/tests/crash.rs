@@ -5,13 +5,13 @@
 mod common;
 
 use common::{PATIENCE, WAITINGS, content, start_with, task};
-use furlong_channel::{Channel, Error, LongMessage, Options, Waiting};
+use furlong_channel::{Channel, Error, LongMessage, Options, WaitStrategy};
 use std::os::unix::process::ExitStatusExt;
 
 /// The lengths of the messages: short, empty, in parts, and longer than the ring.
 const LENGTHS: [usize; 12] = [100, 0, 900, 8, 3000, 1016, 13, 6000, 1, 700, 1017, 64];
 
-fn options(waiting: Waiting) -> Options {
+fn options(waiting: WaitStrategy) -> Options {
     Options::new().capacity(4096).longest_message(6000).waiting(waiting)
 }
 
@@ -64,7 +64,7 @@ fn send(end: &mut Channel) -> Error {
 
 /// Kills the process at its first store, then at its second, and so on until it exits normally. Returns the number of
 /// stores.
-fn sweep(what: &str, waiting: Waiting, own_part: fn(&mut Channel) -> Error) -> u32 {
+fn sweep(what: &str, waiting: WaitStrategy, own_part: fn(&mut Channel) -> Error) -> u32 {
     for store in 1..10_000 {
         let variable = [("CHANNEL_DIES_AT", store.to_string())];
         let (mut child, mut end) = start_with(&format!("{what}/{waiting:?}"), &options(waiting), &variable);

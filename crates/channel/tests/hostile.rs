@@ -13,7 +13,7 @@ mod linux;
 mod windows;
 
 use common::{End, PATIENCE, WAITINGS, open, processor_time};
-use furlong_channel::{Channel, Error, Options, Waiting};
+use furlong_channel::{Channel, Error, Options, WaitStrategy};
 #[cfg(target_os = "linux")]
 use linux as platform;
 use std::io;
@@ -38,7 +38,7 @@ const SHARED_BYTES: usize = 4096 + 2 * CAPACITY;
 /// The longest message, so much shorter than the ring that most random headers are invalid.
 const LONGEST: usize = 3000;
 
-fn options(waiting: Waiting) -> Options {
+fn options(waiting: WaitStrategy) -> Options {
     Options::new().capacity(CAPACITY).longest_message(LONGEST).waiting(waiting)
 }
 
@@ -59,23 +59,23 @@ impl Random {
 }
 
 /// The whole shared memory, as mapped by a hostile peer.
-struct Scribbled {
+struct ScribbledMemory {
     words: *const AtomicU64,
     count: usize,
 }
 
 // SAFETY: mapped as long as the value lives, and accessed only through atomics.
-unsafe impl Send for Scribbled {}
+unsafe impl Send for ScribbledMemory {}
 
-impl Drop for Scribbled {
+impl Drop for ScribbledMemory {
     fn drop(&mut self) {
         platform::unmap(self.words, self.count * 8);
     }
 }
 
-impl Scribbled {
-    fn map(end: &End) -> Scribbled {
-        Scribbled { words: platform::map(end, SHARED_BYTES), count: SHARED_BYTES / 8 }
+impl ScribbledMemory {
+    fn map(end: &End) -> ScribbledMemory {
+        ScribbledMemory { words: platform::map(end, SHARED_BYTES), count: SHARED_BYTES / 8 }
     }
 
     fn word(&self, at: usize) -> &AtomicU64 {
@@ -113,9 +113,9 @@ impl Scribbled {
 }
 
 /// Returns one end, the memory that both ends share, and the open handles of the other end.
-fn victim(options: &Options) -> (Channel, Scribbled, End) {
+fn victim(options: &Options) -> (Channel, ScribbledMemory, End) {
     let [ours, theirs] = Channel::pair(options).unwrap();
-    let shared = Scribbled::map(&ours);
+    let shared = ScribbledMemory::map(&ours);
     (open(ours, options).unwrap(), shared, theirs)
 }
 
@@ -136,7 +136,7 @@ fn check<T>(result: Result<T, Error>, began: Instant) {
 }
 
 /// Makes all calls on a new channel while another thread writes to its memory.
-fn suffer(waiting: Waiting, random: &mut Random) -> u32 {
+fn suffer(waiting: WaitStrategy, random: &mut Random) -> u32 {
     let options = options(waiting);
     let (mut end, shared, theirs) = victim(&options);
     let mut peer = open(theirs, &options).unwrap();
@@ -214,7 +214,7 @@ fn a_peer_that_scribbles_does_no_harm() {
 
 #[test]
 fn a_broken_channel_stays_broken() {
-    let (mut end, shared, _theirs) = victim(&options(Waiting::Park));
+    let (mut end, shared, _theirs) = victim(&options(WaitStrategy::Park));
     let first_header = shared.word((4096 + CAPACITY) / 8);
     first_header.store(u64::MAX, Ordering::Relaxed);
     expect!(end.recv_timeout(&mut [0; 8], PATIENCE), Err(Error::Corrupt(_)));
@@ -232,7 +232,7 @@ fn a_broken_channel_stays_broken() {
 #[test]
 fn who_is_woken_in_vain_uses_little_processor_time() {
     const QUIET: Duration = Duration::from_millis(600);
-    let (mut end, shared, theirs) = victim(&options(Waiting::Park));
+    let (mut end, shared, theirs) = victim(&options(WaitStrategy::Park));
     // The state of the receiver, in the direction in which the victim receives.
     let state = 1024 / 8 + 128 / 8;
     let stop = Arc::new(AtomicBool::new(false));
@@ -255,7 +255,7 @@ fn who_is_woken_in_vain_uses_little_processor_time() {
 
 #[test]
 fn what_a_peer_sees_beside_its_messages_is_nothing() {
-    let (mut end, shared, _theirs) = victim(&options(Waiting::Park));
+    let (mut end, shared, _theirs) = victim(&options(WaitStrategy::Park));
     // The shared memory must not contain the bytes of our buffer after the message, nor other memory of this process.
     let mut buffer = vec![0xa5; 4096];
     buffer[..13].fill(1);

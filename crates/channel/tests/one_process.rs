@@ -3,7 +3,7 @@
 mod common;
 
 use common::{PATIENCE, WAITINGS, content, length, pair, processor_time};
-use furlong_channel::{Channel, Error, LongMessage, Options, Trusted, Waiting};
+use furlong_channel::{Channel, Error, LongMessage, Options, TrustedPeer, WaitStrategy};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::thread;
@@ -13,7 +13,7 @@ fn small() -> Options {
     Options::new().capacity(4096).longest_message(20_000)
 }
 
-fn trusted(options: &Options) -> [Channel<Trusted>; 2] {
+fn trusted(options: &Options) -> [Channel<TrustedPeer>; 2] {
     // SAFETY: both ends belong to this library.
     pair(options).map(|end| unsafe { end.trust() })
 }
@@ -293,7 +293,7 @@ fn what_was_sent_is_received_before_the_end() {
 }
 
 /// Closes one end while the other one waits.
-fn close_while_waiting(waiting: Waiting, wait: fn(&mut Channel) -> Error) {
+fn close_while_waiting(waiting: WaitStrategy, wait: fn(&mut Channel) -> Error) {
     let [mut first, second] = pair(&small().waiting(waiting));
     let waiter = thread::spawn(move || wait(&mut first));
     thread::sleep(Duration::from_millis(20));
@@ -320,7 +320,7 @@ fn who_waits_hears_that_the_other_end_closes() {
 #[cfg_attr(miri, ignore = "miri does not count processor time")]
 fn a_sleeper_uses_no_processor_time() {
     const QUIET: Duration = Duration::from_millis(400);
-    for waiting in [Waiting::Park, Waiting::Adaptive] {
+    for waiting in [WaitStrategy::Park, WaitStrategy::Adaptive] {
         let [mut first, mut second] = pair(&small().waiting(waiting));
         let waiter = thread::spawn(move || {
             let before = processor_time();

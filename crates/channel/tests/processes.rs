@@ -9,7 +9,7 @@ mod linux;
 mod windows;
 
 use common::{PATIENCE, Process, WAITINGS, content, length, start, task};
-use furlong_channel::{Channel, Error, Listener, Options, Receiver, Sender, Waiting};
+use furlong_channel::{Channel, Error, Listener, Options, Receiver, Sender, WaitStrategy};
 #[cfg(target_os = "linux")]
 use linux::{things, told_of_messages, told_of_room};
 use std::thread;
@@ -22,15 +22,15 @@ fn kills() -> usize {
     std::env::var("CHANNEL_KILLS").map_or(60, |text| text.parse().unwrap())
 }
 
-fn small(waiting: Waiting) -> Options {
+fn small(waiting: WaitStrategy) -> Options {
     Options::new().capacity(8192).longest_message(20_000).waiting(waiting)
 }
 
-fn waiting_of(text: &str) -> Waiting {
+fn waiting_of(text: &str) -> WaitStrategy {
     match text {
-        "Spin" => Waiting::Spin,
-        "Park" => Waiting::Park,
-        _ => Waiting::Adaptive,
+        "Spin" => WaitStrategy::Spin,
+        "Park" => WaitStrategy::Park,
+        _ => WaitStrategy::Adaptive,
     }
 }
 
@@ -89,7 +89,7 @@ fn child() {
     }
 }
 
-fn task_of(what: &str, waiting: Waiting) -> String {
+fn task_of(what: &str, waiting: WaitStrategy) -> String {
     format!("{what}/{waiting:?}")
 }
 
@@ -125,12 +125,12 @@ fn what_a_dead_process_sent_is_received_and_then_its_death() {
 }
 
 /// Expects that a wait for [`PATIENCE`] ended before its timeout, at which a last check would detect the death.
-fn expect_early(begin: Instant, waiting: Waiting) {
+fn expect_early(begin: Instant, waiting: WaitStrategy) {
     assert!(begin.elapsed() < PATIENCE, "{waiting:?}: {:?} of {PATIENCE:?}", begin.elapsed());
 }
 
 /// Kills the other process while this one waits.
-fn kill_while_waiting(waiting: Waiting, wait: fn(&mut Channel) -> Error) {
+fn kill_while_waiting(waiting: WaitStrategy, wait: fn(&mut Channel) -> Error) {
     let (child, mut end) = start(&task_of("idle", waiting), &small(waiting));
     let begin = Instant::now();
     let waiter = thread::spawn(move || wait(&mut end));
@@ -200,9 +200,9 @@ fn a_process_killed_at_random_harms_nobody() {
 
 #[test]
 fn a_process_that_starts_again_connects_anew() {
-    let (first, end) = start(&task_of("echo", Waiting::Adaptive), &small(Waiting::Adaptive));
+    let (first, end) = start(&task_of("echo", WaitStrategy::Adaptive), &small(WaitStrategy::Adaptive));
     drop((first, end));
-    let (_second, mut end) = start(&task_of("echo", Waiting::Adaptive), &small(Waiting::Adaptive));
+    let (_second, mut end) = start(&task_of("echo", WaitStrategy::Adaptive), &small(WaitStrategy::Adaptive));
     end.send(b"again").unwrap();
     assert_eq!(end.recv_vec().unwrap(), b"again");
 }

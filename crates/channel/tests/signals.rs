@@ -5,7 +5,7 @@
 mod common;
 
 use common::{PATIENCE, pair};
-use furlong_channel::{Options, Waiting};
+use furlong_channel::{Options, WaitStrategy};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
@@ -34,7 +34,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 fn interrupted_receiver_sleeps_until_it_is_woken() {
     // SAFETY: the handler only accesses an atomic.
     unsafe { libc::signal(libc::SIGUSR1, count as *const () as libc::sighandler_t) };
-    let [mut sending, mut receiving] = pair(&Options::new().waiting(Waiting::Park));
+    let [mut sending, mut receiving] = pair(&Options::new().waiting(WaitStrategy::Park));
     let (tell, told) = mpsc::channel();
     let receiver = std::thread::spawn(move || {
         // SAFETY: no memory is involved.

@@ -6,7 +6,7 @@
 mod common;
 
 use common::{content, pair};
-use furlong_channel::{Options, Waiting};
+use furlong_channel::{Options, WaitStrategy};
 use std::thread;
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ const SIZES: [usize; 9] = [0, 8, 128, 1000, 8192, 8193, 64 << 10, 1 << 20, 16 <<
 const SHIFTS: usize = 251;
 
 fn carry(size: usize, bytes: usize, start: u64) {
-    let options = Options::new().waiting(Waiting::Adaptive).start(start);
+    let options = Options::new().waiting(WaitStrategy::Adaptive).start(start);
     let [first, second] = pair(&options);
     let ((mut sender, _keep), (_keep_too, mut receiver)) = (first.split(), second.split());
     let pattern = content(0, size + SHIFTS);

@@ -2,7 +2,7 @@
 
 use crate::environment::FinishedRun;
 use crate::output;
-use furlong_analysis::{Level, Replay, ReplayStatus, Skipped};
+use furlong_analysis::{Level, Replay, ReplayStatus, SkippedCase};
 use furlong_console::exit::Outcome;
 use furlong_model::Unavailable;
 use furlong_render::plain;
@@ -32,7 +32,7 @@ pub struct Results {
 
 impl Results {
     /// Creates the results of a run; `any` is whether a row has figures, and `skipped` are the rows without.
-    pub fn of(any: bool, skipped: &[Skipped]) -> Results {
+    pub fn of(any: bool, skipped: &[SkippedCase]) -> Results {
         let mut results = Results { any, ..Results::default() };
         for row in skipped {
             match row.status.is_failure() {
@@ -44,7 +44,7 @@ impl Results {
     }
 
     /// Creates the results of a replay.
-    pub fn of_replay(replay: &Replay) -> Results {
+    pub fn from_replay(replay: &Replay) -> Results {
         let mut results = Results::default();
         for row in &replay.rows {
             match row.status {

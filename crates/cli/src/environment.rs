@@ -2,7 +2,7 @@
 
 use crate::arguments::{CommonOptions, SavingOptions};
 use crate::output;
-use crate::progress::{Progress, Shown};
+use crate::progress::{Progress, ProgressKind};
 use crate::saving::Store;
 use anyhow::Context;
 use furlong_analysis::Run;
@@ -25,7 +25,7 @@ pub struct Surroundings {
     /// The directory for the files behind file-backed memory.
     pub file_folder: Option<PathBuf>,
     /// The progress that is drawn on stderr, if stderr is a terminal.
-    pub shown: Shown,
+    pub shown: ProgressKind,
     /// The other host, if the responders run on one.
     pub peer: Option<Peer>,
 }
@@ -36,7 +36,7 @@ impl From<&CommonOptions> for Surroundings {
             timeout: options.timeout.0,
             seed: options.seed,
             file_folder: options.file_folder.clone(),
-            shown: if options.no_progress { Shown::Nothing } else { Shown::Line },
+            shown: if options.no_progress { ProgressKind::Nothing } else { ProgressKind::Line },
             peer: None,
         }
     }
@@ -164,8 +164,8 @@ impl<'a> RunEnvironment<'a> {
         };
         let store = Store::of(saving, &header)?;
         let shown = match self.around.shown {
-            Shown::Nothing => Shown::Nothing,
-            _ if plan.until_interrupted => Shown::Chart,
+            ProgressKind::Nothing => ProgressKind::Nothing,
+            _ if plan.until_interrupted => ProgressKind::Chart,
             shown => shown,
         };
         self.announce_warm_up(plan);

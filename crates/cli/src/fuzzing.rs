@@ -2,7 +2,7 @@
 
 use crate::verbs::recommend::{check, file};
 use furlong_model::{Wait, Workload};
-use furlong_programs::{Between, Language, program};
+use furlong_programs::{EndBoundaries, Language, program};
 
 /// Returns the workload of a file, if the file is valid.
 pub fn workload(text: &str) -> Option<Workload> {
@@ -11,7 +11,7 @@ pub fn workload(text: &str) -> Option<Workload> {
 
 /// Generates the programs of a row for a workload, in every language.
 pub fn programs(mechanism: &str, wait: Wait, workload: &Workload) {
-    let between = Between::of(&workload.boundaries);
+    let between = EndBoundaries::of(&workload.boundaries);
     for language in [Language::C, Language::Rust, Language::Python] {
         let made = program(mechanism, wait, workload.pattern, workload.size_bytes, between, language);
         let text = made.map(|made| made.text);

@@ -123,7 +123,7 @@ pub fn entries(rows: &[(Manifest, usize)]) -> anyhow::Result<Vec<MechanismEntry>
 
 fn asked(rows: &[(Manifest, usize)], session: &Session) -> Vec<MechanismEntry> {
     let ask = |(manifest, row): &(Manifest, usize)| {
-        MechanismEntry::of_adapter(manifest, &manifest.rows[*row], session)
+        MechanismEntry::from_adapter(manifest, &manifest.rows[*row], session)
     };
     let ask_all = |rows: &[(Manifest, usize)]| rows.iter().map(ask).collect::<Vec<_>>();
     let (first, second) = rows.split_at(rows.len().div_ceil(2));

@@ -44,7 +44,7 @@ fn rows(commands: &[String]) -> Result<Vec<MechanismEntry>, Usage> {
         let numbered = (2..).map(|number| format!("{usual}-{number}"));
         let is_free = |name: &String| rows.iter().all(|row| row.capabilities.name != name);
         let name = [usual.clone()].into_iter().chain(numbered).find(is_free).unwrap_or(usual);
-        rows.push(MechanismEntry::of_programs(&name, OwnPrograms { serve, ask: ask.clone() }));
+        rows.push(MechanismEntry::from_programs(&name, OwnPrograms { serve, ask: ask.clone() }));
     }
     Ok(rows)
 }

@@ -4,7 +4,7 @@ use crate::arguments::RunOptions;
 use anyhow::Context;
 use furlong_bench::peer::{NoPeer, Peer, PeerOptions};
 use furlong_bench::{ChildProgram, MechanismEntry};
-use furlong_console::exit::{CannotHere, Interrupted, Usage};
+use furlong_console::exit::{CannotHere, Interruption, Usage};
 use std::time::Duration;
 
 /// The lease in addition to the longest duration of two trials, for the steps between trials.
@@ -29,7 +29,7 @@ pub fn connect(asked: &RunOptions, budget: Duration) -> anyhow::Result<Option<Pe
     let connected = Peer::connect(options, program);
     connected.map(Some).map_err(|why| match why {
         NoPeer::Unreachable(why) => CannotHere(why).into(),
-        NoPeer::Interrupted(interrupted) => Interrupted::unmeasured(interrupted.signal).into(),
+        NoPeer::Interrupted(interrupted) => Interruption::unmeasured(interrupted.signal).into(),
         NoPeer::NoAddress => Usage(
             "--peer: the address on which responders listen is unknown; specify it with --peer-address"
                 .to_owned(),

@@ -22,7 +22,7 @@ const FEWEST_LINES: usize = 24;
 
 /// The kind of progress that is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
+pub enum ProgressKind {
     /// Nothing.
     Nothing,
     /// The number of finished trials.
@@ -37,11 +37,11 @@ pub enum Shown {
 /// process has a single thread.
 pub struct Progress {
     line: ProgressBar,
-    above: Above,
+    above: TrialDisplay,
 }
 
 /// The drawing of the trials so far, above the line or instead of it.
-enum Above {
+enum TrialDisplay {
     Nothing,
     Leaders { standings: Standings, drawn: Option<Instant> },
     Chart(Vec<OverTime>),
@@ -49,15 +49,15 @@ enum Above {
 
 impl Progress {
     /// Creates the progress; it draws nothing if stderr is not a terminal.
-    pub fn new(shown: Shown) -> Progress {
-        let shown = if stderr().is_terminal() { shown } else { Shown::Nothing };
+    pub fn new(shown: ProgressKind) -> Progress {
+        let shown = if stderr().is_terminal() { shown } else { ProgressKind::Nothing };
         let target = match shown {
-            Shown::Nothing => ProgressDrawTarget::hidden(),
+            ProgressKind::Nothing => ProgressDrawTarget::hidden(),
             _ => ProgressDrawTarget::stderr(),
         };
         let line = ProgressBar::with_draw_target(None, target);
         let template = match shown {
-            Shown::Chart => "{msg}",
+            ProgressKind::Chart => "{msg}",
             _ => "{prefix}{bar:20} {pos}/{len} trials, {eta} left  {msg}",
         };
         // The template is a constant: a mistake in it only leaves indicatif's default style.
@@ -65,9 +65,9 @@ impl Progress {
             line.set_style(style);
         }
         let above = match shown {
-            Shown::Nothing | Shown::Line => Above::Nothing,
-            Shown::Leaders => Above::Leaders { standings: Standings::default(), drawn: None },
-            Shown::Chart => Above::Chart(Vec::new()),
+            ProgressKind::Nothing | ProgressKind::Line => TrialDisplay::Nothing,
+            ProgressKind::Leaders => TrialDisplay::Leaders { standings: Standings::default(), drawn: None },
+            ProgressKind::Chart => TrialDisplay::Chart(Vec::new()),
         };
         Progress { line, above }
     }
@@ -78,16 +78,16 @@ impl Progress {
             self.line.reset();
         }
         match &mut self.above {
-            Above::Chart(rows) => {
+            TrialDisplay::Chart(rows) => {
                 let drawn = over_time(rows, output::style_on_stderr());
                 self.line.set_message(format!("{drawn}Ctrl-C ends the run."));
                 return;
             }
-            Above::Leaders { standings, drawn } if drawn.is_none_or(|at| at.elapsed() >= REDRAWN) => {
+            TrialDisplay::Leaders { standings, drawn } if drawn.is_none_or(|at| at.elapsed() >= REDRAWN) => {
                 self.line.set_prefix(leaders(standings));
                 *drawn = Some(Instant::now());
             }
-            Above::Leaders { .. } | Above::Nothing => {}
+            TrialDisplay::Leaders { .. } | TrialDisplay::Nothing => {}
         }
         self.line.set_length(total as u64);
         self.line.set_position(done as u64);
@@ -97,9 +97,9 @@ impl Progress {
     /// Adds a finished trial.
     pub fn add(&mut self, trial: &Trial) {
         match &mut self.above {
-            Above::Nothing => {}
-            Above::Leaders { standings, .. } => standings.add(trial),
-            Above::Chart(rows) => {
+            TrialDisplay::Nothing => {}
+            TrialDisplay::Leaders { standings, .. } => standings.add(trial),
+            TrialDisplay::Chart(rows) => {
                 let Some(times) = TrialTimes::of(trial) else { return };
                 match rows.iter_mut().find(|row| row.case == trial.case) {
                     Some(row) => row.trials.push(times),

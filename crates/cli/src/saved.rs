@@ -219,9 +219,9 @@ pub fn find(words: &[String]) -> anyhow::Result<Vec<SavedRun>> {
     let mut shelf = Shelf::default();
     for word in words {
         match named(word, &mut shelf)? {
-            Named::One(run) => found.push(run),
+            RunReference::One(run) => found.push(run),
             // A glob may match a run that was already named, such as the baseline.
-            Named::Several(runs) => {
+            RunReference::Several(runs) => {
                 let others: Vec<_> = runs.into_iter().filter(|run| !found.contains(run)).collect();
                 found.extend(others);
             }
@@ -307,24 +307,28 @@ fn below(top: &Path) -> Result<Vec<SavedRun>, Usage> {
 }
 
 /// The meaning of a word.
-enum Named {
+enum RunReference {
     One(SavedRun),
     Several(Vec<SavedRun>),
 }
 
-fn named(word: &str, shelf: &mut Shelf) -> anyhow::Result<Named> {
+fn named(word: &str, shelf: &mut Shelf) -> anyhow::Result<RunReference> {
     if word.contains('/') || word.ends_with(&format!(".{ENDING}")) {
-        return Ok(Named::One(SavedRun { name: word.to_owned(), path: PathBuf::from(word), by_glob: false }));
+        return Ok(RunReference::One(SavedRun {
+            name: word.to_owned(),
+            path: PathBuf::from(word),
+            by_glob: false,
+        }));
     }
     if word.starts_with('@') {
-        return last(word, shelf).map(Named::One);
+        return last(word, shelf).map(RunReference::One);
     }
     if word.contains(['*', '?', '[', '{']) {
-        return matching(word, shelf).map(Named::Several);
+        return matching(word, shelf).map(RunReference::Several);
     }
     let path = saving::folder().filter(|_| is_name(word)).map(|folder| file_of(&folder, word));
     match path.filter(|path| path.is_file()) {
-        Some(path) => Ok(Named::One(SavedRun { name: word.to_owned(), path, by_glob: false })),
+        Some(path) => Ok(RunReference::One(SavedRun { name: word.to_owned(), path, by_glob: false })),
         None if Path::new(word).is_file() => {
             let why = "is a file, not the name of a saved run. Exports contain no trials: use runs saved with 'furlong run \
                        --save NAME'. For the path of a saved run, write";
@@ -428,11 +432,11 @@ impl Shelf {
 
 /// The start time of a run in seconds, then its file's modification time, because several runs may start in one
 /// second; and the run.
-type Dated = ((u64, Option<SystemTime>), SavedRun);
+type DatedRun = ((u64, Option<SystemTime>), SavedRun);
 
 /// Returns the run in a file with its time, or why it cannot be read. `None` if its name is not the name of a run, or
 /// if another furlong has not written its header yet.
-fn dated(path: &Path) -> Option<Result<Dated, UnreadableRun>> {
+fn dated(path: &Path) -> Option<Result<DatedRun, UnreadableRun>> {
     let name = path.file_stem()?.to_str().filter(|name| is_name(name))?.to_owned();
     path.extension().filter(|ending| *ending == ENDING)?;
     let run = SavedRun { name, path: path.to_owned(), by_glob: false };

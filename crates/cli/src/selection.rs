@@ -27,17 +27,17 @@ fn usual_wait(mechanisms: &[MechanismEntry], mechanism: &str) -> Option<Wait> {
 }
 
 /// A row as typed.
-struct Wanted<'a> {
+struct TypedRow<'a> {
     text: &'a str,
     /// Whether the text names a wait strategy after a slash. Otherwise the default wait strategy is meant.
     names_wait: bool,
 }
 
-impl<'a> Wanted<'a> {
-    fn parse(text: &'a str) -> anyhow::Result<Wanted<'a>> {
+impl<'a> TypedRow<'a> {
+    fn parse(text: &'a str) -> anyhow::Result<TypedRow<'a>> {
         fast_glob::validate(text)
             .map_err(|error| Usage(format!("'{text}' is not a valid benchmark: {error}")))?;
-        Ok(Wanted { text, names_wait: text.contains('/') })
+        Ok(TypedRow { text, names_wait: text.contains('/') })
     }
 
     fn matches(&self, mechanism: &str, wait: Wait, usual: bool) -> bool {
@@ -132,7 +132,7 @@ impl Manner {
 
 /// Rows and wait strategies as typed, for one pattern.
 struct Filter<'a> {
-    wanted: Vec<Wanted<'a>>,
+    wanted: Vec<TypedRow<'a>>,
     waits: &'a [Wait],
     /// Whether messages are copied in any of the cases.
     copies: bool,
@@ -171,9 +171,9 @@ impl Filter<'_> {
 ///
 /// # Errors
 /// Returns the first row without a benchmark, and similar names.
-fn known<'a>(typed: &'a [String], mechanisms: &[MechanismEntry]) -> anyhow::Result<Vec<Wanted<'a>>> {
-    let wanted: Vec<_> = typed.iter().map(|row| Wanted::parse(row)).collect::<Result<_, _>>()?;
-    let is_known = |row: &&Wanted<'_>| {
+fn known<'a>(typed: &'a [String], mechanisms: &[MechanismEntry]) -> anyhow::Result<Vec<TypedRow<'a>>> {
+    let wanted: Vec<_> = typed.iter().map(|row| TypedRow::parse(row)).collect::<Result<_, _>>()?;
+    let is_known = |row: &&TypedRow<'_>| {
         rows(mechanisms).any(|(capabilities, wait)| row.matches(capabilities.name, wait, true))
     };
     let Some(row) = wanted.iter().find(|row| !is_known(row)) else { return Ok(wanted) };

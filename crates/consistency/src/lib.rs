@@ -19,7 +19,7 @@ mod said;
 
 pub use brief::check as check_brief;
 pub use exported::check_export;
-pub use printed::{Checked, check_with_before, unpack, unpack_all};
+pub use printed::{RunContradictions, check_with_before, unpack, unpack_all};
 
 use page::Page;
 

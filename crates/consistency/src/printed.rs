@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Contradictions of a run, and of its comparison with the one before it if there is one.
-pub struct Checked {
+pub struct RunContradictions {
     /// Contradictions in the output formats of the run.
     pub of_run: Vec<Contradiction>,
     /// Contradictions in the comparison.
@@ -40,11 +40,11 @@ fn check_comparison(furlong: &Path, runs: [&Path; 2]) -> Result<Vec<Contradictio
 ///
 /// # Errors
 /// Returns an error if furlong does not start, or cannot read the run.
-pub fn check_with_before(furlong: &Path, runs: &[PathBuf], at: usize) -> Result<Checked> {
+pub fn check_with_before(furlong: &Path, runs: &[PathBuf], at: usize) -> Result<RunContradictions> {
     let of_run = check_run(furlong, &runs[at])?;
     // Runs of different kinds may have no benchmark in common.
     let compared = at.checked_sub(1).map(|before| check_comparison(furlong, [&runs[before], &runs[at]]));
-    Ok(Checked { of_run, of_comparison: compared.and_then(Result::ok) })
+    Ok(RunContradictions { of_run, of_comparison: compared.and_then(Result::ok) })
 }
 
 /// Unpacks all archives of a directory into another one, and returns their runs in the order of their names.

@@ -115,40 +115,40 @@ impl std::error::Error for CannotHere {}
 
 /// The consequence of a signal that ended what was asked.
 #[derive(Debug)]
-pub struct Interrupted {
+pub struct Interruption {
     signal: i32,
     consequence: &'static str,
 }
 
-impl Interrupted {
+impl Interruption {
     /// Returns the error of a signal that arrived before anything was measured.
-    pub fn unmeasured(signal: i32) -> Interrupted {
-        Interrupted { signal, consequence: "interrupted, so nothing was measured" }
+    pub fn unmeasured(signal: i32) -> Interruption {
+        Interruption { signal, consequence: "interrupted, so nothing was measured" }
     }
 
     /// Returns the error of a signal that arrived before the reader of the result had read it.
-    pub fn unread(signal: i32) -> Interrupted {
-        Interrupted { signal, consequence: "interrupted before the whole result was read" }
+    pub fn unread(signal: i32) -> Interruption {
+        Interruption { signal, consequence: "interrupted before the whole result was read" }
     }
 
     /// Returns the error of a signal that arrived while a file was written, or while a program ran whose result was to be kept.
-    pub fn unfinished(signal: i32) -> Interrupted {
-        Interrupted { signal, consequence: "interrupted" }
+    pub fn unfinished(signal: i32) -> Interruption {
+        Interruption { signal, consequence: "interrupted" }
     }
 }
 
-impl std::fmt::Display for Interrupted {
+impl std::fmt::Display for Interruption {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.consequence)
     }
 }
 
-impl std::error::Error for Interrupted {}
+impl std::error::Error for Interruption {}
 
 /// Returns the exit status of an error: 2 for wrong usage, 7 for a request that this machine cannot carry out, 128 + N for signal N,
 /// and 1 otherwise.
 pub fn code_of(error: &anyhow::Error) -> ExitCode {
-    ExitCode::from(match error.downcast_ref::<Interrupted>() {
+    ExitCode::from(match error.downcast_ref::<Interruption>() {
         Some(interrupted) => code_of_signal(interrupted.signal),
         None if error.is::<Usage>() => 2,
         None if error.is::<CannotHere>() => 7,

@@ -1,6 +1,6 @@
 //! Results on stdout, and messages about them on stderr.
 
-use crate::exit::Interrupted;
+use crate::exit::Interruption;
 use anyhow::Context;
 use furlong_model::is_unseen;
 use furlong_os::AsHandle;
@@ -27,7 +27,7 @@ fn print_part(bytes: &[u8]) -> anyhow::Result<bool> {
         Ok(()) => Ok(true),
         Err(WriteError::Failed(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
         Err(WriteError::Failed(error)) => Err(error).context("cannot write the result to stdout"),
-        Err(WriteError::Ended(signal)) => Err(Interrupted::unread(signal).into()),
+        Err(WriteError::Ended(signal)) => Err(Interruption::unread(signal).into()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Atomic writing of a file: a reader never sees a part of it.
 
-use crate::exit::Interrupted;
+use crate::exit::Interruption;
 use anyhow::Context;
 use furlong_os::file_system::{open_own_file, own_descriptor, sync_folder};
 use furlong_os::shutdown::NotedRequests;
@@ -51,15 +51,16 @@ pub fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let requests = NotedRequests::new().context("cannot install signal handlers")?;
     let (beside, file) = file_in(folder)?;
     let written = fill(&file, path, bytes).map_err(anyhow::Error::from);
-    let written = written
-        .and_then(|()| requests.first().map_or(Ok(()), |signal| Err(Interrupted::unfinished(signal).into())));
+    let written = written.and_then(|()| {
+        requests.first().map_or(Ok(()), |signal| Err(Interruption::unfinished(signal).into()))
+    });
     let written = written.and_then(|()| Ok(fs::rename(&beside, path)?));
     if written.is_err() {
         // The temporary file belongs to this process alone. It may no longer exist if its directory was removed.
         let _ = fs::remove_file(&beside);
     }
     written.and_then(|()| Ok(sync_folder(folder)?)).with_context(cannot)?;
-    requests.into_first().map_or(Ok(()), |signal| Err(Interrupted::unfinished(signal).into()))
+    requests.into_first().map_or(Ok(()), |signal| Err(Interruption::unfinished(signal).into()))
 }
 
 /// Returns the path behind all links; the file need not exist yet. Links in /proc that stand for an open file, as for

@@ -34,15 +34,15 @@ const MOST_PATIENCE: Duration = Duration::from_millis(3200);
 const TRIPS: u32 = 3;
 
 /// Progress of a role, and the messages that it may have to retransmit.
-struct Shared {
+struct RoleProgress {
     sent: AtomicU64,
     received: AtomicU64,
     sent_again: AtomicU64,
-    repeating: Mutex<Repeating>,
+    repeating: Mutex<RetransmitState>,
 }
 
 /// State that is needed to retransmit messages.
-struct Repeating {
+struct RetransmitState {
     role: Role,
     own: Stamp,
     /// Buffer for a retransmitted message. Every byte is stamped, so it passes both kinds of check: of every byte, and
@@ -54,11 +54,11 @@ struct Repeating {
 }
 
 /// A reliable channel over a channel that loses messages.
-pub struct Again {
+pub struct ReliableChannel {
     channel: Box<dyn Channel>,
     role: Role,
     other: Stamp,
-    shared: Arc<Shared>,
+    shared: Arc<RoleProgress>,
     sent: u64,
     received: u64,
 }
@@ -79,25 +79,25 @@ pub struct AgainOptions {
     pub send: SendAgain,
 }
 
-impl Again {
+impl ReliableChannel {
     /// Creates a channel that retransmits the lost messages of `channel`, through which nothing was sent yet.
     ///
     /// # Errors
     /// Returns an error if the thread cannot be created.
-    pub fn new(channel: Box<dyn Channel>, options: AgainOptions) -> io::Result<Again> {
+    pub fn new(channel: Box<dyn Channel>, options: AgainOptions) -> io::Result<ReliableChannel> {
         let AgainOptions { role, key, size_bytes, window, socket, send } = options;
-        let [own, other] = [role, role.peer()].map(|from| Stamp::of_direction(key, from));
+        let [own, other] = [role, role.peer()].map(|from| Stamp::for_direction(key, from));
         let message = vec![0; size_bytes];
-        let repeating = Repeating { role, own, message, window: window.into(), socket, send };
+        let repeating = RetransmitState { role, own, message, window: window.into(), socket, send };
         let [sent, received, sent_again] = [0; 3].map(AtomicU64::new);
-        let shared = Arc::new(Shared { sent, received, sent_again, repeating: Mutex::new(repeating) });
+        let shared = Arc::new(RoleProgress { sent, received, sent_again, repeating: Mutex::new(repeating) });
         let watched = Arc::downgrade(&shared);
         thread::Builder::new().name("again".to_owned()).spawn(move || until_gone(role, &watched))?;
-        Ok(Again { channel, role, other, shared, sent: 0, received: 0 })
+        Ok(ReliableChannel { channel, role, other, shared, sent: 0, received: 0 })
     }
 }
 
-impl Channel for Again {
+impl Channel for ReliableChannel {
     #[inline]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
         self.sent += 1;
@@ -132,7 +132,7 @@ impl Channel for Again {
 }
 
 /// Runs the thread, which exits with the channel.
-fn until_gone(role: Role, watched: &Weak<Shared>) {
+fn until_gone(role: Role, watched: &Weak<RoleProgress>) {
     let mut patience = Patience::new(role);
     loop {
         thread::sleep(LOOK);
@@ -143,7 +143,7 @@ fn until_gone(role: Role, watched: &Weak<Shared>) {
     }
 }
 
-impl Shared {
+impl RoleProgress {
     /// Returns the numbers of messages sent and received.
     fn come(&self) -> [u64; 2] {
         [&self.sent, &self.received].map(|number| number.load(Ordering::Relaxed))
@@ -156,7 +156,7 @@ impl Shared {
     }
 }
 
-impl Repeating {
+impl RetransmitState {
     /// Retransmits the messages that may be lost, and returns their number.
     fn repeat(&mut self, [sent, received]: [u64; 2]) -> u64 {
         let first = match self.role {
@@ -218,7 +218,7 @@ impl Patience {
     }
 }
 
-impl fmt::Debug for Again {
+impl fmt::Debug for ReliableChannel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [sent, received] = self.shared.come();
         let again = self.sent_again();
@@ -240,12 +240,12 @@ mod tests {
     const KEY: u64 = 77;
 
     /// An end of a connected pair of sockets that drops every third message that it sends.
-    struct Lossy {
+    struct LossyChannel {
         socket: UdpSocket,
         sent: u64,
     }
 
-    impl Channel for Lossy {
+    impl Channel for LossyChannel {
         fn send(&mut self, message: &mut Message) -> io::Result<()> {
             self.sent += 1;
             if !self.sent.is_multiple_of(3) {
@@ -263,11 +263,11 @@ mod tests {
         }
     }
 
-    fn again(role: Role, socket: UdpSocket) -> Again {
+    fn again(role: Role, socket: UdpSocket) -> ReliableChannel {
         let by = furlong_os::socket::owned(socket.try_clone().unwrap());
         let send = furlong_os::socket::send;
         let options = AgainOptions { role, key: KEY, size_bytes: 64, window: 1, socket: by, send };
-        Again::new(Box::new(Lossy { socket, sent: 0 }), options).unwrap()
+        ReliableChannel::new(Box::new(LossyChannel { socket, sent: 0 }), options).unwrap()
     }
 
     fn pair() -> [UdpSocket; 2] {
@@ -281,7 +281,7 @@ mod tests {
     fn each_message_comes_once_and_in_order_though_every_third_is_lost() {
         const TRIPS: u32 = 6;
         let [one, other] = pair();
-        let [asks, answers] = [Role::Initiator, Role::Responder].map(|role| Stamp::of_direction(KEY, role));
+        let [asks, answers] = [Role::Initiator, Role::Responder].map(|role| Stamp::for_direction(KEY, role));
         let responder = thread::spawn(move || {
             let mut end = again(Role::Responder, other);
             let [mut outbox, mut inbox] = [0; 2].map(|_| Message::new(64).unwrap());
@@ -307,9 +307,9 @@ mod tests {
     }
 
     /// A channel that returns the given messages and sends nothing.
-    struct Given(Mutex<VecDeque<Vec<u8>>>);
+    struct CannedMessages(Mutex<VecDeque<Vec<u8>>>);
 
-    impl Channel for Given {
+    impl Channel for CannedMessages {
         fn send(&mut self, _message: &mut Message) -> io::Result<()> {
             Ok(())
         }
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn what_is_damaged_is_passed_on_and_not_taken_for_another() {
-        let stamp = Stamp::of_direction(KEY, Role::Responder);
+        let stamp = Stamp::for_direction(KEY, Role::Responder);
         let message = |number: u32, damage: u8| {
             let mut bytes = vec![0; 64];
             stamp.write_all(&mut bytes, number);
@@ -345,7 +345,8 @@ mod tests {
             socket: furlong_os::socket::owned(socket),
             send: furlong_os::socket::send,
         };
-        let mut end = Again::new(Box::new(Given(Mutex::new(given.into()))), options).unwrap();
+        let mut end =
+            ReliableChannel::new(Box::new(CannedMessages(Mutex::new(given.into()))), options).unwrap();
         let mut inbox = Message::new(64).unwrap();
         assert_eq!((end.recv(&mut inbox).unwrap(), stamp.claimed(&inbox)), (64, Some(1)));
         assert_eq!((end.recv(&mut inbox).unwrap(), stamp.claimed(&inbox)), (64, None));

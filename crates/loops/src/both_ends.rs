@@ -8,7 +8,7 @@
 //! is compiled for each type.
 
 use crate::channel::Channel;
-use crate::waiting::{OpenEndpoint, Waiting, would_wait};
+use crate::waiting::{OpenEndpoint, WaitingEndpoint, would_wait};
 use furlong_mechanism::{Endpoint, EndpointSetup, LinkSpecification, Message};
 use furlong_model::{Access, Wait};
 use std::io;
@@ -27,8 +27,8 @@ pub trait Ends {
 
 /// A pair of ends. The responder's end is closed first, as a server closes a connection that it has answered.
 pub struct Pair<E> {
-    responder: Waiting<E>,
-    initiator: Waiting<E>,
+    responder: WaitingEndpoint<E>,
+    initiator: WaitingEndpoint<E>,
 }
 
 impl<E: Endpoint> Ends for Pair<E> {
@@ -70,7 +70,7 @@ pub fn open_ends<E: Endpoint + 'static>(
     [initiator, responder]: [EndpointSetup; 2],
     wait: Wait,
 ) -> io::Result<Pair<E>> {
-    let end = |setup| Waiting::open(open, specification, setup, wait);
+    let end = |setup| WaitingEndpoint::open(open, specification, setup, wait);
     let initiator = end(initiator)?;
     Ok(Pair { responder: end(responder)?, initiator })
 }
@@ -79,8 +79,8 @@ pub fn open_ends<E: Endpoint + 'static>(
 /// alternate.
 #[inline(always)]
 fn carry<E: Endpoint>(
-    (from, message): (&mut Waiting<E>, &mut Message),
-    (to, room): (&mut Waiting<E>, &mut Message),
+    (from, message): (&mut WaitingEndpoint<E>, &mut Message),
+    (to, room): (&mut WaitingEndpoint<E>, &mut Message),
 ) -> io::Result<usize> {
     let mut sent = false;
     loop {

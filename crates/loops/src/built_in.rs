@@ -11,7 +11,7 @@ use crate::one_way::{OneWayLoop, SendStream};
 use crate::round_trip::Initiate;
 use crate::shared_end::SharedEnd;
 use crate::two_mechanisms::TwoMechanisms;
-use crate::waiting::{OpenEndpoint, Waiting};
+use crate::waiting::{OpenEndpoint, WaitingEndpoint};
 use furlong_mechanism::list::{Visitor, visit_all};
 use furlong_mechanism::{BetweenHosts, Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{Capabilities, Limits, Role, Sharing, Start, Unavailable, Wait};
@@ -164,26 +164,26 @@ fn open_one<E: Endpoint + 'static>(
     setup: EndpointSetup,
     wait: Wait,
 ) -> io::Result<Box<dyn OneWayLoop>> {
-    Ok(Box::new(Waiting::open(open, specification, setup, wait)?))
+    Ok(Box::new(WaitingEndpoint::open(open, specification, setup, wait)?))
 }
 
 fn open_to_several<E: Endpoint + 'static, C: Channel + 'static>(
     open: OpenEndpoint<E>,
-    kept: fn(Waiting<E>) -> C,
+    kept: fn(WaitingEndpoint<E>) -> C,
     specifications: &[LinkSpecification],
     setups: Vec<EndpointSetup>,
     wait: Wait,
 ) -> io::Result<Box<dyn SendStream>> {
     let mut ends = Vec::with_capacity(setups.len());
     for (specification, setup) in specifications.iter().zip(setups) {
-        ends.push(kept(Waiting::open(open, specification, setup, wait)?));
+        ends.push(kept(WaitingEndpoint::open(open, specification, setup, wait)?));
     }
     Ok(Box::new(FanOut(ends)))
 }
 
 /// Erases the type of an end whose messages make system calls. A call through a pointer is short compared with a system
 /// call, and the loop over such ends is compiled once.
-fn without_type<E: Endpoint + 'static>(end: Waiting<E>) -> Box<dyn Channel> {
+fn without_type<E: Endpoint + 'static>(end: WaitingEndpoint<E>) -> Box<dyn Channel> {
     Box::new(end)
 }
 
@@ -200,7 +200,7 @@ fn open_shared<M: Mechanism>(
     setup: EndpointSetup,
     wait: Wait,
 ) -> io::Result<MessageLoop> {
-    let channel = without_type(Waiting::open(M::open, specification, setup, wait)?);
+    let channel = without_type(WaitingEndpoint::open(M::open, specification, setup, wait)?);
     Ok(MessageLoop::Shared(SharedEnd { channel, notifies_only: M::CAPABILITIES.fixed_size_bytes.is_some() }))
 }
 

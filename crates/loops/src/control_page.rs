@@ -82,12 +82,12 @@ impl ControlPage {
 
     /// Maps the page of a descriptor.
     pub fn open(object: BorrowedHandle<'_>, lines: usize) -> io::Result<ControlPage> {
-        Ok(ControlPage { region: Region::of_file(object, size_bytes(lines))?, lines, own: None })
+        Ok(ControlPage { region: Region::from_file(object, size_bytes(lines))?, lines, own: None })
     }
 
     /// Turns the page into one of two, the other of which is on another host. Announcements are carried there through
     /// `carrier`.
-    pub fn of_one_host(self, carrier: Option<Handle>) -> ControlPage {
+    pub fn on_one_host(self, carrier: Option<Handle>) -> ControlPage {
         ControlPage { own: Some(OwnPage { carrier }), ..self }
     }
 

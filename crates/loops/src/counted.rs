@@ -15,7 +15,7 @@ use crate::in_batches::{Amount, Arrivals, send_for, worked};
 use crate::messages::{Baseline, LoopResult, Messages};
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
-use crate::schedule::Idle;
+use crate::schedule::IdleResources;
 use furlong_model::{Fault, Pattern};
 use furlong_os::{clock, cpu};
 use std::time::Duration;
@@ -28,17 +28,17 @@ const SETTLING: Duration = Duration::from_millis(1);
 
 /// Numbers of senders and receivers of a link that carries notifications.
 #[derive(Debug, Clone, Copy)]
-pub struct Counted {
+pub struct PartyCounts {
     senders: usize,
     receivers: usize,
 }
 
-impl Counted {
+impl PartyCounts {
     /// Returns the numbers for `several` processes at the shared end and one at the other.
-    pub fn of(pattern: Pattern, several: u32) -> Counted {
+    pub fn of(pattern: Pattern, several: u32) -> PartyCounts {
         let several = several as usize;
         let [senders, receivers] = if pattern.is_from_several() { [several, 1] } else { [1, several] };
-        Counted { senders, receivers }
+        PartyCounts { senders, receivers }
     }
 
     /// Returns how many notifications all parties have sent, as far as they have noted it, and how many all have taken.
@@ -73,7 +73,7 @@ impl Counted {
 pub(crate) fn notify(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
-    counted: Counted,
+    counted: PartyCounts,
     amount: Amount,
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
@@ -84,7 +84,7 @@ pub(crate) fn notify(
     page.announce_last_of(line, u64::MAX);
     let start = begin_notifying(channel, messages, counted)?;
     let before = messages.baseline()?;
-    let (mut room, mut idle) = (0, Idle::default());
+    let (mut room, mut idle) = (0, IdleResources::default());
     let elapsed_ns = send_for(start, amount, recorder, || {
         if room == 0 {
             room = counted.share();
@@ -106,7 +106,7 @@ pub(crate) fn notify(
 fn begin_notifying(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
-    counted: Counted,
+    counted: PartyCounts,
 ) -> Result<u64, RoleError> {
     let (page, start_before) = (messages.control_page, messages.control_page.start());
     if messages.pattern.is_from_several() {
@@ -125,27 +125,27 @@ fn begin_notifying(
 /// Yields until at most half of the maximum is in flight, and returns the CPU time used for that.
 #[cold]
 #[inline(never)]
-fn wait_for_room(messages: &Messages<'_>, counted: Counted) -> Idle {
+fn wait_for_room(messages: &Messages<'_>, counted: PartyCounts) -> IdleResources {
     messages.note(messages.done, 0);
     let is_full = || {
         let [sent, taken] = counted.sent_and_taken(messages.control_page);
         sent.saturating_sub(taken) > MOST_UNDER_WAY / 2
     };
     if !is_full() {
-        return Idle::default();
+        return IdleResources::default();
     }
     let used_before_ns = clock::thread_processor_ns();
     while is_full() {
         cpu::yield_now();
     }
-    Idle { ns: clock::thread_processor_ns() - used_before_ns, switches: 0 }
+    IdleResources { ns: clock::thread_processor_ns() - used_before_ns, switches: 0 }
 }
 
 /// Waits until all senders have ended and all their notifications are taken, and then releases the receivers.
 fn end_for_all(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
-    counted: Counted,
+    counted: PartyCounts,
 ) -> Result<(), RoleError> {
     let page = messages.control_page;
     let mut sent = 0;
@@ -166,7 +166,7 @@ fn end_for_all(
 pub(crate) fn take_from_several(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
-    counted: Counted,
+    counted: PartyCounts,
     amount: Amount,
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
@@ -189,7 +189,7 @@ pub(crate) fn take_from_several(
 fn begin_taking(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
-    counted: Counted,
+    counted: PartyCounts,
 ) -> Result<Baseline, RoleError> {
     for _ in 0..counted.senders {
         take_next(channel, messages)?;
@@ -228,7 +228,7 @@ pub(crate) fn take_as_worker(
 fn send_to_each(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
-    counted: Counted,
+    counted: PartyCounts,
 ) -> Result<(), RoleError> {
     for _ in 0..counted.receivers {
         send_next(channel, messages)?;

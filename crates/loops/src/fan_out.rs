@@ -12,7 +12,7 @@ use crate::messages::{LoopResult, Messages};
 use crate::one_way::{begin_receiving, begin_sending};
 use crate::recorder::{Recorder, Timing};
 use crate::role_error::{RoleError, step};
-use crate::schedule::{Idle, LateSends, Schedule};
+use crate::schedule::{IdleResources, LateSends, Schedule};
 use furlong_mechanism::Message;
 use furlong_model::{Access, Fault, Phase, Stall};
 use furlong_os::{clock, cpu};
@@ -46,15 +46,15 @@ impl<C: Channel> Channel for FanOut<C> {
 }
 
 /// Times until the first, the median and the last receiver had a message.
-pub struct Reached {
+pub struct ReachTimes {
     times: [Recorder; 3],
 }
 
-impl Reached {
+impl ReachTimes {
     /// Creates empty histograms.
-    pub fn new() -> Result<Reached, RoleError> {
-        let recorder = || Recorder::of_samples(0, None);
-        Ok(Reached { times: [recorder()?, recorder()?, recorder()?] })
+    pub fn new() -> Result<ReachTimes, RoleError> {
+        let recorder = || Recorder::for_samples(0, None);
+        Ok(ReachTimes { times: [recorder()?, recorder()?, recorder()?] })
     }
 
     /// Records the times of a message that all receivers have, in order.
@@ -88,13 +88,14 @@ pub fn send_in_turn(
     messages: &mut Messages<'_>,
     budget_ns: u64,
     schedule: Schedule,
-    reached: &mut Reached,
+    reached: &mut ReachTimes,
 ) -> Result<LoopResult, RoleError> {
     let before = begin_sending(channel, messages)?;
     let mut arrivals_ns = messages.control_page.room_for_arrivals();
     let start = clock::now_ns();
     messages.control_page.announce_start(start);
-    let (mut last, mut due, mut late, mut idle) = (start, start, LateSends::default(), Idle::default());
+    let (mut last, mut due, mut late, mut idle) =
+        (start, start, LateSends::default(), IdleResources::default());
     loop {
         due = schedule.next_ns(due, last);
         messages.prepare_next();
@@ -111,7 +112,7 @@ pub fn send_in_turn(
         while messages.control_page.arrivals(messages.done, &mut arrivals_ns).is_none() {
             cpu::yield_now();
         }
-        idle = idle + Idle { ns: clock::thread_processor_ns() - used_before_ns, switches: 0 };
+        idle = idle + IdleResources { ns: clock::thread_processor_ns() - used_before_ns, switches: 0 };
         last = clock::now_ns();
         reached.keep(from, &arrivals_ns);
         if ends {

@@ -3,7 +3,7 @@
 use crate::channel::Channel;
 use crate::control_page::{ControlPage, Progress};
 use crate::role_error::RoleError;
-use crate::schedule::{Idle, LateSends};
+use crate::schedule::{IdleResources, LateSends};
 use crate::stamp::Stamp;
 use furlong_mechanism::Message;
 use furlong_model::{Pattern, Role};
@@ -77,7 +77,7 @@ pub struct LoopResult {
     /// Time between the two readings of the usage, in nanoseconds; `None` if it was not read.
     pub window_ns: Option<u64>,
     /// Part of the usage that went into waiting for a message to be due.
-    pub idle: Idle,
+    pub idle: IdleResources,
     /// Messages sent later than they were due, by the role that holds the clock; `None` if no message is due at a set
     /// time, or if the number is not known.
     pub late: Option<LateSends>,
@@ -97,7 +97,7 @@ impl LoopResult {
             elapsed_ns,
             usage: Usage::default(),
             window_ns: None,
-            idle: Idle::default(),
+            idle: IdleResources::default(),
             late: None,
             outstanding_ns: None,
             lost: None,
@@ -128,8 +128,8 @@ impl<'a> Messages<'a> {
         let is_one_way = format.pattern.is_one_way();
         let unread = if is_one_way { unread_buffers } else { unread_buffers.min(format.window as usize) };
         let buffers = (unread + 1).next_power_of_two();
-        let own = Stamp::of_direction(format.key, role);
-        let other = if format.alone { own } else { Stamp::of_direction(format.key, role.peer()) };
+        let own = Stamp::for_direction(format.key, role);
+        let other = if format.alone { own } else { Stamp::for_direction(format.key, role.peer()) };
         let (outbox, inbox) = if sent_bytes == received_bytes {
             let mut outbox = Message::several(buffers + 1, sent_bytes)?;
             let inbox = outbox.split_off(buffers).remove(0);
@@ -172,7 +172,7 @@ impl<'a> Messages<'a> {
     #[inline(always)]
     pub fn send_more<C: Channel>(&mut self, channel: &mut C) -> Result<(), RoleError> {
         let message = self.outgoing(self.done + 1);
-        channel.send_more(message).map_err(|error| RoleError::of_call("send", error))
+        channel.send_more(message).map_err(|error| RoleError::from_call("send", error))
     }
 
     /// Sends the message with this number, which was prepared.
@@ -183,13 +183,13 @@ impl<'a> Messages<'a> {
         number: u64,
     ) -> Result<(), RoleError> {
         let message = self.outgoing(number);
-        channel.send(message).map_err(|error| RoleError::of_call("send", error))
+        channel.send(message).map_err(|error| RoleError::from_call("send", error))
     }
 
     /// Receives a message and returns its length.
     #[inline(always)]
     pub fn receive<C: Channel + ?Sized>(&mut self, channel: &mut C) -> Result<usize, RoleError> {
-        channel.recv(&mut self.inbox).map_err(|error| RoleError::of_call("receive", error))
+        channel.recv(&mut self.inbox).map_err(|error| RoleError::from_call("receive", error))
     }
 
     /// Counts and checks the next message, which was received with this length.
@@ -297,7 +297,7 @@ impl<'a> Messages<'a> {
         let lost = self.lost - before.lost;
         let round_trips = self.done - before.done - lost;
         let lost = self.may_lose.then_some(lost);
-        let idle = Idle::default();
+        let idle = IdleResources::default();
         let began_ns = before.began_ns;
         Ok(LoopResult {
             round_trips,
@@ -315,5 +315,5 @@ impl<'a> Messages<'a> {
 
 /// Returns the resources that this role has used so far.
 fn used() -> Result<Usage, RoleError> {
-    usage::now().map_err(|error| RoleError::of_call("getrusage", error))
+    usage::now().map_err(|error| RoleError::from_call("getrusage", error))
 }

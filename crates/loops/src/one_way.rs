@@ -9,7 +9,7 @@ use crate::channel::Channel;
 use crate::messages::{Baseline, LoopResult, Messages};
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
-use crate::schedule::{Idle, LateSends, Schedule};
+use crate::schedule::{IdleResources, LateSends, Schedule};
 use crate::window::WindowLoop;
 use furlong_os::{clock, cpu};
 
@@ -106,7 +106,8 @@ pub fn send_stream_when_due(
     let before = begin_sending(channel, messages)?;
     let start = clock::now_ns();
     messages.control_page.announce_start(start);
-    let (mut free, mut due, mut late, mut idle) = (start, start, LateSends::default(), Idle::default());
+    let (mut free, mut due, mut late, mut idle) =
+        (start, start, LateSends::default(), IdleResources::default());
     loop {
         due = schedule.next_ns(due, due);
         messages.prepare_next();

@@ -8,7 +8,7 @@ use crate::channel::Channel;
 use crate::message_loop::{MessageLoop, no_end};
 use crate::role_error::OtherLink;
 use crate::stamp::mix;
-use crate::waiting::{Waiting, would_wait};
+use crate::waiting::{WaitingEndpoint, would_wait};
 use furlong_mechanism::{Endpoint, EndpointSetup, Interest, LinkSpecification, Mechanism, Message};
 use furlong_model::{Role, Wait};
 use furlong_os::BorrowedHandle;
@@ -36,16 +36,16 @@ impl Order {
 /// An end that a process can wait for among others. The loops call it through a pointer, which is short compared with the
 /// system calls of a message and of the wait.
 trait Watchable: Channel {
-    /// Receives a message like [`Waiting::try_recv`].
+    /// Receives a message like [`WaitingEndpoint::try_recv`].
     fn try_recv(&mut self, message: &mut Message) -> io::Result<usize>;
 
-    /// Returns the descriptor to watch, like [`Waiting::readiness`].
+    /// Returns the descriptor to watch, like [`WaitingEndpoint::readiness`].
     fn readable(&self) -> Option<BorrowedHandle<'_>>;
 }
 
-impl<E: Endpoint> Watchable for Waiting<E> {
+impl<E: Endpoint> Watchable for WaitingEndpoint<E> {
     fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        Waiting::try_recv(self, message)
+        WaitingEndpoint::try_recv(self, message)
     }
 
     fn readable(&self) -> Option<BorrowedHandle<'_>> {
@@ -66,24 +66,24 @@ struct Sender(Ends);
 /// The receiver, which waits for all links.
 struct Receiver {
     ends: Ends,
-    watched: Watched,
+    watched: ReceiverWait,
 }
 
 /// Wait strategy of the receiver, with its kernel object.
-enum Watched {
+enum ReceiverWait {
     Select(SelectSet),
     Poll(PollSet),
     Epoll(Epoll),
     Ring(RingSet),
 }
 
-impl Watched {
-    fn new(descriptors: &[BorrowedHandle<'_>], wait: Wait) -> io::Result<Watched> {
+impl ReceiverWait {
+    fn new(descriptors: &[BorrowedHandle<'_>], wait: Wait) -> io::Result<ReceiverWait> {
         Ok(match wait {
-            Wait::Select => Watched::Select(SelectSet::new(descriptors)?),
-            Wait::Epoll => Watched::Epoll(Epoll::new(descriptors, Interest::Readable)?),
-            Wait::IoUring => Watched::Ring(RingSet::new(descriptors)?),
-            _ => Watched::Poll(PollSet::new(descriptors)),
+            Wait::Select => ReceiverWait::Select(SelectSet::new(descriptors)?),
+            Wait::Epoll => ReceiverWait::Epoll(Epoll::new(descriptors, Interest::Readable)?),
+            Wait::IoUring => ReceiverWait::Ring(RingSet::new(descriptors)?),
+            _ => ReceiverWait::Poll(PollSet::new(descriptors)),
         })
     }
 
@@ -91,10 +91,10 @@ impl Watched {
     #[inline]
     fn wait(&mut self) -> io::Result<usize> {
         match self {
-            Watched::Select(set) => set.wait(),
-            Watched::Poll(set) => set.wait(),
-            Watched::Epoll(set) => set.wait(),
-            Watched::Ring(set) => set.wait(),
+            ReceiverWait::Select(set) => set.wait(),
+            ReceiverWait::Poll(set) => set.wait(),
+            ReceiverWait::Epoll(set) => set.wait(),
+            ReceiverWait::Ring(set) => set.wait(),
         }
     }
 }
@@ -110,7 +110,7 @@ pub fn open<M: Mechanism>(
     key: u64,
 ) -> io::Result<MessageLoop> {
     among_several(specifications, setups, wait, key, |specification, setup| {
-        Ok(Box::new(Waiting::open(M::open, specification, setup, Wait::Poll)?))
+        Ok(Box::new(WaitingEndpoint::open(M::open, specification, setup, Wait::Poll)?))
     })
 }
 
@@ -137,7 +137,7 @@ fn among_several(
         Role::Initiator => MessageLoop::Initiator(Box::new(Sender(ends))),
         Role::Responder => {
             let descriptors: Option<Vec<_>> = ends.all.iter().map(|end| end.readable()).collect();
-            let watched = Watched::new(&descriptors.ok_or_else(no_end)?, wait)?;
+            let watched = ReceiverWait::new(&descriptors.ok_or_else(no_end)?, wait)?;
             MessageLoop::Responder(Box::new(Receiver { ends, watched }))
         }
     })

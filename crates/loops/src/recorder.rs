@@ -3,7 +3,7 @@
 
 use crate::messages::LoopResult;
 use crate::role_error::{RoleError, step};
-use crate::steady::Steady;
+use crate::steady::SteadyPace;
 use furlong_model::{Fault, Measurement, Phase, Stall, TimerLateness};
 use furlong_stats::{Distribution, HistogramError, HistogramRange, HistogramRecorder, encode_histogram};
 use serde::{Deserialize, Serialize};
@@ -85,7 +85,7 @@ enum Times {
     /// Only the number of round trips.
     Number,
     /// The pace. If `ends_when_steady` is set, the loop ends as soon as the pace is steady.
-    Pace { steady: Steady, ends_when_steady: bool },
+    Pace { steady: SteadyPace, ends_when_steady: bool },
     /// All times.
     Histogram(Samples),
 }
@@ -106,13 +106,13 @@ impl Recorder {
     }
 
     /// Creates a recorder of the pace of a loop. If `ends_when_steady` is set, it ends the loop as soon as the pace is steady.
-    pub fn of_pace(ends_when_steady: bool) -> Recorder {
-        let times = Times::Pace { steady: Steady::default(), ends_when_steady };
+    pub fn for_pace(ends_when_steady: bool) -> Recorder {
+        let times = Times::Pace { steady: SteadyPace::default(), ends_when_steady };
         Recorder { times, ..Recorder::counting(0, None) }
     }
 
     /// Creates a recorder of all times, which ends a loop after `most` messages like [`Recorder::counting`].
-    pub fn of_samples(under_way: u32, most: Option<u64>) -> Result<Recorder, RoleError> {
+    pub fn for_samples(under_way: u32, most: Option<u64>) -> Result<Recorder, RoleError> {
         let histogram = step(Phase::Timed, "make a histogram", HistogramRecorder::new(RANGE))?;
         let times = Times::Histogram(Samples { histogram, round_trips: 0, went_back: 0 });
         Ok(Recorder { times, ..Recorder::counting(under_way, most) })
@@ -203,7 +203,7 @@ impl Samples {
 }
 /// Returns the timing of samples that another clock took, each of `batch` messages.
 pub fn timing_of(times_ns: &[u64], batch: u32) -> Result<Timing, RoleError> {
-    let mut recorder = Recorder::of_samples(0, None)?;
+    let mut recorder = Recorder::for_samples(0, None)?;
     for time_ns in times_ns {
         recorder.keep(*time_ns, batch);
     }

@@ -38,7 +38,7 @@ const fn value(state: u64) -> u8 {
 pub type Write = fn(&[AtomicU8], u64);
 
 /// Function that reads the bytes of a stretch and compares them.
-pub type Read = fn(&[AtomicU8], u64) -> Result<(), Mismatch>;
+pub type ReadFunction = fn(&[AtomicU8], u64) -> Result<(), Mismatch>;
 
 /// A byte with an unexpected value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub struct Accessor {
     /// Writes a stretch.
     pub write: Write,
     /// Reads a stretch.
-    pub read: Read,
+    pub read: ReadFunction,
 }
 
 impl Accessor {

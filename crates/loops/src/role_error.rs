@@ -47,7 +47,7 @@ impl RoleError {
     /// nothing left to drop.
     #[cold]
     #[inline(never)]
-    pub fn of_call(call: &str, error: io::Error) -> RoleError {
+    pub fn from_call(call: &str, error: io::Error) -> RoleError {
         if let Some(other) = error.get_ref().and_then(|inner| inner.downcast_ref::<OtherLink>()) {
             return RoleError::new(Fault::OtherLink, other.to_string());
         }

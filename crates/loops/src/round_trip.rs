@@ -8,7 +8,7 @@ use crate::channel::Channel;
 use crate::messages::{Baseline, LoopResult, Messages};
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
-use crate::schedule::{Idle, LateSends, Schedule};
+use crate::schedule::{IdleResources, LateSends, Schedule};
 use furlong_os::clock;
 
 /// The loop of round trips that follow each other at once, compiled for each type of channel.
@@ -90,7 +90,8 @@ pub fn initiate_when_due(
 ) -> Result<LoopResult, RoleError> {
     let before = begin(channel, messages)?;
     let start = clock::now_ns();
-    let (mut last, mut due, mut late, mut idle) = (start, start, LateSends::default(), Idle::default());
+    let (mut last, mut due, mut late, mut idle) =
+        (start, start, LateSends::default(), IdleResources::default());
     while last.wrapping_sub(start) < budget_ns {
         due = schedule.next_ns(due, last);
         idle = idle + schedule.idle_until(due);

@@ -58,34 +58,34 @@ impl Schedule {
     }
 
     /// Waits until a message is due, with the wait strategy of the benchmark, and returns the resources that this used.
-    pub fn idle_until(self, due_ns: u64) -> Idle {
-        let mut idle = Idle::default();
+    pub fn idle_until(self, due_ns: u64) -> IdleResources {
+        let mut idle = IdleResources::default();
         // Sleeps until shortly before the message is due and busy-waits for the rest, because the delay of the timer is not a
         // property of the mechanism.
         let wake_ns = due_ns.saturating_sub(TIMER_SLACK_NS);
         if self.wait.sleeps_in_the_end() && clock::now_ns() < wake_ns {
             let before = clock::thread_processor_ns();
             clock::sleep_until(wake_ns);
-            idle = Idle { ns: clock::thread_processor_ns() - before, switches: 1 };
+            idle = IdleResources { ns: clock::thread_processor_ns() - before, switches: 1 };
         }
-        idle + Idle { ns: spin_until(due_ns), switches: 0 }
+        idle + IdleResources { ns: spin_until(due_ns), switches: 0 }
     }
 }
 
 /// Resources that a role used to wait for messages to be due, which are not part of the mechanism's cost.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Idle {
+pub struct IdleResources {
     /// CPU time in nanoseconds.
     pub ns: u64,
     /// Voluntary context switches.
     pub switches: u64,
 }
 
-impl Add for Idle {
-    type Output = Idle;
+impl Add for IdleResources {
+    type Output = IdleResources;
 
-    fn add(self, other: Idle) -> Idle {
-        Idle { ns: self.ns + other.ns, switches: self.switches + other.switches }
+    fn add(self, other: IdleResources) -> IdleResources {
+        IdleResources { ns: self.ns + other.ns, switches: self.switches + other.switches }
     }
 }
 

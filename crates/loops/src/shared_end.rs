@@ -10,7 +10,7 @@
 
 use crate::channel::Channel;
 use crate::control_page::Progress;
-use crate::counted::{Counted, notify, take_as_worker, take_from_several};
+use crate::counted::{PartyCounts, notify, take_as_worker, take_from_several};
 use crate::in_batches::{Amount, Arrivals, send_for, worked};
 use crate::messages::{Baseline, LoopResult, Messages};
 use crate::recorder::Recorder;
@@ -26,15 +26,15 @@ pub enum Place {
     /// One of several senders.
     Sender(Numbering),
     /// The receiver of several senders.
-    Receiver(Received),
+    Receiver(ReceivedMessages),
     /// The sender to this number of workers.
     ToWorkers(u32),
     /// One of several workers.
-    Worker(Taken),
+    Worker(TakenMessages),
     /// A sender of notifications.
-    Notifier(Counted),
+    Notifier(PartyCounts),
     /// A receiver of notifications.
-    Notified(Counted),
+    Notified(PartyCounts),
 }
 
 impl Place {
@@ -42,7 +42,7 @@ impl Place {
     /// notifications.
     pub fn of(pattern: Pattern, party: Party, several: u32, notifies_only: bool) -> Place {
         if notifies_only {
-            let counted = Counted::of(pattern, several);
+            let counted = PartyCounts::of(pattern, several);
             return match party.role {
                 Role::Initiator => Place::Notifier(counted),
                 Role::Responder => Place::Notified(counted),
@@ -53,15 +53,15 @@ impl Place {
         match (to_one, party.role) {
             (true, Role::Initiator) => Place::Sender(Numbering { sender: party.index() as u32, bits }),
             (true, Role::Responder) => {
-                Place::Receiver(Received { numbers: vec![0; several as usize], early: None, bits })
+                Place::Receiver(ReceivedMessages { numbers: vec![0; several as usize], early: None, bits })
             }
             (false, Role::Initiator) => Place::ToWorkers(several),
-            (false, Role::Responder) => Place::Worker(Taken::default()),
+            (false, Role::Responder) => Place::Worker(TakenMessages::default()),
         }
     }
 
     /// Returns the messages that a worker has taken, if this is a worker.
-    pub fn taken(&self) -> Option<Taken> {
+    pub fn taken(&self) -> Option<TakenMessages> {
         match self {
             Place::Worker(taken) => Some(*taken),
             _ => None,
@@ -91,7 +91,7 @@ impl Numbering {
 
 /// Messages received from several senders.
 #[derive(Debug)]
-pub struct Received {
+pub struct ReceivedMessages {
     /// Number of the last message of each sender.
     numbers: Vec<u64>,
     /// Sender of a message that arrived one too early in the verified pass. The message before it is lost unless it arrives
@@ -102,7 +102,7 @@ pub struct Received {
 
 /// Messages that one of several workers has taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Taken {
+pub struct TakenMessages {
     /// Number of messages.
     pub count: u64,
     /// Number of the last message; 0 if another program has taken the messages.
@@ -114,7 +114,7 @@ pub struct Taken {
     pub squares: u64,
 }
 
-impl Taken {
+impl TakenMessages {
     /// Adds the message whose number is larger by `ahead` than that of the last one.
     #[inline(always)]
     fn add(&mut self, ahead: u32) {
@@ -276,7 +276,7 @@ fn send_untimed<const WHOLE: bool>(
 fn receive_from_several<const WHOLE: bool>(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
-    received: &mut Received,
+    received: &mut ReceivedMessages,
     amount: Amount,
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
@@ -298,7 +298,7 @@ fn receive_from_several<const WHOLE: bool>(
 fn receive_untimed<const WHOLE: bool>(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
-    received: &mut Received,
+    received: &mut ReceivedMessages,
 ) -> Result<(), RoleError> {
     for _ in 0..received.numbers.len() {
         receive_next::<WHOLE>(channel, messages, received)?;
@@ -310,7 +310,7 @@ fn receive_untimed<const WHOLE: bool>(
 fn receive_as_worker<const WHOLE: bool>(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
-    taken: &mut Taken,
+    taken: &mut TakenMessages,
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
     let page = messages.control_page;
@@ -331,7 +331,7 @@ fn receive_as_worker<const WHOLE: bool>(
 fn take_untimed<const WHOLE: bool>(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
-    taken: &mut Taken,
+    taken: &mut TakenMessages,
 ) -> Result<Baseline, RoleError> {
     let (page, start_before) = (messages.control_page, messages.control_page.start());
     take_next::<WHOLE>(channel, messages, taken)?;
@@ -367,7 +367,7 @@ fn send_next<const WHOLE: bool>(
 fn receive_next<const WHOLE: bool>(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
-    received: &mut Received,
+    received: &mut ReceivedMessages,
 ) -> Result<Option<usize>, RoleError> {
     let length = messages.receive(channel)?;
     messages.done += 1;
@@ -390,7 +390,7 @@ fn receive_next<const WHOLE: bool>(
 #[cold]
 #[inline(never)]
 fn out_of_turn<const WHOLE: bool>(
-    received: &mut Received,
+    received: &mut ReceivedMessages,
     sequence: u32,
     sender: usize,
 ) -> Result<(), RoleError> {
@@ -430,7 +430,7 @@ fn out_of_turn<const WHOLE: bool>(
 fn take_next<const WHOLE: bool>(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
-    taken: &mut Taken,
+    taken: &mut TakenMessages,
 ) -> Result<(), RoleError> {
     let length = messages.receive(channel)?;
     messages.done += 1;
@@ -447,7 +447,7 @@ fn take_next<const WHOLE: bool>(
 /// Returns the fault of a message whose number does not rise.
 #[cold]
 #[inline(never)]
-fn taken_before(taken: Taken, ahead: i32) -> RoleError {
+fn taken_before(taken: TakenMessages, ahead: i32) -> RoleError {
     let found = taken.last.saturating_add_signed(ahead.into());
     if ahead == 0 {
         return RoleError::new(Fault::Repeated, format!("message {found} arrived twice"));

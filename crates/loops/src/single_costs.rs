@@ -66,14 +66,14 @@ fn single(cost: Cost, semaphores: Option<i32>) -> Option<f64> {
         | Cost::SysvSemaphore
         | Cost::PipeTransfer
         | Cost::SocketTransfer
-        | Cost::Poll => of_linux(cost, semaphores),
+        | Cost::Poll => linux_cost(cost, semaphores),
         Cost::Copy | Cost::CopyAcross | Cost::CopyAcrossAsleep => None,
     }
 }
 
 /// Measures a cost that exists only on Linux.
 #[cfg(target_os = "linux")]
-fn of_linux(cost: Cost, semaphores: Option<i32>) -> Option<f64> {
+fn linux_cost(cost: Cost, semaphores: Option<i32>) -> Option<f64> {
     match cost {
         Cost::FutexWake => with_page(|page| each_result(|| futex::wake(page.word(0))))?,
         // The word is 0 and not 1, so the call returns at once.
@@ -99,7 +99,7 @@ fn of_linux(cost: Cost, semaphores: Option<i32>) -> Option<f64> {
 
 /// Returns `None`: only Linux has these costs.
 #[cfg(not(target_os = "linux"))]
-fn of_linux(_cost: Cost, _semaphores: Option<i32>) -> Option<f64> {
+fn linux_cost(_cost: Cost, _semaphores: Option<i32>) -> Option<f64> {
     None
 }
 

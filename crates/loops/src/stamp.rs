@@ -50,7 +50,7 @@ impl Stamp {
 
     /// Creates the stamp of the messages that this role sends in a trial with this key. The directions have different stamps,
     /// so that a message that returns to its sender is detected.
-    pub fn of_direction(key: u64, from: Role) -> Stamp {
+    pub fn for_direction(key: u64, from: Role) -> Stamp {
         Stamp::new(if from == Role::Initiator { key } else { !key })
     }
 

@@ -8,14 +8,14 @@ const WINDOWS: usize = 3;
 
 /// Detector of a steady pace: consecutive windows of 2 ms that differ by at most 10 %.
 #[derive(Debug, Default)]
-pub struct Steady {
+pub struct SteadyPace {
     paces_ns: [f64; WINDOWS],
     windows: usize,
     elapsed_ns: u64,
     round_trips: u32,
 }
 
-impl Steady {
+impl SteadyPace {
     /// Returns whether the pace is steady after one more round trip, which took `sample_ns`.
     pub fn after(&mut self, sample_ns: u64) -> bool {
         const WINDOW_NS: u64 = 2_000_000;
@@ -96,7 +96,7 @@ mod tests {
 
     /// Returns the number of round trips after which the pace is steady, if round trip `n` takes `time_ns(n)`.
     fn steady_after(time_ns: impl Fn(u64) -> u64) -> Option<u64> {
-        let mut steady = Steady::default();
+        let mut steady = SteadyPace::default();
         (1..=300).find(|number| steady.after(time_ns(*number)))
     }
 
@@ -107,14 +107,14 @@ mod tests {
 
     #[test]
     fn a_pace_that_slows_down_by_an_eighth_in_each_window_is_not_steady() {
-        let mut steady = Steady::default();
+        let mut steady = SteadyPace::default();
         let times_ns = (0..50).map(|number| (2_000_000.0 * 1.125_f64.powi(number)) as u64);
         assert_eq!(times_ns.filter(|sample_ns| steady.after(*sample_ns)).count(), 0);
     }
 
     #[test]
     fn the_pace_is_the_best_of_the_last_windows() {
-        let mut steady = Steady::default();
+        let mut steady = SteadyPace::default();
         assert_eq!(steady.pace_ns(), None);
         for sample_ns in [2_000_000, 4_000_000, 5_000_000, 6_000_000] {
             steady.after(sample_ns);

@@ -15,12 +15,12 @@ pub type OpenEndpoint<E> = fn(&LinkSpecification, EndpointSetup) -> io::Result<E
 
 /// An endpoint with a wait strategy.
 #[derive(Debug)]
-pub struct Waiting<E> {
+pub struct WaitingEndpoint<E> {
     endpoint: E,
     between: BetweenAttempts,
 }
 
-impl<E: Endpoint> Waiting<E> {
+impl<E: Endpoint> WaitingEndpoint<E> {
     /// Opens an endpoint for this wait strategy. Not inlined, because all patterns open their ends with it.
     #[inline(never)]
     pub fn open(
@@ -32,7 +32,7 @@ impl<E: Endpoint> Waiting<E> {
         let endpoint = open(specification, setup)?;
         let watched = |interest| endpoint.readiness(interest);
         let between = BetweenAttempts::new(wait, watched(Interest::Readable), watched(Interest::Writable))?;
-        Ok(Waiting { endpoint, between })
+        Ok(WaitingEndpoint { endpoint, between })
     }
 
     /// Returns the descriptor to watch for readability or writability.
@@ -98,7 +98,7 @@ pub fn would_wait(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::WouldBlock { Ok(()) } else { Err(error) }
 }
 
-impl<E: Endpoint> Channel for Waiting<E> {
+impl<E: Endpoint> Channel for WaitingEndpoint<E> {
     #[inline(always)]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
         self.until_done(Interest::Writable, |endpoint| endpoint.send(message))

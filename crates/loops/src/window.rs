@@ -54,7 +54,7 @@ struct Sends {
 }
 
 /// State of a loop when its clock started.
-struct Before {
+struct ClockStart {
     baseline: Baseline,
     /// Sum of the send times of the messages in flight.
     sent_ns: u128,
@@ -91,7 +91,7 @@ fn begin(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     window: u32,
-) -> Result<(Sends, Before), RoleError> {
+) -> Result<(Sends, ClockStart), RoleError> {
     line_up(channel, messages)?;
     messages.settle()?;
     let places = (window as usize).next_power_of_two();
@@ -108,7 +108,7 @@ fn begin(
     }
     let baseline = messages.baseline()?;
     let sent_ns = sends.sum_ns(messages.done);
-    Ok((sends, Before { baseline, sent_ns }))
+    Ok((sends, ClockStart { baseline, sent_ns }))
 }
 
 /// Receives a response and sends the next message. Returns the time of the response, and the duration of its round trip.
@@ -136,7 +136,7 @@ fn end(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     sends: &Sends,
-    before: Before,
+    before: ClockStart,
     [start, end]: [u64; 2],
 ) -> Result<LoopResult, RoleError> {
     let result = messages.since(before.baseline, end.wrapping_sub(start))?;

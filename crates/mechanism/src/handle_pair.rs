@@ -31,7 +31,7 @@ impl HandlePair {
     }
 
     /// Takes two shared objects from the set-up: the one for messages to the responder, and the one for messages back.
-    pub fn of_shared(specification: &LinkSpecification, setup: &mut EndpointSetup) -> io::Result<Self> {
+    pub fn from_shared(specification: &LinkSpecification, setup: &mut EndpointSetup) -> io::Result<Self> {
         let (send, receive) = shared(setup)?;
         HandlePair::new(send, receive, specification.blocking)
     }

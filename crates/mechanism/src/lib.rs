@@ -34,7 +34,7 @@ pub type BroadcastRing =
 /// The broadcast ring whose writer overtakes slow readers, for the same tests.
 #[cfg(target_os = "linux")]
 pub type OvertakingRing =
-    memory::layout::broadcast::Broadcast<memory::layout::broadcast::Overtaking, memory::doorbell::Futex>;
+    memory::layout::broadcast::Broadcast<memory::layout::broadcast::OvertakingPace, memory::doorbell::Futex>;
 /// A notification without payload, for tests that lose or duplicate it.
 #[cfg(target_os = "linux")]
 pub use notifications::linux::eventfd_semaphore::EventfdSemaphore;
@@ -43,7 +43,7 @@ pub use notifications::linux::eventfd_semaphore::EventfdSemaphore;
 pub type MemfdMailbox = memory::layout::mailbox::Mailbox<memory::segment::MemfdShm, memory::doorbell::Futex>;
 /// A second mechanism with zero-copy access, for the same tests.
 #[cfg(target_os = "linux")]
-pub type ChannelThatSleeps = memory::channel::LibraryChannel<memory::channel::Sleeping>;
+pub type ChannelThatSleeps = memory::channel::LibraryChannel<memory::channel::BlockingWait>;
 /// The pipe, for an adapter that measures the overhead of a program outside furlong.
 #[cfg(target_os = "linux")]
 pub use streams::linux::pipe::Pipe;

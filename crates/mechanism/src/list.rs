@@ -10,9 +10,9 @@ use crate::memory::{channel, doorbell, layout::mailbox::Mailbox, segment};
 #[cfg(target_os = "linux")]
 use crate::memory::{
     layout::{
-        broadcast::{Broadcast, HeldBack, Overtaking},
+        broadcast::{Broadcast, HeldBack, OvertakingPace},
         latest_value::LatestValue,
-        ring::{Batching, Lamport, ReferenceRing},
+        ring::{BatchedPublication, Lamport, ReferenceRing},
         seqlock::Seqlock,
         triple_buffer::TripleBuffer,
     },
@@ -88,14 +88,14 @@ mechanisms! {
     vmsplice::Vmsplice,
     splice::Splice,
     vsock::Vsock,
-    accept::Accept<accept::UnixConnections>,
-    accept::Accept<accept::TcpConnections>,
+    accept::ConnectionPerMessage<accept::UnixConnections>,
+    accept::ConnectionPerMessage<accept::TcpConnections>,
     io_uring_pipe::IoUringPipe,
     io_uring_socketpair::IoUringSocketpair,
     io_uring_sqpoll::IoUringSqpoll,
-    channel::LibraryChannel<channel::Adapting>,
-    channel::LibraryChannel<channel::Spinning>,
-    channel::LibraryChannel<channel::Sleeping>,
+    channel::LibraryChannel<channel::AdaptiveWait>,
+    channel::LibraryChannel<channel::SpinWait>,
+    channel::LibraryChannel<channel::BlockingWait>,
     Mailbox<segment::DriverShm, doorbell::DriverBell>,
     Mailbox<segment::DriverShm, doorbell::Spin>;
     in memory:
@@ -113,11 +113,11 @@ mechanisms! {
     LatestValue<TripleBuffer, doorbell::Spin>,
     LatestValue<TripleBuffer, doorbell::Futex>,
     ReferenceRing<Lamport>,
-    ReferenceRing<Batching>,
+    ReferenceRing<BatchedPublication>,
     Broadcast<HeldBack, doorbell::Futex>,
     Broadcast<HeldBack, doorbell::Spin>,
-    Broadcast<Overtaking, doorbell::Futex>,
-    Broadcast<Overtaking, doorbell::Spin>,
+    Broadcast<OvertakingPace, doorbell::Futex>,
+    Broadcast<OvertakingPace, doorbell::Spin>,
     tee::Tee,
     unix_dgram_to_all::UnixDgramToAll,
     io_uring_to_all::IoUringToAll,
@@ -141,9 +141,9 @@ mechanisms! {
     semaphore::Semaphore,
     read_process_memory::ReadProcessMemory<doorbell::Event>,
     read_process_memory::ReadProcessMemory<doorbell::Spin>,
-    channel::LibraryChannel<channel::Adapting>,
-    channel::LibraryChannel<channel::Spinning>,
-    channel::LibraryChannel<channel::Sleeping>;
+    channel::LibraryChannel<channel::AdaptiveWait>,
+    channel::LibraryChannel<channel::SpinWait>,
+    channel::LibraryChannel<channel::BlockingWait>;
     in memory:
     segment::Section,
     segment::FileSection;

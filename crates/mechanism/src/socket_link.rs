@@ -29,7 +29,7 @@ const UNIX_BLOCK_BYTES: usize = 32 << 10;
 /// Buffers that hold the messages of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(windows, expect(dead_code, reason = "Windows has no UNIX datagrams"))]
-pub(crate) enum Holds {
+pub(crate) enum MessageBuffers {
     /// The sender's buffer, with each message in blocks of up to 32 KiB: UNIX streams.
     Blocks,
     /// The sender's buffer, with each message in contiguous memory: UNIX datagrams.
@@ -41,7 +41,7 @@ pub(crate) enum Holds {
     Arrived,
 }
 
-impl Holds {
+impl MessageBuffers {
     /// Returns the minimum number of messages of `size_bytes` that are held when `sender` waits, or when `receiver` loses one.
     pub(crate) fn room(
         self,
@@ -51,14 +51,16 @@ impl Holds {
     ) -> io::Result<Room> {
         let sent = buffer_bytes(sender, Buffer::Send)?;
         let (buffer, charged, least) = match self {
-            Holds::Blocks => {
+            MessageBuffers::Blocks => {
                 let block_bytes = UNIX_BLOCK_BYTES.min((sent / 2).max(128) - 64);
                 (sent, charged_in_blocks(size_bytes, block_bytes), 0)
             }
-            Holds::Segments => (sent, size_bytes + (1 + size_bytes / UNIX_BLOCK_BYTES) * 2 * BLOCK_BYTES, 0),
+            MessageBuffers::Segments => {
+                (sent, size_bytes + (1 + size_bytes / UNIX_BLOCK_BYTES) * 2 * BLOCK_BYTES, 0)
+            }
             // The first message is accepted whatever its size.
-            Holds::Datagrams => (sent, charged_in_one_piece(size_bytes), 1),
-            Holds::Arrived => {
+            MessageBuffers::Datagrams => (sent, charged_in_one_piece(size_bytes), 1),
+            MessageBuffers::Arrived => {
                 let arrived = buffer_bytes(receiver, Buffer::Receive)?;
                 (arrived - arrived / 4, charged_in_one_piece(size_bytes), 1)
             }
@@ -71,9 +73,9 @@ impl Holds {
     /// socket as writable, when at most a quarter is full (`unix_writable`), or two thirds (`sk_stream_min_wspace`).
     fn kept_while_waiting(self, buffer_bytes: usize) -> usize {
         match self {
-            Holds::Blocks | Holds::Datagrams => buffer_bytes / 4,
-            Holds::Segments => buffer_bytes / 3 * 2,
-            Holds::Arrived => buffer_bytes,
+            MessageBuffers::Blocks | MessageBuffers::Datagrams => buffer_bytes / 4,
+            MessageBuffers::Segments => buffer_bytes / 3 * 2,
+            MessageBuffers::Arrived => buffer_bytes,
         }
     }
 }
@@ -105,7 +107,7 @@ fn charged_in_blocks(size_bytes: usize, block_bytes: usize) -> usize {
 /// the kernel counts them. The kernel doubles the requested size to have room for its bookkeeping.
 pub(crate) fn link(
     pair: (Handle, Handle),
-    holds: Holds,
+    holds: MessageBuffers,
     specification: &LinkSpecification,
 ) -> io::Result<Link> {
     let mut link = empty_link([pair.0.as_handle(), pair.1.as_handle()], holds, specification)?;
@@ -117,7 +119,7 @@ pub(crate) fn link(
 pub(crate) fn one_end(
     socket: Handle,
     role: Role,
-    holds: Holds,
+    holds: MessageBuffers,
     specification: &LinkSpecification,
 ) -> io::Result<Link> {
     let mut link = empty_link([socket.as_handle(); 2], holds, specification)?;
@@ -128,7 +130,7 @@ pub(crate) fn one_end(
 /// Makes a link without ends over these sockets, the initiator's first, after setting the requested buffer sizes.
 fn empty_link(
     ends: [BorrowedHandle<'_>; 2],
-    holds: Holds,
+    holds: MessageBuffers,
     specification: &LinkSpecification,
 ) -> io::Result<Link> {
     for end in ends {

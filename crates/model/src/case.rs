@@ -11,7 +11,7 @@ use std::num::NonZeroU32;
 
 /// One value of each axis: the parameters of a single benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(from = "Written", into = "Written")]
+#[serde(from = "WrittenCase", into = "WrittenCase")]
 pub struct Case {
     /// The mechanism's name.
     pub mechanism: String,
@@ -37,7 +37,7 @@ pub struct Case {
 
 /// The form of a case in records: the options of all patterns are fields of one object.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct WrittenCase {
     mechanism: String,
     wait: Wait,
     pattern: Pattern,
@@ -63,8 +63,8 @@ struct Written {
     boundary: Boundary,
 }
 
-impl From<Written> for Case {
-    fn from(written: Written) -> Case {
+impl From<WrittenCase> for Case {
+    fn from(written: WrittenCase) -> Case {
         Case {
             mechanism: written.mechanism,
             wait: written.wait,
@@ -84,9 +84,9 @@ impl From<Written> for Case {
     }
 }
 
-impl From<Case> for Written {
-    fn from(case: Case) -> Written {
-        Written {
+impl From<Case> for WrittenCase {
+    fn from(case: Case) -> WrittenCase {
+        WrittenCase {
             mechanism: case.mechanism,
             wait: case.wait,
             pattern: case.exchange.pattern(),
@@ -154,21 +154,21 @@ impl Case {
 
     /// Returns the case with another pattern, the same numbers of messages in flight and of parties, and requests of one byte.
     #[must_use]
-    pub fn of_pattern(self, pattern: Pattern) -> Case {
+    pub fn with_pattern(self, pattern: Pattern) -> Case {
         let exchange = Exchange::of(pattern).with_window(self.window()).with_parties(self.parties());
         self.with(exchange)
     }
 
     /// Returns the case with this number of messages in flight, if the pattern allows several.
     #[must_use]
-    pub fn of_window(self, window: NonZeroU32) -> Case {
+    pub fn with_window(self, window: NonZeroU32) -> Case {
         let exchange = self.exchange.clone().with_window(window);
         self.with(exchange)
     }
 
     /// Returns the case with this number of parties, which [`Pattern::several`] names.
     #[must_use]
-    pub fn of_several(self, number: NonZeroU32) -> Case {
+    pub fn with_parties(self, number: NonZeroU32) -> Case {
         let exchange = self.exchange.clone().with_parties(number);
         self.with(exchange)
     }
@@ -209,7 +209,7 @@ impl Case {
     }
 
     /// Returns the case with one party: one receiver or one pair, for example.
-    pub fn of_one(&self) -> Case {
+    pub fn for_one_pair(&self) -> Case {
         self.clone().with(self.exchange.clone().with_parties(one()).with_fan_out(FanOutOptions::default()))
     }
 

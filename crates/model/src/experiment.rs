@@ -129,7 +129,7 @@ pub struct ExperimentRow {
     /// The remark of the publication about it.
     pub remark: Option<String>,
     /// The published figures; empty for an added line.
-    pub published: Vec<Published>,
+    pub published: Vec<PublishedFigures>,
     /// The published system calls of both processes, by name; empty if there are none.
     pub system_calls: BTreeMap<String, u64>,
 }
@@ -164,7 +164,7 @@ impl Target {
 
 /// The published figures of one size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Published {
+pub struct PublishedFigures {
     /// One of the experiment's sizes.
     pub size_bytes: usize,
     /// The figures, in the unit at the end of their names.

@@ -44,7 +44,7 @@ mod tests {
         let limits = Limits::none().in_place_up_to(1000);
         let refused = |access, pattern, size_bytes, capabilities: &Capabilities| {
             let case = Case::round_trip("channel", Wait::Block, size_bytes, Placement::OneProcess);
-            let case = Case { access, ..case.of_pattern(pattern) };
+            let case = Case { access, ..case.with_pattern(pattern) };
             case.refusal(capabilities, &limits).map(|why| why.reason)
         };
         let trip = Pattern::RoundTrip;

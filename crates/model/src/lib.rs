@@ -58,8 +58,8 @@ pub use count::{Count, CountMethod, RoleCount};
 pub use depth::{Depth, NoBound, Room};
 pub use exchange::{Exchange, Request, is_one, one};
 pub use experiment::{
-    Amount, Claim, ExchangeWork, Experiment, ExperimentRow, ExperimentStart, Measure, Published, Statement,
-    Target, Work,
+    Amount, Claim, ExchangeWork, Experiment, ExperimentRow, ExperimentStart, Measure, PublishedFigures,
+    Statement, Target, Work,
 };
 pub use figure::Figure;
 pub use handover::{
@@ -93,6 +93,6 @@ pub use trial::{
 pub use wait::{Wait, WaitKind};
 pub use window::{Direction, most_outstanding};
 pub use workload::{
-    Candidate, Disqualifier, Excluded, IntegrationCost, InvalidSlo, Language, Need, Objective, Shortlist,
-    Slo, Tried, Trust, Workload,
+    BoundaryAttempt, Candidate, Disqualifier, ExcludedBenchmark, IntegrationCost, InvalidSlo, Language, Need,
+    Objective, Shortlist, Slo, Trust, Workload,
 };

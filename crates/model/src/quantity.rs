@@ -232,8 +232,8 @@ impl FromStr for Counts {
             )
         };
         #[derive(Clone, Copy, PartialEq, PartialOrd)]
-        struct One(NonZeroU32);
-        impl FromStr for One {
+        struct Positive(NonZeroU32);
+        impl FromStr for Positive {
             type Err = InvalidQuantity;
             fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
                 let number = text.parse().ok().filter(|number: &NonZeroU32| number.get() <= MOST_COUNTED);
@@ -241,15 +241,15 @@ impl FromStr for Counts {
                 let invalid =
                     InvalidQuantity::new(text, "not a valid number", "write a number from 1 to 4096");
                 let invalid = if is_number { invalid.out_of("between 1 and 4096") } else { invalid };
-                number.map(One).ok_or(invalid)
+                number.map(Positive).ok_or(invalid)
             }
         }
-        let next = |one: One, factor: usize| {
+        let next = |one: Positive, factor: usize| {
             u32::try_from(factor)
                 .ok()
                 .and_then(|factor| one.0.get().checked_mul(factor))
                 .and_then(NonZeroU32::new)
-                .map(One)
+                .map(Positive)
         };
         swept(text, next, invalid).map(|all| Counts(all.into_iter().map(|one| one.0).collect()))
     }

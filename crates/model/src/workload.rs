@@ -268,9 +268,9 @@ pub struct Shortlist {
     /// The benchmarks that may be chosen.
     pub candidates: Vec<Candidate>,
     /// The excluded benchmarks, with reasons.
-    pub excluded: Vec<Excluded>,
+    pub excluded: Vec<ExcludedBenchmark>,
     /// The objects that a process across the boundary was tested to reach on this machine; empty if nothing was tested.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<BoundaryAttempt>,
     /// The placement of the roles.
     pub placement: Placement,
     /// Trials with numbers below this only determine which benchmarks are measured longer.
@@ -286,7 +286,7 @@ impl Shortlist {
 
 /// Whether a process across the boundary could access an object of another process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tried {
+pub struct BoundaryAttempt {
     /// How the object is found across the boundary.
     pub reach: Reach,
     /// The reason why it was not accessible; `None` if it was.
@@ -333,7 +333,7 @@ pub struct Disqualifier {
 
 /// A benchmark that may not be chosen.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Excluded {
+pub struct ExcludedBenchmark {
     /// Name of the mechanism.
     pub mechanism: String,
     /// Wait strategy of the receiver; `None` for all strategies.

@@ -122,8 +122,8 @@ pub mod process {
 #[cfg(target_os = "linux")]
 pub mod other_process {
     pub use crate::platform::other_process::{
-        Death, Used, activity, find_by_variable, has_variable, kill, name, pin_all_threads, processor,
-        thread_name, threads, used, with_descendants,
+        Death, ProcessUsage, activity, find_by_variable, has_variable, kill, name, pin_all_threads,
+        processor, thread_name, threads, used, with_descendants,
     };
 }
 

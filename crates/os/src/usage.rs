@@ -2,9 +2,9 @@
 
 use std::ops::{Add, Sub};
 
-pub use crate::platform::usage::now;
 #[cfg(target_os = "linux")]
-pub use crate::platform::usage::of_ended_children;
+pub use crate::platform::usage::ended_children_usage;
+pub use crate::platform::usage::now;
 
 /// Counters of the calling process since it began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

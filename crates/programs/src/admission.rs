@@ -1,12 +1,12 @@
 //! The peers that a program accepts across the boundaries between its ends, and the variables that name them.
 
-use crate::Between;
+use crate::EndBoundaries;
 use crate::mechanisms::Recipe;
 
 /// How the programs of a recipe accept each other.
 #[derive(Clone, Copy)]
 pub(crate) struct Admission<'a> {
-    pub between: Between,
+    pub between: EndBoundaries,
     pub recipe: &'a Recipe,
 }
 
@@ -30,7 +30,7 @@ impl Admission<'_> {
 
     /// Returns the environment variables of both ends, in shell syntax.
     pub(crate) fn variables(self) -> String {
-        let Between { users, files, networks, .. } = self.between;
+        let EndBoundaries { users, files, networks, .. } = self.between;
         let variables = [
             (networks && !self.has_names(), "PAIR_ADDRESS=ADDRESS "),
             (users && self.has_names(), "PAIR_PEER=$(id -u OTHER_USER) "),

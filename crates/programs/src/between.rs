@@ -4,7 +4,7 @@ use furlong_model::Boundary;
 
 /// The boundaries between the two ends that affect their programs: users, files, networks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Between {
+pub struct EndBoundaries {
     /// Whether a boundary requires two programs, because no program can fork both ends.
     pub(crate) two_programs: bool,
     /// Whether they run as different users.
@@ -15,12 +15,12 @@ pub struct Between {
     pub(crate) networks: bool,
 }
 
-impl Between {
+impl EndBoundaries {
     /// Returns the effect of these boundaries on two programs.
-    pub fn of(boundaries: &[Boundary]) -> Between {
+    pub fn of(boundaries: &[Boundary]) -> EndBoundaries {
         let any = |wanted: &[Boundary]| boundaries.iter().any(|boundary| wanted.contains(boundary));
         let related = [Boundary::Fork, Boundary::Process];
-        Between {
+        EndBoundaries {
             two_programs: !boundaries.iter().all(|boundary| related.contains(boundary)),
             users: any(&[Boundary::User]),
             files: any(&[Boundary::Container]),

@@ -12,7 +12,7 @@ pub(crate) const REQUEST_BYTES: usize = 8;
 const WIDTH: usize = 96;
 
 /// The properties of a program that its comment describes.
-pub(crate) struct About<'a> {
+pub(crate) struct HeaderFacts<'a> {
     pub mechanism: &'a str,
     pub wait: Wait,
     pub pattern: Pattern,
@@ -42,7 +42,7 @@ fn wrapped(label: &str, text: &str) -> Vec<String> {
     lines
 }
 
-impl About<'_> {
+impl HeaderFacts<'_> {
     fn what(&self) -> String {
         let messages = self.pattern.exchanged(self.size_bytes, REQUEST_BYTES.min(self.size_bytes));
         format!("{}/{}: {}; {messages}.", self.mechanism, self.wait, self.recipe.is)

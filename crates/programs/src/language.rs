@@ -21,11 +21,11 @@ impl Language {
 
     /// Returns the name in options.
     pub const fn name(self) -> &'static str {
-        self.of_process().name()
+        self.process_language().name()
     }
 
     /// Returns the language of a process that runs such a program.
-    pub const fn of_process(self) -> furlong_model::Language {
+    pub const fn process_language(self) -> furlong_model::Language {
         match self {
             Language::C => furlong_model::Language::C,
             Language::Rust => furlong_model::Language::Rust,

@@ -12,7 +12,7 @@ mod mechanisms;
 mod pieces;
 mod render;
 
-pub use between::Between;
+pub use between::EndBoundaries;
 pub use language::Language;
 
 use furlong_model::{Pattern, Wait};
@@ -56,7 +56,7 @@ pub fn program(
     wait: Wait,
     pattern: Pattern,
     size_bytes: usize,
-    between: Between,
+    between: EndBoundaries,
     language: Language,
 ) -> Result<Program, NoProgram> {
     let recipe = mechanisms::recipe(mechanism, wait, pattern, size_bytes, language)?;

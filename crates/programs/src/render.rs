@@ -1,9 +1,9 @@
 //! Renders the templates to the text of a program.
 
 use crate::admission::Admission;
-use crate::header::{About, REQUEST_BYTES};
+use crate::header::{HeaderFacts, REQUEST_BYTES};
 use crate::mechanisms::Recipe;
-use crate::{Between, Language, NoProgram, Program, pieces};
+use crate::{EndBoundaries, Language, NoProgram, Program, pieces};
 use furlong_model::{Pattern, Wait};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, Value};
@@ -166,7 +166,7 @@ pub(crate) fn render(
     wait: Wait,
     pattern: Pattern,
     size_bytes: usize,
-    between: Between,
+    between: EndBoundaries,
     language: Language,
     recipe: &Recipe,
 ) -> Result<Program, NoProgram> {
@@ -184,7 +184,7 @@ pub(crate) fn render(
     let body = file(&recipe.template)?;
     let helpers = pieces::used(&file("helpers")?, &body);
     let (build, run) = commands(&body, pattern, language, admission);
-    let about = About {
+    let about = HeaderFacts {
         mechanism,
         wait,
         pattern,

@@ -11,7 +11,7 @@ use super::{
     words::{fitness, strategy},
 };
 use furlong_analysis::text::plain;
-use furlong_analysis::{Carries, Group, Row, Summary, describe_placement};
+use furlong_analysis::{Group, PayloadKind, Row, Summary, describe_placement};
 use furlong_model::{Family, Placement, WaitKind, format_ns, is_one};
 
 /// Benchmarks over shared memory share a line if the slowest takes at most this much longer than the fastest, or ties.
@@ -27,7 +27,7 @@ const MOST: u8 = 8;
 /// placements, so that no figure is left out.
 pub(crate) fn document(summary: &Summary) -> Option<Document> {
     let carried: Vec<&Group> =
-        summary.groups.iter().filter(|group| group.carries != Carries::Nothing).collect();
+        summary.groups.iter().filter(|group| group.carries != PayloadKind::Nothing).collect();
     let is_plain = |group: &&Group| {
         group.pattern.is_default()
             && group.arrival.is_closed_loop()
@@ -52,7 +52,7 @@ pub(crate) fn document(summary: &Summary) -> Option<Document> {
         let parts = parts(summary, &groups);
         let (carries, .., subject) = exchange;
         last = match carries {
-            Carries::Notification => last.paragraph(in_line(subject, &parts)),
+            PayloadKind::Notification => last.paragraph(in_line(subject, &parts)),
             _ => {
                 document.push(last);
                 let table = Section::default().table(table(subject, &parts));

@@ -1,6 +1,6 @@
 //! Cells of tables for programs: a kind, and a value if there is one.
 
-use furlong_analysis::{ExchangeFigures, Row, Shares, Skipped, Unit};
+use furlong_analysis::{ExchangeFigures, Row, Shares, SkippedCase, Unit};
 use furlong_model::Case;
 
 /// The kind of the values in a column.
@@ -32,7 +32,7 @@ impl Value {
 pub(crate) struct Line<'a> {
     pub case: &'a Case,
     pub row: Option<&'a Row>,
-    pub skipped: Option<&'a Skipped>,
+    pub skipped: Option<&'a SkippedCase>,
 }
 
 /// Source of a column's cells; the cell is empty if a case lacks the figure.
@@ -52,7 +52,7 @@ pub(crate) enum Cell {
     /// A figure of rows whose exchange is this.
     Per(Unit, PerExchange),
     /// Cells of lines without figures.
-    SkippedText(fn(&Skipped) -> &str),
+    SkippedText(fn(&SkippedCase) -> &str),
 }
 
 impl Cell {

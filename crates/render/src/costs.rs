@@ -3,7 +3,7 @@
 use super::words::IN_RUN;
 use super::{
     document::{Column, Document, Row, Section, Table},
-    object::{Said, object},
+    object::{JudgedSentences, object},
 };
 use furlong_analysis::text::{plain, times_between};
 use furlong_analysis::{CONTEXT_SWITCH, CostEstimate, Costs, WAKE_UP, cost_name};
@@ -25,8 +25,8 @@ pub fn costs_json(costs: &Costs) -> String {
 }
 
 /// Returns the meaning of each cost, for programs.
-pub(crate) fn whats(at: &'static str, costs: &Costs) -> Said {
-    Said::new(at, "what", costs.figures.iter().map(|figure| what(&figure.name).into()))
+pub(crate) fn whats(at: &'static str, costs: &Costs) -> JudgedSentences {
+    JudgedSentences::new(at, "what", costs.figures.iter().map(|figure| what(&figure.name).into()))
 }
 
 /// Describes the cost of this name in a few words.

@@ -104,10 +104,10 @@ fn roles(row: &CountRow) -> &[RoleFigures] {
 }
 
 /// The name of a line, and its figure.
-type Named = (&'static str, fn(&Figures) -> f64);
+type NamedFigure = (&'static str, fn(&Figures) -> f64);
 
 /// Counts of getrusage.
-const USAGE: [Named; 5] = [
+const USAGE: [NamedFigure; 5] = [
     ("voluntary switches", |figures| figures.switches_per_round_trip.voluntary),
     ("involuntary switches", |figures| figures.switches_per_round_trip.involuntary),
     ("context switches", |figures| figures.switches_per_round_trip.all()),

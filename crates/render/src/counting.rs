@@ -1,11 +1,11 @@
 //! A sentence about the method that counted system calls.
 
-use furlong_analysis::Counting;
+use furlong_analysis::CountingMethod;
 use furlong_analysis::text::plain;
 use furlong_model::CountMethod;
 
 /// Names the counting method, and the reason why no better method was used.
-pub(crate) fn counted(counting: &Counting) -> String {
+pub(crate) fn counted(counting: &CountingMethod) -> String {
     let how = match counting.method {
         CountMethod::Rusage => "System calls were not counted".to_owned(),
         method => format!("System calls were counted by {method}"),

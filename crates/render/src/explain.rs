@@ -12,7 +12,7 @@ use super::{
     words::count as counted,
 };
 use furlong_analysis::text::{plain, times_between};
-use furlong_analysis::{Agreement, Explained, Explanation, Level, Part, Term};
+use furlong_analysis::{Agreement, ExplainedRow, Explanation, Level, Part, Term};
 use furlong_model::{format_bytes, format_ns};
 
 /// The columns of a row's parts; their names are not shown, since they speak for themselves.
@@ -62,14 +62,14 @@ pub(crate) fn document(explanation: &Explanation) -> Document {
 }
 
 /// Returns the parts of a benchmark with the conclusions from them.
-fn section(row: &Explained) -> Section {
+fn section(row: &ExplainedRow) -> Section {
     let rows = row.terms.iter().map(|term| part(row, term)).chain([unexplained(row)]).collect();
     let parts = Table { layout: Layout::Nameless, alike: Some(PARTS), ..Table::new(COLUMNS, rows) };
     let sentences = article(row).into_iter().chain(sentences(row));
     sentences.fold(Section::titled(title(row)).table(parts), Section::paragraph)
 }
 
-fn title(row: &Explained) -> String {
+fn title(row: &ExplainedRow) -> String {
     let ends = row.measured_ci95.map_or_else(String::new, |ends| format!(" ({})", times_between(ends)));
     let [measured, predicted] = [row.measured_ns, row.predicted_ns].map(format_ns);
     let sum = match (row.is_missed(), signed(row.error)) {
@@ -89,7 +89,7 @@ fn signed(share: f64) -> String {
     format!("{:+.1} %", percent + 0.0)
 }
 
-fn part(row: &Explained, term: &Term) -> Row {
+fn part(row: &ExplainedRow, term: &Term) -> Row {
     // The share is relative to the measured time, like all percentages of an explanation.
     let share = term.ns / row.measured_ns;
     let name = term.name.name();
@@ -105,7 +105,7 @@ fn part(row: &Explained, term: &Term) -> Row {
 }
 
 /// Returns the line of the unexplained time, with its sign.
-fn unexplained(row: &Explained) -> Row {
+fn unexplained(row: &ExplainedRow) -> Row {
     let ns = row.unexplained_ns;
     let sign = if ns > 0.0 { "+" } else { "" };
     let share = signed(ns / row.measured_ns);
@@ -120,13 +120,13 @@ fn count(count: f64) -> String {
 }
 
 /// Reports the prediction of the published formula.
-fn article(row: &Explained) -> Option<String> {
+fn article(row: &ExplainedRow) -> Option<String> {
     let (ns, error) = row.article_ns.zip(row.article_error)?;
     Some(format!("The published formula {FORMULA}: {} ({})", format_ns(ns), signed(error)))
 }
 
 /// Reports what the model omits, what would help, and the size at which copying begins to matter.
-fn sentences(row: &Explained) -> impl Iterator<Item = String> {
+fn sentences(row: &ExplainedRow) -> impl Iterator<Item = String> {
     let left_out = row.left_out.as_ref().map(left_out);
     let helps = row.helps.iter().map(advice);
     let overtakes = row.copying_overtakes_at_bytes.map(|size| {
@@ -172,7 +172,7 @@ const OVERVIEW: [Column; 9] = [
 /// Returns a table of all benchmarks.
 pub fn overview(explanation: &Explanation) -> Section {
     let missing = || "?".to_owned();
-    let cells = |row: &Explained| {
+    let cells = |row: &ExplainedRow| {
         Row::neutral(vec![
             plain(&row.case.row()),
             format_bytes(row.case.size_bytes),

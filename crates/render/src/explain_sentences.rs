@@ -1,28 +1,28 @@
 //! Sentences about a benchmark that is explained, and about one that cannot be explained.
 
 use super::counting::clause;
-use super::object::Said;
+use super::object::JudgedSentences;
 use furlong_analysis::text::format_ratio;
 use furlong_analysis::{Advice, Explanation, LeftOut, NotExplained, Part, Source};
 
 /// Returns the sentences of an explanation, for programs.
-pub(crate) fn explained(explanation: &Explanation) -> [Said; 4] {
+pub(crate) fn explained(explanation: &Explanation) -> [JudgedSentences; 4] {
     let rows = || explanation.rows.iter();
     let unmodelled = explanation.unmodelled.iter().map(|row| not_explained(&row.reason).into());
     let terms = rows().flat_map(|row| &row.terms);
     [
-        Said::new("unmodelled.reason_data", "reason", unmodelled),
-        Said::new(
+        JudgedSentences::new("unmodelled.reason_data", "reason", unmodelled),
+        JudgedSentences::new(
             "rows.left_out_data",
             "left_out",
             rows().map(|row| row.left_out.as_ref().map(left_out).into()),
         ),
-        Said::new(
+        JudgedSentences::new(
             "rows.helps.helps",
             "text",
             rows().flat_map(|row| &row.helps).map(|helps| advice(helps).into()),
         ),
-        Said::new("rows.terms.source", "how", terms.map(|term| how(term.source).into())),
+        JudgedSentences::new("rows.terms.source", "how", terms.map(|term| how(term.source).into())),
     ]
 }
 
@@ -112,14 +112,14 @@ pub(crate) fn how(source: Source) -> &'static str {
 /// Describes an improvement, or a change that would not help.
 pub(crate) fn advice(advice: &Advice) -> String {
     if advice.helps {
-        what_helps(advice.term, &of_latency(advice.share))
+        what_helps(advice.term, &latency_share(advice.share))
     } else {
         what_does_not(advice.term, &percent(advice.share))
     }
 }
 
 /// Returns the share of a cost in the latency, in words. Costs are measured separately, so a cost may exceed the latency.
-fn of_latency(share: f64) -> String {
+fn latency_share(share: f64) -> String {
     if share * 100.0 < 100.05 {
         format!("{} of the latency", percent(share))
     } else {

@@ -8,7 +8,7 @@ use super::document::Block;
 use super::marks::{has_no_interval, has_percentiles, is_batched, is_round_trip, is_whole_run, marked_name};
 use super::words::{IN_RUN, count, in_run};
 use furlong_analysis::text::{decimals, format_count, format_digits, format_ratio, times_between};
-use furlong_analysis::{AgainstOne, Carries, Reached, Row, Shares, Summary, Unit};
+use furlong_analysis::{AgainstOne, PayloadKind, ReachMedians, Row, Shares, Summary, Unit};
 use furlong_model::format_ns;
 use furlong_stats::{coverage, sort_by_key, trials_of_comparison};
 
@@ -454,7 +454,7 @@ fn is_fan_out(row: &Row) -> bool {
     row.reached.is_some()
 }
 
-fn reached(entry: &Entry, figure: fn(&Reached) -> f64) -> String {
+fn reached(entry: &Entry, figure: fn(&ReachMedians) -> f64) -> String {
     entry.row.reached.as_ref().map_or_else(String::new, |reached| format_ns(figure(reached)))
 }
 
@@ -561,7 +561,7 @@ fn intervals(summary: &Summary) -> Vec<Block> {
     for groups in summary.groups.chunk_by(|a, b| a.carries == b.carries) {
         let rows = groups.iter().flat_map(|group| summary.rows_of(group));
         let (head, Some(fewest)) = interval_head(rows, across) else { continue };
-        if groups[0].carries == Carries::Nothing || meanings.iter().any(|(known, _)| *known == head) {
+        if groups[0].carries == PayloadKind::Nothing || meanings.iter().any(|(known, _)| *known == head) {
             continue;
         }
         let meaning = if across > 1 {

@@ -1,7 +1,7 @@
 //! Findings of a run as sentences for a reader who sees the figures for the first time.
 
 use super::growth::growth;
-use super::object::Said;
+use super::object::JudgedSentences;
 use super::words::{alike, count, factor, size};
 use furlong_analysis::text::{listed, plain};
 use furlong_analysis::{Finding, InBoth, NamedRow, Regimes, Summary, WaitingProgram};
@@ -12,9 +12,9 @@ use std::ops::RangeInclusive;
 const PROGRAMS_NAMED: usize = 4;
 
 /// Returns the findings of each summary, for programs.
-pub(crate) fn findings<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> Said {
+pub(crate) fn findings<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> JudgedSentences {
     let findings = |summary: &Summary| summary.findings.iter().map(finding).collect();
-    Said::new("findings_data", "findings", summaries.into_iter().map(findings))
+    JudgedSentences::new("findings_data", "findings", summaries.into_iter().map(findings))
 }
 
 /// Describes a finding in one or two sentences.
@@ -177,7 +177,7 @@ fn named(NamedRow { row, p50_ns }: &NamedRow) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_analysis::Alike;
+    use furlong_analysis::CommonProperties;
     use furlong_model::{Depth, Placement, WaitKind};
 
     fn row(row: &str, p50_ns: f64) -> NamedRow {
@@ -187,7 +187,8 @@ mod tests {
     #[test]
     fn each_finding_has_its_sentence() {
         let size_bytes = Some(128);
-        let among = Alike { waiting: WaitKind::Spinning, placement: Placement::OtherCore, size_bytes };
+        let among =
+            CommonProperties { waiting: WaitKind::Spinning, placement: Placement::OtherCore, size_bytes };
         let (memory, pipe) = (row("posix-shm/spin", 500.0), row("pipe/spin", 2_000.0));
         for (found, said) in [
             (Finding::Unreliable, "ratios hold, because benchmarks ran side by side"),

@@ -3,7 +3,7 @@
 
 use super::words::alike;
 use furlong_analysis::text::{decimals, listed, plain};
-use furlong_analysis::{Beyond, Growth, Growths, Holds, Unit};
+use furlong_analysis::{Bottleneck, Growth, GrowthLimit, Growths, Unit};
 use furlong_model::{Pattern, Role, format_ns};
 use std::mem::discriminant;
 use std::num::NonZeroU32;
@@ -40,7 +40,7 @@ fn sentence(pattern: Pattern, rows: &[&Growth]) -> String {
     let names = listed(&names, NAMED);
     let (first, to, several) = (rows[0], rows[0].in_proportion_to, pattern.several());
     let grow = if rows.len() == 1 { "grows" } else { "grow" };
-    let Some(Beyond { parties, held_by }) = &first.beyond else {
+    let Some(GrowthLimit { parties, held_by }) = &first.beyond else {
         return format!("{names} {grow} in proportion up to {to} {several}, the highest number requested");
     };
     let how_far = if to == NonZeroU32::MIN {
@@ -58,30 +58,32 @@ fn sentence(pattern: Pattern, rows: &[&Growth]) -> String {
 /// Describes one of the common reasons of `rows`, with the figures of each.
 fn reason(pattern: Pattern, rows: &[&Growth], at: usize) -> String {
     let held = rows.iter().filter_map(|row| Some((row, row.beyond.as_ref()?.held_by.get(at)?)));
-    let held: Vec<(&&Growth, &Holds)> = held.collect();
-    let changed = |(row, holds): &(&&Growth, &Holds)| {
+    let held: Vec<(&&Growth, &Bottleneck)> = held.collect();
+    let changed = |(row, holds): &(&&Growth, &Bottleneck)| {
         let change = match holds {
-            Holds::Switches { from, to } | Holds::Calls { from, to } => {
+            Bottleneck::Switches { from, to } | Bottleneck::Calls { from, to } => {
                 format!("{} to {}", decimals(Some(*from)), decimals(Some(*to)))
             }
-            Holds::Kernel { from_ns, to_ns } => format!("{} to {}", format_ns(*from_ns), format_ns(*to_ns)),
-            Holds::Processors { .. } | Holds::OneProcess { .. } => String::new(),
+            Bottleneck::Kernel { from_ns, to_ns } => {
+                format!("{} to {}", format_ns(*from_ns), format_ns(*to_ns))
+            }
+            Bottleneck::Processors { .. } | Bottleneck::OneProcess { .. } => String::new(),
         };
         if rows.len() > 1 { format!("{} {change}", plain(&row.row)) } else { change }
     };
     let changes = listed(&held.iter().map(changed).collect::<Vec<_>>(), NAMED);
     let unit = Unit::of(pattern).word();
     match held.first().map(|(_, holds)| holds) {
-        Some(Holds::Processors { processors: 1 }) => "the CPU is busy".to_owned(),
-        Some(Holds::Processors { processors: 2 }) => "both CPUs are busy".to_owned(),
-        Some(Holds::Processors { processors }) => format!("all {processors} CPUs are busy"),
-        Some(Holds::OneProcess { role }) => {
+        Some(Bottleneck::Processors { processors: 1 }) => "the CPU is busy".to_owned(),
+        Some(Bottleneck::Processors { processors: 2 }) => "both CPUs are busy".to_owned(),
+        Some(Bottleneck::Processors { processors }) => format!("all {processors} CPUs are busy"),
+        Some(Bottleneck::OneProcess { role }) => {
             let one = if *role == Role::Initiator { "sender" } else { "receiver" };
             format!("the single {one} is always busy")
         }
-        Some(Holds::Switches { .. }) => format!("a {unit} has more context switches ({changes})"),
-        Some(Holds::Calls { .. }) => format!("a {unit} makes more system calls ({changes})"),
-        Some(Holds::Kernel { .. }) => format!(
+        Some(Bottleneck::Switches { .. }) => format!("a {unit} has more context switches ({changes})"),
+        Some(Bottleneck::Calls { .. }) => format!("a {unit} makes more system calls ({changes})"),
+        Some(Bottleneck::Kernel { .. }) => format!(
             "a {unit} takes longer in the kernel ({changes}) without more switches or calls: a lock there, or memory \
              that CPUs contend for"
         ),
@@ -92,34 +94,40 @@ fn reason(pattern: Pattern, rows: &[&Growth], at: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_analysis::Alike;
+    use furlong_analysis::CommonProperties;
     use furlong_model::{Placement, WaitKind};
 
     /// A benchmark, the number up to which it grows, and the limits with the number from which they apply.
-    type Grown<'a> = (&'a str, u32, Option<(u32, Vec<Holds>)>);
+    type GrowthCase<'a> = (&'a str, u32, Option<(u32, Vec<Bottleneck>)>);
 
-    fn said(pattern: Pattern, rows: &[Grown<'_>]) -> String {
+    fn said(pattern: Pattern, rows: &[GrowthCase<'_>]) -> String {
         let number = |number: u32| NonZeroU32::new(number).unwrap();
-        let row = |(row, to, beyond): &Grown<'_>| Growth {
+        let row = |(row, to, beyond): &GrowthCase<'_>| Growth {
             row: (*row).to_owned(),
             in_proportion_to: number(*to),
-            beyond: beyond.clone().map(|(parties, held_by)| Beyond { parties: number(parties), held_by }),
+            beyond: beyond
+                .clone()
+                .map(|(parties, held_by)| GrowthLimit { parties: number(parties), held_by }),
         };
-        let among =
-            Alike { waiting: WaitKind::Sleeping, placement: Placement::Spread, size_bytes: Some(128) };
+        let among = CommonProperties {
+            waiting: WaitKind::Sleeping,
+            placement: Placement::Spread,
+            size_bytes: Some(128),
+        };
         growth(&Growths { pattern, among, rows: rows.iter().map(row).collect() })
     }
 
     #[test]
     fn what_carries_nothing_has_no_size() {
-        let among = Alike { waiting: WaitKind::Sleeping, placement: Placement::Spread, size_bytes: None };
+        let among =
+            CommonProperties { waiting: WaitKind::Sleeping, placement: Placement::Spread, size_bytes: None };
         assert_eq!(alike(&among), "blocking on all cores in turn (they carry nothing)");
     }
 
     #[test]
     fn rows_that_end_alike_share_a_sentence_with_the_figures_of_each() {
-        let busy = Holds::Processors { processors: 2 };
-        let held = |to| Some((4, vec![busy, Holds::Switches { from: 2.0, to }]));
+        let busy = Bottleneck::Processors { processors: 2 };
+        let held = |to| Some((4, vec![busy, Bottleneck::Switches { from: 2.0, to }]));
         assert_eq!(
             said(
                 Pattern::RoundTrip,
@@ -137,23 +145,23 @@ mod tests {
         for (pattern, holds, words) in [
             (
                 Pattern::FanOut,
-                Holds::OneProcess { role: Role::Initiator },
+                Bottleneck::OneProcess { role: Role::Initiator },
                 "with 2 receivers: the single sender is always busy.",
             ),
             (
                 Pattern::FanIn,
-                Holds::OneProcess { role: Role::Responder },
+                Bottleneck::OneProcess { role: Role::Responder },
                 "with 2 senders: the single receiver is always busy",
             ),
-            (Pattern::Work, Holds::Processors { processors: 1 }, "with 2 workers: the CPU is busy."),
+            (Pattern::Work, Bottleneck::Processors { processors: 1 }, "with 2 workers: the CPU is busy."),
             (
                 Pattern::FanIn,
-                Holds::Calls { from: 2.0, to: 4.004 },
+                Bottleneck::Calls { from: 2.0, to: 4.004 },
                 "with 2 senders: a message makes more system calls (2.00 to 4.00).",
             ),
             (
                 Pattern::FanIn,
-                Holds::Kernel { from_ns: 500.0, to_ns: 6_000.0 },
+                Bottleneck::Kernel { from_ns: 500.0, to_ns: 6_000.0 },
                 "a message takes longer in the kernel (500 ns to 6.00 us) without more",
             ),
         ] {

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::damage::{damaged, hostile, lines, with_value};
     use crate::object::assert_has_all;
-    use furlong_analysis::{Carries, CountSummary, DecodedRun, Level, Run, explain};
+    use furlong_analysis::{CountSummary, DecodedRun, Level, PayloadKind, Run, explain};
     use furlong_fixture as fixture;
     use furlong_fixture::costs::{EVERYWHERE, PIPE, RunBuilder, SPINNER};
     use furlong_model::{CountMethod, End, Placement, Record, Runtime, Wait};
@@ -134,7 +134,7 @@ mod tests {
         let run = Run::from_records(fixture::records().into_iter().map(under_wine)).unwrap();
         let summary = DecodedRun::of(&run).summary;
         let text = markdown(&summary);
-        let tables = summary.groups.iter().filter(|group| group.carries != Carries::Nothing).count();
+        let tables = summary.groups.iter().filter(|group| group.carries != PayloadKind::Nothing).count();
         let said = text.replace('\n', " ").matches("figures prove the code and not the speed").count();
         assert_eq!(said, 1 + tables, "above all tables and below each: {text}");
         assert!(text.contains("Wine failed to start 2 "), "{text}");
@@ -461,7 +461,7 @@ mod tests {
             summary.run.noise.level = Level::Unreliable;
             summary
         };
-        let with = |keep: fn(&furlong_analysis::Skipped) -> bool| {
+        let with = |keep: fn(&furlong_analysis::SkippedCase) -> bool| {
             let mut summary = noisy();
             (summary.rows, summary.groups) = (Vec::new(), Vec::new());
             summary.skipped.retain(keep);

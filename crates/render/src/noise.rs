@@ -1,20 +1,23 @@
 //! Descriptions of the disturbances of a run.
 
-use super::object::Said;
+use super::object::JudgedSentences;
 use super::words::count;
 use furlong_analysis::text::{capital, plain};
 use furlong_analysis::{Condition, Disturbance, Verdict};
 use furlong_model::{format_digits, format_ns};
 
 /// Returns the reasons of the noise verdict of each document, for programs.
-pub(crate) fn reasons<'a>(verdicts: impl IntoIterator<Item = &'a Verdict>) -> Said {
+pub(crate) fn reasons<'a>(verdicts: impl IntoIterator<Item = &'a Verdict>) -> JudgedSentences {
     reasons_at("noise.reasons_data", verdicts)
 }
 
 /// Returns the reasons of each verdict at this place of a document.
-pub(crate) fn reasons_at<'a>(at: &'static str, verdicts: impl IntoIterator<Item = &'a Verdict>) -> Said {
+pub(crate) fn reasons_at<'a>(
+    at: &'static str,
+    verdicts: impl IntoIterator<Item = &'a Verdict>,
+) -> JudgedSentences {
     let reasons = |verdict: &Verdict| verdict.reasons.iter().map(disturbance).collect();
-    Said::new(at, "reasons", verdicts.into_iter().map(reasons))
+    JudgedSentences::new(at, "reasons", verdicts.into_iter().map(reasons))
 }
 
 /// Describes the noise verdict except for its level: the bare core-to-core time, then a sentence per reason.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Result, Value};
 
 /// Sentences about the judged values at one place of a document, in the order of the document.
-pub(crate) struct Said {
+pub(crate) struct JudgedSentences {
     /// The keys that lead to a judged value, separated by dots; lists on the way have no key.
     at: &'static str,
     /// The key of the sentence.
@@ -12,10 +12,10 @@ pub(crate) struct Said {
     sentences: std::vec::IntoIter<Value>,
 }
 
-impl Said {
+impl JudgedSentences {
     /// Takes a sentence, or a list of sentences, for each value at `at`; null for null.
     pub(crate) fn new(at: &'static str, key: &'static str, sentences: impl Iterator<Item = Value>) -> Self {
-        Said { at, key, sentences: sentences.collect::<Vec<_>>().into_iter() }
+        JudgedSentences { at, key, sentences: sentences.collect::<Vec<_>>().into_iter() }
     }
 
     /// Puts each sentence before its value.
@@ -36,12 +36,12 @@ impl Said {
 }
 
 /// Returns `value` as JSON with a final line break, and with sentences about the judgements in it.
-pub(crate) fn object(value: &impl Serialize, said: Vec<Said>) -> String {
+pub(crate) fn object(value: &impl Serialize, said: Vec<JudgedSentences>) -> String {
     // A second serialiser, which makes values, would be 0.2 MB of machine code: text is what the crates below write too.
     text(serde_json::to_vec(value).and_then(|json| serde_json::from_slice(&json)), said)
 }
 
-fn text(json: Result<Value>, said: Vec<Said>) -> String {
+fn text(json: Result<Value>, said: Vec<JudgedSentences>) -> String {
     let text = json.and_then(|mut json| {
         for mut said in said {
             said.add_to(&mut json, said.at);
@@ -86,7 +86,7 @@ mod tests {
     fn sentence_precedes_its_value() {
         let value = json!({ "a": [{ "worth": [1, 2] }, { "else": 3 }, { "worth": null }], "worth": 4 });
         let sentences = [json!(["1 is it", "2 is it"]), Value::Null];
-        let text = object(&value, vec![Said::new("a.worth", "said", sentences.into_iter())]);
+        let text = object(&value, vec![JudgedSentences::new("a.worth", "said", sentences.into_iter())]);
         let read: Value = serde_json::from_str(&text).unwrap();
         let a = json!([{ "said": ["1 is it", "2 is it"], "worth": [1, 2] }, { "else": 3 }, { "said": null, "worth": null }]);
         assert_eq!(read, json!({ "a": a, "worth": 4 }));

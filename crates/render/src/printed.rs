@@ -17,7 +17,7 @@ use furlong_chart::Chart;
 /// Returns the machine, the noise verdict, one table per group, the unmeasured cases, and the
 /// conclusions.
 pub fn table(found: &Summary, style: Style) -> String {
-    terminal(&of_summary(found, style.charts), style)
+    terminal(&summary_document(found, style.charts), style)
 }
 
 /// Returns the figures of [`table`] in brief, with all placements side by side; `None` unless all benchmarks are round
@@ -48,10 +48,10 @@ pub fn standings(groups: &[Leaders], style: Style) -> String {
 
 /// Returns the tables of the terminal as Markdown, with every column.
 pub fn markdown(found: &Summary) -> String {
-    page(&of_summary(found, Charts::Never))
+    page(&summary_document(found, Charts::Never))
 }
 
-fn of_summary(found: &Summary, charts: Charts) -> Document {
+fn summary_document(found: &Summary, charts: Charts) -> Document {
     summary::document(found, charts_of_summary(found, charts))
 }
 

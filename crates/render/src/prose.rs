@@ -8,7 +8,7 @@ use super::{
     words::count,
 };
 use furlong_analysis::text::{listed, plain, versions};
-use furlong_analysis::{Carries, Group, Level, Row, Summary, unusual_conditions};
+use furlong_analysis::{Group, Level, PayloadKind, Row, Summary, unusual_conditions};
 use furlong_model::{Harness, Machine, PeerHost, Runtime, format_bytes, format_ns, three_digits};
 use furlong_stats::distinct;
 
@@ -108,7 +108,7 @@ pub fn floor(summary: &Summary) -> Option<String> {
 
 /// Returns the loops without a mechanism.
 fn floors(summary: &Summary) -> impl Iterator<Item = &Row> {
-    let groups = summary.groups.iter().filter(|group| group.carries == Carries::Nothing);
+    let groups = summary.groups.iter().filter(|group| group.carries == PayloadKind::Nothing);
     groups.flat_map(|group| summary.rows_of(group))
 }
 

@@ -3,11 +3,11 @@
 use super::document::{Column, Document, Line, Row, Section, Table, Tone};
 use super::words::IN_RUN;
 use furlong_analysis::text::{plain, times_between};
-use furlong_analysis::{CheckedRow, CopyFigures, SelfCheck, Unjudged};
+use furlong_analysis::{CheckedRow, CopyFigures, MissingComparisons, SelfCheck};
 use furlong_model::format_ns;
 
 /// Columns of the table; those of the intervals are dropped on a narrow terminal.
-const COLUMNS: [Filled; 7] = [
+const COLUMNS: [FilledColumn; 7] = [
     (Column::figures("ties"), |row| format!("{} of {}", row.ties, row.repeats)),
     (Column::words("row"), |row| plain(&row.case.to_string())),
     (Column::figures("worst"), |row| format!("{:.3}x", row.worst_ratio)),
@@ -18,7 +18,7 @@ const COLUMNS: [Filled; 7] = [
 ];
 
 /// A column header with the function that fills its cells.
-type Filled = (Column, fn(&CheckedRow) -> String);
+type FilledColumn = (Column, fn(&CheckedRow) -> String);
 
 /// Returns one line per case with its ties, the cases that could not be compared, and the verdict.
 pub(crate) fn document(check: &SelfCheck) -> Document {
@@ -39,7 +39,7 @@ fn interval(copy: &CopyFigures) -> String {
     copy.ci95_ns.map_or_else(|| "?".to_owned(), times_between)
 }
 
-fn unjudged(entry: &Unjudged) -> Line {
+fn unjudged(entry: &MissingComparisons) -> Line {
     let repeats =
         if entry.repeats == 1 { "1 repeat".to_owned() } else { format!("{} repeats", entry.repeats) };
     Line::neutral(format!("{}, {repeats}: {}", plain(&entry.case.to_string()), plain(&entry.reason)))
@@ -81,7 +81,7 @@ mod tests {
                 checked(at("pipe", Wait::Block), 20, 1.004),
                 checked(at("posix-shm", Wait::Futex), 13, 1.31),
             ],
-            unjudged: vec![Unjudged { case: at("udp", Wait::Block), repeats: 20, reason }],
+            unjudged: vec![MissingComparisons { case: at("udp", Wait::Block), repeats: 20, reason }],
             repeats: 40,
             ties: 33,
             share: 0.825,

@@ -10,7 +10,7 @@ use super::{
     unmeasured::unmeasured,
     words::fitness,
 };
-use furlong_analysis::{Carries, Group, RunFacts, Skipped, SkippedStatus, Summary, Verdict};
+use furlong_analysis::{Group, PayloadKind, RunFacts, SkippedCase, SkippedStatus, Summary, Verdict};
 use furlong_chart::Chart;
 
 /// Returns the summary, with these charts after the tables.
@@ -18,7 +18,7 @@ pub fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
     let mut document = Document::default();
     document.push(head(summary));
     for (kind, groups) in summary.groups.chunk_by(|a, b| a.carries == b.carries).enumerate() {
-        if groups[0].carries != Carries::Nothing {
+        if groups[0].carries != PayloadKind::Nothing {
             rankings(summary, kind, groups).for_each(|section| document.push(section));
         }
     }
@@ -66,7 +66,7 @@ fn with_noise_of(section: Section, summary: &Summary) -> Section {
         return with_noise(section, noise);
     }
     let was_started =
-        |entry: &Skipped| !matches!(entry.status, SkippedStatus::Refused | SkippedStatus::Unavailable);
+        |entry: &SkippedCase| !matches!(entry.status, SkippedStatus::Refused | SkippedStatus::Unavailable);
     if !summary.skipped.iter().any(was_started) {
         return section;
     }

@@ -49,7 +49,7 @@ mod tests {
         let mut records = vec![Record::Run(fixture::header())];
         for (name, wait, fixed_ns) in [("pipe", Wait::Block, 500.0), ("posix-mq", Wait::Block, 2_000.0)] {
             for &size_bytes in sizes {
-                let case = fixture::case(name, wait, Placement::OtherCore).of_pattern(pattern);
+                let case = fixture::case(name, wait, Placement::OtherCore).with_pattern(pattern);
                 let case = Case { size_bytes, ..case };
                 for number in 0..3 {
                     let ns = fixed_ns + size_bytes as f64 / 8.0 + f64::from(number);

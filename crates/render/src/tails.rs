@@ -3,7 +3,7 @@
 
 use super::style::Charts;
 use furlong_analysis::text::plain;
-use furlong_analysis::{Carries, DecodedRun, Group, Tail, Unit, tails};
+use furlong_analysis::{DecodedRun, Group, PayloadKind, Tail, Unit, tails};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series, Side, percentile};
 
 /// Number of benchmarks in a group for which tails are charted. A user who asked for a few benchmarks wants the
@@ -16,7 +16,7 @@ const MOST_GROUPS: usize = 2;
 /// Returns one chart for each group, if the chart shows more than the percentiles in the table.
 pub(crate) fn charts(run: &DecodedRun, when: Charts) -> Vec<Chart> {
     let summary = &run.summary;
-    let carries_something = |group: &&Group| group.carries != Carries::Nothing;
+    let carries_something = |group: &&Group| group.carries != PayloadKind::Nothing;
     let groups = || summary.groups.iter().filter(carries_something);
     match when {
         Charts::Never => Vec::new(),

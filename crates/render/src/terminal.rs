@@ -23,12 +23,12 @@ pub(crate) fn terminal(document: &Document, style: Style) -> String {
 }
 
 /// The lines of tables that lose columns, by the addresses of the tables.
-type Fitted = HashMap<*const Table, Vec<String>>;
+type FittedTables = HashMap<*const Table, Vec<String>>;
 
 struct Printer<'a> {
     document: &'a Document,
     style: Style,
-    fitted: &'a Fitted,
+    fitted: &'a FittedTables,
 }
 
 impl Printer<'_> {
@@ -150,7 +150,7 @@ fn tables(document: &Document) -> impl Iterator<Item = &Table> {
 
 /// Returns the lines of each table with as many columns as fit, in the widths of all alike tables. Alike tables are
 /// laid out once, because there may be a thousand.
-fn fitted(document: &Document, width: usize) -> Fitted {
+fn fitted(document: &Document, width: usize) -> FittedTables {
     let (mut groups, mut known) = (Vec::<Vec<&Table>>::new(), HashMap::new());
     for table in tables(document).filter(|table| !matches!(table.layout, Layout::Continue(_))) {
         let new = groups.len();
@@ -160,7 +160,7 @@ fn fitted(document: &Document, width: usize) -> Fitted {
         }
         groups[at].push(table);
     }
-    let mut fitted = Fitted::new();
+    let mut fitted = FittedTables::new();
     for group in groups {
         let is_nameless = group[0].layout == Layout::Nameless;
         let rows: Vec<&Row> = group.iter().flat_map(|table| &table.rows).collect();

@@ -2,7 +2,7 @@
 
 use super::document::{Line, Section, Tone};
 use furlong_analysis::text::{listed, plain};
-use furlong_analysis::{Saturation, Skipped, SkippedStatus, Summary, describe_placement};
+use furlong_analysis::{Saturation, SkippedCase, SkippedStatus, Summary, describe_placement};
 use furlong_stats::distinct;
 
 /// Title of the list.
@@ -11,17 +11,18 @@ const TITLE: &str = "Not measured, or not in every trial";
 const NAMED: usize = 3;
 
 /// Returns a titled list with one line per reason.
-pub(crate) fn unmeasured(skipped: &[Skipped]) -> Section {
+pub(crate) fn unmeasured(skipped: &[SkippedCase]) -> Section {
     Section::list(TITLE, lines(skipped))
 }
 
 /// Returns the unmeasured cases. Mechanisms that are unavailable or refused for one reason share a short line.
 pub(crate) fn briefly(summary: &Summary) -> Vec<Line> {
     let is_refused =
-        |entry: &&Skipped| matches!(entry.status, SkippedStatus::Unavailable | SkippedStatus::Refused);
-    let (refused, others): (Vec<&Skipped>, Vec<&Skipped>) = summary.skipped.iter().partition(is_refused);
+        |entry: &&SkippedCase| matches!(entry.status, SkippedStatus::Unavailable | SkippedStatus::Refused);
+    let (refused, others): (Vec<&SkippedCase>, Vec<&SkippedCase>) =
+        summary.skipped.iter().partition(is_refused);
     let of_reason = |reason: &String| {
-        let alike: Vec<&&Skipped> = refused.iter().filter(|entry| entry.reason == *reason).collect();
+        let alike: Vec<&&SkippedCase> = refused.iter().filter(|entry| entry.reason == *reason).collect();
         let names: Vec<_> = distinct(alike.iter().map(|entry| &entry.case.mechanism))
             .into_iter()
             .map(|name| plain(name))
@@ -44,10 +45,10 @@ pub(crate) fn briefly(summary: &Summary) -> Vec<Line> {
 }
 
 /// Returns the unmeasured cases as short lines; cases with one reason share a line.
-fn lines<'a>(skipped: impl IntoIterator<Item = &'a Skipped>) -> Vec<Line> {
-    let mut alike: Vec<(&Skipped, Vec<&Skipped>)> = Vec::new();
+fn lines<'a>(skipped: impl IntoIterator<Item = &'a SkippedCase>) -> Vec<Line> {
+    let mut alike: Vec<(&SkippedCase, Vec<&SkippedCase>)> = Vec::new();
     for entry in skipped {
-        let same = |(first, _): &&mut (&Skipped, Vec<&Skipped>)| {
+        let same = |(first, _): &&mut (&SkippedCase, Vec<&SkippedCase>)| {
             first.saturation.zip(entry.saturation).map_or_else(
                 || (first.status, cause(first), &first.remedy) == (entry.status, cause(entry), &entry.remedy),
                 |(one, other)| one.is_alike(&other),
@@ -58,7 +59,7 @@ fn lines<'a>(skipped: impl IntoIterator<Item = &'a Skipped>) -> Vec<Line> {
             None => alike.push((entry, vec![entry])),
         }
     }
-    let line = |(first, entries): (&Skipped, Vec<&Skipped>)| {
+    let line = |(first, entries): (&SkippedCase, Vec<&SkippedCase>)| {
         let tone = if first.status.is_failure() { Tone::Bad } else { Tone::Neutral };
         Line { tone, text: line_of(first, &entries) }
     };
@@ -66,13 +67,13 @@ fn lines<'a>(skipped: impl IntoIterator<Item = &'a Skipped>) -> Vec<Line> {
 }
 
 /// Returns the reason of a case; of a void one, without its figures, since cases that break one law share a line.
-fn cause(entry: &Skipped) -> String {
+fn cause(entry: &SkippedCase) -> String {
     let is_kept =
         |letter: &char| entry.status != SkippedStatus::Void || !(letter.is_ascii_digit() || *letter == '.');
     entry.reason.chars().filter(is_kept).collect()
 }
 
-fn line_of(first: &Skipped, entries: &[&Skipped]) -> String {
+fn line_of(first: &SkippedCase, entries: &[&SkippedCase]) -> String {
     let cases: Vec<_> = entries.iter().map(|entry| plain(&entry.case.to_string())).collect();
     let trials = entries.iter().map(|entry| entry.trials);
     let trials = match (trials.clone().min().unwrap_or_default(), trials.max().unwrap_or_default()) {
@@ -152,7 +153,7 @@ mod tests {
 
     #[test]
     fn one_sentence_names_all_rows_that_break_one_law() {
-        let void = |name, reason: &str| Skipped {
+        let void = |name, reason: &str| SkippedCase {
             case: fixture::case(name, Wait::Block, Placement::OtherCore),
             status: SkippedStatus::Void,
             fault: None,
@@ -170,7 +171,7 @@ mod tests {
 
     #[test]
     fn trials_that_failed_are_counted_of_each_row() {
-        let failed = |name, trials| Skipped {
+        let failed = |name, trials| SkippedCase {
             case: fixture::case(name, Wait::Block, Placement::OtherCore),
             status: SkippedStatus::Failed,
             fault: None,

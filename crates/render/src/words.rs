@@ -2,7 +2,7 @@
 
 use super::document::{Line, Tone};
 use furlong_analysis::text::plain;
-use furlong_analysis::{Alike, Carries, Group, Level, Row, Summary, Unit, describe_placement};
+use furlong_analysis::{CommonProperties, Group, Level, PayloadKind, Row, Summary, Unit, describe_placement};
 use furlong_model::{WaitKind, format_bytes, format_ns};
 
 /// Groups whose first rows are named in the verdict: the charts and tables have all.
@@ -65,7 +65,7 @@ pub(crate) fn size(bytes: Option<usize>) -> String {
 }
 
 /// Describes shared properties, as a continuation of "benchmarks".
-pub(crate) fn alike(Alike { waiting, placement, size_bytes }: &Alike) -> String {
+pub(crate) fn alike(CommonProperties { waiting, placement, size_bytes }: &CommonProperties) -> String {
     let waits = strategy(*waiting);
     let carried = size_bytes.map_or_else(|| "they carry nothing".to_owned(), format_bytes);
     format!("{waits} on {} ({carried})", describe_placement(*placement))
@@ -118,7 +118,7 @@ pub fn firsts(summary: &Summary) -> Vec<String> {
     if summary.run.noise.level == Level::Unreliable {
         return Vec::new();
     }
-    let groups = summary.groups.iter().filter(|group| group.carries == Carries::Data);
+    let groups = summary.groups.iter().filter(|group| group.carries == PayloadKind::Data);
     let sentence = |group: &Group| Some(format!("{}: {}.", plain(&group.title), first_of(summary, group)?));
     let mut sentences: Vec<_> = groups.filter_map(sentence).collect();
     if sentences.len() > MOST_GROUPS {

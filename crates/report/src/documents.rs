@@ -4,7 +4,7 @@
 
 use crate::facts;
 use crate::part::{Part, SHOWN};
-use crate::report::{Compared, Report};
+use crate::report::{ComparedRuns, Report};
 use crate::rows;
 use furlong_analysis::{Difference, Replay};
 use furlong_chart::Chart;
@@ -43,7 +43,7 @@ impl Report {
 
     /// Returns the chapters of a page.
     pub(crate) fn chapters(&self) -> Document {
-        let compared = self.compared.iter().flat_map(Compared::chapter);
+        let compared = self.compared.iter().flat_map(ComparedRuns::chapter);
         let is_alone = self.parts.len() == 1;
         let parts = self.parts.iter().flat_map(|part| part.chapter(!is_alone));
         Document { sections: compared.chain(parts).collect() }
@@ -67,7 +67,7 @@ impl Report {
     }
 }
 
-impl Compared {
+impl ComparedRuns {
     fn title(&self) -> String {
         format!("Compared with {}", plain(&self.comparison.baseline))
     }

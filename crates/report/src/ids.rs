@@ -16,7 +16,7 @@ const OF_THE_PAGE: [&str; 4] = ["top", "contents", "theme", "main"];
 
 impl Ids {
     /// Returns a set that contains only the page's own anchors.
-    pub fn of_a_page() -> Ids {
+    pub fn for_page() -> Ids {
         Ids { given: OF_THE_PAGE.map(str::to_owned).into() }
     }
 
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn names_are_plain_and_given_once() {
-        let mut ids = Ids::of_a_page();
+        let mut ids = Ids::for_page();
         assert_eq!(ids.give("Top"), "top-2");
         assert_eq!(ids.give("Distribution/other-core, 128B"), "distribution-other-core-128b");
         assert_eq!(ids.give("distribution other-core 128b"), "distribution-other-core-128b-2");

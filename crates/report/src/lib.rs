@@ -32,5 +32,5 @@ mod svg;
 pub use furlong_analysis::NamedRun;
 pub use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series, Side};
 pub use page::list::{RunList, run_list};
-pub use page::{PageError, Served, fleet_page};
+pub use page::{PageError, ServedPage, fleet_page};
 pub use report::{Picture, Report};

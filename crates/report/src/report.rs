@@ -17,13 +17,13 @@ const NAMED: usize = 4;
 /// A report of some runs.
 pub struct Report {
     pub(crate) parts: Vec<Part>,
-    pub(crate) compared: Option<Compared>,
+    pub(crate) compared: Option<ComparedRuns>,
     /// Reasons why runs are not compared, one sentence each.
     pub(crate) not_compared: Vec<String>,
 }
 
 /// Runs against the first of them.
-pub(crate) struct Compared {
+pub(crate) struct ComparedRuns {
     pub comparison: Comparison,
     pub charts: Vec<Chart>,
 }
@@ -43,7 +43,7 @@ impl Report {
     /// Computes the report of `runs`. The first run is the baseline for those that share benchmarks with it. Changes
     /// within `margin` count as equal: 0.05 is 5 %.
     pub fn of(runs: &[NamedRun], margin: f64) -> Report {
-        let mut ids = Ids::of_a_page();
+        let mut ids = Ids::for_page();
         let names = short_names(runs);
         let named = runs.iter().zip(&names).map(|(run, name)| NamedRun { name, run: run.run });
         let runs = &named.collect::<Vec<_>>()[..];
@@ -71,7 +71,7 @@ impl Report {
             None
         } else {
             match compare(&sides, margin) {
-                Ok(comparison) => Some(Compared::of(comparison, &parts[0].summary, &mut ids)),
+                Ok(comparison) => Some(ComparedRuns::of(comparison, &parts[0].summary, &mut ids)),
                 Err(why) => {
                     not_compared.push(plain_sentence(&incomparable(&why)));
                     None
@@ -133,12 +133,12 @@ pub(crate) fn file_of(chart: &Chart) -> String {
     format!("{}.svg", chart.id)
 }
 
-impl Compared {
-    fn of(comparison: Comparison, baseline: &Summary, ids: &mut Ids) -> Compared {
+impl ComparedRuns {
+    fn of(comparison: Comparison, baseline: &Summary, ids: &mut Ids) -> ComparedRuns {
         let mut charts = forest::charts(&comparison, baseline);
         for chart in &mut charts {
             chart.id = ids.give(&chart.id);
         }
-        Compared { charts, comparison }
+        ComparedRuns { charts, comparison }
     }
 }

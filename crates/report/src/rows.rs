@@ -1,6 +1,6 @@
 //! Every row of a run as a table, and every case without one.
 
-use furlong_analysis::{Row, Skipped, Unit};
+use furlong_analysis::{Row, SkippedCase, Unit};
 use furlong_model::{Depth, format_bytes, format_ns};
 use furlong_render::document::{Cell, Column, Row as Line, Table};
 use furlong_render::{format_count, format_digits, marked_name, plain, plain_sentence};
@@ -91,7 +91,7 @@ fn ties(row: &Row) -> Cell {
 
 /// Returns the requested cases that were not measured in every trial, the worst first. Returns `None` if there are
 /// none.
-pub fn skipped(skipped: &[Skipped]) -> Option<Table> {
+pub fn skipped(skipped: &[SkippedCase]) -> Option<Table> {
     let columns = [
         Column::words("row"),
         Column::words("status"),
@@ -99,7 +99,7 @@ pub fn skipped(skipped: &[Skipped]) -> Option<Table> {
         Column::words("why"),
         Column::words("remedy"),
     ];
-    let line = |entry: &Skipped| {
+    let line = |entry: &SkippedCase| {
         let became = if entry.is_corruption() { "corrupted" } else { entry.status.name() };
         Line::neutral([
             Cell::Text(plain(&entry.case.to_string())),

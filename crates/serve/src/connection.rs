@@ -29,8 +29,8 @@ pub(crate) fn answer(stream: &TcpStream, rules: &Rules, site: &dyn Site, admissi
     // Holds a place among the requests that are answered until the answer has been sent.
     let mut _held = None;
     let (answer, head_only) = match read_head(stream, Deadline::after(TO_READ)) {
-        Err(Unread::Gone) => return,
-        Err(Unread::Refused(answer)) => (answer, false),
+        Err(RequestError::Gone) => return,
+        Err(RequestError::Refused(answer)) => (answer, false),
         Ok(head) => match request::parse(&head, rules) {
             Ok(asked) => {
                 _held = admission.admit(stream);
@@ -49,24 +49,24 @@ pub(crate) fn answer(stream: &TcpStream, rules: &Rules, site: &dyn Site, admissi
 }
 
 /// The reason why no request could be read.
-enum Unread {
+enum RequestError {
     Gone,
     Refused(Answer),
 }
 
 /// Reads up to the empty line that ends a head.
-fn read_head(stream: &TcpStream, deadline: Deadline) -> Result<Vec<u8>, Unread> {
+fn read_head(stream: &TcpStream, deadline: Deadline) -> Result<Vec<u8>, RequestError> {
     let mut head = Vec::new();
     let mut part = [0; 4096];
     loop {
         let came = match deadline.read(stream, &mut part) {
-            Ok(0) => return Err(Unread::Gone),
+            Ok(0) => return Err(RequestError::Gone),
             Ok(came) => came,
             Err(error) if is_late(&error) => {
                 let sentence = "The request did not arrive in time.";
-                return Err(Unread::Refused(Answer::text(Status::Late, sentence)));
+                return Err(RequestError::Refused(Answer::text(Status::Late, sentence)));
             }
-            Err(_) => return Err(Unread::Gone),
+            Err(_) => return Err(RequestError::Gone),
         };
         head.extend_from_slice(&part[..came]);
         if request::is_whole(&head) {
@@ -74,7 +74,7 @@ fn read_head(stream: &TcpStream, deadline: Deadline) -> Result<Vec<u8>, Unread> 
         }
         if head.len() > HEAD {
             let sentence = format!("The request is too long: the maximum is {HEAD} bytes.");
-            return Err(Unread::Refused(Answer::text(Status::Large, &sentence)));
+            return Err(RequestError::Refused(Answer::text(Status::Large, &sentence)));
         }
     }
 }

@@ -107,13 +107,13 @@ mod tests {
 
     /// A site whose page `slow` is answered once the test releases it.
     #[derive(Default)]
-    struct Slow {
+    struct SlowSite {
         /// The number of requests that wait, and whether they may go on.
         state: Mutex<(usize, bool)>,
         changed: Condvar,
     }
 
-    impl Site for Slow {
+    impl Site for SlowSite {
         fn answer(&self, request: &Request) -> Answer {
             let mut state = self.state.lock().unwrap();
             if request.path == "slow" {
@@ -126,9 +126,9 @@ mod tests {
     }
 
     /// Serves a slow site while the client runs with the address and the secret.
-    fn serve(client: impl FnOnce(&Slow, SocketAddr, &str)) {
+    fn serve(client: impl FnOnce(&SlowSite, SocketAddr, &str)) {
         let server = Server::bind(0).unwrap();
-        let site = Arc::new(Slow::default());
+        let site = Arc::new(SlowSite::default());
         let (shutdown, end) = furlong_os::pipe::pipe().unwrap();
         thread::scope(|scope| {
             // A panic of the client drops it as well, which ends the server.

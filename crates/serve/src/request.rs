@@ -24,7 +24,7 @@ impl Request {
 
 /// A parsed request, and whether its method is HEAD.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct ParsedRequest {
     pub(crate) request: Request,
     pub(crate) head_only: bool,
 }
@@ -51,7 +51,7 @@ pub(crate) fn is_whole(head: &[u8]) -> bool {
 }
 
 /// Parses this head; returns the answer to send instead if it is not allowed.
-pub(crate) fn parse(head: &[u8], rules: &Rules) -> Result<Asked, Answer> {
+pub(crate) fn parse(head: &[u8], rules: &Rules) -> Result<ParsedRequest, Answer> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut parsed = httparse::Request::new(&mut headers);
     let status =
@@ -74,7 +74,7 @@ pub(crate) fn parse(head: &[u8], rules: &Rules) -> Result<Asked, Answer> {
         return Err(Answer::text(Status::Forbidden, sentence));
     };
     let query = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-    Ok(Asked { request: Request { path: path.to_owned(), query }, head_only: method == "HEAD" })
+    Ok(ParsedRequest { request: Request { path: path.to_owned(), query }, head_only: method == "HEAD" })
 }
 
 fn bad(sentence: &str) -> Answer {
@@ -99,14 +99,14 @@ fn behind_secret<'a>(path: &'a str, secret: &str) -> Option<&'a str> {
 mod tests {
     use super::*;
 
-    fn asked(head: &str) -> Result<Asked, Answer> {
+    fn asked(head: &str) -> Result<ParsedRequest, Answer> {
         parse(head.as_bytes(), &Rules::new(80, "5ec4e7"))
     }
 
     #[test]
     fn a_request_has_a_path_and_words() {
         let head = "GET /5ec4e7/report?run=a&run=b+c%26&x HTTP/1.1\r\nhost: LOCALHOST:80\r\n\r\n";
-        let Asked { request, head_only } = asked(head).unwrap();
+        let ParsedRequest { request, head_only } = asked(head).unwrap();
         assert_eq!((request.path.as_str(), head_only), ("report", false));
         assert_eq!(request.values("run").collect::<Vec<_>>(), ["a", "b c&"]);
         assert_eq!(request.values("x").collect::<Vec<_>>(), [""]);

@@ -4,7 +4,7 @@
 
 use crate::comparison::intervals_with;
 use crate::fixture::pace::{QUIET, Recording, SHARED};
-use crate::{Placed, RoundsRow, at_one_pace, comparison_intervals, median};
+use crate::{PlacedValue, RoundsRow, at_one_pace, comparison_intervals, median};
 use fastrand::Rng;
 
 /// Rounds in which every benchmark has a trial.
@@ -37,7 +37,7 @@ type Intervals = Vec<Vec<[f64; 2]>>;
 #[derive(Clone, Copy)]
 struct Method {
     further_for_all: bool,
-    intervals: fn(&[Placed], &[usize]) -> Intervals,
+    intervals: fn(&[PlacedValue], &[usize]) -> Intervals,
 }
 
 const PREVIOUS: Method = Method { further_for_all: false, intervals: previous };
@@ -71,7 +71,7 @@ impl Group {
     }
 
     /// Draws the trials of a group in which every second benchmark is slower by this share.
-    fn draw(&self, slower: f64, further_for_all: bool, random: &mut Rng) -> Vec<Placed> {
+    fn draw(&self, slower: f64, further_for_all: bool, random: &mut Rng) -> Vec<PlacedValue> {
         let Group { rows, all, paces, .. } = self;
         let everyone: Vec<usize> = (0..rows.len()).collect();
         let mut rounds = vec![everyone.clone(); ROUNDS];
@@ -92,7 +92,7 @@ impl Group {
                 let mood = if number >= ROUNDS && rows[row] == 1 { self.mood } else { 1.0 };
                 let own = if row % 2 == 1 { 1.0 + slower } else { 1.0 };
                 let position = place + at;
-                Placed { row, position, value: (paces[rows[row]][position] * own * mood).ln() }
+                PlacedValue { row, position, value: (paces[rows[row]][position] * own * mood).ln() }
             }));
             first += if number < ROUNDS { *all } else { round.len() };
         }
@@ -124,7 +124,7 @@ impl Group {
     }
 }
 
-fn by_row(values: &[Placed], rows: usize) -> Vec<Vec<f64>> {
+fn by_row(values: &[PlacedValue], rows: usize) -> Vec<Vec<f64>> {
     let of = |row| values.iter().filter(move |placed| placed.row == row).map(|placed| placed.value);
     (0..rows).map(|row| of(row).collect()).collect()
 }
@@ -140,7 +140,7 @@ fn pairs(intervals: &[Option<[f64; 2]>], also: impl Fn(usize, usize, [f64; 2]) -
 
 /// Computes the intervals of the present method. It uses complete rounds at one pace per kind of work, and the interval of
 /// a ratio contains the quotient of the printed medians.
-fn present(values: &[Placed], kinds: &[usize]) -> Intervals {
+fn present(values: &[PlacedValue], kinds: &[usize]) -> Intervals {
     let rows: Vec<_> = kinds.iter().map(|kind| RoundsRow { kind: *kind, may_be_missing: false }).collect();
     let adjusted: Vec<_> = at_one_pace(values, &rows).into_iter().map(|row| row.values).collect();
     let printed: Vec<_> = by_row(values, rows.len()).iter().map(|values| median(values).unwrap()).collect();
@@ -152,15 +152,15 @@ fn present(values: &[Placed], kinds: &[usize]) -> Intervals {
 
 /// Computes the intervals of the previous method. It removes the mean of the nearest four values of other benchmarks, of
 /// any kind and round, from all benchmarks or from none.
-fn previous(values: &[Placed], kinds: &[usize]) -> Intervals {
+fn previous(values: &[PlacedValue], kinds: &[usize]) -> Intervals {
     const REACH: usize = 2;
     let mut values = values.to_vec();
     values.sort_by_key(|placed| placed.position);
     let neighbours = |at: usize| {
         let near = &values[at.saturating_sub(REACH)..(at + REACH + 1).min(values.len())];
         let own = values[at];
-        let distance = move |other: &Placed| own.position.abs_diff(other.position);
-        let is_neighbour = move |other: &&Placed| other.row != own.row && distance(other) <= REACH;
+        let distance = move |other: &PlacedValue| own.position.abs_diff(other.position);
+        let is_neighbour = move |other: &&PlacedValue| other.row != own.row && distance(other) <= REACH;
         near.iter().filter(is_neighbour).map(move |other| (1.0 / distance(other) as f64, *other))
     };
     let rows = kinds.len();

@@ -40,7 +40,7 @@ pub use modes::{Modes, two_modes};
 pub use precision::{FEWEST_FIRST_TRIALS, FurtherRounds};
 pub use rank_sum::{holm, rank_sum_chance, shift_interval};
 pub use rounding::{outwards, tidy};
-pub use rounds::{Adjusted, Placed, RoundsRow, at_one_pace};
+pub use rounds::{PlacedValue, RoundValues, RoundsRow, at_one_pace};
 pub use shape::DistributionShape;
 pub use sort::{distinct, sort_by, sort_by_key};
 pub use sorted_map::SortedMap;

@@ -44,7 +44,7 @@ pub fn two_modes(trials: &[Distribution], step_ns: f64) -> Option<Modes> {
         return None;
     }
     let width = width(trials, samples as f64, step_ns)?;
-    let valley = Smoothed::of(trials, width).valley()?;
+    let valley = SmoothedHistogram::of(trials, width).valley()?;
     let within =
         trials.iter().map(|trial| smaller_side(trial, valley.at_ns)).sum::<f64>() / trials.len() as f64;
     let Modes { at_ns: [low, high], .. } = valley.modes;
@@ -83,7 +83,7 @@ fn smaller_side(trial: &Distribution, valley_ns: f64) -> f64 {
 }
 
 /// A histogram of logarithms with bins of the same width, as counted and smoothed.
-struct Smoothed {
+struct SmoothedHistogram {
     start: f64,
     bin: f64,
     mass: Vec<f64>,
@@ -96,7 +96,7 @@ struct Valley {
     modes: Modes,
 }
 
-impl Smoothed {
+impl SmoothedHistogram {
     fn of(trials: &[Distribution], width: f64) -> Self {
         let bin = width / BINS_PER_WIDTH;
         let values = || trials.iter().flat_map(Distribution::shares);
@@ -109,7 +109,7 @@ impl Smoothed {
             mass[((ln(value) - start) / bin) as usize] += share / trials.len() as f64;
         }
         let density = smooth(&mass);
-        Smoothed { start, bin, mass, density }
+        SmoothedHistogram { start, bin, mass, density }
     }
 
     fn time_ns(&self, bin: usize) -> f64 {

@@ -17,7 +17,7 @@ const REACH: usize = 2;
 
 /// Value with its benchmark and its place in the order of measuring.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Placed {
+pub struct PlacedValue {
     /// Index of the benchmark.
     pub row: usize,
     /// Place in the order of measuring. Benchmarks outside the comparison may have places in between.
@@ -38,7 +38,7 @@ pub struct RoundsRow {
 
 /// Values of one benchmark in complete rounds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Adjusted {
+pub struct RoundValues {
     /// Values, at one pace if `adjusted`.
     pub values: Vec<f64>,
     /// Whether the pace was removed. It is kept if the benchmark is the only one of its kind, or if the removal would
@@ -48,12 +48,12 @@ pub struct Adjusted {
 
 /// Returns the values of each benchmark in complete rounds, at one pace per kind of work. If a benchmark has fewer than
 /// three such values, it returns all values of all benchmarks as they were measured.
-pub fn at_one_pace(values: &[Placed], rows: &[RoundsRow]) -> Vec<Adjusted> {
+pub fn at_one_pace(values: &[PlacedValue], rows: &[RoundsRow]) -> Vec<RoundValues> {
     let rounds = complete_rounds(values, rows);
     let measured = by_row(rounds.iter().flatten(), rows.len(), |placed| placed.value);
     if measured.iter().any(|values| values.len() < FEWEST_TRIALS) {
         let all = by_row(values.iter(), rows.len(), |placed| placed.value);
-        return all.into_iter().map(|values| Adjusted { values, adjusted: false }).collect();
+        return all.into_iter().map(|values| RoundValues { values, adjusted: false }).collect();
     }
     let mut medians: Vec<f64> = measured.iter().map(|values| median(values).unwrap_or_default()).collect();
     let at_pace = |medians: &[f64]| {
@@ -77,16 +77,16 @@ pub fn at_one_pace(values: &[Placed], rows: &[RoundsRow]) -> Vec<Adjusted> {
         adjusted[row].len() == measured[row].len() && after <= before
     };
     let chosen = |row: usize| match is_better(row) {
-        true => Adjusted { values: adjusted[row].clone(), adjusted: true },
-        false => Adjusted { values: measured[row].clone(), adjusted: false },
+        true => RoundValues { values: adjusted[row].clone(), adjusted: true },
+        false => RoundValues { values: measured[row].clone(), adjusted: false },
     };
     (0..rows.len()).map(chosen).collect()
 }
 
 fn by_row<'a>(
-    values: impl Iterator<Item = &'a Placed>,
+    values: impl Iterator<Item = &'a PlacedValue>,
     rows: usize,
-    of: impl Fn(&Placed) -> f64,
+    of: impl Fn(&PlacedValue) -> f64,
 ) -> Vec<Vec<f64>> {
     let mut sorted = vec![Vec::new(); rows];
     values.for_each(|placed| sorted[placed.row].push(of(placed)));
@@ -94,36 +94,41 @@ fn by_row<'a>(
 }
 
 /// Returns the rounds with a value of every mandatory benchmark. A round ends before the second value of a benchmark.
-fn complete_rounds(values: &[Placed], rows: &[RoundsRow]) -> Vec<Vec<Placed>> {
+fn complete_rounds(values: &[PlacedValue], rows: &[RoundsRow]) -> Vec<Vec<PlacedValue>> {
     let mut values = values.to_vec();
     values.sort_by_key(|placed| placed.position);
-    let mut rounds: Vec<Vec<Placed>> = Vec::new();
+    let mut rounds: Vec<Vec<PlacedValue>> = Vec::new();
     for placed in values {
         match rounds.last_mut() {
             Some(round) if round.iter().all(|other| other.row != placed.row) => round.push(placed),
             _ => rounds.push(vec![placed]),
         }
     }
-    let has = |round: &[Placed], row: usize| round.iter().any(|placed| placed.row == row);
+    let has = |round: &[PlacedValue], row: usize| round.iter().any(|placed| placed.row == row);
     rounds.retain(|round| (0..rows.len()).all(|row| rows[row].may_be_missing || has(round, row)));
     rounds
 }
 
 /// Returns the values of a round less their paces, without those that have no pace. The pace is that of other benchmarks in
 /// the round, and of the nearest values in the rounds before and after.
-fn adjust_round(rounds: &[Vec<Placed>], at: usize, rows: &[RoundsRow], medians: &[f64]) -> Vec<Placed> {
+fn adjust_round(
+    rounds: &[Vec<PlacedValue>],
+    at: usize,
+    rows: &[RoundsRow],
+    medians: &[f64],
+) -> Vec<PlacedValue> {
     let first = at.saturating_sub(1);
     let near = rounds[first..rounds.len().min(at + 2)].iter().zip(first..);
     let near: Vec<_> =
         near.flat_map(|(round, number)| round.iter().map(move |other| (other, number == at))).collect();
-    let without_pace = |own: &Placed| {
+    let without_pace = |own: &PlacedValue| {
         let deviations = near.iter().filter_map(|(other, is_same_round)| {
             let distance = own.position.abs_diff(other.position).max(1);
             let is_comparable = other.row != own.row && rows[other.row].kind == rows[own.row].kind;
             (is_comparable && (*is_same_round || distance <= REACH))
                 .then(|| (1.0 / distance as f64, other.value - medians[other.row]))
         });
-        Some(Placed { value: own.value - weighted_median(deviations.collect())?, ..*own })
+        Some(PlacedValue { value: own.value - weighted_median(deviations.collect())?, ..*own })
     };
     rounds[at].iter().filter_map(without_pace).collect()
 }
@@ -154,15 +159,15 @@ mod tests {
     const ROW: RoundsRow = RoundsRow { kind: 0, may_be_missing: false };
 
     /// Returns rounds of alternating benchmarks. Each value depends on its benchmark and its position.
-    fn rounds(rows: usize, count: usize, value: impl Fn(usize, usize) -> f64) -> Vec<Placed> {
+    fn rounds(rows: usize, count: usize, value: impl Fn(usize, usize) -> f64) -> Vec<PlacedValue> {
         let placed = |position| {
             let row = position % rows;
-            Placed { row, position, value: value(row, position) }
+            PlacedValue { row, position, value: value(row, position) }
         };
         (0..rows * count).map(placed).collect()
     }
 
-    fn medians(adjusted: &[Adjusted]) -> Vec<f64> {
+    fn medians(adjusted: &[RoundValues]) -> Vec<f64> {
         adjusted.iter().map(|row| median(&row.values).unwrap()).collect()
     }
 
@@ -183,7 +188,7 @@ mod tests {
     fn rounds_without_every_row_are_left_out() {
         let mut values = rounds(3, 10, |row, _| row as f64);
         // Further trials of two benchmarks on a slower machine.
-        values.extend((0..20).map(|at| Placed {
+        values.extend((0..20).map(|at| PlacedValue {
             row: at % 2,
             position: 30 + at,
             value: 5.0 + (at % 2) as f64,
@@ -233,7 +238,7 @@ mod tests {
             &[ROW; 2],
             &[0.0, 1.0],
         );
-        let all: Vec<Vec<Placed>> = values.chunks(2).map(<[Placed]>::to_vec).collect();
+        let all: Vec<Vec<PlacedValue>> = values.chunks(2).map(<[PlacedValue]>::to_vec).collect();
         let second = adjust_round(&all, 1, &[ROW; 2], &[0.0, 1.0]);
         assert!((lone[0].value + 0.4).abs() < 1e-9, "{lone:?}");
         // The value before it is slow, the one after it is not.

@@ -12,7 +12,7 @@ use std::time::Instant;
 pub const IN_CI: [&str; 4] = ["zeromq", "boost", "grpc", "python"];
 
 /// Result of one adapter.
-struct Tested {
+struct AdapterResult {
     name: String,
     what: &'static str,
     seconds: u64,
@@ -47,10 +47,10 @@ pub fn test(names: &[&str]) -> anyhow::Result<usize> {
         } else {
             "passed"
         };
-        all.push(Tested { name: manifest.name.clone(), what, seconds: begin.elapsed().as_secs() });
+        all.push(AdapterResult { name: manifest.name.clone(), what, seconds: begin.elapsed().as_secs() });
     }
     println!("\nxtask: adapters");
-    for Tested { name, what, seconds } in &all {
+    for AdapterResult { name, what, seconds } in &all {
         println!("{name:<12} {what:<14} {seconds:>4} s");
     }
     match all.iter().filter(|tested| tested.what != "passed").count() {

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A run that is drawn: how it is measured, and which of its charts are kept under which name.
-struct Drawn {
+struct DrawnRun {
     arguments: &'static str,
     charts: &'static [(&'static str, &'static str)],
 }
 
-const DRAWN: [Drawn; 2] = [
-    Drawn {
+const DRAWN: [DrawnRun; 2] = [
+    DrawnRun {
         arguments: "",
         charts: &[
             ("ranking-same-core-sleeping-128b", "ranking-one-core"),
@@ -25,7 +25,7 @@ const DRAWN: [Drawn; 2] = [
             ("cpu-and-latency-round-trip-128b-messages-two-cores", "processor-time"),
         ],
     },
-    Drawn {
+    DrawnRun {
         arguments: "run pipe unix-stream posix-mq posix-shm -m one-way -s 64..1MiB:x4 --trials 5",
         charts: &[("throughput-by-size", "throughput")],
     },
@@ -93,7 +93,7 @@ fn pages(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn draw_run(furlong: &Path, folder: &Path, drawn: &Drawn) -> anyhow::Result<()> {
+fn draw_run(furlong: &Path, folder: &Path, drawn: &DrawnRun) -> anyhow::Result<()> {
     let _ = fs::remove_dir_all(folder);
     // A separate data directory, so that `@last` is this run.
     let furlong = |arguments: &[&str]| {

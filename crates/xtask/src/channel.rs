@@ -7,7 +7,7 @@ pub mod packages;
 use crate::root;
 use crate::target::target;
 use anyhow::{Context, bail, ensure};
-use packages::{CHECKS, Installed};
+use packages::{CHECKS, InstalledPackages};
 use std::process::Command;
 use std::time::Instant;
 
@@ -284,7 +284,7 @@ impl Results {
     fn check_packages(&mut self) {
         let mut installed = None;
         self.note("packages for C and Python are built and installed", || {
-            installed = Some(Installed::new()?);
+            installed = Some(InstalledPackages::new()?);
             Ok(())
         });
         for check in CHECKS {

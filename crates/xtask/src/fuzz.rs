@@ -73,7 +73,7 @@ impl Options {
 }
 
 /// A target with the figures that libFuzzer prints.
-struct Fuzzed {
+struct FuzzResult {
     target: String,
     executed: u64,
     seconds: u64,
@@ -126,8 +126,8 @@ pub fn run(options: &Options) -> anyhow::Result<usize> {
     Ok(targets.len())
 }
 
-fn line(fuzzed: &Fuzzed) -> String {
-    let Fuzzed { target, executed, seconds, edges, features, found } = fuzzed;
+fn line(fuzzed: &FuzzResult) -> String {
+    let FuzzResult { target, executed, seconds, edges, features, found } = fuzzed;
     let found = if found.is_some() { "  FAILED" } else { "" };
     format!(
         "{target:<14}{executed:>10} executions in {seconds:>4} s, {edges:>6} edges, {features:>6} features{found}"
@@ -182,7 +182,7 @@ fn fuzzer(program: &Path, target: &str) -> Command {
 }
 
 /// Runs a target for `length`. Keeps new inputs in the build directory.
-fn fuzz(program: &Path, name: &str, length: Duration, seed: u32) -> anyhow::Result<Fuzzed> {
+fn fuzz(program: &Path, name: &str, length: Duration, seed: u32) -> anyhow::Result<FuzzResult> {
     let own = target()?.join("fuzz/corpus").join(name);
     let found = target()?.join("fuzz/found");
     [&own, &found].into_iter().try_for_each(fs::create_dir_all)?;
@@ -203,7 +203,7 @@ fn fuzz(program: &Path, name: &str, length: Duration, seed: u32) -> anyhow::Resu
 }
 
 /// Reads the figures that libFuzzer prints.
-fn read_log(target: &str, log: &str, length: Duration) -> Fuzzed {
+fn read_log(target: &str, log: &str, length: Duration) -> FuzzResult {
     let number = |text: &str| text.trim().parse::<u64>().unwrap_or_default();
     let stat = |name: &str| log.lines().find_map(|line| line.strip_prefix(name)).map_or(0, number);
     let last = |name: &str| {
@@ -212,7 +212,7 @@ fn read_log(target: &str, log: &str, length: Duration) -> Fuzzed {
     };
     let found =
         log.lines().find_map(|line| line.split_once("Test unit written to ")).map(|(_, path)| path.into());
-    Fuzzed {
+    FuzzResult {
         target: target.to_owned(),
         executed: stat("stat::number_of_executed_units:"),
         seconds: length.as_secs(),

@@ -109,9 +109,9 @@ fn chore(words: &[&str]) -> Option<Result<()>> {
             fuzz::Options::of(options).and_then(|options| fuzz::run(&options)).map(drop)
         }
         ["hostile", seed, by_line @ ..] => faults::hostile(seed, by_line == ["--by-line"]),
-        ["channel", words @ ..] => return of_channel(words),
-        ["driver", step] => return of_driver(step),
-        ["windows" | "arm" | "hosts" | "check-platforms", ..] => return of_other_machines(words),
+        ["channel", words @ ..] => return run_channel_step(words),
+        ["driver", step] => return run_driver_step(step),
+        ["windows" | "arm" | "hosts" | "check-platforms", ..] => return run_machine_step(words),
         _ => return None,
     })
 }
@@ -125,7 +125,7 @@ fn consistency(words: &[&str]) -> Result<()> {
     }
 }
 
-fn of_channel(words: &[&str]) -> Option<Result<()>> {
+fn run_channel_step(words: &[&str]) -> Option<Result<()>> {
     Some(match words {
         ["prove"] => channel::prove(channel::Amount::Usual, channel::Part::All).map(drop),
         ["prove", "--quick"] => channel::prove(channel::Amount::Quick, channel::Part::All).map(drop),
@@ -138,7 +138,7 @@ fn of_channel(words: &[&str]) -> Option<Result<()>> {
     })
 }
 
-fn of_driver(step: &str) -> Option<Result<()>> {
+fn run_driver_step(step: &str) -> Option<Result<()>> {
     Some(match step {
         "test" => driver::test().map(drop),
         "build" => driver::build(),
@@ -150,7 +150,7 @@ fn of_driver(step: &str) -> Option<Result<()>> {
 }
 
 /// Runs a task of other platforms, of emulated machines, or of two hosts.
-fn of_other_machines(words: &[&str]) -> Option<Result<()>> {
+fn run_machine_step(words: &[&str]) -> Option<Result<()>> {
     Some(match words {
         ["windows", "build"] => windows::build(),
         ["windows", "build-tests"] => windows::build_tests().map(drop),

@@ -66,7 +66,7 @@ impl Target {
 ///
 /// # Errors
 /// Returns an error if the program fails.
-pub fn of_version(command: &mut Command) -> anyhow::Result<String> {
+pub fn version_name(command: &mut Command) -> anyhow::Result<String> {
     let said = step::text(command)?;
     let version = said.split(" (").next().unwrap_or_default();
     Ok(version.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect())
@@ -78,7 +78,7 @@ pub fn of_version(command: &mut Command) -> anyhow::Result<String> {
 /// Returns an error if compilation fails.
 fn provide(target: Target, folder: &Path) -> anyhow::Result<PathBuf> {
     let Target { triple, panic, .. } = target;
-    let version = of_version(Command::new(RUSTC).arg("--version"))?;
+    let version = version_name(Command::new(RUSTC).arg("--version"))?;
     let sysroot = folder.join(format!("{version}-{panic}"));
     if sysroot.exists() {
         return Ok(sysroot);

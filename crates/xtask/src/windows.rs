@@ -51,7 +51,7 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
 }
 
 /// Compiled programs that are tested under Wine.
-pub struct Built {
+pub struct BuiltTests {
     suites: Vec<Suite>,
     furlong: PathBuf,
 }
@@ -60,7 +60,7 @@ pub struct Built {
 ///
 /// # Errors
 /// Returns the error of the compiler, or an error with the missing packages.
-pub fn build_tests() -> anyhow::Result<Built> {
+pub fn build_tests() -> anyhow::Result<BuiltTests> {
     let mut units = cargo("test")?;
     units.args(["--no-run", "--lib", "--locked", "--release"]);
     units.args(TESTED.iter().flat_map(|name| ["--package", *name]));
@@ -74,7 +74,7 @@ pub fn build_tests() -> anyhow::Result<Built> {
     for cargo in [&mut units, &mut rest] {
         suites.extend(suites::built_by(cargo.args(["--message-format", "json-render-diagnostics"]))?);
     }
-    Ok(Built { suites, furlong: built()? })
+    Ok(BuiltTests { suites, furlong: built()? })
 }
 
 /// Tests the modules of `os`, of the channel and of the mechanisms, every claim of every mechanism, and that faults are caught;
@@ -83,7 +83,7 @@ pub fn build_tests() -> anyhow::Result<Built> {
 ///
 /// # Errors
 /// Returns the error of [`build_tests`], or an error with the failed tests.
-pub fn test(built: Built) -> anyhow::Result<Report> {
+pub fn test(built: BuiltTests) -> anyhow::Result<Report> {
     let runner = Runner { program: wine::WINE.into(), environment: wine::environment(&folder()?)? };
     let mut report = Report::default();
     for suite in &built.suites {

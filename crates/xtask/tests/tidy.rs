@@ -6,6 +6,8 @@ mod import_rules;
 mod imports;
 #[path = "tidy/layers.rs"]
 mod layers;
+#[path = "tidy/names.rs"]
+mod names;
 #[path = "tidy/pages.rs"]
 mod pages;
 #[path = "tidy/patterns.rs"]

@@ -1,7 +1,7 @@
 //! Finds and runs other programs, and shows their output if it matters.
 
 use anyhow::Context;
-use furlong_console::exit::Interrupted;
+use furlong_console::exit::Interruption;
 use furlong_os::linux::access;
 use furlong_os::process::run_unless_ended;
 use std::io::Read;
@@ -54,7 +54,7 @@ pub fn run(command: &mut Command, show: bool) -> anyhow::Result<()> {
         })
     };
     let status = ended.with_context(|| format!("cannot start {program}"))?;
-    let status = status.map_err(|signal| anyhow::Error::from(Interrupted::unfinished(signal)))?;
+    let status = status.map_err(|signal| anyhow::Error::from(Interruption::unfinished(signal)))?;
     if status.success() {
         return Ok(());
     }

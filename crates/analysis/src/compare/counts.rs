@@ -17,7 +17,7 @@ const INSTRUCTIONS: &str = "instructions";
 
 named_enum! {
     /// Quantity that was counted in both runs.
-    Counted {
+    CountedQuantity {
         /// System calls of both roles.
         SystemCalls = "system-calls",
         /// Context switches of both roles, voluntary or not.
@@ -50,7 +50,7 @@ pub struct ComparedCount {
     #[serde(flatten)]
     pub case: Case,
     /// Counted quantity.
-    pub counted: Counted,
+    pub counted: CountedQuantity,
     /// Change of the count.
     pub verdict: CountChange,
     /// Count in the baseline.
@@ -87,7 +87,7 @@ pub(super) fn compare_counts(baseline: NamedRun, new: NamedRun) -> Vec<ComparedC
 
 /// Returns each count that both benchmarks have.
 fn figures(run: &str, old: &CountRow, new: &CountRow) -> Vec<ComparedCount> {
-    let compared = |counted: Counted, figure: fn(&Figures) -> Option<f64>, off_by: fn(f64) -> f64| {
+    let compared = |counted: CountedQuantity, figure: fn(&Figures) -> Option<f64>, off_by: fn(f64) -> f64| {
         let (baseline, new_figure) = (figure(&old.figures)?, figure(&new.figures)?);
         let verdict = match new_figure - baseline {
             difference if difference.abs() <= off_by(baseline) => CountChange::Same,
@@ -97,13 +97,13 @@ fn figures(run: &str, old: &CountRow, new: &CountRow) -> Vec<ComparedCount> {
         let (run, case) = (run.to_owned(), new.case.clone());
         Some(ComparedCount { run, case, counted, verdict, baseline, new: new_figure, calls: Vec::new() })
     };
-    let calls = compared(Counted::SystemCalls, Figures::system_calls, |_| CALLS_OFF_BY);
+    let calls = compared(CountedQuantity::SystemCalls, Figures::system_calls, |_| CALLS_OFF_BY);
     let switches = |figures: &Figures| Some(figures.switches_per_round_trip.all());
     let instructions = |figures: &Figures| figures.hardware_per_round_trip.get(INSTRUCTIONS).copied();
     [
         calls.map(|count| by_name(count, old, new)),
-        compared(Counted::ContextSwitches, switches, |_| SWITCHES_OFF_BY),
-        compared(Counted::Instructions, instructions, |baseline| baseline * INSTRUCTIONS_OFF_BY),
+        compared(CountedQuantity::ContextSwitches, switches, |_| SWITCHES_OFF_BY),
+        compared(CountedQuantity::Instructions, instructions, |baseline| baseline * INSTRUCTIONS_OFF_BY),
     ]
     .into_iter()
     .flatten()
@@ -146,7 +146,7 @@ fn by_name(count: ComparedCount, old: &CountRow, new: &CountRow) -> ComparedCoun
 mod tests {
     use super::*;
     use crate::fixture::{case, count, header};
-    use crate::{Comparison, DecodedRun, Incomparable, Run, compare};
+    use crate::{Comparison, ComparisonRefusal, DecodedRun, Run, compare};
     use furlong_model::{Bounds, Count, Placement, Record, Wait};
 
     const ROUND_TRIPS: u64 = 1000;
@@ -177,7 +177,8 @@ mod tests {
     /// Returns the change of the calls and the names of the changed calls.
     fn calls(old: &[(&str, u64)], new: &[(&str, u64)]) -> (CountChange, Vec<String>) {
         let comparison = compared(counted(old), counted(new));
-        let of_calls = comparison.counts.iter().find(|count| count.counted == Counted::SystemCalls).unwrap();
+        let of_calls =
+            comparison.counts.iter().find(|count| count.counted == CountedQuantity::SystemCalls).unwrap();
         (of_calls.verdict, of_calls.calls.iter().map(|call| call.name.clone()).collect())
     }
 
@@ -210,12 +211,12 @@ mod tests {
             let counts = compared(old, new).counts;
             counts.into_iter().map(|count| (count.counted, count.verdict)).collect::<Vec<_>>()
         };
-        let (calls, switches) = (Counted::SystemCalls, Counted::ContextSwitches);
+        let (calls, switches) = (CountedQuantity::SystemCalls, CountedQuantity::ContextSwitches);
         let same = [(calls, CountChange::Same), (switches, CountChange::Same)];
         assert_eq!(verdicts(with(10, None), with(11, Some(900))), same);
         assert_eq!(verdicts(with(10, None), with(15, None))[0], (switches, CountChange::More));
         let more = verdicts(with(10, Some(1000)), with(10, Some(1030)));
-        assert_eq!(more[0], (Counted::Instructions, CountChange::More));
+        assert_eq!(more[0], (CountedQuantity::Instructions, CountChange::More));
         assert_eq!(verdicts(with(10, Some(1000)), with(10, Some(1010)))[2].1, CountChange::Same);
     }
 
@@ -227,6 +228,6 @@ mod tests {
         let [old, new] = [run(counted(&[])), run(other)];
         let [old, new] = [&old, &new].map(DecodedRun::of);
         let runs = [NamedRun { name: "before", run: &old }, NamedRun { name: "after", run: &new }];
-        assert!(matches!(compare(&runs, 0.05), Err(Incomparable::NoCommonRow { .. })));
+        assert!(matches!(compare(&runs, 0.05), Err(ComparisonRefusal::NoCommonRow { .. })));
     }
 }

@@ -4,7 +4,7 @@ use furlong_model::Case;
 
 /// Reason against a comparison of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Incomparable {
+pub enum ComparisonRefusal {
     /// There is only the baseline.
     TooFewRuns,
     /// One run was measured on the system itself, the other in an emulation of it, according to their runtimes.

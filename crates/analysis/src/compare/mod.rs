@@ -13,12 +13,12 @@ mod row;
 mod together;
 
 pub use cause::{Cause, Share};
-pub use counts::{ChangedCall, ComparedCount, CountChange, Counted};
+pub use counts::{ChangedCall, ComparedCount, CountChange, CountedQuantity};
 pub use environment::Difference;
-pub use incomparable::Incomparable;
+pub use incomparable::ComparisonRefusal;
 pub(crate) use row::by_margin;
-pub use row::{Change, ComparedRow, Inconclusive};
-pub use together::{Power, Together};
+pub use row::{Change, ComparedRow, InconclusiveReason};
+pub use together::{CommonChange, Power};
 
 use crate::{NamedRun, RunFacts};
 use furlong_model::Case;
@@ -62,7 +62,7 @@ pub struct ComparedRun {
     /// Power of its inconclusive benchmarks; `None` for the baseline, or if no interval is too wide.
     pub power: Option<Power>,
     /// Common change of nearly all benchmarks; `None` for the baseline, or without such a change.
-    pub together: Option<Together>,
+    pub together: Option<CommonChange>,
 }
 
 /// Benchmark that has a speed in only one of two runs.
@@ -106,7 +106,7 @@ impl Comparison {
     }
 
     fn calls(&self) -> impl Iterator<Item = &ComparedCount> {
-        self.counts.iter().filter(|count| count.counted == Counted::SystemCalls)
+        self.counts.iter().filter(|count| count.counted == CountedQuantity::SystemCalls)
     }
 
     /// Returns the benchmarks of the run with this name, in the order of the table.
@@ -130,9 +130,9 @@ impl Comparison {
 /// # Errors
 /// Returns an error if there are fewer than two runs, or if a run has neither a benchmark nor a count in common with the
 /// baseline.
-pub fn compare(runs: &[NamedRun], margin: f64) -> Result<Comparison, Incomparable> {
+pub fn compare(runs: &[NamedRun], margin: f64) -> Result<Comparison, ComparisonRefusal> {
     let Some((baseline, others)) = runs.split_first().filter(|(_, others)| !others.is_empty()) else {
-        return Err(Incomparable::TooFewRuns);
+        return Err(ComparisonRefusal::TooFewRuns);
     };
     runs.iter().try_for_each(has_rows)?;
     let mut comparison = Comparison {
@@ -173,18 +173,18 @@ impl ComparedRun {
             name: side.name.to_owned(),
             run: side.run.summary.run.clone(),
             power: Power::of(rows),
-            together: Together::of(rows, margin),
+            together: CommonChange::of(rows, margin),
         }
     }
 }
 
 /// Rejects the comparison of an emulated system with the system itself.
-fn has_same_runtime(baseline: &NamedRun, other: &NamedRun) -> Result<(), Incomparable> {
+fn has_same_runtime(baseline: &NamedRun, other: &NamedRun) -> Result<(), ComparisonRefusal> {
     let runtime = |side: &NamedRun| side.run.records.header.machine.runtime.to_string();
     if runtime(baseline) == runtime(other) {
         return Ok(());
     }
-    Err(Incomparable::OtherRuntime {
+    Err(ComparisonRefusal::OtherRuntime {
         baseline: baseline.name.to_owned(),
         baseline_runtime: runtime(baseline),
         run: other.name.to_owned(),
@@ -192,11 +192,11 @@ fn has_same_runtime(baseline: &NamedRun, other: &NamedRun) -> Result<(), Incompa
     })
 }
 
-fn has_rows(side: &NamedRun) -> Result<(), Incomparable> {
+fn has_rows(side: &NamedRun) -> Result<(), ComparisonRefusal> {
     if !side.run.summary.rows.is_empty() || !side.run.records.counts.is_empty() {
         return Ok(());
     }
-    Err(Incomparable::NoRows {
+    Err(ComparisonRefusal::NoRows {
         run: side.name.to_owned(),
         skipped: side.run.summary.skipped.len(),
         handovers: side.run.records.handovers.len(),
@@ -204,7 +204,7 @@ fn has_rows(side: &NamedRun) -> Result<(), Incomparable> {
     })
 }
 
-fn no_common_row(baseline: &NamedRun, other: &NamedRun) -> Incomparable {
+fn no_common_row(baseline: &NamedRun, other: &NamedRun) -> ComparisonRefusal {
     let has = |side: &NamedRun| {
         let rows = side.run.summary.rows.iter().map(|row| &row.case);
         let counted = side.run.records.counts.iter().map(|count| &count.case);
@@ -212,7 +212,7 @@ fn no_common_row(baseline: &NamedRun, other: &NamedRun) -> Incomparable {
         cases.dedup();
         cases
     };
-    Incomparable::NoCommonRow {
+    ComparisonRefusal::NoCommonRow {
         baseline: baseline.name.to_owned(),
         run: other.name.to_owned(),
         baseline_has: has(baseline),

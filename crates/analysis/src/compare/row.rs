@@ -68,13 +68,13 @@ pub struct ComparedRow {
     pub trials_for_same: Option<f64>,
     /// Reason for an inconclusive verdict; `None` for any other verdict.
     #[serde(rename = "reason_data")]
-    pub reason: Option<Inconclusive>,
+    pub reason: Option<InconclusiveReason>,
 }
 
 /// Reason for an inconclusive verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Inconclusive {
+pub enum InconclusiveReason {
     /// The machine was unreliable.
     Unreliable {
         /// Runs on an unreliable machine.
@@ -189,23 +189,28 @@ pub(crate) fn by_margin([low, high]: [f64; 2], margin: f64) -> Change {
 }
 
 /// Returns the verdict, or the reason against one. `tested` is the number of benchmarks in the correction of the test.
-fn judge(row: &ComparedRow, margin: f64, tested: usize, unreliable: &[&str]) -> Result<Change, Inconclusive> {
+fn judge(
+    row: &ComparedRow,
+    margin: f64,
+    tested: usize,
+    unreliable: &[&str],
+) -> Result<Change, InconclusiveReason> {
     if row.identical {
         return Ok(Change::Same);
     }
     if !unreliable.is_empty() {
         let during = unreliable.iter().map(|name| (*name).to_owned()).collect();
-        return Err(Inconclusive::Unreliable { during });
+        return Err(InconclusiveReason::Unreliable { during });
     }
     let Some(ends) = row.ci95 else {
         let (baseline, new) = (row.baseline_trials, row.new_trials);
-        return Err(Inconclusive::TooFewTrials { baseline, new });
+        return Err(InconclusiveReason::TooFewTrials { baseline, new });
     };
     let differs = row.p_adjusted.is_some_and(|p| p < ALPHA);
     match by_margin(ends, margin) {
-        Change::Inconclusive if differs => Err(Inconclusive::Changed),
-        Change::Inconclusive => Err(Inconclusive::Wide),
-        Change::Worse | Change::Better if !differs => Err(Inconclusive::NotSure { tested }),
+        Change::Inconclusive if differs => Err(InconclusiveReason::Changed),
+        Change::Inconclusive => Err(InconclusiveReason::Wide),
+        Change::Worse | Change::Better if !differs => Err(InconclusiveReason::NotSure { tested }),
         change => Ok(change),
     }
 }

@@ -65,7 +65,7 @@ fn a_change_at_the_margin_is_inconclusive() {
     let comparison = slowed(1.05);
     let row = row(&comparison, "mechanism-0");
     assert_eq!(row.verdict, Change::Inconclusive);
-    assert_eq!(row.reason, Some(Inconclusive::Changed));
+    assert_eq!(row.reason, Some(InconclusiveReason::Changed));
     assert!(comparison.is_inconclusive() && !comparison.has_regression());
 }
 
@@ -76,7 +76,7 @@ fn wide_rows_are_inconclusive_but_never_against_themselves() {
     let mut maker = TrialBuilder::default();
     let old = maker.run(&rows, &wide);
     let again = maker.run(&rows, &wide.map(|factor| factor * 1.01));
-    assert_eq!(against(&old, &again).rows[0].reason, Some(Inconclusive::Wide));
+    assert_eq!(against(&old, &again).rows[0].reason, Some(InconclusiveReason::Wide));
     let same = against(&old, &old.clone());
     assert_eq!(verdicts(&same), [("mechanism-0", Change::Same)]);
     assert!(same.rows[0].identical && same.rows[0].ratio == 1.0 && same.rows[0].p.is_none());
@@ -112,7 +112,7 @@ fn few_trials_say_so() {
     let comparison = against(&old, &new);
     let row = &comparison.rows[0];
     assert_eq!((row.verdict, row.ci95, row.p), (Change::Inconclusive, None, None));
-    assert_eq!(row.reason, Some(Inconclusive::TooFewTrials { baseline: 3, new: 3 }));
+    assert_eq!(row.reason, Some(InconclusiveReason::TooFewTrials { baseline: 3, new: 3 }));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn many_rows_need_more_evidence_than_one() {
     let many = compared(10);
     let row = row(&many, "mechanism-0");
     assert_eq!(row.verdict, Change::Inconclusive);
-    assert_eq!(row.reason, Some(Inconclusive::NotSure { tested: 10 }));
+    assert_eq!(row.reason, Some(InconclusiveReason::NotSure { tested: 10 }));
 }
 
 /// Returns a run on a machine with the first core-to-core time and then the second.
@@ -147,7 +147,7 @@ fn an_unreliable_machine_tells_nothing() {
     let comparison = against(&old, &restless([100.0, 400.0]));
     assert_eq!(comparison.runs[1].run.noise.level, Level::Unreliable);
     assert_eq!(comparison.rows[0].verdict, Change::Inconclusive);
-    let unreliable = Inconclusive::Unreliable { during: vec!["after".to_owned()] };
+    let unreliable = InconclusiveReason::Unreliable { during: vec!["after".to_owned()] };
     assert_eq!(comparison.rows[0].reason, Some(unreliable));
     let moved = Disturbance::CoreMoved { min_ns: 100.0, max_ns: 400.0 };
     assert_eq!(comparison.runs[1].run.noise.reasons, [moved]);
@@ -178,7 +178,7 @@ fn runs_without_a_common_row_are_refused_by_name() {
     let [old, new] = runs.each_ref().map(DecodedRun::of);
     let named = |name, run| NamedRun { name, run };
     let error = compare(&[named("before", &old), named("after", &new)], MARGIN).unwrap_err();
-    let no_common_row = Incomparable::NoCommonRow {
+    let no_common_row = ComparisonRefusal::NoCommonRow {
         baseline: "before".to_owned(),
         run: "after".to_owned(),
         baseline_has: vec![numbered(0)],
@@ -188,10 +188,10 @@ fn runs_without_a_common_row_are_refused_by_name() {
     let empty = Run::from_records(beginning()).unwrap();
     let empty = DecodedRun::of(&empty);
     let error = compare(&[named("before", &old), named("after", &empty)], MARGIN).unwrap_err();
-    let no_rows = Incomparable::NoRows { run: "after".to_owned(), skipped: 0, handovers: 0, starts: 0 };
+    let no_rows = ComparisonRefusal::NoRows { run: "after".to_owned(), skipped: 0, handovers: 0, starts: 0 };
     assert_eq!(error, no_rows);
-    assert_eq!(compare(&[named("before", &old)], MARGIN), Err(Incomparable::TooFewRuns));
-    assert_eq!(compare(&[], MARGIN), Err(Incomparable::TooFewRuns));
+    assert_eq!(compare(&[named("before", &old)], MARGIN), Err(ComparisonRefusal::TooFewRuns));
+    assert_eq!(compare(&[], MARGIN), Err(ComparisonRefusal::TooFewRuns));
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn what_stands_for_a_system_is_not_compared_with_it() {
     let named = |name, run| NamedRun { name, run };
     let error = compare(&[named("windows", &native), named("wine", &stand_in)], MARGIN).unwrap_err();
     assert!(
-        matches!(&error, Incomparable::OtherRuntime { runtime, .. } if runtime == "wine-8.0"),
+        matches!(&error, ComparisonRefusal::OtherRuntime { runtime, .. } if runtime == "wine-8.0"),
         "{error:?}"
     );
     assert!(compare(&[named("one", &stand_in), named("other", &stand_in)], MARGIN).is_ok());
@@ -359,7 +359,7 @@ fn several_runs_are_each_compared_with_the_first() {
 
 #[test]
 fn streams_are_compared_by_the_message() {
-    let case = Case { wait: Wait::Block, ..numbered(0).of_pattern(furlong_model::Pattern::OneWay) };
+    let case = Case { wait: Wait::Block, ..numbered(0).with_pattern(furlong_model::Pattern::OneWay) };
     let [old, new] = [NS, NS * 1.3].map(|ns| steady(&[(case.clone(), ns)]));
     let comparison = against(&old, &new);
     assert_eq!(

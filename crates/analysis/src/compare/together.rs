@@ -1,7 +1,7 @@
 //! Statements about all benchmarks of a run: the power of those with wide intervals, and a common change of nearly all. A
 //! single mechanism is not the reason for a common change.
 
-use super::row::{Change, ComparedRow, Inconclusive};
+use super::row::{Change, ComparedRow, InconclusiveReason};
 use furlong_stats::{median, tidy};
 use serde::Serialize;
 
@@ -29,7 +29,7 @@ impl Power {
         let is_wide = |row: &&ComparedRow| {
             let most = row.baseline_trials.max(row.new_trials) as f64;
             row.verdict == Change::Inconclusive
-                && !matches!(row.reason, Some(Inconclusive::Unreliable { .. }))
+                && !matches!(row.reason, Some(InconclusiveReason::Unreliable { .. }))
                 && row.trials_for_same.is_some_and(|trials| trials > most)
         };
         let wide: Vec<&ComparedRow> = rows.iter().filter(is_wide).collect();
@@ -46,7 +46,7 @@ impl Power {
 
 /// Common change of nearly all benchmarks of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Together {
+pub struct CommonChange {
     /// Number of benchmarks that moved.
     pub moved: usize,
     /// Number of benchmarks.
@@ -55,7 +55,7 @@ pub struct Together {
     pub ratio: f64,
 }
 
-impl Together {
+impl CommonChange {
     /// Computes it from the common benchmarks of a run and the baseline; `None` without a common change.
     pub(super) fn of(rows: &[ComparedRow], margin: f64) -> Option<Self> {
         let ratios: Vec<f64> = rows.iter().map(|row| row.ratio).collect();
@@ -63,7 +63,7 @@ impl Together {
         let moved =
             ratios.iter().filter(|ratio| if middle > 1.0 { **ratio > 1.0 } else { **ratio < 1.0 }).count();
         let far = middle.max(1.0 / middle) > 1.0 + margin;
-        (far && moved as f64 >= MOST * rows.len() as f64).then(|| Together {
+        (far && moved as f64 >= MOST * rows.len() as f64).then(|| CommonChange {
             moved,
             rows: rows.len(),
             ratio: tidy(middle),

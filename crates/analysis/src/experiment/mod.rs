@@ -17,7 +17,7 @@ pub use published::published;
 
 use furlong_model::Experiment;
 use place::Source;
-use table::{Read, Table};
+use table::{ReadValue, Table};
 
 /// Maximum size of a file, in bytes. The largest of the five has 8 KiB.
 const LONGEST_FILE: usize = 1 << 20;

@@ -2,7 +2,8 @@
 
 use super::{ExperimentError, measure, place::Source, schema, table::Text};
 use furlong_model::{
-    ByteSize, ExperimentRow, ExperimentStart, Figure, Measure, Published, Target, Wait, Work, format_bytes,
+    ByteSize, ExperimentRow, ExperimentStart, Figure, Measure, PublishedFigures, Target, Wait, Work,
+    format_bytes,
 };
 use std::collections::BTreeMap;
 use toml::{Spanned, Value};
@@ -46,7 +47,7 @@ fn target_name(row: &ExperimentRow) -> String {
 
 fn row(source: &Source, read: &schema::Row, measure: &Measure) -> Result<ExperimentRow, ExperimentError> {
     let target = target(source, read, measure)?;
-    let mut published: Vec<Published> = Vec::new();
+    let mut published: Vec<PublishedFigures> = Vec::new();
     for figures in &read.published {
         let figures_read = self::figures(source, figures, measure)?;
         if published.iter().any(|other| other.size_bytes == figures_read.size_bytes) {
@@ -111,7 +112,7 @@ fn figures(
     source: &Source,
     read: &Spanned<Vec<(Text, Spanned<Value>)>>,
     measure: &Measure,
-) -> Result<Published, ExperimentError> {
+) -> Result<PublishedFigures, ExperimentError> {
     let (mut size_bytes, mut figures) = (None, BTreeMap::new());
     for (key, value) in read.get_ref() {
         if key.get_ref() == SIZE {
@@ -128,7 +129,7 @@ fn figures(
     if figures.is_empty() {
         return Err(source.wrong(read, "there is no figure: add one, as in real_s = 6.9"));
     }
-    Ok(Published { size_bytes, figures })
+    Ok(PublishedFigures { size_bytes, figures })
 }
 
 fn size_of(source: &Source, value: &Spanned<Value>, sizes: &[usize]) -> Result<usize, ExperimentError> {

@@ -1,6 +1,6 @@
 //! Keys of an experiment's file. Each value has its position, so that an error contains the line.
 
-use super::table::{Read, Table, Text, Wrong, tables};
+use super::table::{ReadValue, Table, Text, WrongByte, tables};
 use toml::{Spanned, Value, de::DeValue};
 
 tables! {

@@ -8,11 +8,11 @@ use toml::{Spanned, Value};
 /// Text and its place.
 pub(super) type Text = Spanned<String>;
 /// The byte at which a file is wrong, and the reason.
-pub(super) type Wrong = (usize, String);
+pub(super) type WrongByte = (usize, String);
 
 /// A type of the values of keys.
-pub(super) trait Read: Sized {
-    fn read(value: Spanned<DeValue>) -> Result<Self, Wrong>;
+pub(super) trait ReadValue: Sized {
+    fn read(value: Spanned<DeValue>) -> Result<Self, WrongByte>;
 
     /// Returns the value of a key that is left out, if it may be.
     fn absent() -> Option<Self> {
@@ -21,8 +21,8 @@ pub(super) trait Read: Sized {
 }
 
 macro_rules! read_by_serde {
-    ($($kind:ty),*) => {$(impl Read for $kind {
-        fn read(value: Spanned<DeValue>) -> Result<Self, Wrong> {
+    ($($kind:ty),*) => {$(impl ReadValue for $kind {
+        fn read(value: Spanned<DeValue>) -> Result<Self, WrongByte> {
             let at = value.span().start;
             <$kind>::deserialize(ValueDeserializer::from(value)).map_err(|error| (at, error.message().to_owned()))
         }
@@ -30,14 +30,14 @@ macro_rules! read_by_serde {
 }
 read_by_serde!(String, i64, f64, Value);
 
-impl<T: Read> Read for Spanned<T> {
-    fn read(value: Spanned<DeValue>) -> Result<Self, Wrong> {
+impl<T: ReadValue> ReadValue for Spanned<T> {
+    fn read(value: Spanned<DeValue>) -> Result<Self, WrongByte> {
         Ok(Spanned::new(value.span(), T::read(value)?))
     }
 }
 
-impl<T: Read> Read for Option<T> {
-    fn read(value: Spanned<DeValue>) -> Result<Self, Wrong> {
+impl<T: ReadValue> ReadValue for Option<T> {
+    fn read(value: Spanned<DeValue>) -> Result<Self, WrongByte> {
         T::read(value).map(Some)
     }
 
@@ -46,8 +46,8 @@ impl<T: Read> Read for Option<T> {
     }
 }
 
-impl<T: Read> Read for Vec<T> {
-    fn read(value: Spanned<DeValue>) -> Result<Self, Wrong> {
+impl<T: ReadValue> ReadValue for Vec<T> {
+    fn read(value: Spanned<DeValue>) -> Result<Self, WrongByte> {
         let at = value.span().start;
         match value.into_inner() {
             DeValue::Array(list) => list.into_iter().map(T::read).collect(),
@@ -61,8 +61,8 @@ impl<T: Read> Read for Vec<T> {
 }
 
 /// The entries of a table with any keys.
-impl<T: Read> Read for Vec<(Text, T)> {
-    fn read(value: Spanned<DeValue>) -> Result<Self, Wrong> {
+impl<T: ReadValue> ReadValue for Vec<(Text, T)> {
+    fn read(value: Spanned<DeValue>) -> Result<Self, WrongByte> {
         let entries = Table::read(value)?.entries.into_iter();
         let entry = |(key, value): (Spanned<_>, _)| {
             Ok((Spanned::new(key.span(), String::from(key.into_inner())), T::read(value)?))
@@ -82,13 +82,13 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    pub(super) fn parse(text: &'a str) -> Result<Spanned<DeValue<'a>>, Wrong> {
+    pub(super) fn parse(text: &'a str) -> Result<Spanned<DeValue<'a>>, WrongByte> {
         let read = DeTable::parse(text);
         read.map(|table| Spanned::new(table.span(), DeValue::Table(table.into_inner())))
             .map_err(|error| (error.span().map_or(0, |span| span.start), error.message().to_owned()))
     }
 
-    pub(super) fn read(value: Spanned<DeValue<'a>>) -> Result<Self, Wrong> {
+    pub(super) fn read(value: Spanned<DeValue<'a>>) -> Result<Self, WrongByte> {
         let at = value.span().start;
         match value.into_inner() {
             DeValue::Table(entries) => Ok(Table { at, entries }),
@@ -97,21 +97,21 @@ impl<'a> Table<'a> {
     }
 
     /// Rejects keys that are not in this list.
-    pub(super) fn only(self, known: &'static [&'static str]) -> Result<Self, Wrong> {
+    pub(super) fn only(self, known: &'static [&'static str]) -> Result<Self, WrongByte> {
         let unknown = self.entries.keys().find(|key| !known.contains(&key.get_ref().as_ref()));
         unknown.map_or(Ok(()), |key| wrong(key.span().start, Error::unknown_field(key.get_ref(), known)))?;
         Ok(self)
     }
 
     /// Accepts an old name of a key.
-    pub(super) fn rename(&mut self, old: &str, key: &'static str) -> Result<(), Wrong> {
+    pub(super) fn rename(&mut self, old: &str, key: &'static str) -> Result<(), WrongByte> {
         let Some(value) = self.entries.remove(old) else { return Ok(()) };
         let at = value.span().start;
         let twice = self.entries.insert(Spanned::new(value.span(), key.into()), value);
         twice.map_or(Ok(()), |_| wrong(at, Error::duplicate_field(key)))
     }
 
-    pub(super) fn take<T: Read>(&mut self, key: &'static str) -> Result<T, Wrong> {
+    pub(super) fn take<T: ReadValue>(&mut self, key: &'static str) -> Result<T, WrongByte> {
         let value = self.entries.remove(key);
         value.map_or_else(
             || T::absent().map_or_else(|| wrong(self.at, Error::missing_field(key)), Ok),
@@ -120,7 +120,7 @@ impl<'a> Table<'a> {
     }
 }
 
-fn wrong<T>(at: usize, error: Error) -> Result<T, Wrong> {
+fn wrong<T>(at: usize, error: Error) -> Result<T, WrongByte> {
     Err((at, error.message().to_owned()))
 }
 
@@ -134,8 +134,8 @@ macro_rules! tables {
         #[derive(Debug)]
         pub(super) struct $name { $(pub $field: $kind,)* }
 
-        impl Read for $name {
-            fn read(value: Spanned<DeValue>) -> Result<Self, Wrong> {
+        impl ReadValue for $name {
+            fn read(value: Spanned<DeValue>) -> Result<Self, WrongByte> {
                 let mut table = Table::read(value)?.only(&[$(stringify!($field), $($old,)?)*])?;
                 $($(table.rename($old, stringify!($field))?;)?)*
                 Ok($name { $($field: table.take(stringify!($field))?,)* })

@@ -120,19 +120,19 @@ pub(super) fn compare_groups(
         name: name.map(str::to_owned),
         runs: runs.len(),
         hosts: fleet.hosts.len(),
-        unreliable: of_level(runs, Level::Unreliable),
-        noisy: of_level(runs, Level::Noisy),
+        unreliable: runs_at_level(runs, Level::Unreliable),
+        noisy: runs_at_level(runs, Level::Noisy),
     };
     let groups = fleets.iter().zip(&members).map(group).collect();
     if let [first, rest @ ..] = runs
         && rest.iter().all(|run| run.host == first.host)
     {
-        return (groups, of_one_host(&members, margin));
+        return (groups, host_changes(&members, margin));
     }
     let Some(((_, baseline), others)) = fleets.split_first() else { return (groups, Vec::new()) };
     let pairs: Vec<Pair> =
         others.iter().flat_map(|(name, fleet)| Pair::all(*name, baseline, fleet)).collect();
-    let asked = Asked { margin, tested: pairs.len() };
+    let asked = VerdictParameters { margin, tested: pairs.len() };
     let mut changes: Vec<(usize, FleetChange)> = pairs
         .iter()
         .filter_map(|pair| {
@@ -143,7 +143,7 @@ pub(super) fn compare_groups(
     (groups, changes.into_iter().map(|(_, change)| change).collect())
 }
 
-fn of_level(runs: &[&FleetRun], level: Level) -> usize {
+fn runs_at_level(runs: &[&FleetRun], level: Level) -> usize {
     runs.iter().filter(|run| run.level == level).count()
 }
 
@@ -158,7 +158,7 @@ fn in_order(changes: &mut [(usize, FleetChange)]) {
 }
 
 /// Compares each group of runs of one host with the first group. Each run has one value.
-fn of_one_host(members: &[(Option<&str>, Vec<&FleetRun>)], margin: f64) -> Vec<FleetChange> {
+fn host_changes(members: &[(Option<&str>, Vec<&FleetRun>)], margin: f64) -> Vec<FleetChange> {
     let Some(((_, baseline), others)) = members.split_first() else { return Vec::new() };
     let values = |runs: &[&FleetRun], case: &Case| -> Vec<f64> {
         let of_run =
@@ -194,7 +194,7 @@ fn of_one_host(members: &[(Option<&str>, Vec<&FleetRun>)], margin: f64) -> Vec<F
             changes.push((at, change));
         }
     }
-    let unreliable = |runs: &[&FleetRun]| of_level(runs, Level::Unreliable);
+    let unreliable = |runs: &[&FleetRun]| runs_at_level(runs, Level::Unreliable);
     let differ = |runs: &[&FleetRun]| {
         let sides = [baseline.as_slice(), runs];
         let [then, now] = sides.map(|side| 2 * unreliable(side) > side.len());
@@ -255,12 +255,12 @@ impl<'a> Pair<'a> {
 }
 
 /// Parameters of the verdicts.
-struct Asked {
+struct VerdictParameters {
     margin: f64,
     tested: usize,
 }
 
-impl Asked {
+impl VerdictParameters {
     fn confidence(&self) -> f64 {
         1.0 - ALPHA / self.tested.max(1) as f64
     }

@@ -15,11 +15,11 @@ mod run;
 pub use by::FleetBy;
 pub use groups::{FleetChange, FleetGroup, FleetInconclusive};
 pub use map::{FleetMap, MappedCost, MappedHost};
-pub use outliers::{Apart, Outlier};
+pub use outliers::{HostOutlier, Outlier};
 pub use reasons::FleetReason;
 pub use rows::{FleetRow, HostFigure};
 pub use run::{CORE_TO_CORE, machine_facts_by_name, platform};
-pub use run::{FleetRun, Unused, UnusedRun};
+pub use run::{FleetRun, UnusedReason, UnusedRun};
 
 use furlong_stats::{sort_by, tidy};
 use host::Fleet;
@@ -70,7 +70,7 @@ pub fn compare_and_map_fleet(
     by: FleetBy,
     margin: f64,
 ) -> (FleetComparison, FleetMap) {
-    let runs = run::of_one_platform(runs, &mut unused);
+    let runs = run::keep_one_platform(runs, &mut unused);
     sort_by(&mut unused, |a, b| a.run.cmp(&b.run));
     let fleet = Fleet::of(&runs);
     let (outliers, groups, changes) = match by {

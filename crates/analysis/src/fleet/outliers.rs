@@ -31,7 +31,7 @@ pub struct Outlier {
     /// Whether that median alone makes the host an outlier.
     pub by_all_rows: bool,
     /// Benchmarks that are outliers, the farthest first.
-    pub apart: Vec<Apart>,
+    pub apart: Vec<HostOutlier>,
     /// Differences between its records and the fleet that would explain the deviation.
     #[serde(rename = "reasons_data")]
     pub reasons: Vec<FleetReason>,
@@ -39,7 +39,7 @@ pub struct Outlier {
 
 /// Benchmark of a host that is an outlier.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Apart {
+pub struct HostOutlier {
     /// Case of the benchmark.
     #[serde(flatten)]
     pub case: Case,
@@ -151,10 +151,10 @@ fn empty(fleet: &Fleet, host: usize, tests: &[Test]) -> Outlier {
     }
 }
 
-fn apart(fleet: &Fleet, test: &Test, row: usize, chance: f64) -> Apart {
+fn apart(fleet: &Fleet, test: &Test, row: usize, chance: f64) -> HostOutlier {
     let ns = fleet.hosts[test.host].rows.get(&row).copied().unwrap_or_default();
     let ratio = test.longer.exp();
-    Apart {
+    HostOutlier {
         case: fleet.cases[row].0.clone(),
         ns: tidy(ns),
         fleet_ns: tidy(ns / ratio),

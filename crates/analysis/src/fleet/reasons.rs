@@ -68,7 +68,7 @@ pub(super) fn reasons(fleet: &Fleet, outliers: &[(usize, bool)], margin: f64) ->
             let host = &fleet.hosts[*number];
             let mut found: Vec<FleetReason> = noise(fleet, host, &odd).into_iter().collect();
             found.extend(facts.iter().filter_map(|fact| fact.of(host, *number)));
-            found.extend(costs.of_host(host, *slower, margin, tested));
+            found.extend(costs.host_reasons(host, *slower, margin, tested));
             found
         })
         .collect()
@@ -148,7 +148,7 @@ impl<'a> CostsOfFleet<'a> {
 
     /// Returns the costs of a host that are outliers in the direction of its benchmarks. Each cost has the size with the
     /// largest deviation.
-    fn of_host(&self, host: &Host, slower: bool, margin: f64, tested: usize) -> Vec<FleetReason> {
+    fn host_reasons(&self, host: &Host, slower: bool, margin: f64, tested: usize) -> Vec<FleetReason> {
         let mut found: SortedMap<&str, (f64, FleetReason)> = SortedMap::default();
         for (key, ns) in host.costs.iter() {
             let Some(all) = self.0.get(key) else { continue };

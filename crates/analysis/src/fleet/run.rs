@@ -4,7 +4,7 @@ use crate::conditions::condition_facts;
 use crate::costs::cost_medians;
 use crate::machine_facts::machine_facts;
 use crate::reference::References;
-use crate::sound::Sound;
+use crate::sound::SoundCase;
 use crate::trials::Trials;
 use crate::{CoreToCore, Disturbance, Level, Run, Verdict, cost_name};
 use furlong_model::{Case, Cost, Machine, Unit};
@@ -52,13 +52,13 @@ pub struct UnusedRun {
     pub run: String,
     /// Reason.
     #[serde(rename = "reason_data")]
-    pub reason: Unused,
+    pub reason: UnusedReason,
 }
 
 /// Reason for ignoring a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Unused {
+pub enum UnusedReason {
     /// The file cannot be read, or does not contain a run.
     Unreadable {
         /// Description of the error with its position.
@@ -80,15 +80,15 @@ impl FleetRun {
     ///
     /// # Errors
     /// Returns an error if the run has neither benchmarks nor costs.
-    pub fn of(name: &str, run: &Run) -> Result<Self, Unused> {
+    pub fn of(name: &str, run: &Run) -> Result<Self, UnusedReason> {
         let header = &run.header;
         let machine = &header.machine;
         let trials = Trials::decode(&run.trials);
-        let sound: Vec<Sound> =
-            trials.by_case().filter_map(|(case, trials)| Sound::judge(run, case, trials).0).collect();
+        let sound: Vec<SoundCase> =
+            trials.by_case().filter_map(|(case, trials)| SoundCase::judge(run, case, trials).0).collect();
         let noise = Verdict::of(run, &trials, sound.iter().map(|row| (row.case, row.uncertainty())));
         let references =
-            References { run, trials: &trials, rows: sound.iter().map(Sound::reference).collect() };
+            References { run, trials: &trials, rows: sound.iter().map(SoundCase::reference).collect() };
         let cost = |name: &str, ns| ((name.to_owned(), None), ns);
         let clock = cost(cost_name(Cost::ClockRead), header.harness.clock_read_ns);
         let core_to_core = noise.core_to_core_ns.map(|CoreToCore { median, .. }| cost(CORE_TO_CORE, median));
@@ -101,7 +101,7 @@ impl FleetRun {
             .filter(|(_, _, ns)| ns.is_finite() && *ns > 0.0)
             .collect();
         if rows.is_empty() && run.costs.is_empty() {
-            return Err(Unused::NoRows);
+            return Err(UnusedReason::NoRows);
         }
         Ok(FleetRun {
             name: name.to_owned(),
@@ -144,14 +144,14 @@ pub fn platform(machine: &Machine) -> String {
 
 /// Returns the runs of the most frequent platform, in the order in which they were measured. The others are added to
 /// `unused`.
-pub(super) fn of_one_platform(runs: Vec<FleetRun>, unused: &mut Vec<UnusedRun>) -> Vec<FleetRun> {
+pub(super) fn keep_one_platform(runs: Vec<FleetRun>, unused: &mut Vec<UnusedRun>) -> Vec<FleetRun> {
     let most =
         most_frequent(runs.iter().map(|run| run.platform.as_str())).map(|(platform, _)| platform.to_owned());
     let (mut used, others): (Vec<_>, Vec<_>) =
         runs.into_iter().partition(|run| Some(&run.platform) == most.as_ref());
     unused.extend(others.into_iter().zip(most.iter().cycle()).map(|(run, most)| UnusedRun {
         run: run.name,
-        reason: Unused::OtherPlatform { platform: run.platform, most: most.clone() },
+        reason: UnusedReason::OtherPlatform { platform: run.platform, most: most.clone() },
     }));
     sort_by(&mut used, |a, b| (a.started_unix_s, &a.name).cmp(&(b.started_unix_s, &b.name)));
     used

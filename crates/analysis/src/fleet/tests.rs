@@ -92,7 +92,7 @@ fn runs_of_another_platform_are_not_used_and_named() {
     assert_eq!((found.runs, found.unused.len(), found.unused[0].run.as_str()), (20, 1, "wine"));
     let other = &found.unused[0].reason;
     assert!(
-        matches!(other, Unused::OtherPlatform { platform, .. } if platform.ends_with("wine-8.0")),
+        matches!(other, UnusedReason::OtherPlatform { platform, .. } if platform.ends_with("wine-8.0")),
         "{other:?}"
     );
 }

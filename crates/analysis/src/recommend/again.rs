@@ -1,8 +1,8 @@
 //! Comparison of a recommendation with the earlier answer to the same question.
 
 use super::Recommendation;
-use super::earlier::{Answer, Earlier, Repeated};
-use super::ranked::Ranked;
+use super::earlier::{Answer, ChoiceChange, EarlierAnswer};
+use super::ranked::RankedBenchmark;
 use furlong_model::Placement;
 
 impl Answer {
@@ -25,15 +25,15 @@ impl Recommendation {
     /// tie.
     pub fn after(self, earlier: &Answer) -> Recommendation {
         let Some(choice) = &self.choice else { return self };
-        let row_of = |row: &&Ranked| row.name() == earlier.row;
+        let row_of = |row: &&RankedBenchmark| row.name() == earlier.row;
         let now = match self.ranked.iter().find(row_of) {
-            Some(row) if row.name() == choice.name() => Repeated::Same,
-            Some(row) if row.ties_with(choice) && row.meets() == choice.meets() => Repeated::Tie,
-            _ => Repeated::Other,
+            Some(row) if row.name() == choice.name() => ChoiceChange::Same,
+            Some(row) if row.ties_with(choice) && row.meets() == choice.meets() => ChoiceChange::Tie,
+            _ => ChoiceChange::Other,
         };
-        let earlier = Earlier { started_unix_s: earlier.started_unix_s, row: earlier.row.clone(), now };
+        let earlier = EarlierAnswer { started_unix_s: earlier.started_unix_s, row: earlier.row.clone(), now };
         Recommendation {
-            provisional: self.provisional || now == Repeated::Other,
+            provisional: self.provisional || now == ChoiceChange::Other,
             earlier: Some(earlier),
             ..self
         }
@@ -57,14 +57,14 @@ mod tests {
         let answer = Answer::of(&recommended(), Placement::OtherCore).unwrap();
         let after = |row: &str| recommended().after(&Answer { row: row.to_owned(), ..answer.clone() });
         let same = after(&answer.row);
-        assert_eq!((same.provisional, same.earlier.unwrap().now), (false, Repeated::Same));
+        assert_eq!((same.provisional, same.earlier.unwrap().now), (false, ChoiceChange::Same));
         let other = after("pipe/block");
-        assert_eq!((other.provisional, other.earlier.unwrap().now), (true, Repeated::Other));
+        assert_eq!((other.provisional, other.earlier.unwrap().now), (true, ChoiceChange::Other));
         let mut tying = recommended();
-        let second = Ranked { mechanism: "fifo".into(), ..tying.choice.clone().unwrap() };
+        let second = RankedBenchmark { mechanism: "fifo".into(), ..tying.choice.clone().unwrap() };
         tying.ranked.push(second.clone());
         let tie = tying.after(&Answer { row: second.name(), ..answer });
-        assert_eq!((tie.provisional, tie.earlier.unwrap().now), (false, Repeated::Tie));
+        assert_eq!((tie.provisional, tie.earlier.unwrap().now), (false, ChoiceChange::Tie));
     }
 
     #[test]

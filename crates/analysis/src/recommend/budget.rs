@@ -1,6 +1,6 @@
 //! Share of the exchange in the user's time. Below 1 %, the choice of a mechanism does not matter.
 
-use super::Ranked;
+use super::RankedBenchmark;
 use furlong_model::Workload;
 use serde::Serialize;
 
@@ -34,7 +34,7 @@ pub enum BudgetKind {
 
 impl Budget {
     /// Returns the most informative budget of the workload.
-    pub(super) fn of(workload: &Workload, choice: &Ranked) -> Option<Budget> {
+    pub(super) fn of(workload: &Workload, choice: &RankedBenchmark) -> Option<Budget> {
         let ns = |ns: u64| ns as f64;
         let work = workload.work_ns.map(|work| (ns(work) + choice.p50_ns, BudgetKind::Work));
         let slo = workload.slo.map(|slo| (ns(slo.limit_ns), BudgetKind::Slo));
@@ -45,11 +45,11 @@ impl Budget {
     }
 
     /// Whether the median of a benchmark is a negligible share of the budget.
-    pub fn is_negligible(&self, row: &Ranked) -> bool {
+    pub fn is_negligible(&self, row: &RankedBenchmark) -> bool {
         share(row, self.available_ns) < MATTERS
     }
 }
 
-fn share(row: &Ranked, available_ns: f64) -> f64 {
+fn share(row: &RankedBenchmark, available_ns: f64) -> f64 {
     row.p50_ns / available_ns.max(1.0)
 }

@@ -3,8 +3,8 @@
 use super::constraints::refusal;
 use super::integration_costs::{caveats, integration_costs};
 use furlong_model::{
-    Boundary, Candidate, Capabilities, Case, Disqualifier, Excluded, Limits, Placement, Reach, Shortlist,
-    Tried, Trust, Unavailable, Wait, WaitKind, WhenFull, Workload,
+    Boundary, BoundaryAttempt, Candidate, Capabilities, Case, Disqualifier, ExcludedBenchmark, Limits,
+    Placement, Reach, Shortlist, Trust, Unavailable, Wait, WaitKind, WhenFull, Workload,
 };
 
 /// Mechanism on this machine, or one wait strategy of a mechanism that waits internally.
@@ -21,7 +21,7 @@ pub struct Offer<'a> {
 pub fn shortlist(
     workload: Workload,
     offers: &[Offer<'_>],
-    tried: Vec<Tried>,
+    tried: Vec<BoundaryAttempt>,
     placement: Placement,
     first_look_trials: u32,
 ) -> Shortlist {
@@ -53,7 +53,7 @@ pub fn shortlist(
         if !shortlist.candidates.iter().any(|candidate| candidate.mechanism == name)
             && let Some(reason) = refused
         {
-            shortlist.excluded.push(Excluded { mechanism: name.to_owned(), wait: None, reason });
+            shortlist.excluded.push(ExcludedBenchmark { mechanism: name.to_owned(), wait: None, reason });
         }
     }
     shortlist
@@ -185,7 +185,7 @@ mod tests {
         let path = Capabilities { name: "path", reach: Reach::FileSystem, ..capabilities() };
         let network = Capabilities { name: "network", reach: Reach::Network, ..capabilities() };
         let offers = [&path, &network].map(|capabilities| Offer { capabilities, here: Ok(Limits::none()) });
-        let failed = |reach| Tried { reach, failed: Some("it was not there".to_owned()) };
+        let failed = |reach| BoundaryAttempt { reach, failed: Some("it was not there".to_owned()) };
         let tried = vec![failed(Reach::FileSystem), failed(Reach::Network)];
         let found = shortlist(Workload::default(), &offers, tried, Placement::OtherCore, 3);
         assert_eq!(rows(&found), ["network/block"]);

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn of_an_adapter_is_taken_only_what_its_program_claims() {
+    fn adapter_candidates_are_claimed_by_their_program() {
         let adapter = Capabilities { family: Family::Adapter, ..capabilities() };
         assert_eq!(refused(|_| {}, &adapter), None);
         let distrusted = refused(|workload| workload.trust = Trust::None, &adapter).unwrap();

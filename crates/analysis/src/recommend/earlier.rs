@@ -23,19 +23,19 @@ pub struct Answer {
 
 /// Earlier answer, compared with the current one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Earlier {
+pub struct EarlierAnswer {
     /// Time of the answer, in seconds since 1970, UTC.
     pub started_unix_s: u64,
     /// Chosen benchmark.
     pub row: String,
     /// Relation to the current choice.
-    pub now: Repeated,
+    pub now: ChoiceChange,
 }
 
 /// Relation of an earlier choice to the current one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Repeated {
+pub enum ChoiceChange {
     /// Both are equal.
     Same,
     /// They differ, but tie.

@@ -1,7 +1,7 @@
 //! Early look at every candidate: short trials of the workload, which eliminate slow candidates.
 
-use super::Ranked;
-use super::compared::Compared;
+use super::RankedBenchmark;
+use super::compared::ObjectiveFigure;
 use super::integration_costs::effort;
 use crate::{DecodedRun, Ratio, Row};
 use furlong_model::{Case, Objective, Shortlist, Trial, Wait};
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 /// Candidate that was eliminated after the early look.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Eliminated {
+pub struct EliminatedCandidate {
     /// Name of the mechanism.
     pub mechanism: String,
     /// Wait strategy of the receiver.
@@ -50,9 +50,9 @@ pub(super) fn is_at_workload(shortlist: &Shortlist, case: &Case) -> bool {
 }
 
 /// Returns the benchmarks of a run with their objective figures, the best first.
-pub(super) fn by_objective(run: &DecodedRun, shortlist: &Shortlist) -> Vec<(Row, Compared)> {
+pub(super) fn by_objective(run: &DecodedRun, shortlist: &Shortlist) -> Vec<(Row, ObjectiveFigure)> {
     let objective = shortlist.workload.objective;
-    let compared = Compared::all(run, objective);
+    let compared = ObjectiveFigure::all(run, objective);
     let mut rows: Vec<_> = run.summary.rows.iter().cloned().zip(compared).collect();
     let effort = |row: &Row| if objective == Objective::Simplicity { effort_of(shortlist, row) } else { 0 };
     sort_by(&mut rows, |a, b| effort(&a.0).cmp(&effort(&b.0)).then(a.1.figure.total_cmp(&b.1.figure)));
@@ -69,18 +69,18 @@ pub(super) fn effort_of(shortlist: &Shortlist, row: &Row) -> u32 {
 pub(super) fn eliminated(
     early: &DecodedRun,
     shortlist: &Shortlist,
-    first: Option<&Ranked>,
+    first: Option<&RankedBenchmark>,
     is_dropped: impl Fn(&Case) -> bool,
-) -> Vec<Eliminated> {
+) -> Vec<EliminatedCandidate> {
     let mut rows = by_objective(early, shortlist);
     rows.retain(|(row, _)| shortlist.workload.admits(row.case.wait));
     // The best of a few short trials may be the best by chance.
     let first = rows.iter().find(|(row, _)| first.is_some_and(|first| first.is(row)));
     let Some((best, base)) = first.or(rows.first()).cloned() else { return Vec::new() };
     let left_behind = rows.into_iter().filter(|(row, _)| is_dropped(&row.case));
-    let eliminated = |(row, compared): (Row, Compared)| {
+    let eliminated = |(row, compared): (Row, ObjectiveFigure)| {
         let Ratio { times, interval } = compared.ratio_to(&base);
-        Eliminated {
+        EliminatedCandidate {
             mechanism: row.case.mechanism.clone(),
             wait: row.case.wait,
             trials: row.trials,

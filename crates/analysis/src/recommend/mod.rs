@@ -23,19 +23,19 @@ mod tests;
 pub use budget::{Budget, BudgetKind};
 pub use candidates::{Offer, row_refusal, shortlist};
 pub use constraints::out_of_reach;
-pub use earlier::{Answer, Earlier, Repeated};
-pub use early_look::Eliminated;
+pub use earlier::{Answer, ChoiceChange, EarlierAnswer};
+pub use early_look::EliminatedCandidate;
 pub use finalists::{SLEEPING, SPINNING, finalists, surroundings};
-pub use ranked::{Ranked, SloVerdict, places};
+pub use ranked::{RankedBenchmark, SloVerdict, places};
 pub use sensitivities::{Sensitivity, WorkloadChange};
 
 use crate::{
-    CarriedMost, DecodedRun, Finding, Level, Regimes, Row, RunFacts, Saturation, Skipped, SkippedStatus,
+    CarriedMost, DecodedRun, Finding, Level, Regimes, Row, RunFacts, Saturation, SkippedCase, SkippedStatus,
     Summary,
 };
 use constraints::KEEPS_CPUS_BUSY;
 use early_look::{early_look, eliminated, is_at_workload, is_early};
-use furlong_model::{Case, Excluded, Shortlist, Tried, Wait, Workload};
+use furlong_model::{BoundaryAttempt, Case, ExcludedBenchmark, Shortlist, Wait, Workload};
 use furlong_stats::{FEWEST_TRIALS, sort_by};
 use serde::Serialize;
 
@@ -54,22 +54,22 @@ pub struct Recommendation {
     /// fewer than three trials, or the earlier answer was different.
     pub provisional: bool,
     /// Earlier answer to the same question; `None` if there is none, or without a choice.
-    pub earlier: Option<Earlier>,
+    pub earlier: Option<EarlierAnswer>,
     /// Whether a mechanism delivered a corrupted message.
     pub found_corruption: bool,
     /// Workload of the question.
     pub workload: Workload,
     /// Objects that a process across the boundary could or could not reach on this machine.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<BoundaryAttempt>,
     /// Choice: of the best benchmark and those that tie with it, the one with the least integration effort. `None` if no
     /// candidate is suitable.
-    pub choice: Option<Ranked>,
+    pub choice: Option<RankedBenchmark>,
     /// Best of the benchmarks that could not carry the rate, if there is no choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub carried_most: Option<CarriedMost>,
     /// Best of the benchmarks that carry the rate but keep a CPU busy, if that is not allowed and there is no choice.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub carried_by_spinning: Option<Ranked>,
+    pub carried_by_spinning: Option<RankedBenchmark>,
     /// Results at both levels of the core-to-core time, if it had two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub two_levels: Option<Regimes>,
@@ -78,7 +78,7 @@ pub struct Recommendation {
     /// Whether the time was over before the longer look, so that the answer is based on the early look.
     pub early_look_alone: bool,
     /// Benchmarks that were measured under the workload and may be chosen, the best first.
-    pub ranked: Vec<Ranked>,
+    pub ranked: Vec<RankedBenchmark>,
     /// Benchmarks whose objective figure ties with that of the first, whether they meet the SLO or not.
     pub ties: Vec<String>,
     /// Best benchmark with less integration effort than the choice.
@@ -93,9 +93,9 @@ pub struct Recommendation {
     /// Maximum rate of the choice in messages per second; `None` if it was not measured.
     pub capacity_per_second: Option<f64>,
     /// Candidates that were eliminated after the early look under the workload.
-    pub eliminated: Vec<Eliminated>,
+    pub eliminated: Vec<EliminatedCandidate>,
     /// Benchmarks that may not be chosen or could not be measured, with the reasons.
-    pub excluded: Vec<Excluded>,
+    pub excluded: Vec<ExcludedBenchmark>,
     /// Benchmarks that could not carry the rate, the highest carried rate first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub saturated: Vec<CarriedMost>,
@@ -108,7 +108,7 @@ pub struct Recommendation {
 pub struct Alternative {
     /// Benchmark, with `times` relative to the choice: above 1 is worse.
     #[serde(flatten)]
-    pub row: Ranked,
+    pub row: RankedBenchmark,
     /// Whether it ties with the choice.
     pub tie: bool,
 }
@@ -127,26 +127,27 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
     let best_busy = ranked.iter().find(|row| !row.may_be_chosen(workload)).cloned();
     let (mut allowed, spinning): (Vec<_>, Vec<_>) =
         ranked.into_iter().partition(|row| workload.admits(row.wait));
-    let mut keeping_busy: Vec<Ranked> = allowed.extract_if(.., |row| !row.may_be_chosen(workload)).collect();
+    let mut keeping_busy: Vec<RankedBenchmark> =
+        allowed.extract_if(.., |row| !row.may_be_chosen(workload)).collect();
     keeping_busy.extend(busy_in_early_look(shortlist, &early_run, long));
     if let Some(first) = allowed.first().cloned() {
         allowed = allowed.into_iter().map(|row| row.compared_with(&first)).collect();
     }
     let choice = ranked::choose(&allowed, workload.objective).cloned();
-    let alternative = |row: &Ranked| choice.as_ref().map(|choice| Alternative::to(choice, row));
+    let alternative = |row: &RankedBenchmark| choice.as_ref().map(|choice| Alternative::to(choice, row));
     let simpler = choice.as_ref().and_then(|choice| {
-        let simpler = |row: &&Ranked| row.effort < choice.effort && row.meets() >= choice.meets();
+        let simpler = |row: &&RankedBenchmark| row.effort < choice.effort && row.meets() >= choice.meets();
         allowed.iter().find(simpler).and_then(alternative)
     });
     let ties = allowed.first().map_or_else(Vec::new, |best| {
         let others = allowed.iter().skip(1).filter(|row| row.ties_with(best));
-        others.map(Ranked::name).collect()
+        others.map(RankedBenchmark::name).collect()
     });
     let closed = |case: &Case| {
         *case == workload.closed_case(&case.mechanism, case.wait, workload.size_bytes, shortlist.placement)
     };
     // Without a rate, this is the chosen benchmark with the figure of the longer look.
-    let closed_row = |choice: &Ranked| {
+    let closed_row = |choice: &RankedBenchmark| {
         long.rows.iter().chain(&run.summary.rows).find(|row| closed(&row.case) && choice.is(row))
     };
     let is_measured = |case: &Case| {
@@ -159,7 +160,7 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
     let skipped = || early.skipped.iter().chain(&long.skipped);
     let saturated = saturated(skipped(), &allowed);
     let mut excluded = excluded(shortlist, skipped(), &saturated, &allowed);
-    excluded.extend(keeping_busy.iter().map(|row| Excluded {
+    excluded.extend(keeping_busy.iter().map(|row| ExcludedBenchmark {
         mechanism: row.mechanism.clone(),
         wait: Some(row.wait),
         reason: KEEPS_CPUS_BUSY.to_owned(),
@@ -189,7 +190,8 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
             .filter(|_| choice.is_some() && if_spinning.is_none()),
         if_spinning,
         sensitivities: choice.as_ref().map_or_else(Vec::new, |choice| {
-            let others = sensitivities::Others { ranked: &allowed, eliminated: &eliminated, barred: &barred };
+            let others =
+                sensitivities::OtherCandidates { ranked: &allowed, eliminated: &eliminated, barred: &barred };
             sensitivities::all(shortlist, choice, &others, run)
         }),
         eliminated,
@@ -211,13 +213,13 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
 }
 
 impl Alternative {
-    fn to(choice: &Ranked, row: &Ranked) -> Alternative {
+    fn to(choice: &RankedBenchmark, row: &RankedBenchmark) -> Alternative {
         Alternative { row: row.clone().compared_with(choice), tie: row.ties_with(choice) }
     }
 }
 
 /// Returns the benchmarks that were eliminated after the early look and may not be chosen, because they kept a CPU busy.
-fn busy_in_early_look(shortlist: &Shortlist, early: &DecodedRun, long: &Summary) -> Vec<Ranked> {
+fn busy_in_early_look(shortlist: &Shortlist, early: &DecodedRun, long: &Summary) -> Vec<RankedBenchmark> {
     let workload = &shortlist.workload;
     let mut rows = ranked::all(shortlist, early);
     rows.retain(|row| workload.admits(row.wait) && !row.may_be_chosen(workload));
@@ -227,12 +229,12 @@ fn busy_in_early_look(shortlist: &Shortlist, early: &DecodedRun, long: &Summary)
 
 /// Returns the candidates that the measurement excluded as an answer.
 fn barred<'a>(
-    keeping_busy: &[Ranked],
+    keeping_busy: &[RankedBenchmark],
     saturated: &[CarriedMost],
-    skipped: impl Iterator<Item = &'a Skipped>,
-    ranked: &[Ranked],
+    skipped: impl Iterator<Item = &'a SkippedCase>,
+    ranked: &[RankedBenchmark],
 ) -> Vec<(String, Wait)> {
-    let is_no_answer = |entry: &&Skipped| {
+    let is_no_answer = |entry: &&SkippedCase| {
         let is_ranked = ranked.iter().any(|row| row.name() == entry.case.row());
         !is_ranked && (entry.status.is_failure() || entry.status == SkippedStatus::Unavailable)
     };
@@ -243,10 +245,10 @@ fn barred<'a>(
 }
 
 /// Returns why no busy-waiting benchmark was measured for comparison; empty if the time was over.
-fn spinning_not_compared(shortlist: &Shortlist, excluded: &[Excluded]) -> Option<String> {
+fn spinning_not_compared(shortlist: &Shortlist, excluded: &[ExcludedBenchmark]) -> Option<String> {
     let is_for_comparison = |wait: Wait| !shortlist.workload.admits(wait);
     let candidate = shortlist.candidates.iter().find(|candidate| is_for_comparison(candidate.wait));
-    let is_it = |entry: &&Excluded| {
+    let is_it = |entry: &&ExcludedBenchmark| {
         entry.wait.is_some_and(is_for_comparison)
             && candidate.is_none_or(|candidate| {
                 (&candidate.mechanism, Some(candidate.wait)) == (&entry.mechanism, entry.wait)
@@ -270,7 +272,10 @@ fn two_levels(summary: &Summary) -> Option<Regimes> {
 }
 
 /// Returns the benchmarks without a rank because they could not carry the rate. The highest carried rate comes first.
-fn saturated<'a>(skipped: impl Iterator<Item = &'a Skipped>, ranked: &[Ranked]) -> Vec<CarriedMost> {
+fn saturated<'a>(
+    skipped: impl Iterator<Item = &'a SkippedCase>,
+    ranked: &[RankedBenchmark],
+) -> Vec<CarriedMost> {
     let mut saturated: Vec<CarriedMost> = Vec::new();
     for (entry, saturation) in skipped.filter_map(|entry| Some((entry, entry.saturation?))) {
         let (mechanism, wait) = (entry.case.mechanism.clone(), entry.case.wait);
@@ -290,10 +295,10 @@ fn saturated<'a>(skipped: impl Iterator<Item = &'a Skipped>, ranked: &[Ranked]) 
 /// Returns the exclusions before and after the measurement. Saturated benchmarks share one reason.
 fn excluded<'a>(
     shortlist: &Shortlist,
-    skipped: impl Iterator<Item = &'a Skipped>,
+    skipped: impl Iterator<Item = &'a SkippedCase>,
     saturated: &[CarriedMost],
-    ranked: &[Ranked],
-) -> Vec<Excluded> {
+    ranked: &[RankedBenchmark],
+) -> Vec<ExcludedBenchmark> {
     let mut excluded = shortlist.excluded.clone();
     let alike = |saturation: &Saturation| {
         let all = saturated.iter().map(|row| row.saturation);
@@ -311,7 +316,7 @@ fn excluded<'a>(
                 (SkippedStatus::Disturbed | SkippedStatus::Refused, _) => format!("{}{remedy}", entry.reason),
                 (status, _) => format!("{} in {trials}: {}{remedy}", status.name(), entry.reason),
             };
-            excluded.push(Excluded { mechanism, wait, reason });
+            excluded.push(ExcludedBenchmark { mechanism, wait, reason });
         }
     }
     excluded

@@ -1,6 +1,6 @@
 //! Benchmark as a candidate for a workload.
 
-use super::compared::Compared;
+use super::compared::ObjectiveFigure;
 use super::integration_costs::effort;
 use crate::{DecodedRun, FEWEST_BEYOND, Ratio, Row, ranking};
 use furlong_model::{IntegrationCost, Objective, Shortlist, Slo, Wait, Workload, row_name};
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// Benchmark with its figures under the workload.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Ranked {
+pub struct RankedBenchmark {
     /// Name of the mechanism.
     pub mechanism: String,
     /// Wait strategy of the receiver.
@@ -67,14 +67,14 @@ pub struct SloVerdict {
     pub few: bool,
 }
 
-impl Ranked {
+impl RankedBenchmark {
     /// Ranks a benchmark of `run`, which excludes the early look; `None` if it is not a candidate.
     pub(super) fn of(
         shortlist: &Shortlist,
         run: &DecodedRun,
         row: &Row,
-        Compared { figure, interval }: Compared,
-    ) -> Option<Ranked> {
+        ObjectiveFigure { figure, interval }: ObjectiveFigure,
+    ) -> Option<RankedBenchmark> {
         let workload = &shortlist.workload;
         let candidate = shortlist.candidate(&row.case.mechanism, row.case.wait)?;
         let trials = || run.measured(&row.case);
@@ -84,7 +84,7 @@ impl Ranked {
             trials().map(|trial| trial.round_trips).fold(0, u64::saturating_add) / u64::from(links);
         let carried = row.exchange.per_second;
         let asked = workload.per_second().map_or(carried, |rate| rate * f64::from(links));
-        Some(Ranked {
+        Some(RankedBenchmark {
             mechanism: row.case.mechanism.clone(),
             wait: row.case.wait,
             p50_ns: row.exchange.ns.p50,
@@ -145,24 +145,25 @@ impl Ranked {
     }
 
     /// Returns the benchmark with its `times` relative to another one.
-    pub(super) fn compared_with(self, other: &Ranked) -> Ranked {
+    pub(super) fn compared_with(self, other: &RankedBenchmark) -> RankedBenchmark {
         let Ratio { times, interval } = self.ratio_to(other);
-        Ranked { times, times_interval: interval, ..self }
+        RankedBenchmark { times, times_interval: interval, ..self }
     }
 
     /// Whether the interval of the ratio of both figures contains 1.
-    pub fn ties_with(&self, other: &Ranked) -> bool {
+    pub fn ties_with(&self, other: &RankedBenchmark) -> bool {
         self.ratio_to(other).is_tie()
     }
 
     /// Whether the interval of the ratio is known and does not contain 1.
-    pub fn differs_from(&self, other: &Ranked) -> bool {
+    pub fn differs_from(&self, other: &RankedBenchmark) -> bool {
         let ratio = self.ratio_to(other);
         ratio.interval.is_some() && !ratio.is_tie()
     }
 
-    fn ratio_to(&self, other: &Ranked) -> Ratio {
-        let compared = |row: &Ranked| Compared { figure: row.figure, interval: row.figure_ci95 };
+    fn ratio_to(&self, other: &RankedBenchmark) -> Ratio {
+        let compared =
+            |row: &RankedBenchmark| ObjectiveFigure { figure: row.figure, interval: row.figure_ci95 };
         compared(self).ratio_to(&compared(other))
     }
 }
@@ -186,18 +187,18 @@ fn slo(workload: &Workload, row: &Row, messages: u64) -> Option<SloVerdict> {
 }
 
 /// Ranks the candidates of a run, the best first.
-pub(super) fn all(shortlist: &Shortlist, run: &DecodedRun) -> Vec<Ranked> {
+pub(super) fn all(shortlist: &Shortlist, run: &DecodedRun) -> Vec<RankedBenchmark> {
     let objective = shortlist.workload.objective;
-    let rows = run.summary.rows.iter().zip(Compared::all(run, objective));
-    let ranked = rows.filter_map(|(row, compared)| Ranked::of(shortlist, run, row, compared));
-    let mut ranked: Vec<Ranked> = ranked.collect();
+    let rows = run.summary.rows.iter().zip(ObjectiveFigure::all(run, objective));
+    let ranked = rows.filter_map(|(row, compared)| RankedBenchmark::of(shortlist, run, row, compared));
+    let mut ranked: Vec<RankedBenchmark> = ranked.collect();
     sort(&mut ranked, objective);
     ranked
 }
 
 /// Sorts the best first. Benchmarks that meet the SLO precede the others.
-fn sort(rows: &mut [Ranked], objective: Objective) {
-    let effort = |row: &Ranked| if objective == Objective::Simplicity { row.effort } else { 0 };
+fn sort(rows: &mut [RankedBenchmark], objective: Objective) {
+    let effort = |row: &RankedBenchmark| if objective == Objective::Simplicity { row.effort } else { 0 };
     sort_by(rows, |a, b| {
         b.meets().cmp(&a.meets()).then(effort(a).cmp(&effort(b))).then(a.figure.total_cmp(&b.figure))
     });
@@ -205,18 +206,18 @@ fn sort(rows: &mut [Ranked], objective: Objective) {
 
 /// Returns the places of sorted benchmarks, from 1. In a place, no two benchmarks are significantly different, and all meet
 /// the SLO or all miss it. If the objective is the least work, all have the same effort.
-pub fn places(sorted: &[Ranked], objective: Objective) -> Vec<usize> {
-    let share_place = |row: &Ranked, other: &Ranked| {
+pub fn places(sorted: &[RankedBenchmark], objective: Objective) -> Vec<usize> {
+    let share_place = |row: &RankedBenchmark, other: &RankedBenchmark| {
         let is_as_simple = objective != Objective::Simplicity || row.effort == other.effort;
         is_as_simple && !row.differs_from(other) && row.meets() == other.meets()
     };
-    let ties = |row: &Ranked| sorted.iter().map(|other| share_place(row, other)).collect();
+    let ties = |row: &RankedBenchmark| sorted.iter().map(|other| share_place(row, other)).collect();
     ranking::places(&sorted.iter().map(ties).collect::<Vec<_>>())
 }
 
 /// Returns the benchmark with the least integration effort among the best and those that tie with it and have its SLO
 /// verdict. If efforts are equal, the better benchmark wins.
-pub(super) fn choose(sorted: &[Ranked], objective: Objective) -> Option<&Ranked> {
+pub(super) fn choose(sorted: &[RankedBenchmark], objective: Objective) -> Option<&RankedBenchmark> {
     let best = sorted.first()?;
     if objective == Objective::Simplicity {
         return Some(best);

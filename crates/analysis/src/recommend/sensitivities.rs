@@ -1,6 +1,6 @@
 //! Changes of the workload that change the answer: trust, boundary, message size and placement.
 
-use super::{Eliminated, Ranked, ranked};
+use super::{EliminatedCandidate, RankedBenchmark, ranked};
 use crate::DecodedRun;
 use furlong_model::{Candidate, Case, Objective, Placement, Shortlist, Wait, row_name};
 use furlong_stats::distinct;
@@ -54,16 +54,16 @@ pub enum WorkloadChange {
 const WORTH_IT: f64 = 0.8;
 
 /// Candidates other than the choice.
-pub(super) struct Others<'a> {
+pub(super) struct OtherCandidates<'a> {
     /// Choice and candidates of the longer look, the best first.
-    pub ranked: &'a [Ranked],
+    pub ranked: &'a [RankedBenchmark],
     /// Candidates of the early look only, the best first.
-    pub eliminated: &'a [Eliminated],
+    pub eliminated: &'a [EliminatedCandidate],
     /// Candidates that may not be chosen: they cannot carry the rate, keep a CPU busy, failed or do not exist here.
     pub barred: &'a [(String, Wait)],
 }
 
-impl Others<'_> {
+impl OtherCandidates<'_> {
     fn is_barred(&self, mechanism: &str, wait: Wait) -> bool {
         self.barred.iter().any(|(other, other_wait)| (&**other, *other_wait) == (mechanism, wait))
     }
@@ -72,8 +72,8 @@ impl Others<'_> {
 /// Returns every change that is known to change the answer.
 pub(super) fn all(
     shortlist: &Shortlist,
-    choice: &Ranked,
-    others: &Others,
+    choice: &RankedBenchmark,
+    others: &OtherCandidates,
     run: &DecodedRun,
 ) -> Vec<Sensitivity> {
     let workload = &shortlist.workload;
@@ -99,7 +99,7 @@ pub(super) fn all(
 }
 
 /// Returns the changes that would exclude the choice.
-fn falls(shortlist: &Shortlist, choice: &Ranked, others: &Others) -> Vec<Sensitivity> {
+fn falls(shortlist: &Shortlist, choice: &RankedBenchmark, others: &OtherCandidates) -> Vec<Sensitivity> {
     let Some(chosen) = shortlist.candidate(&choice.mechanism, choice.wait) else { return Vec::new() };
     let stands =
         |row: &Candidate, change: &str| !row.disqualified_by.iter().any(|fall| fall.change == change);
@@ -119,12 +119,12 @@ fn falls(shortlist: &Shortlist, choice: &Ranked, others: &Others) -> Vec<Sensiti
     };
     let sensitivity = |fall: &furlong_model::Disqualifier| {
         let standing = others.ranked.iter().filter(|row| is_standing(&row.mechanism, row.wait, &fall.change));
-        let standing: Vec<Ranked> = standing.cloned().collect();
+        let standing: Vec<RankedBenchmark> = standing.cloned().collect();
         let next = ranked::choose(&standing, shortlist.workload.objective);
         Sensitivity {
             change: WorkloadChange::Option { typed: fall.change.clone() },
             reason: fall.reason.clone(),
-            instead: next.map(Ranked::name).or_else(|| unmeasured(&fall.change)),
+            instead: next.map(RankedBenchmark::name).or_else(|| unmeasured(&fall.change)),
             times: next
                 .filter(|row| row.differs_from(choice) || row.ties_with(choice))
                 .map(|row| row.figure / choice.figure),
@@ -141,8 +141,8 @@ fn falls(shortlist: &Shortlist, choice: &Ranked, others: &Others) -> Vec<Sensiti
 fn under(
     change: WorkloadChange,
     shortlist: &Shortlist,
-    choice: &Ranked,
-    others: &Others,
+    choice: &RankedBenchmark,
+    others: &OtherCandidates,
     changed: &dyn Fn(&Case) -> Case,
     run: &DecodedRun,
 ) -> Option<Sensitivity> {

@@ -13,7 +13,7 @@ fn recommended(workload: Workload, rows: &[MeasuredRow]) -> Recommendation {
 }
 
 fn chosen(recommendation: &Recommendation) -> String {
-    recommendation.choice.as_ref().map_or_else(String::new, Ranked::name)
+    recommendation.choice.as_ref().map_or_else(String::new, RankedBenchmark::name)
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn the_fastest_is_taken_where_it_is_alone() {
 }
 
 #[test]
-fn of_those_that_tie_the_one_that_leaves_least_is_taken() {
+fn tied_candidate_with_the_least_waste_is_chosen() {
     let found = recommended(Workload::default(), &[PIPE, SOCKET, QUEUE]);
     assert_eq!(
         (chosen(&found).as_str(), found.ties.as_slice()),
@@ -89,7 +89,7 @@ fn busy_waiting_that_was_not_compared_has_a_reason() {
 }
 
 #[test]
-fn of_several_all_are_counted() {
+fn several_receivers_are_all_counted() {
     let stream =
         Workload { pattern: Pattern::OneWay, objective: Objective::Throughput, ..Workload::default() };
     for (workload, links) in [(Workload { receivers: 3, ..stream.clone() }, 3.0), (stream, 1.0)] {

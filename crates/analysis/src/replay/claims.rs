@@ -105,7 +105,7 @@ impl ClaimStatus {
 }
 
 /// Result of one statement, before it is combined with its claim.
-struct Tested {
+struct StatementResult {
     status: ClaimStatus,
     then: Option<f64>,
     now: Option<f64>,
@@ -124,7 +124,7 @@ fn at_each_size(
     best_sizes: &[BestSize],
 ) -> Vec<ClaimVerdict> {
     let figure = experiment.measure.order_by;
-    let verdict = |size_bytes: Option<usize>, tested: Tested| ClaimVerdict {
+    let verdict = |size_bytes: Option<usize>, tested: StatementResult| ClaimVerdict {
         text: claim.text.clone(),
         size_bytes,
         status: tested.status,
@@ -150,8 +150,8 @@ fn at_each_size(
     sizes.into_iter().filter_map(at).collect()
 }
 
-fn untested(reason: ClaimReason, then: Option<f64>) -> Tested {
-    Tested { status: ClaimStatus::NotTested, then, now: None, reason }
+fn untested(reason: ClaimReason, then: Option<f64>) -> StatementResult {
+    StatementResult { status: ClaimStatus::NotTested, then, now: None, reason }
 }
 
 /// Returns the names of the benchmarks that `lacks` accepts.
@@ -178,7 +178,7 @@ fn is_fastest<'a>(
     row: &ReplayRow,
     all: impl Iterator<Item = &'a ReplayRow> + Clone,
     figure: Figure,
-) -> Tested {
+) -> StatementResult {
     let others = all.filter(|other| other.mechanism != row.mechanism);
     let then = fastest(figure, others.clone(), |other| other.then(figure))
         .and_then(|other| row.times_as_fast_as_then(other, figure));
@@ -197,10 +197,10 @@ fn is_fastest<'a>(
         Ordering::Equal => (ClaimStatus::CannotBeTold, Vec::new()),
     };
     let reason = ClaimReason::AgainstNext { next: best.mechanism.clone(), missing };
-    Tested { status, then, now: ratio, reason }
+    StatementResult { status, then, now: ratio, reason }
 }
 
-fn is_faster(row: &ReplayRow, than: &ReplayRow, limit: f64, figure: Figure) -> Tested {
+fn is_faster(row: &ReplayRow, than: &ReplayRow, limit: f64, figure: Figure) -> StatementResult {
     let then = row.times_as_fast_as_then(than, figure);
     let Some(ratio) = row.times_as_fast_as(than, figure).filter(|ratio| ratio.ends.is_some()) else {
         return untested(missing(&[row, than], figure, ClaimReason::FigureIsZero), then);
@@ -212,10 +212,10 @@ fn is_faster(row: &ReplayRow, than: &ReplayRow, limit: f64, figure: Figure) -> T
         }
         status => status,
     };
-    Tested { status, then, now: Some(ratio.value), reason: ClaimReason::AgainstOther }
+    StatementResult { status, then, now: Some(ratio.value), reason: ClaimReason::AgainstOther }
 }
 
-fn are_alike(a: &ReplayRow, b: &ReplayRow, within: f64, figure: Figure) -> Tested {
+fn are_alike(a: &ReplayRow, b: &ReplayRow, within: f64, figure: Figure) -> StatementResult {
     let then = a.times_as_fast_as_then(b, figure);
     let Some(ratio) = a.times_as_fast_as(b, figure).filter(|ratio| ratio.ends.is_some()) else {
         return untested(missing(&[a, b], figure, ClaimReason::FigureIsZero), then);
@@ -226,11 +226,11 @@ fn are_alike(a: &ReplayRow, b: &ReplayRow, within: f64, figure: Figure) -> Teste
         _ => None,
     };
     let reason = ClaimReason::Alike { within };
-    Tested { status: ClaimStatus::of(alike), then, now: Some(ratio.value), reason }
+    StatementResult { status: ClaimStatus::of(alike), then, now: Some(ratio.value), reason }
 }
 
 /// Tests a claim about the best size. It has no ratio, because a ratio of sizes is meaningless.
-fn best_size(best_sizes: &[BestSize], row: &str, size_bytes: usize) -> Tested {
+fn best_size(best_sizes: &[BestSize], row: &str, size_bytes: usize) -> StatementResult {
     let best = best_sizes.iter().find(|best| best.mechanism == row);
     let Some(now) = best.and_then(|best| best.now.as_ref()) else {
         return untested(ClaimReason::NotSeveralSizes { row: row.to_owned() }, None);
@@ -246,5 +246,5 @@ fn best_size(best_sizes: &[BestSize], row: &str, size_bytes: usize) -> Tested {
         ClaimStatus::Falls
     };
     let reason = ClaimReason::BestSize { size_bytes: now.size_bytes, tied_with: now.tied_with.clone() };
-    Tested { status, then: None, now: None, reason }
+    StatementResult { status, then: None, now: None, reason }
 }

@@ -1,6 +1,6 @@
 //! Comparison of two figures. Figures with overlapping intervals never count as different.
 
-use super::{Measured, ReplayRow};
+use super::{MeasuredFigure, ReplayRow};
 use furlong_model::Figure;
 use furlong_stats::tidy;
 use std::cmp::Ordering;
@@ -15,7 +15,7 @@ pub(super) struct Ratio {
 }
 
 /// Returns how many times as fast `row` is as `other`, by `figure`; `None` if a figure is zero.
-pub(super) fn times_as_fast(figure: Figure, row: Measured, other: Measured) -> Option<Ratio> {
+pub(super) fn times_as_fast(figure: Figure, row: MeasuredFigure, other: MeasuredFigure) -> Option<Ratio> {
     // The smaller one of two times is faster.
     let (above, below) = if figure.is_rate() { (row, other) } else { (other, row) };
     let value = quotient(above.value, below.value)?;
@@ -50,7 +50,7 @@ impl Ratio {
 
 impl ReplayRow {
     /// Returns the measured figure.
-    pub(super) fn now(&self, figure: Figure) -> Option<Measured> {
+    pub(super) fn now(&self, figure: Figure) -> Option<MeasuredFigure> {
         self.measured.get(&figure).copied()
     }
 

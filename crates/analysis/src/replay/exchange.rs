@@ -20,7 +20,7 @@ pub(super) fn row(
     let Some(asked) = experiment.measure.case(row, empty.size_bytes) else { return empty };
     let Some(case) = tried(run, experiment, asked) else { return empty };
     let trouble = run.summary.skipped.iter().find(|entry| entry.case == case);
-    let corrupted = trouble.is_some_and(crate::Skipped::is_corruption);
+    let corrupted = trouble.is_some_and(crate::SkippedCase::is_corruption);
     let empty = ReplayRow { carried_bytes: case.size_bytes, corrupted, ..empty };
     let why = trouble.map(|entry| Unavailable::new(entry.reason.clone(), entry.remedy.clone()));
     let Some(sound) = run.summary.rows.iter().find(|row| row.case == case) else {

@@ -39,13 +39,13 @@ pub struct FastestThen {
     /// Name of the benchmark in the publication.
     pub mechanism: String,
     /// Its rank now.
-    pub became: Became,
+    pub became: RankChange,
 }
 
 /// Current rank of the benchmark that was the fastest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Became {
+pub enum RankChange {
     /// It is still significantly the fastest.
     Still {
         /// Fastest of the others.
@@ -84,29 +84,29 @@ pub(super) fn all(rows: &[ReplayRow], measure: &Measure) -> Vec<FastestThen> {
     measure.sizes_bytes.iter().filter_map(of).collect()
 }
 
-fn became(was: &ReplayRow, contenders: &[&ReplayRow], figure: Figure) -> Option<Became> {
+fn became(was: &ReplayRow, contenders: &[&ReplayRow], figure: Figure) -> Option<RankChange> {
     let others = contenders.iter().copied().filter(|row| row.mechanism != was.mechanism);
     if was.now(figure).is_none() {
-        return Some(Became::NotMeasured);
+        return Some(RankChange::NotMeasured);
     }
     let now = |row: &ReplayRow| row.now(figure).map(|now| now.value);
-    let Some(best) = fastest(figure, others.clone(), now) else { return Some(Became::Alone) };
+    let Some(best) = fastest(figure, others.clone(), now) else { return Some(RankChange::Alone) };
     Some(match against_all(was, others.clone(), figure) {
-        None => Became::NoInterval,
+        None => RankChange::NoInterval,
         Some(Ordering::Greater) => {
             let times = was.times_as_fast_as(best, figure)?.value;
-            Became::Still { next: best.mechanism.clone(), times }
+            RankChange::Still { next: best.mechanism.clone(), times }
         }
         Some(Ordering::Less) => {
             let by = beaten_by(was, others, figure)?;
-            Became::Beaten { by: by.mechanism.clone(), times: by.times_as_fast_as(was, figure)?.value }
+            RankChange::Beaten { by: by.mechanism.clone(), times: by.times_as_fast_as(was, figure)?.value }
         }
         Some(Ordering::Equal) => {
             let tie = |row: &&ReplayRow| {
                 let ratio = row.times_as_fast_as(was, figure).filter(|ratio| ratio.ends.is_some());
                 ratio.is_some_and(|ratio| ratio.against(1.0).is_none())
             };
-            Became::Untold { tied_with: others.filter(tie).map(|row| row.mechanism.clone()).collect() }
+            RankChange::Untold { tied_with: others.filter(tie).map(|row| row.mechanism.clone()).collect() }
         }
     })
 }

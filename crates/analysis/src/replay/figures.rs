@@ -1,28 +1,28 @@
 //! Figures of a benchmark, with one value per trial, scaled to the quantities of the publication.
 
-use super::row::{Measured, ReplayRow};
+use super::row::{MeasuredFigure, ReplayRow};
 use furlong_model::{Figure, RoleTally};
 use furlong_stats::{distinct, median, median_interval, tidy};
 use std::collections::BTreeMap;
 
 /// Returns the figure of a rate over trials. It is the reciprocal of a time, so that rate times time is 1 for any number of
 /// trials.
-fn rate_over_trials(values: &[f64]) -> Option<Measured> {
+fn rate_over_trials(values: &[f64]) -> Option<MeasuredFigure> {
     let times: Vec<f64> = values.iter().map(|rate| 1.0 / rate).collect();
-    let Measured { value, ci95 } = over_trials(&times)?;
-    Some(Measured {
+    let MeasuredFigure { value, ci95 } = over_trials(&times)?;
+    Some(MeasuredFigure {
         value: tidy(1.0 / value),
         ci95: ci95.map(|[low, high]| [1.0 / high, 1.0 / low].map(tidy)),
     })
 }
 
 /// Returns the median over trials with its interval; `None` without trials, or if a value is not finite.
-pub(super) fn over_trials(values: &[f64]) -> Option<Measured> {
+pub(super) fn over_trials(values: &[f64]) -> Option<MeasuredFigure> {
     if values.iter().any(|value| !value.is_finite()) {
         return None;
     }
     let ci95 = median_interval(values).map(|ends| ends.map(tidy));
-    Some(Measured { value: tidy(median(values)?), ci95 })
+    Some(MeasuredFigure { value: tidy(median(values)?), ci95 })
 }
 
 /// Returns each of `figures` over all trials.
@@ -30,7 +30,7 @@ pub(super) fn table<T>(
     figures: &[Figure],
     trials: &[T],
     value: impl Fn(Figure, &T) -> Option<f64>,
-) -> BTreeMap<Figure, Measured> {
+) -> BTreeMap<Figure, MeasuredFigure> {
     let measured = |figure: &Figure| {
         let values: Option<Vec<_>> = trials.iter().map(|trial| value(*figure, trial)).collect();
         let over_trials = match figure {

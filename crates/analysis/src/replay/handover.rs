@@ -20,7 +20,7 @@ pub(super) fn row(run: &Run, experiment: &Experiment, backing: Backing, empty: R
     let Some(asked) = experiment.measure.handover(backing, empty.size_bytes) else { return empty };
     let trials: Vec<_> = run.handovers.iter().filter(|trial| is_of(&trial.case, &asked)).collect();
     let sound: Result<Vec<_>, _> = trials.iter().filter_map(|trial| checked(trial)).collect();
-    let trouble = Unsound::worst(&trials);
+    let trouble = BackingFailure::worst(&trials);
     let corrupted = trouble.as_ref().is_some_and(|trouble| trouble.corrupted);
     let empty = ReplayRow { corrupted, ..empty };
     match (sound, trouble) {
@@ -128,7 +128,7 @@ fn check(handover: &Handover, measured: &HandoverMeasurement) -> Result<(), Brea
 }
 
 /// Failure of trials of a backing.
-struct Unsound {
+struct BackingFailure {
     status: ReplayStatus,
     corrupted: bool,
     /// Number of failed trials.
@@ -136,7 +136,7 @@ struct Unsound {
     why: Unavailable,
 }
 
-impl Unsound {
+impl BackingFailure {
     /// Returns the worst failure among `trials`: corruption, then any other failure, then missing support.
     fn worst(trials: &[&HandoverTrial]) -> Option<Self> {
         let failures = || {
@@ -147,7 +147,7 @@ impl Unsound {
         };
         let corruption = failures().find(|failure| failure.fault.is_corruption());
         if let Some(failure) = corruption.or_else(|| failures().next()) {
-            return Some(Unsound {
+            return Some(BackingFailure {
                 status: ReplayStatus::Failed,
                 corrupted: corruption.is_some(),
                 trials: failures().count(),
@@ -158,6 +158,11 @@ impl Unsound {
             HandoverOutcome::Unavailable(why) | HandoverOutcome::Refused(why) => Some(why.clone()),
             _ => None,
         });
-        unavailable.map(|why| Unsound { status: ReplayStatus::Unavailable, corrupted: false, trials: 0, why })
+        unavailable.map(|why| BackingFailure {
+            status: ReplayStatus::Unavailable,
+            corrupted: false,
+            trials: 0,
+            why,
+        })
     }
 }

@@ -16,9 +16,9 @@ mod starts;
 mod throughput;
 
 pub use claims::{ClaimReason, ClaimStatus, ClaimVerdict};
-pub use fastest::{Became, FasterAdded, FastestThen};
+pub use fastest::{FasterAdded, FastestThen, RankChange};
 pub use pairs::Pairs;
-pub use row::{Durations, Measured, ReplayRow, ReplayStatus};
+pub use row::{Durations, MeasuredFigure, ReplayRow, ReplayStatus};
 pub use sizes::{BestNow, BestSize};
 pub use starts::ReplayStart;
 pub use throughput::{Throughput, throughput};

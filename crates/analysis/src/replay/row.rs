@@ -21,7 +21,7 @@ pub struct ReplayRow {
     /// Published figures, in the unit at the end of their names.
     pub published: BTreeMap<Figure, f64>,
     /// Measured figures, including some that were not published.
-    pub measured: BTreeMap<Figure, Measured>,
+    pub measured: BTreeMap<Figure, MeasuredFigure>,
     /// Published ratio to the fastest published benchmark of its size. Above 1 is slower.
     pub ratio_then: Option<f64>,
     /// Measured ratio to the same benchmark.
@@ -80,7 +80,7 @@ impl From<SkippedStatus> for ReplayStatus {
 
 /// Figure over all trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct MeasuredFigure {
     /// Median of the trials.
     pub value: f64,
     /// 95 % confidence interval; `None` for fewer than three trials.

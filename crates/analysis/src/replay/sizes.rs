@@ -1,7 +1,7 @@
 //! Best block size of each benchmark, if all sizes have the same total.
 
 use super::{
-    Measured, ReplayRow,
+    MeasuredFigure, ReplayRow,
     compare::{times_as_fast, times_as_fast_then},
 };
 use furlong_model::{Amount, Figure, Measure, Work};
@@ -26,7 +26,7 @@ pub struct BestNow {
     /// Size with the best median.
     pub size_bytes: usize,
     /// Figure that decides.
-    pub figure: Measured,
+    pub figure: MeasuredFigure,
     /// Sizes that tie with it, because their intervals overlap.
     pub tied_with: Vec<usize>,
 }
@@ -64,7 +64,7 @@ fn best_now(rows: &[&ReplayRow], figure: Figure) -> Option<BestNow> {
     let slowness = |value: f64| if figure.is_rate() { -value } else { value };
     let (size_bytes, best) =
         *known.iter().min_by(|a, b| slowness(a.1.value).total_cmp(&slowness(b.1.value)))?;
-    let tied = |(size, other): &&(usize, Measured)| {
+    let tied = |(size, other): &&(usize, MeasuredFigure)| {
         *size != size_bytes
             && times_as_fast(figure, best, *other)
                 .is_some_and(|ratio| ratio.ends.is_some() && ratio.against(1.0).is_none())

@@ -1,6 +1,6 @@
 //! Times of process starts, then and now.
 
-use super::{Measured, figures::over_trials};
+use super::{MeasuredFigure, figures::over_trials};
 use crate::Run;
 use furlong_model::{Experiment, ExperimentStart, StartMethod, StartReading};
 use serde::{Deserialize, Serialize};
@@ -17,9 +17,9 @@ pub struct ReplayStart {
     /// Published time of later starts, in milliseconds.
     pub later_ms_then: Option<f64>,
     /// Time of the first start in the run, in milliseconds; the median if the run has several series.
-    pub first_ms: Option<Measured>,
+    pub first_ms: Option<MeasuredFigure>,
     /// Median time of later starts, in milliseconds.
-    pub later_ms: Option<Measured>,
+    pub later_ms: Option<MeasuredFigure>,
     /// Reason for missing figures.
     pub reason: Option<String>,
     /// Difference from the published method, if it is replaced by another.

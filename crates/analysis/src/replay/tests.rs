@@ -1,6 +1,6 @@
 //! Tests of replays of runs with known times.
 
-use super::{Became, ClaimReason, ClaimStatus, ReplayRow, ReplayStatus};
+use super::{ClaimReason, ClaimStatus, RankChange, ReplayRow, ReplayStatus};
 use crate::fixture::replay::{
     self as experiments, ReplayBuilder, failure, itmedia, ka2yan, qiita, racehorse,
 };
@@ -144,7 +144,7 @@ fn failures_and_void_figures_have_no_speed() {
 /// Checks that the queue, which was the fastest, is slower than the FIFO.
 fn assert_beaten(replay: &Replay) {
     let was = &replay.fastest[0];
-    let Became::Beaten { by, times } = &was.became else { panic!("{was:?}") };
+    let RankChange::Beaten { by, times } = &was.became else { panic!("{was:?}") };
     assert_eq!((was.mechanism.as_str(), by.as_str()), ("POSIX message queue", "FIFO"));
     assert!(close(*times, 3600.0 / 3150.0), "{times}");
 }
@@ -162,7 +162,7 @@ fn a_reversed_order_is_told_with_its_ratio() {
 #[test]
 fn ties_are_never_called_faster() {
     let replay = three([Some(1.0), Some(1.001), Some(3.0)]);
-    assert_eq!(replay.fastest[0].became, Became::Untold { tied_with: vec!["b".to_owned()] });
+    assert_eq!(replay.fastest[0].became, RankChange::Untold { tied_with: vec!["b".to_owned()] });
     assert_eq!((replay.pairs.kept, replay.pairs.untold), (2, 1));
     assert_eq!(statuses(&replay), [ClaimStatus::CannotBeTold, ClaimStatus::Holds, ClaimStatus::Falls]);
 }
@@ -191,7 +191,7 @@ fn claims_hold_fall_or_are_left_open() {
     use ClaimStatus::{CannotBeTold, Falls, Holds, HoldsInDirection, NotTested};
     let same = three([Some(1.0), Some(2.0), Some(2.1)]);
     assert_eq!(statuses(&same), [Holds, Holds, Holds]);
-    let Became::Still { next, times } = &same.fastest[0].became else { panic!("{:?}", same.fastest) };
+    let RankChange::Still { next, times } = &same.fastest[0].became else { panic!("{:?}", same.fastest) };
     assert!(next == "b" && close(*times, 2.0), "{:?}", same.fastest);
     assert_eq!(statuses(&three([Some(2.0), Some(1.0), Some(1.5)])), [Falls, Falls, Falls]);
     // The claim is a factor of 2. A factor of 3.9 is within it, 9 is far beyond it.
@@ -205,7 +205,7 @@ fn claims_hold_fall_or_are_left_open() {
     assert_eq!(missing.claims[0].reason, next);
     let alone = three([None, Some(1.0), None]);
     assert_eq!(statuses(&alone), [NotTested, NotTested, NotTested]);
-    assert_eq!(alone.fastest[0].became, Became::NotMeasured);
+    assert_eq!(alone.fastest[0].became, RankChange::NotMeasured);
     assert_eq!((alone.pairs.tested(), alone.pairs.untested), (0, 3));
     assert_eq!(alone.claims[0].reason, ClaimReason::NoFigure { of: vec!["a".to_owned()] });
 }
@@ -219,7 +219,7 @@ fn few_trials_tell_nothing() {
     assert_eq!(row(&replay, "FIFO").measured[&Figure::RealS].ci95, None);
     // Missing evidence is not a tie.
     assert_eq!((replay.pairs.no_interval, replay.pairs.tested()), (3, 0));
-    assert_eq!(replay.fastest[0].became, Became::NoInterval);
+    assert_eq!(replay.fastest[0].became, RankChange::NoInterval);
     assert!(replay.claims.iter().all(|claim| claim.status == ClaimStatus::NotTested), "{:?}", replay.claims);
 }
 

@@ -6,12 +6,12 @@ use furlong_os::{AsHandle, affinity};
 use std::io;
 
 /// `SCHED_IDLE` processes, one on each CPU: every other process has priority over them. They end when this is dropped.
-pub struct Awake {
+pub struct IdlePreventer {
     _spinning: Vec<Child>,
 }
 
-impl Awake {
-    pub fn on(processors: [usize; 2]) -> io::Result<Awake> {
+impl IdlePreventer {
+    pub fn on(processors: [usize; 2]) -> io::Result<IdlePreventer> {
         let spin = |processor| {
             fork(&[], io::stderr().as_handle(), Bond::DiesWithParent, move || {
                 let idle = libc::sched_param { sched_priority: 0 };
@@ -25,6 +25,6 @@ impl Awake {
                 }
             })
         };
-        Ok(Awake { _spinning: processors.into_iter().map(spin).collect::<io::Result<_>>()? })
+        Ok(IdlePreventer { _spinning: processors.into_iter().map(spin).collect::<io::Result<_>>()? })
     }
 }

@@ -8,7 +8,7 @@
 mod awake;
 mod by_hand;
 
-use awake::Awake;
+use awake::IdlePreventer;
 use by_hand::Hand;
 use furlong_bench::registry::find;
 use furlong_bench::session::{Options, Session, enter_private_namespace};
@@ -141,7 +141,7 @@ impl Bench {
     fn against_stream(&self, mechanism: &str, wait: Wait, hand: Hand, place: Placement) -> Result<()> {
         let processors = placement::resolve(place)?;
         let _awake = awake(place, processors)?;
-        let case = Case::round_trip(mechanism, wait, SIZE_BYTES, place).of_pattern(Pattern::OneWay);
+        let case = Case::round_trip(mechanism, wait, SIZE_BYTES, place).with_pattern(Pattern::OneWay);
         let (_, messages) = self.furlong(&case)?;
         let by_hand = || by_hand::message_ns(hand, SIZE_BYTES, messages, processors);
         print(&case.row(), place, &pairs(|| Ok(self.furlong(&case)?.0), || Ok(by_hand()?))?);
@@ -170,8 +170,8 @@ impl Bench {
 
 /// Keeps both CPUs from halting if there are two. On one core the two processes never sleep at once, so it does not
 /// halt.
-fn awake(place: Placement, processors: [usize; 2]) -> Result<Option<Awake>> {
-    Ok((place == Placement::OtherCore).then(|| Awake::on(processors)).transpose()?)
+fn awake(place: Placement, processors: [usize; 2]) -> Result<Option<IdlePreventer>> {
+    Ok((place == Placement::OtherCore).then(|| IdlePreventer::on(processors)).transpose()?)
 }
 
 /// Returns the times of both loops, which run in turn. The order changes with every pair.

@@ -4,7 +4,7 @@ use super::protocol::{Reply, Request};
 use super::traces::RUN_VARIABLE;
 use crate::not_measured::{NotMeasured, not_started};
 use crate::session::Session;
-use crate::started_program::{PRINTED_BYTES, Said, StartedProgram, shortened};
+use crate::started_program::{PRINTED_BYTES, ProgramActivity, StartedProgram, shortened};
 use furlong_adapter_files::Manifest;
 use furlong_model::{Failure, Party, Phase};
 use furlong_os::memory::bounded_object;
@@ -97,11 +97,13 @@ impl Conversation {
         let said = self.program.attend(phase, "reply", LONGEST_REPLY)?;
         let failure = |what: &str| Err(self.program.failure(phase, what.to_owned()));
         match said {
-            Said::Nothing => Ok(None),
-            Said::Line(_) if self.program.has_more() => failure("it replied more than once to a request"),
-            Said::Line(line) => self.reply(&line, phase).map(Some),
-            Said::Ended(exit) => Err(self.program.exit_failure(exit, phase)),
-            Said::Closed => failure("it has closed the output for its replies"),
+            ProgramActivity::Nothing => Ok(None),
+            ProgramActivity::Line(_) if self.program.has_more() => {
+                failure("it replied more than once to a request")
+            }
+            ProgramActivity::Line(line) => self.reply(&line, phase).map(Some),
+            ProgramActivity::Ended(exit) => Err(self.program.exit_failure(exit, phase)),
+            ProgramActivity::Closed => failure("it has closed the output for its replies"),
         }
     }
 

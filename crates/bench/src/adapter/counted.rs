@@ -6,7 +6,8 @@ use super::conversation::Conversation;
 use super::hello::{Adapter, Shape, accept};
 use super::participants::Participants;
 use super::protocol::{
-    Effective, Exchange, ExchangeReply, IdleInitiator, PROTOCOL, Ready, Reply, Request, Several,
+    EffectiveSetup, Exchange, ExchangeReply, IdleInitiator, PROTOCOL, ReadyReply, Reply, Request,
+    ResponderPlace,
 };
 use super::readings::{check, times};
 use super::replies::{Programs, unexpected};
@@ -21,7 +22,7 @@ use crate::trial::exactly_once;
 use crate::verification::verified_bursts;
 use crate::watch::{LatestEnd, NoObserver, Observer, paused_failure};
 use furlong_loops::recorder::Recorder;
-use furlong_loops::shared_end::Taken;
+use furlong_loops::shared_end::TakenMessages;
 use furlong_loops::stamp::Stamp;
 use furlong_loops::steady::LastSecond;
 use furlong_mechanism::LinkSpecification;
@@ -157,7 +158,7 @@ pub(super) struct CountedTrial<'a> {
     /// The number of messages exchanged so far, in one direction.
     pub(super) done: u64,
     /// The messages that each of several workers has received.
-    pub(super) taken: Vec<Taken>,
+    pub(super) taken: Vec<TakenMessages>,
 }
 
 impl CountedTrial<'_> {
@@ -220,16 +221,16 @@ impl CountedTrial<'_> {
             name: &specification.name,
             several: responders.map(|responders| {
                 let number = (party.role == Role::Responder).then(|| party.index() as u32 + 1);
-                Several { responders, number }
+                ResponderPlace { responders, number }
             }),
         })?;
         let mut numbers = BTreeMap::new();
         for (index, reply) in replies.into_iter().enumerate() {
             let conversation = &self.programs.conversations[index];
-            let Reply::Ready(Ready { effective, processes }) = reply else {
+            let Reply::Ready(ReadyReply { effective, processes }) = reply else {
                 return Err(unexpected(conversation, Phase::Open, "ready", &reply).into());
             };
-            let Effective { pattern: its_pattern, wait: its_wait, sizes_bytes: its_sizes, numbers: its } =
+            let EffectiveSetup { pattern: its_pattern, wait: its_wait, sizes_bytes: its_sizes, numbers: its } =
                 effective;
             if (its_pattern, its_wait, its_sizes) != (pattern, wait, sizes_bytes) {
                 let what = format!(
@@ -279,7 +280,7 @@ impl CountedTrial<'_> {
             None => (LONGEST_WARM_UP_NS, PART_NS, MOST_READINGS, MOST_READINGS),
         };
         let budget_ns = asked_ns.map_or(longest_ns, |asked_ns| asked_ns / 10);
-        let mut recorder = Recorder::of_pace(self.settings.warm_up.is_none());
+        let mut recorder = Recorder::for_pace(self.settings.warm_up.is_none());
         self.programs.observer.before(Phase::WarmUp, &self.programs.participants.roles());
         let mut warm_up =
             WarmUp { elapsed_ns: 0, exchanges: 0, first_ns: 0.0, last_ns: 0.0, is_steady: false };
@@ -343,7 +344,7 @@ impl CountedTrial<'_> {
     }
 
     /// Exchanges messages.
-    pub(super) fn exchange(&mut self, asked: Exchange) -> Result<Exchanged, NotMeasured> {
+    pub(super) fn exchange(&mut self, asked: Exchange) -> Result<ExchangeResult, NotMeasured> {
         let Exchange { phase, messages, interval_ns, .. } = asked;
         let asked_ns = clock::now_ns();
         let pause = Duration::from_nanos(interval_ns.unwrap_or_default());
@@ -375,7 +376,7 @@ impl CountedTrial<'_> {
             exactly_once(self.done, &taken).map_err(|failure| Failure { phase, ..failure })?;
             self.taken = taken;
         }
-        Ok(Exchanged { span_ns: [asked_ns, replied_ns], ..exchanged })
+        Ok(ExchangeResult { span_ns: [asked_ns, replied_ns], ..exchanged })
     }
 
     /// Returns the clock readings of the last exchange. For a pair, these are the readings of the program that reads
@@ -384,7 +385,7 @@ impl CountedTrial<'_> {
     pub(super) fn readings(
         &mut self,
         asked: Exchange,
-        exchanged: &Exchanged,
+        exchanged: &ExchangeResult,
     ) -> Result<Vec<Vec<u64>>, NotMeasured> {
         let Exchange { phase, messages, batch, .. } = asked;
         let replies = self.programs.ask_all(phase, self.settings.timeout, &|_| Request::Readings)?;
@@ -431,7 +432,7 @@ impl CountedTrial<'_> {
 
 /// The result of an exchange.
 #[derive(Debug, Default)]
-pub(super) struct Exchanged {
+pub(super) struct ExchangeResult {
     /// The number of messages that each program reports to have exchanged.
     pub(super) messages: Vec<u64>,
     /// The number of messages that were checked byte by byte.
@@ -449,10 +450,10 @@ pub(super) struct Exchanged {
 pub(super) fn put_together(
     pattern: Pattern,
     messages: u64,
-    before: &[Taken],
+    before: &[TakenMessages],
     replies: Vec<(Party, ExchangeReply)>,
-) -> Result<(Exchanged, Vec<Taken>), (usize, String)> {
-    let (mut exchanged, mut all_taken) = (Exchanged::default(), Vec::new());
+) -> Result<(ExchangeResult, Vec<TakenMessages>), (usize, String)> {
+    let (mut exchanged, mut all_taken) = (ExchangeResult::default(), Vec::new());
     for (index, (party, reply)) in replies.into_iter().enumerate() {
         let ExchangeReply { messages: its, verified, idle, taken } = reply;
         if pattern.is_to_one_of_several() && party.role == Role::Responder {

@@ -2,7 +2,7 @@
 
 use super::counted::put_together;
 use super::hello::{Adapter, accept};
-use super::protocol::{Effective, ExchangeReply, Hello, Ready, Reply};
+use super::protocol::{EffectiveSetup, ExchangeReply, Hello, ReadyReply, Reply};
 use super::readings::{check, elapsed_ns, times, times_since_due};
 use super::to_several;
 use crate::started_program::take_line;
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The request of a trial. It is the first line of an input, because replies must match it.
 #[derive(Debug, Deserialize)]
-struct Asked {
+struct TrialRequest {
     pattern: Pattern,
     responders: u8,
     messages: u32,
@@ -37,7 +37,7 @@ pub struct Figures {
 pub fn replies(lines: &[u8]) -> Figures {
     let mut come = lines.to_vec();
     let mut figures = Figures::default();
-    let asked = take_line(&mut come).and_then(|line| serde_json::from_slice::<Asked>(&line).ok());
+    let asked = take_line(&mut come).and_then(|line| serde_json::from_slice::<TrialRequest>(&line).ok());
     let Some(asked) = asked else { return figures };
     let row =
         Row { name: "row".to_owned(), arguments: Vec::new(), does: Vec::new(), expectation: String::new() };
@@ -45,7 +45,7 @@ pub fn replies(lines: &[u8]) -> Figures {
     while let Some(line) = take_line(&mut come) {
         let Ok(reply) = serde_json::from_slice::<Reply>(&line) else { continue };
         match reply {
-            Reply::Ready(Ready { effective: Effective { numbers, .. }, .. }) => {
+            Reply::Ready(ReadyReply { effective: EffectiveSetup { numbers, .. }, .. }) => {
                 figures.effective.extend(numbers);
             }
             Reply::Exchanged(reply) => exchanged.push(reply),
@@ -80,7 +80,7 @@ fn refuse_cases(row: &Row, hello: Hello) {
     let (adapter, capabilities) = Adapter::with_furlongs_loop(&manifest, row, hello.versions, *furlong);
     let wait = capabilities.waits[0];
     for (pattern, size_bytes) in Pattern::ALL.into_iter().zip([128, 1 << 30, 0].into_iter().cycle()) {
-        let case = Case::round_trip("row", wait, size_bytes, Placement::OtherCore).of_pattern(pattern);
+        let case = Case::round_trip("row", wait, size_bytes, Placement::OtherCore).with_pattern(pattern);
         adapter.refusal(&case);
         let _ = adapter.here.as_ref().map(|limits| case.refusal(&capabilities, limits));
         capabilities.declared_in(&case);
@@ -88,12 +88,12 @@ fn refuse_cases(row: &Row, hello: Hello) {
 }
 
 fn timed(
-    asked: &Asked,
+    asked: &TrialRequest,
     parties: &[Party],
     exchanged: Vec<ExchangeReply>,
     readings: Vec<Vec<u64>>,
 ) -> Result<(Timing, Vec<Part>), String> {
-    let Asked { pattern, interval_ns, span_ns, .. } = *asked;
+    let TrialRequest { pattern, interval_ns, span_ns, .. } = *asked;
     // A trial with a rate has batches of one message. The number of messages is a multiple of the batch.
     let batch = if interval_ns.is_some() { 1 } else { asked.batch.clamp(1, 1 << 20) };
     let messages = u64::from(asked.messages.max(2)).next_multiple_of(batch.into()).max(2 * u64::from(batch));

@@ -9,13 +9,13 @@ use crate::not_measured::NotMeasured;
 use crate::timed::{batch_for, window_for};
 use crate::trial::context::Settings;
 use furlong_loops::recorder::{Timing, timing_of};
-use furlong_loops::schedule::Idle;
+use furlong_loops::schedule::IdleResources;
 use furlong_model::{Arrival, OtherProcess, Part, Phase, RoleTally, TimerLateness};
 use std::io;
 use std::time::Duration;
 
 /// The result of the measured part.
-pub(super) struct Timed {
+pub(super) struct MeasuredPart {
     pub(super) timing: Timing,
     /// The parts of the receivers if there are several.
     pub(super) parts: Vec<Part>,
@@ -24,7 +24,7 @@ pub(super) struct Timed {
 }
 
 /// The result of an exchange during which resource usage was measured.
-struct Watched {
+struct MeasuredExchange {
     readings: Vec<Vec<u64>>,
     /// The number of messages that each program exchanged.
     messages: Vec<u64>,
@@ -38,7 +38,7 @@ impl CountedTrial<'_> {
     ///
     /// # Errors
     /// Returns the reason if there are no figures.
-    pub(super) fn timed(&mut self, pace_ns: f64) -> Result<Timed, NotMeasured> {
+    pub(super) fn timed(&mut self, pace_ns: f64) -> Result<MeasuredPart, NotMeasured> {
         match self.case.pattern() {
             pattern if pattern.is_to_all() => self.timed_to_several(pace_ns),
             pattern if pattern.is_to_one_of_several() => self.timed_to_workers(pace_ns),
@@ -46,10 +46,11 @@ impl CountedTrial<'_> {
         }
     }
 
-    fn timed_of_pair(&mut self, pace_ns: f64) -> Result<Timed, NotMeasured> {
+    fn timed_of_pair(&mut self, pace_ns: f64) -> Result<MeasuredPart, NotMeasured> {
         let interval_ns = self.interval_ns();
         let (messages, batch) = self.amount(pace_ns, self.settings.budget);
-        let Watched { readings, idle, roles, others, .. } = self.watched(messages, batch, interval_ns)?;
+        let MeasuredExchange { readings, idle, roles, others, .. } =
+            self.watched(messages, batch, interval_ns)?;
         let readings = &readings[0];
         let (mut times_ns, timer_late) = self.times(readings, interval_ns, &idle)?;
         times_ns.remove(0);
@@ -57,46 +58,48 @@ impl CountedTrial<'_> {
             .map_err(|error| self.programs.failure(Phase::Finish, error.detail))?;
         let elapsed_ns = elapsed_ns(readings, interval_ns);
         let timing = Timing { elapsed_ns, late_sends: idle.late, timer_late, ..timing };
-        Ok(Timed { timing, parts: Vec::new(), roles, others })
+        Ok(MeasuredPart { timing, parts: Vec::new(), roles, others })
     }
 
     /// Runs the measured part of a pattern in which each message goes to several receivers. As in furlong's own loop,
     /// half of the time measures throughput, and half has one message in flight. If messages are due at fixed times,
     /// all of the time has one message in flight. A program does not know when all receivers have a message. So the
     /// messages of the second half are due at intervals that give the receivers enough time.
-    fn timed_to_several(&mut self, pace_ns: f64) -> Result<Timed, NotMeasured> {
+    fn timed_to_several(&mut self, pace_ns: f64) -> Result<MeasuredPart, NotMeasured> {
         let failure = |trial: &Self, what| NotMeasured::from(trial.programs.failure(Phase::Finish, what));
         if let Some(interval_ns) = self.interval_ns() {
             let (messages, batch) = self.amount(pace_ns, self.settings.budget);
-            let Watched { readings, idle, roles, others, .. } =
+            let MeasuredExchange { readings, idle, roles, others, .. } =
                 self.watched(messages, batch, Some(interval_ns))?;
             let timed = to_several::when_due(&readings, interval_ns, idle.late);
             let (timing, parts) = timed.map_err(|what| failure(self, what))?;
-            return Ok(Timed { timing, parts, roles, others });
+            return Ok(MeasuredPart { timing, parts, roles, others });
         }
         let half = self.settings.budget / 2;
         let interval_ns = self.interval_in_turn(pace_ns)?;
         let (messages, batch) = self.amount(pace_ns, half);
-        let Watched { readings: streamed, mut roles, others, .. } = self.watched(messages, batch, None)?;
+        let MeasuredExchange { readings: streamed, mut roles, others, .. } =
+            self.watched(messages, batch, None)?;
         let messages = (half.as_nanos() as u64 / interval_ns).clamp(1, MOST_READINGS - 1);
         let in_turn = self.in_turn(Phase::Timed, messages, interval_ns)?;
         roles.iter_mut().for_each(|role| role.messages_received = self.done);
         let timed = to_several::streamed_and_in_turn(&streamed, batch, &in_turn, interval_ns);
         let (timing, parts) = timed.map_err(|what| failure(self, what))?;
-        Ok(Timed { timing, parts, roles, others })
+        Ok(MeasuredPart { timing, parts, roles, others })
     }
 
     /// Runs the measured part of a pattern in which each message goes to one of several workers.
-    fn timed_to_workers(&mut self, pace_ns: f64) -> Result<Timed, NotMeasured> {
+    fn timed_to_workers(&mut self, pace_ns: f64) -> Result<MeasuredPart, NotMeasured> {
         let (messages, batch) = self.amount(pace_ns, self.settings.budget);
-        let Watched { readings, messages, mut roles, others, .. } = self.watched(messages, batch, None)?;
+        let MeasuredExchange { readings, messages, mut roles, others, .. } =
+            self.watched(messages, batch, None)?;
         // The sender's number comes first.
         for ((role, taken), own) in roles.iter_mut().skip(1).zip(&self.taken).zip(&messages[1..]) {
             (role.messages_received, role.round_trips) = (taken.count, *own);
         }
         let (timing, parts) = to_several::taken_by_one_of(&readings, &messages, batch)
             .map_err(|what| self.programs.failure(Phase::Finish, what))?;
-        Ok(Timed { timing, parts, roles, others })
+        Ok(MeasuredPart { timing, parts, roles, others })
     }
 
     /// Sends messages that are due at this interval, after one message that is not recorded. Returns the readings by
@@ -132,7 +135,7 @@ impl CountedTrial<'_> {
         messages: u64,
         batch: u32,
         interval_ns: Option<u64>,
-    ) -> Result<Watched, NotMeasured> {
+    ) -> Result<MeasuredExchange, NotMeasured> {
         self.programs.observer.before(Phase::Timed, &self.programs.participants.roles());
         let reading = |error: io::Error| format!("read what the programs use: {error}");
         let before = self
@@ -151,13 +154,13 @@ impl CountedTrial<'_> {
         self.programs.observer.before(Phase::Finish, &self.programs.participants.roles());
         let readings = self.readings(timed, &exchanged)?;
         let idle = exchanged.idle;
-        let idle_initiator = Idle { ns: idle.idle_ns, switches: idle.idle_switches };
+        let idle_initiator = IdleResources { ns: idle.idle_ns, switches: idle.idle_switches };
         let (roles, others) = self
             .programs
             .participants
             .tallies(&self.case.all_parties(), &before, &after, messages, self.done, idle_initiator)
             .map_err(|error| self.programs.failure(Phase::Finish, reading(error)))?;
-        Ok(Watched { readings, messages: exchanged.messages, idle, roles, others })
+        Ok(MeasuredExchange { readings, messages: exchanged.messages, idle, roles, others })
     }
 
     /// Returns the number of messages that fill the budget, and the number of messages per clock reading.

@@ -4,7 +4,7 @@ use super::conversation::Conversation;
 use super::protocol::NamedProcess;
 use super::traces::RUN_VARIABLE;
 use crate::tally::role_tally;
-use furlong_loops::schedule::Idle;
+use furlong_loops::schedule::IdleResources;
 use furlong_model::{Failure, Fault, OtherProcess, Party, Phase, Role, RoleTally};
 use furlong_os::BorrowedHandle;
 use furlong_os::other_process::{self, Death};
@@ -28,7 +28,7 @@ struct Participant {
 pub(super) struct Participants(Vec<Participant>);
 
 /// The resource usage of each process so far.
-pub(super) struct Used(Vec<other_process::Used>);
+pub(super) struct ParticipantUsage(Vec<other_process::ProcessUsage>);
 
 impl Participants {
     /// Adds a program that furlong has started, and the processes that it names.
@@ -89,8 +89,8 @@ impl Participants {
     }
 
     /// Returns the resource usage of each process so far.
-    pub(super) fn used(&self) -> io::Result<Used> {
-        self.0.iter().map(|one| other_process::used(one.pid)).collect::<io::Result<_>>().map(Used)
+    pub(super) fn used(&self) -> io::Result<ParticipantUsage> {
+        self.0.iter().map(|one| other_process::used(one.pid)).collect::<io::Result<_>>().map(ParticipantUsage)
     }
 
     /// Returns the tally of each of `all`, and the usage of all other processes, between two readings. `round_trips` is
@@ -99,11 +99,11 @@ impl Participants {
     pub(super) fn tallies(
         &self,
         all: &[Party],
-        before: &Used,
-        after: &Used,
+        before: &ParticipantUsage,
+        after: &ParticipantUsage,
         round_trips: u64,
         messages_received: u64,
-        idle_initiator: Idle,
+        idle_initiator: IdleResources,
     ) -> io::Result<(Vec<RoleTally>, Vec<OtherProcess>)> {
         let used = before.0.iter().zip(&after.0).map(|(before, after)| *after - *before);
         let used: Vec<(&Participant, Usage)> = self.0.iter().zip(used).collect();
@@ -113,7 +113,8 @@ impl Participants {
             if let Some((first, _)) = of_party().next() {
                 let processor = other_process::processor(first.pid)?;
                 let used = of_party().fold(Usage::default(), |sum, (_, used)| sum + *used);
-                let idle = if party.role == Role::Initiator { idle_initiator } else { Idle::default() };
+                let idle =
+                    if party.role == Role::Initiator { idle_initiator } else { IdleResources::default() };
                 tallies.push(role_tally(*party, processor, messages_received, round_trips, used, idle));
             }
         }

@@ -1,6 +1,6 @@
 //! The messages of the adapter protocol (`adapters/protocol.md`): one JSON object per line.
 
-use furlong_loops::shared_end::Taken;
+use furlong_loops::shared_end::TakenMessages;
 use furlong_model::{
     Copies, Fault, Limits, OwnedCapabilities, Pattern, PeerDeath, Phase, Reach, Role, Wait, WhenFull,
 };
@@ -27,7 +27,7 @@ pub(super) enum Request<'a> {
         folder: &'a Path,
         name: &'a str,
         #[serde(flatten)]
-        several: Option<Several>,
+        several: Option<ResponderPlace>,
     },
     /// Exchange messages.
     Exchange(Exchange),
@@ -39,7 +39,7 @@ pub(super) enum Request<'a> {
 
 /// The number of responders, and the number of one of them, counted from 1.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub(super) struct Several {
+pub(super) struct ResponderPlace {
     pub(super) responders: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) number: Option<u32>,
@@ -65,7 +65,7 @@ pub(super) enum Reply {
     /// The reply to [`Request::Hello`].
     Hello(Hello),
     /// The reply to [`Request::SetUp`].
-    Ready(Ready),
+    Ready(ReadyReply),
     /// The reply to [`Request::Exchange`].
     Exchanged(ExchangeReply),
     /// The reply to [`Request::Readings`].
@@ -98,7 +98,7 @@ pub(super) struct ExchangeReply {
     #[serde(flatten)]
     pub(super) idle: IdleInitiator,
     /// Messages that one of several workers has received since its start.
-    pub(super) taken: Option<Taken>,
+    pub(super) taken: Option<TakenMessages>,
 }
 
 /// Statistics of messages that are due at fixed times, in addition to their times.
@@ -187,15 +187,15 @@ impl Default for Claims {
 
 /// The confirmed set-up, and the processes that take part.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct Ready {
-    pub(super) effective: Effective,
+pub(super) struct ReadyReply {
+    pub(super) effective: EffectiveSetup,
     #[serde(default)]
     pub(super) processes: Vec<NamedProcess>,
 }
 
 /// The set-up that a program confirms.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(super) struct Effective {
+pub(super) struct EffectiveSetup {
     pub(super) pattern: Pattern,
     pub(super) wait: Wait,
     pub(super) sizes_bytes: [usize; 2],
@@ -324,7 +324,7 @@ mod tests {
                 stamps: ["1f0c…", "88ab…"].map(str::to_owned),
                 folder,
                 name: "furlong-5e…-0",
-                several: Some(Several { responders: 4, number: Some(2) }),
+                several: Some(ResponderPlace { responders: 4, number: Some(2) }),
             },
             Request::Exchange(exchange),
             Request::Exchange(Exchange { messages: 401, interval_ns: Some(100_000), ..exchange }),

@@ -6,7 +6,7 @@ use super::protocol::{Reply, Request};
 use crate::not_measured::NotMeasured;
 use crate::session::Session;
 use crate::started_program::shortened;
-use crate::watch::{Carrier, LatestEnd, Noticed, ObservedProcesses, Observer, Silence, supervise};
+use crate::watch::{Carrier, LatestEnd, ObservedProcesses, Observer, ProcessEvent, Silence, supervise};
 use furlong_model::{Failure, Fault, Party, Phase, Role, Unavailable};
 use furlong_os::BorrowedHandle;
 use furlong_os::activity::Activity;
@@ -37,10 +37,10 @@ impl Programs<'_> {
             let request = request(conversation.program.party);
             conversation.send(&request, phase, limit, self.session)?;
         }
-        let heard = self.conversations.iter().map(|_| Heard::Nothing).collect();
+        let heard = self.conversations.iter().map(|_| ProgramAnswer::Nothing).collect();
         let Programs { session, observer, conversations, participants, end } = self;
         let end = end.filter(|_| phase != Phase::Finish);
-        let mut asked = Asked { conversations, heard, participants, phase, limit, end };
+        let mut asked = AskedPrograms { conversations, heard, participants, phase, limit, end };
         supervise(&mut asked, session, *observer)
     }
 
@@ -52,16 +52,16 @@ impl Programs<'_> {
 }
 
 /// The programs of a trial that were asked, and the reply of each so far.
-struct Asked<'a> {
+struct AskedPrograms<'a> {
     conversations: &'a mut [Conversation],
-    heard: Vec<Heard>,
+    heard: Vec<ProgramAnswer>,
     participants: &'a Participants,
     phase: Phase,
     limit: Duration,
     end: Option<LatestEnd>,
 }
 
-impl Asked<'_> {
+impl AskedPrograms<'_> {
     /// Returns the programs that have not replied.
     fn awaited(&self) -> impl Iterator<Item = &Conversation> {
         let awaited = self.conversations.iter().zip(&self.heard).filter(|(_, heard)| heard.is_nothing());
@@ -69,7 +69,7 @@ impl Asked<'_> {
     }
 
     fn has_heard_all(&self) -> bool {
-        !self.heard.iter().any(Heard::is_nothing)
+        !self.heard.iter().any(ProgramAnswer::is_nothing)
     }
 
     /// Reads the reply of each program. Adds its failure to `incidents` if it has done something else.
@@ -82,7 +82,7 @@ impl Asked<'_> {
             let failure = match (conversation.attend(phase), &heard) {
                 (Ok(None), _) => continue,
                 // A program that has finished may exit.
-                (Err(_), Heard::Reply(Reply::Finished)) => continue,
+                (Err(_), ProgramAnswer::Reply(Reply::Finished)) => continue,
                 (Ok(Some(Reply::Error { fault, detail })), _) => {
                     let detail = shortened(&detail);
                     let Some(fault) = fault.fault() else {
@@ -90,27 +90,27 @@ impl Asked<'_> {
                     };
                     Failure { phase, party: Some(conversation.program.party), fault, detail }
                 }
-                (Ok(Some(reply)), Heard::Nothing) => {
-                    *heard = Heard::Reply(reply);
+                (Ok(Some(reply)), ProgramAnswer::Nothing) => {
+                    *heard = ProgramAnswer::Reply(reply);
                     continue;
                 }
                 (Ok(Some(_)), _) => conversation.program.failure(phase, "it replied twice".to_owned()),
                 (Err(failure), _) => failure,
             };
-            *heard = Heard::Failure;
+            *heard = ProgramAnswer::Failure;
             incidents.push(failure);
         }
         Ok(())
     }
 }
 
-impl ObservedProcesses for Asked<'_> {
+impl ObservedProcesses for AskedPrograms<'_> {
     fn activities(&self) -> Vec<(i32, Activity)> {
         self.awaited().filter_map(|conversation| conversation.program.activity()).collect()
     }
 }
 
-impl Carrier for Asked<'_> {
+impl Carrier for AskedPrograms<'_> {
     type Answer = Vec<Reply>;
 
     fn phase(&self) -> Phase {
@@ -142,7 +142,7 @@ impl Carrier for Asked<'_> {
         _was_woken: bool,
         _observer: &mut dyn Observer,
         incidents: &mut Vec<Failure>,
-    ) -> Result<Noticed<Vec<Reply>>, NotMeasured> {
+    ) -> Result<ProcessEvent<Vec<Reply>>, NotMeasured> {
         self.listen(incidents)?;
         // The death of a server explains the error of the program that has started it.
         if self.phase != Phase::Finish && !incidents.iter().any(|incident| incident.fault == Fault::Killed) {
@@ -150,10 +150,10 @@ impl Carrier for Asked<'_> {
         }
         if incidents.is_empty() && self.has_heard_all() {
             let heard = std::mem::take(&mut self.heard);
-            return Ok(Noticed::Answer(heard.into_iter().filter_map(Heard::reply).collect()));
+            return Ok(ProcessEvent::Answer(heard.into_iter().filter_map(ProgramAnswer::reply).collect()));
         }
         // Silence is counted from the request, so that a reply of one program does not give the others more time.
-        Ok(Noticed::Nothing)
+        Ok(ProcessEvent::Nothing)
     }
 
     fn is_settled(&self, _incidents: &[Failure]) -> bool {
@@ -170,26 +170,26 @@ impl Carrier for Asked<'_> {
 }
 
 /// The answer of a program since the request.
-enum Heard {
+enum ProgramAnswer {
     Nothing,
     Reply(Reply),
     /// The program will not reply; its failure is recorded.
     Failure,
 }
 
-impl Heard {
+impl ProgramAnswer {
     fn is_nothing(&self) -> bool {
-        matches!(self, Heard::Nothing)
+        matches!(self, ProgramAnswer::Nothing)
     }
 
     fn is_failure(&self) -> bool {
-        matches!(self, Heard::Failure)
+        matches!(self, ProgramAnswer::Failure)
     }
 
     fn reply(self) -> Option<Reply> {
         match self {
-            Heard::Reply(reply) => Some(reply),
-            Heard::Nothing | Heard::Failure => None,
+            ProgramAnswer::Reply(reply) => Some(reply),
+            ProgramAnswer::Nothing | ProgramAnswer::Failure => None,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::readings::{elapsed_ns, times, times_since_due};
 use crate::trial::together;
-use furlong_loops::fan_out::Reached;
+use furlong_loops::fan_out::ReachTimes;
 use furlong_loops::recorder::{Timing, timing_of};
 use furlong_loops::role_error::RoleError;
 use furlong_model::{Part, Party, Pattern, Role};
@@ -131,7 +131,7 @@ fn both(
 /// Returns the times at which the first, half of all, and the last receiver had each message. The first message is left
 /// out.
 fn reached(readings: &[Vec<u64>], interval_ns: u64) -> Result<Timing, String> {
-    let mut reached = Reached::new().map_err(detail)?;
+    let mut reached = ReachTimes::new().map_err(detail)?;
     let taken_ns = taken_ns(readings, interval_ns)?;
     taken_ns.iter().skip(1).for_each(|taken| reached.keep(0, taken));
     let elapsed_ns = readings.iter().map(|readings| elapsed_ns(readings, Some(interval_ns))).max();

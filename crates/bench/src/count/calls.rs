@@ -73,7 +73,7 @@ impl Log {
     }
 
     /// Returns the calls of threads that have set their names, by the names of thread and call.
-    pub(crate) fn of_library_threads(&self) -> BTreeMap<String, BTreeMap<String, u64>> {
+    pub(crate) fn library_thread_calls(&self) -> BTreeMap<String, BTreeMap<String, u64>> {
         let mut named: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
         for thread in self.threads.values().filter(|thread| thread.has_own_name) {
             add_by_name(&thread.calls, named.entry(thread.name.clone()).or_default());
@@ -128,7 +128,7 @@ impl Calls {
     }
 
     /// Returns whether all threads are traced, as for a program that does not run furlong's loop.
-    fn of_all_threads(&self) -> bool {
+    fn covers_all_threads(&self) -> bool {
         self.span.marks == 0
     }
 
@@ -140,7 +140,7 @@ impl Calls {
                 parties.push(*party);
             }
         }
-        let all_threads = self.of_all_threads();
+        let all_threads = self.covers_all_threads();
         if all_threads {
             // The tallies of own programs have this order, independent of the order in which they were started.
             sort_by_key(&mut parties, |party| party.role);
@@ -170,7 +170,7 @@ impl Calls {
 
     /// Records the calls since the last time.
     fn take(&mut self) -> io::Result<()> {
-        let all_threads = self.of_all_threads();
+        let all_threads = self.covers_all_threads();
         let Calls { source, processes, logs, mark, .. } = self;
         let mut note = |caller: Caller, number| {
             let Some((_, log)) = processes.iter().find(|(pid, _)| *pid == caller.process) else { return };
@@ -203,7 +203,7 @@ impl Calls {
         // The kernel's log has only the threads that existed at the start.
         let begins_threads = |log: &Log| ["clone", "clone3"].iter().any(|name| log.calls_by_name(name) > 0);
         if matches!(self.source, Source::Event(..))
-            && self.of_all_threads()
+            && self.covers_all_threads()
             && self.logs.iter().any(begins_threads)
         {
             return Err(io::Error::other("a thread started that was not traced"));
@@ -244,7 +244,7 @@ impl Observer for Calls {
 
     fn observes_stopped_programs(&self) -> bool {
         // The kernel takes milliseconds to begin its log, and running programs would make calls in that time.
-        self.of_all_threads() && matches!(self.source, Source::Event(..))
+        self.covers_all_threads() && matches!(self.source, Source::Event(..))
     }
 
     fn handles(&self) -> Vec<BorrowedHandle<'_>> {

@@ -22,16 +22,16 @@ use std::io;
 
 /// The method by which this run counts system calls.
 #[derive(Debug, Clone)]
-pub struct Counting {
+pub struct CallCounting {
     method: CountMethod,
     /// The number of the kernel's event, if the method is a tracepoint.
     event: Option<u64>,
     why_not_better: Vec<String>,
 }
 
-impl Counting {
+impl CallCounting {
     /// Finds the best method that is available.
-    pub fn find() -> Counting {
+    pub fn find() -> CallCounting {
         // Opens a log of this process to test whether that is allowed.
         let event = tracefs::event_id("raw_syscalls", "sys_enter");
         let tried = event.and_then(|event| {
@@ -40,10 +40,10 @@ impl Counting {
         });
         let mut why_not_better = Vec::new();
         match tried {
-            Ok(event) => Counting { method: CountMethod::Tracepoint, event: Some(event), why_not_better },
+            Ok(event) => CallCounting { method: CountMethod::Tracepoint, event: Some(event), why_not_better },
             Err(error) => {
                 why_not_better.push(format!("no tracepoint: {error}"));
-                Counting { method: CountMethod::Ptrace, event: None, why_not_better }
+                CallCounting { method: CountMethod::Ptrace, event: None, why_not_better }
             }
         }
     }
@@ -59,14 +59,14 @@ impl Counting {
     }
 
     /// Returns the method that stops the roles at each call, even if a better one is available.
-    pub fn by_ptrace() -> Counting {
+    pub fn by_ptrace() -> CallCounting {
         let why_not_better = vec!["no tracepoint: it was not asked for".to_owned()];
-        Counting { method: CountMethod::Ptrace, event: None, why_not_better }
+        CallCounting { method: CountMethod::Ptrace, event: None, why_not_better }
     }
 
     /// Returns the method that only reads the resource usage, for this reason.
-    fn of_usage(why: &str) -> Counting {
-        Counting { method: CountMethod::Rusage, event: None, why_not_better: vec![why.to_owned()] }
+    fn usage_only(why: &str) -> CallCounting {
+        CallCounting { method: CountMethod::Rusage, event: None, why_not_better: vec![why.to_owned()] }
     }
 
     /// Counts the costs of a case.
@@ -83,7 +83,7 @@ impl Counting {
         let used = context.measure(&untraced, &mut hardware)?;
         let traced = match context.work.counted() {
             Ok(span) => self.trace(span, |observer| context.measure(&traced, observer))?,
-            Err(why) => Traced { counting: Counting::of_usage(why), calls: None },
+            Err(why) => TraceResult { counting: CallCounting::usage_only(why), calls: None },
         };
         Ok(record(&context.work, &used, &traced, hardware))
     }
@@ -93,7 +93,7 @@ impl Counting {
         &self,
         span: Span,
         mut run: impl FnMut(&mut dyn Observer) -> Result<M, NotMeasured>,
-    ) -> Result<Traced<M>, NotMeasured> {
+    ) -> Result<TraceResult<M>, NotMeasured> {
         // The failure of one case does not affect the next: each case begins with the best method.
         let mut counting = self.clone();
         while counting.method != CountMethod::Rusage {
@@ -102,14 +102,14 @@ impl Counting {
             match calls.error {
                 None if calls.logs.is_empty() => {
                     let why = "the program does not print 'ready', so its start would be counted too";
-                    return Ok(Traced { counting: Counting::of_usage(why), calls: None });
+                    return Ok(TraceResult { counting: CallCounting::usage_only(why), calls: None });
                 }
-                None => return Ok(Traced { counting, calls: Some((measured, calls.logs)) }),
+                None => return Ok(TraceResult { counting, calls: Some((measured, calls.logs)) }),
                 // The trial succeeded without complete counts, so the next method repeats it.
                 Some(error) => counting.fall_back(&error),
             }
         }
-        Ok(Traced { counting, calls: None })
+        Ok(TraceResult { counting, calls: None })
     }
 
     /// Changes to the next method.
@@ -124,9 +124,9 @@ impl Counting {
 }
 
 /// The result of tracing.
-struct Traced<M> {
+struct TraceResult<M> {
     /// The method that worked in the end.
-    counting: Counting,
+    counting: CallCounting,
     /// The measurement, and the log of each role; `None` if no method works.
     calls: Option<(M, Vec<Log>)>,
 }
@@ -134,13 +134,13 @@ struct Traced<M> {
 fn record<W: Work>(
     work: &W,
     used: &W::Measurement,
-    Traced { counting, calls }: &Traced<W::Measurement>,
+    TraceResult { counting, calls }: &TraceResult<W::Measurement>,
     hardware: HardwareCounters,
 ) -> Count<W::Case> {
     let role = |(index, usage): (usize, &RoleTally)| {
         let calls = calls.as_ref().map(|(measured, logs)| (&W::tallies(measured)[index], &logs[index]));
         let threads = calls.map_or_else(BTreeMap::new, |(_, log)| log.by_thread());
-        let library_threads = calls.map_or_else(BTreeMap::new, |(_, log)| log.of_library_threads());
+        let library_threads = calls.map_or_else(BTreeMap::new, |(_, log)| log.library_thread_calls());
         RoleCount {
             role: usage.party.role,
             round_trips: calls.map_or(0, |(tally, _)| tally.round_trips),

@@ -1,13 +1,13 @@
 //! Replacement for namespaces, which only Linux has.
 
-use furlong_model::{Boundary, Tried};
+use furlong_model::{Boundary, BoundaryAttempt};
 use std::io;
 
 /// Tries nothing.
 ///
 /// # Errors
 /// Returns `Unsupported` if a boundary is a namespace.
-pub fn try_across(boundaries: &[Boundary]) -> io::Result<Vec<Tried>> {
+pub fn try_across(boundaries: &[Boundary]) -> io::Result<Vec<BoundaryAttempt>> {
     let is_namespace = |boundary: &Boundary| {
         matches!(
             boundary,

@@ -6,16 +6,16 @@ use furlong_model::{Count, CountMethod, Unavailable};
 
 /// The absence of a counting method.
 #[derive(Debug, Clone)]
-pub struct Counting {
+pub struct CallCounting {
     why_not_better: Vec<String>,
 }
 
-impl Counting {
+impl CallCounting {
     /// Returns the absence of a method.
-    pub fn find() -> Counting {
+    pub fn find() -> CallCounting {
         let why = "Windows reports system calls only through event tracing (ETW), to an administrator; furlong does \
                    not read ETW";
-        Counting { why_not_better: vec![why.to_owned()] }
+        CallCounting { why_not_better: vec![why.to_owned()] }
     }
 
     /// Returns the only method of this system: the resource usage.

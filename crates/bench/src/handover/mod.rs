@@ -21,7 +21,7 @@ use furlong_model::{
     Placement, Record, Role, RoleTally, Unavailable,
 };
 use furlong_os::{AsHandle, RawHandle, identity};
-use role::{Done, RegionConfiguration};
+use role::{FinalReport, RegionConfiguration};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -126,7 +126,7 @@ fn start(
     context: &TrialContext<'_, RegionHandover<'_>>,
     backed_region: &BackedRegion<'_>,
     timeout: Duration,
-) -> io::Result<Watch<Done>> {
+) -> io::Result<Watch<FinalReport>> {
     let (control_page, control_page_object) = ControlPage::create(2)?;
     let RegionHandover { handover, accessor } = context.work;
     let (memory, key) = (&backed_region.memory, identity::random()?);
@@ -162,19 +162,19 @@ fn start(
 }
 
 /// Attributes a silence during the work to the role whose turn it is, because the other role waits for it.
-fn whose_turn(watch: &Watch<Done>) -> Option<Failure> {
+fn whose_turn(watch: &Watch<FinalReport>) -> Option<Failure> {
     (watch.phase() == Phase::Timed).then(|| watch.silence_failure(role::turn(&watch.control_pages[0]).into()))
 }
 
 /// Combines the reports of both roles.
-fn measured(reported: Vec<Done>, in_effect: String) -> Result<HandoverMeasurement, Failure> {
+fn measured(reported: Vec<FinalReport>, in_effect: String) -> Result<HandoverMeasurement, Failure> {
     let incomplete = || Failure {
         phase: Phase::Finish,
         party: None,
         fault: Fault::Error,
         detail: "a role has not reported all repetitions".to_owned(),
     };
-    let [writer, reader] = <[Done; 2]>::try_from(reported).map_err(|_| incomplete())?;
+    let [writer, reader] = <[FinalReport; 2]>::try_from(reported).map_err(|_| incomplete())?;
     let (Some(first), Some(last)) = (writer.passes.first(), reader.passes.last()) else {
         return Err(incomplete());
     };

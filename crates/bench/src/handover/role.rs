@@ -8,7 +8,7 @@ use furlong_loops::control_page::{ControlPage, Progress};
 use furlong_loops::messages::LoopResult;
 use furlong_loops::region_bytes::{Accessor, Mismatch, STRETCH, Values};
 use furlong_loops::role_error::{RoleError, step};
-use furlong_loops::schedule::Idle;
+use furlong_loops::schedule::IdleResources;
 use furlong_model::{Fault, Phase, Role, RoleTally, Touch};
 use furlong_os::memory::Region;
 use furlong_os::{AsHandle, RawHandle, clock, cpu, handle, usage};
@@ -30,7 +30,7 @@ pub(super) struct Pass {
 
 /// The final report of a role.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Done {
+pub(super) struct FinalReport {
     pub(super) tally: RoleTally,
     pub(super) passes: Vec<Pass>,
     /// The number of bytes that the role has compared.
@@ -117,7 +117,7 @@ impl RegionRole {
         enter_phase(control, Phase::Finish)?;
         let round_trips = u64::from(repetitions);
         let elapsed_ns = passes.iter().map(|pass| pass.end_ns - pass.begin_ns).sum();
-        let idle = Idle::default();
+        let idle = IdleResources::default();
         let began_ns = passes.first().map_or(0, |pass| pass.begin_ns);
         let result = LoopResult {
             round_trips,
@@ -131,7 +131,7 @@ impl RegionRole {
             lost: None,
         };
         let tally = tally(role.into(), round_trips, result)?;
-        report_done(control, Done { tally, passes, verified_bytes })
+        report_done(control, FinalReport { tally, passes, verified_bytes })
     }
 
     fn inherit(&self, mapped: Option<Arc<Region>>) -> io::Result<InheritedMemory> {

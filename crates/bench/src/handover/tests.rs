@@ -4,7 +4,7 @@ use super::*;
 use crate::child_process::tests::program;
 use crate::placement;
 use crate::session::{Options, Session};
-use furlong_loops::region_bytes::{Mismatch, Read, Write};
+use furlong_loops::region_bytes::{Mismatch, ReadFunction, Write};
 use furlong_model::{Backing, HandoverOutcome, Touch};
 use furlong_os::process::send_signal;
 use furlong_testing::skipped;
@@ -203,7 +203,7 @@ fn hangs(bytes: &[AtomicU8], state: u64) -> Result<(), Mismatch> {
 }
 
 /// Returns the failure of a trial in which one role has a different accessor.
-fn sabotaged(write: Option<Write>, read: Option<Read>) -> Failure {
+fn sabotaged(write: Option<Write>, read: Option<ReadFunction>) -> Failure {
     // Only forks can use other functions, because a new process chooses its accessor by the handover.
     let handover = handover(Backing::Anonymous, Touch::Byte, SIZE);
     let accessor =
@@ -236,7 +236,7 @@ fn a_byte_that_is_wrong_is_found_and_named() {
 #[test]
 fn a_role_that_dies_or_stops_is_named_with_its_cause() {
     use Role::{Initiator, Responder};
-    type Case = (Option<Write>, Option<Read>, Role, Fault, &'static str);
+    type Case = (Option<Write>, Option<ReadFunction>, Role, Fault, &'static str);
     let cases: [Case; 7] = [
         (Some(writes_and::<{ libc::SIGKILL }>), None, Initiator, Fault::Killed, "SIGKILL"),
         (None, Some(reads_and::<{ libc::SIGKILL }>), Responder, Fault::Killed, "SIGKILL"),

@@ -1,7 +1,7 @@
 //! The agent: furlong on the other host. It creates the responders' ends, starts their roles, forwards their reports,
 //! and exits when its input ends.
 
-use super::lines::{Lines, Taken};
+use super::lines::{Lines, ReadResult};
 use super::protocol::{Reply, Request};
 use super::script::PEER_VERB;
 use crate::child_process::{ChildKind, ChildProgram};
@@ -114,9 +114,9 @@ impl Side {
                 return Ok(None);
             }
             match self.requests.read()? {
-                Taken::Line(whole) => line = Some(whole),
-                Taken::Nothing => {}
-                Taken::End => return Ok(None),
+                ReadResult::Line(whole) => line = Some(whole),
+                ReadResult::Nothing => {}
+                ReadResult::End => return Ok(None),
             }
         }
         Ok(serde_json::from_slice(&line.unwrap_or_default())?)
@@ -182,9 +182,9 @@ impl Side {
     /// Handles requests for a running role. Returns whether the conversation goes on.
     fn heard(&mut self, role: &mut RoleProcess<RoleResult>, page: &ControlPage) -> io::Result<bool> {
         let mut line = match self.requests.read()? {
-            Taken::Line(line) => Some(line),
-            Taken::Nothing => None,
-            Taken::End => return Ok(false),
+            ReadResult::Line(line) => Some(line),
+            ReadResult::Nothing => None,
+            ReadResult::End => return Ok(false),
         };
         while let Some(asked) = line {
             match serde_json::from_slice(&asked)? {

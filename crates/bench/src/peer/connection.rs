@@ -150,7 +150,7 @@ impl Connection {
 }
 
 /// The answer of the shell on the other host.
-struct There {
+struct RemoteShell {
     /// The operating system and the instruction set, as `uname` names them.
     platform: [String; 2],
     /// The version of furlong on that host; empty if it is not installed.
@@ -158,7 +158,7 @@ struct There {
 }
 
 /// Returns the answer to the script. Skips the output of start-up files before it.
-fn first_answer(pipe: &mut Pipe, patience: Duration, session: &Session) -> Result<There, NotMeasured> {
+fn first_answer(pipe: &mut Pipe, patience: Duration, session: &Session) -> Result<RemoteShell, NotMeasured> {
     let mut first = None;
     for _ in 0..LINES_BEFORE {
         let line = pipe.line("answer of a shell", patience, session)?;
@@ -168,7 +168,7 @@ fn first_answer(pipe: &mut Pipe, patience: Duration, session: &Session) -> Resul
             let platform = [words.next().unwrap_or_default(), words.next().unwrap_or_default()];
             // The version follows the program name.
             let furlong = words.nth(1).unwrap_or_default();
-            return Ok(There { platform, furlong });
+            return Ok(RemoteShell { platform, furlong });
         }
         first.get_or_insert(line);
     }
@@ -177,7 +177,12 @@ fn first_answer(pipe: &mut Pipe, patience: Duration, session: &Session) -> Resul
 }
 
 /// Copies this program to the other host, in parts that fit into the pipe.
-fn copy(pipe: &mut Pipe, there: &There, patience: Duration, session: &Session) -> Result<(), NotMeasured> {
+fn copy(
+    pipe: &mut Pipe,
+    there: &RemoteShell,
+    patience: Duration,
+    session: &Session,
+) -> Result<(), NotMeasured> {
     let here = furlong_os::facts::machine(false);
     if there.platform != [here.system.clone(), here.architecture.clone()] {
         let [system, architecture] = &there.platform;

@@ -8,7 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 /// Parts of a run that come from replies of the other host.
 #[derive(Debug, Default)]
-pub struct Replied {
+pub struct ReplyParts {
     /// Descriptions of the machine.
     pub machines: Vec<Machine>,
     /// Figures of a trial of each pattern, reported by one role or by all roles.
@@ -17,8 +17,8 @@ pub struct Replied {
 }
 
 /// Reads the lines of the other host, as this host does.
-pub fn replies(lines: &[u8]) -> Replied {
-    let (mut replied, mut results) = (Replied::default(), Vec::<RoleResult>::new());
+pub fn replies(lines: &[u8]) -> ReplyParts {
+    let (mut replied, mut results) = (ReplyParts::default(), Vec::<RoleResult>::new());
     for reply in all::<Reply>(lines) {
         match reply {
             Reply::Hello { machine, .. } => replied.machines.push(*machine),

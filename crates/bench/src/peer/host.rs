@@ -3,7 +3,7 @@
 use super::connection::Connection;
 use super::options::PeerOptions;
 use crate::child_process::ChildProgram;
-use crate::not_measured::{Interrupted, NotMeasured};
+use crate::not_measured::{InterruptedTrial, NotMeasured};
 use crate::registry::MechanismEntry;
 use crate::session::Session;
 use furlong_model::{PeerHost, Unavailable};
@@ -31,7 +31,7 @@ pub enum NoPeer {
     /// The address at which its responders listen is unknown.
     NoAddress,
     /// A signal requested the end of this process before the host had answered.
-    Interrupted(Interrupted),
+    Interrupted(InterruptedTrial),
 }
 
 impl Peer {
@@ -40,7 +40,7 @@ impl Peer {
     ///
     /// # Errors
     /// Returns `Unreachable` if the host does not answer as expected, and `NoAddress` if the address of its responders
-    /// is unknown. Returns `Interrupted` if a signal requested the end of this process.
+    /// is unknown. Returns `InterruptedTrial` if a signal requested the end of this process.
     pub fn connect(options: PeerOptions, program: ChildProgram) -> Result<Peer, NoPeer> {
         let unreachable = |detail: String| {
             let remedy = "check by hand that the command opens a shell there without a prompt, as in ssh -o \

@@ -14,7 +14,7 @@ pub(super) struct Lines {
 
 /// The result of a read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum ReadResult {
     /// A line, without its line feed.
     Line(Vec<u8>),
     /// No complete line yet.
@@ -38,18 +38,18 @@ impl Lines {
     ///
     /// # Errors
     /// Returns an error if a line is too long, or if the read fails.
-    pub(super) fn read(&mut self) -> io::Result<Taken> {
+    pub(super) fn read(&mut self) -> io::Result<ReadResult> {
         let mut part = vec![0; 64 << 10];
         match handle::read(self.from.as_handle(), &mut part)? {
-            0 => return Ok(Taken::End),
+            0 => return Ok(ReadResult::End),
             count => self.come.extend_from_slice(&part[..count]),
         }
         match self.buffered() {
-            Some(line) => Ok(Taken::Line(line)),
+            Some(line) => Ok(ReadResult::Line(line)),
             None if self.come.len() > LONGEST_LINE => {
                 Err(io::Error::other(format!("a line is longer than {LONGEST_LINE} bytes")))
             }
-            None => Ok(Taken::Nothing),
+            None => Ok(ReadResult::Nothing),
         }
     }
 }

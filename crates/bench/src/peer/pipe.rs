@@ -3,9 +3,9 @@
 use super::protocol::LONGEST_LINE;
 #[cfg(target_os = "linux")]
 use crate::adapter::end_processes;
-use crate::not_measured::{Interrupted, NotMeasured, not_started};
+use crate::not_measured::{InterruptedTrial, NotMeasured, not_started};
 use crate::session::Session;
-use crate::started_program::{Said, StartedProgram};
+use crate::started_program::{ProgramActivity, StartedProgram};
 use furlong_model::Phase;
 use furlong_os::clock;
 use furlong_os::wait::wait_any;
@@ -75,10 +75,12 @@ impl Pipe {
         let deadline_ns = clock::now_ns() + patience.as_nanos() as u64;
         loop {
             match self.program.attend(Phase::Create, "line", LONGEST_LINE)? {
-                Said::Line(line) => return Ok(line),
-                Said::Ended(exit) => return Err(self.program.exit_failure(exit, Phase::Create).into()),
-                Said::Closed => return Err(self.failure("the command has closed its output")),
-                Said::Nothing => {}
+                ProgramActivity::Line(line) => return Ok(line),
+                ProgramActivity::Ended(exit) => {
+                    return Err(self.program.exit_failure(exit, Phase::Create).into());
+                }
+                ProgramActivity::Closed => return Err(self.failure("the command has closed its output")),
+                ProgramActivity::Nothing => {}
             }
             let left_ns = deadline_ns.saturating_sub(clock::now_ns());
             if left_ns == 0 {
@@ -89,7 +91,7 @@ impl Pipe {
             wait_any(&handles, left_ns.div_ceil(1_000_000))
                 .map_err(|error| not_started(Phase::Create, &error))?;
             if let Some(signal) = session.shutdown_request() {
-                return Err(Interrupted { signal }.into());
+                return Err(InterruptedTrial { signal }.into());
             }
         }
     }

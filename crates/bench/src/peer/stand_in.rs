@@ -1,7 +1,7 @@
 //! The proxy of a responder on another host. It sends the responder's reports to the supervisor, and ends as the
 //! responder did.
 
-use super::lines::{Lines, Taken};
+use super::lines::{Lines, ReadResult};
 use super::protocol::{Reply, Request};
 use crate::control::{Control, Report, RoleConfiguration};
 use crate::started_program::shortened;
@@ -106,9 +106,9 @@ impl Relay {
             return Ok(Turn::GoOn);
         }
         let mut line = match self.replies.read() {
-            Ok(Taken::Line(line)) => Some(line),
-            Ok(Taken::Nothing) => None,
-            Ok(Taken::End) => {
+            Ok(ReadResult::Line(line)) => Some(line),
+            Ok(ReadResult::Nothing) => None,
+            Ok(ReadResult::End) => {
                 return self.give_up(control, "the connection to the other host has ended".into());
             }
             Err(error) => return self.give_up(control, format!("the connection to the other host: {error}")),

@@ -1,6 +1,6 @@
 //! The common parts of all trials, whatever their roles do.
 
-use crate::not_measured::{Interrupted, NotMeasured};
+use crate::not_measured::{InterruptedTrial, NotMeasured};
 use crate::session::Session;
 use crate::watch::{NoObserver, Observer};
 use furlong_model::{
@@ -138,7 +138,7 @@ impl<W: Work> TrialContext<'_, W> {
     ///
     /// # Errors
     /// Returns [`Interrupted`] if the run is to end, after everything that was started has ended.
-    pub fn run(&self, settings: &Settings) -> Result<Outcome<W::Measurement>, Interrupted> {
+    pub fn run(&self, settings: &Settings) -> Result<Outcome<W::Measurement>, InterruptedTrial> {
         let mut measured = self.measure(settings, &mut NoObserver);
         for _ in 0..FURTHER_ATTEMPTS {
             if let Err(NotMeasured::Paused(_)) = measured {

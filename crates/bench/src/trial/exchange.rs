@@ -20,8 +20,8 @@ use crate::session::Session;
 use crate::subsystem;
 use crate::watch::{Carrier, LatestEnd, Observer, RoleProcess, Watch, supervise};
 use furlong_loops::control_page::ControlPage;
-use furlong_loops::counted::Counted;
-use furlong_loops::shared_end::Taken;
+use furlong_loops::counted::PartyCounts;
+use furlong_loops::shared_end::TakenMessages;
 use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
     AdapterFacts, Capabilities, Case, ChildStart, Count, Depth, Direction, Failure, Family, Fault,
@@ -395,7 +395,7 @@ impl RunningTrial {
         let unit = Unit::of(case.pattern()).word();
         let pattern = case.pattern();
         let counted =
-            entry.capabilities.notifies_only().then(|| Counted::of(case.pattern(), case.parties().get()));
+            entry.capabilities.notifies_only().then(|| PartyCounts::of(case.pattern(), case.parties().get()));
         let between_hosts = far.is_some();
         let explain = Box::new(move |watch: &Watch<RoleResult>| match pattern.shares_an_end() {
             _ if between_hosts => Some(lost_between_hosts(watch)),
@@ -456,7 +456,7 @@ impl TrialFigures {
     pub(crate) fn of(pattern: Pattern, reported: Vec<RoleResult>) -> Result<TrialFigures, Failure> {
         let mut roles = Vec::new();
         let (mut verified_messages, mut timings) = (0, Vec::new());
-        let workers: Vec<Taken> = reported.iter().filter_map(|result| result.taken).collect();
+        let workers: Vec<TakenMessages> = reported.iter().filter_map(|result| result.taken).collect();
         let sender = reported.iter().find(|result| result.tally.party.role == Role::Initiator);
         if let Some(sender) = sender.filter(|_| !workers.is_empty()) {
             exactly_once(sender.tally.messages_received, &workers)?;

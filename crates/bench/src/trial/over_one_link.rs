@@ -3,14 +3,14 @@
 
 use crate::control::RoleResult;
 use crate::watch::{RoleProcess, Watch};
-use furlong_loops::counted::Counted;
-use furlong_loops::shared_end::Taken;
+use furlong_loops::counted::PartyCounts;
+use furlong_loops::shared_end::TakenMessages;
 use furlong_model::{Failure, Fault, Pattern, Phase, Role};
 
 /// Checks that the workers have received each of the `sent` messages exactly once. It compares the number of messages,
 /// the sum of their numbers, and the sum of the squares. A single extra or missing message is reported by its number.
-pub(crate) fn exactly_once(sent: u64, workers: &[Taken]) -> Result<(), Failure> {
-    let total = |figure: fn(&Taken) -> u64| workers.iter().map(figure).fold(0, u64::wrapping_add);
+pub(crate) fn exactly_once(sent: u64, workers: &[TakenMessages]) -> Result<(), Failure> {
+    let total = |figure: fn(&TakenMessages) -> u64| workers.iter().map(figure).fold(0, u64::wrapping_add);
     let (count, sum, squares) =
         (total(|taken| taken.count), total(|taken| taken.sum), total(|taken| taken.squares));
     let [all_sum, all_squares] = sums_up_to(sent);
@@ -51,7 +51,7 @@ fn sums_up_to(last: u64) -> [u64; 2] {
 pub(super) fn lost_of_several(
     watch: &Watch<RoleResult>,
     pattern: Pattern,
-    counted: Option<Counted>,
+    counted: Option<PartyCounts>,
 ) -> Option<Failure> {
     let Watch { processes, control_pages, timeout, .. } = watch;
     let page = control_pages.first()?;
@@ -104,14 +104,14 @@ mod tests {
     /// Returns the failure if a sender has sent this number of messages, and the workers have received these.
     fn said(sent: u64, workers: &[&[u64]]) -> Option<String> {
         let worker = |numbers: &&[u64]| {
-            let mut taken = Taken { count: numbers.len() as u64, ..Taken::default() };
+            let mut taken = TakenMessages { count: numbers.len() as u64, ..TakenMessages::default() };
             for number in *numbers {
                 taken.sum += number;
                 taken.squares += number * number;
             }
             taken
         };
-        let workers: Vec<Taken> = workers.iter().map(worker).collect();
+        let workers: Vec<TakenMessages> = workers.iter().map(worker).collect();
         exactly_once(sent, &workers).err().map(|failure| format!("{:?}: {}", failure.fault, failure.detail))
     }
 
@@ -125,7 +125,7 @@ mod tests {
         }
         // A program may report any number.
         for (sent, count) in [(u64::MAX, 0), (0, u64::MAX), (u64::MAX, u64::MAX), (1 << 44, 1 << 44)] {
-            let workers = [Taken { count, ..Taken::default() }];
+            let workers = [TakenMessages { count, ..TakenMessages::default() }];
             let detail = exactly_once(sent, &workers).unwrap_err().detail;
             assert!(detail.contains("not each of the"), "{detail}");
         }

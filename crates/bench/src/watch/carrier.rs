@@ -1,8 +1,8 @@
 //! The loop in which the supervisor waits for the processes of a trial: roles, adapters, or own programs.
 
 use super::observer::Observer;
-use super::quiet::{ObservedProcesses, Quiet, Silence};
-use crate::not_measured::{Interrupted, NotMeasured};
+use super::quiet::{ObservedProcesses, Silence, SilenceWatch};
+use crate::not_measured::{InterruptedTrial, NotMeasured};
 use crate::session::Session;
 use furlong_model::{Failure, Fault, Phase, Unavailable, format_ns};
 use furlong_os::wait::wait_any;
@@ -79,7 +79,7 @@ pub(crate) trait Carrier: ObservedProcesses {
         was_woken: bool,
         observer: &mut dyn Observer,
         incidents: &mut Vec<Failure>,
-    ) -> Result<Noticed<Self::Answer>, NotMeasured>;
+    ) -> Result<ProcessEvent<Self::Answer>, NotMeasured>;
 
     /// Returns whether no further report can explain the incidents.
     fn is_settled(&self, incidents: &[Failure]) -> bool;
@@ -96,7 +96,7 @@ pub(crate) trait Carrier: ObservedProcesses {
 
 /// The result of a look at the processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Noticed<A> {
+pub(crate) enum ProcessEvent<A> {
     /// Nothing that ends the silence.
     Nothing,
     /// A report.
@@ -118,11 +118,11 @@ pub(crate) fn supervise<C: Carrier>(
     let mut incidents: Vec<Failure> = Vec::new();
     let mut now_ns = clock::now_ns();
     let mut was_woken = false;
-    let mut quiet = Quiet::since(now_ns, carrier);
+    let mut quiet = SilenceWatch::since(now_ns, carrier);
     loop {
         observer.attend();
         if let Some(signal) = session.shutdown_request() {
-            return Err(Interrupted { signal }.into());
+            return Err(InterruptedTrial { signal }.into());
         }
         let end = carrier.latest_end().filter(|_| incidents.is_empty());
         if let Some(end) = end.filter(|end| now_ns >= end.at_ns) {
@@ -131,8 +131,8 @@ pub(crate) fn supervise<C: Carrier>(
         }
         let known = incidents.len();
         match carrier.attend(now_ns, was_woken, observer, &mut incidents)? {
-            Noticed::Answer(answer) if incidents.is_empty() => return Ok(answer),
-            Noticed::Report => quiet.heard(now_ns),
+            ProcessEvent::Answer(answer) if incidents.is_empty() => return Ok(answer),
+            ProcessEvent::Report => quiet.heard(now_ns),
             _ if incidents.len() > known => quiet.heard(now_ns),
             _ if incidents.is_empty() => {
                 if let Some(silence) = quiet.look(now_ns, carrier.longest_silence(), carrier) {

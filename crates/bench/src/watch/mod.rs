@@ -9,7 +9,7 @@ mod quiet;
 mod role_process;
 mod roles;
 
-pub(crate) use carrier::{Carrier, LatestEnd, Noticed, OTHER_REPORT, in_ms, supervise};
+pub(crate) use carrier::{Carrier, LatestEnd, OTHER_REPORT, ProcessEvent, in_ms, supervise};
 pub(crate) use observer::NoObserver;
 pub use observer::Observer;
 pub(crate) use quiet::{ObservedProcesses, Silence};

@@ -33,7 +33,7 @@ pub(crate) struct Silence {
 
 /// The silence of the processes of a trial.
 #[derive(Debug)]
-pub(crate) struct Quiet {
+pub(crate) struct SilenceWatch {
     since_ns: u64,
     progress: Vec<Progress>,
     state: State,
@@ -49,10 +49,10 @@ enum State {
     Silent { noticed_ns: u64, activities: Vec<(i32, Activity)> },
 }
 
-impl Quiet {
+impl SilenceWatch {
     /// Returns the state of processes whose silence begins now.
-    pub(crate) fn since(now_ns: u64, processes: &impl ObservedProcesses) -> Quiet {
-        Quiet { since_ns: now_ns, progress: processes.progress(), state: State::Heard, patience: 1 }
+    pub(crate) fn since(now_ns: u64, processes: &impl ObservedProcesses) -> SilenceWatch {
+        SilenceWatch { since_ns: now_ns, progress: processes.progress(), state: State::Heard, patience: 1 }
     }
 
     /// Notes a report.
@@ -147,7 +147,7 @@ mod tests {
         }
 
         /// Looks at each time that is due, until the end. Returns when and why the silence is a failure.
-        fn until(&self, quiet: &mut Quiet, mut now_ns: u64, end_ns: u64) -> Option<(u64, Silence)> {
+        fn until(&self, quiet: &mut SilenceWatch, mut now_ns: u64, end_ns: u64) -> Option<(u64, Silence)> {
             while now_ns < end_ns {
                 now_ns += quiet.left(now_ns, LIMIT).as_nanos() as u64;
                 self.at_ns.set(now_ns);
@@ -171,7 +171,7 @@ mod tests {
         for doing in [Some(Doing::Other), None] {
             let fake = Fake::new(Doing::Other);
             fake.doing.set(doing);
-            let found = fake.until(&mut Quiet::since(0, &fake), 0, 60 * SECOND);
+            let found = fake.until(&mut SilenceWatch::since(0, &fake), 0, 60 * SECOND);
             let quiet = Duration::from_millis(1300);
             assert_eq!(found, Some((1_300_000_000, Silence { lack: None, quiet })));
         }
@@ -181,7 +181,7 @@ mod tests {
     fn process_that_lacks_something_has_five_times_the_limit() {
         for (doing, lack) in [(Doing::Runnable, Lack::Processor), (Doing::WaitsForDevice, Lack::Device)] {
             let fake = Fake::new(doing);
-            let (at_ns, silence) = fake.until(&mut Quiet::since(0, &fake), 0, 60 * SECOND).unwrap();
+            let (at_ns, silence) = fake.until(&mut SilenceWatch::since(0, &fake), 0, 60 * SECOND).unwrap();
             assert_eq!((at_ns, silence.lack), (5 * SECOND + CONFIRM_NS, Some((7, lack))));
             let (pid, sentence) = silence.lacked().unwrap();
             assert!(pid == 7 && sentence.contains("nothing came from it for 5.3s; run again"), "{sentence}");
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn process_that_runs_lacks_nothing() {
         let fake = Fake::new(Doing::Runnable);
-        let mut quiet = Quiet::since(0, &fake);
+        let mut quiet = SilenceWatch::since(0, &fake);
         assert_eq!(fake.until(&mut quiet, 0, 1), None, "the first look");
         fake.ran_ns.set(CONFIRM_NS / 2);
         let (at_ns, silence) = fake.until(&mut quiet, SECOND, 60 * SECOND).unwrap();
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn what_is_heard_begins_the_time_again() {
         let fake = Fake::new(Doing::Runnable);
-        let mut quiet = Quiet::since(0, &fake);
+        let mut quiet = SilenceWatch::since(0, &fake);
         assert_eq!(fake.until(&mut quiet, 0, 4 * SECOND), None, "it has patience");
         fake.doing.set(Some(Doing::Other));
         quiet.heard(5 * SECOND);

@@ -1,6 +1,6 @@
 //! The roles of a trial as a carrier: phases, reports and failures.
 
-use super::carrier::{Carrier, LatestEnd, Noticed};
+use super::carrier::{Carrier, LatestEnd, ProcessEvent};
 use super::observer::Observer;
 use super::quiet::{ObservedProcesses, Silence};
 use super::role_process::RoleProcess;
@@ -128,15 +128,15 @@ impl<D: DeserializeOwned> Carrier for Watch<D> {
         was_woken: bool,
         observer: &mut dyn Observer,
         incidents: &mut Vec<Failure>,
-    ) -> Result<Noticed<Vec<D>>, NotMeasured> {
+    ) -> Result<ProcessEvent<Vec<D>>, NotMeasured> {
         incidents.extend(self.processes.iter_mut().filter_map(RoleProcess::attend));
         if incidents.is_empty() {
             if let Some(reported) = self.finished() {
-                return Ok(Noticed::Answer(reported));
+                return Ok(ProcessEvent::Answer(reported));
             }
             self.let_go_on(observer)?;
         }
-        Ok(if was_woken { Noticed::Report } else { Noticed::Nothing })
+        Ok(if was_woken { ProcessEvent::Report } else { ProcessEvent::Nothing })
     }
 
     fn is_settled(&self, incidents: &[Failure]) -> bool {

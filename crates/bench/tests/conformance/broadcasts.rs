@@ -42,15 +42,15 @@ const BUDGET: Duration = Duration::from_millis(400);
 /// Returns the broken mechanisms, for the roles.
 pub fn mechanisms() -> Vec<MechanismEntry> {
     vec![
-        MechanismEntry::of::<Spoiled<SKIP, EARLY>>(),
-        MechanismEntry::of::<Spoiled<SKIP, LATE>>(),
-        MechanismEntry::of::<Spoiled<TWICE, EARLY>>(),
-        MechanismEntry::of::<Spoiled<SWAP, EARLY>>(),
-        MechanismEntry::of::<Spoiled<TEAR, EARLY>>(),
-        MechanismEntry::of::<Spoiled<SKIP, OVERTAKEN>>(),
-        MechanismEntry::of::<Spoiled<TWICE, OVERTAKEN>>(),
-        MechanismEntry::of::<Spoiled<SWAP, OVERTAKEN>>(),
-        MechanismEntry::of::<Spoiled<TEAR, OVERTAKEN>>(),
+        MechanismEntry::of::<SpoiledRing<SKIP, EARLY>>(),
+        MechanismEntry::of::<SpoiledRing<SKIP, LATE>>(),
+        MechanismEntry::of::<SpoiledRing<TWICE, EARLY>>(),
+        MechanismEntry::of::<SpoiledRing<SWAP, EARLY>>(),
+        MechanismEntry::of::<SpoiledRing<TEAR, EARLY>>(),
+        MechanismEntry::of::<SpoiledRing<SKIP, OVERTAKEN>>(),
+        MechanismEntry::of::<SpoiledRing<TWICE, OVERTAKEN>>(),
+        MechanismEntry::of::<SpoiledRing<SWAP, OVERTAKEN>>(),
+        MechanismEntry::of::<SpoiledRing<TEAR, OVERTAKEN>>(),
     ]
 }
 
@@ -83,7 +83,7 @@ pub fn tests() -> Vec<Trial> {
 /// Returns the case with this number of receivers, on all CPUs.
 fn to(receivers: u32, case: Case) -> Case {
     let receivers = NonZeroU32::new(receivers).unwrap_or(NonZeroU32::MIN);
-    Case { placement: Placement::Spread, ..case.of_pattern(Pattern::FanOut).of_several(receivers) }
+    Case { placement: Placement::Spread, ..case.with_pattern(Pattern::FanOut).with_parties(receivers) }
 }
 
 fn comes_to_every_receiver(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
@@ -136,9 +136,9 @@ fn is_caught(entry: &MechanismEntry, fault: Fault, told: &str) -> Result<(), Fai
 }
 
 /// A ring whose first receiver makes one fault, with message `AT`.
-pub struct Spoiled<const HOW: u8, const AT: u64>;
+pub struct SpoiledRing<const HOW: u8, const AT: u64>;
 
-impl<const HOW: u8, const AT: u64> Mechanism for Spoiled<HOW, AT> {
+impl<const HOW: u8, const AT: u64> Mechanism for SpoiledRing<HOW, AT> {
     const CAPABILITIES: Capabilities = Capabilities {
         name: match (HOW, AT) {
             (SKIP, OVERTAKEN) => "skip-untold",

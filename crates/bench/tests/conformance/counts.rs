@@ -5,7 +5,7 @@ use crate::rows::{case, is_combined_elsewhere, is_first_with, is_usual};
 use crate::saboteur::{self, CALL, LATE, name};
 use crate::workers::Trial;
 use furlong_analysis::undeclared_calls;
-use furlong_bench::count::Counting;
+use furlong_bench::count::CallCounting;
 use furlong_bench::trial::{MessageExchange, Settings, TrialContext};
 use furlong_bench::{MechanismEntry, placement, registry};
 use furlong_model::{ChildStart, Count, CountMethod, Wait};
@@ -18,14 +18,14 @@ pub fn tests() -> Vec<Trial> {
         for &wait in entry.capabilities.waits {
             let row = format!("{}/{wait}", entry.capabilities.name);
             tests.push(Trial::ignorable_test(format!("{row}: calls what it declares"), move || {
-                declared(&entry, wait, Counting::find())
+                declared(&entry, wait, CallCounting::find())
             }));
             // Both methods see the same calls, so not every wait strategy is counted twice.
             let usual = is_usual(&entry, wait) && !is_combined_elsewhere(&entry);
             if usual || is_first_with(&entry, wait) {
                 let name = format!("{row}: calls what it declares, by ptrace");
                 let by_ptrace =
-                    Trial::ignorable_test(name, move || declared(&entry, wait, Counting::by_ptrace()));
+                    Trial::ignorable_test(name, move || declared(&entry, wait, CallCounting::by_ptrace()));
                 tests.push(by_ptrace.slow_if(true));
             }
         }
@@ -41,7 +41,7 @@ fn an_undeclared_call_is_found() -> Result<(), Failed> {
     let mechanisms = saboteur::mechanisms();
     let entry =
         mechanisms.iter().find(|entry| entry.capabilities.name == name(CALL, LATE)).ok_or("no such row")?;
-    for counting in [Counting::find(), Counting::by_ptrace()] {
+    for counting in [CallCounting::find(), CallCounting::by_ptrace()] {
         let surprise = undeclared_calls(&count(&mechanisms, entry, Wait::Block, &counting)?);
         if !surprise.as_ref().is_some_and(|surprise| surprise.contains("initiator calls getppid 1.000 times"))
         {
@@ -51,7 +51,7 @@ fn an_undeclared_call_is_found() -> Result<(), Failed> {
     Ok(())
 }
 
-fn declared(entry: &MechanismEntry, wait: Wait, counting: Counting) -> Result<Completion, Failed> {
+fn declared(entry: &MechanismEntry, wait: Wait, counting: CallCounting) -> Result<Completion, Failed> {
     if let Err(unavailable) = entry.probe() {
         return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
     }
@@ -69,7 +69,7 @@ fn count(
     mechanisms: &[MechanismEntry],
     entry: &MechanismEntry,
     wait: Wait,
-    counting: &Counting,
+    counting: &CallCounting,
 ) -> Result<Count, Failed> {
     let case = case(entry, wait, entry.capabilities.fixed_size_bytes.unwrap_or(128));
     let processors =

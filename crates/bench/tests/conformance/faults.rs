@@ -8,10 +8,10 @@ use libtest_mimic::Failed;
 use std::num::NonZeroU32;
 
 /// The expected failure: the mechanism, the fault, the role if it can be determined, and the earliest phase.
-type Expected = (&'static str, Fault, Option<Role>, Phase);
+type ExpectedFailure = (&'static str, Fault, Option<Role>, Phase);
 
 /// The failures that do not depend on the pattern.
-const EXPECTED: [Expected; 13] = [
+const EXPECTED: [ExpectedFailure; 13] = [
     (name(LOSE, EARLY), Fault::Lost, Some(Role::Responder), Phase::Verify),
     (name(REPEAT, EARLY), Fault::Repeated, Some(Role::Responder), Phase::Verify),
     (name(REPEAT, LATE), Fault::Repeated, Some(Role::Responder), Phase::WarmUp),
@@ -62,11 +62,12 @@ fn sabotaged(mechanism: &str, (pattern, window): Manner) -> Result<Outcome, Fail
     let entry =
         mechanisms.iter().find(|entry| entry.capabilities.name == mechanism).ok_or("no such saboteur")?;
     let window = NonZeroU32::new(window).ok_or("no window")?;
-    let case = Case::round_trip(mechanism, Wait::Block, 128, placed()).of_pattern(pattern).of_window(window);
+    let case =
+        Case::round_trip(mechanism, Wait::Block, 128, placed()).with_pattern(pattern).with_window(window);
     persistent(&mechanisms, entry, &case, SABOTEUR_TIMEOUT, SABOTEUR_BUDGET)
 }
 
-fn caught((mechanism, fault, role, phase): Expected, manner: Manner) -> Result<(), Failed> {
+fn caught((mechanism, fault, role, phase): ExpectedFailure, manner: Manner) -> Result<(), Failed> {
     match sabotaged(mechanism, manner)? {
         Outcome::Failed(failure)
             if failure.fault == fault && failure.party == role.map(Party::from) && failure.phase >= phase =>

@@ -81,16 +81,16 @@ fn hand_over(backing: Backing) {
 }
 
 /// A helper run, which is killed when this is dropped: its directory must outlive it.
-struct Running(Child);
+struct HelperRun(Child);
 
-impl Drop for Running {
+impl Drop for HelperRun {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-fn start(backing: Backing, folder: &Path) -> Running {
+fn start(backing: Backing, folder: &Path) -> HelperRun {
     let run = Command::new(std::env::current_exe().unwrap())
         .env(BACKING, backing.name())
         .env("TMPDIR", folder)
@@ -98,7 +98,7 @@ fn start(backing: Backing, folder: &Path) -> Running {
         .stdout(Stdio::null())
         .stderr(fs::File::create(folder.join("said")).unwrap())
         .spawn();
-    Running(run.unwrap())
+    HelperRun(run.unwrap())
 }
 
 /// Returns the resources of the machine that a run could leave behind.

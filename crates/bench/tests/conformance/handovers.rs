@@ -5,7 +5,7 @@ use crate::own_session::session;
 use crate::pair::ensure;
 use crate::rows::placed;
 use crate::workers::Trial;
-use furlong_bench::count::Counting;
+use furlong_bench::count::CallCounting;
 use furlong_bench::handover::RegionHandover;
 use furlong_bench::not_measured::NotMeasured;
 use furlong_bench::placement;
@@ -20,7 +20,7 @@ pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
     for backing in Backing::ALL {
         for (how, counting) in
-            [("", Counting::find as fn() -> Counting), (", by ptrace", Counting::by_ptrace)]
+            [("", CallCounting::find as fn() -> CallCounting), (", by ptrace", CallCounting::by_ptrace)]
         {
             let name = format!("handover/{backing}: calls nothing but its mapping{how}");
             tests.push(Trial::ignorable_test(name, move || calls(backing, &counting())));
@@ -29,7 +29,7 @@ pub fn tests() -> Vec<Trial> {
     tests
 }
 
-fn calls(backing: Backing, counting: &Counting) -> Result<Completion, Failed> {
+fn calls(backing: Backing, counting: &CallCounting) -> Result<Completion, Failed> {
     let placement = placed();
     let handover = Handover { backing, touch: Touch::Line, size_bytes: 1 << 20, repetitions: 3, placement };
     let processors = placement::pinned(placement, &Party::PAIR).map_err(|unavailable| unavailable.reason)?;

@@ -83,7 +83,7 @@ fn lends(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     }
     for access in IN_PLACE {
         let round_trip = in_place(entry, wait, 4097, access);
-        carries(entry, &round_trip.clone().of_pattern(Pattern::OneWay))?;
+        carries(entry, &round_trip.clone().with_pattern(Pattern::OneWay))?;
         carries(entry, &Case { placement: Placement::OneProcess, ..round_trip.clone() })?;
         carries(entry, &round_trip)?;
     }

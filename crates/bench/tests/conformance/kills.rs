@@ -46,7 +46,7 @@ pub fn tests() -> Vec<Trial> {
 
 /// Returns the mechanism, for the roles.
 pub fn mechanism() -> MechanismEntry {
-    MechanismEntry::of::<Silent>()
+    MechanismEntry::of::<SilentLink>()
 }
 
 /// Measures the mechanism and prints the outcome, if this process is the supervisor.
@@ -157,9 +157,9 @@ fn children_end_with_it() -> Result<(), Failed> {
 }
 
 /// A link on which nothing is ever sent.
-struct Silent;
+struct SilentLink;
 
-impl Mechanism for Silent {
+impl Mechanism for SilentLink {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "silent",
         summary: "ends that say to the test who they are, and nothing to each other",

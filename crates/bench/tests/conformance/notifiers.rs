@@ -28,12 +28,12 @@ const LATE_TO_THREE: u64 = 58;
 /// Returns the broken mechanisms, for the roles.
 pub fn mechanisms() -> Vec<MechanismEntry> {
     vec![
-        MechanismEntry::of::<Spoiled<LOSE, EARLY>>(),
-        MechanismEntry::of::<Spoiled<TWICE, EARLY>>(),
-        MechanismEntry::of::<Spoiled<LOSE, LATE_OF_THREE>>(),
-        MechanismEntry::of::<Spoiled<TWICE, LATE_OF_THREE>>(),
-        MechanismEntry::of::<Spoiled<LOSE, LATE_TO_THREE>>(),
-        MechanismEntry::of::<Spoiled<TWICE, LATE_TO_THREE>>(),
+        MechanismEntry::of::<SpoiledSemaphore<LOSE, EARLY>>(),
+        MechanismEntry::of::<SpoiledSemaphore<TWICE, EARLY>>(),
+        MechanismEntry::of::<SpoiledSemaphore<LOSE, LATE_OF_THREE>>(),
+        MechanismEntry::of::<SpoiledSemaphore<TWICE, LATE_OF_THREE>>(),
+        MechanismEntry::of::<SpoiledSemaphore<LOSE, LATE_TO_THREE>>(),
+        MechanismEntry::of::<SpoiledSemaphore<TWICE, LATE_TO_THREE>>(),
     ]
 }
 
@@ -54,7 +54,7 @@ pub fn tests() -> Vec<Trial> {
 fn is_caught(entry: &MechanismEntry, pattern: Pattern, fault: Fault, told: &str) -> Result<(), Failed> {
     let parties = NonZeroU32::MIN.saturating_add(2);
     let pair = Case::round_trip(entry.capabilities.name, Wait::Block, 0, Placement::Spread);
-    let case = pair.of_pattern(pattern).of_several(parties);
+    let case = pair.with_pattern(pattern).with_parties(parties);
     match persistent(&mechanisms(), entry, &case, SABOTEUR_TIMEOUT, SABOTEUR_BUDGET)? {
         Outcome::Failed(failure) if failure.fault == fault && failure.detail.contains(told) => Ok(()),
         other => Err(format!("expected {fault:?}, {told}: {other:?}").into()),
@@ -62,9 +62,9 @@ fn is_caught(entry: &MechanismEntry, pattern: Pattern, fault: Fault, told: &str)
 }
 
 /// A semaphore that the first sender posts incorrectly once, at notification `AT`.
-pub struct Spoiled<const HOW: u8, const AT: u64>;
+pub struct SpoiledSemaphore<const HOW: u8, const AT: u64>;
 
-impl<const HOW: u8, const AT: u64> Mechanism for Spoiled<HOW, AT> {
+impl<const HOW: u8, const AT: u64> Mechanism for SpoiledSemaphore<HOW, AT> {
     const CAPABILITIES: Capabilities = Capabilities {
         name: match (HOW, AT) {
             (LOSE, EARLY) => "lose-post-early",

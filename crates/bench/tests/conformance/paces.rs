@@ -48,7 +48,7 @@ fn paced(
         .filter(suits)
         .find(|entry| entry.capabilities.name != "null")
         .ok_or("no such row")?;
-    let case = Case { arrival, ..case(entry, wait, 128).of_pattern(pattern) };
+    let case = Case { arrival, ..case(entry, wait, 128).with_pattern(pattern) };
     match warmed_up(mechanisms, entry, &case, WATCHDOG, [Duration::from_millis(2), budget])? {
         Outcome::Measured(measured) => Ok(measured),
         other => Err(format!("{case}: {other:?}").into()),

@@ -48,7 +48,7 @@ pub enum Gate {
 
 impl RunningTrial {
     fn new(page: &Handle, size_bytes: usize, depth: Depth) -> io::Result<RunningTrial> {
-        let page = Region::of_file(page.as_handle(), page_bytes())?;
+        let page = Region::from_file(page.as_handle(), page_bytes())?;
         Ok(RunningTrial { page: Arc::new(page), size_bytes, depth })
     }
 

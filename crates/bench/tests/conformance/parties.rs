@@ -115,7 +115,7 @@ pub fn tests() -> Vec<Trial> {
 fn measured_for_longer() -> Result<Completion, Failed> {
     const LONGEST: Duration = Duration::from_millis(300);
     let pair = Case::round_trip("pipe", Wait::Block, 128, Placement::Spread);
-    let case = pair.of_several(NonZeroU32::MIN.saturating_add(7));
+    let case = pair.with_parties(NonZeroU32::MIN.saturating_add(7));
     let short = Plan { cases: vec![case], budget: Duration::from_millis(1), ..short_plan() };
     let measured = |plan: &Plan| -> Result<Overlap, Failed> {
         match &carried_out(plan)?[..] {
@@ -138,9 +138,9 @@ fn measured_for_longer() -> Result<Completion, Failed> {
 }
 
 /// Returns a case with three parties, spread over the CPUs.
-fn of_three(mechanism: &str, wait: Wait, size_bytes: usize) -> Case {
+fn case_with_three(mechanism: &str, wait: Wait, size_bytes: usize) -> Case {
     let parties = NonZeroU32::MIN.saturating_add(2);
-    Case::round_trip(mechanism, wait, size_bytes, Placement::Spread).of_several(parties)
+    Case::round_trip(mechanism, wait, size_bytes, Placement::Spread).with_parties(parties)
 }
 
 fn three_pairs(entry: &MechanismEntry) -> Result<Completion, Failed> {
@@ -148,7 +148,7 @@ fn three_pairs(entry: &MechanismEntry) -> Result<Completion, Failed> {
         return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
     }
     let wait = entry.capabilities.waits[0];
-    let case = of_three(entry.capabilities.name, wait, case(entry, wait, 128).size_bytes);
+    let case = case_with_three(entry.capabilities.name, wait, case(entry, wait, 128).size_bytes);
     let case = Case { size_bytes: entry.capabilities.fixed_size_bytes.unwrap_or(case.size_bytes), ..case };
     let outcome = quick(&registry(), entry, &case, WATCHDOG)?;
     let Outcome::Measured(measured) = outcome else { return Err(format!("{case}: {outcome:?}").into()) };
@@ -175,8 +175,8 @@ fn three_receivers(
             return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
         }
     };
-    let pair = of_three(entry.capabilities.name, entry.capabilities.waits[0], 128);
-    let case = pair.of_pattern(Pattern::FanOut);
+    let pair = case_with_three(entry.capabilities.name, entry.capabilities.waits[0], 128);
+    let case = pair.with_pattern(Pattern::FanOut);
     if let Some(refusal) = case.refusal(entry.capabilities, &limits) {
         return Ok(Completion::ignored_with(format!("skipped, because {}", refusal.reason)));
     }
@@ -236,7 +236,7 @@ fn one_of_several(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Fail
     for (links, size_bytes) in [(1, 128), (33, 8), (5, in_parts)] {
         let parties = NonZeroU32::new(links).ok_or("no link")?;
         let pair = Case::round_trip(entry.capabilities.name, wait, size_bytes, Placement::Free);
-        let case = pair.of_pattern(Pattern::Ready).of_several(parties);
+        let case = pair.with_pattern(Pattern::Ready).with_parties(parties);
         if let Some(refusal) = case.refusal(entry.capabilities, &limits) {
             return match entry.capabilities.notifies_only() || !entry.capabilities.waits.contains(&wait) {
                 true => Ok(Completion::ignored_with(format!("skipped, because {}", refusal.reason))),
@@ -275,7 +275,7 @@ fn caught_among_links(mechanism: &'static str, fault: Fault, told: &str) -> Resu
     let mechanisms = saboteur::mechanisms();
     let entry =
         mechanisms.iter().find(|entry| entry.capabilities.name == mechanism).ok_or("no such saboteur")?;
-    let case = of_three(mechanism, Wait::Poll, 128).of_pattern(Pattern::Ready);
+    let case = case_with_three(mechanism, Wait::Poll, 128).with_pattern(Pattern::Ready);
     match persistent(&mechanisms, entry, &case, SABOTEUR_TIMEOUT, LINKS_BUDGET)? {
         Outcome::Failed(failure) if failure.fault == fault && failure.detail.contains(told) => Ok(()),
         other => Err(format!("expected {fault:?}, {told}: {other:?}").into()),
@@ -299,7 +299,7 @@ fn three_at_one_end(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Fa
             None => vec![128],
         };
         for size_bytes in sizes {
-            let case = of_three(capabilities.name, wait, size_bytes).of_pattern(pattern);
+            let case = case_with_three(capabilities.name, wait, size_bytes).with_pattern(pattern);
             let shared = match capabilities.sharing {
                 Sharing::OneEach | Sharing::EveryReceiver => false,
                 Sharing::Messages => size_bytes >= 8 || capabilities.notifies_only(),
@@ -350,7 +350,7 @@ fn caught_at_shared_end(
     let entry =
         mechanisms.iter().find(|entry| entry.capabilities.name == mechanism).ok_or("no such saboteur")?;
     let parties = NonZeroU32::new(parties).ok_or("nobody")?;
-    let case = of_three(mechanism, Wait::Block, 128).of_pattern(pattern).of_several(parties);
+    let case = case_with_three(mechanism, Wait::Block, 128).with_pattern(pattern).with_parties(parties);
     let outcome = persistent(&mechanisms, entry, &case, SABOTEUR_TIMEOUT, SABOTEUR_BUDGET)?;
     let Outcome::Failed(failure) = &outcome else {
         return Err(format!("expected {fault:?}: {outcome:?}").into());
@@ -378,7 +378,7 @@ fn caught(
     let mechanisms = saboteur::mechanisms();
     let entry =
         mechanisms.iter().find(|entry| entry.capabilities.name == mechanism).ok_or("no such saboteur")?;
-    let case = of_three(mechanism, Wait::Block, 128).of_pattern(pattern);
+    let case = case_with_three(mechanism, Wait::Block, 128).with_pattern(pattern);
     match persistent(&mechanisms, entry, &case, SABOTEUR_TIMEOUT, SABOTEUR_BUDGET)? {
         Outcome::Failed(failure)
             if failure.fault == fault

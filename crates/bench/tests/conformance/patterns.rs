@@ -92,7 +92,7 @@ fn connects(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     let sizes = capabilities.fixed_size_bytes.map_or(vec![1, 4097], |size| vec![size]);
     let mut cases = Vec::new();
     for size in sizes {
-        let between_two = case(entry, wait, size).of_pattern(Pattern::Connect);
+        let between_two = case(entry, wait, size).with_pattern(Pattern::Connect);
         if between_two.refusal(capabilities, &limits).is_none() {
             return Err("two processes are no place for links that one makes".into());
         }
@@ -164,7 +164,7 @@ fn measure_all(entry: &MechanismEntry, cases: impl Iterator<Item = Case>) -> Res
 
 fn streams(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     let capabilities = entry.capabilities;
-    let one_way = |size| case(entry, wait, size).of_pattern(Pattern::OneWay);
+    let one_way = |size| case(entry, wait, size).with_pattern(Pattern::OneWay);
     let done = measure_all(entry, sizes(entry, wait).map(one_way))?;
     let can = capabilities.when_full == WhenFull::Waits
         && !capabilities.notifies_only()
@@ -230,7 +230,7 @@ fn a_number_is_kept() -> Result<(), Failed> {
             })
             .ok_or("no such row")?;
         let cases =
-            [Pattern::RoundTrip, Pattern::OneWay].map(|pattern| case(entry, wait, 128).of_pattern(pattern));
+            [Pattern::RoundTrip, Pattern::OneWay].map(|pattern| case(entry, wait, 128).with_pattern(pattern));
         for (case, outcome) in cases.iter().zip(outcomes(&cases, Some(Amount::Exchanges(WANTED)))?) {
             let measured = sound(case, outcome)?;
             let done = measured.roles[0].round_trips;

@@ -45,7 +45,7 @@ fn is_not_overwritten(window: u32) -> Result<Completion, Failed> {
     }
     let entry = mechanism();
     let window = NonZeroU32::new(window).ok_or("no window")?;
-    let case = Case::round_trip(entry.capabilities.name, Wait::Block, 128, placed()).of_window(window);
+    let case = Case::round_trip(entry.capabilities.name, Wait::Block, 128, placed()).with_window(window);
     match quick(&[entry], &entry, &case, Duration::from_secs(20))? {
         Outcome::Measured(measured) if measured.verified_messages > 0 => Ok(Completion::Completed),
         other => Err(format!("{case}: {other:?}").into()),

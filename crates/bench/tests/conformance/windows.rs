@@ -81,7 +81,7 @@ fn keeps_windows(entry: &MechanismEntry, wait: Wait, size_bytes: usize) -> Resul
 
 /// Returns the case with this number of messages in flight.
 fn with(case: &Case, window: u32) -> Case {
-    case.clone().of_window(NonZeroU32::new(window).unwrap_or(NonZeroU32::MIN))
+    case.clone().with_window(NonZeroU32::new(window).unwrap_or(NonZeroU32::MIN))
 }
 
 fn outcome(entry: &MechanismEntry, case: &Case) -> Result<Outcome, Failed> {

@@ -1,7 +1,7 @@
 //! Asynchronous calls: order under load, cancelled futures, deaths, and closed ends.
 
 use furlong_channel::tokio::{Channel, Listener, Receiver, Sender};
-use furlong_channel::{Error, OneWayDescriptors, Options, Waiting};
+use furlong_channel::{Error, OneWayDescriptors, Options, WaitStrategy};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -173,7 +173,7 @@ fn end_of(channel: Channel) -> (Sender, Receiver) {
 #[test]
 fn end_that_busy_waits_is_rejected() {
     run(|| async {
-        let options = options().waiting(Waiting::Spin);
+        let options = options().waiting(WaitStrategy::Spin);
         let [one, _other] = OneWayDescriptors::pair(&options).expect("a pair");
         let end = furlong_channel::Sender::from_descriptors(one, &options).expect("an end");
         assert!(matches!(Sender::new(end), Err(Error::System(_))));

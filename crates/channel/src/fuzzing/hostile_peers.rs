@@ -11,7 +11,8 @@ use crate::shared_ring::SharedRing;
 use crate::storage::{CONTROL_BYTES, shared_bytes};
 use crate::waiting::Limit;
 use crate::{
-    Event, Inbox, OneWayDescriptors, OverwritingReceiver, Receiver, Sender, SenderId, Subscription, Waiting,
+    Event, Inbox, OneWayDescriptors, OverwritingReceiver, Receiver, Sender, SenderId, Subscription,
+    WaitStrategy,
 };
 use std::collections::{BTreeSet, VecDeque};
 use std::os::fd::AsFd;
@@ -51,7 +52,7 @@ impl Input<'_> {
         Options {
             capacity: CAPACITY,
             longest: LONGEST,
-            waiting: if flags & 1 == 0 { Waiting::Park } else { Waiting::Adaptive },
+            waiting: if flags & 1 == 0 { WaitStrategy::Park } else { WaitStrategy::Adaptive },
             // Near the overflow of positions, or at their beginning.
             start: if flags & 2 == 0 { 0 } else { u64::MAX - 1023 },
             // A barrier would interrupt all processes of the machine.
@@ -158,25 +159,25 @@ pub fn broadcast(bytes: &[u8]) {
 }
 
 /// The receiving end of either kind of broadcast.
-enum Subscribed {
+enum AnySubscriber {
     Waiting(Receiver),
     Overwriting(OverwritingReceiver),
 }
 
-impl Subscribed {
-    fn new(subscription: Subscription, options: &Options) -> Result<Subscribed, Error> {
+impl AnySubscriber {
+    fn new(subscription: Subscription, options: &Options) -> Result<AnySubscriber, Error> {
         Ok(if subscription.overwrites {
-            Subscribed::Overwriting(OverwritingReceiver::from_subscription(subscription, options)?)
+            AnySubscriber::Overwriting(OverwritingReceiver::from_subscription(subscription, options)?)
         } else {
-            Subscribed::Waiting(Receiver::from_subscription(subscription, options)?)
+            AnySubscriber::Waiting(Receiver::from_subscription(subscription, options)?)
         })
     }
 
     /// Returns the length of the next message, and the number of missed messages before it.
     fn try_recv(&mut self, buffer: &mut [u8]) -> Result<(usize, u64), Error> {
         match self {
-            Subscribed::Waiting(receiver) => receiver.try_recv(buffer).map(|len| (len, 0)),
-            Subscribed::Overwriting(receiver) => {
+            AnySubscriber::Waiting(receiver) => receiver.try_recv(buffer).map(|len| (len, 0)),
+            AnySubscriber::Overwriting(receiver) => {
                 receiver.try_recv(buffer).map(|taken| (taken.len, taken.missed))
             }
         }
@@ -192,7 +193,7 @@ fn hostile_sender(input: &mut Input<'_>) -> Result<(), Error> {
     ring.publish_read(options.start);
     let mut peer = Peer::new(ring, own, other.socket.into(), &options);
     let subscription = Subscription { memory, control, socket, start: options.start, overwrites };
-    let mut receiver = Subscribed::new(subscription, &options)?;
+    let mut receiver = AnySubscriber::new(subscription, &options)?;
     let (mut buffer, mut is_corrupt) = ([0; LONGEST], false);
     let is_corrupt = &mut is_corrupt;
     while !input.0.is_empty() {
@@ -204,8 +205,8 @@ fn hostile_sender(input: &mut Input<'_>) -> Result<(), Error> {
                 let room = [LONGEST, 100, 0][usize::from(input.byte() % 3)];
                 let buffer = &mut buffer[..room];
                 match &mut receiver {
-                    Subscribed::Waiting(receiver) => receive(receiver, call, buffer, input, is_corrupt),
-                    Subscribed::Overwriting(receiver) => match call {
+                    AnySubscriber::Waiting(receiver) => receive(receiver, call, buffer, input, is_corrupt),
+                    AnySubscriber::Overwriting(receiver) => match call {
                         4 | 5 => check(receiver.try_recv(buffer), |taken| taken.len, room, is_corrupt),
                         6 => check(
                             receiver.recv_timeout(buffer, input.limit()),
@@ -250,14 +251,14 @@ fn receive(
 }
 
 /// A receiver of numbered messages, each filled with the lowest byte of its length.
-struct Honest {
-    receiver: Subscribed,
+struct HonestReceiver {
+    receiver: AnySubscriber,
     /// The number of the next message.
     expected: u64,
     buffer: [u8; LONGEST],
 }
 
-impl Honest {
+impl HonestReceiver {
     /// Receives a message if one is available, of `sent` messages in all. Returns whether more are available.
     fn receive(&mut self, sent: u64) -> bool {
         match self.receiver.try_recv(&mut self.buffer) {
@@ -308,8 +309,8 @@ fn hostile_receivers(input: &mut Input<'_>) -> Result<(), Error> {
         Ok((lane, Subscription { memory: memory.try_clone()?, control, socket, start, overwrites }))
     };
     let (_, subscription) = subscribe(&mut sender)?;
-    let receiver = Subscribed::new(subscription, &options)?;
-    let mut honest = Honest { receiver, expected: 0, buffer: [0; LONGEST] };
+    let receiver = AnySubscriber::new(subscription, &options)?;
+    let mut honest = HonestReceiver { receiver, expected: 0, buffer: [0; LONGEST] };
     let mut sent = 0;
     let mut hostile: Vec<Peer> = Vec::new();
     while !input.0.is_empty() {

@@ -4,7 +4,7 @@ use crate::broadcast;
 use crate::credentials::Credentials;
 use crate::error::{Error, Result};
 use crate::greeting::{self, Offer};
-use crate::linux::connection::{Greeted, Listener, give, greeted, is_admitted};
+use crate::linux::connection::{AcceptedOffer, Listener, give, greeted, is_admitted};
 use crate::linux::link::Link;
 use crate::linux::{shared_memory, socket};
 use crate::memory::Lane;
@@ -297,7 +297,7 @@ pub(crate) fn subscribe(
     is_allowed: impl Fn(&Credentials) -> bool,
     wanted: Offer,
 ) -> Result<(Rings, Link, Options)> {
-    let Greeted { options, descriptors: [memory, control, socket], process, .. } =
+    let AcceptedOffer { options, descriptors: [memory, control, socket], process, .. } =
         greeted(name, options, Limit::after(timeout), is_allowed, wanted)?;
     let [link] = Link::all([socket], process);
     Ok((open(&memory, &control, &options)?, link, options))

@@ -177,7 +177,7 @@ pub(crate) fn give(
 }
 
 /// A listener's offer, as accepted by a client.
-pub(crate) struct Greeted<const N: usize> {
+pub(crate) struct AcceptedOffer<const N: usize> {
     connection: OwnedFd,
     peer: Credentials,
     pub(crate) options: Options,
@@ -194,8 +194,8 @@ pub(crate) fn greeted<const N: usize>(
     limit: Limit,
     is_allowed: impl Fn(&Credentials) -> bool,
     wanted: Offer,
-) -> Result<Greeted<N>> {
-    let connection = socket::connect(&Address::new(name.as_bytes())?, limit).map_err(of_connection)?;
+) -> Result<AcceptedOffer<N>> {
+    let connection = socket::connect(&Address::new(name.as_bytes())?, limit).map_err(connection_error)?;
     let peer = socket::credentials(connection.as_fd())?;
     if !is_allowed(&peer) {
         return Err(Error::Refused(peer));
@@ -207,7 +207,7 @@ pub(crate) fn greeted<const N: usize>(
     let socket = descriptors[N - 1].as_fd();
     socket::check(socket)?;
     let process = socket::peer_process(socket)?;
-    Ok(Greeted { connection, peer, options, descriptors, process })
+    Ok(AcceptedOffer { connection, peer, options, descriptors, process })
 }
 
 /// Connects to a listener and creates the other end of its channel.
@@ -217,12 +217,12 @@ pub(crate) fn connect_until(
     limit: Limit,
     is_allowed: impl Fn(&Credentials) -> bool,
 ) -> Result<Channel> {
-    let Greeted { connection, peer, options, descriptors: [memory, receiving], process } =
+    let AcceptedOffer { connection, peer, options, descriptors: [memory, receiving], process } =
         greeted(name, options, limit, is_allowed, Offer::Channel)?;
     let links = Link::all([connection, receiving], process);
     Channel::connected(memory.as_fd(), links, Side::Second, &options, peer)
 }
 
-fn of_connection(error: io::Error) -> Error {
+fn connection_error(error: io::Error) -> Error {
     if error.kind() == io::ErrorKind::TimedOut { Error::TimedOut } else { error.into() }
 }

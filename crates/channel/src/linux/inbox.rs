@@ -12,7 +12,7 @@ use crate::linux::connection::{Listener, is_admitted};
 use crate::linux::epoll::{Epoll, Timer};
 use crate::options::Options;
 use crate::receiver::Receiver;
-use crate::waiting::{Limit, Waiting};
+use crate::waiting::{Limit, WaitStrategy};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
@@ -207,16 +207,16 @@ impl fmt::Debug for Entrance {
 }
 
 impl Inbox {
-    /// Creates an inbox for senders that [`add`](Self::add) adds. With [`Waiting::Park`] it sleeps at once. Otherwise
+    /// Creates an inbox for senders that [`add`](Self::add) adds. With [`WaitStrategy::Park`] it sleeps at once. Otherwise
     /// it polls for 50 microseconds before it sleeps.
     ///
     /// # Errors
-    /// Returns `System` with the error of the operating system: `Unsupported` for [`Waiting::Spin`].
+    /// Returns `System` with the error of the operating system: `Unsupported` for [`WaitStrategy::Spin`].
     pub fn new(options: &Options) -> Result<Inbox> {
         let looks_for = match options.waiting {
-            Waiting::Spin => return Err(std::io::Error::from(std::io::ErrorKind::Unsupported).into()),
-            Waiting::Park => Duration::ZERO,
-            Waiting::Adaptive => LOOKS_FOR,
+            WaitStrategy::Spin => return Err(std::io::Error::from(std::io::ErrorKind::Unsupported).into()),
+            WaitStrategy::Park => Duration::ZERO,
+            WaitStrategy::Adaptive => LOOKS_FOR,
         };
         let (epoll, timer) = (Epoll::new()?, Timer::new()?);
         epoll.add(timer.as_fd(), TIMER)?;

@@ -3,7 +3,7 @@
 use crate::credentials::Credentials;
 use crate::error::Result;
 use crate::greeting::{self, Offer};
-use crate::linux::connection::{Greeted, Listener, give, greeted, is_admitted};
+use crate::linux::connection::{AcceptedOffer, Listener, give, greeted, is_admitted};
 use crate::linux::link::Link;
 use crate::linux::{shared_memory, socket};
 use crate::memory::Lane;
@@ -123,7 +123,7 @@ fn connect<E: OneWayEnd>(
     timeout: Duration,
     is_allowed: impl Fn(&Credentials) -> bool,
 ) -> Result<E> {
-    let Greeted { options, descriptors: [memory, socket], process, .. } =
+    let AcceptedOffer { options, descriptors: [memory, socket], process, .. } =
         greeted(name, options, Limit::after(timeout), is_allowed, offer(!E::SENDS))?;
     let [link] = Link::all([socket], process);
     open(memory.as_fd(), link, &options)

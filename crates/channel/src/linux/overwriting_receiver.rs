@@ -7,7 +7,7 @@ use crate::greeting::Offer;
 use crate::linux::broadcast::{Subscription, open_subscription, subscribe};
 use crate::linux::connection::is_admitted;
 use crate::options::Options;
-use crate::overwriting::{Reader, Taken};
+use crate::overwriting::{Reader, TakenMessage};
 use crate::waiting::{CONNECT_LIMIT, Limit};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::time::Duration;
@@ -82,7 +82,7 @@ impl OverwritingReceiver {
     /// # Errors
     /// Returns `BufferTooSmall` if the message does not fit; it stays the next message until it is overwritten. Returns
     /// `Closed` or `PeerDied` after the last message, and `Corrupt` if the sender breaks the protocol.
-    pub fn recv(&mut self, buffer: &mut [u8]) -> Result<Taken> {
+    pub fn recv(&mut self, buffer: &mut [u8]) -> Result<TakenMessage> {
         self.0.recv(buffer, Limit::None)
     }
 
@@ -90,7 +90,7 @@ impl OverwritingReceiver {
     ///
     /// # Errors
     /// Returns `WouldBlock`, or an error as `recv` does.
-    pub fn try_recv(&mut self, buffer: &mut [u8]) -> Result<Taken> {
+    pub fn try_recv(&mut self, buffer: &mut [u8]) -> Result<TakenMessage> {
         self.0.recv(buffer, Limit::Now)
     }
 
@@ -98,7 +98,7 @@ impl OverwritingReceiver {
     ///
     /// # Errors
     /// Returns `TimedOut`, or an error as `recv` does.
-    pub fn recv_timeout(&mut self, buffer: &mut [u8], timeout: Duration) -> Result<Taken> {
+    pub fn recv_timeout(&mut self, buffer: &mut [u8], timeout: Duration) -> Result<TakenMessage> {
         self.0.recv(buffer, Limit::after(timeout))
     }
 

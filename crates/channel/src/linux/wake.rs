@@ -3,7 +3,7 @@
 
 pub(crate) use crate::any_platform::{keep_order, let_others_run, now, sleep};
 use crate::atomics::AtomicU32;
-use crate::waiting::Slept;
+use crate::waiting::SleepEnd;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use std::time::Duration;
 pub(crate) use crate::linux::link::Link;
 
 /// Sleeps while `word` holds `seen`, at most for `limit`, and returns why the sleep ended. The wake-up may be spurious.
-pub(crate) fn sleep_on(_link: &Link, word: &AtomicU32, seen: u32, limit: Duration) -> Slept {
+pub(crate) fn sleep_on(_link: &Link, word: &AtomicU32, seen: u32, limit: Duration) -> SleepEnd {
     let limit = timespec(limit);
     // SAFETY: the word and the time live for the whole call. Not the private operation, because other processes map the
     // word at other addresses.
@@ -19,9 +19,9 @@ pub(crate) fn sleep_on(_link: &Link, word: &AtomicU32, seen: u32, limit: Duratio
         unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, seen, &raw const limit) };
     let error = if result < 0 { io::Error::last_os_error().raw_os_error() } else { None };
     match error {
-        Some(libc::ETIMEDOUT) => Slept::ToTheEnd,
-        Some(libc::EINTR) => Slept::UntilSignal,
-        _ => Slept::UntilWoken,
+        Some(libc::ETIMEDOUT) => SleepEnd::ToTheEnd,
+        Some(libc::EINTR) => SleepEnd::UntilSignal,
+        _ => SleepEnd::UntilWoken,
     }
 }
 

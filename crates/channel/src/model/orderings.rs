@@ -8,7 +8,7 @@ use crate::options::Options;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 use crate::sender::long::LongMessage;
-use crate::waiting::Waiting;
+use crate::waiting::WaitStrategy;
 use crate::wake;
 use loom::thread;
 use std::mem::ManuallyDrop;
@@ -16,29 +16,36 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
 /// An end that a failing test does not drop, because loom cannot run its destructor then.
-type Kept<T> = ManuallyDrop<T>;
+type UndroppedEnd<T> = ManuallyDrop<T>;
 
 /// Returns both ends of a direction.
-fn direction_of(capacity: usize, start: u64, waiting: Waiting) -> (Kept<Sender>, Kept<Receiver>) {
+fn direction_of(
+    capacity: usize,
+    start: u64,
+    waiting: WaitStrategy,
+) -> (UndroppedEnd<Sender>, UndroppedEnd<Receiver>) {
     let [lane, _] = Lane::private(capacity);
     let options = Options { capacity, longest: 100, waiting, start, ..Options::default() };
     let [one, other] = UnixStream::pair().map(|(one, other)| [one, other].map(OwnedFd::from)).unwrap();
-    (Kept::new(Sender::new(lane.again(), one, &options)), Kept::new(Receiver::new(lane, other, &options)))
+    (
+        UndroppedEnd::new(Sender::new(lane.again(), one, &options)),
+        UndroppedEnd::new(Receiver::new(lane, other, &options)),
+    )
 }
 
 /// Returns both ends of a ring with room for three messages of 8 bytes. The ends block without busy-waiting. Each
 /// received message frees its room.
-fn direction(start: u64) -> (Kept<Sender>, Kept<Receiver>) {
-    direction_of(64, start, Waiting::Park)
+fn direction(start: u64) -> (UndroppedEnd<Sender>, UndroppedEnd<Receiver>) {
+    direction_of(64, start, WaitStrategy::Park)
 }
 
 /// Closes an end.
-fn close<T>(end: Kept<T>) {
-    drop(Kept::into_inner(end));
+fn close<T>(end: UndroppedEnd<T>) {
+    drop(UndroppedEnd::into_inner(end));
 }
 
 /// Simulates the death of an end's process.
-fn die<T>(_end: Kept<T>) {
+fn die<T>(_end: UndroppedEnd<T>) {
     wake::peer_dies();
 }
 
@@ -48,7 +55,7 @@ fn content(number: u8) -> [u8; 8] {
 
 /// Sends messages of the lengths `before`, then others from a thread, and receives all of them.
 fn exchange(
-    (mut sender, mut receiver): (Kept<Sender>, Kept<Receiver>),
+    (mut sender, mut receiver): (UndroppedEnd<Sender>, UndroppedEnd<Receiver>),
     before: &[usize],
     then: &'static [usize],
 ) {
@@ -75,7 +82,7 @@ fn messages_wake_a_receiver() {
 
 /// Both ends busy-wait.
 fn messages_reach_who_spins() {
-    exchange(direction_of(64, 0, Waiting::Spin), &[], &[8, 8]);
+    exchange(direction_of(64, 0, WaitStrategy::Spin), &[], &[8, 8]);
 }
 
 /// The second message begins at the start of the ring, after a skipped end, and positions overflow.
@@ -90,12 +97,12 @@ fn room_wakes_a_sender() {
 
 /// The last message has the place of the first one. The sender knows only from one word that it was read.
 fn a_message_lies_where_one_lay() {
-    exchange(direction_of(128, 0, Waiting::Park), &[24, 24, 8, 8, 8], &[8, 8]);
+    exchange(direction_of(128, 0, WaitStrategy::Park), &[24, 24, 8, 8, 8], &[8, 8]);
 }
 
 /// Both ends busy-wait, so no sender executes a barrier to wake the receiver.
 fn a_message_lies_where_one_lay_before_who_spins() {
-    exchange(direction_of(128, 0, Waiting::Spin), &[24, 24, 8, 8, 8], &[8, 8]);
+    exchange(direction_of(128, 0, WaitStrategy::Spin), &[24, 24, 8, 8, 8], &[8, 8]);
 }
 
 /// A message is sent in parts.
@@ -156,8 +163,8 @@ fn a_batch_passes() {
 
 /// The sender sends a message and exits: the message arrives, and then the end.
 fn sends_and_goes(
-    (mut sender, mut receiver): (Kept<Sender>, Kept<Receiver>),
-    go: fn(Kept<Sender>),
+    (mut sender, mut receiver): (UndroppedEnd<Sender>, UndroppedEnd<Receiver>),
+    go: fn(UndroppedEnd<Sender>),
     is_end: fn(&Result<usize>) -> bool,
 ) {
     wake::time_is_over_once();
@@ -179,7 +186,7 @@ fn a_sender_closes() {
 }
 
 fn a_sender_closes_before_who_spins() {
-    let spinning = direction_of(64, 0, Waiting::Spin);
+    let spinning = direction_of(64, 0, WaitStrategy::Spin);
     sends_and_goes(spinning, close, |end| matches!(end, Err(Error::Closed)));
 }
 
@@ -208,7 +215,7 @@ fn a_sender_dies() {
 }
 
 /// The receiver reads none or one message of a full ring and exits, while the sender waits for room.
-fn a_receiver_goes(reads: usize, go: fn(Kept<Receiver>), is_end: fn(&Result<()>) -> bool) {
+fn a_receiver_goes(reads: usize, go: fn(UndroppedEnd<Receiver>), is_end: fn(&Result<()>) -> bool) {
     let (mut sender, mut receiver) = direction(0);
     (0..3).for_each(|number| sender.send(&content(number)).unwrap());
     let receiving = thread::spawn(move || {
@@ -236,8 +243,8 @@ fn a_receiver_dies() {
 }
 
 /// Returns ends that busy-wait for a time, which loom ends at once, and then block.
-fn adaptive() -> (Kept<Sender>, Kept<Receiver>) {
-    direction_of(64, 0, Waiting::Adaptive)
+fn adaptive() -> (UndroppedEnd<Sender>, UndroppedEnd<Receiver>) {
+    direction_of(64, 0, WaitStrategy::Adaptive)
 }
 
 fn messages_wake_an_adaptive_receiver() {

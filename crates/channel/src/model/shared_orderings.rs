@@ -9,7 +9,7 @@ use crate::overwriting::{self, Reader};
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 use crate::shared_ring::SharedRing;
-use crate::waiting::{Limit, Waiting};
+use crate::waiting::{Limit, WaitStrategy};
 use crate::wake;
 use loom::thread;
 use std::mem::ManuallyDrop;
@@ -17,13 +17,13 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
 /// An end that a failing test does not drop, because loom cannot run its destructor then.
-type Kept<T> = ManuallyDrop<T>;
+type UndroppedEnd<T> = ManuallyDrop<T>;
 
-fn close<T>(end: Kept<T>) {
-    drop(Kept::into_inner(end));
+fn close<T>(end: UndroppedEnd<T>) {
+    drop(UndroppedEnd::into_inner(end));
 }
 
-fn options(capacity: usize, waiting: Waiting) -> Options {
+fn options(capacity: usize, waiting: WaitStrategy) -> Options {
     Options { capacity, longest: 100, waiting, ..Options::default() }
 }
 
@@ -37,17 +37,17 @@ fn content(number: u64) -> [u8; 8] {
 }
 
 /// Returns a sender and some receivers of a ring.
-fn broadcast<const N: usize>(capacity: usize) -> (Kept<SharedRing>, [Kept<Receiver>; N]) {
-    let options = options(capacity, Waiting::Park);
+fn broadcast<const N: usize>(capacity: usize) -> (UndroppedEnd<SharedRing>, [UndroppedEnd<Receiver>; N]) {
+    let options = options(capacity, WaitStrategy::Park);
     let [lane, _] = Lane::private(capacity);
     let mut ring = broadcast::sending_ring(lane.again(), &options);
     let receivers = [(); N].map(|()| {
         let (own, [socket, other]) = (lane.with_private_control(), sockets());
         let of_receiver = ring.options_of_next();
         ring.add(own.again(), socket);
-        Kept::new(Receiver::new(own, other, &of_receiver))
+        UndroppedEnd::new(Receiver::new(own, other, &of_receiver))
     });
-    (Kept::new(ring), receivers)
+    (UndroppedEnd::new(ring), receivers)
 }
 
 /// Both receivers wait for the message.
@@ -106,8 +106,8 @@ fn room_from_slowest_receiver_wakes_sender() {
 }
 
 /// Returns a sender and a receiver of an overwritten ring with room for five messages of 8 bytes.
-fn overwriting() -> (Kept<SharedRing>, Kept<Reader>) {
-    let options = options(128, Waiting::Park);
+fn overwriting() -> (UndroppedEnd<SharedRing>, UndroppedEnd<Reader>) {
+    let options = options(128, WaitStrategy::Park);
     let [lane, _] = Lane::private(128);
     let mut writer = overwriting::sending_ring(lane.again(), &options);
     let (own, [socket, other]) = (lane.with_private_control(), sockets());
@@ -115,7 +115,7 @@ fn overwriting() -> (Kept<SharedRing>, Kept<Reader>) {
     writer.prepare(&own);
     writer.add(own.again(), socket);
     let reader = Reader::new(lane, &own, other, &of_receiver);
-    (Kept::new(writer), Kept::new(reader))
+    (UndroppedEnd::new(writer), UndroppedEnd::new(reader))
 }
 
 /// Receives a message, and returns the number of the next one.
@@ -153,9 +153,12 @@ fn message_wakes_receiver_of_overwriting_sender() {
 }
 
 /// Returns a ring with one sender and one receiver.
-fn one_way() -> (Kept<Sender>, Kept<Receiver>) {
-    let (options, [lane, _], [one, other]) = (options(64, Waiting::Park), Lane::private(64), sockets());
-    (Kept::new(Sender::new(lane.again(), one, &options)), Kept::new(Receiver::new(lane, other, &options)))
+fn one_way() -> (UndroppedEnd<Sender>, UndroppedEnd<Receiver>) {
+    let (options, [lane, _], [one, other]) = (options(64, WaitStrategy::Park), Lane::private(64), sockets());
+    (
+        UndroppedEnd::new(Sender::new(lane.again(), one, &options)),
+        UndroppedEnd::new(Receiver::new(lane, other, &options)),
+    )
 }
 
 /// The receiver of two senders waits for the descriptors of both, like an inbox.

@@ -2,7 +2,7 @@
 //! variable, and a test simulates the death of a process.
 
 use crate::atomics::{AtomicU32, Fault, Ordering, fence, has};
-use crate::waiting::Slept;
+use crate::waiting::SleepEnd;
 #[cfg(loom)]
 use loom::sync::{Condvar, Mutex};
 use std::sync::LazyLock;
@@ -47,21 +47,21 @@ fn locked<T>(action: impl FnOnce(&mut World) -> T) -> T {
 
 /// Sleeps while `word` holds `seen`. Under loom, which has no clock, the time is over when the peer is dead or a test
 /// has set it.
-pub(crate) fn sleep_on(_link: &Link, word: &AtomicU32, seen: u32, limit: Duration) -> Slept {
+pub(crate) fn sleep_on(_link: &Link, word: &AtomicU32, seen: u32, limit: Duration) -> SleepEnd {
     let fails = "a test failed before";
     let mut world = SLEEPERS.world.lock().unwrap_or_else(|_| unreachable!("{fails}"));
     while word.load(Ordering::Relaxed) == seen {
         if world.is_peer_dead || std::mem::take(&mut world.is_late) {
-            return Slept::ToTheEnd;
+            return SleepEnd::ToTheEnd;
         }
         let slept = SLEEPERS.condition.wait_timeout(world, limit);
         let (guard, over) = slept.unwrap_or_else(|_| unreachable!("{fails}"));
         if over.timed_out() {
-            return Slept::ToTheEnd;
+            return SleepEnd::ToTheEnd;
         }
         world = guard;
     }
-    Slept::UntilWoken
+    SleepEnd::UntilWoken
 }
 
 /// Wakes all sleepers.

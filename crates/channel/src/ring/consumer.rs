@@ -23,14 +23,14 @@ pub(crate) struct Record {
 /// If the next header is equal, the length is taken from here. The CPU predicts that the headers are equal, so it loads
 /// the message together with its header, and does not wait for the length in the header.
 #[derive(Debug)]
-struct Usual {
+struct ExpectedHeader {
     header: u64,
     len: usize,
 }
 
-impl Usual {
+impl ExpectedHeader {
     /// A value that no header equals.
-    const NONE: Usual = Usual { header: u64::MAX, len: usize::MAX };
+    const NONE: ExpectedHeader = ExpectedHeader { header: u64::MAX, len: usize::MAX };
 }
 
 /// The receiver's end of a ring.
@@ -45,7 +45,7 @@ pub(crate) struct Consumer {
     released: u64,
     /// Missing bytes of the message whose parts are being received.
     expected: usize,
-    usual: Usual,
+    usual: ExpectedHeader,
     longest_message: usize,
     /// Latest possible position of the end of all records, if the sender is dead.
     end: Option<u64>,
@@ -61,7 +61,7 @@ impl Consumer {
             position: start,
             released: start,
             expected: 0,
-            usual: Usual::NONE,
+            usual: ExpectedHeader::NONE,
             longest_message,
             end: None,
             broken: false,
@@ -190,7 +190,7 @@ impl Consumer {
     fn fail(&mut self, why: &'static str) -> Error {
         self.broken = true;
         // Otherwise a repeated header would be accepted without a check of `broken`.
-        self.usual = Usual::NONE;
+        self.usual = ExpectedHeader::NONE;
         Error::Corrupt(why)
     }
 
@@ -202,10 +202,10 @@ impl Consumer {
         let fits = len <= room && len <= longest_record(self.lane.capacity());
         let is_whole = header >> 56 == Kind::Whole as u64 && self.expected == 0 && len == message;
         if is_whole && fits && message <= self.longest_message && !self.broken {
-            self.usual = Usual { header, len };
+            self.usual = ExpectedHeader { header, len };
             return Ok(Some(Record { kind: Kind::Whole, len, message, offset }));
         }
-        self.usual = Usual::NONE;
+        self.usual = ExpectedHeader::NONE;
         self.check_part(header, Record { kind: Kind::First, len, message, offset }, fits)
     }
 

@@ -144,7 +144,7 @@ pub(crate) fn connect_until(
     }
     let mut greeting = [0; BYTES];
     let left = limit.time().unwrap_or(Duration::MAX);
-    let len = pipe::read(connection.as_handle(), &mut greeting, left).map_err(of_connection)?;
+    let len = pipe::read(connection.as_handle(), &mut greeting, left).map_err(connection_error)?;
     if len != greeting.len() {
         return Err(Error::Corrupt("the greeting has the wrong length"));
     }
@@ -154,7 +154,7 @@ pub(crate) fn connect_until(
     let mut next = || copied.next().unwrap_or_else(|| unreachable!("as many as are passed"));
     let memory = next();
     let [receiving, sending] = [0, 1].map(|_| Events { sender: next(), receiver: next() });
-    pipe::write(connection.as_handle(), &COPIED, ANSWER_LIMIT).map_err(of_connection)?;
+    pipe::write(connection.as_handle(), &COPIED, ANSWER_LIMIT).map_err(connection_error)?;
     Handles { memory, connection, sending, receiving, side: Side::Second }.open(&options, process)
 }
 
@@ -179,7 +179,7 @@ fn copies(process: u32, numbers: &[u8], connection: &OwnedHandle) -> Result<[Own
 }
 
 /// Returns the error that a client reports if the connection failed.
-fn of_connection(error: io::Error) -> Error {
+fn connection_error(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Error::Closed,
         io::ErrorKind::TimedOut => Error::TimedOut,

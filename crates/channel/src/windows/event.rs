@@ -39,7 +39,7 @@ pub(crate) fn reset(event: BorrowedHandle<'_>) {
 
 /// The reason why a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Waited {
+pub(crate) enum WaitEnd {
     /// The event was set.
     Set,
     /// The timeout expired.
@@ -49,13 +49,13 @@ pub(crate) enum Waited {
 }
 
 /// Waits until the event is set, at most for `limit`, or without limit for `None`.
-pub(crate) fn wait(event: BorrowedHandle<'_>, limit: Option<Duration>) -> Waited {
+pub(crate) fn wait(event: BorrowedHandle<'_>, limit: Option<Duration>) -> WaitEnd {
     let limit_ms = limit.map_or(INFINITE, milliseconds);
     // SAFETY: no memory is involved.
     match unsafe { WaitForSingleObject(event.as_raw_handle(), limit_ms) } {
-        WAIT_OBJECT_0 => Waited::Set,
-        WAIT_TIMEOUT => Waited::TimeOver,
-        _ => Waited::Failed,
+        WAIT_OBJECT_0 => WaitEnd::Set,
+        WAIT_TIMEOUT => WaitEnd::TimeOver,
+        _ => WaitEnd::Failed,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::waiting::Limit;
-use crate::windows::event::{self, Waited, milliseconds};
+use crate::windows::event::{self, WaitEnd, milliseconds};
 use crate::windows::return_value::{check, number, own};
 use crate::windows::security::Security;
 use std::collections::hash_map::RandomState;
@@ -77,7 +77,7 @@ fn create(path: &Path, instance: Instance, most: u32) -> io::Result<OwnedHandle>
     let first = if instance == Instance::First { FILE_FLAG_FIRST_PIPE_INSTANCE } else { 0 };
     let access = PIPE_ACCESS_DUPLEX | FILE_FLAG_OVERLAPPED | first;
     let kind = PIPE_TYPE_BYTE | PIPE_READMODE_BYTE | PIPE_REJECT_REMOTE_CLIENTS;
-    let security = Security::of_this_user()?;
+    let security = Security::for_this_user()?;
     let attributes = security.attributes();
     // SAFETY: the path is NUL-terminated, and the attributes live for the whole call.
     let made = own(unsafe {
@@ -149,7 +149,7 @@ pub(crate) fn write(pipe: BorrowedHandle<'_>, bytes: &[u8], limit: Duration) -> 
     let count = complete(pipe, Some(limit), |overlapped| unsafe {
         WriteFile(pipe.as_raw_handle(), bytes.as_ptr(), bytes.len() as u32, null_mut(), overlapped)
     });
-    let count = count.map_err(of_other_end)?;
+    let count = count.map_err(other_end_error)?;
     if count == bytes.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
 }
 
@@ -163,7 +163,7 @@ pub(crate) fn read(pipe: BorrowedHandle<'_>, buffer: &mut [u8], limit: Duration)
     complete(pipe, Some(limit), |overlapped| unsafe {
         ReadFile(pipe.as_raw_handle(), start, len, null_mut(), overlapped)
     })
-    .map_err(of_other_end)
+    .map_err(other_end_error)
 }
 
 /// Starts a call, waits until it has ended or cancels it after `limit`, and returns its count.
@@ -177,7 +177,7 @@ fn complete(
     let overlapped = &raw mut state;
     let begun = check(begin(overlapped));
     begun.or_else(|error| if number(&error) == Some(ERROR_IO_PENDING) { Ok(()) } else { Err(error) })?;
-    if event::wait(event.as_handle(), limit) != Waited::Set {
+    if event::wait(event.as_handle(), limit) != WaitEnd::Set {
         // SAFETY: the structure belongs to this call.
         unsafe { CancelIoEx(pipe.as_raw_handle(), overlapped) };
     }
@@ -192,7 +192,7 @@ fn complete(
 }
 
 /// Maps the various error numbers of a closed other end to `BrokenPipe`.
-fn of_other_end(error: io::Error) -> io::Error {
+fn other_end_error(error: io::Error) -> io::Error {
     match number(&error) {
         Some(ERROR_BROKEN_PIPE | ERROR_NO_DATA | ERROR_PIPE_NOT_CONNECTED) => {
             io::ErrorKind::BrokenPipe.into()

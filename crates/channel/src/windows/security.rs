@@ -22,7 +22,7 @@ pub(crate) struct Security(PSECURITY_DESCRIPTOR);
 
 impl Security {
     /// Returns the descriptor for the user of this process.
-    pub(crate) fn of_this_user() -> io::Result<Security> {
+    pub(crate) fn for_this_user() -> io::Result<Security> {
         let text = format!("D:P(A;;GA;;;{})(A;;GA;;;BA)(A;;GA;;;SY)", user()?);
         let text: Vec<u16> = text.encode_utf16().chain([0]).collect();
         let mut descriptor = null_mut();

@@ -5,8 +5,8 @@
 
 pub(crate) use crate::any_platform::{keep_order, let_others_run, now, sleep};
 use crate::atomics::AtomicU32;
-use crate::waiting::Slept;
-use crate::windows::event::{self, Waited};
+use crate::waiting::SleepEnd;
+use crate::windows::event::{self, WaitEnd};
 use crate::windows::pipe;
 use std::os::windows::io::{AsHandle, BorrowedHandle, OwnedHandle};
 use std::sync::Arc;
@@ -40,10 +40,10 @@ impl Link {
 }
 
 /// Sleeps while `word` holds `seen`, at most for `limit`, and returns why the sleep ended. The wake-up may be spurious.
-pub(crate) fn sleep_on(link: &Link, word: &AtomicU32, seen: u32, limit: Duration) -> Slept {
+pub(crate) fn sleep_on(link: &Link, word: &AtomicU32, seen: u32, limit: Duration) -> SleepEnd {
     let is_asleep = word.load(Ordering::Relaxed) == seen;
     let waited = is_asleep.then(|| event::wait(link.own.as_handle(), Some(limit)));
-    if waited == Some(Waited::TimeOver) { Slept::ToTheEnd } else { Slept::UntilWoken }
+    if waited == Some(WaitEnd::TimeOver) { SleepEnd::ToTheEnd } else { SleepEnd::UntilWoken }
 }
 
 /// Wakes the other end, which sleeps.

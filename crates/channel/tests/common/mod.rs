@@ -2,14 +2,14 @@
 
 #![allow(dead_code, unused_imports, reason = "each test uses a part of it")]
 
-use furlong_channel::{Channel, Error, Listener, Options, Waiting};
+use furlong_channel::{Channel, Error, Listener, Options, WaitStrategy};
 #[cfg(target_os = "linux")]
 pub use linux::{bare_connection, descriptor_limits, folder, fork, kill, limit_descriptors, map, status_of};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-pub const WAITINGS: [Waiting; 3] = [Waiting::Spin, Waiting::Park, Waiting::Adaptive];
+pub const WAITINGS: [WaitStrategy; 3] = [WaitStrategy::Spin, WaitStrategy::Park, WaitStrategy::Adaptive];
 
 /// Longer than any successful step of the tests.
 pub const PATIENCE: Duration = Duration::from_secs(20);

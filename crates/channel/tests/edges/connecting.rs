@@ -3,7 +3,7 @@
 use super::{PATIENCE, within};
 use crate::common::{bare_connection, folder, name, pair};
 use crate::expect;
-use furlong_channel::{Channel, Error, Listener, Options, Waiting};
+use furlong_channel::{Channel, Error, Listener, Options, WaitStrategy};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -81,7 +81,7 @@ fn switches() -> i64 {
 /// A signal is not counted as a wake-up. After many unnecessary wake-ups, an end would sleep in steps of a millisecond.
 #[test]
 fn sleeper_sleeps_on_after_signals() {
-    let options = Options::new().capacity(4096).waiting(Waiting::Park);
+    let options = Options::new().capacity(4096).waiting(WaitStrategy::Park);
     let [mut end, _other] = pair(&options);
     let woken = interrupted(
         || {

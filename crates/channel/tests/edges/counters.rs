@@ -2,13 +2,13 @@
 
 use super::{PATIENCE, small};
 use crate::common::pair;
-use furlong_channel::Waiting;
+use furlong_channel::WaitStrategy;
 use std::thread;
 use std::time::Duration;
 
 #[test]
 fn fill_and_unread_follow_the_messages() {
-    let [mut first, mut second] = pair(&small(Waiting::Park));
+    let [mut first, mut second] = pair(&small(WaitStrategy::Park));
     let (sender, receiver) = (first.both().0, second.both().1);
     assert_eq!((sender.capacity(), sender.fill(), receiver.unread(9)), (8192, 0, 0));
     (0..5).for_each(|_| sender.send(&[0; 1000]).unwrap());
@@ -23,7 +23,7 @@ fn fill_and_unread_follow_the_messages() {
 
 #[test]
 fn waits_sleeps_and_wake_ups_are_counted() {
-    let [mut first, mut second] = pair(&small(Waiting::Park));
+    let [mut first, mut second] = pair(&small(WaitStrategy::Park));
     first.send(&[1]).unwrap();
     second.recv_vec().unwrap();
     let of_receiver = second.both().1.counters();

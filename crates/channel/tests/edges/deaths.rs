@@ -3,11 +3,11 @@
 use super::{PATIENCE, WAITINGS, repeat, small};
 use crate::common::{Process, pair, start};
 use crate::expect;
-use furlong_channel::{Channel, Error, Waiting};
+use furlong_channel::{Channel, Error, WaitStrategy};
 use std::time::Duration;
 
 /// Returns a channel whose other process was killed.
-fn bereaved(waiting: Waiting) -> Channel {
+fn bereaved(waiting: WaitStrategy) -> Channel {
     let (child, end) = start("idle", &small(waiting));
     drop::<Process>(child);
     end

@@ -2,7 +2,7 @@
 
 use super::{PATIENCE, fork, kill, small, status_of};
 use crate::common::{descriptor_limits, limit_descriptors, name};
-use furlong_channel::{Channel, Error, Listener, Result, Waiting};
+use furlong_channel::{Channel, Error, Listener, Result, WaitStrategy};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
@@ -51,14 +51,14 @@ fn check(repeat: impl Fn() -> Result<Channel>, connect: impl Fn() -> Result<Chan
 
 #[test]
 fn accepted_end_knows_its_peer_or_reports_missing_descriptors() {
-    let (name, options) = (name(), small(Waiting::Park));
+    let (name, options) = (name(), small(WaitStrategy::Park));
     let listener = Listener::bind(&name, &options).unwrap();
     check(|| Channel::connect(&name, &options), || listener.accept_timeout(PATIENCE));
 }
 
 #[test]
 fn connected_end_knows_its_peer_or_reports_missing_descriptors() {
-    let (name, options) = (name(), small(Waiting::Park));
+    let (name, options) = (name(), small(WaitStrategy::Park));
     let listener = Listener::bind(&name, &options).unwrap();
     check(|| listener.accept(), || Channel::connect(&name, &options));
 }

@@ -3,7 +3,7 @@
 use super::{PATIENCE, WAITINGS, fork, kill, repeat, small, status_of};
 use crate::common::{name, pair};
 use crate::expect;
-use furlong_channel::{Channel, Error, Listener, Options, Waiting};
+use furlong_channel::{Channel, Error, Listener, Options, WaitStrategy};
 use std::thread;
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ fn death_of_a_server_is_reported_although_its_fork_lives() {
 /// A server accepts in forks of the listening process, which may exit.
 #[test]
 fn death_of_the_listening_process_is_not_that_of_the_accepting_one() {
-    let (name, options) = (name(), small(Waiting::Adaptive));
+    let (name, options) = (name(), small(WaitStrategy::Adaptive));
     let child = fork(|| {
         let listener = Listener::bind(&name, &options).unwrap();
         fork(move || {

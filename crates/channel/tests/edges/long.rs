@@ -3,7 +3,7 @@
 use super::{PATIENCE, WAITINGS, repeat, small};
 use crate::common::{Process, content, length, pair, start};
 use crate::expect;
-use furlong_channel::{Error, LongMessage, Options, Sender, Waiting};
+use furlong_channel::{Error, LongMessage, Options, Sender, WaitStrategy};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -59,7 +59,7 @@ fn every_other_call_gives_an_unfinished_message_up() {
         },
     ];
     for (number, call) in calls.into_iter().enumerate() {
-        let [mut first, mut second] = pair(&small(Waiting::Park));
+        let [mut first, mut second] = pair(&small(WaitStrategy::Park));
         let (sender, receiver) = (first.both().0, second.both().1);
         let mut long = LongMessage::new(content(0, 15_000));
         expect!(sender.try_send_long(&mut long), Err(Error::WouldBlock));
@@ -81,8 +81,8 @@ fn every_other_call_gives_an_unfinished_message_up() {
 
 #[test]
 fn message_begun_at_another_sender_begins_again() {
-    let [mut first, mut second] = pair(&small(Waiting::Park));
-    let [mut third, mut fourth] = pair(&small(Waiting::Park));
+    let [mut first, mut second] = pair(&small(WaitStrategy::Park));
+    let [mut third, mut fourth] = pair(&small(WaitStrategy::Park));
     let mut long = LongMessage::new(content(0, 15_000));
     expect!(first.both().0.try_send_long(&mut long), Err(Error::WouldBlock));
     expect!(third.both().0.try_send_long(&mut LongMessage::new([0; 9000])), Err(Error::WouldBlock));
@@ -115,7 +115,7 @@ fn death_of_the_receiver_is_reported_amid_a_message() {
 
 #[test]
 fn wait_outside_ends_when_the_next_part_has_room() {
-    let [mut first, mut second] = pair(&small(Waiting::Park));
+    let [mut first, mut second] = pair(&small(WaitStrategy::Park));
     let (sender, receiver) = (first.both().0, second.both().1);
     let mut long = LongMessage::new(content(0, 15_000));
     let mut waits = 0;
@@ -140,7 +140,7 @@ fn wait_outside_ends_when_the_next_part_has_room() {
 
 #[test]
 fn short_message_that_is_sent_again_waits_for_room_again() {
-    let [mut first, mut second] = pair(&small(Waiting::Park));
+    let [mut first, mut second] = pair(&small(WaitStrategy::Park));
     let (sender, receiver) = (first.both().0, second.both().1);
     let mut long = LongMessage::new(content(0, 900));
     let mut sent = 0;
@@ -160,7 +160,7 @@ fn short_message_that_is_sent_again_waits_for_room_again() {
 /// A message that fits at once into another ring does not count as sent in the ring where it was begun.
 #[test]
 fn message_sent_whole_by_another_sender_begins_again() {
-    let [mut first, mut second] = pair(&small(Waiting::Park));
+    let [mut first, mut second] = pair(&small(WaitStrategy::Park));
     let [mut third, mut fourth] = pair(&Options::new().capacity(1 << 20));
     let mut long = LongMessage::new(content(0, 6_000));
     (0..3).for_each(|_| first.both().0.try_send(&[0; 1000]).unwrap());

@@ -19,7 +19,7 @@ mod parts;
 mod paths;
 
 use common::{PATIENCE, WAITINGS, fork, kill, status_of, task};
-use furlong_channel::{Channel, Options, Waiting};
+use furlong_channel::{Channel, Options, WaitStrategy};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 #[ignore = "child process of the other tests"]
 fn child() {
     let Some((task, name)) = task() else { return };
-    let options = small(Waiting::Park).membarrier(task != "registrations-false");
+    let options = small(WaitStrategy::Park).membarrier(task != "registrations-false");
     let end = Channel::connect(&name, &options).unwrap();
     if task.starts_with("registrations") {
         return options::report_registrations(end);
@@ -38,7 +38,7 @@ fn child() {
 }
 
 /// Returns the options of channels with small rings.
-fn small(waiting: Waiting) -> Options {
+fn small(waiting: WaitStrategy) -> Options {
     Options::new().capacity(8192).longest_message(20_000).waiting(waiting)
 }
 

@@ -4,7 +4,8 @@ use super::{PATIENCE, WAITINGS, fork, kill, repeat, small, status_of};
 use crate::common::{content, length, name};
 use crate::expect;
 use furlong_channel::{
-    Channel, Descriptors, Error, Listener, OneWayDescriptors, OneWayEnd, Options, Receiver, Sender, Waiting,
+    Channel, Descriptors, Error, Listener, OneWayDescriptors, OneWayEnd, Options, Receiver, Sender,
+    WaitStrategy,
 };
 use std::fs::File;
 use std::thread;
@@ -54,7 +55,7 @@ fn one_ring_is_allocated() {
 
 #[test]
 fn descriptors_of_another_geometry_are_rejected() {
-    let options = small(Waiting::Park);
+    let options = small(WaitStrategy::Park);
     let [one, other] = OneWayDescriptors::pair(&options).unwrap();
     expect!(Sender::from_descriptors(one, &options.capacity(4096)), Err(Error::Corrupt(_)));
     let not_a_socket =
@@ -64,7 +65,7 @@ fn descriptors_of_another_geometry_are_rejected() {
 
 #[test]
 fn other_kind_of_channel_is_reported() {
-    let (name, options) = (name(), small(Waiting::Park));
+    let (name, options) = (name(), small(WaitStrategy::Park));
     let listener = Listener::bind(&name, &options).unwrap();
     expect!(listener.try_accept_one_way::<Sender>(), Err(Error::WouldBlock));
     let connecting = |connect: fn(&str, &Options) -> Result<(), Error>| {

@@ -2,7 +2,7 @@
 
 use super::{PATIENCE, small};
 use crate::common::{WAITINGS, content, length, pair, start};
-use furlong_channel::{Channel, Error, Waiting};
+use furlong_channel::{Channel, Error, WaitStrategy};
 use std::io;
 use std::thread;
 
@@ -47,7 +47,7 @@ fn end_without_membarrier_registers_nothing_and_misses_no_message() {
 #[test]
 fn loan_that_is_committed_in_part_is_a_shorter_message() {
     // SAFETY: both ends belong to this library.
-    let [mut first, mut second] = pair(&small(Waiting::Park)).map(|end| unsafe { end.trust() });
+    let [mut first, mut second] = pair(&small(WaitStrategy::Park)).map(|end| unsafe { end.trust() });
     for number in 0..500 {
         let due = content(number, number % 300);
         let mut loan = first.loan(1000).unwrap();

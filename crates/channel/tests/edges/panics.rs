@@ -34,7 +34,7 @@ fn panic_in_an_iterator_of_messages_loses_none() {
 
 #[test]
 fn panic_of_a_receiving_function_loses_no_other_message() {
-    let [mut first, mut second] = pair(&small(furlong_channel::Waiting::Park));
+    let [mut first, mut second] = pair(&small(furlong_channel::WaitStrategy::Park));
     (0..3).for_each(|number| first.send(&content(number, 50)).unwrap());
     let receive = |_: &[u8]| resume_unwind(Box::new(()));
     assert!(catch_unwind(AssertUnwindSafe(|| second.both().1.recv_each(3, receive))).is_err());

@@ -3,7 +3,7 @@
 use super::PATIENCE;
 use super::common::map;
 use crate::expect;
-use furlong_channel::{Channel, Descriptors, Error, Options, Waiting};
+use furlong_channel::{Channel, Descriptors, Error, Options, WaitStrategy};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -17,7 +17,7 @@ const ABORT: u64 = 4;
 const SKIP: u64 = 5;
 
 /// The direction from the second end to the first, written without the library.
-struct Cunning {
+struct RawDirection {
     words: *const AtomicU64,
     capacity: usize,
     written: u64,
@@ -25,12 +25,12 @@ struct Cunning {
 }
 
 // SAFETY: mapped until the process exits, and accessed only through atomics.
-unsafe impl Send for Cunning {}
+unsafe impl Send for RawDirection {}
 
-impl Cunning {
-    fn new(end: Descriptors, capacity: usize) -> Cunning {
+impl RawDirection {
+    fn new(end: Descriptors, capacity: usize) -> RawDirection {
         let words = map(&end, CONTROL_BYTES + 2 * capacity);
-        Cunning { words, capacity, written: 0, _end: end }
+        RawDirection { words, capacity, written: 0, _end: end }
     }
 
     fn word(&self, byte: usize) -> &AtomicU64 {
@@ -67,15 +67,15 @@ impl Cunning {
     }
 }
 
-fn victim(options: &Options) -> (Channel, Cunning) {
+fn victim(options: &Options) -> (Channel, RawDirection) {
     let [ours, theirs] = Channel::pair(options).unwrap();
-    (Channel::from_descriptors(ours, options).unwrap(), Cunning::new(theirs, options.capacity_bytes()))
+    (Channel::from_descriptors(ours, options).unwrap(), RawDirection::new(theirs, options.capacity_bytes()))
 }
 
 #[test]
 fn tiny_parts_are_corrupt() {
     for capacity in [4096, 2 << 20] {
-        let options = Options::new().capacity(capacity).waiting(Waiting::Park);
+        let options = Options::new().capacity(capacity).waiting(WaitStrategy::Park);
         let (mut end, mut cunning) = victim(&options);
         (0..40).for_each(|at| assert!(cunning.record(if at == 0 { FIRST } else { REST }, 1, 1000 - at)));
         expect!(end.recv_timeout(&mut [0; 1000], PATIENCE), Err(Error::Corrupt(_)));
@@ -84,7 +84,7 @@ fn tiny_parts_are_corrupt() {
 }
 
 /// Sends the shortest allowed parts as long as the test runs, and abandons most messages.
-fn send_parts(mut cunning: Cunning, stop: &AtomicBool, part: usize, parts: usize) {
+fn send_parts(mut cunning: RawDirection, stop: &AtomicBool, part: usize, parts: usize) {
     let mut at = 0;
     while !stop.load(Ordering::Relaxed) {
         let rest = part * (parts + 1 - at);
@@ -104,9 +104,9 @@ fn send_parts(mut cunning: Cunning, stop: &AtomicBool, part: usize, parts: usize
 fn parts_without_end_do_not_keep_calls() {
     for (part, parts) in [(512, 20_000), (512, 1)] {
         let capacity = 64 << 10;
-        let options = Options::new().capacity(capacity).waiting(Waiting::Spin);
+        let options = Options::new().capacity(capacity).waiting(WaitStrategy::Spin);
         let (mut end, cunning) = victim(&options);
-        let shared = Cunning { words: cunning.words, capacity, written: 0, _end: copies() };
+        let shared = RawDirection { words: cunning.words, capacity, written: 0, _end: copies() };
         let stop = Arc::new(AtomicBool::new(false));
         let sending = thread::spawn({
             let stop = Arc::clone(&stop);
@@ -129,7 +129,7 @@ fn parts_without_end_do_not_keep_calls() {
 /// If a header changes between two reads, the receiver uses one of both values or returns `Corrupt`.
 #[test]
 fn header_that_changes_is_read_once() {
-    let options = Options::new().capacity(8192).longest_message(1500).waiting(Waiting::Spin);
+    let options = Options::new().capacity(8192).longest_message(1500).waiting(WaitStrategy::Spin);
     let header = |kind: u64, len: u64| kind << 56 | len << 32 | len;
     let (short, long, none) = (header(1, 10), header(1, 1400), header(1, 1501));
     let mut seen = [0; 3];
@@ -172,7 +172,7 @@ fn dead_sender_that_has_cleared_no_header_is_corrupt() {
     for (first, second) in
         [(record(1, 512, 512), record(1, 0, 0)), (record(FIRST, 512, 2000), record(ABORT, 0, 0))]
     {
-        for waiting in [Waiting::Park, Waiting::Spin] {
+        for waiting in [WaitStrategy::Park, WaitStrategy::Spin] {
             let options = Options::new().capacity(4096).waiting(waiting);
             let (mut end, cunning) = victim(&options);
             for at in (0..7).map(|number| number * 528) {
@@ -197,7 +197,7 @@ fn dead_sender_that_has_cleared_no_header_is_corrupt() {
 /// The receiver finds the headers of a round again in the next one.
 #[test]
 fn messages_without_end_do_not_keep_calls_for_all_messages() {
-    let options = Options::new().capacity(4096).waiting(Waiting::Park);
+    let options = Options::new().capacity(4096).waiting(WaitStrategy::Park);
     let (end, cunning) = victim(&options);
     for at in (0..8).map(|number| number * 512) {
         cunning.header(at).store(1 << 56 | 504 << 32 | 504, Ordering::Relaxed);

@@ -43,7 +43,7 @@ fn memory(len: usize, seals: libc::c_int) -> OwnedFd {
 fn memory_that_could_shrink_is_refused_and_ours_cannot() {
     const LEN: usize = SHARED_BYTES;
     const SIZE_SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;
-    let options = options(Waiting::Park);
+    let options = options(WaitStrategy::Park);
     let made_of = |memory: OwnedFd| {
         let [ours, _theirs] = Channel::pair(&options).unwrap();
         open(End { memory, ..ours }, &options)
@@ -69,7 +69,7 @@ fn memory_that_could_shrink_is_refused_and_ours_cannot() {
 
 /// Returns two sockets like those of a channel.
 fn sockets() -> [OwnedFd; 2] {
-    let [ours, _] = Channel::pair(&options(Waiting::Park)).unwrap();
+    let [ours, _] = Channel::pair(&options(WaitStrategy::Park)).unwrap();
     [ours.sending, ours.receiving]
 }
 
@@ -152,7 +152,7 @@ fn a_greeting_that_is_none_is_refused() {
     let right = greeting(CAPACITY as u64, 1000, 0);
     let both = [&memory, &socket];
     let greeted = |bytes: &[u8], descriptors: &[&OwnedFd]| {
-        greeted(bytes, descriptors, Options::new().waiting(Waiting::Park))
+        greeted(bytes, descriptors, Options::new().waiting(WaitStrategy::Park))
     };
     assert!(greeted(&right, &both).is_ok());
     expect!(greeted(&[], &[]), Err(Error::Closed));

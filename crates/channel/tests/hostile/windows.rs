@@ -60,7 +60,7 @@ fn section(file: Option<&File>, protection: u32, len: usize) -> OwnedHandle {
 
 #[test]
 fn memory_that_may_be_missing_is_refused() {
-    let options = options(Waiting::Park);
+    let options = options(WaitStrategy::Park);
     let made_of = |memory: OwnedHandle| {
         let [ours, _theirs] = Channel::pair(&options).unwrap();
         open(End { memory, ..ours }, &options)
@@ -104,7 +104,8 @@ fn greeted(bytes: &[u8]) -> Result<Channel, Error> {
         assert_ne!(pipe, INVALID_HANDLE_VALUE, "{}", io::Error::last_os_error());
         File::from_raw_handle(pipe)
     };
-    let connecting = thread::spawn(move || Channel::connect(&name, &Options::new().waiting(Waiting::Park)));
+    let connecting =
+        thread::spawn(move || Channel::connect(&name, &Options::new().waiting(WaitStrategy::Park)));
     // SAFETY: no memory is involved. If the client has connected already, the call fails, which has no effect here.
     unsafe { ConnectNamedPipe(listener.as_raw_handle(), std::ptr::null_mut()) };
     listener.write_all(bytes).unwrap();
@@ -119,7 +120,7 @@ fn greeted(bytes: &[u8]) -> Result<Channel, Error> {
 #[test]
 fn a_greeting_that_is_none_is_refused() {
     let memory = section(None, PAGE_READWRITE, SHARED_BYTES);
-    let [ours, _theirs] = Channel::pair(&options(Waiting::Park)).unwrap();
+    let [ours, _theirs] = Channel::pair(&options(WaitStrategy::Park)).unwrap();
     let events =
         [&ours.sending.sender, &ours.sending.receiver, &ours.receiving.sender, &ours.receiving.receiver];
     let [a, b, c, d] = events;
@@ -158,7 +159,7 @@ fn a_greeting_that_is_none_is_refused() {
 #[test]
 fn events_that_are_none_do_not_keep_anybody() {
     const TIME: Duration = Duration::from_millis(100);
-    let options = options(Waiting::Park);
+    let options = options(WaitStrategy::Park);
     let [ours, theirs] = Channel::pair(&options).unwrap();
     let none = || section(None, PAGE_READWRITE, SHARED_BYTES);
     let receiving = furlong_channel::Events { sender: none(), receiver: none() };
@@ -186,7 +187,7 @@ fn an_answer_that_is_none_is_passed_over() {
 
 fn passed_over(answer: &[u8]) {
     let name = name();
-    let listener = furlong_channel::Listener::bind(&name, &options(Waiting::Park)).unwrap();
+    let listener = furlong_channel::Listener::bind(&name, &options(WaitStrategy::Park)).unwrap();
     let path = format!(r"\\.\pipe\{name}");
     let mut bare = File::options().read(true).write(true).open(path).unwrap();
     bare.write_all(answer).unwrap();

@@ -41,7 +41,7 @@ pub fn told_of_room(sender: &Sender, time: Duration) -> bool {
 
 #[test]
 fn a_descriptor_tells_of_messages_of_room_and_of_death() {
-    for waiting in [Waiting::Park, Waiting::Adaptive] {
+    for waiting in [WaitStrategy::Park, WaitStrategy::Adaptive] {
         let (child, mut end) = start(&task_of("echo", waiting), &small(waiting));
         let (sender, receiver) = end.both();
         expect_messages_told(sender, receiver);
@@ -55,7 +55,7 @@ fn a_descriptor_tells_of_messages_of_room_and_of_death() {
         assert!(told_of_messages(receiver, PATIENCE), "a death");
         expect!(receiver.watch(), Err(Error::PeerDied));
     }
-    let (_child, mut end) = start(&task_of("idle", Waiting::Spin), &small(Waiting::Spin));
+    let (_child, mut end) = start(&task_of("idle", WaitStrategy::Spin), &small(WaitStrategy::Spin));
     expect!(end.both().1.watch(), Err(Error::System(_)));
 }
 
@@ -90,7 +90,7 @@ fn a_path_is_removed_and_one_that_was_left_is_taken_over() {
 
 #[test]
 fn a_fork_has_one_end() {
-    let options = small(Waiting::Adaptive);
+    let options = small(WaitStrategy::Adaptive);
     let [ours, theirs] = Channel::pair(&options).unwrap();
     // SAFETY: the child only uses the channel, and exits without returning to the test.
     let child = unsafe { libc::fork() };

@@ -36,7 +36,7 @@ pub fn told_of_room(sender: &Sender, time: Duration) -> bool {
 
 #[test]
 fn an_event_tells_of_messages_of_room_and_of_the_end() {
-    for waiting in [Waiting::Park, Waiting::Adaptive] {
+    for waiting in [WaitStrategy::Park, WaitStrategy::Adaptive] {
         let (child, mut end) = start(&task_of("echo", waiting), &small(waiting));
         let (sender, receiver) = end.both();
         expect_messages_told(sender, receiver);
@@ -55,7 +55,7 @@ fn an_event_tells_of_messages_of_room_and_of_the_end() {
         };
         expect!(death, Err(Error::PeerDied));
     }
-    let [ours, theirs] = common::pair(&small(Waiting::Park));
+    let [ours, theirs] = common::pair(&small(WaitStrategy::Park));
     let (mut sender, mut receiver) = ours.split();
     assert!(receiver.watch().unwrap());
     drop(theirs);
@@ -93,13 +93,13 @@ fn child_of_a_pair() {
     let (memory, connection) = (next(), next());
     let [sending, receiving] = [0, 1].map(|_| Events { sender: next(), receiver: next() });
     let end = Handles { memory, connection, sending, receiving, side: Side::Second };
-    let mut end = open(end, &small(Waiting::Adaptive)).unwrap();
+    let mut end = open(end, &small(WaitStrategy::Adaptive)).unwrap();
     while end.recv_vec().and_then(|message| end.send(&message)).is_ok() {}
 }
 
 #[test]
 fn a_child_inherits_one_end_and_its_death_is_noticed() {
-    let options = small(Waiting::Adaptive);
+    let options = small(WaitStrategy::Adaptive);
     let [ours, theirs] = Channel::pair(&options).unwrap();
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "windows::child_of_a_pair", "--ignored", "--test-threads", "1"])

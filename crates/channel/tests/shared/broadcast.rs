@@ -3,7 +3,7 @@
 use super::{fork, kill, small, status_of};
 use crate::common::{PATIENCE, WAITINGS, content, length, name};
 use crate::expect;
-use furlong_channel::{Broadcast, Channel, Error, Listener, Options, Receiver, Subscription, Waiting};
+use furlong_channel::{Broadcast, Channel, Error, Listener, Options, Receiver, Subscription, WaitStrategy};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -52,7 +52,7 @@ fn every_receiver_gets_every_message_from_when_it_joined() {
 
 #[test]
 fn processes_join_by_name() {
-    let (name, options) = (name(), small(Waiting::Adaptive));
+    let (name, options) = (name(), small(WaitStrategy::Adaptive));
     let listener = Listener::bind(&name, &options).unwrap();
     let mut broadcast = Broadcast::new(&options).unwrap();
     expect!(broadcast.try_accept(&listener), Err(Error::WouldBlock));
@@ -79,7 +79,7 @@ fn processes_join_by_name() {
 
 #[test]
 fn slow_receiver_holds_the_sender_back_and_loses_nothing() {
-    let options = small(Waiting::Park);
+    let options = small(WaitStrategy::Park);
     let mut broadcast = Broadcast::new(&options).unwrap();
     broadcast.send(b"without receiver").unwrap();
     let (mut quick, mut slow) = (receiver(&mut broadcast, &options), receiver(&mut broadcast, &options));
@@ -153,7 +153,7 @@ fn killed_receiver_delays_no_process_and_killed_sender_is_reported() {
 
 #[test]
 fn fork_that_drops_its_copy_closes_nothing() {
-    let options = small(Waiting::Park);
+    let options = small(WaitStrategy::Park);
     let mut broadcast = Broadcast::new(&options).unwrap();
     let mut receiver = receiver(&mut broadcast, &options);
     let mut broadcast = Some(broadcast);
@@ -171,7 +171,7 @@ fn fork_that_drops_its_copy_closes_nothing() {
 /// A receiver cannot write to the ring, and the sender checks the position that the receiver claims.
 #[test]
 fn cunning_receiver_disturbs_no_other() {
-    let options = small(Waiting::Park);
+    let options = small(WaitStrategy::Park);
     let mut broadcast = Broadcast::new(&options).unwrap();
     let mut honest = receiver(&mut broadcast, &options);
     let cunning = broadcast.subscribe().unwrap();
@@ -209,7 +209,7 @@ fn cunning_receiver_disturbs_no_other() {
 
 #[test]
 fn subscription_of_another_geometry_is_rejected() {
-    let options = small(Waiting::Park);
+    let options = small(WaitStrategy::Park);
     let mut broadcast = Broadcast::new(&options).unwrap();
     let other = options.capacity(4096);
     expect!(Receiver::from_subscription(broadcast.subscribe().unwrap(), &other), Err(Error::Corrupt(_)));
@@ -223,7 +223,7 @@ fn receivers_that_leave_leave_no_descriptor() {
     // In a fork, because no other test opens files there.
     let child = fork(|| {
         let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
-        let options = small(Waiting::Park);
+        let options = small(WaitStrategy::Park);
         let mut broadcast = Broadcast::new(&options).unwrap();
         drop(receiver(&mut broadcast, &options));
         let before = descriptors();
@@ -236,7 +236,7 @@ fn receivers_that_leave_leave_no_descriptor() {
 /// A send without a wait finds that all receivers without room are dead.
 #[test]
 fn all_dead_receivers_are_removed_before_the_sender_sleeps() {
-    let (name, options) = (name(), small(Waiting::Park));
+    let (name, options) = (name(), small(WaitStrategy::Park));
     let listener = Listener::bind(&name, &options).unwrap();
     let mut broadcast = Broadcast::new(&options).unwrap();
     let child = fork(|| {
@@ -267,7 +267,7 @@ fn position_of(subscription: &Subscription) -> &'static AtomicU64 {
 
 #[test]
 fn receiver_that_has_read_a_part_of_a_word_is_removed() {
-    let options = small(Waiting::Park);
+    let options = small(WaitStrategy::Park);
     let mut broadcast = Broadcast::new(&options).unwrap();
     let subscription = broadcast.subscribe().unwrap();
     position_of(&subscription).store(1, Ordering::Relaxed);
@@ -277,7 +277,7 @@ fn receiver_that_has_read_a_part_of_a_word_is_removed() {
 /// The receiver needs 125,000 steps to free room for the message, and the busy-waiting sender sees each step.
 #[test]
 fn receiver_that_reads_little_at_a_time_does_not_stretch_a_wait() {
-    let options = Options::new().capacity(4 << 20).waiting(Waiting::Spin);
+    let options = Options::new().capacity(4 << 20).waiting(WaitStrategy::Spin);
     let mut broadcast = Broadcast::new(&options).unwrap();
     let subscription = broadcast.subscribe().unwrap();
     let message = vec![0; 1_000_000];

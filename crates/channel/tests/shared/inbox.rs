@@ -3,7 +3,9 @@
 use super::{fork, kill, small, status_of};
 use crate::common::{PATIENCE, content, descriptor_limits, length, limit_descriptors, name, pair};
 use crate::expect;
-use furlong_channel::{Error, Event, Inbox, OneWayDescriptors, Options, Receiver, Sender, SenderId, Waiting};
+use furlong_channel::{
+    Error, Event, Inbox, OneWayDescriptors, Options, Receiver, Sender, SenderId, WaitStrategy,
+};
 use std::collections::HashMap;
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -11,7 +13,7 @@ use std::os::unix::fs::FileExt;
 use std::thread;
 use std::time::{Duration, Instant};
 
-const WAITINGS: [Waiting; 2] = [Waiting::Park, Waiting::Adaptive];
+const WAITINGS: [WaitStrategy; 2] = [WaitStrategy::Park, WaitStrategy::Adaptive];
 
 fn one_way(options: &Options) -> (Sender, Receiver) {
     let [one, other] = OneWayDescriptors::pair(options).unwrap();
@@ -118,7 +120,7 @@ fn senders_that_die_hold_up_no_other() {
 
 #[test]
 fn busy_senders_take_turns_and_an_announced_one_gets_its_turn() {
-    let options = small(Waiting::Park);
+    let options = small(WaitStrategy::Park);
     let mut inbox = Inbox::new(&options).unwrap();
     let mut senders: Vec<_> = (0..50)
         .map(|_| {
@@ -146,7 +148,7 @@ fn busy_senders_take_turns_and_an_announced_one_gets_its_turn() {
 /// A sender makes a system call to wake the inbox if the inbox has announced that it does not look at the sender's ring.
 #[test]
 fn inbox_no_longer_looks_at_senders_that_are_silent_while_another_is_busy() {
-    let options = small(Waiting::Park);
+    let options = small(WaitStrategy::Park);
     let mut inbox = Inbox::new(&options).unwrap();
     let mut senders: Vec<_> = (0..50)
         .map(|_| {
@@ -174,7 +176,7 @@ fn inbox_no_longer_looks_at_senders_that_are_silent_while_another_is_busy() {
 
 #[test]
 fn message_that_does_not_fit_stays_and_a_removed_sender_goes_on_alone() {
-    let options = small(Waiting::Park);
+    let options = small(WaitStrategy::Park);
     let mut inbox = Inbox::new(&options).unwrap();
     let (mut sender, receiver) = one_way(&options);
     let id = inbox.add(receiver).unwrap();
@@ -185,15 +187,15 @@ fn message_that_does_not_fit_stays_and_a_removed_sender_goes_on_alone() {
     assert!(inbox.remove(id).is_none());
     sender.send(&[2; 100]).unwrap();
     assert_eq!(receiver.recv_vec().unwrap(), [2; 100]);
-    expect!(Inbox::new(&options.waiting(Waiting::Spin)), Err(Error::System(_)));
-    let [_one, other] = pair(&options.waiting(Waiting::Spin));
+    expect!(Inbox::new(&options.waiting(WaitStrategy::Spin)), Err(Error::System(_)));
+    let [_one, other] = pair(&options.waiting(WaitStrategy::Spin));
     expect!(inbox.add(other.split().1), Err(Error::System(_)));
 }
 
 /// One sender announces a long message, but sends only one part of it.
 #[test]
 fn sender_with_a_message_beyond_the_buffer_is_named_and_blocks_no_other() {
-    let options = small(Waiting::Park).longest_message(1 << 20);
+    let options = small(WaitStrategy::Park).longest_message(1 << 20);
     let mut inbox = Inbox::new(&options).unwrap();
     let (mut blocking, receiver) = one_way(&options);
     let of_blocking = inbox.add(receiver).unwrap();
@@ -216,7 +218,7 @@ fn sender_with_a_message_beyond_the_buffer_is_named_and_blocks_no_other() {
 
 #[test]
 fn wait_outside_ends_with_a_message() {
-    let options = small(Waiting::Park);
+    let options = small(WaitStrategy::Park);
     let mut inbox = Inbox::new(&options).unwrap();
     let (mut sender, receiver) = one_way(&options);
     inbox.add(receiver).unwrap();
@@ -246,7 +248,7 @@ fn signal(socket: &impl AsRawFd) {
 
 #[test]
 fn signals_without_messages_no_longer_end_waits_and_messages_still_arrive() {
-    let options = small(Waiting::Park);
+    let options = small(WaitStrategy::Park);
     let mut inbox = Inbox::new(&options).unwrap();
     let [one, other] = OneWayDescriptors::pair(&options).unwrap();
     inbox.add(Receiver::from_descriptors(other, &options).unwrap()).unwrap();
@@ -292,7 +294,7 @@ fn message_of_an_announced_sender_is_received_without_time_left() {
 
 #[test]
 fn clients_beyond_the_limit_wait_until_a_sender_is_removed() {
-    let (name, options) = (name(), small(Waiting::Park));
+    let (name, options) = (name(), small(WaitStrategy::Park));
     let mut inbox = Inbox::bind(&name, &options).unwrap();
     inbox.limit_senders(2);
     let clients: Vec<_> = (0..3)
@@ -318,7 +320,7 @@ fn clients_beyond_the_limit_wait_until_a_sender_is_removed() {
 
 #[test]
 fn rule_decides_which_clients_join() {
-    let (name, options) = (name(), small(Waiting::Park));
+    let (name, options) = (name(), small(WaitStrategy::Park));
     let mut inbox =
         Inbox::bind_if(&name, &options, |peer| peer.process != std::process::id() as i32).unwrap();
     let client = {
@@ -337,7 +339,7 @@ fn rule_decides_which_clients_join() {
 /// The limit of descriptors applies to the whole process, so the inbox has a separate process.
 #[test]
 fn client_that_cannot_be_accepted_is_reported_once_and_joins_later() {
-    let (name, options) = (name(), small(Waiting::Park));
+    let (name, options) = (name(), small(WaitStrategy::Park));
     let inbox = fork(|| {
         let mut inbox = Inbox::bind(&name, &options).unwrap();
         let limits = descriptor_limits();
@@ -367,7 +369,7 @@ fn client_that_cannot_be_accepted_is_reported_once_and_joins_later() {
 /// The sender signals on its socket without any message, as fast as it can.
 #[test]
 fn cunning_sender_that_signals_without_end_keeps_no_message() {
-    let options = small(Waiting::Adaptive);
+    let options = small(WaitStrategy::Adaptive);
     let mut inbox = Inbox::new(&options).unwrap();
     let [one, other] = OneWayDescriptors::pair(&options).unwrap();
     let cunning = inbox.add(Receiver::from_descriptors(other, &options).unwrap()).unwrap();

@@ -8,9 +8,9 @@ mod inbox;
 mod overwriting;
 
 use common::{fork, status_of};
-use furlong_channel::{Options, Waiting};
+use furlong_channel::{Options, WaitStrategy};
 
-fn small(waiting: Waiting) -> Options {
+fn small(waiting: WaitStrategy) -> Options {
     Options::new().capacity(8192).longest_message(2000).waiting(waiting)
 }
 

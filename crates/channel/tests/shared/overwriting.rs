@@ -4,7 +4,7 @@ use super::{fork, kill, small};
 use crate::common::{PATIENCE, WAITINGS, content, length, name};
 use crate::expect;
 use furlong_channel::{
-    Broadcast, Error, Listener, Options, OverwritingReceiver, Receiver, Subscription, Waiting,
+    Broadcast, Error, Listener, Options, OverwritingReceiver, Receiver, Subscription, WaitStrategy,
 };
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -64,7 +64,7 @@ fn receivers_get_whole_messages_and_the_number_of_those_they_missed() {
 
 #[test]
 fn receiver_that_keeps_up_misses_nothing() {
-    let options = small(Waiting::Park);
+    let options = small(WaitStrategy::Park);
     let mut broadcast = Broadcast::overwriting(&options).unwrap();
     let mut receiver = receiver(&mut broadcast, &options);
     let mut buffer = [0; 2000];
@@ -88,7 +88,7 @@ fn receiver_that_keeps_up_misses_nothing() {
 
 #[test]
 fn processes_join_by_name_and_deaths_are_reported() {
-    let (name, options) = (name(), small(Waiting::Adaptive));
+    let (name, options) = (name(), small(WaitStrategy::Adaptive));
     let listener = Listener::bind(&name, &options).unwrap();
     let child = fork(|| {
         let mut broadcast = Broadcast::overwriting(&options).unwrap();
@@ -141,7 +141,7 @@ fn writable_ring() -> (OwnedFd, &'static [AtomicU64]) {
 
 /// Returns a receiver of a writable ring with `small` options, and the words of the ring.
 fn receiver_of_writable_ring() -> (OverwritingReceiver, &'static [AtomicU64]) {
-    let options = small(Waiting::Park);
+    let options = small(WaitStrategy::Park);
     let (memory, words) = writable_ring();
     let subscription =
         Subscription { memory, ..Broadcast::overwriting(&options).unwrap().subscribe().unwrap() };
@@ -151,7 +151,7 @@ fn receiver_of_writable_ring() -> (OverwritingReceiver, &'static [AtomicU64]) {
 /// The peer maps the memory of a sender writable and breaks the protocol. The seals of a real ring would prevent that.
 #[test]
 fn cunning_sender_does_no_harm() {
-    let options = small(Waiting::Park);
+    let options = small(WaitStrategy::Park);
     let mut broadcast = Broadcast::overwriting(&options).unwrap();
     let (memory, words) = writable_ring();
     let mut random = 1u64;
@@ -184,7 +184,7 @@ fn cunning_sender_does_no_harm() {
 /// A header that appears and disappears without a message could keep a receiver beyond its limit.
 #[test]
 fn header_that_goes_away_is_reported() {
-    let options = small(Waiting::Park);
+    let options = small(WaitStrategy::Park);
     let mut broadcast = Broadcast::overwriting(&options).unwrap();
     let (memory, words) = writable_ring();
     let is_over = AtomicBool::new(false);

@@ -20,12 +20,12 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// The median of a run and its interval.
 #[derive(Clone, Copy)]
-struct Found {
+struct MedianInterval {
     p50: f64,
     interval: [f64; 2],
 }
 
-impl Found {
+impl MedianInterval {
     fn holds(self, value: f64) -> bool {
         (self.interval[0]..=self.interval[1]).contains(&value)
     }
@@ -60,7 +60,7 @@ fn main() -> Result<()> {
     println!("{:<28} {:>15} {all:>14} {next:>14} {joined:>14} {joined_next:>14}", "row", "p50 (ns)");
     let mut sums = [Share::default(); 4];
     for row in 0..runs[0].len() {
-        let found: Vec<Found> = runs.iter().map(|run| run[row].1).collect();
+        let found: Vec<MedianInterval> = runs.iter().map(|run| run[row].1).collect();
         let shares = shares(&found);
         let mut medians: Vec<f64> = found.iter().map(|found| found.p50).collect();
         medians.sort_by(f64::total_cmp);
@@ -79,7 +79,7 @@ fn main() -> Result<()> {
 }
 
 /// Returns how often single and joined intervals of a row hold the median of all runs and the p50 of the run after them.
-fn shares(found: &[Found]) -> [Share; 4] {
+fn shares(found: &[MedianInterval]) -> [Share; 4] {
     let medians: Vec<f64> = found.iter().map(|found| found.p50).collect();
     let median = median(&medians).expect("several runs");
     let mut shares = [Share::default(); 4];
@@ -87,7 +87,7 @@ fn shares(found: &[Found]) -> [Share; 4] {
         for (first, part) in found.windows(length).enumerate() {
             let low = part.iter().map(|found| found.interval[0]).fold(f64::INFINITY, f64::min);
             let high = part.iter().map(|found| found.interval[1]).fold(0.0, f64::max);
-            let joined = Found { interval: [low, high], ..part[0] };
+            let joined = MedianInterval { interval: [low, high], ..part[0] };
             shares[at].add(joined.holds(median));
             if let Some(next) = found.get(first + length) {
                 shares[at + 1].add(joined.holds(next.p50));
@@ -98,7 +98,7 @@ fn shares(found: &[Found]) -> [Share; 4] {
 }
 
 /// Runs furlong once and returns its rows.
-fn measure() -> Result<Vec<(String, Found)>> {
+fn measure() -> Result<Vec<(String, MedianInterval)>> {
     let words = "run pipe/block unix-stream/block posix-shm/spin --place other-core --place same-core --no-save --no-progress \
                  --format json";
     let finished = Command::new(env!("CARGO_BIN_EXE_furlong")).args(words.split_whitespace()).output()?;
@@ -110,8 +110,10 @@ fn measure() -> Result<Vec<(String, Found)>> {
         let times = &row["round_trip_ns"];
         let number = |value: &Value| value.as_f64().ok_or("furlong lacks a figure");
         let interval = &times["median_ci95"];
-        let found =
-            Found { p50: number(&times["p50"])?, interval: [number(&interval[0])?, number(&interval[1])?] };
+        let found = MedianInterval {
+            p50: number(&times["p50"])?,
+            interval: [number(&interval[0])?, number(&interval[1])?],
+        };
         named.push((format!("{}/{} {}", word("mechanism"), word("wait"), word("placement")), found));
     }
     named.sort_by(|one, other| one.0.cmp(&other.0));

@@ -25,7 +25,7 @@ pub use explain::{CostsOptions, CountOptions, ExplainOptions};
 pub use export::{CompletionsOptions, ExportFormat, ExportOptions, ManOptions};
 pub use fleet::{FleetEngine, FleetInitOptions, FleetOptions, FleetPart};
 pub use list::{DoctorOptions, ListOptions};
-pub use recommend::{Also, RecommendOptions, WorkloadOptions};
+pub use recommend::{ExtraCandidates, RecommendOptions, WorkloadOptions};
 pub use replay::{ReplayOptions, ReplayStyle};
 pub use report::{ReportFormat, ReportOptions};
 pub use run::RunOptions;

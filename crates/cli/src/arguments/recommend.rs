@@ -93,12 +93,12 @@ pub struct WorkloadOptions {
     pub work: Option<Time>,
     /// Include the libraries of installed adapters. They are measured with their wrappers
     #[arg(long, value_name = "WHAT")]
-    pub also: Option<Also>,
+    pub also: Option<ExtraCandidates>,
 }
 
 /// Candidates besides the mechanisms of the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Also {
+pub enum ExtraCandidates {
     /// Libraries of installed adapters
     Adapters,
 }

@@ -8,7 +8,7 @@ use super::shared::{
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use furlong_bench::peer::PeerAddress;
-use furlong_bench::plan::{Across, Plan};
+use furlong_bench::plan::{Plan, Repetitions};
 use furlong_console::exit::Usage;
 use furlong_model::{
     Arrival, Boundary, Counts, ExchangeOptions, FanOutOptions, Percent, Placement, Rates, Time,
@@ -268,7 +268,7 @@ impl PrecisionOptions {
             (None, Some(_)) => None,
             (None, None) => Some(Self::PRECISION),
         };
-        let across = self.across.map(|repetitions| Across { repetitions, apart: self.apart.0 });
+        let across = self.across.map(|repetitions| Repetitions { repetitions, apart: self.apart.0 });
         Ok(Plan { trials, precision, across, within: self.within.map(|time| time.0), ..plan })
     }
 }

@@ -5,7 +5,7 @@ use crate::arguments::{CompareBy, CompareFormat, CompareOptions, FailOn};
 use crate::output;
 use crate::saved::{self, SavedRun};
 use furlong_analysis::{
-    Change, FleetBy, FleetComparison, FleetMap, FleetRun, Unused, UnusedRun, compare_and_map_fleet,
+    Change, FleetBy, FleetComparison, FleetMap, FleetRun, UnusedReason, UnusedRun, compare_and_map_fleet,
 };
 use furlong_console::exit::{Outcome, Usage};
 use furlong_model::Percent;
@@ -144,8 +144,8 @@ fn read(files: &[SavedRun]) -> (Vec<FleetRun>, Vec<UnusedRun>) {
     })
 }
 
-fn kept(file: &SavedRun) -> Result<FleetRun, Unused> {
-    let unreadable = |error: String| Unused::Unreadable { error };
+fn kept(file: &SavedRun) -> Result<FleetRun, UnusedReason> {
+    let unreadable = |error: String| UnusedReason::Unreadable { error };
     // Opening a pipe would block until its writer closes it. For a directory, opening it reports the reason.
     if std::fs::metadata(file.file()).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         return Err(unreadable("it is not a regular file".to_owned()));

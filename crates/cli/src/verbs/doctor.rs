@@ -3,7 +3,7 @@
 use crate::arguments::DoctorOptions;
 use crate::output;
 use furlong_analysis::{Condition, Disturbance, Level, disturbances, text::capital, unusual_conditions};
-use furlong_bench::count::Counting;
+use furlong_bench::count::CallCounting;
 use furlong_bench::not_measured::FOLDER_REMEDY;
 #[cfg(target_os = "linux")]
 use furlong_bench::session;
@@ -289,7 +289,7 @@ fn system_findings() -> Vec<Finding> {
 
 fn right_findings(machine: &Machine) -> Vec<Finding> {
     let mut findings = system_findings();
-    let counting = Counting::find();
+    let counting = CallCounting::find();
     findings.push(Finding::choose(
         counting.method() == CountMethod::Tracepoint,
         "system calls are counted by the kernel's tracepoint",

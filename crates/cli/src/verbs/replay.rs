@@ -48,7 +48,7 @@ pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
         if let Some(text) = at_once(&replay, asked) {
             output::print(&if replays.is_empty() { text } else { format!("\n{text}") })?;
         }
-        let results = Results::of_replay(&replay);
+        let results = Results::from_replay(&replay);
         let strict = asked.strict.then_some(replay.run.noise.level);
         outcome = outcome.worse(finished.conclude_part(&results, Demands { require: asked.require, strict }));
         all = all.and(results);

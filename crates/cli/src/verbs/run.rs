@@ -3,7 +3,7 @@
 use crate::arguments::{Format, PatternOptions, RunOptions, SavingOptions};
 use crate::conclusion::{Demands, Results};
 use crate::environment::{FinishedRun, RunEnvironment, Surroundings};
-use crate::progress::Shown;
+use crate::progress::ProgressKind;
 use crate::selection::Manner;
 use crate::{output, own_programs, peer, selection};
 use furlong_analysis::{DecodedRun, Row, Summary, over_time, self_check};
@@ -42,7 +42,7 @@ pub fn quick() -> anyhow::Result<Outcome> {
         timeout: Duration::from_secs(10),
         seed: None,
         file_folder: None,
-        shown: Shown::Leaders,
+        shown: ProgressKind::Leaders,
         peer: None,
     };
     let environment = RunEnvironment::enter(&mechanisms, around)?;

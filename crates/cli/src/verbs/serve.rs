@@ -9,7 +9,7 @@ use furlong_console::exit::{CannotHere, Outcome, Usage};
 use furlong_os::handle::AsHandle;
 use furlong_os::shutdown::ShutdownRequests;
 use furlong_render::{ListedRun, plain, shell};
-use furlong_report::{NamedRun, Report, RunList, Served, run_list};
+use furlong_report::{NamedRun, Report, RunList, ServedPage, run_list};
 use furlong_serve::{Answer, Request, Server, Site, Status};
 use furlong_stats::{distinct, sort_by_key};
 use std::io::ErrorKind;
@@ -129,7 +129,8 @@ impl Runs {
             .map_err(|error| failed(&format_args!("{error:#}")))?;
         let decoded: Vec<_> = runs.iter().map(|(name, run)| (name, DecodedRun::of(run))).collect();
         let named: Vec<_> = decoded.iter().map(|(name, run)| NamedRun { name, run }).collect();
-        let page = Report::of(&named, self.margin).served_html(Served { list: "./", under_way: &under_way });
+        let page =
+            Report::of(&named, self.margin).served_html(ServedPage { list: "./", under_way: &under_way });
         let page = Answer::page(page.map_err(|error| failed(&error))?);
         Ok(if under_way.is_empty() { page } else { page.again_after(AGAIN) })
     }

@@ -2,7 +2,7 @@
 //! unchanged, and nothing is left.
 
 use crate::common::value::{at, list, number, row, text};
-use crate::common::{Finished, Place, Snapshot, look_for};
+use crate::common::{FinishedCommand, Place, Snapshot, look_for};
 use furlong_testing::skip;
 use std::fs;
 use std::time::Duration;
@@ -14,7 +14,7 @@ const QUICK: [&str; 8] =
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Runs between two namespaces. Returns `None` if they cannot be created.
-fn between(place: &Place, words: &[&str]) -> Option<Finished> {
+fn between(place: &Place, words: &[&str]) -> Option<FinishedCommand> {
     let words = ["run", "--boundary", "netns", "--format", "json"].iter().chain(words).copied();
     let finished = place.run(words.chain(QUICK));
     (!finished.stderr.contains("cannot create two network namespaces")).then_some(finished)

@@ -2,7 +2,7 @@
 
 use crate::common::rewritten::rewritten;
 use crate::common::value::{at, list, number, row, text};
-use crate::common::{Finished, Place};
+use crate::common::{FinishedCommand, Place};
 use furlong_analysis::Run;
 use furlong_model::Record;
 use std::fs;
@@ -44,11 +44,11 @@ fn compared() -> (Place, Run) {
     (place, run)
 }
 
-fn compare(place: &Place, words: &[&str]) -> Finished {
+fn compare(place: &Place, words: &[&str]) -> FinishedCommand {
     place.run(["compare"].iter().chain(words).copied()).expect_no_panic()
 }
 
-fn verdicts(finished: &Finished) -> Vec<String> {
+fn verdicts(finished: &FinishedCommand) -> Vec<String> {
     list(&finished.json(), "rows").iter().map(|row| text(row, "verdict").to_owned()).collect()
 }
 

@@ -1,12 +1,12 @@
 //! Inherited conditions are recorded, judged by `doctor`, and compared.
 
-use crate::common::{Finished, Place, is_root};
+use crate::common::{FinishedCommand, Place, is_root};
 use furlong_model::Conditions;
 
 const RUN: &str = "run pipe --trials 2 --budget 2ms --no-progress --save";
 
 /// Sets the conditions of this process, then starts furlong.
-fn under(place: &Place, setting: &str, words: &str) -> Finished {
+fn under(place: &Place, setting: &str, words: &str) -> FinishedCommand {
     place.finish(&mut place.shell(&format!("exec {setting} \"$FURLONG\" {words}")))
 }
 

@@ -2,7 +2,7 @@
 //! `tests/consistency`; `cargo xtask consistency --record` records them again.
 
 use furlong_analysis::{DecodedRun, Run, recommend};
-use furlong_consistency::{Checked, check, check_with_before, unpack_all};
+use furlong_consistency::{RunContradictions, check, check_with_before, unpack_all};
 use furlong_render::{RecommendationDetail, Style, recommendation_table};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -16,7 +16,7 @@ fn contradictions(runs: &[PathBuf]) -> Vec<String> {
     let furlong = Path::new(env!("CARGO_BIN_EXE_furlong"));
     let mut found = Vec::new();
     for (at, run) in runs.iter().enumerate() {
-        let Checked { of_run, of_comparison } =
+        let RunContradictions { of_run, of_comparison } =
             check_with_before(furlong, runs, at).unwrap_or_else(|error| panic!("{}: {error}", run.display()));
         let all = of_run.into_iter().chain(of_comparison.into_iter().flatten());
         found.extend(all.map(|found| format!("{}: {}: {}", run.display(), found.law, found.text)));

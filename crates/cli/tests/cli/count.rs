@@ -174,7 +174,7 @@ fn a_run_counts_beside_measuring() {
 }
 
 #[test]
-fn of_several_pairs_the_calls_of_a_round_trip_are_those_of_one() {
+fn several_pairs_make_as_many_calls_per_round_trip_as_one() {
     let place = Place::new();
     // The pairs start one after the other, and must be measured at the same time.
     let arguments = ["run", "pipe/block", "--pairs", "2", "--trials", "2", "--budget", "300ms", "--count"];

@@ -1,7 +1,7 @@
 //! `furlong doctor` finds and, with `--clean`, removes leftovers that even the cleanup process could not remove, and
 //! nothing else.
 
-use crate::common::{Place, Running, look_for};
+use crate::common::{Place, RunningCommand, look_for};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 const A_WHILE: Duration = Duration::from_secs(30);
 
 /// Starts a run that creates names and would take minutes, and waits for its first trial.
-fn long_run(place: &Place) -> Running<'_> {
+fn long_run(place: &Place) -> RunningCommand<'_> {
     let arguments = ["run", "unix-stream", "fifo", "--trials", "1000", "--save", "run"];
     let running = place.start(&mut place.furlong(arguments));
     look_for(A_WHILE, || (place.records("run", "trial") >= 1).then_some(())).expect("a trial that ends");
@@ -22,7 +22,7 @@ fn folders(place: &Place) -> Vec<PathBuf> {
 }
 
 /// Kills a run and its cleanup process.
-fn kill_with_janitor(place: &Place, running: Running<'_>) {
+fn kill_with_janitor(place: &Place, running: RunningCommand<'_>) {
     let janitor = place.janitor(running.pid()).expect("a janitor");
     furlong_os::process::send_signal(janitor.pid, libc::SIGKILL).expect("a janitor that lives");
     running.signal(libc::SIGKILL);

@@ -2,7 +2,7 @@
 //! missing, and changes nothing unless it is asked to.
 
 use crate::common::value::{at, text};
-use crate::common::{Finished, Place};
+use crate::common::{FinishedCommand, Place};
 use furlong_testing::skip;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -122,7 +122,7 @@ fn what_make_makes_is_printed_and_what_it_does_not_make_is_said() {
 }
 
 /// Builds with these headers into the directory `built`.
-fn build(place: &Place, headers: &str, more: &[&str]) -> Finished {
+fn build(place: &Place, headers: &str, more: &[&str]) -> FinishedCommand {
     let words = ["driver", "build", "--into", "built", "--headers", headers];
     place.run(words.iter().chain(more).copied())
 }

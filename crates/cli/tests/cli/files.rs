@@ -1,7 +1,7 @@
 //! Files of other users, and files that cannot be created: nothing blocks, nothing is read without a limit, and every
 //! loss is reported.
 
-use crate::common::{Finished, Place};
+use crate::common::{FinishedCommand, Place};
 use furlong_testing::skip;
 use std::fs;
 use std::path::Path;
@@ -95,7 +95,7 @@ fn figures_that_cannot_be_are_refused() {
 
 /// Fails unless the row was measured and furlong exited with status 1.
 #[track_caller]
-fn expect_not_saved(finished: Finished, words: &str) {
+fn expect_not_saved(finished: FinishedCommand, words: &str) {
     let finished = finished.expect_code(1).expect_complaint(words);
     assert!(finished.stdout.contains("1  pipe/block"), "{finished:#?}");
     assert!(!finished.stderr.lines().any(|line| line.starts_with("saved: ")), "{finished:#?}");

@@ -1,7 +1,7 @@
 //! Runs of many hosts: their names, and the properties by which they are compared.
 
 use crate::common::value::{at, list, text};
-use crate::common::{Finished, Place, is_root, look_for};
+use crate::common::{FinishedCommand, Place, is_root, look_for};
 use furlong_analysis::Run;
 use furlong_fixture::comparison::TrialBuilder;
 use furlong_fixture::fleet::{MadeHost, made};
@@ -121,7 +121,7 @@ fn signal_ends_the_compiler_of_an_adapter_too() {
     }
 }
 
-fn by(place: &Place, what: &str, words: &[&str]) -> Finished {
+fn by(place: &Place, what: &str, words: &[&str]) -> FinishedCommand {
     place.run(["compare", "--by", what, "results"].iter().chain(words).copied()).expect_no_panic()
 }
 
@@ -252,7 +252,7 @@ fn files_for_each_engine_are_written_into_a_new_folder_alone() {
 }
 
 /// Runs the script of a host with this program instead of furlong, which saves the arguments that it gets.
-fn measure(place: &Place, host: &str, fake: &str) -> Finished {
+fn measure(place: &Place, host: &str, fake: &str) -> FinishedCommand {
     let program = format!(
         "#!/bin/sh\n{fake}\necho \"$1\" >> \"$HOME/calls\"\nmkdir -p \"$XDG_DATA_HOME/furlong/runs\"\n\
          case $1 in run) name=rows ;; costs) name=costs ;; *) echo fit; exit ;; esac\n\

@@ -1,6 +1,6 @@
 //! Output formats: one JSON object, one line per row, or a table, with the same figures in each.
 
-use crate::common::{Finished, Place, value::at};
+use crate::common::{FinishedCommand, Place, value::at};
 use furlong_analysis::SkippedStatus;
 use furlong_model::OwnedCapabilities;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use std::process::Stdio;
 const QUICK: [&str; 4] = ["--trials", "2", "--budget", "5ms"];
 
 /// Runs these rows quickly.
-fn run(place: &Place, arguments: &[&str]) -> Finished {
+fn run(place: &Place, arguments: &[&str]) -> FinishedCommand {
     place.run(["run"].iter().chain(arguments).chain(&QUICK).copied())
 }
 

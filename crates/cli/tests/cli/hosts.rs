@@ -3,7 +3,7 @@
 //! nor leaves anything.
 
 use crate::common::value::{at, list, number, row, text};
-use crate::common::{Finished, Place, Running, SSH_TO_HERE, Snapshot, look_for};
+use crate::common::{FinishedCommand, Place, RunningCommand, SSH_TO_HERE, Snapshot, look_for};
 use furlong_testing::skip;
 use std::fs;
 use std::process::Command;
@@ -235,7 +235,7 @@ fn agent(place: &Place) -> Option<i32> {
 
 /// Starts a run whose responder is on the other side. Returns it with the PIDs of the other furlong process and of
 /// the role.
-fn under_way<'a>(place: &'a Place, timeout: &str) -> (Running<'a>, i32, i32) {
+fn under_way<'a>(place: &'a Place, timeout: &str) -> (RunningCommand<'a>, i32, i32) {
     let long = ["--trials", "200", "--budget", "200ms", "--no-save", "--no-progress", "--format", "json"];
     let words = ["run", "tcp", "--timeout", timeout].into_iter().chain(HERE).chain(long);
     let running = place.start(&mut furlong(place, words));
@@ -252,7 +252,7 @@ fn signal(pid: i32, signal: i32) {
     furlong_os::process::send_signal(pid, signal).expect("a process that lives");
 }
 
-fn failure(finished: Finished) -> String {
+fn failure(finished: FinishedCommand) -> String {
     let json = finished.expect_code(1).json();
     let skipped = row(&json, "skipped", "tcp/block");
     assert_eq!(text(skipped, "status"), "failed", "{skipped:#}");
@@ -331,7 +331,7 @@ PEER="command:nsenter -t $FAR -n sh"
 "#;
 
 /// Runs that script and `script`; returns `None` if such namespaces cannot be created.
-fn in_two_namespaces(place: &Place, script: &str) -> Option<Finished> {
+fn in_two_namespaces(place: &Place, script: &str) -> Option<FinishedCommand> {
     let script = format!("{TWO_NAMESPACES}{script}");
     let run = |script: &str| {
         let path =

@@ -1,7 +1,7 @@
 //! Inherited state, and features that a kernel lacks or a filter forbids: furlong measures anyway, or reports why it
 //! cannot.
 
-use crate::common::{Finished, Place, Snapshot, can_trace, is_root, look_for};
+use crate::common::{FinishedCommand, Place, Snapshot, can_trace, is_root, look_for};
 use furlong_testing::skip;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ const A_WHILE: Duration = Duration::from_secs(30);
 
 /// Fails unless both rows were measured.
 #[track_caller]
-fn expect_both(finished: Finished) -> Finished {
+fn expect_both(finished: FinishedCommand) -> FinishedCommand {
     let finished = finished.expect_code(0);
     assert_eq!(finished.summary().rows.len(), 2, "{finished:#?}");
     finished
@@ -77,7 +77,7 @@ fn a_role_that_was_stopped_for_a_moment_is_measured_again() {
 
 /// Returns the result of furlong under a filter that answers these calls with `error`; `None` if strace cannot be
 /// used.
-fn filtered(place: &Place, calls: &str, error: &str, words: &str) -> Option<Finished> {
+fn filtered(place: &Place, calls: &str, error: &str, words: &str) -> Option<FinishedCommand> {
     let mut command = place.program("strace");
     command.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={calls}")]);
     command.args(["-e", &format!("inject={calls}:error={error}"), env!("CARGO_BIN_EXE_furlong")]);

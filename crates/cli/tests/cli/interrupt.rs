@@ -1,13 +1,13 @@
 //! Interrupted runs: all measurements are kept, and nothing is left.
 
-use crate::common::{Place, Running, Snapshot, look_for};
+use crate::common::{Place, RunningCommand, Snapshot, look_for};
 use furlong_analysis::Run;
 use std::time::Duration;
 
 const A_WHILE: Duration = Duration::from_secs(30);
 
 /// Starts a run of two rows that would take minutes, saved as `run`.
-fn long_run(place: &Place) -> Running<'_> {
+fn long_run(place: &Place) -> RunningCommand<'_> {
     let arguments = ["run", "pipe", "posix-shm/futex", "--trials", "1000", "--budget", "20ms"];
     place.start(&mut place.furlong(arguments.into_iter().chain(["--format", "json", "--save", "run"])))
 }

@@ -1,7 +1,7 @@
 //! Either role or the supervisor is killed or stopped at random times. furlong never hangs and leaves nothing. It
 //! reports which process died of which signal and in which phase, and continues with the other rows.
 
-use crate::common::{Finished, Place, Row, Running, Snapshot, Summary, Turn, look_for};
+use crate::common::{FinishedCommand, Place, Row, RunningCommand, Snapshot, Summary, Turn, look_for};
 use fastrand::Rng;
 use furlong_analysis::SkippedStatus;
 use furlong_model::{Fault, Role};
@@ -146,7 +146,7 @@ fn play(round: &Round, place: Place, before: &Snapshot) -> Hit {
     hit
 }
 
-fn hit_role(round: &Round, role: Role, place: &Place, mut running: Running<'_>) -> Hit {
+fn hit_role(round: &Round, role: Role, place: &Place, mut running: RunningCommand<'_>) -> Hit {
     let supervisor = running.pid();
     let hit_one = || {
         let victim = &place.roles(supervisor)?[role.index()];
@@ -180,7 +180,7 @@ fn hit_role(round: &Round, role: Role, place: &Place, mut running: Running<'_>) 
     Hit::Role
 }
 
-fn kill_supervisor(round: &Round, place: &Place, mut running: Running<'_>) -> Hit {
+fn kill_supervisor(round: &Round, place: &Place, mut running: RunningCommand<'_>) -> Hit {
     if running.has_ended() {
         running.finish().expect_code(0);
         return Hit::TooLate;
@@ -201,7 +201,7 @@ fn kill_supervisor(round: &Round, place: &Place, mut running: Running<'_>) -> Hi
     Hit::Supervisor { gone_ms }
 }
 
-fn pause_supervisor(round: &Round, mut running: Running<'_>) -> Hit {
+fn pause_supervisor(round: &Round, mut running: RunningCommand<'_>) -> Hit {
     let late = running.has_ended();
     if !late {
         running.signal(libc::SIGSTOP);
@@ -215,7 +215,7 @@ fn pause_supervisor(round: &Round, mut running: Running<'_>) -> Hit {
 }
 
 /// Fails unless both rows were measured in all trials.
-fn expect_whole(round: &Round, finished: &Finished, summary: &Summary) {
+fn expect_whole(round: &Round, finished: &FinishedCommand, summary: &Summary) {
     assert_eq!(finished.code, Some(0), "{round:?} {finished:#?}");
     let whole = |row: &Row| row.trials == TRIALS && row.failed_trials == 0 && row.verified;
     assert!(summary.rows.len() == 2 && summary.rows.iter().all(whole), "{round:?} {finished:#?}");

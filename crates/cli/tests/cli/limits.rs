@@ -1,6 +1,6 @@
 //! Missing, full or limited resources: the rows that need them report that, and the others run.
 
-use crate::common::{Finished, Place, Skipped, Snapshot, can_trace, is_root, look_for};
+use crate::common::{FinishedCommand, Place, SkippedRow, Snapshot, can_trace, is_root, look_for};
 use furlong_analysis::SkippedStatus;
 use furlong_testing::skip;
 use std::fs;
@@ -14,7 +14,7 @@ fn words<'a>(rows: &[&'a str]) -> Vec<&'a str> {
 
 /// Fails unless all of `rows` were measured.
 #[track_caller]
-fn expect_measured(finished: &Finished, rows: &[&str]) {
+fn expect_measured(finished: &FinishedCommand, rows: &[&str]) {
     let summary = finished.summary();
     for row in rows {
         let found = summary.rows.iter().find(|found| found.case.row() == *row);
@@ -24,7 +24,7 @@ fn expect_measured(finished: &Finished, rows: &[&str]) {
 
 /// Returns the entry of a row that was not measured.
 #[track_caller]
-fn skipped(finished: &Finished, row: &str) -> Skipped {
+fn skipped(finished: &FinishedCommand, row: &str) -> SkippedRow {
     let summary = finished.summary();
     let found = summary.skipped.iter().find(|found| found.case.row() == row);
     found.unwrap_or_else(|| panic!("{row} in {finished:#?}")).clone()

@@ -1,13 +1,13 @@
 //! The error of an exceeded kernel limit names the limit, its value and a remedy. A small stack stops no verb.
 
-use crate::common::{Finished, Place, Snapshot, can_trace, is_root};
+use crate::common::{FinishedCommand, Place, Snapshot, can_trace, is_root};
 use furlong_testing::skip;
 
 const ONE: &str = "--trials 1 --budget 2ms --no-save --no-progress --format json";
 
 /// Fails unless the reason of a benchmark that was not measured contains all of these texts.
 #[track_caller]
-fn expect_named(finished: &Finished, row: &str, words: &[&str]) {
+fn expect_named(finished: &FinishedCommand, row: &str, words: &[&str]) {
     let skipped = finished.summary().skipped;
     let found = skipped.iter().find(|skipped| skipped.case.row() == row);
     let found = found.unwrap_or_else(|| panic!("{row} was measured: {finished:#?}"));
@@ -61,7 +61,7 @@ fn small_stack_stops_no_verb() {
 
 /// Fails unless furlong has printed all of these texts, in the row or as its error.
 #[track_caller]
-fn expect_said(finished: &Finished, words: &[&str]) {
+fn expect_said(finished: &FinishedCommand, words: &[&str]) {
     let said = format!("{} {}", finished.stdout, finished.stderr);
     for word in words {
         assert!(said.contains(word), "no '{word}' in {finished:#?}");

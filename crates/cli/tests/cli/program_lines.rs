@@ -1,9 +1,9 @@
 //! Lines of the user's own programs in unusual orders: no output of a program is dropped, and each time is the time
 //! of its event.
 
-use crate::common::{Finished, Place};
+use crate::common::{FinishedCommand, Place};
 
-fn measure(place: &Place, program: &str) -> Finished {
+fn measure(place: &Place, program: &str) -> FinishedCommand {
     let words = [
         "run",
         "--program",
@@ -21,7 +21,7 @@ fn measure(place: &Place, program: &str) -> Finished {
     place.run(words)
 }
 
-fn p50_ns(measured: &Finished) -> f64 {
+fn p50_ns(measured: &FinishedCommand) -> f64 {
     measured.summary().rows[0].figures["round_trip_ns"]["p50"].as_f64().expect("a time")
 }
 

@@ -1,7 +1,7 @@
 //! `furlong recommend` on a terminal: it asks, repeats the question after an invalid answer, and restores the
 //! terminal at any end.
 
-use crate::common::{Finished, Place, Snapshot, Terminal, look_for};
+use crate::common::{FinishedCommand, Place, Snapshot, Terminal, look_for};
 use std::fs;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const SHOW_CURSOR: &str = "\u{1b}[?25h";
 
 /// Fails unless the cursor is shown at the end.
 #[track_caller]
-fn expect_cursor(finished: &Finished) {
+fn expect_cursor(finished: &FinishedCommand) {
     let (hidden, shown) = (finished.stdout.rfind(HIDE_CURSOR), finished.stdout.rfind(SHOW_CURSOR));
     assert!(shown.is_some() && shown > hidden, "{finished:#?}");
 }

@@ -1,7 +1,7 @@
 //! The end of a replay of bulk transfers: completed measurements are reported, and nothing is left.
 
 use crate::common::experiment::{handovers, row};
-use crate::common::{Finished, Place, Snapshot, is_root, look_for};
+use crate::common::{FinishedCommand, Place, Snapshot, is_root, look_for};
 use furlong_analysis::{ReplayStatus, Run};
 use furlong_testing::skip;
 use std::time::Duration;
@@ -13,7 +13,7 @@ const MAKERS: [&str; 4] = ["ram-disk", "loop", "tmpfs", "huge-pages"];
 
 /// Replays an experiment with a directory `files`, on which a line of shell mounts a file system in a private mount
 /// namespace.
-fn in_own_mounts(place: &Place, experiment: &str, mounts: &str) -> Finished {
+fn in_own_mounts(place: &Place, experiment: &str, mounts: &str) -> FinishedCommand {
     place.write_experiment(experiment);
     let line = format!(
         "{mounts} && \"$FURLONG\" replay ./mine.toml --format json --no-save --file-folder \"$PWD/files\"
@@ -45,7 +45,7 @@ fn an_interrupted_handover_is_partial_and_leaves_nothing() {
 
 /// The time at which a replay is killed. It counts from the first noise reading, after which objects are created.
 #[derive(Debug, Clone, Copy)]
-enum When {
+enum KillTime {
     /// That number of milliseconds later.
     After(u64),
     /// As soon as a trial is recorded.
@@ -53,18 +53,18 @@ enum When {
 }
 
 /// Kills a replay. Returns the number of trials that it had finished.
-fn kill_when(experiment: &str, when: When, place: &Place) -> usize {
+fn kill_when(experiment: &str, when: KillTime, place: &Place) -> usize {
     let done = ["noise", "handover"].map(|kind| place.records_of_all(kind));
     let seed = match when {
-        When::After(milliseconds) => milliseconds,
-        When::HandedOver => 1,
+        KillTime::After(milliseconds) => milliseconds,
+        KillTime::HandedOver => 1,
     };
     let running = place.start(&mut place.replaying(experiment, &["--seed", &seed.to_string()]));
     let begun = look_for(A_WHILE, || (place.records_of_all("noise") > done[0]).then_some(()));
     assert!(begun.is_some(), "{:#?} {:#?}", place.processes(), running.finish());
     match when {
-        When::After(milliseconds) => std::thread::sleep(Duration::from_millis(milliseconds)),
-        When::HandedOver => {
+        KillTime::After(milliseconds) => std::thread::sleep(Duration::from_millis(milliseconds)),
+        KillTime::HandedOver => {
             let handed_over = || (place.records_of_all("handover") > done[1]).then_some(());
             look_for(A_WHILE, handed_over).expect("a handover");
         }
@@ -79,11 +79,11 @@ fn kill_when(experiment: &str, when: When, place: &Place) -> usize {
 fn a_killed_replay_leaves_nothing() {
     // An unprivileged user creates fewer objects, but none may be left either. The kills come while an object is
     // created, used and removed.
-    let each = MAKERS.map(|name| (handovers(&[name], "16MiB", 2, 100), [0, 8, 40].map(When::After)));
-    let all = (handovers(&MAKERS, "16MiB", 2, 100), [150, 350].map(When::After));
+    let each = MAKERS.map(|name| (handovers(&[name], "16MiB", 2, 100), [0, 8, 40].map(KillTime::After)));
+    let all = (handovers(&MAKERS, "16MiB", 2, 100), [150, 350].map(KillTime::After));
     let (before, place) = (Snapshot::take(), Place::new());
     let each = each.iter().map(|(experiment, moments)| (experiment, &moments[..]));
-    for (experiment, moments) in each.chain([(&all.0, &all.1[..]), (&all.0, &[When::HandedOver])]) {
+    for (experiment, moments) in each.chain([(&all.0, &all.1[..]), (&all.0, &[KillTime::HandedOver])]) {
         for &when in moments {
             let trials = kill_when(experiment, when, &place);
             let took = before.expect_nothing_left(&place);

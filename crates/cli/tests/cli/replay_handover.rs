@@ -1,7 +1,7 @@
 //! Replays of bulk transfers: every backing is measured and verified, or reports which right it needs.
 
 use crate::common::experiment::{handovers, row};
-use crate::common::{Finished, Place, Snapshot};
+use crate::common::{FinishedCommand, Place, Snapshot};
 use furlong_analysis::{Replay, ReplayRow, ReplayStatus};
 use furlong_model::{Backing, Figure, Touch, Work};
 
@@ -54,7 +54,7 @@ fn expect_all_or_reasons(replay: &Replay) {
 }
 
 /// Replays all backings with this kind of access to a region.
-fn replay_all(touch: &[&str], start: impl Fn(&Place, &[&str]) -> Finished) -> Replay {
+fn replay_all(touch: &[&str], start: impl Fn(&Place, &[&str]) -> FinishedCommand) -> Replay {
     let (before, place) = (Snapshot::take(), Place::new());
     let finished = start(&place, &[touch, &["--no-save", "--no-progress"]].concat()).expect_code(0);
     before.expect_nothing_left(&place);

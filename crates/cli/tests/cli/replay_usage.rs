@@ -1,7 +1,7 @@
 //! Errors in the arguments of `furlong replay` are reported with a remedy, before anything is measured.
 
 use crate::common::experiment::{ROUND_TRIPS, row};
-use crate::common::{Finished, Place, Snapshot};
+use crate::common::{FinishedCommand, Place, Snapshot};
 use furlong_analysis::ReplayStatus;
 
 const NAMES: [&str; 5] =
@@ -9,7 +9,7 @@ const NAMES: [&str; 5] =
 
 /// Fails unless `furlong replay` rejects these words with this reason.
 #[track_caller]
-fn refused(words: &[&str], told: &str) -> Finished {
+fn refused(words: &[&str], told: &str) -> FinishedCommand {
     let place = Place::new();
     let finished = place.run(["replay"].iter().chain(words).copied()).expect_code(2).expect_complaint(told);
     assert!(finished.stdout.is_empty() && place.all_saved().is_empty(), "{finished:#?}");

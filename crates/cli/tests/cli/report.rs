@@ -1,13 +1,13 @@
 //! Reports of saved runs: their files and rejected arguments. No partly written file is left.
 
-use crate::common::{Finished, Place};
+use crate::common::{FinishedCommand, Place};
 use furlong_analysis::Run;
 use furlong_model::Record;
 use furlong_testing::skip;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-fn report(place: &Place, words: &[&str]) -> Finished {
+fn report(place: &Place, words: &[&str]) -> FinishedCommand {
     place.run(["report"].iter().chain(words).copied()).expect_no_panic()
 }
 

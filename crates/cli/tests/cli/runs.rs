@@ -6,7 +6,7 @@ use std::fs;
 use std::time::Duration;
 
 /// Measures a row quickly and saves the run under `name`.
-fn save(place: &Place, row: &str, name: &str, more: &[&str]) -> crate::common::Finished {
+fn save(place: &Place, row: &str, name: &str, more: &[&str]) -> crate::common::FinishedCommand {
     let words = ["run", row, "--trials", "1", "--budget", "2ms", "--no-progress", "--save", name];
     place.run(words.iter().chain(more).copied())
 }

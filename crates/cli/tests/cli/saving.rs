@@ -1,12 +1,12 @@
 //! Files of runs that change during the run, and results that would replace a run.
 
 use crate::common::value::{list, text};
-use crate::common::{Finished, Place, can_trace};
+use crate::common::{FinishedCommand, Place, can_trace};
 use furlong_testing::skip;
 use std::fs;
 
 /// Measures a program that runs `script` before it is ready.
-fn measure(place: &Place, script: &str, more: &[&str]) -> Finished {
+fn measure(place: &Place, script: &str, more: &[&str]) -> FinishedCommand {
     let program = format!("{{ {script}; }} >&2 && echo ready && sleep 0.01 && echo done 1");
     let words = ["run", "--program", &program, "--trials", "1", "--budget", "1ms", "--no-progress"];
     place.run(words.iter().chain(more).copied())

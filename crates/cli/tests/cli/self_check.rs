@@ -1,12 +1,12 @@
 //! `--self-check` compares a row with itself, and the exit status reports the result.
 
 use crate::common::value::{at, list, number, text};
-use crate::common::{Finished, Place};
+use crate::common::{FinishedCommand, Place};
 
 const WORDS: [&str; 8] =
     ["run", "posix-shm/futex", "--place", "same-core", "--self-check", "--budget", "5ms", "--no-save"];
 
-fn self_check(arguments: &[&str]) -> Finished {
+fn self_check(arguments: &[&str]) -> FinishedCommand {
     Place::new().run(WORDS.iter().chain(arguments).copied()).expect_no_panic()
 }
 

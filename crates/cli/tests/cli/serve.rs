@@ -1,6 +1,6 @@
 //! `furlong serve`: pages of saved runs for clients with the address, and the answers to all other clients.
 
-use crate::common::{Place, Running, can_trace, look_for};
+use crate::common::{Place, RunningCommand, can_trace, look_for};
 use furlong_testing::skip;
 use std::fs;
 use std::io::{Read, Write};
@@ -13,16 +13,16 @@ const A_WHILE: Duration = Duration::from_secs(30);
 const MANY: usize = 1000;
 
 /// A server of the runs of one place.
-struct Serving<'a> {
-    running: Running<'a>,
+struct RunServer<'a> {
+    running: RunningCommand<'a>,
     /// `127.0.0.1:PORT`
     host: String,
     /// `/SECRET/`
     root: String,
 }
 
-impl Serving<'_> {
-    fn start<'a>(place: &'a Place, arguments: &[&str]) -> Serving<'a> {
+impl RunServer<'_> {
+    fn start<'a>(place: &'a Place, arguments: &[&str]) -> RunServer<'a> {
         let words = ["serve"].iter().chain(arguments).copied();
         let running = place.start(&mut place.furlong(words));
         let url = look_for(A_WHILE, || running.stdout().strip_suffix('\n').map(str::to_owned));
@@ -31,7 +31,7 @@ impl Serving<'_> {
             url.strip_prefix("http://").and_then(|url| url.split_once('/')).expect("an address");
         assert_eq!(secret.len(), 33, "{url}");
         let (host, root) = (host.to_owned(), format!("/{secret}"));
-        Serving { running, host, root }
+        RunServer { running, host, root }
     }
 
     fn connect(&self) -> TcpStream {
@@ -75,7 +75,7 @@ fn runs_are_listed_found_shown_and_compared() {
     save(&place, "pipe", "before");
     save(&place, "pipe", "after");
     std::fs::write(place.saved("no-run"), "{}\n").unwrap();
-    let serving = Serving::start(&place, &[]);
+    let serving = RunServer::start(&place, &[]);
     let list = serving.get("");
     expect(
         &list,
@@ -110,7 +110,7 @@ fn a_run_in_progress_is_followed_until_its_end() {
     let words = ["run", "pipe", "--trials", "1000", "--budget", "20ms", "--save", "run"];
     let measured = place.start(&mut place.furlong(words));
     look_for(A_WHILE, || (place.records("run", "trial") >= 2).then_some(())).expect("trials that end");
-    let serving = Serving::start(&place, &[]);
+    let serving = RunServer::start(&place, &[]);
     expect(&serving.get(""), 200, &["in progress"]);
     expect(&serving.get("report?run=run"), 200, &["Refresh: 2\r\n", "In progress: run."]);
     measured.signal(libc::SIGINT);
@@ -126,7 +126,7 @@ fn who_lacks_the_secret_or_calls_it_by_another_name_gets_nothing() {
     let place = Place::new();
     save(&place, "pipe", "mine");
     std::fs::write(place.path("secret.jsonl"), std::fs::read(place.saved("mine")).unwrap()).unwrap();
-    let serving = Serving::start(&place, &[]);
+    let serving = RunServer::start(&place, &[]);
     let (root, host) = (&serving.root, &serving.host);
     let refused = |request: String, status: u16| {
         let answer = serving.ask(&request);
@@ -156,7 +156,7 @@ fn who_lacks_the_secret_or_calls_it_by_another_name_gets_nothing() {
 fn who_is_slow_or_comes_a_thousand_times_keeps_nobody_waiting() {
     let place = Place::new();
     save(&place, "pipe", "mine");
-    let serving = Serving::start(&place, &[]);
+    let serving = RunServer::start(&place, &[]);
     // This client requests a page and reads nothing.
     let mut reads_nothing = serving.connect();
     let request = format!("GET {}report?run=mine HTTP/1.1\r\nHost: {}\r\n\r\n", serving.root, serving.host);
@@ -183,7 +183,7 @@ fn who_is_slow_or_comes_a_thousand_times_keeps_nobody_waiting() {
 #[test]
 fn what_cannot_be_served_is_said() {
     let place = Place::new();
-    let serving = Serving::start(&place, &[&place.path("").to_string_lossy()]);
+    let serving = RunServer::start(&place, &[&place.path("").to_string_lossy()]);
     expect(&serving.get(""), 200, &["No run is saved here yet"]);
     let port = serving.host.rsplit(':').next().unwrap();
     place

@@ -2,7 +2,7 @@
 //! continues with the other rows, and leaves nothing.
 
 use crate::common::value::{at, list, row, text};
-use crate::common::{Finished, Kind, Place, Running, Snapshot, look_for};
+use crate::common::{FinishedCommand, Kind, Place, RunningCommand, Snapshot, look_for};
 use std::fs;
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ impl User {
     }
 
     /// Starts to count these rows, and returns once the calls of the first row are traced.
-    fn counting<'a>(self, place: &'a Place, arguments: &[&str]) -> Running<'a> {
+    fn counting<'a>(self, place: &'a Place, arguments: &[&str]) -> RunningCommand<'a> {
         let words = ["count"].iter().chain(arguments).chain(&["--format", "json"]).copied();
         let running = place.start(&mut match self {
             User::Ours => place.furlong(words),
@@ -56,7 +56,7 @@ fn has_tracer(place: &Place) -> bool {
 }
 
 /// Ends the count with a signal, at each of these times.
-fn end_by(signal: i32, moments_ms: &[u64], check: impl Fn(&Finished)) {
+fn end_by(signal: i32, moments_ms: &[u64], check: impl Fn(&FinishedCommand)) {
     for user in User::all() {
         for &moment_ms in moments_ms {
             let (before, place) = (Snapshot::take(), Place::new());

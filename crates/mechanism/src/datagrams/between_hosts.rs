@@ -4,7 +4,7 @@
 //! answer. Remaining datagrams of this exchange are awaited and dropped, because they would count as damaged messages.
 
 use crate::datagrams::datagram::one_end;
-use crate::socket_link::Holds;
+use crate::socket_link::MessageBuffers;
 use crate::{BetweenHosts, Entrance, Link, LinkSpecification, Secret};
 use furlong_model::Role;
 use furlong_os::socket::{drop_received, owned, send};
@@ -144,7 +144,7 @@ impl Entrance for DatagramEntrance {
 fn finished(socket: UdpSocket, role: Role, specification: &LinkSpecification) -> io::Result<Link> {
     socket.set_read_timeout(None)?;
     drop_received(&socket)?;
-    one_end(owned(socket), role, Holds::Arrived, specification)
+    one_end(owned(socket), role, MessageBuffers::Arrived, specification)
 }
 
 #[cfg(test)]

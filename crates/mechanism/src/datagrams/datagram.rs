@@ -1,6 +1,6 @@
 //! Code shared by sockets that keep message boundaries.
 
-use crate::socket_link::{self, Holds};
+use crate::socket_link::{self, MessageBuffers};
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Message};
 use furlong_model::{Call, Calls, Role};
 use furlong_os::BorrowedHandle;
@@ -72,7 +72,7 @@ pub(super) const BOOKKEEPING_BYTES: usize = 4096;
 /// Makes a link of both sockets, with room for the largest message unless a buffer size was requested.
 pub(crate) fn link(
     pair: (Handle, Handle),
-    holds: Holds,
+    holds: MessageBuffers,
     specification: &LinkSpecification,
 ) -> io::Result<Link> {
     for end in [&pair.0, &pair.1] {
@@ -85,7 +85,7 @@ pub(crate) fn link(
 pub(crate) fn one_end(
     socket: Handle,
     role: Role,
-    holds: Holds,
+    holds: MessageBuffers,
     specification: &LinkSpecification,
 ) -> io::Result<Link> {
     make_room(&socket, specification)?;

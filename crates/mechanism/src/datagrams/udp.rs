@@ -6,7 +6,7 @@
 use crate::datagrams::between_hosts::DATAGRAMS_BETWEEN_HOSTS;
 use crate::datagrams::datagram::DATAGRAM_CALLS;
 use crate::datagrams::datagram::{Datagram, link};
-use crate::socket_link::{Holds, SOCKET_WAITS};
+use crate::socket_link::{MessageBuffers, SOCKET_WAITS};
 use crate::{BetweenHosts, EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{Capabilities, Family, KernelBuffer, Limits, PeerDeath, Reach, Unavailable, WhenFull};
 use furlong_os::socket;
@@ -45,7 +45,7 @@ impl Mechanism for Udp {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        link(socket::udp_pair()?, Holds::Arrived, specification)
+        link(socket::udp_pair()?, MessageBuffers::Arrived, specification)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Datagram> {

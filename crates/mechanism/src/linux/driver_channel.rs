@@ -32,13 +32,13 @@ pub(crate) struct State {
 
 /// A channel that this process owns until its device is closed.
 #[derive(Debug)]
-pub(crate) struct Claimed {
+pub(crate) struct OwnedChannel {
     pub path: PathBuf,
     pub device: File,
 }
 
 /// Claims `WANTED` free channels.
-pub(crate) fn claim<const WANTED: usize>(kind: &Kind) -> Result<[Claimed; WANTED], Unavailable> {
+pub(crate) fn claim<const WANTED: usize>(kind: &Kind) -> Result<[OwnedChannel; WANTED], Unavailable> {
     let mut seen = (0, 0);
     for _ in 0..LOOKS {
         let (claimed, channels) = sweep(kind, WANTED)?;
@@ -59,7 +59,7 @@ pub(crate) fn claim<const WANTED: usize>(kind: &Kind) -> Result<[Claimed; WANTED
 }
 
 /// Returns the first free channels, up to `wanted`, and the number of channels that were examined.
-fn sweep(kind: &Kind, wanted: usize) -> Result<(Vec<Claimed>, u32), Unavailable> {
+fn sweep(kind: &Kind, wanted: usize) -> Result<(Vec<OwnedChannel>, u32), Unavailable> {
     let mut claimed = Vec::new();
     let mut number = 0;
     while claimed.len() < wanted {
@@ -72,7 +72,7 @@ fn sweep(kind: &Kind, wanted: usize) -> Result<(Vec<Claimed>, u32), Unavailable>
                     return Err(other_version(state.abi));
                 }
                 if ours && state.free {
-                    claimed.push(Claimed { path, device });
+                    claimed.push(OwnedChannel { path, device });
                 }
             }
             Err(error) if number == 0 && error.kind() == io::ErrorKind::NotFound => return Err(absent()),

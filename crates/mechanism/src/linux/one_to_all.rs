@@ -59,7 +59,7 @@ pub(crate) fn open_streams<A>(
     match setup.role {
         Role::Initiator => {
             let to_all = to_all(setup.descriptors(specification.receivers)?)?;
-            Ok(OneToAll::Sender(to_all, ByteStream::of_reader(back)?))
+            Ok(OneToAll::Sender(to_all, ByteStream::from_reader(back)?))
         }
         Role::Responder => {
             let own = take_own(specification, &mut setup)?;

@@ -11,7 +11,7 @@
 use crate::memory::channel_end::{self, SLEEPERS_CALLS, SLEEPERS_WAIT, SPINNERS_CALLS};
 use crate::memory::in_place::{self, STAMP_BYTES, Stamps, ToRead, ToWrite};
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
-use furlong_channel::{Channel, Error, Options, Side, Trusted, Waiting};
+use furlong_channel::{Channel, Error, Options, Side, TrustedPeer, WaitStrategy};
 use furlong_model::{
     Access, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Limits, Role, Unavailable, Wait,
 };
@@ -28,38 +28,38 @@ pub trait Way: 'static {
     /// Wait strategy in the benchmark's name.
     const WAIT: &'static [Wait];
     /// Wait strategy of the library's options.
-    const WAITING: Waiting;
+    const WAITING: WaitStrategy;
     /// System calls of the strategy.
     const CALLS: Calls;
 }
 
 /// Busy-waits.
 #[derive(Debug)]
-pub struct Spinning;
+pub struct SpinWait;
 
 /// Blocks at once.
 #[derive(Debug)]
-pub struct Sleeping;
+pub struct BlockingWait;
 
 /// Busy-waits for the duration of a wake-up, then blocks.
 #[derive(Debug)]
-pub struct Adapting;
+pub struct AdaptiveWait;
 
-impl Way for Spinning {
+impl Way for SpinWait {
     const WAIT: &'static [Wait] = &[Wait::Spin];
-    const WAITING: Waiting = Waiting::Spin;
+    const WAITING: WaitStrategy = WaitStrategy::Spin;
     const CALLS: Calls = SPINNERS_CALLS;
 }
 
-impl Way for Sleeping {
+impl Way for BlockingWait {
     const WAIT: &'static [Wait] = SLEEPERS_WAIT;
-    const WAITING: Waiting = Waiting::Park;
+    const WAITING: WaitStrategy = WaitStrategy::Park;
     const CALLS: Calls = SLEEPERS_CALLS;
 }
 
-impl Way for Adapting {
+impl Way for AdaptiveWait {
     const WAIT: &'static [Wait] = &[Wait::Adaptive];
-    const WAITING: Waiting = Waiting::Adaptive;
+    const WAITING: WaitStrategy = WaitStrategy::Adaptive;
     const CALLS: Calls = SLEEPERS_CALLS;
 }
 
@@ -150,7 +150,7 @@ pub enum End {
     /// An end that copies messages and does not trust the data of the other end.
     Copies(Channel),
     /// An end with zero-copy access, which writes and reads messages in place.
-    Lends(Channel<Trusted>, Access),
+    Lends(Channel<TrustedPeer>, Access),
 }
 
 impl Endpoint for End {
@@ -191,7 +191,7 @@ fn recv_too_long(channel: &mut Channel, message: &mut Message) -> io::Result<usi
 }
 
 #[inline(never)]
-fn send_in_place(channel: &mut Channel<Trusted>, message: &Message, access: Access) -> io::Result<()> {
+fn send_in_place(channel: &mut Channel<TrustedPeer>, message: &Message, access: Access) -> io::Result<()> {
     let mut loan = channel.loan(message.len())?;
     in_place::put(&mut loan[..], message, access);
     loan.commit();
@@ -199,7 +199,11 @@ fn send_in_place(channel: &mut Channel<Trusted>, message: &Message, access: Acce
 }
 
 #[inline(never)]
-fn recv_in_place(channel: &mut Channel<Trusted>, message: &mut Message, access: Access) -> io::Result<usize> {
+fn recv_in_place(
+    channel: &mut Channel<TrustedPeer>,
+    message: &mut Message,
+    access: Access,
+) -> io::Result<usize> {
     let found = channel.peek()?;
     let taken = in_place::take(&found[..], found.len(), message, access);
     found.release();

@@ -3,7 +3,7 @@
 //! The sender must not change the message until it is read, and the receiver needs the right to trace the sender.
 
 use crate::memory::doorbell::Doorbell;
-use crate::memory::layout::lending::Lending;
+use crate::memory::layout::lending::ZeroCopyEnd;
 use crate::memory::layout::slot_pair::{self, SlotPair, region_bytes};
 use crate::memory::segment;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};

@@ -1,6 +1,6 @@
 //! A stream socket between two hosts: the responder listens, and accepts the client with the secret as its initiator.
 
-use crate::socket_link::{Holds, one_end};
+use crate::socket_link::{MessageBuffers, one_end};
 use crate::{BetweenHosts, Entrance, Link, LinkSpecification, Secret};
 use furlong_model::Role;
 use furlong_os::socket::owned;
@@ -33,7 +33,7 @@ fn enter(
     let mut stream = TcpStream::connect_timeout(&to, left)?;
     stream.set_nodelay(true)?;
     stream.write_all(secret)?;
-    one_end(owned(stream), Role::Initiator, Holds::Segments, specification)
+    one_end(owned(stream), Role::Initiator, MessageBuffers::Segments, specification)
 }
 
 /// A listening socket.
@@ -54,7 +54,12 @@ impl Entrance for StreamEntrance {
             match self.0.accept() {
                 Ok((stream, _)) => {
                     if let Some(stream) = shown(stream, secret)? {
-                        return one_end(owned(stream), Role::Responder, Holds::Segments, specification);
+                        return one_end(
+                            owned(stream),
+                            Role::Responder,
+                            MessageBuffers::Segments,
+                            specification,
+                        );
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(LOOK),

@@ -46,12 +46,12 @@ impl Ways for HandlePair {
 
 impl ByteStream {
     /// Opens an end with a reading and a writing descriptor from the set-up.
-    pub(crate) fn of_two(setup: &mut EndpointSetup, blocking: bool) -> io::Result<ByteStream> {
+    pub(crate) fn from_pair(setup: &mut EndpointSetup, blocking: bool) -> io::Result<ByteStream> {
         ByteStream::new(setup.descriptor()?, setup.descriptor()?, blocking)
     }
 
     /// Opens an end with a socket from the set-up.
-    pub(crate) fn of_socket(setup: &mut EndpointSetup, blocking: bool) -> io::Result<ByteStream> {
+    pub(crate) fn from_socket(setup: &mut EndpointSetup, blocking: bool) -> io::Result<ByteStream> {
         let socket = setup.descriptor()?;
         ByteStream::new(socket.try_clone()?, socket, blocking)
     }
@@ -64,7 +64,7 @@ impl ByteStream {
 
     /// Opens an end that is only read from.
     #[cfg(target_os = "linux")]
-    pub(crate) fn of_reader(reader: Handle) -> io::Result<ByteStream> {
+    pub(crate) fn from_reader(reader: Handle) -> io::Result<ByteStream> {
         ByteStream::new(reader.try_clone()?, reader, true)
     }
 

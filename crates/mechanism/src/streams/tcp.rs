@@ -3,7 +3,7 @@
 //! Every segment passes through the whole protocol: headers, acknowledgements, and the loopback device in a soft interrupt.
 //! Expect 1.5 times the CPU time of a UNIX socket. Across cores the wake-up hides much of it.
 
-use crate::socket_link::{Holds, SOCKET_WAITS, link};
+use crate::socket_link::{MessageBuffers, SOCKET_WAITS, link};
 use crate::streams::between_hosts::STREAM_BETWEEN_HOSTS;
 use crate::streams::socket_stream::{STREAM_CALLS, SocketStream};
 use crate::streams::stream::limits;
@@ -36,10 +36,10 @@ impl Mechanism for Tcp {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        link(socket::tcp_pair()?, Holds::Segments, specification)
+        link(socket::tcp_pair()?, MessageBuffers::Segments, specification)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<SocketStream> {
-        SocketStream::of_socket(&mut setup, specification.blocking)
+        SocketStream::from_socket(&mut setup, specification.blocking)
     }
 }

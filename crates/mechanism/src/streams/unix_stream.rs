@@ -3,7 +3,7 @@
 //! A send copies the bytes into a new buffer and puts it on the other socket's queue. A receive copies them out and frees the
 //! buffer. Expect a pipe's wake-ups and a little more for the buffer and the socket's locks.
 
-use crate::socket_link::{Holds, SOCKET_WAITS, link};
+use crate::socket_link::{MessageBuffers, SOCKET_WAITS, link};
 use crate::streams::socket_stream::{STREAM_CALLS, SocketStream};
 use crate::streams::stream::limits;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
@@ -40,10 +40,10 @@ impl Mechanism for UnixStream {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        link(socket::unix_stream_pair(specification.socket_folder()?)?, Holds::Blocks, specification)
+        link(socket::unix_stream_pair(specification.socket_folder()?)?, MessageBuffers::Blocks, specification)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<SocketStream> {
-        SocketStream::of_socket(&mut setup, specification.blocking)
+        SocketStream::from_socket(&mut setup, specification.blocking)
     }
 }

@@ -11,13 +11,13 @@ use std::path::Path;
 /// Returns the memory in bytes that the machine, and each control group that this process is in, can provide without swapping:
 /// the smallest of these values. `None` if the kernel reports none.
 pub fn available_bytes() -> Option<u64> {
-    let machine = of_machine("MemAvailable:").map(|kib| kib * 1024);
+    let machine = read_machine("MemAvailable:").map(|kib| kib * 1024);
     control_group::around("memory").iter().filter_map(|group| room_in(group)).chain(machine).min()
 }
 
-/// Returns a number of /proc/meminfo, for example `of_machine("MemTotal:")`, in the unit of its line: KiB, or pages for numbers
+/// Returns a number of /proc/meminfo, for example `read_machine("MemTotal:")`, in the unit of its line: KiB, or pages for numbers
 /// of pages.
-pub fn of_machine(name: &str) -> Option<u64> {
+pub fn read_machine(name: &str) -> Option<u64> {
     field(&fs::read_to_string("/proc/meminfo").ok()?, name)
 }
 
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn there_is_memory_and_not_more_than_the_machine_has() {
-        let total = of_machine("MemTotal:").unwrap() * 1024;
+        let total = read_machine("MemTotal:").unwrap() * 1024;
         let available = available_bytes().unwrap();
         assert!(available > 0 && available <= total, "{available} of {total}");
     }

@@ -2,7 +2,7 @@
 
 use crate::error::{check, retry};
 use crate::linux::handle::own;
-use crate::linux::limited::Limited;
+use crate::linux::limited::LimitContext;
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};

@@ -240,9 +240,9 @@ impl Ring {
     pub fn of(handle: OwnedFd, layout: Layout, submission: Submission) -> io::Result<Ring> {
         let ring_bytes = (layout.request_array as usize + ENTRIES as usize * size_of::<u32>())
             .max(layout.completions as usize + COMPLETIONS * size_of::<Completion>());
-        let rings = Region::of_device_at(handle.as_fd(), 0, ring_bytes)?;
+        let rings = Region::from_device_at(handle.as_fd(), 0, ring_bytes)?;
         let entry_bytes = ENTRIES as usize * size_of::<Request>();
-        let entries = Region::of_device_at(handle.as_fd(), OFFSET_ENTRIES, entry_bytes)?;
+        let entries = Region::from_device_at(handle.as_fd(), OFFSET_ENTRIES, entry_bytes)?;
         for index in 0..ENTRIES {
             rings.word((layout.request_array + 4 * index) as usize).store(index, Ordering::Relaxed);
         }

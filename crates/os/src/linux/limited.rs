@@ -105,7 +105,7 @@ const LIMITS: [Limit; 16] = [
 ];
 
 /// Adds the exceeded limit to the error of a call.
-pub(crate) trait Limited<T> {
+pub(crate) trait LimitContext<T> {
     /// Prefixes the error with the limit of `call`, and sets its kind to `QuotaExceeded`. Without such a limit, prefixes the
     /// call's name.
     fn limited(self, call: &str) -> io::Result<T>
@@ -115,11 +115,11 @@ pub(crate) trait Limited<T> {
         self.limited_for(call, 0)
     }
 
-    /// Like [`limited`](Limited::limited), for a call that requested this number.
+    /// Like [`limited`](LimitContext::limited), for a call that requested this number.
     fn limited_for(self, call: &str, asked: usize) -> io::Result<T>;
 }
 
-impl<T> Limited<T> for io::Result<T> {
+impl<T> LimitContext<T> for io::Result<T> {
     fn limited_for(self, call: &str, asked: usize) -> io::Result<T> {
         self.or_else(|error| match hit(call, &error, asked) {
             Some(hit) => Err(hit),

@@ -137,33 +137,33 @@ enum Detach {
 impl Region {
     /// Creates memory that only forks of this process share.
     pub fn anonymous(len: usize) -> io::Result<Region> {
-        Region::of_map(Map::new(len, libc::MAP_SHARED | libc::MAP_ANONYMOUS, -1)?)
+        Region::from_map(Map::new(len, libc::MAP_SHARED | libc::MAP_ANONYMOUS, -1)?)
     }
 
     /// Maps the first `len` bytes of a file or memory object, which must be at least that long.
     ///
     /// # Errors
     /// Returns `InvalidInput` if it is shorter, because access beyond its end would kill the process.
-    pub fn of_file(fd: BorrowedFd<'_>, len: usize) -> io::Result<Region> {
+    pub fn from_file(fd: BorrowedFd<'_>, len: usize) -> io::Result<Region> {
         let size = crate::linux::segment::size_bytes(fd)?;
         if (size as usize) < len {
             let message = format!("the object has {size} bytes, {len} are needed");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        Region::of_map(Map::new(len, libc::MAP_SHARED, fd.as_raw_fd())?)
+        Region::from_map(Map::new(len, libc::MAP_SHARED, fd.as_raw_fd())?)
     }
 
     /// Maps the first `len` bytes of a device or event. It reports no size, so the kernel refuses a length that it does not have.
-    pub fn of_device(fd: BorrowedFd<'_>, len: usize) -> io::Result<Region> {
-        Region::of_map(Map::new(len, libc::MAP_SHARED, fd.as_raw_fd())?)
+    pub fn from_device(fd: BorrowedFd<'_>, len: usize) -> io::Result<Region> {
+        Region::from_map(Map::new(len, libc::MAP_SHARED, fd.as_raw_fd())?)
     }
 
-    /// Like [`of_device`](Region::of_device), for the bytes of such an object at `offset`.
-    pub(crate) fn of_device_at(fd: BorrowedFd<'_>, offset: i64, len: usize) -> io::Result<Region> {
-        Region::of_map(Map::from(offset, len, libc::MAP_SHARED, fd.as_raw_fd())?)
+    /// Like [`from_device`](Region::from_device), for the bytes of such an object at `offset`.
+    pub(crate) fn from_device_at(fd: BorrowedFd<'_>, offset: i64, len: usize) -> io::Result<Region> {
+        Region::from_map(Map::from(offset, len, libc::MAP_SHARED, fd.as_raw_fd())?)
     }
 
-    fn of_map(map: Map) -> io::Result<Region> {
+    fn from_map(map: Map) -> io::Result<Region> {
         Ok(Region { start: map.start, len: map.len, detach: Detach::Unmap(map) })
     }
 
@@ -171,7 +171,7 @@ impl Region {
     ///
     /// # Safety
     /// `start` must be the address of an attached segment of at least `len` bytes, which no other code detaches.
-    pub(crate) unsafe fn of_sysv(start: NonNull<u8>, len: usize) -> Region {
+    pub(crate) unsafe fn from_sysv(start: NonNull<u8>, len: usize) -> Region {
         Region { start, len, detach: Detach::Sysv }
     }
 
@@ -278,6 +278,6 @@ mod tests {
     fn a_short_object_is_refused() {
         let object = crate::linux::segment::memfd("short", 100).unwrap();
         use std::os::fd::AsFd;
-        assert_eq!(Region::of_file(object.as_fd(), 101).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(Region::from_file(object.as_fd(), 101).unwrap_err().kind(), io::ErrorKind::InvalidInput);
     }
 }

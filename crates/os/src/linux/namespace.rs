@@ -27,7 +27,7 @@ pub fn enter_private_ipc() -> io::Result<()> {
 
 /// Kinds of namespaces that can separate two processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Between {
+pub struct SeparateNamespaces {
     /// System V objects and POSIX queues.
     pub ipc: bool,
     /// PIDs: of the children that this process starts from then on.
@@ -41,7 +41,7 @@ pub struct Between {
 ///
 /// # Errors
 /// Returns an error if neither is allowed.
-pub fn leave(between: Between) -> io::Result<()> {
+pub fn leave(between: SeparateNamespaces) -> io::Result<()> {
     let kinds = [
         (between.ipc, libc::CLONE_NEWIPC),
         (between.pid, libc::CLONE_NEWPID),

@@ -18,7 +18,7 @@ use std::time::Duration;
 /// Resources that a process has used since it began, summed over all its threads. The use in an interval is the difference of two
 /// readings.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Used {
+pub struct ProcessUsage {
     processor_ns: u64,
     user_ticks: u64,
     system_ticks: u64,
@@ -28,14 +28,14 @@ pub struct Used {
     ended_children_ticks: [u64; 2],
 }
 
-impl Used {
+impl ProcessUsage {
     /// Returns the CPU time and page faults since the process began, with the CPU time of the children that it has waited for.
     pub fn with_ended_children(self) -> Usage {
-        (self - Used::default()) + self.of_ended_children()
+        (self - ProcessUsage::default()) + self.ended_children_usage()
     }
 
     /// Returns the CPU time of the children that it has waited for, with the resolution of the kernel's tick.
-    pub fn of_ended_children(self) -> Usage {
+    pub fn ended_children_usage(self) -> Usage {
         // SAFETY: no memory is involved.
         let tick_ns = 1_000_000_000 / unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as u64;
         let [user_ns, system_ns] = self.ended_children_ticks.map(|ticks| ticks * tick_ns);
@@ -43,12 +43,12 @@ impl Used {
     }
 }
 
-impl Sub for Used {
+impl Sub for ProcessUsage {
     type Output = Usage;
 
     /// The total CPU time is exact (the process's CPU-time clock). Its split into user and system time follows the kernel's ticks
     /// of the interval, as with `getrusage`.
-    fn sub(self, earlier: Used) -> Usage {
+    fn sub(self, earlier: ProcessUsage) -> Usage {
         let processor_ns = self.processor_ns.saturating_sub(earlier.processor_ns);
         let user = self.user_ticks.saturating_sub(earlier.user_ticks);
         let system = self.system_ticks.saturating_sub(earlier.system_ticks);
@@ -63,7 +63,7 @@ impl Sub for Used {
 ///
 /// # Errors
 /// Returns an error if there is no such process.
-pub fn used(pid: i32) -> io::Result<Used> {
+pub fn used(pid: i32) -> io::Result<ProcessUsage> {
     let fields = stat(pid)?;
     let [minor_faults, major_faults, user_ticks, system_ticks] =
         [MINOR_FAULTS, MAJOR_FAULTS, USER_TICKS, SYSTEM_TICKS].map(|index| number(&fields, index));
@@ -73,7 +73,7 @@ pub fn used(pid: i32) -> io::Result<Used> {
         Usage { voluntary_switches, involuntary_switches, minor_faults, major_faults, ..Usage::default() };
     let ended_children_ticks =
         [CHILDREN_USER_TICKS, CHILDREN_SYSTEM_TICKS].map(|index| number(&fields, index));
-    Ok(Used { processor_ns, user_ticks, system_ticks, counts, ended_children_ticks })
+    Ok(ProcessUsage { processor_ns, user_ticks, system_ticks, counts, ended_children_ticks })
 }
 
 /// Returns the process and its living descendants. A descendant is found only if all its ancestors up to the process are alive.
@@ -296,7 +296,7 @@ mod tests {
     fn this_process_is_seen_as_it_sees_itself() {
         let pid = std::process::id() as i32;
         let before = usage::now().unwrap();
-        let seen = used(pid).unwrap() - Used::default();
+        let seen = used(pid).unwrap() - ProcessUsage::default();
         let after = usage::now().unwrap();
         let total = |usage: Usage| usage.user_ns + usage.system_ns;
         // The resolution of the clock is finer than the microseconds of getrusage.
@@ -311,11 +311,11 @@ mod tests {
     #[test]
     fn no_time_is_counted_twice_where_the_split_changes() {
         // No tick before, as for a program that has just begun; then all of them in the kernel.
-        let earlier = Used { processor_ns: 5_000_000, ..Used::default() };
-        let later = Used { processor_ns: 25_000_000, system_ticks: 2, ..Used::default() };
+        let earlier = ProcessUsage { processor_ns: 5_000_000, ..ProcessUsage::default() };
+        let later = ProcessUsage { processor_ns: 25_000_000, system_ticks: 2, ..ProcessUsage::default() };
         let usage = later - earlier;
         assert_eq!((usage.user_ns, usage.system_ns), (0, 20_000_000));
-        assert_eq!((earlier - Used::default()).user_ns, 5_000_000);
+        assert_eq!((earlier - ProcessUsage::default()).user_ns, 5_000_000);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::error::{Context, check, retry};
 use crate::linux::handle::own;
-use crate::linux::limited::Limited;
+use crate::linux::limited::LimitContext;
 use crate::linux::limits::{Resource, raised};
 use std::ffi::CString;
 use std::io;

@@ -1,7 +1,7 @@
 //! `posix_spawn`: starts a program without a copy of this process in between.
 
 use crate::error::{Context, check_number};
-use crate::linux::limited::Limited;
+use crate::linux::limited::LimitContext;
 use crate::linux::process::Child;
 use std::ffi::CString;
 use std::io;

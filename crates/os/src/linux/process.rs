@@ -4,7 +4,7 @@ use crate::activity::Activity;
 use crate::error::{Context, check};
 use crate::linux::affinity;
 use crate::linux::handle::{close_all_but, keep_on_exec, open_null};
-use crate::linux::limited::Limited;
+use crate::linux::limited::LimitContext;
 use crate::linux::orphans;
 use crate::linux::proc_files::activity;
 use crate::linux::shutdown::NotedRequests;

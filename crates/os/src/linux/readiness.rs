@@ -2,7 +2,7 @@
 
 use crate::error::{check, retry};
 use crate::linux::handle::own;
-use crate::linux::limited::Limited;
+use crate::linux::limited::LimitContext;
 use crate::wait::Interest;
 use std::io;
 use std::net::TcpListener;

@@ -4,7 +4,7 @@ use crate::error::{Context, check, check_number};
 use crate::linux::available_memory::available_bytes;
 use crate::linux::file_system::{is_memory, kind_of_open};
 use crate::linux::handle::{own, write};
-use crate::linux::limited::Limited;
+use crate::linux::limited::LimitContext;
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek};

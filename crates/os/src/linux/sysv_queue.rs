@@ -3,7 +3,7 @@
 //! The calls need a `long` before the text, so callers pass a buffer with that room at its beginning.
 
 use crate::error::{Context, check, retry};
-use crate::linux::limited::Limited;
+use crate::linux::limited::LimitContext;
 use std::io;
 
 /// Size in bytes of the type before the text.

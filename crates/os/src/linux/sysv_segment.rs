@@ -1,7 +1,7 @@
 //! System V shared memory.
 
 use crate::error::{Context, check};
-use crate::linux::limited::Limited;
+use crate::linux::limited::LimitContext;
 use crate::linux::memory::Region;
 use std::io;
 use std::ptr::NonNull;
@@ -44,5 +44,5 @@ pub fn attach(number: i32, len: usize) -> io::Result<Region> {
     }
     let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("shmat gave address 0"))?;
     // SAFETY: the segment was attached just now, is at least `len` bytes long, and is detached by the region alone.
-    Ok(unsafe { Region::of_sysv(start, len) })
+    Ok(unsafe { Region::from_sysv(start, len) })
 }

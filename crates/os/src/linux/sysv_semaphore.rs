@@ -1,7 +1,7 @@
 //! System V semaphores.
 
 use crate::error::{check, retry};
-use crate::linux::limited::Limited;
+use crate::linux::limited::LimitContext;
 use std::io;
 
 /// Largest value of a semaphore (`SEMVMX`).

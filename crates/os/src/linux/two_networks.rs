@@ -5,7 +5,7 @@
 //! last process has ended, in any way.
 
 use crate::error::{Context, check};
-use crate::linux::namespace::{self, Between};
+use crate::linux::namespace::{self, SeparateNamespaces};
 use crate::linux::process::{Bond, Exit, fork};
 use crate::linux::segment::{text_object, written_text};
 use crate::linux::virtual_cable::{self, END, LOOPBACK};
@@ -80,7 +80,7 @@ fn made() -> io::Result<[OwnedFd; 2]> {
 
 /// Moves this process into a new network namespace, and returns it.
 fn another() -> io::Result<OwnedFd> {
-    namespace::leave(Between { network: true, ..Between::default() })
+    namespace::leave(SeparateNamespaces { network: true, ..SeparateNamespaces::default() })
         .context(|| "enter a new network namespace")?;
     File::open("/proc/self/ns/net").map(OwnedFd::from).context(|| "open /proc/self/ns/net")
 }

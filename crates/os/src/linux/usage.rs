@@ -16,7 +16,7 @@ pub fn now() -> io::Result<Usage> {
 ///
 /// # Errors
 /// Returns the errors of [`now`].
-pub fn of_ended_children() -> io::Result<Usage> {
+pub fn ended_children_usage() -> io::Result<Usage> {
     of(libc::RUSAGE_CHILDREN)
 }
 

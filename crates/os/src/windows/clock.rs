@@ -21,13 +21,13 @@ pub fn now_ns() -> u64 {
     let count = count as u64;
     match FREQUENCY.load(Ordering::Relaxed) {
         USUAL_FREQUENCY => count * (1_000_000_000 / USUAL_FREQUENCY),
-        0 => of_count(count, ask_frequency()),
-        frequency => of_count(count, frequency),
+        0 => count_to_ns(count, ask_frequency()),
+        frequency => count_to_ns(count, frequency),
     }
 }
 
 /// Computes seconds and the remainder separately, so that nothing overflows.
-fn of_count(count: u64, frequency: u64) -> u64 {
+fn count_to_ns(count: u64, frequency: u64) -> u64 {
     count / frequency * 1_000_000_000 + count % frequency * 1_000_000_000 / frequency
 }
 
@@ -67,8 +67,8 @@ mod tests {
 
     #[test]
     fn no_count_overflows() {
-        assert_eq!(of_count(30_000_000, 10_000_000), 3_000_000_000);
-        assert_eq!(of_count(u64::MAX / 1_000, 3_579_545) / 1_000_000_000, u64::MAX / 1_000 / 3_579_545);
+        assert_eq!(count_to_ns(30_000_000, 10_000_000), 3_000_000_000);
+        assert_eq!(count_to_ns(u64::MAX / 1_000, 3_579_545) / 1_000_000_000, u64::MAX / 1_000 / 3_579_545);
     }
 
     #[test]

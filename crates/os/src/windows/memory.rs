@@ -107,24 +107,24 @@ pub struct Region {
 impl Region {
     /// Creates memory of this process alone, because Windows has no forks that would share it.
     pub fn anonymous(len: usize) -> io::Result<Region> {
-        Region::of_section(segment::anonymous_object("", len)?.as_handle(), len)
+        Region::from_section(segment::anonymous_object("", len)?.as_handle(), len)
     }
 
     /// Maps the first `len` bytes of a section or a file. A section must be at least that long; a shorter file is extended.
     ///
     /// # Errors
     /// Returns an error if the section is shorter, or the file cannot be extended.
-    pub fn of_file(object: BorrowedHandle<'_>, len: usize) -> io::Result<Region> {
-        match Region::of_section(object, len) {
+    pub fn from_file(object: BorrowedHandle<'_>, len: usize) -> io::Result<Region> {
+        match Region::from_section(object, len) {
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                Region::of_section(segment::of_file(object, len)?.as_handle(), len)
+                Region::from_section(segment::from_file(object, len)?.as_handle(), len)
             }
             mapped => mapped,
         }
     }
 
     /// Maps a section; returns `InvalidInput` if the handle is not a section's.
-    fn of_section(section: BorrowedHandle<'_>, len: usize) -> io::Result<Region> {
+    fn from_section(section: BorrowedHandle<'_>, len: usize) -> io::Result<Region> {
         // SAFETY: Windows chooses the address, so no mapping of ours is replaced.
         let view = unsafe { MapViewOfFile(section.as_raw_handle(), FILE_MAP_ALL_ACCESS, 0, 0, len) };
         let start = NonNull::new(view.Value.cast())
@@ -222,10 +222,10 @@ mod tests {
     #[test]
     fn two_views_of_a_section_are_one_memory() {
         let object = segment::anonymous_object("", 4096).unwrap();
-        let [one, other] = [0, 1].map(|_| Region::of_file(object.as_handle(), 4096).unwrap());
+        let [one, other] = [0, 1].map(|_| Region::from_file(object.as_handle(), 4096).unwrap());
         one.double_word(8).store(7, Ordering::Release);
         assert_eq!(other.word(8).load(Ordering::Acquire), 7);
-        assert!(Region::of_file(object.as_handle(), 1 << 20).is_err(), "it is shorter");
+        assert!(Region::from_file(object.as_handle(), 1 << 20).is_err(), "it is shorter");
     }
 
     #[test]

@@ -11,18 +11,18 @@ use windows_sys::Win32::System::IO::{GetOverlappedResult, OVERLAPPED};
 
 /// An end of a pipe that was opened for overlapped calls, with a separate event. One call is in flight at a time.
 #[derive(Debug)]
-pub struct Overlapped {
+pub struct OverlappedPipe {
     end: Handle,
     event: Handle,
 }
 
-impl Overlapped {
+impl OverlappedPipe {
     /// Prepares overlapped calls on this end.
     ///
     /// # Errors
     /// Returns an error if Windows cannot create an event.
-    pub fn new(end: Handle) -> io::Result<Overlapped> {
-        Ok(Overlapped { end, event: manual_event()? })
+    pub fn new(end: Handle) -> io::Result<OverlappedPipe> {
+        Ok(OverlappedPipe { end, event: manual_event()? })
     }
 
     /// Starts a call, and waits for its completion.
@@ -108,7 +108,7 @@ mod tests {
     fn a_call_waits_for_the_other_end_and_messages_stay_apart() {
         let name = format!("furlong-test-{:x}", random().unwrap());
         let (one, other) = named(&name, Mode::Message, [Calls::Overlapped; 2], 4096).unwrap();
-        let (one, other) = (Overlapped::new(one).unwrap(), Overlapped::new(other).unwrap());
+        let (one, other) = (OverlappedPipe::new(one).unwrap(), OverlappedPipe::new(other).unwrap());
         let reader = std::thread::spawn(move || {
             let mut buffer = [0; 3];
             [0, 1, 2].map(|_| other.read_message(&mut buffer).unwrap())

@@ -185,7 +185,7 @@ fn start(
     // Windows accepts each handle only once.
     handles.sort_unstable();
     handles.dedup();
-    let _inheritable = Inheritable::new(&handles)?;
+    let _inheritable = InheritedHandles::new(&handles)?;
     // The job of an outliving child kills it if this process is ended before it resumes the child, because a suspended child
     // would wait forever.
     let own_job = if bond == Bond::Outlives { Some(job::make()?) } else { None };
@@ -261,17 +261,17 @@ fn start(
 }
 
 /// Handles that children inherit as long as this lives.
-struct Inheritable<'a>(&'a [HANDLE]);
+struct InheritedHandles<'a>(&'a [HANDLE]);
 
-impl<'a> Inheritable<'a> {
-    fn new(handles: &'a [HANDLE]) -> io::Result<Inheritable<'a>> {
-        let inheritable = Inheritable(handles);
+impl<'a> InheritedHandles<'a> {
+    fn new(handles: &'a [HANDLE]) -> io::Result<InheritedHandles<'a>> {
+        let inheritable = InheritedHandles(handles);
         handles.iter().try_for_each(|handle| set_inheritable(*handle, true))?;
         Ok(inheritable)
     }
 }
 
-impl Drop for Inheritable<'_> {
+impl Drop for InheritedHandles<'_> {
     fn drop(&mut self) {
         for handle in self.0 {
             let _ = set_inheritable(*handle, false);

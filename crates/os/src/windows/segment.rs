@@ -37,7 +37,7 @@ pub fn has_anonymous_objects() -> io::Result<()> {
 ///
 /// # Errors
 /// Returns `StorageFull` if there is no room for it.
-pub fn of_file(file: BorrowedHandle<'_>, len: usize) -> io::Result<Handle> {
+pub fn from_file(file: BorrowedHandle<'_>, len: usize) -> io::Result<Handle> {
     section(file.as_raw_handle(), len)
 }
 

@@ -11,7 +11,7 @@ use windows_sys::Win32::System::Threading::{OpenThread, ResumeThread, SuspendThr
 
 /// Returns whether every thread of a process is suspended. The check suspends each thread once more for a moment.
 pub(crate) fn all_suspended(process: u32) -> bool {
-    let threads = of_process(process).unwrap_or_default();
+    let threads = process_threads(process).unwrap_or_default();
     !threads.is_empty() && threads.into_iter().all(is_suspended)
 }
 
@@ -27,7 +27,7 @@ fn is_suspended(thread: u32) -> bool {
 /// # Errors
 /// Returns an error if there is no such process, or it belongs to another user.
 pub fn suspend(process: u32) -> io::Result<()> {
-    of_process(process)?.into_iter().try_for_each(|thread| suspend_thread(thread).map(drop))
+    process_threads(process)?.into_iter().try_for_each(|thread| suspend_thread(thread).map(drop))
 }
 
 /// Suspends a thread, and returns its handle and the number of times that it was suspended before.
@@ -43,7 +43,7 @@ fn suspend_thread(thread: u32) -> io::Result<(Handle, u32)> {
 }
 
 /// Returns the thread IDs of the process.
-fn of_process(process: u32) -> io::Result<Vec<u32>> {
+fn process_threads(process: u32) -> io::Result<Vec<u32>> {
     // SAFETY: the new handle has no other owner.
     let snapshot: Handle = unsafe { own(CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0))? };
     let mut entry = THREADENTRY32 { dwSize: size_of::<THREADENTRY32>() as u32, ..Default::default() };

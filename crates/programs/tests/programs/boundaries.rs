@@ -1,9 +1,9 @@
 //! Programs for two users and for two containers: the intended peer is accepted, and every other process is rejected.
 
 use crate::exchanges::{Row, rows};
-use crate::support::{Built, QUICK, Surroundings, each, is_readable, is_root, runs, turn};
+use crate::support::{BuiltProgram, QUICK, Surroundings, each, is_readable, is_root, runs, turn};
 use furlong_model::{Boundary, Pattern, Wait};
-use furlong_programs::{Between, Language};
+use furlong_programs::{EndBoundaries, Language};
 use furlong_testing::{skip, skipped};
 use std::ops::Range;
 
@@ -56,8 +56,13 @@ fn lack(needed: &[&str]) -> Option<String> {
     })
 }
 
-fn built(between: Between, row: (&str, Wait), language: Language, patience_s: Option<u32>) -> Built {
-    Built::between(between, row, Pattern::RoundTrip, 128, language, patience_s)
+fn built(
+    between: EndBoundaries,
+    row: (&str, Wait),
+    language: Language,
+    patience_s: Option<u32>,
+) -> BuiltProgram {
+    BuiltProgram::between(between, row, Pattern::RoundTrip, 128, language, patience_s)
 }
 
 /// The programs for both boundaries differ only in the commands that start them.
@@ -77,7 +82,7 @@ fn users_and_containers_exchange(rows: Vec<Row>, orders: Range<usize>) {
     if let Some(reason) = &no_containers {
         skipped("programs in two containers", reason);
     }
-    let between = Between::of(&[Boundary::User, Boundary::Container]);
+    let between = EndBoundaries::of(&[Boundary::User, Boundary::Container]);
     each(rows, |(mechanism, wait, languages)| {
         let _turn = turn(mechanism);
         let build = |language: &Language| built(between, (mechanism, wait), *language, None);
@@ -95,7 +100,7 @@ fn users_and_containers_exchange(rows: Vec<Row>, orders: Range<usize>) {
 }
 
 /// Exchanges messages with every asking program, in these start orders.
-fn users_exchange(serving: &Built, all: &[Built], orders: Range<usize>) {
+fn users_exchange(serving: &BuiltProgram, all: &[BuiltProgram], orders: Range<usize>) {
     let folder = serving.folder();
     let around = [user(USERS[0], USERS[1], &folder), user(USERS[1], USERS[0], &folder)];
     for (asking, first) in all.iter().flat_map(|asking| orders.clone().map(move |first| (asking, first))) {
@@ -105,7 +110,7 @@ fn users_exchange(serving: &Built, all: &[Built], orders: Range<usize>) {
 
 /// Exchanges messages between two containers. With a shared network, as in a pod, they belong to two users; with
 /// separate networks, to one user.
-fn containers_exchange(serving: &Built, asking: &Built, loopback: bool) {
+fn containers_exchange(serving: &BuiltProgram, asking: &BuiltProgram, loopback: bool) {
     let shared = serving.folder();
     let ends = [serving, asking];
     let pod = [(0, (USERS[0], USERS[1])), (1, (USERS[1], USERS[0]))]
@@ -118,7 +123,7 @@ fn containers_exchange(serving: &Built, asking: &Built, loopback: bool) {
 }
 
 /// Returns the environment of a process in a container: a separate file system, except for two directories.
-fn container(own: &Built, shared: &str, network: bool, user: Option<(u32, u32)>) -> Surroundings {
+fn container(own: &BuiltProgram, shared: &str, network: bool, user: Option<(u32, u32)>) -> Surroundings {
     let script = "mount --bind \"$1\" /mnt && mount --bind \"$2\" /media && mount -t tmpfs none /tmp && \
                   mount -t tmpfs none /dev/shm && cd /media && shift 2 && exec \"$@\"";
     let mut before = vec!["unshare", "--mount", "--ipc", "--pid", "--fork", "--kill-child"];
@@ -139,7 +144,7 @@ fn two_network_namespaces_exchange() {
     if let Some(reason) = lack(&[&apart[..], &["true"]].concat()) {
         skip!("{reason}");
     }
-    let between = Between::of(&[Boundary::NetworkNamespace]);
+    let between = EndBoundaries::of(&[Boundary::NetworkNamespace]);
     let rows = [
         ("posix-mq", Wait::Spin),
         ("sysv-mq", Wait::Spin),
@@ -170,7 +175,7 @@ mod slow {
         if let Some(reason) = lack(&BECOME_ANOTHER) {
             skip!("{reason}");
         }
-        let between = Between::of(&[Boundary::User]);
+        let between = EndBoundaries::of(&[Boundary::User]);
         let mut rows = across_users();
         rows.retain(|row| !["fifo", "tcp", "udp"].contains(&row.0));
         let rows: Vec<_> = rows
@@ -185,7 +190,7 @@ mod slow {
             let folder = built.folder();
             let [serving, asking, third] = [(0, 1), (1, 0), (2, 0)]
                 .map(|(own, peer): (usize, usize)| user(USERS[own], USERS[peer], &folder));
-            let name = Built::new_name();
+            let name = BuiltProgram::new_name();
             // The names that a killed run has left do not matter.
             let mut killed = built.start_with(0, &name, COUNT, &serving);
             built.await_server(&name);
@@ -207,7 +212,7 @@ mod slow {
             }
             built.assert_nothing_is_left(&name);
             // The server must be the intended user, too.
-            let name = Built::new_name();
+            let name = BuiltProgram::new_name();
             let impostor = built.start_with(0, &name, COUNT, &third);
             built.await_server(&name);
             let deceived = built.start_with(1, &name, COUNT, &asking).wait();

@@ -1,9 +1,9 @@
 //! Every program is built and run as printed. All messages must arrive whole, with either end started first and with
 //! every combination of languages, and nothing may be left behind.
 
-use crate::support::{Built, can_build, each, is_readable, is_root, turn};
+use crate::support::{BuiltProgram, can_build, each, is_readable, is_root, turn};
 use furlong_model::{Pattern, Wait};
-use furlong_programs::{Between, Language, program, supported};
+use furlong_programs::{EndBoundaries, Language, program, supported};
 use furlong_testing::skip;
 use std::ops::Range;
 
@@ -49,10 +49,11 @@ fn exchange(
     count: u64,
 ) {
     let can = |language: &&Language| {
-        program(mechanism, *wait, pattern, size_bytes, Between::default(), **language).is_ok()
+        program(mechanism, *wait, pattern, size_bytes, EndBoundaries::default(), **language).is_ok()
     };
-    let build = |language: &Language| Built::new((mechanism, *wait), pattern, size_bytes, *language, None);
-    let built: Vec<Built> = languages.iter().filter(can).map(build).collect();
+    let build =
+        |language: &Language| BuiltProgram::new((mechanism, *wait), pattern, size_bytes, *language, None);
+    let built: Vec<BuiltProgram> = languages.iter().filter(can).map(build).collect();
     for (at, serving) in built.iter().enumerate() {
         let next = (at + 1) % built.len();
         let asking = built.iter().enumerate().filter(|(other, _)| match serving.has_roles() {
@@ -145,7 +146,7 @@ mod slow {
             }
             each(mechanisms(language), |row| {
                 let _turn = turn(row.0);
-                Built::new(row, Pattern::RoundTrip, 128, language, None)
+                BuiltProgram::new(row, Pattern::RoundTrip, 128, language, None)
                     .assert_exchanges(0, COUNT, &ordinary);
             });
         }

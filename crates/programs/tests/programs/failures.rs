@@ -1,7 +1,7 @@
 //! Failures: a peer that is killed or never connects, a signal, stale names of a killed run, and messages that are too
 //! large. Each end must report the failure, exit with status 1 in time, and leave nothing behind.
 
-use crate::support::{Built, QUICK, can_build, each, each_of_several, turn};
+use crate::support::{BuiltProgram, QUICK, can_build, each, each_of_several, turn};
 use furlong_model::{Pattern, Wait};
 use furlong_programs::{Language, supported};
 
@@ -35,8 +35,8 @@ fn representatives(language: Language) -> Vec<(&'static str, Wait)> {
     there
 }
 
-fn built(row: (&str, Wait), language: Language) -> Built {
-    Built::new(row, Pattern::RoundTrip, 128, language, Some(PATIENCE_S))
+fn built(row: (&str, Wait), language: Language) -> BuiltProgram {
+    BuiltProgram::new(row, Pattern::RoundTrip, 128, language, Some(PATIENCE_S))
 }
 
 fn all_goes_wrong(language: Language, rows: Vec<(&'static str, Wait)>) {
@@ -54,8 +54,8 @@ fn all_goes_wrong(language: Language, rows: Vec<(&'static str, Wait)>) {
     });
 }
 
-fn nobody_comes(built: &Built) {
-    let names = [Built::new_name(), Built::new_name()];
+fn nobody_comes(built: &BuiltProgram) {
+    let names = [BuiltProgram::new_name(), BuiltProgram::new_name()];
     let ends = [0, 1].map(|role| built.start(role, &names[role], 1));
     for (end, name) in ends.into_iter().zip(&names) {
         let ended = end.wait();
@@ -65,8 +65,8 @@ fn nobody_comes(built: &Built) {
     }
 }
 
-fn a_signal_ends_it(built: &Built) {
-    let name = Built::new_name();
+fn a_signal_ends_it(built: &BuiltProgram) {
+    let name = BuiltProgram::new_name();
     let alone = built.start(0, &name, 1);
     built.await_server(&name);
     alone.terminate();
@@ -76,9 +76,9 @@ fn a_signal_ends_it(built: &Built) {
 }
 
 /// Kills each role in turn.
-fn a_peer_is_killed(built: &Built) {
+fn a_peer_is_killed(built: &BuiltProgram) {
     for victim in 0..2 {
-        let name = Built::new_name();
+        let name = BuiltProgram::new_name();
         let mut ends = [0, 1].map(|role| Some(built.start(role, &name, FOR_EVER)));
         ends.iter().flatten().for_each(crate::support::End::await_work);
         let mut killed = ends[victim].take().unwrap();
@@ -93,8 +93,8 @@ fn a_peer_is_killed(built: &Built) {
 }
 
 /// Kills a program while it waits, and both programs while they exchange messages.
-fn names_are_stale(built: &Built) {
-    let name = Built::new_name();
+fn names_are_stale(built: &BuiltProgram) {
+    let name = BuiltProgram::new_name();
     let mut alone = built.start(0, &name, 1);
     built.await_server(&name);
     alone.kill();
@@ -136,7 +136,7 @@ fn forks_end_together(languages: &[Language]) {
         each(rows, |row| {
             let built = built(row, language);
             for kill_child in [true, false] {
-                let mut parent = built.start(0, &Built::new_name(), FOR_EVER);
+                let mut parent = built.start(0, &BuiltProgram::new_name(), FOR_EVER);
                 parent.await_work();
                 let child = child_of(parent.id());
                 if kill_child {
@@ -180,8 +180,8 @@ fn too_large_is_said(languages: &[Language]) {
         each(too_large.clone(), |(mechanism, wait, size_bytes, why)| {
             let _turn = turn(mechanism);
             let built =
-                Built::new((mechanism, wait), Pattern::OneWay, size_bytes, language, Some(PATIENCE_S));
-            let name = Built::new_name();
+                BuiltProgram::new((mechanism, wait), Pattern::OneWay, size_bytes, language, Some(PATIENCE_S));
+            let name = BuiltProgram::new_name();
             let all = built.exchange_as(&name, 0, 1, &limited);
             built.assert_nothing_is_left(&name);
             assert!(all.iter().all(|ended| ended.code == Some(1)), "{mechanism} in {language}: {all:?}");
@@ -204,7 +204,7 @@ fn second_server_is_refused(languages: &[Language]) {
         each(rows, |row| {
             let _turn = turn(row.0);
             let built = built(row, language);
-            let name = Built::new_name();
+            let name = BuiltProgram::new_name();
             let first = built.start(0, &name, 10);
             built.await_server(&name);
             let second = built.start(0, &name, 10).wait();

@@ -3,20 +3,20 @@
 use furlong_mechanism::Mechanism;
 use furlong_mechanism::list::{Visitor, visit_all};
 use furlong_model::{Boundary, Capabilities, Family, Pattern, Reach, Wait};
-use furlong_programs::{Between, Language, known, program, supported};
+use furlong_programs::{EndBoundaries, Language, known, program, supported};
 
 /// The capabilities of each mechanism, and whether it is common.
 #[derive(Default)]
-struct All(Vec<(Capabilities, bool)>);
+struct CapabilityTable(Vec<(Capabilities, bool)>);
 
-impl Visitor for All {
+impl Visitor for CapabilityTable {
     fn visit<M: Mechanism>(&mut self) {
         self.0.push((M::CAPABILITIES, M::IS_COMMON));
     }
 }
 
 fn registry() -> Vec<(Capabilities, bool)> {
-    let mut all = All::default();
+    let mut all = CapabilityTable::default();
     visit_all(&mut all);
     all.0
 }
@@ -36,7 +36,7 @@ fn every_mechanism_with_data_has_a_program_or_a_reason() {
             capabilities.waits.iter().flat_map(|wait| Language::ALL.map(|language| (*wait, language)))
         {
             let there = supported(language).any(|row| row == (name, wait));
-            match program(name, wait, Pattern::RoundTrip, 128, Between::default(), language) {
+            match program(name, wait, Pattern::RoundTrip, 128, EndBoundaries::default(), language) {
                 Ok(_) => assert!(there, "{name}/{wait} in {language}"),
                 Err(why) => {
                     assert!(!there, "{name}/{wait} in {language}: {why}");
@@ -53,7 +53,7 @@ fn every_program_of_every_pattern_has_all_that_its_templates_print() {
         for (mechanism, wait) in supported(language) {
             for pattern in [Pattern::RoundTrip, Pattern::OneWay, Pattern::Request] {
                 // A stream has no program if messages may be dropped, as another test checks.
-                if let Err(why) = program(mechanism, wait, pattern, 128, Between::default(), language) {
+                if let Err(why) = program(mechanism, wait, pattern, 128, EndBoundaries::default(), language) {
                     assert!(pattern == Pattern::OneWay, "{mechanism}/{wait} in {language}, {pattern}: {why}");
                 }
             }
@@ -75,7 +75,9 @@ fn every_row_is_one_of_the_registry() {
 #[test]
 fn what_is_missing_has_a_reason_with_a_way_out() {
     let why = |mechanism, wait, pattern, size_bytes, language| {
-        program(mechanism, wait, pattern, size_bytes, Between::default(), language).unwrap_err().to_string()
+        program(mechanism, wait, pattern, size_bytes, EndBoundaries::default(), language)
+            .unwrap_err()
+            .to_string()
     };
     let both = Pattern::RoundTrip;
     assert!(why("eventfd", Wait::Block, both, 8, Language::C).contains("carries no data"));
@@ -89,7 +91,7 @@ fn what_is_missing_has_a_reason_with_a_way_out() {
     assert!(why("driver-message", Wait::Block, both, 8, Language::C).contains("kernel module"));
     assert!(why("pipe", Wait::Block, Pattern::Connect, 8, Language::C).contains("a persistent link"));
     assert!(why("channel", Wait::Spin, both, 8, Language::Python).contains("talk.py"));
-    let users = Between::of(&[Boundary::User]);
+    let users = EndBoundaries::of(&[Boundary::User]);
     let error = program("channel", Wait::Adaptive, both, 8, users, Language::Rust).unwrap_err();
     assert!(error.to_string().contains("unix-stream"), "{error}");
     assert!(why("pigeon", Wait::Block, both, 8, Language::C).contains("pigeon"));
@@ -113,7 +115,7 @@ fn every_text() -> Vec<(String, Language, String)> {
             .iter()
             .flat_map(|pattern| [Boundary::Process, Boundary::User].map(|boundary| (*pattern, boundary)))
         {
-            let between = Between::of(&[boundary]);
+            let between = EndBoundaries::of(&[boundary]);
             if let Ok(program) = program(mechanism, wait, pattern, 4096, between, language) {
                 let what = format!("{mechanism}/{wait} {pattern} in {language} across {boundary}");
                 all.push((what, language, program.text));

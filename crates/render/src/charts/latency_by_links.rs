@@ -80,8 +80,9 @@ mod tests {
         for (wait, ns_a_link) in [(Wait::Poll, 100.0), (Wait::Epoll, 0.0)] {
             for links in [1, 16, 256] {
                 let (parties, pattern) = (NonZeroU32::new(links).unwrap(), Pattern::Ready);
-                let case =
-                    fixture::case("pipe", wait, Placement::OtherCore).of_pattern(pattern).of_several(parties);
+                let case = fixture::case("pipe", wait, Placement::OtherCore)
+                    .with_pattern(pattern)
+                    .with_parties(parties);
                 for number in 0..6 {
                     let median_ns = 10_000.0 + ns_a_link * f64::from(links);
                     let outcome = Outcome::Measured(fixture::measurement(&case, median_ns, 0));

@@ -10,7 +10,7 @@ pub mod sum_by_parties;
 mod sweep;
 pub mod throughput_by_size;
 
-use furlong_analysis::{Carries, DecodedRun, Group, Row, Summary};
+use furlong_analysis::{DecodedRun, Group, PayloadKind, Row, Summary};
 use furlong_model::Measurement;
 use furlong_stats::median_interval;
 
@@ -28,7 +28,7 @@ fn throughput_interval(run: Option<&DecodedRun>, row: &Row) -> Option<[f64; 2]> 
 /// Returns the groups that get a separate chart, and the number of groups left out. A sweep over sizes gets three
 /// charts.
 pub fn charted_groups(summary: &Summary) -> (Vec<&Group>, usize) {
-    let groups = summary.groups.iter().filter(|group| group.carries != Carries::Nothing);
+    let groups = summary.groups.iter().filter(|group| group.carries != PayloadKind::Nothing);
     ends_and_middle(groups.collect(), |group: &&Group| Group {
         size_bytes: None,
         name: String::new(),
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_sweep_three_sizes_stay() {
+    fn sweep_keeps_three_sizes() {
         let groups = vec![(1, 'a'), (1, 'b'), (2, 'a'), (3, 'a'), (4, 'a'), (5, 'a'), (9, 'b')];
         let (kept, left_out) = ends_and_middle(groups, |(_, manner)| *manner);
         assert_eq!(kept, [(1, 'a'), (1, 'b'), (3, 'a'), (5, 'a'), (9, 'b')]);

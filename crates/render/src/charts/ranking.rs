@@ -3,7 +3,7 @@
 
 use super::{charted_groups, throughput_interval};
 use crate::words::{WHISKERS, first_of, name, timed};
-use furlong_analysis::{Carries, DecodedRun, Group, Row, Summary, describe_placement};
+use furlong_analysis::{DecodedRun, Group, PayloadKind, Row, Summary, describe_placement};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series};
 use furlong_model::{Family, format_bytes};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ pub fn charts(run: Option<&DecodedRun>, summary: &Summary) -> (Vec<Chart>, usize
 
 fn chart(run: Option<&DecodedRun>, summary: &Summary, group: &Group) -> Option<Chart> {
     let rows: Vec<&Row> = summary.rows_of(group).collect();
-    let shown = Shown::of(run, group, &rows)?;
+    let shown = ShownAxis::of(run, group, &rows)?;
     Chart {
         id: format!("ranking-{}", group.name),
         title: format!("Ranking: {}", group.title),
@@ -35,7 +35,7 @@ fn chart(run: Option<&DecodedRun>, summary: &Summary, group: &Group) -> Option<C
 /// Returns a chart of the fastest benchmark of each family in each ranking of the first size and pattern, or `None` if
 /// that is a single ranking.
 pub fn overview(run: Option<&DecodedRun>, summary: &Summary) -> Option<Chart> {
-    let mut groups = summary.groups.iter().filter(|group| group.carries == Carries::Data);
+    let mut groups = summary.groups.iter().filter(|group| group.carries == PayloadKind::Data);
     let first = groups.next()?;
     let alike = |group: &&Group| {
         let of =
@@ -46,7 +46,7 @@ pub fn overview(run: Option<&DecodedRun>, summary: &Summary) -> Option<Chart> {
     let mut seen = BTreeSet::new();
     let rows = groups.iter().flat_map(|group| summary.rows_of(group));
     let rows: Vec<&Row> = rows.filter(|row| seen.insert((&row.group, row.family))).collect();
-    let shown = Shown::of(run, first, &rows).filter(|_| groups.len() > 1 && rows.len() > groups.len())?;
+    let shown = ShownAxis::of(run, first, &rows).filter(|_| groups.len() > 1 && rows.len() > groups.len())?;
     let is_apart = groups.iter().any(|group| group.placement != first.placement);
     let named = |row: &&Row| match is_apart {
         true => format!("{}, {}", name(row), describe_placement(row.case.placement)),
@@ -69,22 +69,22 @@ pub fn overview(run: Option<&DecodedRun>, summary: &Summary) -> Option<Chart> {
 }
 
 /// Axis and values shown for each benchmark.
-struct Shown {
+struct ShownAxis {
     x: Axis,
     series: Vec<Series>,
 }
 
-impl Shown {
+impl ShownAxis {
     /// Chooses throughput if messages follow each other as fast as they are received, and times otherwise.
-    fn of(run: Option<&DecodedRun>, group: &Group, rows: &[&Row]) -> Option<Shown> {
+    fn of(run: Option<&DecodedRun>, group: &Group, rows: &[&Row]) -> Option<ShownAxis> {
         let is_stream = group.pattern.is_one_way() && group.arrival.is_closed_loop();
         if is_stream && rows.iter().all(|row| row.exchange.bytes_per_second.is_some()) {
-            return Some(Shown {
+            return Some(ShownAxis {
                 x: Axis::log("bytes per second", Measure::Throughput),
                 series: vec![series("bytes per second", Look::Filled, rows, |row| throughput(run, row))],
             });
         }
-        Some(Shown {
+        Some(ShownAxis {
             x: Axis::log(timed(rows.first()?.exchange.unit), Measure::Time),
             series: vec![
                 series("median", Look::Filled, rows, median),
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn messages_one_way_are_shown_by_what_goes_through() {
         let of = |pattern: Pattern| {
-            let case = |name| fixture::case(name, Wait::Block, Placement::OtherCore).of_pattern(pattern);
+            let case = |name| fixture::case(name, Wait::Block, Placement::OtherCore).with_pattern(pattern);
             let times = [("pipe", 2_000.0), ("posix-mq", 5_000.0)];
             let run = TrialBuilder::default().run(&times.map(|(name, ns)| (case(name), ns)), &STEADY);
             let run = DecodedRun::of(&run);

@@ -2,7 +2,7 @@
 
 use super::sweep::Manner;
 use furlong_analysis::text::{format_count, plain, three_digits};
-use furlong_analysis::{Carries, Row, Summary};
+use furlong_analysis::{PayloadKind, Row, Summary};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
 use furlong_model::{Case, Pattern};
 use furlong_stats::{distinct, sort_by_key};
@@ -21,11 +21,11 @@ type Curves<'a> = (Manner, Vec<Vec<&'a Row>>);
 pub(super) fn curves(summary: &Summary, fewest: usize, wanted: impl Fn(Pattern) -> bool) -> Vec<Curves<'_>> {
     let carries = |row: &Row| {
         let group = summary.groups.iter().find(|group| group.name == row.group);
-        group.is_some_and(|group| group.carries != Carries::Nothing)
+        group.is_some_and(|group| group.carries != PayloadKind::Nothing)
     };
     let mut curves: BTreeMap<Case, Vec<&Row>> = BTreeMap::new();
     for row in summary.rows.iter().filter(|row| wanted(row.case.pattern()) && carries(row)) {
-        curves.entry(row.case.of_one()).or_default().push(row);
+        curves.entry(row.case.for_one_pair()).or_default().push(row);
     }
     let mut manners: BTreeMap<(Manner, usize), Vec<Vec<&Row>>> = BTreeMap::new();
     for (case, mut rows) in curves.into_iter().filter(|(_, rows)| rows.len() >= fewest) {
@@ -113,7 +113,7 @@ mod tests {
         let mut records = vec![Record::Run(fixture::header())];
         for (pairs, median_ns) in [(1, 5_000.0), (2, 5_000.0), (4, 10_000.0)] {
             let parties = NonZeroU32::new(pairs).unwrap();
-            let case = fixture::case("pipe", Wait::Block, Placement::Spread).of_several(parties);
+            let case = fixture::case("pipe", Wait::Block, Placement::Spread).with_parties(parties);
             for number in 0..3 {
                 let outcome = Outcome::Measured(fixture::measurement(&case, median_ns, 0));
                 let family = fixture::family(&case.mechanism);

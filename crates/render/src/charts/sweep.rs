@@ -2,7 +2,7 @@
 
 use crate::words::waiting;
 use furlong_analysis::text::plain;
-use furlong_analysis::{Carries, Group, Row, Summary, describe_placement};
+use furlong_analysis::{Group, PayloadKind, Row, Summary, describe_placement};
 use furlong_model::{Arrival, Case, Pattern, Wait, WaitKind, format_bytes};
 use furlong_stats::{distinct, sort_by, sort_by_key};
 
@@ -86,7 +86,7 @@ impl Sweep<'_> {
 /// Returns the sweeps of `summary` in the patterns that `asked` selects.
 pub fn sweeps(summary: &Summary, asked: impl Fn(Pattern) -> bool) -> Vec<Sweep<'_>> {
     let group_of = |row: &Row| summary.groups.iter().find(|group| group.name == row.group);
-    let carries_data = |row: &&Row| group_of(row).is_some_and(|group| group.carries == Carries::Data);
+    let carries_data = |row: &&Row| group_of(row).is_some_and(|group| group.carries == PayloadKind::Data);
     let asked = |row: &&Row| asked(row.case.pattern());
     let rows: Vec<&Row> = summary.rows.iter().filter(carries_data).filter(asked).collect();
     let manner_of = |row: &Row| Manner::but_for_size(&row.case);

@@ -6,11 +6,11 @@ use furlong_analysis::{Change, ComparedRow};
 use furlong_model::format_ns;
 
 /// A column header with the function that fills its cells.
-type Filled = (Column, fn(&ComparedRow) -> String);
+type FilledColumn = (Column, fn(&ComparedRow) -> String);
 
 /// Columns of the comparison. Expendable columns are dropped on a narrow terminal, because other
 /// output repeats them.
-pub(crate) const COLUMNS: [Filled; 7] = [
+pub(crate) const COLUMNS: [FilledColumn; 7] = [
     (Column::words("verdict"), |row| row.verdict.name().to_owned()),
     (Column::words("row"), |row| plain(&row.case.to_string()) + if row.doubtful { " ^" } else { "" }),
     (Column::figures("then").expendable(2), |row| format_ns(row.baseline_ns)),

@@ -3,12 +3,12 @@
 use super::super::document::{Column, Row, Section, Table, Tone};
 use super::prose::NAMED;
 use furlong_analysis::text::{decimals, listed, plain};
-use furlong_analysis::{ComparedCount, ComparedRun, Comparison, CountChange, Counted};
+use furlong_analysis::{ComparedCount, ComparedRun, Comparison, CountChange, CountedQuantity};
 
 /// A column header with the function that fills its cells.
-type Filled = (Column, fn(&ComparedCount) -> String);
+type FilledColumn = (Column, fn(&ComparedCount) -> String);
 
-const COLUMNS: [Filled; 5] = [
+const COLUMNS: [FilledColumn; 5] = [
     (Column::words("verdict"), |count| count.verdict.name().to_owned()),
     (Column::words("row"), |count| plain(&count.case.to_string())),
     (Column::words("counted"), |count| words(count.counted).to_owned()),
@@ -36,11 +36,11 @@ fn line(count: &ComparedCount) -> Row {
     Row { tone, ..Row::neutral(COLUMNS.iter().map(|(_, cell)| cell(count))) }
 }
 
-fn words(counted: Counted) -> &'static str {
+fn words(counted: CountedQuantity) -> &'static str {
     match counted {
-        Counted::SystemCalls => "system calls",
-        Counted::ContextSwitches => "context switches",
-        Counted::Instructions => "instructions",
+        CountedQuantity::SystemCalls => "system calls",
+        CountedQuantity::ContextSwitches => "context switches",
+        CountedQuantity::Instructions => "instructions",
     }
 }
 

@@ -1,15 +1,15 @@
 //! Reasons why runs cannot be compared, as sentences.
 
 use super::prose::NAMED;
-use furlong_analysis::Incomparable;
+use furlong_analysis::ComparisonRefusal;
 use furlong_analysis::text::{listed, plain};
 use furlong_model::Case;
 
 /// Describes why runs cannot be compared.
-pub fn incomparable(why: &Incomparable) -> String {
+pub fn incomparable(why: &ComparisonRefusal) -> String {
     match why {
-        Incomparable::TooFewRuns => "a comparison needs a baseline and another run".to_owned(),
-        Incomparable::OtherRuntime { baseline, baseline_runtime, run, runtime } => format!(
+        ComparisonRefusal::TooFewRuns => "a comparison needs a baseline and another run".to_owned(),
+        ComparisonRefusal::OtherRuntime { baseline, baseline_runtime, run, runtime } => format!(
             "{} was measured under {}, and {} under {}: a substitute for the operating system shows whether code \
              works, not how fast it is",
             plain(baseline),
@@ -17,7 +17,7 @@ pub fn incomparable(why: &Incomparable) -> String {
             plain(run),
             plain(runtime)
         ),
-        Incomparable::NoRows { run, skipped, handovers, starts } => {
+        ComparisonRefusal::NoRows { run, skipped, handovers, starts } => {
             let has = [
                 (skipped, "cases that were skipped, failed or void"),
                 (handovers, "bulk transfer trials, which are not compared"),
@@ -34,7 +34,7 @@ pub fn incomparable(why: &Incomparable) -> String {
                 plain(run)
             )
         }
-        Incomparable::NoCommonRow { baseline, run, baseline_has, has } => {
+        ComparisonRefusal::NoCommonRow { baseline, run, baseline_has, has } => {
             let (baseline, run) = (plain(baseline), plain(run));
             format!(
                 "{run} and {baseline} have no benchmark in common: {run} has {}, and {baseline} has {}. Benchmarks \

@@ -5,7 +5,7 @@ use super::counts::change;
 use super::prose::{heading, inconclusive_because};
 use furlong_analysis::text::plain;
 use furlong_analysis::{
-    Change, ComparedCount, ComparedRow, ComparedRun, Comparison, CountChange, Counted, OnlyIn,
+    Change, ComparedCount, ComparedRow, ComparedRun, Comparison, CountChange, CountedQuantity, OnlyIn,
 };
 use furlong_model::format_ns;
 
@@ -32,9 +32,9 @@ pub fn comparison_junit(comparison: &Comparison) -> String {
 }
 
 fn suite(comparison: &Comparison, run: &ComparedRun) -> String {
-    let rows = comparison.rows_of(&run.name).map(of_row);
-    let counts = comparison.counts_of(&run.name).map(of_count);
-    let missing = comparison.only_in.iter().filter(|only| only.missing_in == run.name).map(of_missing);
+    let rows = comparison.rows_of(&run.name).map(row_case);
+    let counts = comparison.counts_of(&run.name).map(count_case);
+    let missing = comparison.only_in.iter().filter(|only| only.missing_in == run.name).map(missing_case);
     let cases: Vec<Case> = rows.chain(counts).chain(missing).collect();
     let count = |is: fn(&Case) -> bool| cases.iter().filter(|case| is(case)).count().to_string();
     let failures = count(|case| matches!(case.result, Result::Failed(_)));
@@ -69,7 +69,7 @@ fn tag(name: &str, attributes: &[(&str, &str)]) -> String {
     tag
 }
 
-fn of_row(row: &ComparedRow) -> Case {
+fn row_case(row: &ComparedRow) -> Case {
     let result = match row.verdict {
         Change::Better | Change::Same => Result::Passed,
         Change::Worse => {
@@ -85,14 +85,16 @@ fn of_row(row: &ComparedRow) -> Case {
 }
 
 /// Returns the test case of a benchmark that only the baseline has.
-fn of_missing(only: &OnlyIn) -> Case {
+fn missing_case(only: &OnlyIn) -> Case {
     let reason = only.reason.as_deref().map_or_else(|| "it was not measured again".to_owned(), plain);
     Case { name: plain(&only.case.to_string()), result: Result::Skipped(reason) }
 }
 
-fn of_count(count: &ComparedCount) -> Case {
+fn count_case(count: &ComparedCount) -> Case {
     let result = match (count.verdict, count.counted) {
-        (CountChange::More, Counted::SystemCalls) => Result::Failed(format!("more {}", change(count))),
+        (CountChange::More, CountedQuantity::SystemCalls) => {
+            Result::Failed(format!("more {}", change(count)))
+        }
         (CountChange::Inconclusive, _) => {
             Result::Skipped(format!("depends on when messages arrive: {}", change(count)))
         }

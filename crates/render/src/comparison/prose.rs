@@ -1,38 +1,38 @@
 //! The sentences around the tables of a comparison, shared by every format that is read by people.
 
-use super::super::object::Said;
+use super::super::object::JudgedSentences;
 use super::super::prose as shared;
 use furlong_analysis::text::{listed, plain};
-use furlong_analysis::{Change, ComparedRow, ComparedRun, Comparison, Inconclusive, OnlyIn};
+use furlong_analysis::{Change, ComparedRow, ComparedRun, Comparison, InconclusiveReason, OnlyIn};
 
 /// Rows, or what changed in them, that are named one by one.
 pub(crate) const NAMED: usize = 4;
 
 /// Returns why each row is inconclusive, for programs.
-pub(crate) fn reasons(comparison: &Comparison) -> Said {
+pub(crate) fn reasons(comparison: &Comparison) -> JudgedSentences {
     let reason = |row: &ComparedRow| row.reason.as_ref().map(inconclusive_because).into();
-    Said::new("rows.reason_data", "reason", comparison.rows.iter().map(reason))
+    JudgedSentences::new("rows.reason_data", "reason", comparison.rows.iter().map(reason))
 }
 
 /// Describes why a result is inconclusive, in words that need no context.
-pub(crate) fn inconclusive_because(why: &Inconclusive) -> String {
+pub(crate) fn inconclusive_because(why: &InconclusiveReason) -> String {
     match why {
-        Inconclusive::Unreliable { during } => {
+        InconclusiveReason::Unreliable { during } => {
             format!("the machine was unreliable during {}", during.join(" and "))
         }
-        Inconclusive::TooFewTrials { baseline, new } => {
+        InconclusiveReason::TooFewTrials { baseline, new } => {
             format!(
                 "{baseline} and {new} trials are too few for an interval of the ratio, which needs 4 and 4"
             )
         }
-        Inconclusive::NotSure { tested } => format!(
+        InconclusiveReason::NotSure { tested } => format!(
             "beyond the margin, but not significant among {tested} benchmarks: more trials may decide"
         ),
-        Inconclusive::Changed => {
+        InconclusiveReason::Changed => {
             "significantly different, but the interval does not show whether by more than the margin"
                 .to_owned()
         }
-        Inconclusive::Wide => {
+        InconclusiveReason::Wide => {
             "the interval reaches beyond the margin: more trials would narrow it".to_owned()
         }
     }

@@ -4,7 +4,9 @@ use super::*;
 use crate::damage::{self, EVIL, damaged, lines};
 use crate::object::assert_has_all;
 use crate::{Style, comparison_markdown, comparison_table};
-use furlong_analysis::{Cause, DecodedRun, Incomparable, Inconclusive, NamedRun, Part, Run, Share, compare};
+use furlong_analysis::{
+    Cause, ComparisonRefusal, DecodedRun, InconclusiveReason, NamedRun, Part, Run, Share, compare,
+};
 use furlong_fixture as fixture;
 use furlong_fixture::{
     comparison::MARGIN, comparison::STEADY, comparison::TrialBuilder, comparison::against,
@@ -203,7 +205,7 @@ fn a_cost_that_accounts_for_a_change_is_said_with_its_figures() {
 #[test]
 fn runs_that_cannot_be_compared_are_named() {
     let (baseline, run) = ("before".to_owned(), "after".to_owned());
-    let said = incomparable(&Incomparable::NoCommonRow {
+    let said = incomparable(&ComparisonRefusal::NoCommonRow {
         baseline,
         run: run.clone(),
         baseline_has: vec![numbered(0)],
@@ -212,12 +214,12 @@ fn runs_that_cannot_be_compared_are_named() {
     let start = "after and before have no benchmark in common: after has mechanism-1/block 128B other-core, mechanism-2/";
     assert!(said.starts_with(start) && said.contains(" and 2 more, and before has mechanism-0/"), "{said}");
     let nothing =
-        incomparable(&Incomparable::NoRows { run: run.clone(), skipped: 0, handovers: 0, starts: 0 });
+        incomparable(&ComparisonRefusal::NoRows { run: run.clone(), skipped: 0, handovers: 0, starts: 0 });
     assert_eq!(
         nothing,
         "after has no benchmark with a time or a count; other runs cannot be compared with it"
     );
-    let started = incomparable(&Incomparable::NoRows { run, skipped: 2, handovers: 0, starts: 3 });
+    let started = incomparable(&ComparisonRefusal::NoRows { run, skipped: 2, handovers: 0, starts: 3 });
     let has = "(it has 2 cases that were skipped, failed or void, 3 process starts, which are not compared)";
     assert!(started.contains(has), "{started}");
 }
@@ -226,19 +228,22 @@ fn runs_that_cannot_be_compared_are_named() {
 fn why_a_row_is_inconclusive_needs_no_context() {
     for (why, said) in [
         (
-            Inconclusive::Unreliable { during: vec!["a".to_owned(), "b".to_owned()] },
+            InconclusiveReason::Unreliable { during: vec!["a".to_owned(), "b".to_owned()] },
             "unreliable during a and b",
         ),
         (
-            Inconclusive::TooFewTrials { baseline: 3, new: 9 },
+            InconclusiveReason::TooFewTrials { baseline: 3, new: 9 },
             "3 and 9 trials are too few for an interval of the ratio, which needs 4 and 4",
         ),
-        (Inconclusive::NotSure { tested: 10 }, "not significant among 10 benchmarks: more trials may decide"),
         (
-            Inconclusive::Changed,
+            InconclusiveReason::NotSure { tested: 10 },
+            "not significant among 10 benchmarks: more trials may decide",
+        ),
+        (
+            InconclusiveReason::Changed,
             "significantly different, but the interval does not show whether by more than the margin",
         ),
-        (Inconclusive::Wide, "more trials would narrow it"),
+        (InconclusiveReason::Wide, "more trials would narrow it"),
     ] {
         let sentence = prose::inconclusive_because(&why);
         assert!(sentence.ends_with(said), "{sentence}");

@@ -2,9 +2,11 @@
 
 use super::{counts, prose::NAMED};
 use crate::noise::disturbance;
-use crate::object::Said;
+use crate::object::JudgedSentences;
 use furlong_analysis::text::{capital, listed, plain};
-use furlong_analysis::{Cause, Change, ComparedRow, ComparedRun, Comparison, Level, Part, Power, Together};
+use furlong_analysis::{
+    Cause, Change, CommonChange, ComparedRow, ComparedRun, Comparison, Level, Part, Power,
+};
 use furlong_model::format_ns;
 
 /// Returns the conclusions: each run against the baseline, and what a comparison of two runs cannot
@@ -110,7 +112,7 @@ fn power(Power { detectable_change, trials_for_same }: Power) -> String {
     }
 }
 
-fn together(Together { moved, rows, ratio }: Together) -> String {
+fn together(CommonChange { moved, rows, ratio }: CommonChange) -> String {
     let word = if ratio > 1.0 { "longer" } else { "less time" };
     format!(
         "{moved} of {rows} benchmarks take {word}, {ratio:.2} times as long in the median: look for a common cause \
@@ -119,8 +121,8 @@ fn together(Together { moved, rows, ratio }: Together) -> String {
 }
 
 /// Returns the cost of each cause, for programs.
-pub(super) fn costs(comparison: &Comparison) -> Said {
-    Said::new("causes.part", "cost", comparison.causes.iter().map(|cause| cost(cause).into()))
+pub(super) fn costs(comparison: &Comparison) -> JudgedSentences {
+    JudgedSentences::new("causes.part", "cost", comparison.causes.iter().map(|cause| cost(cause).into()))
 }
 
 /// Returns the name of the cost that changed.

@@ -34,8 +34,10 @@ pub fn export_openmetrics(runs: &[NamedSummary]) -> String {
             partial,
         ),
     ];
-    let metrics: Vec<_> =
-        of_rows.map(|metric| (metric.name, metric.help, of_all_rows(runs, metric))).chain(of_runs).collect();
+    let metrics: Vec<_> = of_rows
+        .map(|metric| (metric.name, metric.help, metric_over_rows(runs, metric)))
+        .chain(of_runs)
+        .collect();
     let mut text = String::new();
     for (name, help, metric) in metrics.iter().filter(|(_, _, metric)| !metric.is_empty()) {
         text += &format!("# HELP furlong_{name} {help}.\n# TYPE furlong_{name} gauge\n");
@@ -66,7 +68,7 @@ fn number(value: f64) -> String {
 }
 
 /// Returns the series of all rows of all runs.
-fn of_all_rows(runs: &[NamedSummary], metric: &figures::Metric) -> Metric {
+fn metric_over_rows(runs: &[NamedSummary], metric: &figures::Metric) -> Metric {
     let mut all = Metric::new();
     for NamedSummary { name, summary } in runs {
         let run = plain(name);

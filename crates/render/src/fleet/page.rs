@@ -49,7 +49,7 @@ fn hosts(found: &FleetComparison, map: &FleetMap) -> [Section; 4] {
 }
 
 /// Returns a table of hosts with the outliers marked.
-fn of_hosts(map: &FleetMap, columns: Vec<Column>, cells: impl Fn(&MappedHost) -> Vec<Cell>) -> Table {
+fn host_table(map: &FleetMap, columns: Vec<Column>, cells: impl Fn(&MappedHost) -> Vec<Cell>) -> Table {
     let row = |host: &MappedHost| {
         let name = Cell::Text(plain(&host.name));
         let tone = if host.stands_out { Tone::Bad } else { Tone::Neutral };
@@ -67,7 +67,7 @@ fn ratios(found: &FleetComparison, map: &FleetMap) -> Table {
         Some(ratio) => Cell::shaded(format!("{ratio:.2}"), *ratio, *ratio, found.margin),
         None => Cell::none(),
     };
-    of_hosts(map, columns, |host| host.ratios.iter().map(cell).collect())
+    host_table(map, columns, |host| host.ratios.iter().map(cell).collect())
 }
 
 /// Returns a table of each cost as a time.
@@ -80,7 +80,7 @@ fn costs(found: &FleetComparison, map: &FleetMap) -> Table {
         Some(ns) => Cell::shaded(format_ns(*ns), *ns, ns / cost.fleet_ns, found.margin),
         None => Cell::none(),
     };
-    of_hosts(map, map.costs.iter().map(name).collect(), |host| {
+    host_table(map, map.costs.iter().map(name).collect(), |host| {
         host.costs_ns.iter().zip(&map.costs).map(cell).collect()
     })
 }

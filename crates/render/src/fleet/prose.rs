@@ -1,9 +1,9 @@
 //! The sentences of a comparison of many hosts.
 
 use super::super::noise::disturbance;
-use super::super::object::Said;
+use super::super::object::JudgedSentences;
 use furlong_analysis::text::{capital, plain, plain_sentence};
-use furlong_analysis::{FleetChange, FleetComparison, FleetInconclusive, FleetReason, Outlier, Unused};
+use furlong_analysis::{FleetChange, FleetComparison, FleetInconclusive, FleetReason, Outlier, UnusedReason};
 use furlong_model::{format_bytes, format_ns};
 
 /// Maximum number of reported costs of one host.
@@ -29,7 +29,7 @@ pub(super) const SHADES: &str = "Outliers come first, in red. A figure is the ti
                                  have no colour. The name above a column sorts by it.";
 
 /// Returns why files were not used, rows of groups are inconclusive and hosts stand out, for programs.
-pub(super) fn said(found: &FleetComparison) -> Vec<Said> {
+pub(super) fn said(found: &FleetComparison) -> Vec<JudgedSentences> {
     let reasons = || found.outliers.iter().map(|outlier| &outlier.reasons);
     let disturbances = reasons().flatten().filter_map(|reason| match reason {
         FleetReason::Noise { disturbances, .. } => Some(disturbances.iter().map(disturbance).collect()),
@@ -37,10 +37,18 @@ pub(super) fn said(found: &FleetComparison) -> Vec<Said> {
     });
     let inconclusive = |row: &FleetChange| row.reason.as_ref().map(inconclusive).into();
     vec![
-        Said::new("unused.reason_data", "reason", found.unused.iter().map(|run| unused(&run.reason).into())),
-        Said::new("changes.reason_data", "reason", found.changes.iter().map(inconclusive)),
-        Said::new("outliers.reasons_data.reasons_data", "reasons", disturbances),
-        Said::new("outliers.reasons_data", "reasons", reasons().map(|of| of.iter().map(reason).collect())),
+        JudgedSentences::new(
+            "unused.reason_data",
+            "reason",
+            found.unused.iter().map(|run| unused(&run.reason).into()),
+        ),
+        JudgedSentences::new("changes.reason_data", "reason", found.changes.iter().map(inconclusive)),
+        JudgedSentences::new("outliers.reasons_data.reasons_data", "reasons", disturbances),
+        JudgedSentences::new(
+            "outliers.reasons_data",
+            "reasons",
+            reasons().map(|of| of.iter().map(reason).collect()),
+        ),
     ]
 }
 
@@ -116,13 +124,13 @@ pub(super) fn reason(why: &FleetReason) -> String {
 }
 
 /// Describes why a file was not used.
-pub(super) fn unused(why: &Unused) -> String {
+pub(super) fn unused(why: &UnusedReason) -> String {
     match why {
-        Unused::Unreadable { error } => plain(error),
-        Unused::OtherPlatform { platform, most } => {
+        UnusedReason::Unreadable { error } => plain(error),
+        UnusedReason::OtherPlatform { platform, most } => {
             format!("it is of {}, and most runs are of {}", plain(platform), plain(most))
         }
-        Unused::NoRows => "it has neither benchmarks nor costs".to_owned(),
+        UnusedReason::NoRows => "it has neither benchmarks nor costs".to_owned(),
     }
 }
 

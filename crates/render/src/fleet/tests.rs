@@ -3,7 +3,7 @@
 use super::*;
 use crate::object::assert_has_all;
 use crate::{Style, fleet_markdown, fleet_table};
-use furlong_analysis::{FleetRun, Unused, UnusedRun, compare_fleet};
+use furlong_analysis::{FleetRun, UnusedReason, UnusedRun, compare_fleet};
 use furlong_fixture::fleet::{MadeHost, made};
 
 fn fleet() -> FleetComparison {
@@ -11,8 +11,8 @@ fn fleet() -> FleetComparison {
     let unused = |run: &str, reason| UnusedRun { run: run.to_owned(), reason };
     let error = "line 3 (byte 90): this is \u{1b}[2Jno record".to_owned();
     let unused = vec![
-        unused("bad\u{202e}.jsonl", Unused::Unreadable { error }),
-        unused("empty.jsonl", Unused::NoRows),
+        unused("bad\u{202e}.jsonl", UnusedReason::Unreadable { error }),
+        unused("empty.jsonl", UnusedReason::NoRows),
     ];
     compare_fleet(runs, unused, FleetBy::Host, 0.05)
 }

@@ -10,8 +10,8 @@ use furlong_analysis::text::{
     format_count, format_per_second, format_ratio, listed, plain, three_digits, times_between,
 };
 use furlong_analysis::{
-    Alternative, Budget, BudgetKind, CarriedMost, Level, Ranked, Recommendation, Repeated, SloVerdict,
-    fewest_samples,
+    Alternative, Budget, BudgetKind, CarriedMost, ChoiceChange, Level, RankedBenchmark, Recommendation,
+    SloVerdict, fewest_samples,
 };
 use furlong_model::{Objective, Slo, Workload, format_ns, is_one, row_name};
 
@@ -73,7 +73,7 @@ pub(crate) fn warning(recommendation: &Recommendation) -> Option<String> {
         (false, Some(choice)) => causes.push(format!("fewer than three trials of {}", plain(&choice.name()))),
         (false, None) => {}
     }
-    let other = earlier.as_ref().filter(|earlier| earlier.now == Repeated::Other);
+    let other = earlier.as_ref().filter(|earlier| earlier.now == ChoiceChange::Other);
     causes.extend(
         other.map(|other| format!("the answer at {} was {}", date(other.started_unix_s), plain(&other.row))),
     );
@@ -135,7 +135,7 @@ fn facts_without_choice(recommendation: &Recommendation) -> Vec<Fact> {
 }
 
 /// Returns the latency of the choice, or the throughput of a stream.
-fn time(workload: &Workload, choice: &Ranked) -> Fact {
+fn time(workload: &Workload, choice: &RankedBenchmark) -> Fact {
     let unit = unit(workload);
     let measured = format!("{} {unit}s measured", thousands(choice.messages as f64));
     let bytes = choice.bytes_per_second.map(|bytes| format!("{} GB/s", three_digits(bytes / 1e9)));
@@ -160,7 +160,7 @@ fn time(workload: &Workload, choice: &Ranked) -> Fact {
     Fact::new("latency", format!("median {median}{interval}{p99}{throughput}; {measured}"))
 }
 
-fn cpu(workload: &Workload, choice: &Ranked) -> Fact {
+fn cpu(workload: &Workload, choice: &RankedBenchmark) -> Fact {
     let processes = if is_one(&workload.pattern_and_parties().1) { "both" } else { "all" };
     let is_of_cpu = workload.objective == Objective::Cpu;
     let text = format!(
@@ -237,24 +237,24 @@ fn budget_share(budget: &Budget, simpler: Option<&Alternative>) -> String {
 }
 
 /// Returns the benchmarks that tie with the choice, or the next one. Returns `None` if too little was measured.
-fn standing(recommendation: &Recommendation, choice: &Ranked, named: usize) -> Option<Fact> {
+fn standing(recommendation: &Recommendation, choice: &RankedBenchmark, named: usize) -> Option<Fact> {
     let first = recommendation.ranked.first()?;
     let others = recommendation.ranked.iter().filter(|row| row.name() != choice.name());
-    let (failing, rivals): (Vec<&Ranked>, Vec<&Ranked>) =
+    let (failing, rivals): (Vec<&RankedBenchmark>, Vec<&RankedBenchmark>) =
         others.partition(|row| choice.meets() && !row.meets());
     let slo = recommendation.workload.slo.filter(|_| !failing.is_empty()).map(limit);
     if recommendation.workload.objective == Objective::Simplicity {
         return simplest(&rivals, choice, slo.as_deref(), named);
     }
-    let tied = |rows: &[&Ranked]| {
-        let is_tied = |row: &&&Ranked| **row == first || recommendation.ties.contains(&row.name());
+    let tied = |rows: &[&RankedBenchmark]| {
+        let is_tied = |row: &&&RankedBenchmark| **row == first || recommendation.ties.contains(&row.name());
         rows.iter().filter(is_tied).map(|row| plain(&row.name())).collect::<Vec<_>>()
     };
     let tied_rivals = tied(&rivals);
     let Fact { name, value, .. } = match tied_rivals.as_slice() {
         [] => Fact::new("next best", next(recommendation, &rivals, slo.as_deref())?),
         others => {
-            let is_tied = |row: &&&Ranked| others.contains(&plain(&row.name()));
+            let is_tied = |row: &&&RankedBenchmark| others.contains(&plain(&row.name()));
             let least = rivals.iter().filter(is_tied).map(|row| row.effort).min();
             let effort = match least {
                 Some(least) if least > choice.effort => " (more effort)",
@@ -279,8 +279,8 @@ fn standing(recommendation: &Recommendation, choice: &Ranked, named: usize) -> O
 
 /// Returns the benchmark after a choice that is tied with none of its rivals. `slo` is present if other benchmarks miss
 /// it.
-fn next(recommendation: &Recommendation, rivals: &[&Ranked], slo: Option<&str>) -> Option<String> {
-    let is_unknown = recommendation.ranked.iter().any(Ranked::may_miss);
+fn next(recommendation: &Recommendation, rivals: &[&RankedBenchmark], slo: Option<&str>) -> Option<String> {
+    let is_unknown = recommendation.ranked.iter().any(RankedBenchmark::may_miss);
     let [meets, meet] =
         if is_unknown { ["is not known to miss", "are not known to miss"] } else { ["meets", "meet"] };
     let next = match (rivals, slo) {
@@ -300,9 +300,14 @@ fn next(recommendation: &Recommendation, rivals: &[&Ranked], slo: Option<&str>) 
 
 /// Returns the benchmarks of equal effort if the objective is the least integration effort. They are ordered by their
 /// median.
-fn simplest(rivals: &[&Ranked], choice: &Ranked, slo: Option<&str>, named: usize) -> Option<Fact> {
-    let equal: Vec<&&Ranked> = rivals.iter().filter(|row| row.effort == choice.effort).collect();
-    let names = |rows: &[&&Ranked]| rows.iter().map(|row| plain(&row.name())).collect::<Vec<_>>();
+fn simplest(
+    rivals: &[&RankedBenchmark],
+    choice: &RankedBenchmark,
+    slo: Option<&str>,
+    named: usize,
+) -> Option<Fact> {
+    let equal: Vec<&&RankedBenchmark> = rivals.iter().filter(|row| row.effort == choice.effort).collect();
+    let names = |rows: &[&&RankedBenchmark]| rows.iter().map(|row| plain(&row.name())).collect::<Vec<_>>();
     let among = slo.map_or_else(String::new, |slo| format!("; only those not known to miss {slo} count"));
     if equal.is_empty() {
         let is_compared = !rivals.is_empty() || slo.is_some();
@@ -310,7 +315,8 @@ fn simplest(rivals: &[&Ranked], choice: &Ranked, slo: Option<&str>, named: usize
             Fact::new("same effort", format!("none: all others need more integration effort{among}"))
         });
     }
-    let tied: Vec<&&Ranked> = equal.iter().copied().filter(|row| !row.differs_from(choice)).collect();
+    let tied: Vec<&&RankedBenchmark> =
+        equal.iter().copied().filter(|row| !row.differs_from(choice)).collect();
     let faster = match tied.as_slice() {
         [] => "slower".to_owned(),
         tied => format!("not significantly slower: {}", listed(&names(tied), named)),

@@ -1,6 +1,6 @@
 //! Changes of the workload that would change the answer.
 
-use super::super::object::Said;
+use super::super::object::JudgedSentences;
 use super::workload::limit;
 use furlong_analysis::text::{format_ratio, plain, three_digits};
 use furlong_analysis::{Recommendation, Sensitivity, WorkloadChange};
@@ -66,9 +66,9 @@ pub(crate) fn sentences(recommendation: &Recommendation) -> Vec<String> {
 }
 
 /// Returns the changes of the workload, for programs.
-pub(crate) fn for_programs(recommendation: &Recommendation) -> Said {
+pub(crate) fn for_programs(recommendation: &Recommendation) -> JudgedSentences {
     let changes = recommendation.sensitivities.iter().map(|sensitivity| change(&sensitivity.change).into());
-    Said::new("sensitivities.change_data", "change", changes)
+    JudgedSentences::new("sensitivities.change_data", "change", changes)
 }
 
 /// Describes a change as an option of the command line if possible.

@@ -5,7 +5,9 @@ use super::super::origin::date;
 use super::answer::{factor, share};
 use super::workload::{is_stream, limit, unit};
 use furlong_analysis::text::{format_count, format_ratio, plain};
-use furlong_analysis::{Alternative, Earlier, Eliminated, Level, Ranked, Recommendation, Repeated};
+use furlong_analysis::{
+    Alternative, ChoiceChange, EarlierAnswer, EliminatedCandidate, Level, RankedBenchmark, Recommendation,
+};
 use furlong_model::{Objective, Pattern, Wait, Workload, format_ns, row_name};
 
 /// Explains the choice: why it is provisional, and the aspects that its figures do not show.
@@ -42,7 +44,7 @@ pub(crate) fn details(recommendation: &Recommendation) -> Vec<String> {
 }
 
 /// Explains why the answer rests on an incomplete measurement, and how to complete it.
-fn too_short(recommendation: &Recommendation, choice: &Ranked) -> Vec<String> {
+fn too_short(recommendation: &Recommendation, choice: &RankedBenchmark) -> Vec<String> {
     let is_partial = recommendation.run.partial;
     let [cause, within, remedy] = match is_partial {
         true => ["The run was interrupted", "were measured before the run was interrupted", "repeat it"],
@@ -71,15 +73,15 @@ fn too_short(recommendation: &Recommendation, choice: &Ranked) -> Vec<String> {
 }
 
 /// Reports the earlier answer to the same question, and what to do if it differs.
-fn earlier(earlier: &Earlier, is_comparable: bool) -> String {
+fn earlier(earlier: &EarlierAnswer, is_comparable: bool) -> String {
     let (when, row) = (date(earlier.started_unix_s), plain(&earlier.row));
     match earlier.now {
-        Repeated::Same => format!("The answer was the same at {when}."),
-        Repeated::Tie => format!("At {when} the answer was {row}, which ties with it: use either."),
-        Repeated::Other if !is_comparable => format!(
+        ChoiceChange::Same => format!("The answer was the same at {when}."),
+        ChoiceChange::Tie => format!("At {when} the answer was {row}, which ties with it: use either."),
+        ChoiceChange::Other if !is_comparable => format!(
             "At {when} the answer was {row}, and there are too few trials to compare the two. Measure longer (--within 2min)."
         ),
-        Repeated::Other => format!(
+        ChoiceChange::Other => format!(
             "At {when} the answer was {row}: between the two runs the machine changed by more than the benchmarks differ. Measure \
              longer (--within 2min), at another time."
         ),
@@ -91,7 +93,7 @@ fn earlier(earlier: &Earlier, is_comparable: bool) -> String {
 fn dropped(recommendation: &Recommendation) -> Vec<String> {
     let rows = &recommendation.eliminated;
     let than = rows.first().map(|row| plain(&row.than)).unwrap_or_default();
-    let name = |row: &Eliminated| plain(&row_name(&row.mechanism, row.wait));
+    let name = |row: &EliminatedCandidate| plain(&row_name(&row.mechanism, row.wait));
     let tied: Vec<String> = rows.iter().filter(|row| is_as_good(row)).map(name).collect();
     let uncompared = rows.iter().filter(|row| row.times_interval.is_none()).count();
     let compared = match recommendation.workload.objective {
@@ -109,7 +111,7 @@ fn dropped(recommendation: &Recommendation) -> Vec<String> {
 
 /// Returns whether the early look does not distinguish a benchmark from the first, or finds it better. The first of the
 /// longer look need not be the first of the early look.
-pub(crate) fn is_as_good(row: &Eliminated) -> bool {
+pub(crate) fn is_as_good(row: &EliminatedCandidate) -> bool {
     row.times_interval.is_some_and(|[low, _]| low <= 1.0)
 }
 

@@ -7,7 +7,7 @@ use super::RecommendationDetail;
 use super::answer::{factor, share};
 use super::workload::limit;
 use furlong_analysis::text::{format_ratio, plain, times_between};
-use furlong_analysis::{Ranked, Recommendation, places};
+use furlong_analysis::{RankedBenchmark, Recommendation, places};
 use furlong_model::{Objective, display_width, format_ns};
 use furlong_stats::trials_of_comparison;
 
@@ -98,7 +98,8 @@ pub(crate) fn measured(
     };
     let is_cut = ranked.len() > most.saturating_add(1);
     let mut shown: Vec<usize> = (0..if is_cut { most } else { ranked.len() }).collect();
-    let is_choice = |row: &Ranked| recommendation.choice.as_ref().is_some_and(|own| own.name() == row.name());
+    let is_choice =
+        |row: &RankedBenchmark| recommendation.choice.as_ref().is_some_and(|own| own.name() == row.name());
     let choice = ranked.iter().position(is_choice).filter(|choice| !shown.contains(choice));
     if let Some((choice, last)) = choice.zip(shown.last_mut()) {
         *last = choice;
@@ -110,7 +111,7 @@ pub(crate) fn measured(
 
 /// Explains the columns and marks of the table, as far as they are used.
 pub(crate) fn legend(recommendation: &Recommendation) -> Vec<Block> {
-    let any = |is: fn(&Ranked) -> bool| recommendation.ranked.iter().any(is);
+    let any = |is: fn(&RankedBenchmark) -> bool| recommendation.ranked.iter().any(is);
     let workload = &recommendation.workload;
     let (is_of_cpu, is_by_effort) =
         (workload.objective == Objective::Cpu, workload.objective == Objective::Simplicity);

@@ -2,8 +2,8 @@
 
 use super::details::is_as_good;
 use furlong_analysis::text::plain;
-use furlong_analysis::{Eliminated, Recommendation, SLEEPING, SPINNING};
-use furlong_model::{Excluded, Objective, Workload, row_name};
+use furlong_analysis::{EliminatedCandidate, Recommendation, SLEEPING, SPINNING};
+use furlong_model::{ExcludedBenchmark, Objective, Workload, row_name};
 
 /// Reasons in the summary.
 const SUMMARIZED: usize = 3;
@@ -12,7 +12,7 @@ const LONGEST: usize = 43;
 
 /// Returns the number of rejections by their reasons, the most frequent first; `None` if nothing was rejected.
 pub(crate) fn summary(recommendation: &Recommendation) -> Option<String> {
-    let early = |row: &Eliminated| match (row.times_interval, recommendation.workload.objective) {
+    let early = |row: &EliminatedCandidate| match (row.times_interval, recommendation.workload.objective) {
         (None, _) if recommendation.run.partial => "the run was interrupted",
         (None, _) => "dropped for lack of time",
         _ if is_as_good(row) => "tied in the early look",
@@ -57,7 +57,7 @@ fn short(reason: &str) -> String {
 /// Lists the benchmarks that were not measured under the workload, or not longer, with the reasons.
 pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
-    for Excluded { mechanism, wait, reason } in &recommendation.excluded {
+    for ExcludedBenchmark { mechanism, wait, reason } in &recommendation.excluded {
         let name = wait.map_or_else(|| mechanism.clone(), |wait| row_name(mechanism, wait));
         let (name, reason) = (plain(&name), plain(reason));
         match reasons.iter_mut().find(|(other, _)| *other == reason) {
@@ -69,7 +69,7 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
         reasons.into_iter().map(|(reason, names)| format!("{}: {reason}.", names.join(", "))).collect();
     let eliminated = |has_factor: bool| {
         let rows = recommendation.eliminated.iter().filter(move |row| row.times.is_some() == has_factor);
-        let name = |row: &Eliminated| {
+        let name = |row: &EliminatedCandidate| {
             let name = plain(&row_name(&row.mechanism, row.wait));
             row.times.map_or_else(
                 || name.clone(),

@@ -4,7 +4,8 @@ use super::*;
 use crate::object::assert_has_all;
 use crate::{Style, printed};
 use furlong_analysis::{
-    Answer, DecodedRun, Eliminated, Ranked, Run, Sensitivity, WorkloadChange, places, recommend,
+    Answer, DecodedRun, EliminatedCandidate, RankedBenchmark, Run, Sensitivity, WorkloadChange, places,
+    recommend,
 };
 use furlong_fixture::recommendation::{MEMORY, MeasuredRow, PIPE, POLLED, SOCKET, records};
 use furlong_model::{Boundary, Objective, Pattern, Placement, Record, Trust, Wait, Workload};
@@ -59,7 +60,7 @@ fn a_short_recommendation_for_a_terminal() {
 #[test]
 fn short_recommendation_has_the_best_benchmarks_and_the_choice() {
     let mut found = made(Workload::default());
-    let named = |at: usize| Ranked { mechanism: format!("other-{at}"), ..found.ranked[1].clone() };
+    let named = |at: usize| RankedBenchmark { mechanism: format!("other-{at}"), ..found.ranked[1].clone() };
     let others: Vec<_> = (0..20).map(named).collect();
     found.ranked.splice(1..1, others);
     found.choice = found.ranked.last().cloned();
@@ -232,7 +233,7 @@ fn rows_with_fewer_than_three_trials_are_not_compared() {
     assert!(!text.contains("1.67x"), "{text}");
     // The choice alone has too few trials.
     let mut found = made(Workload::default());
-    let without = |row: &mut Ranked| (row.figure_ci95, row.times_interval) = (None, None);
+    let without = |row: &mut RankedBenchmark| (row.figure_ci95, row.times_interval) = (None, None);
     found.choice.as_mut().map(without);
     found.ranked.iter_mut().for_each(|row| row.times_interval = None);
     without(&mut found.ranked[0]);
@@ -264,7 +265,7 @@ fn negligible_budget_names_the_simpler_row_and_contradicts_no_choice() {
 #[test]
 fn rows_that_were_dropped_and_tied_stand_beside_the_choice() {
     let mut found = made(Workload::default());
-    let dropped = |mechanism: &str, times_interval: Option<[f64; 2]>| Eliminated {
+    let dropped = |mechanism: &str, times_interval: Option<[f64; 2]>| EliminatedCandidate {
         mechanism: mechanism.to_owned(),
         wait: Wait::Block,
         trials: 3,
@@ -363,7 +364,7 @@ fn rows_that_miss_the_slo_tie_by_their_interval_alone() {
 #[test]
 fn slo_of_a_percentile_that_needs_more_samples_is_unknown() {
     let slo = |text: &str| Workload { slo: text.parse().ok(), ..Workload::default() };
-    let unknown = |row: &mut Ranked| {
+    let unknown = |row: &mut RankedBenchmark| {
         let verdict = row.slo.as_mut().unwrap();
         (verdict.holds, verdict.measured_ns) = (None, None);
     };

@@ -3,7 +3,8 @@
 use super::super::replay::thousands;
 use furlong_analysis::Recommendation;
 use furlong_model::{
-    Boundary, Language, Objective, Reach, Slo, Tried, Trust, Unit, Workload, format_ns, format_rate, is_one,
+    Boundary, BoundaryAttempt, Language, Objective, Reach, Slo, Trust, Unit, Workload, format_ns,
+    format_rate, is_one,
 };
 
 /// Describes the workload in one line.
@@ -54,9 +55,9 @@ pub(crate) fn reached(recommendation: &Recommendation) -> Option<String> {
             "a UNIX socket at its path, and so file descriptors"
         }
     };
-    let (reached, missed): (Vec<&Tried>, Vec<&Tried>) =
+    let (reached, missed): (Vec<&BoundaryAttempt>, Vec<&BoundaryAttempt>) =
         recommendation.tried.iter().partition(|tried| tried.failed.is_none());
-    let words = |tried: &[&Tried]| match tried {
+    let words = |tried: &[&BoundaryAttempt]| match tried {
         [] => "nothing".to_owned(),
         some => some.iter().map(|tried| word(tried.reach)).collect::<Vec<_>>().join("; "),
     };

@@ -1,7 +1,7 @@
 //! Formats the figures in the tables of a replay.
 
 use furlong_analysis::text::format_digits;
-use furlong_analysis::{Measured, ReplayRow};
+use furlong_analysis::{MeasuredFigure, ReplayRow};
 use furlong_model::{Figure, Measure, Work, format_bytes};
 
 /// Text of a cell without a figure.
@@ -56,7 +56,7 @@ pub(crate) fn both_of(row: &ReplayRow, figure: Figure) -> String {
 }
 
 /// Formats the interval, from low to high.
-pub(crate) fn interval(measured: Option<&Measured>) -> String {
+pub(crate) fn interval(measured: Option<&MeasuredFigure>) -> String {
     match measured.and_then(|measured| measured.ci95) {
         Some([low, high]) => format!("{}-{}", format_digits(low), format_digits(high)),
         _ => if measured.is_some() { "?" } else { NONE }.to_owned(),

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::words::{IN_RUN, in_run};
 use furlong_analysis::text::plain;
-use furlong_analysis::{BestSize, Measured, Replay, ReplayRow, ReplayStart, ReplayStatus};
+use furlong_analysis::{BestSize, MeasuredFigure, Replay, ReplayRow, ReplayStart, ReplayStatus};
 use furlong_model::{Figure, format_bytes};
 use furlong_stats::{coverage, distinct};
 
@@ -191,7 +191,7 @@ fn system_calls(replay: &Replay) -> Option<Sheet> {
 /// Returns the start times of processes; `None` if the experiment has none.
 fn starts(replay: &Replay) -> Option<Sheet> {
     let published = |ms: Option<f64>| ms.map_or_else(|| NONE.to_owned(), then);
-    let measured = |ms: &Option<Measured>| ms.map_or_else(|| NONE.to_owned(), |ms| now(ms.value));
+    let measured = |ms: &Option<MeasuredFigure>| ms.map_or_else(|| NONE.to_owned(), |ms| now(ms.value));
     let cells = |start: &ReplayStart| {
         vec![
             plain(&start.name),

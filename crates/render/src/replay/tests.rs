@@ -5,7 +5,7 @@ use crate::damage::{damaged, lines, with_value};
 use crate::object::assert_has_all;
 use crate::{Charts, Style, replay_markdown, replay_table};
 use furlong_analysis::{
-    Became, ClaimReason, ClaimStatus, ClaimVerdict, DecodedRun, FastestThen, Replay, Run, replay,
+    ClaimReason, ClaimStatus, ClaimVerdict, DecodedRun, FastestThen, RankChange, Replay, Run, replay,
 };
 use furlong_fixture::{
     replay::ReplayBuilder, replay::itmedia, replay::ka2yan, replay::qiita, replay::racehorse,
@@ -203,13 +203,13 @@ fn what_became_of_the_fastest_is_one_sentence() {
     };
     let b = || "b".to_owned();
     assert_eq!(
-        became(Became::Still { next: b(), times: 2.0 }),
+        became(RankChange::Still { next: b(), times: 2.0 }),
         "a is still the fastest, 2.00 times as fast as b."
     );
-    let untold = became(Became::Untold { tied_with: vec![b(), "c".to_owned()] });
+    let untold = became(RankChange::Untold { tied_with: vec![b(), "c".to_owned()] });
     assert_eq!(untold, "a was the fastest, and is now tied with b and c.");
-    assert_eq!(became(Became::NotMeasured), "a was the fastest, and is not measured now.");
-    assert_eq!(became(Became::Alone), "a was the fastest, and nothing else is measured now.");
+    assert_eq!(became(RankChange::NotMeasured), "a was the fastest, and is not measured now.");
+    assert_eq!(became(RankChange::Alone), "a was the fastest, and nothing else is measured now.");
 }
 
 #[test]

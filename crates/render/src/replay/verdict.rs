@@ -1,9 +1,9 @@
 //! Conclusions of a replay, as sentences.
 
-use super::super::object::Said;
+use super::super::object::JudgedSentences;
 use furlong_analysis::text::{capital, plain, plain_sentence, three_digits};
 use furlong_analysis::{
-    Became, BestSize, ClaimReason, ClaimStatus, ClaimVerdict, FasterAdded, FastestThen, Pairs, Replay,
+    BestSize, ClaimReason, ClaimStatus, ClaimVerdict, FasterAdded, FastestThen, Pairs, RankChange, Replay,
     ReplayRow, ReplayStatus,
 };
 use furlong_model::format_bytes;
@@ -17,9 +17,9 @@ const PROVISIONAL: &str = "These conclusions are provisional: the machine was un
 const FEW_SIZES: usize = 3;
 
 /// Returns why each claim of the replays holds or falls, for programs.
-pub(crate) fn claim_reasons(replays: &[Replay]) -> Said {
+pub(crate) fn claim_reasons(replays: &[Replay]) -> JudgedSentences {
     let claims = replays.iter().flat_map(|replay| &replay.claims);
-    Said::new("claims.reason_data", "reason", claims.map(|claim| claim_reason(claim).into()))
+    JudgedSentences::new("claims.reason_data", "reason", claims.map(|claim| claim_reason(claim).into()))
 }
 
 /// Returns the verdict on the fastest benchmark, the order, the best sizes and each claim.
@@ -35,21 +35,21 @@ pub fn replay_verdict(replay: &Replay) -> Vec<String> {
             return sentences;
         }
     }
-    sentences.extend(of_the_fastest(replay));
-    sentences.extend(of_pairs(replay.pairs));
-    sentences.extend(replay.best_sizes.iter().filter_map(of_best_size));
+    sentences.extend(fastest_sentences(replay));
+    sentences.extend(pairs_sentence(replay.pairs));
+    sentences.extend(replay.best_sizes.iter().filter_map(best_size_sentence));
     if replay.measure.sizes_bytes.len() <= FEW_SIZES {
-        sentences.extend(replay.faster_added.iter().map(|added| of_added(added, several)));
+        sentences.extend(replay.faster_added.iter().map(|added| added_sentence(added, several)));
     }
     // Missing data is usually missing at every size, so the same reason is reported once.
     let mut untested: Vec<&ClaimVerdict> = Vec::new();
     for claim in &replay.claims {
         let same = |other: &&ClaimVerdict| (&other.text, &other.reason) == (&claim.text, &claim.reason);
         if claim.status != ClaimStatus::NotTested {
-            sentences.push(of_claim(claim, several));
+            sentences.push(claim_sentence(claim, several));
         } else if !untested.iter().any(same) {
             untested.push(claim);
-            sentences.push(of_claim(claim, false));
+            sentences.push(claim_sentence(claim, false));
         }
     }
     sentences
@@ -78,7 +78,7 @@ fn fewest_trials_for_95_percent() -> usize {
 }
 
 /// Reports the fastest benchmark, one sentence per size, or one over all sizes if there are many.
-fn of_the_fastest(replay: &Replay) -> Vec<String> {
+fn fastest_sentences(replay: &Replay) -> Vec<String> {
     let (sizes, told) = (replay.measure.sizes_bytes.len(), &replay.fastest);
     if sizes <= FEW_SIZES {
         let sentence = |was: &FastestThen| match sizes {
@@ -90,48 +90,53 @@ fn of_the_fastest(replay: &Replay) -> Vec<String> {
     if told.is_empty() {
         return Vec::new();
     }
-    let count = |is: fn(&Became) -> bool| told.iter().filter(|was| is(&was.became)).count();
+    let count = |is: fn(&RankChange) -> bool| told.iter().filter(|was| is(&was.became)).count();
     vec![format!(
         "Of {} sizes, the published fastest is still the fastest at {}, beaten at {}, tied at {}, and not measured or \
          in too few trials at {}.",
         told.len(),
-        count(|became| matches!(became, Became::Still { .. })),
-        count(|became| matches!(became, Became::Beaten { .. })),
-        count(|became| matches!(became, Became::Untold { .. })),
-        count(|became| matches!(became, Became::NotMeasured | Became::Alone | Became::NoInterval)),
+        count(|became| matches!(became, RankChange::Still { .. })),
+        count(|became| matches!(became, RankChange::Beaten { .. })),
+        count(|became| matches!(became, RankChange::Untold { .. })),
+        count(|became| matches!(
+            became,
+            RankChange::NotMeasured | RankChange::Alone | RankChange::NoInterval
+        )),
     )]
 }
 
 fn became(was: &FastestThen) -> String {
     let name = plain(&was.mechanism);
     match &was.became {
-        Became::Still { next, times } => {
+        RankChange::Still { next, times } => {
             format!("{name} is still the fastest, {} times as fast as {}", three_digits(*times), plain(next))
         }
-        Became::Beaten { by, times } => {
+        RankChange::Beaten { by, times } => {
             format!(
                 "{name} is no longer the fastest: {} is, {} times as fast",
                 plain(by),
                 three_digits(*times)
             )
         }
-        Became::Untold { tied_with } => {
+        RankChange::Untold { tied_with } => {
             format!("{name} was the fastest, and is now tied with {}", in_words(tied_with))
         }
-        Became::NoInterval => format!("{name} was the fastest, and has too few trials to be compared now"),
-        Became::NotMeasured => format!("{name} was the fastest, and is not measured now"),
-        Became::Alone => format!("{name} was the fastest, and nothing else is measured now"),
+        RankChange::NoInterval => {
+            format!("{name} was the fastest, and has too few trials to be compared now")
+        }
+        RankChange::NotMeasured => format!("{name} was the fastest, and is not measured now"),
+        RankChange::Alone => format!("{name} was the fastest, and nothing else is measured now"),
     }
 }
 
-fn of_added(added: &FasterAdded, several: bool) -> String {
+fn added_sentence(added: &FasterAdded, several: bool) -> String {
     let at = if several { format!("At {}: ", format_bytes(added.size_bytes)) } else { String::new() };
     let verb = if added.mechanisms.len() == 1 { "is" } else { "are" };
     let names = in_words(&added.mechanisms);
     capital(&format!("{at}of the added benchmarks, {names} {verb} faster than every published one."))
 }
 
-fn of_pairs(pairs: Pairs) -> Option<String> {
+fn pairs_sentence(pairs: Pairs) -> Option<String> {
     let untested = |count: usize, why: &str| match count {
         0 => String::new(),
         1 => format!(" 1 pair was not tested, because a benchmark {why}."),
@@ -158,7 +163,7 @@ fn are(count: usize) -> String {
 }
 
 /// Compares the published and the measured best size. Returns `None` if one of them is missing.
-fn of_best_size(best: &BestSize) -> Option<String> {
+fn best_size_sentence(best: &BestSize) -> Option<String> {
     let now = best.now.as_ref().filter(|_| !best.then.is_empty())?;
     let ties = match now.tied_with.as_slice() {
         [] => String::new(),
@@ -172,7 +177,7 @@ fn of_best_size(best: &BestSize) -> Option<String> {
     ))
 }
 
-fn of_claim(claim: &ClaimVerdict, several: bool) -> String {
+fn claim_sentence(claim: &ClaimVerdict, several: bool) -> String {
     let size = claim.size_bytes.filter(|_| several).map(|size| format!(" at {}", format_bytes(size)));
     let reason = claim_reason(claim);
     let reason =

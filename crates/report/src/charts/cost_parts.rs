@@ -1,6 +1,6 @@
 //! Charts of explained benchmarks: the parts of the cost model, stacked, with the measured time as a mark.
 
-use furlong_analysis::{Explained, Explanation, Part, describe_placement};
+use furlong_analysis::{ExplainedRow, Explanation, Part, describe_placement};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series};
 use furlong_model::{Placement, WaitKind, format_bytes};
 use furlong_render::plain;
@@ -35,15 +35,15 @@ pub fn charts(explanation: &Explanation) -> Vec<Chart> {
     manners.into_iter().filter_map(|manner| chart(explanation, manner)).collect()
 }
 
-fn manner(row: &Explained) -> Manner {
+fn manner(row: &ExplainedRow) -> Manner {
     (row.case.placement, row.case.wait.kind(), row.case.size_bytes)
 }
 
 fn chart(explanation: &Explanation, of: Manner) -> Option<Chart> {
-    let mut rows: Vec<&Explained> = explanation.rows.iter().filter(|row| manner(row) == of).collect();
+    let mut rows: Vec<&ExplainedRow> = explanation.rows.iter().filter(|row| manner(row) == of).collect();
     sort_by(&mut rows, |a, b| a.measured_ns.total_cmp(&b.measured_ns));
     let part = |(number, part): (usize, Part)| {
-        let of_row = |(at, row): (f64, &&Explained)| {
+        let of_row = |(at, row): (f64, &&ExplainedRow)| {
             let terms: Vec<_> = row.terms.iter().filter(|term| term.name == part).collect();
             let ns = terms.iter().map(|term| term.ns).sum();
             (!terms.is_empty()).then(|| Point::new(part.name(), ns, at))
@@ -77,7 +77,7 @@ fn chart(explanation: &Explanation, of: Manner) -> Option<Chart> {
     .drawable()
 }
 
-fn says(rows: &[&Explained]) -> String {
+fn says(rows: &[&ExplainedRow]) -> String {
     let largest = |part: &Part| rows.iter().filter(|row| row.dominant == Some(*part)).count();
     let Some(most) = PARTS.into_iter().max_by_key(largest).filter(|part| largest(part) > 0) else {
         return String::new();

@@ -1,6 +1,6 @@
 //! Chart of busy CPUs against latency: the gain and the cost of busy-waiting.
 
-use furlong_analysis::{Carries, Group, Row, Summary, Unit, describe_placement};
+use furlong_analysis::{Group, PayloadKind, Row, Summary, Unit, describe_placement};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series};
 use furlong_model::{Arrival, Case, Pattern, Placement, Request, WaitKind, format_bytes, format_ns};
 use furlong_render::charts::ends_and_middle;
@@ -32,7 +32,7 @@ pub fn charts(summary: &Summary) -> (Vec<Chart>, usize) {
 
 /// Returns the benchmarks that carry data, with their groups.
 fn data_rows(summary: &Summary) -> Vec<(&Group, &Row)> {
-    let groups = summary.groups.iter().filter(|group| group.carries == Carries::Data);
+    let groups = summary.groups.iter().filter(|group| group.carries == PayloadKind::Data);
     groups.flat_map(|group| summary.rows_of(group).map(move |row| (group, row))).collect()
 }
 

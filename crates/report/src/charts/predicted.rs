@@ -1,13 +1,13 @@
 //! Chart of predictions of the cost model against measured times.
 
-use furlong_analysis::{Explained, Explanation, Summary};
+use furlong_analysis::{ExplainedRow, Explanation, Summary};
 use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series};
 use furlong_model::Family;
 use furlong_render::plain;
 
 /// Returns one chart of all explained benchmarks; `None` without any.
 pub fn chart(summary: &Summary, explanation: &Explanation) -> Option<Chart> {
-    let point = |look: fn(Option<Family>) -> Look, row: &Explained, ns: f64| Point {
+    let point = |look: fn(Option<Family>) -> Look, row: &ExplainedRow, ns: f64| Point {
         x_ends: row.measured_ci95,
         look: Some(look(summary.family_of(&row.case.mechanism))),
         ..Point::new(plain(&row.case.to_string()), row.measured_ns, ns)

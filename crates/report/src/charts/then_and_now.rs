@@ -17,7 +17,7 @@ pub fn charts(summary: &Summary, replay: &Replay) -> Vec<Chart> {
     if sizes.len() > FEW_SIZES {
         return over_sizes(summary, replay).into_iter().collect();
     }
-    sizes.into_iter().filter_map(|size| of_size(summary, replay, size)).collect()
+    sizes.into_iter().filter_map(|size| draw_size(summary, replay, size)).collect()
 }
 
 /// Returns the figure that the experiment is ordered by, and its axis.
@@ -33,7 +33,7 @@ fn family(summary: &Summary, row: Option<&str>) -> Option<Family> {
     summary.family_of(mechanism_of(row))
 }
 
-fn of_size(summary: &Summary, replay: &Replay, size: usize) -> Option<Chart> {
+fn draw_size(summary: &Summary, replay: &Replay, size: usize) -> Option<Chart> {
     let (figure, x) = axis(replay);
     let rows: Vec<&ReplayRow> = replay.rows_of(size).collect();
     let numbered = || (0..).map(f64::from).zip(&rows);

@@ -11,7 +11,7 @@ use furlong_render::{fleet_chapters, fleet_title, fleet_verdict};
 /// # Errors
 /// Returns an error of the template engine. No record can cause one.
 pub fn fleet_page(found: &FleetComparison, map: &FleetMap) -> Result<String, PageError> {
-    let mut ids = Ids::of_a_page();
+    let mut ids = Ids::for_page();
     let (verdict, chapters) = (fleet_verdict(found), fleet_chapters(found, map));
     let heading = fleet_title(found);
     let page = Page {

@@ -18,7 +18,7 @@ pub use fleet::fleet_page;
 
 /// Properties of a page that a server delivers together with a list of all runs.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Served<'a> {
+pub struct ServedPage<'a> {
     /// Address of the list.
     pub list: &'a str,
     /// The runs of the page that are still being measured.
@@ -43,7 +43,7 @@ struct Page<'a> {
     version: &'a str,
     style: &'a str,
     scripts: [&'a str; 2],
-    served: Option<Served<'a>>,
+    served: Option<ServedPage<'a>>,
     verdict: Vec<SectionView<'a>>,
     chapters: Vec<SectionView<'a>>,
 }
@@ -61,12 +61,12 @@ impl Report {
     ///
     /// # Errors
     /// Returns the errors of [`Report::html`].
-    pub fn served_html(&self, served: Served) -> Result<String, PageError> {
+    pub fn served_html(&self, served: ServedPage) -> Result<String, PageError> {
         self.page(Some(served))
     }
 
-    fn page(&self, served: Option<Served>) -> Result<String, PageError> {
-        let mut ids = Ids::of_a_page();
+    fn page(&self, served: Option<ServedPage>) -> Result<String, PageError> {
+        let mut ids = Ids::for_page();
         self.charts().for_each(|chart| drop(ids.give(&chart.id)));
         let (verdict, chapters) = (self.verdict(), self.chapters());
         let mut verdict = html::chapters(&verdict, &mut ids);
@@ -135,7 +135,7 @@ mod tests {
             scripts: [""; 2],
             served: None,
             verdict: Vec::new(),
-            chapters: html::chapters(&document, &mut Ids::of_a_page()),
+            chapters: html::chapters(&document, &mut Ids::for_page()),
         };
         let page = filled_in(NAME, TEMPLATE, &page).unwrap();
         assert!(!page.contains("<b title") && !page.contains("title=\"x\""), "{page}");

@@ -1,7 +1,7 @@
 //! The page of many hosts in a browser: on a phone, a tablet and a desk, light and dark, sorted, and with hostile names.
 
 use crate::common::{Chromium, open_in};
-use furlong_analysis::{FleetBy, FleetRun, Unused, UnusedRun, compare_and_map_fleet};
+use furlong_analysis::{FleetBy, FleetRun, UnusedReason, UnusedRun, compare_and_map_fleet};
 use furlong_fixture::fleet::{MadeHost, made};
 use furlong_report::fleet_page;
 use furlong_testing::skip;
@@ -47,7 +47,8 @@ fn hosts_that_stand_out_come_first_and_their_rows_have_colours() {
 #[test]
 fn hostile_names_are_text() {
     let error = "<img src=x onerror=alert(1)>".to_owned();
-    let unused = UnusedRun { run: "<b>\u{202e}.jsonl".to_owned(), reason: Unused::Unreadable { error } };
+    let unused =
+        UnusedRun { run: "<b>\u{202e}.jsonl".to_owned(), reason: UnusedReason::Unreadable { error } };
     let page = page_of(60, vec![unused]);
     assert!(!page.contains("<img") && !page.contains("<b>") && !page.contains('\u{202e}'));
     assert!(page.contains("&lt;img src=x onerror=alert(1)&gt;"));

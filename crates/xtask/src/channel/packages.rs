@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 /// A check of the installed packages.
 pub struct Check {
     pub what: &'static str,
-    pub check: fn(&Installed) -> anyhow::Result<()>,
+    pub check: fn(&InstalledPackages) -> anyhow::Result<()>,
 }
 
 /// All checks, in order.
@@ -35,16 +35,16 @@ pub const CHECKS: [Check; 5] = [
 const OLDEST_RUST: &str = "1.85.0";
 
 /// A directory with both packages.
-pub struct Installed {
+pub struct InstalledPackages {
     folder: PathBuf,
 }
 
-impl Installed {
+impl InstalledPackages {
     /// Builds and installs both packages.
     ///
     /// # Errors
     /// Returns an error if a tool is missing or fails.
-    pub fn new() -> anyhow::Result<Installed> {
+    pub fn new() -> anyhow::Result<InstalledPackages> {
         packages::provide(&["gcc", "libc6-dev", "pkg-config"])?;
         let folder = target()?.join("channel/packages");
         if folder.exists() {
@@ -52,7 +52,7 @@ impl Installed {
         }
         install::install(&folder.join("c"))?;
         wheel(&folder)?;
-        Ok(Installed { folder })
+        Ok(InstalledPackages { folder })
     }
 
     /// Compiles a program in the directory of channel-c with only the flags of `pkg-config`.
@@ -101,7 +101,7 @@ pub fn wheel(folder: &Path) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-fn c(installed: &Installed) -> anyhow::Result<()> {
+fn c(installed: &InstalledPackages) -> anyhow::Result<()> {
     let version = step::text(
         Command::new("pkg-config")
             .args(["--modversion", "furlong-channel"])
@@ -114,7 +114,7 @@ fn c(installed: &Installed) -> anyhow::Result<()> {
     succeed(&mut Command::new(program))
 }
 
-fn python(installed: &Installed) -> anyhow::Result<()> {
+fn python(installed: &InstalledPackages) -> anyhow::Result<()> {
     let environment = installed.folder.join("python");
     succeed(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
     let wheels = fs::read_dir(&installed.folder)?.flatten().map(|entry| entry.path());
@@ -127,7 +127,7 @@ fn python(installed: &Installed) -> anyhow::Result<()> {
 }
 
 /// Runs the example in C and then the example in Python as the sender, each with two receivers in the other language.
-fn frames(installed: &Installed) -> anyhow::Result<()> {
+fn frames(installed: &InstalledPackages) -> anyhow::Result<()> {
     let compiled = installed.compile("examples/frames.c", "frames", false)?;
     let script = root().join("crates/channel-c/examples/frames.py");
     let in_c = || installed.program(&compiled);
@@ -148,7 +148,7 @@ fn frames(installed: &Installed) -> anyhow::Result<()> {
 }
 
 /// Runs the example in Rust as the sender of a broadcast, and three times as a receiver.
-fn broadcast_frames(installed: &Installed) -> anyhow::Result<()> {
+fn broadcast_frames(installed: &InstalledPackages) -> anyhow::Result<()> {
     let folder = target()?.join("channel/features");
     let build = [
         "build",

@@ -6,7 +6,7 @@ use crate::command::succeed;
 use crate::root;
 use crate::target::target;
 use anyhow::{Context, bail};
-use furlong_consistency::{Checked, Contradiction, check_with_before, unpack, unpack_all};
+use furlong_consistency::{Contradiction, RunContradictions, check_with_before, unpack, unpack_all};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ fn report(program: &Path, runs: &[PathBuf]) -> anyhow::Result<()> {
     };
     let mut compared = 0;
     for (at, run) in runs.iter().enumerate() {
-        let Checked { of_run, of_comparison } = check_with_before(program, runs, at)?;
+        let RunContradictions { of_run, of_comparison } = check_with_before(program, runs, at)?;
         print(run, of_run);
         compared += usize::from(of_comparison.is_some());
         print(run, of_comparison.unwrap_or_default());

@@ -99,7 +99,7 @@ pub fn all_run(made: &[PathBuf]) -> anyhow::Result<()> {
                 "/usr/bin/furlong".to_owned()
             }
             name if name.ends_with(".whl") => {
-                let platform = Platform::of_file(name);
+                let platform = Platform::from_file_name(name);
                 super::wheel::check(platform, path, &folder.join("python"))?;
                 let how = platform.how();
                 println!("xtask: {name} is installed, and its module's tests pass{how}");
@@ -111,7 +111,7 @@ pub fn all_run(made: &[PathBuf]) -> anyhow::Result<()> {
             }
             _ => continue,
         };
-        let platform = Platform::of_file(&name);
+        let platform = Platform::from_file_name(&name);
         let documents = program.trim_start_matches('/').replace("usr/bin/furlong", DOCUMENTS);
         licences::check(platform, &system.join(documents)).with_context(|| name.clone())?;
         let ran = run_alone(platform, &system, &program);

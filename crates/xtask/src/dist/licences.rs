@@ -17,7 +17,7 @@ const STANDARD_LIBRARY: &str = "RUST-STANDARD-LIBRARY.html";
 /// C libraries that the compiler links. Debian's copyright file refers to a separate file for each of these licences.
 const ARCHIVES: [(&str, &str); 2] = [("libc.a", "LGPL-2.1"), ("libgcc_eh.a", "GPL-3")];
 
-/// Writes all licence files into a directory; `crates` are the licences of crates, as [`of_crates`] returns them.
+/// Writes all licence files into a directory; `crates` are the licences of crates, as [`crate_licences`] returns them.
 pub fn gather(platform: Platform, crates: &str, folder: &Path) -> anyhow::Result<()> {
     for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
         fs::copy(crate::root().join(name), folder.join(name))
@@ -27,7 +27,7 @@ pub fn gather(platform: Platform, crates: &str, folder: &Path) -> anyhow::Result
     let rust = Path::new(&rust).join("share/doc/rust/COPYRIGHT-library.html");
     fs::copy(&rust, folder.join(STANDARD_LIBRARY))
         .with_context(|| format!("cannot copy {}", rust.display()))?;
-    let archives = ARCHIVES.map(|(archive, licence)| of_archive(platform, archive, licence));
+    let archives = ARCHIVES.map(|(archive, licence)| archive_licence(platform, archive, licence));
     let archives = archives.into_iter().collect::<anyhow::Result<String>>()?;
     fs::write(folder.join(THIRD_PARTY), [crates, &archives].concat())?;
     Ok(())
@@ -67,7 +67,7 @@ pub fn check(platform: Platform, folder: &Path) -> anyhow::Result<()> {
 }
 
 /// Returns the licences of all crates from `cargo about`, which takes a while. Every platform links the same crates.
-pub fn of_crates() -> anyhow::Result<String> {
+pub fn crate_licences() -> anyhow::Result<String> {
     let mut about = tool::ABOUT.command()?;
     let here = Path::new("crates/xtask/src/dist");
     about.args(["generate", "--frozen", "--fail", "--manifest-path", "crates/cli/Cargo.toml"]);
@@ -76,7 +76,7 @@ pub fn of_crates() -> anyhow::Result<String> {
 }
 
 /// Returns Debian's copyright text of the package that contains a library.
-fn of_archive(platform: Platform, archive: &str, licence: &str) -> anyhow::Result<String> {
+fn archive_licence(platform: Platform, archive: &str, licence: &str) -> anyhow::Result<String> {
     let path = step::text(Command::new(platform.compiler).arg(format!("-print-file-name={archive}")))?;
     let path = fs::canonicalize(&path).with_context(|| format!("{} has no {archive}", platform.compiler))?;
     let owner = step::text(Command::new("dpkg-query").arg("--search").arg(path))?;

@@ -75,7 +75,7 @@ fn release(folder: &Path, build: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut git = Command::new("git");
     let time = step::text(git.args(["log", "-1", "--format=%ct"]).current_dir(root()))?;
     let release = Release { version: env!("CARGO_PKG_VERSION"), time, folder: folder.to_owned() };
-    let crates = licences::of_crates()?;
+    let crates = licences::crate_licences()?;
     let files_of = |platform, installed: &Path, name| {
         Files::of(platform, installed, &program, &crates, &folder.join(name))
     };

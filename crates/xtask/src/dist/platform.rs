@@ -32,7 +32,7 @@ pub const ARM: Platform = Platform {
 
 impl Platform {
     /// Returns the platform in the name of a release file.
-    pub fn of_file(name: &str) -> Platform {
+    pub fn from_file_name(name: &str) -> Platform {
         let is_for_arm = [ARM.machine, ARM.debian].iter().any(|word| name.contains(word));
         if is_for_arm { ARM } else { X86_64 }
     }

@@ -22,7 +22,7 @@ impl Drop for Folder {
 
 /// Result of a script.
 #[derive(Debug, Default)]
-pub struct Ended {
+pub struct ScriptResult {
     /// Violations that the script reported.
     pub bad: Vec<String>,
     /// Reason why the fault cannot be tested here, if the script reported one.
@@ -46,7 +46,7 @@ pub fn run(
     script: &str,
     variables: &[(&str, String)],
     limit: Duration,
-) -> anyhow::Result<Ended> {
+) -> anyhow::Result<ScriptResult> {
     static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("fault-{}-{number}", std::process::id()));
@@ -99,7 +99,7 @@ pub fn run(
     let read = |name: &str| String::from_utf8_lossy(&fs::read(path(name)).unwrap_or_default()).into_owned();
     let output = read("output");
     let lines = |mark| output.lines().filter_map(move |line| line.strip_prefix(mark)).map(str::to_owned);
-    Ok(Ended {
+    Ok(ScriptResult {
         bad: lines("bad: ").collect(),
         untriable: lines("not triable: ").next(),
         code: read("code").trim().parse().ok(),

@@ -130,7 +130,7 @@ impl Fault {
     }
 
     /// Tries the fault with a few mechanisms.
-    pub fn of_few(self) -> Fault {
+    pub fn with_few_mechanisms(self) -> Fault {
         Fault { of_few: true, ..self }
     }
 

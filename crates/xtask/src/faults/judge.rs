@@ -1,7 +1,7 @@
 //! Judges a cell by five conditions: it ended in time; with the right words and exit status; the other rows were
 //! measured; nothing is left; no figure is wrong.
 
-use super::cell::Ended;
+use super::cell::ScriptResult;
 use super::fault::RowMust;
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ pub enum Verdict {
 }
 
 /// Judges what holds for every script.
-pub fn of_script(ended: &Ended) -> Verdict {
+pub fn judge_script(ended: &ScriptResult) -> Verdict {
     if ended.hung {
         return Verdict::Failed("it did not exit in time".to_owned());
     }
@@ -35,7 +35,7 @@ pub fn of_script(ended: &Ended) -> Verdict {
 }
 
 /// Returns the printed run, or why it is missing.
-fn printed(ended: &Ended) -> Result<Value, String> {
+fn printed(ended: &ScriptResult) -> Result<Value, String> {
     serde_json::from_str(&ended.stdout).map_err(|error| {
         let said: String = ended.stderr.trim().chars().take(300).collect();
         format!("no result was printed ({error}), exit code {:?}: {said}", ended.code)
@@ -66,7 +66,7 @@ fn wrong_figure(row: &Value) -> Option<String> {
 }
 
 /// Returns a description of a wrong printed figure, if any. A run that printed no figures has none.
-pub fn figures(ended: &Ended) -> Option<String> {
+pub fn figures(ended: &ScriptResult) -> Option<String> {
     let run = printed(ended).ok()?;
     run["rows"].as_array().into_iter().flatten().find_map(wrong_figure)
 }
@@ -78,7 +78,7 @@ pub type Baseline = (Vec<String>, Vec<(String, String)>);
 ///
 /// # Errors
 /// Returns an error with the violated condition.
-pub fn baseline(ended: &Ended) -> Result<Baseline, String> {
+pub fn baseline(ended: &ScriptResult) -> Result<Baseline, String> {
     let run = printed(ended)?;
     let rows = run["rows"].as_array().into_iter().flatten().map(row_of).collect();
     let skipped = run["skipped"].as_array().into_iter().flatten();
@@ -88,7 +88,7 @@ pub fn baseline(ended: &Ended) -> Result<Baseline, String> {
 
 /// A benchmark whose role is disturbed.
 #[derive(Debug, Clone, Copy)]
-pub struct Disturbed<'a> {
+pub struct DisturbedBenchmark<'a> {
     /// Name of the benchmark.
     pub row: &'a str,
     /// Benchmark that is measured in the same run.
@@ -103,7 +103,7 @@ pub struct Disturbed<'a> {
     pub code: i32,
 }
 
-impl Disturbed<'_> {
+impl DisturbedBenchmark<'_> {
     /// Returns why the row was not measured, if it was not.
     fn reason(&self, run: &Value) -> Option<String> {
         let skipped = find(run, "skipped", self.row, self.parties)?;
@@ -116,7 +116,7 @@ impl Disturbed<'_> {
     }
 
     /// Returns whether the disturbance missed the phase or hit the other benchmark.
-    pub fn missed(&self, ended: &Ended) -> bool {
+    pub fn missed(&self, ended: &ScriptResult) -> bool {
         let elsewhere = |run: Value| match self.reason(&run) {
             Some(reason) => {
                 reason.contains("in phase ") && !reason.contains(&format!("in phase {}:", self.phase))
@@ -130,9 +130,9 @@ impl Disturbed<'_> {
     }
 
     /// Judges the result of the cell.
-    pub fn judge(&self, ended: &Ended) -> Verdict {
+    pub fn judge(&self, ended: &ScriptResult) -> Verdict {
         let failed = Verdict::Failed;
-        match of_script(ended) {
+        match judge_script(ended) {
             Verdict::Passed => {}
             other => return other,
         }
@@ -188,16 +188,21 @@ impl Disturbed<'_> {
 ///
 /// # Errors
 /// Returns an error if nothing was printed.
-pub fn refused(ended: &Ended) -> Result<Vec<(String, String)>, String> {
+pub fn refused(ended: &ScriptResult) -> Result<Vec<(String, String)>, String> {
     let run = printed(ended)?;
     let refused = run["skipped"].as_array().into_iter().flatten().filter(|row| row["status"] == "refused");
     Ok(refused.map(|row| (row_of(row), row["reason"].as_str().unwrap_or_default().to_owned())).collect())
 }
 
 /// Judges each of these rows, which were measured in one run.
-pub fn of_rows(ended: &Ended, rows: &[String], says: &[String], may_fail: bool) -> Vec<(String, Verdict)> {
+pub fn judge_rows(
+    ended: &ScriptResult,
+    rows: &[String],
+    says: &[String],
+    may_fail: bool,
+) -> Vec<(String, Verdict)> {
     let all = |verdict: Verdict| rows.iter().map(|row| (row.clone(), verdict.clone())).collect();
-    if let verdict @ Verdict::Failed(_) = of_script(ended) {
+    if let verdict @ Verdict::Failed(_) = judge_script(ended) {
         return all(verdict);
     }
     let run = match printed(ended) {
@@ -219,11 +224,11 @@ pub fn of_rows(ended: &Ended, rows: &[String], says: &[String], may_fail: bool) 
     if ended.code != Some(right) {
         return all(Verdict::Failed(format!("exit code {:?}, not {right}", ended.code)));
     }
-    rows.iter().map(|row| (row.clone(), of_one_row(&run, row, says, may_fail))).collect()
+    rows.iter().map(|row| (row.clone(), judge_row(&run, row, says, may_fail))).collect()
 }
 
 /// Judges one row.
-fn of_one_row(run: &Value, row: &str, says: &[String], may_fail: bool) -> Verdict {
+fn judge_row(run: &Value, row: &str, says: &[String], may_fail: bool) -> Verdict {
     if let Some(measured) = find(run, "rows", row, None) {
         return wrong_figure(measured).map_or(Verdict::Passed, Verdict::Failed);
     }
@@ -251,8 +256,8 @@ fn of_one_row(run: &Value, row: &str, says: &[String], may_fail: bool) -> Verdic
 mod tests {
     use super::*;
 
-    fn run(text: &str, code: i32) -> Ended {
-        Ended { stdout: text.to_owned(), code: Some(code), ..Ended::default() }
+    fn run(text: &str, code: i32) -> ScriptResult {
+        ScriptResult { stdout: text.to_owned(), code: Some(code), ..ScriptResult::default() }
     }
 
     const PIPE: &str = r#"{"mechanism":"pipe","wait":"block","verified":true,"round_trips_per_second":9.0,
@@ -262,7 +267,7 @@ mod tests {
     #[test]
     fn a_killed_role_is_judged_by_its_row_and_the_other() {
         let text = format!(r#"{{"rows":[{PIPE}],"skipped":[{KILLED}],"partial":false}}"#);
-        let disturbed = |row, other, what| Disturbed {
+        let disturbed = |row, other, what| DisturbedBenchmark {
             row,
             other,
             parties: None,
@@ -274,15 +279,18 @@ mod tests {
         assert_eq!(judged("fifo/block", "pipe/block", "killed by SIGKILL", 1), Verdict::Passed);
         let killed = disturbed("fifo/block", "pipe/block", "killed by SIGKILL");
         for other in [
-            Disturbed { phase: "warm-up", ..killed },
-            Disturbed { parties: Some(2), ..killed },
-            Disturbed { must: RowMust::Fail { who: "responder", what: "killed by SIGKILL" }, ..killed },
+            DisturbedBenchmark { phase: "warm-up", ..killed },
+            DisturbedBenchmark { parties: Some(2), ..killed },
+            DisturbedBenchmark {
+                must: RowMust::Fail { who: "responder", what: "killed by SIGKILL" },
+                ..killed
+            },
         ] {
             assert!(matches!(other.judge(&run(&text, 1)), Verdict::Failed(_)), "{other:?}");
         }
         assert!(!killed.missed(&run(&text, 1)));
-        assert!(Disturbed { phase: "warm-up", ..killed }.missed(&run(&text, 1)));
-        assert!(Disturbed { row: "pipe/block", ..killed }.missed(&run(&text, 1)));
+        assert!(DisturbedBenchmark { phase: "warm-up", ..killed }.missed(&run(&text, 1)));
+        assert!(DisturbedBenchmark { row: "pipe/block", ..killed }.missed(&run(&text, 1)));
         for (row, other, words, code) in [
             ("fifo/block", "pipe/block", "killed by SIGSEGV", 1),
             ("fifo/block", "pipe/block", "killed by SIGKILL", 0),
@@ -290,10 +298,10 @@ mod tests {
         ] {
             assert!(matches!(judged(row, other, words, code), Verdict::Failed(_)));
         }
-        let untriable = Ended { untriable: Some("no cgroup".to_owned()), ..Ended::default() };
-        assert_eq!(of_script(&untriable), Verdict::NotTriable("no cgroup".to_owned()));
-        let hung = Ended { hung: true, ..Ended::default() };
-        let ended = Disturbed { must: RowMust::End, code: 137, ..killed };
+        let untriable = ScriptResult { untriable: Some("no cgroup".to_owned()), ..ScriptResult::default() };
+        assert_eq!(judge_script(&untriable), Verdict::NotTriable("no cgroup".to_owned()));
+        let hung = ScriptResult { hung: true, ..ScriptResult::default() };
+        let ended = DisturbedBenchmark { must: RowMust::End, code: 137, ..killed };
         assert!(matches!(ended.judge(&hung), Verdict::Failed(_)));
     }
 
@@ -302,7 +310,7 @@ mod tests {
         let text = format!(r#"{{"rows":[{PIPE}],"skipped":[{KILLED}]}}"#);
         let judged = |text: &str, row, says: &str, may_fail, code| {
             let row: &str = row;
-            let mut judged = of_rows(&run(text, code), &[row.to_owned()], &[says.to_owned()], may_fail);
+            let mut judged = judge_rows(&run(text, code), &[row.to_owned()], &[says.to_owned()], may_fail);
             judged.remove(0).1
         };
         assert_eq!(judged(&text, "pipe/block", "", true, 1), Verdict::Passed);

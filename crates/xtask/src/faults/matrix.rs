@@ -1,8 +1,8 @@
 //! Every fault with every row, several cells at the same time.
 
-use super::cell::{self, Ended};
+use super::cell::{self, ScriptResult};
 use super::fault::{Act, Fault, Moment, Setting};
-use super::judge::{self, Disturbed, Verdict};
+use super::judge::{self, DisturbedBenchmark, Verdict};
 use super::page::Line;
 use anyhow::Context;
 use std::cmp::Reverse;
@@ -185,7 +185,7 @@ impl<'a> Matrix<'a> {
                 let verdict = match why {
                     Some(why) => Verdict::NotApplicable(why),
                     None => {
-                        let disturbed = Disturbed {
+                        let disturbed = DisturbedBenchmark {
                             row,
                             other: setting.other(row),
                             parties: setting.parties,
@@ -201,11 +201,11 @@ impl<'a> Matrix<'a> {
             Act::Rows { before, says, options, may_fail } => {
                 let script = cell::all_rows(before, &self.quoted(), options);
                 let ended = cell::run(self.furlong, &script, &[], Duration::from_secs(400))?;
-                Ok(judge::of_rows(&ended, self.rows, says, *may_fail))
+                Ok(judge::judge_rows(&ended, self.rows, says, *may_fail))
             }
             Act::Script(script) => {
                 let ended = cell::run(self.furlong, script, &[], Duration::from_secs(3600))?;
-                Ok(vec![(String::new(), judge::of_script(&ended))])
+                Ok(vec![(String::new(), judge::judge_script(&ended))])
             }
         }
     }
@@ -213,7 +213,7 @@ impl<'a> Matrix<'a> {
     /// Disturbs a role of a row.
     fn role(
         &self,
-        disturbed: Disturbed<'_>,
+        disturbed: DisturbedBenchmark<'_>,
         setting: Setting,
         moment: Moment,
         then: &str,
@@ -241,14 +241,18 @@ impl<'a> Matrix<'a> {
     }
 
     /// Returns the seed with which a row is measured before the other one, or the verdict of the search.
-    fn seed(&self, disturbed: Disturbed<'_>, setting: Setting) -> anyhow::Result<Result<String, Verdict>> {
+    fn seed(
+        &self,
+        disturbed: DisturbedBenchmark<'_>,
+        setting: Setting,
+    ) -> anyhow::Result<Result<String, Verdict>> {
         let key = (disturbed.row.to_owned(), setting.options);
         if let Some(seed) = lock(&self.seeds).get(&key) {
             return Ok(Ok(seed.clone()));
         }
         let ended = self.pair(include_str!("first.sh"), disturbed, setting, &[])?;
         let seed = ended.stdout.trim().to_owned();
-        match judge::of_script(&ended) {
+        match judge::judge_script(&ended) {
             Verdict::Passed if seed.is_empty() => {
                 return Ok(Err(Verdict::Failed(format!("no seed was found: {}", ended.stderr))));
             }
@@ -263,10 +267,10 @@ impl<'a> Matrix<'a> {
     fn pair(
         &self,
         script: &str,
-        disturbed: Disturbed<'_>,
+        disturbed: DisturbedBenchmark<'_>,
         setting: Setting,
         more: &[(&str, String)],
-    ) -> anyhow::Result<Ended> {
+    ) -> anyhow::Result<ScriptResult> {
         let roles = if disturbed.row.starts_with("null/") { 1 } else { setting.roles };
         let mut variables = vec![
             ("ROW", disturbed.row.to_owned()),

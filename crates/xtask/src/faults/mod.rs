@@ -79,7 +79,7 @@ impl Options {
     }
 
     /// Returns the options of the quick part for a single cell.
-    pub fn of_one(cell: &FailedCell) -> Options {
+    pub fn for_cell(cell: &FailedCell) -> Options {
         let mechanism = (!cell.row.is_empty()).then(|| cell.row.clone());
         Options { only: vec![cell.number.to_owned()], mechanism, ..Options::quick() }
     }

@@ -2,7 +2,7 @@
 //! continuously. It reports failures with the seed that reproduces them, and the growth of memory and file
 //! descriptors.
 
-use super::cell::{self, Ended};
+use super::cell::{self, ScriptResult};
 use super::{Options, build, judge, rows};
 use crate::driver::packages;
 use anyhow::{Context, bail, ensure};
@@ -246,8 +246,8 @@ impl Round {
         format!("{before}{}", self.hit)
     }
 
-    fn judged(&self, ended: &Ended) -> Verdict {
-        if let failed @ Verdict::Failed(_) = judge::of_script(ended) {
+    fn judged(&self, ended: &ScriptResult) -> Verdict {
+        if let failed @ Verdict::Failed(_) = judge::judge_script(ended) {
             return failed;
         }
         let killed = matches!(self.hit, "kill" | "kill-all") || self.before.contains("KILL");
@@ -285,7 +285,7 @@ fn long_run(furlong: &Path, soak: &Soak) -> anyhow::Result<String> {
     ];
     let limit = soak.length + Duration::from_secs(120);
     let ended = cell::run(furlong, include_str!("soak_long.sh"), &variables, limit)?;
-    if let Verdict::Failed(why) = judge::of_script(&ended) {
+    if let Verdict::Failed(why) = judge::judge_script(&ended) {
         bail!("the long run: {why}");
     }
     let growth = Growth::of(&ended.stdout).context("the long run has too few samples")?;

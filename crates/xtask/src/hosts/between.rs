@@ -128,7 +128,7 @@ fn netem(cable: &str, what: &str) -> bool {
 }
 
 /// A moment at which a cable is cut.
-struct Cut {
+struct CableCut {
     name: &'static str,
     /// Options in addition to the timeout.
     words: &'static [&'static str],
@@ -141,8 +141,8 @@ struct Cut {
     told: &'static str,
 }
 
-const CUTS: [Cut; 4] = [
-    Cut {
+const CUTS: [CableCut; 4] = [
+    CableCut {
         name: "before it is reached",
         words: &[],
         seen: None,
@@ -150,7 +150,7 @@ const CUTS: [Cut; 4] = [
         codes: &[7],
         told: "cannot reach",
     },
-    Cut {
+    CableCut {
         name: "while it is greeted",
         words: &["--warm-up", "4s", "--budget", "10ms"],
         seen: Some(|process, _| process.command.contains("furlong peer")),
@@ -159,7 +159,7 @@ const CUTS: [Cut; 4] = [
         codes: &[1, 7],
         told: "host-1",
     },
-    Cut {
+    CableCut {
         name: "while it warms up",
         words: &["--warm-up", "4s", "--budget", "10ms"],
         seen: Some(is_role),
@@ -167,7 +167,7 @@ const CUTS: [Cut; 4] = [
         codes: &[1],
         told: "the network to it is down",
     },
-    Cut {
+    CableCut {
         name: "while it is timed",
         words: &["--warm-up", "1ms", "--budget", "4s"],
         seen: Some(is_role),
@@ -190,7 +190,7 @@ fn cut(network: &Network) -> anyhow::Result<()> {
         if cut.seen.is_none() {
             host.cut()?;
         }
-        let running = Running::start(network, host, cut.words)?;
+        let running = CutRun::start(network, host, cut.words)?;
         if let Some(seen) = cut.seen {
             until("the processes on the other host", || {
                 let all = host.processes()?;
@@ -217,7 +217,7 @@ fn cut(network: &Network) -> anyhow::Result<()> {
 /// Tests a cut while the program is copied, which takes seconds on a slow network.
 fn copy(network: &Network, host: &Host) -> anyhow::Result<()> {
     shell(&format!("tc qdisc add dev {} root tbf rate 20mbit burst 16kb limit 100000", host.cable()))?;
-    let running = Running::start(network, host, &[])?;
+    let running = CutRun::start(network, host, &[])?;
     until("a part of the program", || Ok(!host.folders()?.is_empty()))?;
     sleep(Duration::from_secs(1));
     host.cut()?;
@@ -230,7 +230,7 @@ fn copy(network: &Network, host: &Host) -> anyhow::Result<()> {
 
 /// Checks that the other side exits after a time without messages, if a cable stays cut.
 fn lease(network: &Network, host: &Host) -> anyhow::Result<()> {
-    let running = Running::start(network, host, &["--warm-up", "1ms", "--budget", "1s"])?;
+    let running = CutRun::start(network, host, &["--warm-up", "1ms", "--budget", "1s"])?;
     until("a role on the other host", || {
         let all = host.processes()?;
         Ok(all.iter().any(|process| is_role(process, &all)))
@@ -253,14 +253,14 @@ fn told(when: &str, output: &Output, codes: &[i32], told: &str) -> anyhow::Resul
 }
 
 /// A run whose network is cut.
-struct Running {
+struct CutRun {
     child: std::process::Child,
     began: Instant,
     limit: Duration,
 }
 
-impl Running {
-    fn start(network: &Network, host: &Host, words: &[&str]) -> anyhow::Result<Running> {
+impl CutRun {
+    fn start(network: &Network, host: &Host, words: &[&str]) -> anyhow::Result<CutRun> {
         let (peer, timeout) = (host.peer(), format!("{}s", TIMEOUT.as_secs()));
         let usual = [
             "run",
@@ -279,7 +279,7 @@ impl Running {
         let mut command: Command = network.furlong(&[&usual, words].concat());
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         // The limit covers two phases of 4 s each, and the timeouts after the cut.
-        Ok(Running { child, began: Instant::now(), limit: 3 * TIMEOUT + 2 * Duration::from_secs(4) + MARGIN })
+        Ok(CutRun { child, began: Instant::now(), limit: 3 * TIMEOUT + 2 * Duration::from_secs(4) + MARGIN })
     }
 
     /// Waits for the end, and returns the output and the duration.

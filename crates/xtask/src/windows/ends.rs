@@ -35,7 +35,7 @@ pub fn check(furlong: &Furlong, folder: &Path) -> anyhow::Result<()> {
 
 /// Checks that a file on a full disk is reported, and that the other benchmark is measured.
 fn full_disk(furlong: &Furlong, folder: &Path) -> anyhow::Result<()> {
-    let Some(_mounted) = Mounted::new(folder)? else {
+    let Some(_mounted) = MountedFolder::new(folder)? else {
         println!("xtask: a full disk is not tried, because only root may mount one");
         return Ok(());
     };
@@ -48,20 +48,20 @@ fn full_disk(furlong: &Furlong, folder: &Path) -> anyhow::Result<()> {
 }
 
 /// A small file system in memory, as long as this lives.
-struct Mounted(PathBuf);
+struct MountedFolder(PathBuf);
 
-impl Mounted {
+impl MountedFolder {
     /// Mounts the file system. Returns `None` if the user may not mount.
-    fn new(folder: &Path) -> anyhow::Result<Option<Mounted>> {
+    fn new(folder: &Path) -> anyhow::Result<Option<MountedFolder>> {
         fs::create_dir_all(folder)?;
         let mount = ["-t", "tmpfs", "-o", "size=256k", "furlong"];
         let mounted = Command::new("mount").args(mount).arg(folder).stderr(Stdio::null()).status();
         let mounted = mounted.context("cannot start mount")?.success();
-        Ok(mounted.then(|| Mounted(folder.to_owned())))
+        Ok(mounted.then(|| MountedFolder(folder.to_owned())))
     }
 }
 
-impl Drop for Mounted {
+impl Drop for MountedFolder {
     fn drop(&mut self) {
         // Wine's server may still look into it.
         if let Err(error) = succeed(Command::new("umount").arg("--lazy").arg(&self.0)) {

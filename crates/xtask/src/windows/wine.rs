@@ -1,7 +1,7 @@
 //! Wine with a separate prefix, created once per version of Wine, and without windows.
 
 use super::names::WINDOWS;
-use crate::sysroot::of_version;
+use crate::sysroot::version_name;
 use furlong_driver_harness::step;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub fn command(folder: &Path) -> anyhow::Result<Command> {
 /// # Errors
 /// Returns an error with the output of Wine.
 pub fn environment(folder: &Path) -> anyhow::Result<Vec<(&'static str, String)>> {
-    let prefix = folder.join(of_version(Command::new(WINE).arg("--version").envs(quiet()))?);
+    let prefix = folder.join(version_name(Command::new(WINE).arg("--version").envs(quiet()))?);
     if !prefix.exists() {
         step::timed("making Wine's prefix", || make(folder, &prefix))?;
     }

@@ -9,7 +9,7 @@ use crate::persistent::{OVERCOMMIT, PersistentResource, lock_overcommit};
 use crate::session::Session;
 use furlong_model::Unavailable;
 use furlong_os::Context;
-use furlong_os::linux::available_memory::of_machine;
+use furlong_os::linux::available_memory::read_machine;
 use furlong_os::linux::limits::{set_sysctl, sysctl_number};
 use furlong_os::linux::segment;
 use furlong_os::memory::Region;
@@ -41,7 +41,7 @@ pub(super) fn make<'a>(size_bytes: usize, session: &Session) -> Result<BackedReg
 /// Returns an object whose pages are all reserved: the kernel keeps them while the object is open.
 fn reserve(len: usize) -> io::Result<Handle> {
     let object = segment::huge_memfd("furlong-region", len)?;
-    Region::of_file(object.as_handle(), len).context(|| "reserve them")?;
+    Region::from_file(object.as_handle(), len).context(|| "reserve them")?;
     Ok(object)
 }
 
@@ -52,7 +52,7 @@ fn raised<T>(pages: usize, session: &Session, reserve: impl FnOnce() -> io::Resu
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{OVERCOMMIT} cannot be read")))?;
     // The limit also counts the pages that other runs hold.
     let held =
-        of_machine("HugePages_Surp:").and_then(|pages| usize::try_from(pages).ok()).unwrap_or_default();
+        read_machine("HugePages_Surp:").and_then(|pages| usize::try_from(pages).ok()).unwrap_or_default();
     let to = from.max(held).saturating_add(pages);
     // Dropped after `lock`, because restoring the limit takes this lock.
     let _made = session.making(PersistentResource::Overcommit { from, to })?;
@@ -65,5 +65,5 @@ fn raised<T>(pages: usize, session: &Session, reserve: impl FnOnce() -> io::Resu
 
 /// Returns the default size of huge pages, in bytes.
 fn page_bytes() -> Option<usize> {
-    usize::try_from(of_machine("Hugepagesize:")?).ok()?.checked_mul(1024)
+    usize::try_from(read_machine("Hugepagesize:")?).ok()?.checked_mul(1024)
 }

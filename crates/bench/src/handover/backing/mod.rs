@@ -83,7 +83,7 @@ impl InheritedMemory {
     pub(super) fn map(self) -> io::Result<Arc<Region>> {
         match self {
             InheritedMemory::Mapped(region) => Ok(region),
-            InheritedMemory::Object(object, len) => Region::of_file(object.as_handle(), len).map(Arc::new),
+            InheritedMemory::Object(object, len) => Region::from_file(object.as_handle(), len).map(Arc::new),
         }
     }
 }

@@ -65,7 +65,7 @@ impl<M: Mechanism, const HOW: u8> Mechanism for LeavesOut<M, HOW> {
         },
         ..M::CAPABILITIES
     };
-    type Endpoint = Pretends<M::Endpoint>;
+    type Endpoint = FalseZeroCopy<M::Endpoint>;
 
     fn probe() -> Result<Limits, Unavailable> {
         M::probe()
@@ -81,14 +81,14 @@ impl<M: Mechanism, const HOW: u8> Mechanism for LeavesOut<M, HOW> {
             (Role::Initiator, STAMPS_ALONE) => Access::StampsInPlace,
             (Role::Initiator, _) => Access::Copy,
         };
-        Ok(Pretends(M::open(&LinkSpecification { access, ..specification.clone() }, setup)?))
+        Ok(FalseZeroCopy(M::open(&LinkSpecification { access, ..specification.clone() }, setup)?))
     }
 }
 
 /// An end that claims zero-copy access.
-pub struct Pretends<E>(E);
+pub struct FalseZeroCopy<E>(E);
 
-impl<E: Endpoint> Endpoint for Pretends<E> {
+impl<E: Endpoint> Endpoint for FalseZeroCopy<E> {
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
         self.0.send(message)
     }

@@ -10,12 +10,12 @@ use furlong_os::{AsHandle, RawHandle, handle};
 use serde::{Deserialize, Serialize};
 use std::io;
 
-/// The variable with a [`Seating`] in the process of a role.
+/// The variable with a [`RoleConfig`] in the process of a role.
 const SEATING: &str = "FURLONG_CONFORMANCE_ROLE";
 
 /// The configuration of a role's process.
 #[derive(Serialize, Deserialize)]
-struct Seating {
+struct RoleConfig {
     test: String,
     role: Role,
     specification: LinkSpecification,
@@ -25,22 +25,22 @@ struct Seating {
     numbers: Vec<i32>,
 }
 
-impl Seating {
-    fn of_this_process() -> Option<Seating> {
+impl RoleConfig {
+    fn from_environment() -> Option<RoleConfig> {
         serde_json::from_str(&std::env::var(SEATING).ok()?).ok()
     }
 }
 
 /// Returns the test of this process, if it is a role.
 pub fn requested_test() -> Option<String> {
-    Seating::of_this_process().map(|seating| seating.test)
+    RoleConfig::from_environment().map(|seating| seating.test)
 }
 
 /// Starts the role, which has only its own end of the link.
 pub fn start<M: Mechanism>(seat: Seat<'_>, _part: Part<M>) -> io::Result<Child> {
     let Seat { role, link, specification, page, words } = seat;
     let end = link.end(role);
-    let seating = Seating {
+    let seating = RoleConfig {
         test: current_test(),
         role,
         specification: specification.clone(),
@@ -59,7 +59,7 @@ pub fn start<M: Mechanism>(seat: Seat<'_>, _part: Part<M>) -> io::Result<Child> 
 
 /// Runs the part of a role and exits, if this process is one.
 pub fn play_if_requested<M: Mechanism>(sender: Part<M>, receiver: Part<M>) {
-    let Some(seating) = Seating::of_this_process() else { return };
+    let Some(seating) = RoleConfig::from_environment() else { return };
     let part = if seating.role == Role::Initiator { sender } else { receiver };
     std::process::exit(take_part::<M>(seating, part).unwrap_or_else(|error| {
         eprintln!("{error}");
@@ -67,8 +67,8 @@ pub fn play_if_requested<M: Mechanism>(sender: Part<M>, receiver: Part<M>) {
     }))
 }
 
-fn take_part<M: Mechanism>(seating: Seating, part: Part<M>) -> io::Result<i32> {
-    let Seating { role, specification, depth, page, descriptors, numbers, .. } = seating;
+fn take_part<M: Mechanism>(seating: RoleConfig, part: Part<M>) -> io::Result<i32> {
+    let RoleConfig { role, specification, depth, page, descriptors, numbers, .. } = seating;
     let stage = RunningTrial::new(&handle::inherit(page)?, specification.largest_bytes(), depth)?;
     let descriptors = descriptors.into_iter().map(handle::inherit).collect::<io::Result<_>>()?;
     let handles = Handles { descriptors, numbers: numbers.into(), ..Handles::default() };

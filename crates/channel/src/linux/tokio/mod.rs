@@ -2,7 +2,7 @@
 //!
 //! An end waits for its socket, so no thread blocks or busy-waits. All futures are cancel-safe: if a future is dropped,
 //! no received message is lost, and no part of an unsent message arrives. Create ends within a runtime whose I/O driver
-//! is enabled. An end with [`Waiting::Spin`](crate::Waiting::Spin) is rejected.
+//! is enabled. An end with [`WaitStrategy::Spin`](crate::WaitStrategy::Spin) is rejected.
 //!
 //! Each call takes a unit of the task's budget, and so does each part of a long message, so other tasks run during an endless
 //! stream of messages.

@@ -10,9 +10,9 @@ use tokio::task::consume_budget;
 pub struct Sender(Readiness<crate::Sender>);
 
 /// A message that is being sent. It is abandoned if it is dropped unfinished.
-struct Unfinished<'a>(&'a mut Readiness<crate::Sender>);
+struct PendingSend<'a>(&'a mut Readiness<crate::Sender>);
 
-impl Drop for Unfinished<'_> {
+impl Drop for PendingSend<'_> {
     fn drop(&mut self) {
         self.0.end().give_up();
     }
@@ -41,7 +41,7 @@ impl Sender {
     pub async fn send(&mut self, message: &[u8]) -> Result<()> {
         consume_budget().await;
         let mut long = LongMessage::new(message);
-        let sending = Unfinished(&mut self.0);
+        let sending = PendingSend(&mut self.0);
         loop {
             let sent = long.sent();
             match sending.0.end().try_send_part(&mut long) {

@@ -70,7 +70,7 @@ pub fn check(options: &AdapterCheckOptions) -> anyhow::Result<Outcome> {
             output::print(&format!("  failed: {fault}\n"))?;
         }
         if let Some(signal) = session.shutdown_request() {
-            return Err(furlong_console::exit::Interrupted::unmeasured(signal).into());
+            return Err(furlong_console::exit::Interruption::unmeasured(signal).into());
         }
         output::print(&format!("  {} of {tried} passed\n", tried - faults.len()))?;
         failed += usize::from(!faults.is_empty());
@@ -142,7 +142,7 @@ fn cases(entry: &MechanismEntry, adapter: &Adapter) -> Vec<Case> {
 fn case(entry: &MechanismEntry, wait: Wait, pattern: Pattern, size_bytes: usize) -> Case {
     let parties = if pattern.is_to_several() { RESPONDERS } else { NonZeroU32::MIN };
     let case = Case::round_trip(entry.capabilities.name, wait, size_bytes, Placement::Free);
-    case.of_pattern(pattern).of_several(parties)
+    case.with_pattern(pattern).with_parties(parties)
 }
 
 /// Checks that the adapter's programs exit on their own when a run is ended early, and that they leave nothing.

@@ -7,7 +7,7 @@ use crate::output;
 use anyhow::Context;
 use furlong_adapter_files::{Manifest, sources};
 use furlong_analysis::text::versions;
-use furlong_console::exit::{Interrupted, Outcome, Usage};
+use furlong_console::exit::{Interruption, Outcome, Usage};
 use furlong_console::writing::NewFiles;
 use furlong_os::process::run_unless_ended;
 use std::fs::{self, File};
@@ -39,7 +39,7 @@ pub fn install(options: &AdapterInstallOptions) -> anyhow::Result<Outcome> {
         }
         match install_one(manifest, &folder) {
             Ok(of_one) => outcome = outcome.worse(of_one),
-            Err(error) if error.is::<Interrupted>() => return Err(error),
+            Err(error) if error.is::<Interruption>() => return Err(error),
             Err(error) => {
                 output::print(&format!("{}: not installed: {error:#}\n", manifest.name))?;
                 outcome = outcome.worse(Outcome::Failed);
@@ -110,7 +110,7 @@ pub(super) fn build(manifest: &Manifest, folder: &Path) -> anyhow::Result<()> {
             .stderr(said);
         let status = run_unless_ended(&mut started).with_context(|| format!("cannot start {program}"))?;
         let status = status
-            .map_err(|signal| anyhow::Error::from(Interrupted::unfinished(signal)).context(line.clone()))?;
+            .map_err(|signal| anyhow::Error::from(Interruption::unfinished(signal)).context(line.clone()))?;
         if !status.success() {
             anyhow::bail!("{line} failed with {status}:\n{}", last_lines(&log));
         }

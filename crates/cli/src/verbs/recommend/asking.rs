@@ -5,7 +5,7 @@ use crate::output;
 use anyhow::Context;
 use dialoguer::console::Term;
 use dialoguer::{Input, Select};
-use furlong_console::exit::{Interrupted, Usage};
+use furlong_console::exit::{Interruption, Usage};
 use furlong_model::{Boundary, ByteSize, Language, Objective, Pattern, Rate, Slo, Trust};
 use furlong_os::shutdown::NotedRequests;
 use furlong_render::shell;
@@ -23,7 +23,7 @@ pub fn ask() -> anyhow::Result<WorkloadOptions> {
                       --size 4KiB --rate 1k/s', or run the command in a terminal to answer questions";
         return Err(Usage(reason.to_owned()).into());
     }
-    let asking = Asking::begin()?;
+    let asking = Dialog::begin()?;
     let pattern = asking.choice(
         "Which pattern do messages follow?",
         &Pattern::OVER_ONE_LINK.map(|pattern| (pattern.facts().summary, pattern)),
@@ -114,15 +114,15 @@ impl FromStr for Languages {
 
 /// A dialog on a terminal. A signal ends the question instead of the process, because the cursor is hidden while a
 /// list is shown.
-struct Asking {
+struct Dialog {
     terminal: Term,
     requests: NotedRequests,
 }
 
-impl Asking {
-    fn begin() -> anyhow::Result<Asking> {
+impl Dialog {
+    fn begin() -> anyhow::Result<Dialog> {
         let requests = NotedRequests::new().context("cannot install signal handlers")?;
-        Ok(Asking { terminal: Term::stderr(), requests })
+        Ok(Dialog { terminal: Term::stderr(), requests })
     }
 
     fn choice<T: Copy>(&self, question: &str, answers: &[(&str, T)]) -> anyhow::Result<T> {
@@ -161,7 +161,7 @@ impl Asking {
     fn answer<T>(&self, answered: dialoguer::Result<T>) -> anyhow::Result<T> {
         let error = match (answered, self.requests.first()) {
             (Ok(answer), None) => return Ok(answer),
-            (_, Some(signal)) => return Err(Interrupted::unmeasured(signal).into()),
+            (_, Some(signal)) => return Err(Interruption::unmeasured(signal).into()),
             (Err(dialoguer::Error::IO(error)), None) => error,
         };
         // If a terminal is closed, reads return the end of the file or fail with various errors.
@@ -172,7 +172,7 @@ impl Asking {
     }
 }
 
-impl Drop for Asking {
+impl Drop for Dialog {
     fn drop(&mut self) {
         // An unanswered question leaves the cursor hidden or after a half-typed line. On a closed terminal, these
         // calls fail without harm.

@@ -1,14 +1,14 @@
 //! Starter programs: the chosen mechanism as source text.
 
 use crate::output;
-use furlong_analysis::{Ranked, Recommendation, row_refusal};
+use furlong_analysis::{RankedBenchmark, Recommendation, row_refusal};
 use furlong_bench::registry;
 use furlong_console::exit::{Outcome, Usage};
 use furlong_console::writing::NewFiles;
 use furlong_model::{
-    Boundary, Capabilities, Excluded, Limits, Placement, Shortlist, Wait, Workload, format_bytes,
+    Boundary, Capabilities, ExcludedBenchmark, Limits, Placement, Shortlist, Wait, Workload, format_bytes,
 };
-use furlong_programs::{Between, Language, Program, program};
+use furlong_programs::{EndBoundaries, Language, Program, program};
 use std::path::Path;
 
 /// The languages of the printed programs, and their directory.
@@ -124,7 +124,7 @@ fn programs(
     workload: &Workload,
     languages: &[Language],
 ) -> Result<Vec<Program>, String> {
-    let between = Between::of(&workload.boundaries);
+    let between = EndBoundaries::of(&workload.boundaries);
     let of = |language: &Language| {
         program(mechanism, wait, workload.pattern, workload.size_bytes, between, *language)
     };
@@ -137,11 +137,11 @@ fn programs(
 }
 
 /// Returns the language of a program pair for this choice, and the name of its file; `None` if no program exists.
-pub fn printable(choice: &Ranked, workload: &Workload) -> Option<(Language, String)> {
+pub fn printable(choice: &RankedBenchmark, workload: &Workload) -> Option<(Language, String)> {
     let any = [furlong_model::Language::C];
     let accepted = if workload.languages.is_empty() { &any[..] } else { &workload.languages };
     let is_for_two = [workload.receivers, workload.senders, workload.workers] == [1; 3];
-    let is_accepted = |language: &Language| is_for_two && accepted.contains(&language.of_process());
+    let is_accepted = |language: &Language| is_for_two && accepted.contains(&language.process_language());
     Language::ALL.into_iter().filter(is_accepted).find_map(|language| {
         let made = programs(&choice.mechanism, choice.wait, workload, &[language]).ok()?;
         Some((language, made.into_iter().next()?.file_name))
@@ -185,7 +185,7 @@ pub fn keep_printable(shortlist: &mut Shortlist, languages: &[Language]) -> anyh
     for candidate in candidates {
         match programs(&candidate.mechanism, candidate.wait, &shortlist.workload, languages) {
             Ok(_) => shortlist.candidates.push(candidate),
-            Err(why) => shortlist.excluded.push(Excluded {
+            Err(why) => shortlist.excluded.push(ExcludedBenchmark {
                 mechanism: candidate.mechanism,
                 wait: Some(candidate.wait),
                 reason: format!("cannot print a program: {why}"),

@@ -13,23 +13,23 @@ use std::path::Path;
 /// The value of an option in a file.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "write a string, a list of strings, a number, true or false")]
-enum Written {
+enum WrittenValue {
     Flag(bool),
     Number(u64),
     Text(String),
     List(Vec<String>),
 }
 
-impl Written {
+impl WrittenValue {
     /// Returns the option as command-line arguments.
     fn typed(self, name: &str) -> Vec<String> {
         let with = |value: String| format!("--{name}={value}");
         match self {
-            Written::Flag(true) => vec![format!("--{name}")],
-            Written::Flag(false) => Vec::new(),
-            Written::Number(number) => vec![with(number.to_string())],
-            Written::Text(text) => vec![with(text)],
-            Written::List(texts) => texts.into_iter().map(with).collect(),
+            WrittenValue::Flag(true) => vec![format!("--{name}")],
+            WrittenValue::Flag(false) => Vec::new(),
+            WrittenValue::Number(number) => vec![with(number.to_string())],
+            WrittenValue::Text(text) => vec![with(text)],
+            WrittenValue::List(texts) => texts.into_iter().map(with).collect(),
         }
     }
 }
@@ -63,7 +63,7 @@ pub fn read(path: &Path, typed: &ArgMatches) -> anyhow::Result<WorkloadOptions> 
 /// # Errors
 /// Returns the first error of the text.
 pub fn parse(text: &str) -> Result<WorkloadOptions, String> {
-    let written: BTreeMap<String, Written> =
+    let written: BTreeMap<String, WrittenValue> =
         toml::from_str(text).map_err(|error| without_excerpt(text, &error))?;
     let words = written.into_iter().flat_map(|(name, value)| value.typed(&name));
     parsed(words).map_err(|error| without_usage(&error.to_string()).to_owned())

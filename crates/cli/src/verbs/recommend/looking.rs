@@ -10,7 +10,7 @@ use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
 use furlong_bench::{MechanismEntry, boundary, registry, two_networks, verified_bursts};
 use furlong_model::{
-    Boundary, Candidate, Case, Excluded, Placement, Record, Shortlist, Time as Told, Wait, Workload,
+    Boundary, Candidate, Case, ExcludedBenchmark, Placement, Record, Shortlist, Time as Told, Wait, Workload,
 };
 use furlong_programs::Language;
 use std::time::{Duration, Instant};
@@ -64,7 +64,7 @@ pub fn measure(
         output::tell(format_args!("furlong: the boundary was not tested: {error}"));
         Vec::new()
     });
-    for language in printed.iter().map(|language| language.of_process()) {
+    for language in printed.iter().map(|language| language.process_language()) {
         if !workload.languages.contains(&language) {
             workload.languages.push(language);
         }
@@ -395,7 +395,7 @@ fn drop_compiling(shortlist: &mut Shortlist, within: Duration, compiles: &impl F
 /// Moves candidates to the excluded ones, with this reason.
 fn exclude(shortlist: &mut Shortlist, is_dropped: impl FnMut(&mut Candidate) -> bool, reason: &str) {
     let Shortlist { candidates, excluded, .. } = shortlist;
-    excluded.extend(candidates.extract_if(.., is_dropped).map(|row| Excluded {
+    excluded.extend(candidates.extract_if(.., is_dropped).map(|row| ExcludedBenchmark {
         mechanism: row.mechanism,
         wait: Some(row.wait),
         reason: reason.to_owned(),

@@ -6,7 +6,7 @@ mod emitting;
 pub mod file;
 mod looking;
 
-use crate::arguments::{Also, ListFormat, RecommendOptions, WorkloadOptions};
+use crate::arguments::{ExtraCandidates, ListFormat, RecommendOptions, WorkloadOptions};
 use crate::conclusion::{Demands, Results};
 use crate::output;
 use clap::ArgMatches;
@@ -133,7 +133,7 @@ pub fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
         spin: options.spin,
         latest: options.latest,
         work_ns: options.work.map(|work| work.0.as_nanos() as u64),
-        adapters: options.also == Some(Also::Adapters),
+        adapters: options.also == Some(ExtraCandidates::Adapters),
     };
     let contradictions = [
         (options.request.is_some() && !pattern.has_requests(), "--request requires --pattern request"),

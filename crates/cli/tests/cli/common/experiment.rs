@@ -1,6 +1,6 @@
 //! Experiments for tests, which take seconds instead of the minutes of the published ones.
 
-use super::{Finished, Place};
+use super::{FinishedCommand, Place};
 use furlong_analysis::{Replay, ReplayRow, ReplayStatus};
 use std::fs;
 use std::process::Command;
@@ -76,7 +76,7 @@ impl Place {
 
     /// Replays an experiment to its end. If a row is void, the replay is repeated once: in such short trials, a stall
     /// of the machine is enough to break a law.
-    pub fn replay(&self, experiment: &str, options: &[&str]) -> Finished {
+    pub fn replay(&self, experiment: &str, options: &[&str]) -> FinishedCommand {
         let finished = self.finish(&mut self.replaying(experiment, options));
         if finished.code != Some(1) || !finished.replay().rows.iter().any(is_void) {
             return finished;
@@ -91,7 +91,7 @@ pub fn is_void(row: &ReplayRow) -> bool {
     row.status == ReplayStatus::Void
 }
 
-impl Finished {
+impl FinishedCommand {
     /// Returns the replay that `replay --format json` printed.
     #[track_caller]
     pub fn replay(&self) -> Replay {

@@ -14,8 +14,8 @@ mod terminal;
 mod turn;
 pub mod value;
 
-pub use place::{Finished, Place, Running, SSH_TO_HERE};
-pub use printed::{Row, Skipped, Summary};
+pub use place::{FinishedCommand, Place, RunningCommand, SSH_TO_HERE};
+pub use printed::{Row, SkippedRow, Summary};
 pub use processes::Kind;
 pub use snapshot::Snapshot;
 pub use terminal::Terminal;

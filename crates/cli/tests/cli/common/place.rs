@@ -147,7 +147,7 @@ impl Place {
     }
 
     /// Starts a command with its output in files, because the reader of a pipe would wait for leftover processes.
-    pub fn start(&self, command: &mut Command) -> Running<'_> {
+    pub fn start(&self, command: &mut Command) -> RunningCommand<'_> {
         let number = self.runs.fetch_add(1, Ordering::Relaxed);
         let outputs = ["stdout", "stderr"].map(|name| self.path("out").join(format!("{number}.{name}")));
         let [stdout, stderr] = outputs.each_ref().map(|path| File::create(path).expect("a file for output"));
@@ -158,16 +158,16 @@ impl Place {
             started => Some(started),
         });
         let child = child.expect("a file that is not busy").expect("the program starts");
-        Running { child, outputs, place: self, words: format!("{command:?}") }
+        RunningCommand { child, outputs, place: self, words: format!("{command:?}") }
     }
 
     /// Runs a command to its end.
-    pub fn finish(&self, command: &mut Command) -> Finished {
+    pub fn finish(&self, command: &mut Command) -> FinishedCommand {
         self.start(command).finish()
     }
 
     /// Runs furlong to its end.
-    pub fn run<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Finished {
+    pub fn run<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> FinishedCommand {
         self.finish(&mut self.furlong(arguments))
     }
 
@@ -197,14 +197,14 @@ impl Drop for Place {
 }
 
 /// A running command.
-pub struct Running<'a> {
+pub struct RunningCommand<'a> {
     child: Child,
     outputs: [PathBuf; 2],
     place: &'a Place,
     words: String,
 }
 
-impl Running<'_> {
+impl RunningCommand<'_> {
     /// Returns the PID.
     pub fn pid(&self) -> i32 {
         self.child.id() as i32
@@ -227,12 +227,12 @@ impl Running<'_> {
     }
 
     /// Waits for its end. At the timeout, kills all processes of the place and fails with the output so far.
-    pub fn finish(self) -> Finished {
+    pub fn finish(self) -> FinishedCommand {
         self.finish_within(WATCHDOG)
     }
 
-    /// Waits like [`Running::finish`], with another limit.
-    pub fn finish_within(mut self, limit: Duration) -> Finished {
+    /// Waits like [`RunningCommand::finish`], with another limit.
+    pub fn finish_within(mut self, limit: Duration) -> FinishedCommand {
         let end = Instant::now() + limit;
         let status = loop {
             match self.child.try_wait().expect("our own child") {
@@ -256,7 +256,7 @@ impl Running<'_> {
         let (code, signal) = status.map_or((None, None), |status| {
             (status.code(), std::os::unix::process::ExitStatusExt::signal(&status))
         });
-        Finished { words: std::mem::take(&mut self.words), code, signal, stdout, stderr }
+        FinishedCommand { words: std::mem::take(&mut self.words), code, signal, stdout, stderr }
     }
 
     fn said(&self) -> [String; 2] {
@@ -267,7 +267,7 @@ impl Running<'_> {
     }
 }
 
-impl Drop for Running<'_> {
+impl Drop for RunningCommand<'_> {
     fn drop(&mut self) {
         // If the child was already waited for, std does not send the signal.
         let _ = self.child.kill();
@@ -277,7 +277,7 @@ impl Drop for Running<'_> {
 
 /// A finished command.
 #[derive(Debug)]
-pub struct Finished {
+pub struct FinishedCommand {
     /// The command line.
     #[expect(dead_code, reason = "a test that fails shows it")]
     pub words: String,
@@ -291,17 +291,17 @@ pub struct Finished {
     pub stderr: String,
 }
 
-impl Finished {
+impl FinishedCommand {
     /// Fails unless the command exited with `code` and without a panic.
     #[track_caller]
-    pub fn expect_code(self, code: i32) -> Finished {
+    pub fn expect_code(self, code: i32) -> FinishedCommand {
         assert_eq!(self.code, Some(code), "{self:#?}");
         self.expect_no_panic()
     }
 
     /// Fails if any process has panicked.
     #[track_caller]
-    pub fn expect_no_panic(self) -> Finished {
+    pub fn expect_no_panic(self) -> FinishedCommand {
         let panicked = [&self.stdout, &self.stderr]
             .iter()
             .any(|text| text.contains("panicked") || text.contains("RUST_BACKTRACE"));
@@ -311,7 +311,7 @@ impl Finished {
 
     /// Fails unless stderr contains `words`.
     #[track_caller]
-    pub fn expect_complaint(self, words: &str) -> Finished {
+    pub fn expect_complaint(self, words: &str) -> FinishedCommand {
         assert!(self.stderr.contains(words), "no '{words}' in {self:#?}");
         self
     }

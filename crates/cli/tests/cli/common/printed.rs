@@ -10,7 +10,7 @@ pub struct Summary {
     pub seed: u64,
     pub partial: bool,
     pub rows: Vec<Row>,
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedRow>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -28,7 +28,7 @@ pub struct Row {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct Skipped {
+pub struct SkippedRow {
     #[serde(flatten)]
     pub case: Case,
     pub status: SkippedStatus,

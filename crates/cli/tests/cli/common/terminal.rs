@@ -1,6 +1,6 @@
 //! A terminal, provided by `script` from util-linux.
 
-use super::{Finished, Place, Running, look_for};
+use super::{FinishedCommand, Place, RunningCommand, look_for};
 use std::io::{PipeWriter, Write};
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ const A_WHILE: Duration = Duration::from_secs(30);
 
 /// A terminal that runs a line of shell, in which furlong is `"$FURLONG"`.
 pub struct Terminal<'a> {
-    pub running: Running<'a>,
+    pub running: RunningCommand<'a>,
     keyboard: PipeWriter,
     /// The number of bytes of the output that were already searched.
     seen: usize,
@@ -44,7 +44,7 @@ impl Terminal<'_> {
     }
 
     /// Waits for the end and returns the whole output.
-    pub fn finish(self) -> Finished {
+    pub fn finish(self) -> FinishedCommand {
         self.running.finish_within(Duration::from_secs(120))
     }
 }

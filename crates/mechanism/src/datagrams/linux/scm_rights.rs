@@ -7,7 +7,7 @@
 //! messages across cores, where a wake-up is most of its latency. Expect seven times and more at 64 KiB and above, or if both
 //! ends are in one process. It pays if one object serves for many messages, or if a receiver reads little of each.
 
-use crate::socket_link::{Holds, link};
+use crate::socket_link::{MessageBuffers, link};
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{Call, Calls, Capabilities, Family, Limits, Unavailable};
@@ -68,7 +68,7 @@ impl Mechanism for ScmRights {
             buffer_bytes: Some(BUFFER_BYTES),
             ..specification.clone()
         };
-        link(socket::socketpair(Kind::Seqpacket)?, Holds::Datagrams, &specification)
+        link(socket::socketpair(Kind::Seqpacket)?, MessageBuffers::Datagrams, &specification)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Objects> {

@@ -3,7 +3,7 @@
 use crate::datagrams::datagram::{make_room, receive_one, send_one};
 use crate::handle_pair::HandlePair;
 use crate::linux::one_to_all::give_each;
-use crate::socket_link::{Holds, note_buffers};
+use crate::socket_link::{MessageBuffers, note_buffers};
 use crate::{Endpoint, Interest, Link, LinkSpecification, Message};
 use furlong_model::{Role, Room};
 use furlong_os::{AsHandle, BorrowedHandle, Handle};
@@ -24,7 +24,7 @@ impl ToMembers {
     pub(super) fn link(
         self,
         specification: &LinkSpecification,
-        holds: Holds,
+        holds: MessageBuffers,
         room_of_each: impl FnOnce(Room) -> Room,
     ) -> io::Result<Link> {
         let ToMembers { sender, members, answers: (answered, answers) } = self;

@@ -9,7 +9,7 @@ use super::two_sockets::{ToMembers, TwoSockets};
 use crate::datagrams::datagram::DATAGRAM_CALLS;
 use crate::datagrams::udp;
 use crate::linux::one_to_all::take_own;
-use crate::socket_link::{Holds, SOCKET_WAITS};
+use crate::socket_link::{MessageBuffers, SOCKET_WAITS};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Capabilities, Family, KernelBuffer, Limits, PeerDeath, Reach, Role, Sharing, Unavailable, WhenFull,
@@ -52,7 +52,7 @@ impl Mechanism for UdpMulticast {
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
         let (sender, members) = multicast::group(specification.receivers)?;
         let sockets = ToMembers { sender, members, answers: socket::udp_pair()? };
-        sockets.link(specification, Holds::Arrived, |room| room)
+        sockets.link(specification, MessageBuffers::Arrived, |room| room)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<TwoSockets> {

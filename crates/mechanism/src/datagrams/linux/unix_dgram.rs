@@ -6,7 +6,7 @@
 use super::unix_limits::unix_limits;
 use crate::datagrams::datagram::DATAGRAM_CALLS;
 use crate::datagrams::datagram::{Datagram, link};
-use crate::socket_link::Holds;
+use crate::socket_link::MessageBuffers;
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{Capabilities, Family, KernelBuffer, Limits, PeerDeath, Reach, Sharing, Unavailable};
@@ -39,7 +39,7 @@ impl Mechanism for UnixDgram {
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
         link(
             socket::unix_pair(Kind::Datagram, specification.socket_folder()?)?,
-            Holds::Datagrams,
+            MessageBuffers::Datagrams,
             specification,
         )
     }

@@ -8,7 +8,7 @@
 use super::two_sockets::{ToMembers, TwoSockets};
 use super::unix_limits::unix_limits;
 use crate::linux::one_to_all::{OneToAll, ToAll, take_own};
-use crate::socket_link::Holds;
+use crate::socket_link::MessageBuffers;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Depth, Family, KernelBuffer, Limits, PeerDeath, Role, Room, Sharing,
@@ -53,9 +53,11 @@ impl Mechanism for UnixDgramToAll {
             unbounded => unbounded,
         };
         let sockets = ToMembers { sender, members, answers: socket::socketpair(Kind::Datagram)? };
-        let mut link = sockets.link(specification, Holds::Datagrams, |Room { depth, while_waiting }| {
-            Room { depth: of_each(depth), while_waiting: of_each(while_waiting) }
-        })?;
+        let mut link =
+            sockets.link(specification, MessageBuffers::Datagrams, |Room { depth, while_waiting }| Room {
+                depth: of_each(depth),
+                while_waiting: of_each(while_waiting),
+            })?;
         link.give_all(Role::Initiator, named);
         Ok(link)
     }

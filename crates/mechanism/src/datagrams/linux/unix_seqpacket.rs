@@ -6,7 +6,7 @@
 use super::unix_limits::unix_limits;
 use crate::datagrams::datagram::DATAGRAM_CALLS;
 use crate::datagrams::datagram::{Datagram, link};
-use crate::socket_link::Holds;
+use crate::socket_link::MessageBuffers;
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{Capabilities, Family, KernelBuffer, Limits, Reach, Sharing, Unavailable};
@@ -38,7 +38,7 @@ impl Mechanism for UnixSeqpacket {
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
         link(
             socket::unix_pair(Kind::Seqpacket, specification.socket_folder()?)?,
-            Holds::Datagrams,
+            MessageBuffers::Datagrams,
             specification,
         )
     }

@@ -97,9 +97,9 @@ impl Pace for HeldBack {
 
 /// The writer overtakes the slowest reader.
 #[derive(Debug)]
-pub struct Overtaking;
+pub struct OvertakingPace;
 
-impl Pace for Overtaking {
+impl Pace for OvertakingPace {
     const NAME: &'static str = "overtaking-ring";
     const SUMMARY: &'static str =
         "a ring in a memfd with several readers; an overtaken reader gets the number of lost messages";

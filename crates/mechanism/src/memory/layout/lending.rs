@@ -14,7 +14,7 @@ pub(crate) const INLINE_BYTES: usize = 16;
 
 /// One end of a channel with zero-copy access: a sender claims room, writes and publishes, and a receiver peeks at the message
 /// and releases it.
-pub trait Lending {
+pub trait ZeroCopyEnd {
     /// Waits until there is room for one message, and returns it.
     fn claim(&mut self) -> Slot<'_>;
 
@@ -151,7 +151,7 @@ impl<L> LendingEnd<L> {
     }
 }
 
-impl<L: Lending> Endpoint for LendingEnd<L> {
+impl<L: ZeroCopyEnd> Endpoint for LendingEnd<L> {
     #[inline(always)]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
         let slot = self.lending.claim();

@@ -57,9 +57,9 @@ impl Publication for Lamport {
 
 /// Publication after 32 messages.
 #[derive(Debug)]
-pub struct Batching;
+pub struct BatchedPublication;
 
-impl Publication for Batching {
+impl Publication for BatchedPublication {
     const NAME: &'static str = "batching-ring";
     const SUMMARY: &'static str =
         "the ring of lamport-ring, whose ends publish their indices in batches of up to 32 messages";

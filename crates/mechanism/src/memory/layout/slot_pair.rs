@@ -8,7 +8,7 @@
 //! message or before the next wait, whichever comes first. In a round trip the acknowledgement is part of the answer and costs
 //! nothing.
 
-use super::lending::{INLINE_BYTES, Lending, Slot};
+use super::lending::{INLINE_BYTES, Slot, ZeroCopyEnd};
 use crate::memory::HEAD_BYTES;
 use crate::memory::doorbell::Doorbell;
 use furlong_model::{Depth, Role};
@@ -84,7 +84,7 @@ impl<D: Doorbell> SlotPair<D> {
     }
 }
 
-impl<D: Doorbell> Lending for SlotPair<D> {
+impl<D: Doorbell> ZeroCopyEnd for SlotPair<D> {
     /// With one message in flight there is always room, because the answer contains the acknowledgement.
     #[inline(always)]
     fn claim(&mut self) -> Slot<'_> {

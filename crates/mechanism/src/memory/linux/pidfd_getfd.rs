@@ -7,7 +7,7 @@
 //! The sender need not trust the receiver with its memory, but the receiver needs the right to trace the sender.
 
 use crate::memory::doorbell::Doorbell;
-use crate::memory::layout::lending::Lending;
+use crate::memory::layout::lending::ZeroCopyEnd;
 use crate::memory::layout::slot_pair::{self, SlotPair, region_bytes};
 use crate::memory::segment;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};

@@ -54,12 +54,12 @@ pub trait Segment: 'static {
 
 /// Adds a memory object to both ends and maps it.
 fn share_object(object: Handle, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
-    let region = Region::of_file(object.as_handle(), len)?;
+    let region = Region::from_file(object.as_handle(), len)?;
     link.give_both(object)?;
     Ok(Arc::new(region))
 }
 
 /// Maps the next memory object of the set-up.
 pub(crate) fn attach_object(setup: &mut EndpointSetup, len: usize) -> io::Result<Arc<Region>> {
-    Region::of_file(setup.descriptor()?.as_handle(), len).map(Arc::new)
+    Region::from_file(setup.descriptor()?.as_handle(), len).map(Arc::new)
 }

@@ -46,7 +46,7 @@ impl Mechanism for Eventfd {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Counters> {
-        Ok(Counters { ways: HandlePair::of_shared(specification, &mut setup)? })
+        Ok(Counters { ways: HandlePair::from_shared(specification, &mut setup)? })
     }
 }
 

@@ -47,7 +47,7 @@ impl Mechanism for EventfdSemaphore {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Semaphores> {
-        Ok(Semaphores { ways: HandlePair::of_shared(specification, &mut setup)? })
+        Ok(Semaphores { ways: HandlePair::from_shared(specification, &mut setup)? })
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Two sets before one wait count as one. Expect a system call to set, one to wait, and the wake-up.
 
-use super::taking::Taking;
+use super::taking::SignalAndWait;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Call, Calls, Capabilities, Depth, Family, Limits, PeerDeath, Unavailable, Wait, WhenFull,
@@ -32,7 +32,7 @@ impl Mechanism for Event {
         peer_death: PeerDeath::Unnoticed,
         ..Capabilities::DEFAULT
     };
-    type Endpoint = Taking<fn(BorrowedHandle<'_>) -> io::Result<()>>;
+    type Endpoint = SignalAndWait<fn(BorrowedHandle<'_>) -> io::Result<()>>;
 
     fn probe() -> Result<Limits, Unavailable> {
         Ok(Limits::none())
@@ -46,6 +46,6 @@ impl Mechanism for Event {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
-        Taking::of_shared(specification, &mut setup, event::ring)
+        SignalAndWait::from_shared(specification, &mut setup, event::ring)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Unlike an event, a semaphore counts, so that no post is lost. Expect the figures of `event`.
 
-use super::taking::Taking;
+use super::taking::SignalAndWait;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{Call, Calls, Capabilities, Depth, Family, Limits, PeerDeath, Unavailable, Wait};
 use furlong_os::BorrowedHandle;
@@ -31,7 +31,7 @@ impl Mechanism for Semaphore {
         peer_death: PeerDeath::Unnoticed,
         ..Capabilities::DEFAULT
     };
-    type Endpoint = Taking<fn(BorrowedHandle<'_>) -> io::Result<()>>;
+    type Endpoint = SignalAndWait<fn(BorrowedHandle<'_>) -> io::Result<()>>;
 
     fn probe() -> Result<Limits, Unavailable> {
         Ok(Limits::none())
@@ -45,6 +45,6 @@ impl Mechanism for Semaphore {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
-        Taking::of_shared(specification, &mut setup, semaphore::post)
+        SignalAndWait::from_shared(specification, &mut setup, semaphore::post)
     }
 }

@@ -8,26 +8,26 @@ use std::io;
 
 /// An object to signal and one to wait for; `R` is the call that signals.
 #[derive(Debug)]
-pub struct Taking<R> {
+pub struct SignalAndWait<R> {
     send: Handle,
     receive: Handle,
     blocking: bool,
     ring: R,
 }
 
-impl<R> Taking<R> {
+impl<R> SignalAndWait<R> {
     /// Takes two shared objects from the set-up.
-    pub(super) fn of_shared(
+    pub(super) fn from_shared(
         specification: &LinkSpecification,
         setup: &mut EndpointSetup,
         ring: R,
-    ) -> io::Result<Taking<R>> {
+    ) -> io::Result<SignalAndWait<R>> {
         let (send, receive) = shared(setup)?;
-        Ok(Taking { send, receive, blocking: specification.blocking, ring })
+        Ok(SignalAndWait { send, receive, blocking: specification.blocking, ring })
     }
 }
 
-impl<R: Fn(BorrowedHandle<'_>) -> io::Result<()>> Endpoint for Taking<R> {
+impl<R: Fn(BorrowedHandle<'_>) -> io::Result<()>> Endpoint for SignalAndWait<R> {
     #[inline]
     fn send(&mut self, _message: &mut Message) -> io::Result<()> {
         (self.ring)(self.send.as_handle())

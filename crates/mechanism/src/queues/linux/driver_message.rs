@@ -96,7 +96,7 @@ impl Mechanism for DriverMessage {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Channels> {
-        Ok(Channels { ways: HandlePair::of_shared(specification, &mut setup)? })
+        Ok(Channels { ways: HandlePair::from_shared(specification, &mut setup)? })
     }
 }
 

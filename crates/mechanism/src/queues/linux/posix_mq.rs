@@ -85,7 +85,7 @@ impl Mechanism for PosixMq {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Queues> {
-        Ok(Queues { ways: HandlePair::of_shared(specification, &mut setup)? })
+        Ok(Queues { ways: HandlePair::from_shared(specification, &mut setup)? })
     }
 }
 

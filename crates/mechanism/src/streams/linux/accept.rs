@@ -151,9 +151,9 @@ impl Connections for TcpConnections {
 
 /// A mechanism with a connection for each message.
 #[derive(Debug)]
-pub struct Accept<C>(PhantomData<C>);
+pub struct ConnectionPerMessage<C>(PhantomData<C>);
 
-impl<C: Connections> Mechanism for Accept<C> {
+impl<C: Connections> Mechanism for ConnectionPerMessage<C> {
     const CAPABILITIES: Capabilities = Capabilities {
         name: C::NAME,
         summary: C::SUMMARY,

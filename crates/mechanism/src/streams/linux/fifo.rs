@@ -42,6 +42,6 @@ impl Mechanism for Fifo {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {
-        ByteStream::of_two(&mut setup, specification.blocking)
+        ByteStream::from_pair(&mut setup, specification.blocking)
     }
 }

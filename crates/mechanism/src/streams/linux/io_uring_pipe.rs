@@ -54,6 +54,6 @@ impl Mechanism for IoUringPipe {
     }
 
     fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
-        RingStream::of_two(&mut setup)
+        RingStream::from_pair(&mut setup)
     }
 }

@@ -4,7 +4,7 @@
 //! completion.
 
 use super::ring_stream::{self, Requests, RingStream};
-use crate::socket_link::{Holds, link};
+use crate::socket_link::{MessageBuffers, link};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{Call, Calls, Capabilities, Family, KernelBuffer, Limits, Unavailable};
 use furlong_os::BorrowedHandle;
@@ -48,10 +48,10 @@ impl Mechanism for IoUringSocketpair {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        link(socket::socketpair(Kind::Stream)?, Holds::Blocks, specification)
+        link(socket::socketpair(Kind::Stream)?, MessageBuffers::Blocks, specification)
     }
 
     fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
-        RingStream::of_socket(&mut setup)
+        RingStream::from_socket(&mut setup)
     }
 }

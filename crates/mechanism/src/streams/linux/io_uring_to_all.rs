@@ -7,7 +7,7 @@
 
 use super::ring_stream;
 use crate::linux::one_to_all::{OneToAll, ToAll, give_each, open_streams};
-use crate::socket_link::{Holds, note_buffers, set_buffers};
+use crate::socket_link::{MessageBuffers, note_buffers, set_buffers};
 use crate::streams::byte_stream::ByteStream;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{Call, Calls, Capabilities, Family, KernelBuffer, Limits, Role, Sharing, Unavailable};
@@ -54,7 +54,7 @@ impl Mechanism for IoUringToAll {
         let [there, size_back] = specification.sizes_bytes;
         let pipe_bytes = pipe::size_bytes(back.0.as_handle())? as usize;
         let mut link = Link::new([
-            Holds::Blocks.room(sender, receiver, there)?,
+            MessageBuffers::Blocks.room(sender, receiver, there)?,
             super::pipe::room(pipe_bytes, size_back),
         ]);
         note_buffers(&mut link, sender, sender)?;

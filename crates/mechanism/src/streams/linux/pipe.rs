@@ -40,7 +40,7 @@ impl Mechanism for Pipe {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {
-        ByteStream::of_two(&mut setup, specification.blocking)
+        ByteStream::from_pair(&mut setup, specification.blocking)
     }
 }
 

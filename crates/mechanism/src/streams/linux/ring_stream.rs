@@ -51,12 +51,12 @@ pub struct RingStream<R> {
 
 impl<R: Requests> RingStream<R> {
     /// Opens an end with a reading and a writing descriptor from the set-up.
-    pub(crate) fn of_two(setup: &mut EndpointSetup) -> io::Result<Self> {
+    pub(crate) fn from_pair(setup: &mut EndpointSetup) -> io::Result<Self> {
         RingStream::new(setup.descriptor()?, setup.descriptor()?)
     }
 
     /// Opens an end with a socket from the set-up.
-    pub(crate) fn of_socket(setup: &mut EndpointSetup) -> io::Result<Self> {
+    pub(crate) fn from_socket(setup: &mut EndpointSetup) -> io::Result<Self> {
         let socket = setup.descriptor()?;
         RingStream::new(socket.try_clone()?, socket)
     }

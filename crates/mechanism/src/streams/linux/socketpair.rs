@@ -2,7 +2,7 @@
 //!
 //! Two unrelated processes need the path only to find each other. Expect the figures of `unix-stream`.
 
-use crate::socket_link::{Holds, link};
+use crate::socket_link::{MessageBuffers, link};
 use crate::streams::byte_stream::STREAM_CALLS;
 use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
@@ -32,10 +32,10 @@ impl Mechanism for Socketpair {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        link(socket::socketpair(Kind::Stream)?, Holds::Blocks, specification)
+        link(socket::socketpair(Kind::Stream)?, MessageBuffers::Blocks, specification)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {
-        ByteStream::of_socket(&mut setup, specification.blocking)
+        ByteStream::from_socket(&mut setup, specification.blocking)
     }
 }

@@ -54,7 +54,7 @@ impl Mechanism for Splice {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<FilePages> {
-        let stream = ByteStream::of_two(&mut setup, true)?;
+        let stream = ByteStream::from_pair(&mut setup, true)?;
         let pages = pages(specification.sizes_bytes[setup.role.index()]);
         let place_bytes = pages * page_bytes();
         // One place for each message that fits into the pipe completely, one for the message being read, and one for the
@@ -62,7 +62,7 @@ impl Mechanism for Splice {
         let references = pipe::size_bytes(stream.writer())? as usize / page_bytes();
         let places = references / pages + 2;
         let file = segment::memfd(&specification.name, places * place_bytes)?;
-        let region = Arc::new(Region::of_file(file.as_handle(), places * place_bytes)?);
+        let region = Arc::new(Region::from_file(file.as_handle(), places * place_bytes)?);
         let places = (0..places).map(|place| Stretch::new(&region, place * place_bytes, place_bytes));
         Ok(FilePages { stream, file, places: places.collect(), place_bytes, next: 0 })
     }

@@ -51,7 +51,7 @@ impl Mechanism for Vmsplice {
     }
 
     fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Pages> {
-        let stream = ByteStream::of_two(&mut setup, true)?;
+        let stream = ByteStream::from_pair(&mut setup, true)?;
         let references = pipe::size_bytes(stream.writer())? as usize / page_bytes();
         Ok(Pages { stream, references })
     }

@@ -8,7 +8,7 @@
 use super::pipe_stream::{PIPE_CALLS, PIPE_WAITS, PipeStream, depth};
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{Call, Calls, Capabilities, Family, KernelBuffer, Limits, Reach, Unavailable, Wait};
-use furlong_os::windows::overlapped::Overlapped;
+use furlong_os::windows::overlapped::OverlappedPipe;
 use furlong_os::windows::pipe::{
     self, Mode, named, read_message, readable_bytes, size_bytes, write_without_waiting,
 };
@@ -99,7 +99,7 @@ impl Mechanism for OverlappedNamedPipe {
     }
 
     fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<OverlappedStream> {
-        Overlapped::new(setup.descriptor()?).map(OverlappedStream)
+        OverlappedPipe::new(setup.descriptor()?).map(OverlappedStream)
     }
 }
 
@@ -145,7 +145,7 @@ impl Mechanism for OverlappedMessagePipe {
     }
 
     fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<OverlappedMessages> {
-        Overlapped::new(setup.descriptor()?).map(OverlappedMessages)
+        OverlappedPipe::new(setup.descriptor()?).map(OverlappedMessages)
     }
 }
 
@@ -189,7 +189,7 @@ fn end_of_stream(error: io::Error) -> io::Error {
 
 /// An end of a byte stream, with overlapped calls.
 #[derive(Debug)]
-pub struct OverlappedStream(Overlapped);
+pub struct OverlappedStream(OverlappedPipe);
 
 impl Endpoint for OverlappedStream {
     #[inline]
@@ -213,7 +213,7 @@ impl Endpoint for OverlappedStream {
 
 /// An end that keeps message boundaries, with overlapped calls.
 #[derive(Debug)]
-pub struct OverlappedMessages(Overlapped);
+pub struct OverlappedMessages(OverlappedPipe);
 
 impl Endpoint for OverlappedMessages {
     #[inline]

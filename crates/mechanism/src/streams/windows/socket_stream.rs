@@ -32,7 +32,7 @@ impl Ways for Socket {
 
 impl SocketStream {
     /// Opens an end with a socket from the set-up.
-    pub(crate) fn of_socket(setup: &mut EndpointSetup, blocking: bool) -> io::Result<SocketStream> {
+    pub(crate) fn from_socket(setup: &mut EndpointSetup, blocking: bool) -> io::Result<SocketStream> {
         Ok(Stream::over(Socket(settle(setup.descriptor()?, blocking)?)))
     }
 }

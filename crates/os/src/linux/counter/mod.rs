@@ -6,4 +6,4 @@ mod ring;
 mod system_call_log;
 
 pub use hardware_counter::{HardwareCounter, open_hardware};
-pub use system_call_log::{Drained, SystemCallLog};
+pub use system_call_log::{DrainResult, SystemCallLog};

@@ -38,7 +38,7 @@ pub(super) enum Record {
 impl Ring {
     /// Maps a ring of `bytes`, a power of two, for `event`, whose samples contain `event_id`.
     pub(super) fn of(event: &Event, event_id: u64, bytes: usize) -> io::Result<Ring> {
-        let map = Region::of_device(event.descriptor(), page_bytes() + bytes)?;
+        let map = Region::from_device(event.descriptor(), page_bytes() + bytes)?;
         Ok(Ring { map, bytes: bytes as u64, event_id })
     }
 

@@ -32,7 +32,7 @@ pub struct Tracer {
     /// A signalfd for SIGCHLD.
     children: OwnedFd,
     was_blocked: bool,
-    attached: Vec<Attached>,
+    attached: Vec<TracedThread>,
     /// The kernel refuses requests of other threads.
     not_send: PhantomData<*const ()>,
 }
@@ -48,7 +48,7 @@ pub struct Caller {
 
 /// A traced thread.
 #[derive(Debug)]
-struct Attached {
+struct TracedThread {
     pid: i32,
     process: i32,
     /// Whether the tracer must take its exit before the kernel notifies its parent, because it is not a child of this process.
@@ -116,7 +116,7 @@ impl Tracer {
         let options = (libc::PTRACE_O_TRACESYSGOOD | libc::PTRACE_O_EXITKILL | options) as usize;
         request(libc::PTRACE_SEIZE, pid, 0, options).map_err(|error| explain(error, pid))?;
         let reaped_here = pid != process || parent(pid)? != std::process::id() as i32;
-        self.attached.push(Attached { pid, process, reaped_here, held: None, stopped: false });
+        self.attached.push(TracedThread { pid, process, reaped_here, held: None, stopped: false });
         request(libc::PTRACE_INTERRUPT, pid, 0, 0).context(|| format!("interrupt process {pid}"))?;
         // Whatever it stopped for, it stops at system calls once it is resumed.
         match news(pid, true)? {
@@ -215,13 +215,13 @@ impl Tracer {
         }
         attached.held = None;
         // The kernel has attached the new thread, which stops before it runs any code.
-        let of = |pid| Attached { pid, process, reaped_here: true, held: None, stopped: false };
+        let of = |pid| TracedThread { pid, process, reaped_here: true, held: None, stopped: false };
         self.attached.extend(begun.map(of));
         Ok(())
     }
 }
 
-impl Attached {
+impl TracedThread {
     /// Takes the exit of a thread that has ended, if no other process can.
     fn reap(&self) -> io::Result<()> {
         if self.reaped_here { reap(self.pid) } else { Ok(()) }

@@ -2,7 +2,7 @@
 //! behind.
 
 use furlong_model::{Pattern, Wait};
-use furlong_programs::{Between, Language, Program, program};
+use furlong_programs::{EndBoundaries, Language, Program, program};
 use furlong_testing::skipped;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -127,7 +127,7 @@ fn furlong() -> &'static Path {
 }
 
 /// A program that was built in a separate directory, in which its names are created as well.
-pub struct Built {
+pub struct BuiltProgram {
     place: tempfile::TempDir,
     program: Program,
     language: Language,
@@ -159,13 +159,13 @@ pub struct End {
 
 /// The result of an end.
 #[derive(Debug)]
-pub struct Ended {
+pub struct ProgramEnd {
     pub code: Option<i32>,
     pub said: String,
     pub complained: String,
 }
 
-impl Built {
+impl BuiltProgram {
     /// Prints a program and builds it with the strictest flags. `patience_s` replaces the printed timeout, if it is
     /// given.
     pub fn new(
@@ -174,19 +174,26 @@ impl Built {
         size_bytes: usize,
         language: Language,
         patience_s: Option<u32>,
-    ) -> Built {
-        Built::between(Between::default(), (mechanism, wait), pattern, size_bytes, language, patience_s)
+    ) -> BuiltProgram {
+        BuiltProgram::between(
+            EndBoundaries::default(),
+            (mechanism, wait),
+            pattern,
+            size_bytes,
+            language,
+            patience_s,
+        )
     }
 
     /// Like [`new`](Self::new), for ends with boundaries between them.
     pub fn between(
-        between: Between,
+        between: EndBoundaries,
         (mechanism, wait): (&str, Wait),
         pattern: Pattern,
         size_bytes: usize,
         language: Language,
         patience_s: Option<u32>,
-    ) -> Built {
+    ) -> BuiltProgram {
         let mut program = program(mechanism, wait, pattern, size_bytes, between, language).unwrap();
         if let Some(patience_s) = patience_s {
             let (before, after) = match language {
@@ -199,7 +206,7 @@ impl Built {
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let source = place.path().join(&program.file_name);
         fs::write(&source, &program.text).unwrap();
-        let built = Built { place, program, language, mechanism: mechanism.to_owned() };
+        let built = BuiltProgram { place, program, language, mechanism: mechanism.to_owned() };
         built.build();
         built
     }
@@ -294,7 +301,7 @@ impl Built {
     }
 
     /// Runs all ends until they exit. The end of role `first` starts first.
-    pub fn exchange_as(&self, name: &str, first: usize, count: u64, before: &[&str]) -> Vec<Ended> {
+    pub fn exchange_as(&self, name: &str, first: usize, count: u64, before: &[&str]) -> Vec<ProgramEnd> {
         let around = Surroundings::of(before);
         self.exchange_between([self, self], name, first, count, [&around, &around])
     }
@@ -302,12 +309,12 @@ impl Built {
     /// Like [`exchange_as`](Self::exchange_as), for two programs in separate environments.
     pub fn exchange_between(
         &self,
-        of_roles: [&Built; 2],
+        of_roles: [&BuiltProgram; 2],
         name: &str,
         first: usize,
         count: u64,
         around: [&Surroundings; 2],
-    ) -> Vec<Ended> {
+    ) -> Vec<ProgramEnd> {
         let first = if self.has_roles() { first } else { 0 };
         let folder = of_roles[0].place.path();
         let mut ends = vec![of_roles[first].start_in(folder, first, name, count, around[first])];
@@ -325,7 +332,7 @@ impl Built {
 
     /// Like [`assert_exchanges`](Self::assert_exchanges), but `asking` has the second role. It may be in another
     /// language.
-    pub fn assert_exchanges_with(&self, asking: &Built, first: usize, count: u64, before: &[&str]) {
+    pub fn assert_exchanges_with(&self, asking: &BuiltProgram, first: usize, count: u64, before: &[&str]) {
         let around = Surroundings::of(before);
         self.assert_exchanges_around(asking, first, count, [&around, &around]);
     }
@@ -333,19 +340,19 @@ impl Built {
     /// Like [`assert_exchanges_with`](Self::assert_exchanges_with), with separate environments.
     pub fn assert_exchanges_around(
         &self,
-        asking: &Built,
+        asking: &BuiltProgram,
         first: usize,
         count: u64,
         around: [&Surroundings; 2],
     ) {
-        let name = Built::new_name();
+        let name = BuiltProgram::new_name();
         let all = self.exchange_between([self, asking], &name, first, count, around);
         self.assert_verified(&all, count);
         asking.assert_verified(&all, count);
         self.assert_nothing_is_left(&name);
     }
 
-    pub fn assert_verified(&self, all: &[Ended], count: u64) {
+    pub fn assert_verified(&self, all: &[ProgramEnd], count: u64) {
         let mechanism = &self.mechanism;
         for ended in all {
             assert_eq!(
@@ -466,7 +473,7 @@ impl End {
     }
 
     /// Waits until the end has exited.
-    pub fn wait(mut self) -> Ended {
+    pub fn wait(mut self) -> ProgramEnd {
         let start = Instant::now();
         while self.child.try_wait().unwrap().is_none() {
             if start.elapsed() > WATCHDOG {
@@ -476,7 +483,7 @@ impl End {
             sleep(Duration::from_millis(2));
         }
         let output = self.child.wait_with_output().unwrap();
-        Ended {
+        ProgramEnd {
             code: output.status.code(),
             said: String::from_utf8_lossy(&output.stdout).into_owned(),
             complained: String::from_utf8_lossy(&output.stderr).into_owned(),

@@ -42,9 +42,9 @@ fn pool() -> MutexGuard<'static, Pool> {
 }
 
 /// A browser that returns to the pool after a passed test. The last test stops all browsers, so that none outlives the suite.
-pub struct Lent(Option<Chromium>);
+pub struct LentBrowser(Option<Chromium>);
 
-impl Deref for Lent {
+impl Deref for LentBrowser {
     type Target = Chromium;
 
     fn deref(&self) -> &Chromium {
@@ -52,13 +52,13 @@ impl Deref for Lent {
     }
 }
 
-impl DerefMut for Lent {
+impl DerefMut for LentBrowser {
     fn deref_mut(&mut self) -> &mut Chromium {
         self.0.as_mut().expect("a browser until the end")
     }
 }
 
-impl Drop for Lent {
+impl Drop for LentBrowser {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             let context = json!({ "browserContextId": self.context });
@@ -81,7 +81,7 @@ pub struct Tab<'a> {
 
 impl Chromium {
     /// Returns a browser from the pool, or starts a new one. Returns `None` if no browser is installed.
-    pub fn start() -> Option<Lent> {
+    pub fn start() -> Option<LentBrowser> {
         let idle = {
             let mut pool = pool();
             pool.lent += 1;
@@ -93,7 +93,7 @@ impl Chromium {
         };
         let context = browser.call(None, "Target.createBrowserContext", json!({}));
         browser.context = context["browserContextId"].clone();
-        Some(Lent(Some(browser)))
+        Some(LentBrowser(Some(browser)))
     }
 
     fn new() -> Option<Chromium> {

@@ -33,12 +33,15 @@ pub(super) fn parties() -> Vec<Fault> {
         role_fault("D5", what, MEASURED, "kill -STOP $last", must, 1, says).among(setting).slow()
     };
     vec![
-        killed("SIGKILL to the first initiator of two pairs", PAIRS, "initiator", "initiator 1").of_few(),
-        killed("SIGKILL to the second responder of two pairs", PAIRS, "last", "responder 2").of_few(),
-        stopped("SIGSTOP to the second responder of two pairs", PAIRS, "responder 2").of_few(),
-        killed("SIGKILL to the first of three receivers", RECEIVERS, "responder", "responder 1").of_few(),
+        killed("SIGKILL to the first initiator of two pairs", PAIRS, "initiator", "initiator 1")
+            .with_few_mechanisms(),
+        killed("SIGKILL to the second responder of two pairs", PAIRS, "last", "responder 2")
+            .with_few_mechanisms(),
+        stopped("SIGSTOP to the second responder of two pairs", PAIRS, "responder 2").with_few_mechanisms(),
+        killed("SIGKILL to the first of three receivers", RECEIVERS, "responder", "responder 1")
+            .with_few_mechanisms(),
         killed("SIGKILL to the sender of three receivers", RECEIVERS, "initiator", "initiator"),
-        stopped("SIGSTOP to the third of three receivers", RECEIVERS, "responder 3").of_few(),
+        stopped("SIGSTOP to the third of three receivers", RECEIVERS, "responder 3").with_few_mechanisms(),
         killed("SIGKILL to the first of three senders", SENDERS, "initiator", "initiator 1"),
         killed("SIGKILL to the receiver of three senders", SENDERS, "last", "responder"),
         stopped("SIGSTOP to the receiver of three senders", SENDERS, "responder"),

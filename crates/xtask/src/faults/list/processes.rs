@@ -42,7 +42,7 @@ pub(super) fn roles() -> Vec<Fault> {
             1,
             "the failure names the signal",
         );
-        faults.push(fault.of_few());
+        faults.push(fault.with_few_mechanisms());
     }
     let zombie = role_fault(
         "D7",
@@ -55,7 +55,7 @@ pub(super) fn roles() -> Vec<Fault> {
         1,
         "a zombie counts as dead",
     );
-    faults.push(zombie.of_few());
+    faults.push(zombie.with_few_mechanisms());
     faults.push(role_fault(
         "D5",
         "SIGSTOP to the responder, without SIGCONT",
@@ -100,7 +100,7 @@ pub(super) fn supervisors() -> Vec<Fault> {
             "roles and cleanup process exit, and nothing is left",
         ),
         ended("D4", "SIGINT", "kill -INT $run", 130, "a partial result"),
-        ended("D4", "SIGTERM", "kill -TERM $run", 143, "a partial result").of_few(),
+        ended("D4", "SIGTERM", "kill -TERM $run", 143, "a partial result").with_few_mechanisms(),
         ended(
             "D4",
             "SIGINT three times at once",
@@ -108,8 +108,8 @@ pub(super) fn supervisors() -> Vec<Fault> {
             130,
             "a partial result",
         )
-        .of_few(),
-        ended("D10", "SIGHUP", "kill -HUP $run", 129, "a partial result").of_few(),
+        .with_few_mechanisms(),
+        ended("D10", "SIGHUP", "kill -HUP $run", 129, "a partial result").with_few_mechanisms(),
         ended(
             "D10",
             "SIGKILL to the supervisor and its cleanup process",

@@ -52,10 +52,10 @@ impl Segment for DriverShm {
         for role in Role::ALL {
             link.give(role, driver::open(&channel.path)?.into());
         }
-        Region::of_device(device, len).map(Arc::new)
+        Region::from_device(device, len).map(Arc::new)
     }
 
     fn attach(setup: &mut EndpointSetup, len: usize) -> io::Result<Arc<Region>> {
-        Region::of_device(setup.descriptor()?.as_handle(), len).map(Arc::new)
+        Region::from_device(setup.descriptor()?.as_handle(), len).map(Arc::new)
     }
 }

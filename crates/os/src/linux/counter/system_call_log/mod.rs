@@ -28,7 +28,7 @@ pub struct SystemCallLog {
 
 /// Result of one [`SystemCallLog::drain`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Drained {
+pub struct DrainResult {
     /// Number of calls passed on.
     pub calls: u64,
     /// Number of calls known so far to be lost because the ring was full: all of them once the log is disabled. Which calls were
@@ -99,8 +99,8 @@ impl SystemCallLog {
     ///
     /// # Errors
     /// Returns `InvalidData` if a record of the kernel does not have the expected form.
-    pub fn drain(&mut self, mut each: impl FnMut(i64)) -> io::Result<Drained> {
-        let mut drained = Drained::default();
+    pub fn drain(&mut self, mut each: impl FnMut(i64)) -> io::Result<DrainResult> {
+        let mut drained = DrainResult::default();
         let result = self.ring.drain(|record| match record {
             Record::Call(number) => {
                 drained.calls += 1;

@@ -38,7 +38,7 @@ fn the_log_has_every_call_in_order() {
     log.disable().unwrap();
     let mut calls = Vec::new();
     let drained = log.drain(|number| calls.push(number)).unwrap();
-    assert_eq!(drained, Drained { calls: calls.len() as u64, lost: 0 });
+    assert_eq!(drained, DrainResult { calls: calls.len() as u64, lost: 0 });
     if calls.first() == Some(&libc::SYS_read) {
         // The log was enabled before the child waited for the start.
         calls.remove(0);
@@ -51,7 +51,7 @@ fn the_log_has_every_call_in_order() {
     }
     assert_eq!(calls, expected);
     process.end();
-    assert_eq!(log.drain(|_| ()).unwrap(), Drained::default());
+    assert_eq!(log.drain(|_| ()).unwrap(), DrainResult::default());
 }
 
 #[test]
@@ -109,5 +109,5 @@ fn a_loss_is_reported_while_the_log_goes_on() {
     let second = log.drain(|_| ()).unwrap();
     assert!(first.lost + second.lost > 0, "{first:?} {second:?}");
     log.disable().unwrap();
-    assert_eq!(log.drain(|_| ()).unwrap(), Drained::default());
+    assert_eq!(log.drain(|_| ()).unwrap(), DrainResult::default());
 }
