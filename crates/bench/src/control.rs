@@ -6,7 +6,7 @@ pub use furlong_loops::control_page::ControlPage;
 pub use furlong_loops::recorder::Timing;
 use furlong_loops::shared_end::TakenMessages;
 use furlong_mechanism::{Handles, LinkSpecification};
-use furlong_model::{Arrival, Exchange, Fault, Party, Phase, Role, RoleTally, Wait};
+use furlong_model::{Arrival, Exchange, Fault, Party, Phase, Role, RoleConditions, RoleTally, Wait};
 use furlong_os::{AsHandle, BorrowedHandle, Handle, RawHandle, pipe};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fs::File;
@@ -23,6 +23,8 @@ pub struct RoleConfiguration {
     pub party: Party,
     /// The CPU that the role is pinned to; `None` if it is not pinned.
     pub processor: Option<usize>,
+    /// The requested conditions of the process.
+    pub conditions: RoleConditions,
     /// The exchange of messages.
     pub exchange: Exchange,
     /// The specification of the link of each end.

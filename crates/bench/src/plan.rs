@@ -126,7 +126,11 @@ impl<'a> CaseResolver<'a> {
         if let Some(refusal) = case.refusal(capabilities, limits) {
             return Err(Box::new(Outcome::Refused(refusal)));
         }
-        if let Some(refusal) = entry.refusal(case).or_else(|| entry.refuse_networks(case)) {
+        let refusals = entry
+            .refusal(case)
+            .or_else(|| entry.refuse_networks(case))
+            .or_else(|| entry.refuse_conditions(case));
+        if let Some(refusal) = refusals {
             return Err(Box::new(Outcome::Refused(refusal)));
         }
         if let Some(refusal) = parties::refusal(case) {

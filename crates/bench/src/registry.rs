@@ -12,6 +12,7 @@ use furlong_adapter_files::{Manifest, Row};
 use furlong_loops::built_in::{BuiltIn, all_built_in};
 use furlong_mechanism::{Link, LinkSpecification, Mechanism};
 use furlong_model::{Capabilities, Case, Limits, Unavailable, Wait};
+use furlong_os::role_conditions;
 use std::io;
 
 /// One mechanism. A mechanism that implements its waits itself has one entry per wait strategy.
@@ -138,6 +139,29 @@ impl MechanismEntry {
             format!("{name} can be measured only over the loopback of one network namespace"),
             "ask for tcp or udp, or leave the boundary out",
         ))
+    }
+
+    /// Returns why the roles cannot run under the requested conditions of this case, or `None`.
+    pub(crate) fn refuse_conditions(&self, case: &Case) -> Option<Unavailable> {
+        if !case.conditions.is_empty() && !self.runs_furlongs_loop() {
+            let reason =
+                format!("the programs of {} set their conditions themselves", self.capabilities.name);
+            return Some(Unavailable::new(
+                reason,
+                "start furlong under these conditions, as in chrt or nice",
+            ));
+        }
+        let error = role_conditions::probe(&case.conditions).err()?;
+        let remedy = match error.kind() {
+            io::ErrorKind::PermissionDenied => {
+                "run furlong as root (CAP_SYS_NICE), or allow it with ulimit -r (priority) or ulimit -e (nice); a container \
+                 or a control group may forbid real-time policies"
+            }
+            _ => {
+                "leave this condition out; --slice needs Linux 6.12 or later, and real-time policies have no nice value"
+            }
+        };
+        Some(Unavailable::new(format!("{} cannot be set here: {error}", case.conditions), remedy))
     }
 
     /// Creates the link of a case, in the program that has the mechanism.

@@ -18,7 +18,7 @@ use furlong_loops::short_lived::open_short_lived;
 use furlong_mechanism::{EndpointSetup, Handles};
 use furlong_model::{Fault, Links, Phase, RoleTally, Start, Wait, WhenFull};
 use furlong_os::{AsHandle, RawHandle};
-use furlong_os::{affinity, available_memory, handle};
+use furlong_os::{affinity, available_memory, handle, role_conditions};
 use std::io;
 
 /// Runs a role in a new process: receives its configuration, and uses the descriptors that it names.
@@ -151,6 +151,8 @@ fn run_role(
         .map(|request| open_request_carrier(mechanisms, request))
         .transpose()?;
     pin(configuration.processor)?;
+    let conditions = role_conditions::apply(&configuration.conditions);
+    step(Phase::Open, "set the requested conditions", conditions)?;
     let RoleConfiguration { specifications, wait, .. } = configuration;
     let pattern = configuration.exchange.pattern();
     let again = step(Phase::Open, "hold the socket twice", send_again(entry, configuration, &setups))?;

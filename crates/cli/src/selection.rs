@@ -6,8 +6,8 @@ use fast_glob::glob_match;
 use furlong_bench::MechanismEntry;
 use furlong_console::exit::Usage;
 use furlong_model::{
-    Access, Arrival, Boundary, ByteSize, Capabilities, Case, Copies, Exchange, Family, KernelBuffer, Links,
-    Pattern, Placement, Start, Wait, WaitKind, is_one, row_name,
+    Access, Arrival, Boundary, Capabilities, Case, Copies, Exchange, Family, KernelBuffer, Links, Pattern,
+    Placement, RoleConditions, Sizes, Start, Wait, WaitKind, is_one, row_name,
 };
 use furlong_stats::distinct;
 
@@ -51,82 +51,90 @@ impl<'a> TypedRow<'a> {
 
 /// The common properties of the cases of a selection, apart from rows, sizes and places.
 #[derive(Debug, Clone)]
-pub struct Manner {
+pub struct CaseTemplate {
     /// The exchange of messages between the roles.
     pub exchange: Exchange,
     /// The times at which messages are sent.
     pub arrival: Arrival,
     /// Whether it is compared with several pairs, so that it is placed on the same CPUs as they are.
     pub is_beside_several: bool,
-    /// Requested capacity of pipes in bytes.
-    pub pipe_bytes: Option<usize>,
-    /// Requested size of each socket buffer in bytes.
-    pub socket_bytes: Option<usize>,
-    /// Requested size of each ring of a library in bytes.
-    pub ring_bytes: Option<usize>,
+    /// Requested sizes of buffers in bytes: capacities of pipes, sizes of each socket buffer, and sizes of each ring. Each size
+    /// makes separate cases of the mechanisms that have such a buffer.
+    pub buffers: [(KernelBuffer, Vec<usize>); 3],
+    /// The requested conditions of the roles; each makes separate cases.
+    pub conditions: Vec<RoleConditions>,
     /// The kinds of access to the bytes of messages; each makes separate cases.
     pub accesses: Vec<Access>,
     /// The boundary between the roles.
     pub boundary: Boundary,
 }
 
-impl Default for Manner {
+impl Default for CaseTemplate {
     /// Returns closed-loop round trips with default buffer sizes.
     fn default() -> Self {
-        Manner {
+        CaseTemplate {
             exchange: Exchange::of(Pattern::default()),
             arrival: Arrival::ClosedLoop,
             is_beside_several: false,
-            pipe_bytes: None,
-            socket_bytes: None,
-            ring_bytes: None,
+            buffers: [KernelBuffer::Pipe, KernelBuffer::Socket, KernelBuffer::Ring]
+                .map(|kind| (kind, Vec::new())),
+            conditions: vec![RoleConditions::default()],
             accesses: vec![Access::Copy],
             boundary: Boundary::default(),
         }
     }
 }
 
-impl Manner {
-    /// Returns the manner for these options, exchange and pace.
-    pub fn new(options: &PatternOptions, exchange: Exchange, arrival: Arrival) -> Manner {
-        let bytes = |size: Option<ByteSize>| size.map(|size| size.0);
+impl CaseTemplate {
+    /// Returns the template for these options, exchange and pace.
+    pub fn new(options: &PatternOptions, exchange: Exchange, arrival: Arrival) -> CaseTemplate {
+        let bytes = |sizes: &[Sizes]| distinct(sizes.iter().flat_map(|sizes| &sizes.0).map(|size| size.0));
         let accesses = &options.accesses;
-        Manner {
+        CaseTemplate {
             exchange,
             arrival,
-            pipe_bytes: bytes(options.pipe_size),
-            socket_bytes: bytes(options.socket_buffer),
-            ring_bytes: bytes(options.ring_size),
+            buffers: [
+                (KernelBuffer::Pipe, bytes(&options.pipe_sizes)),
+                (KernelBuffer::Socket, bytes(&options.socket_buffers)),
+                (KernelBuffer::Ring, bytes(&options.ring_sizes)),
+            ],
             accesses: if accesses.is_empty() { vec![Access::Copy] } else { accesses.clone() },
-            ..Manner::default()
+            ..CaseTemplate::default()
         }
     }
 
-    /// Returns the case of one row, size, place and access. The user's own programs determine their exchange
-    /// themselves.
-    fn case(
+    /// Returns the cases of one row, size and place: one for each access, buffer and combination of conditions. The user's
+    /// own programs determine their exchange themselves.
+    fn cases(
         &self,
         (capabilities, wait): (&Capabilities, Wait),
         size_bytes: usize,
         placement: Placement,
-        access: Access,
-    ) -> Case {
+    ) -> Vec<Case> {
+        let plain = Case::round_trip(capabilities.name, wait, size_bytes, placement);
+        let with_conditions = |case: Case| {
+            let with =
+                move |conditions: &RoleConditions| Case { conditions: conditions.clone(), ..case.clone() };
+            self.conditions.iter().map(with)
+        };
         if capabilities.family == Family::Programs {
-            return Case::round_trip(capabilities.name, wait, size_bytes, placement);
+            return with_conditions(plain).collect();
         }
-        Case {
+        let asked =
+            self.buffers.iter().find(|(kind, sizes)| *kind == capabilities.buffer && !sizes.is_empty());
+        let buffers =
+            asked.map_or_else(|| vec![None], |(_, sizes)| sizes.iter().copied().map(Some).collect());
+        let case = |access: Access, buffer_bytes: Option<usize>| Case {
             exchange: self.exchange.clone(),
             arrival: self.arrival,
-            buffer_bytes: match capabilities.buffer {
-                KernelBuffer::None => None,
-                KernelBuffer::Pipe => self.pipe_bytes,
-                KernelBuffer::Socket => self.socket_bytes,
-                KernelBuffer::Ring => self.ring_bytes,
-            },
+            buffer_bytes,
             access,
             boundary: self.boundary,
-            ..Case::round_trip(capabilities.name, wait, size_bytes, placement)
-        }
+            ..plain.clone()
+        };
+        let accesses = self.accesses.iter();
+        let cases = accesses.flat_map(|access| buffers.iter().map(|buffer| case(*access, *buffer)));
+        cases.flat_map(with_conditions).collect()
     }
 }
 
@@ -205,15 +213,15 @@ pub fn requested(mechanisms: Vec<MechanismEntry>, typed: &[String]) -> anyhow::R
 pub fn select(
     mechanisms: &[MechanismEntry],
     options: &CaseOptions,
-    manner: &Manner,
+    template: &CaseTemplate,
 ) -> anyhow::Result<Vec<Case>> {
     let filter = Filter {
         wanted: known(&options.rows, mechanisms)?,
         waits: &options.waits,
-        copies: manner.accesses.contains(&Access::Copy),
-        pattern: manner.exchange.pattern(),
+        copies: template.accesses.contains(&Access::Copy),
+        pattern: template.exchange.pattern(),
     };
-    let is_of_several = !is_one(&manner.exchange.parties()) || manner.is_beside_several;
+    let is_of_several = !is_one(&template.exchange.parties()) || template.is_beside_several;
     let usual = if is_of_several { Placement::Spread } else { Placement::OtherCore };
     let wanted_places = options.places_or(filter.pattern.facts().placement.unwrap_or(usual));
     let mut cases = Vec::new();
@@ -227,8 +235,8 @@ pub fn select(
         };
         for &size_bytes in &sizes {
             for &placement in places(capabilities, &wanted_places) {
-                for &access in &manner.accesses {
-                    add(&mut cases, manner.case((capabilities, wait), size_bytes, placement, access));
+                for case in template.cases((capabilities, wait), size_bytes, placement) {
+                    add(&mut cases, case);
                 }
             }
         }
@@ -335,7 +343,7 @@ mod tests {
     fn selected(line: &str) -> anyhow::Result<Vec<String>> {
         let words = ["furlong", "run"].into_iter().chain(line.split_whitespace());
         match Arguments::try_parse_from(words)?.verb {
-            Some(Verb::Run(options)) => Ok(select(&registry(), &options.cases, &Manner::default())?
+            Some(Verb::Run(options)) => Ok(select(&registry(), &options.cases, &CaseTemplate::default())?
                 .iter()
                 .map(|case| case.row())
                 .collect()),
@@ -386,8 +394,8 @@ mod tests {
             let words = words.into_iter().chain(line.split_whitespace());
             let Some(Verb::Run(options)) = Arguments::try_parse_from(words)?.verb else { unreachable!() };
             let exchange = options.exchange_options().exchanges().map_err(|why| Usage(why.to_string()))?;
-            let manner = Manner::new(&options.pattern, exchange[0].clone(), Arrival::ClosedLoop);
-            select(&registry(), &options.cases, &manner)
+            let template = CaseTemplate::new(&options.pattern, exchange[0].clone(), Arrival::ClosedLoop);
+            select(&registry(), &options.cases, &template)
         };
         for case in cases("").unwrap() {
             assert_eq!((case.pattern(), case.placement), (Pattern::Connect, Placement::OneProcess));
@@ -404,8 +412,8 @@ mod tests {
             let words = ["furlong", "run", "-m", "work"].into_iter().chain(line.split_whitespace());
             let Some(Verb::Run(options)) = Arguments::try_parse_from(words)?.verb else { unreachable!() };
             let exchange = options.exchange_options().exchanges().map_err(|why| Usage(why.to_string()))?;
-            let manner = Manner::new(&options.pattern, exchange[0].clone(), Arrival::ClosedLoop);
-            let cases = select(&registry(), &options.cases, &manner)?;
+            let template = CaseTemplate::new(&options.pattern, exchange[0].clone(), Arrival::ClosedLoop);
+            let cases = select(&registry(), &options.cases, &template)?;
             anyhow::Ok(cases.into_iter().map(|case| case.mechanism).collect::<Vec<_>>())
         };
         let queues =
@@ -424,8 +432,8 @@ mod tests {
             let words = ["furlong", "run", "-m", "ready"].into_iter().chain(line.split_whitespace());
             let Some(Verb::Run(options)) = Arguments::try_parse_from(words)?.verb else { unreachable!() };
             let exchange = options.exchange_options().exchanges().map_err(|why| Usage(why.to_string()))?;
-            let manner = Manner::new(&options.pattern, exchange[0].clone(), Arrival::ClosedLoop);
-            let cases = select(&registry(), &options.cases, &manner)?;
+            let template = CaseTemplate::new(&options.pattern, exchange[0].clone(), Arrival::ClosedLoop);
+            let cases = select(&registry(), &options.cases, &template)?;
             anyhow::Ok(cases.into_iter().map(|case| case.row()).collect::<Vec<_>>())
         };
         let ways = ["pipe/select", "pipe/poll", "pipe/epoll", "pipe/io-uring"];

@@ -3,7 +3,8 @@
 use crate::pattern::refusals;
 use crate::{
     Access, Arrival, Boundary, Capabilities, Exchange, Family, FanOutOptions, Limits, Links, Party, Pattern,
-    PatternCase, Placement, Request, Role, Start, Subsystem, Unavailable, Wait, format_bytes, is_one, one,
+    PatternCase, Placement, Request, Role, RoleConditions, Start, Subsystem, Unavailable, Wait, format_bytes,
+    is_one, one,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -33,6 +34,8 @@ pub struct Case {
     pub access: Access,
     /// The boundary between the roles: none, or two network namespaces.
     pub boundary: Boundary,
+    /// The requested conditions of both roles.
+    pub conditions: RoleConditions,
 }
 
 /// The form of a case in records: the options of all patterns are fields of one object.
@@ -61,6 +64,8 @@ struct WrittenCase {
     access: Access,
     #[serde(default, skip_serializing_if = "Boundary::is_nothing")]
     boundary: Boundary,
+    #[serde(default, skip_serializing_if = "RoleConditions::is_empty")]
+    conditions: RoleConditions,
 }
 
 impl From<WrittenCase> for Case {
@@ -80,6 +85,7 @@ impl From<WrittenCase> for Case {
             subsystem: written.subsystem,
             access: written.access,
             boundary: written.boundary,
+            conditions: written.conditions,
         }
     }
 }
@@ -101,6 +107,7 @@ impl From<Case> for WrittenCase {
             subsystem: case.subsystem,
             access: case.access,
             boundary: case.boundary,
+            conditions: case.conditions,
         }
     }
 }
@@ -143,6 +150,7 @@ impl Case {
             subsystem: None,
             access: Access::Copy,
             boundary: Boundary::default(),
+            conditions: RoleConditions::default(),
         }
     }
 
@@ -188,11 +196,15 @@ impl Case {
         self.exchange.parties()
     }
 
-    /// Returns the benchmark's name: `mechanism/wait`, the subsystem if it has one, and the access if messages are not
-    /// copied.
+    /// Returns the benchmark's name: `mechanism/wait`, the subsystem if it has one, and in parentheses the access if messages
+    /// are not copied, and the requested buffer and conditions.
     pub fn row(&self) -> String {
         let row = row_of_subsystem(&self.mechanism, self.wait, self.subsystem);
-        self.access.words().map_or_else(|| row.clone(), |words| format!("{row} ({words})"))
+        let buffer = self.buffer_bytes.map(|bytes| format!("buffer {}", format_bytes(bytes)));
+        let conditions = self.conditions.iter().map(|condition| condition.to_string());
+        let words: Vec<_> =
+            self.access.words().map(str::to_owned).into_iter().chain(buffer).chain(conditions).collect();
+        if words.is_empty() { row } else { format!("{row} ({})", words.join(", ")) }
     }
 
     /// Returns all parties in the order in which CPUs are assigned: pair after pair, or senders and then receivers.
@@ -222,13 +234,13 @@ impl Case {
         }
     }
 
-    /// Returns whether two cases are ranked together. They may differ only in mechanism, buffer, subsystem, access, and
-    /// wait strategy of the same kind (for example both blocking). Both must touch every byte, or neither.
+    /// Returns whether two cases are ranked together. They may differ only in mechanism, buffer, subsystem, access,
+    /// conditions, and wait strategy of the same kind (for example both blocking). Both must touch every byte, or neither.
     pub fn is_ranked_with(&self, other: &Case) -> bool {
-        let Case { mechanism, wait, buffer_bytes, subsystem, access, .. } = other.clone();
+        let Case { mechanism, wait, buffer_bytes, subsystem, access, conditions, .. } = other.clone();
         self.wait.kind() == wait.kind()
             && self.access.is_of_every_byte() == access.is_of_every_byte()
-            && Case { mechanism, wait, buffer_bytes, subsystem, access, ..self.clone() } == *other
+            && Case { mechanism, wait, buffer_bytes, subsystem, access, conditions, ..self.clone() } == *other
     }
 
     /// Returns the bytes of the messages that each role sends with this mechanism, the initiator's first.
@@ -268,6 +280,18 @@ impl Case {
         refusals::window(self.window(), self.arrival)
     }
 
+    /// Returns why the roles would wait for each other without end under the requested conditions, if they would.
+    fn refuse_conditions(&self) -> Option<Unavailable> {
+        let policy = self.conditions.scheduling().filter(|policy| policy.real_time_priority().is_some())?;
+        let shares_a_cpu = self.placement.has_two_processors() == Some(false);
+        (shares_a_cpu && self.wait == Wait::Spin).then(|| {
+            let reason = format!(
+                "a role that busy-waits under {policy} never lets the other role of equal priority run on its CPU"
+            );
+            Unavailable::new(reason, "ask for --place other-core, or for a wait strategy that blocks")
+        })
+    }
+
     /// Returns why a mechanism with these capabilities and limits cannot run this case, if it cannot.
     pub fn refusal(&self, capabilities: &Capabilities, limits: &Limits) -> Option<Unavailable> {
         if !capabilities.waits.contains(&self.wait) {
@@ -295,7 +319,7 @@ impl Case {
         if let Some(refusal) = self.refuse_boundary(capabilities) {
             return Some(refusal);
         }
-        if let Some(refusal) = self.refuse_several(capabilities) {
+        if let Some(refusal) = self.refuse_several(capabilities).or_else(|| self.refuse_conditions()) {
             return Some(refusal);
         }
         if let Some(refusal) = self.refuse_access(capabilities, limits) {
@@ -349,6 +373,7 @@ impl fmt::Display for Case {
             subsystem,
             access,
             boundary,
+            conditions,
         } = self;
         let (pattern, window, parties) = (exchange.pattern(), exchange.window(), exchange.parties());
         write!(f, "{mechanism}/{wait} {} {placement}", format_bytes(*size_bytes))?;
@@ -374,6 +399,7 @@ impl fmt::Display for Case {
         if !is_one(&parties) {
             write!(f, " {parties} {}", pattern.several())?;
         }
-        write!(f, "{}", exchange.fan_out())
+        write!(f, "{}", exchange.fan_out())?;
+        conditions.iter().try_for_each(|condition| write!(f, " {condition}"))
     }
 }

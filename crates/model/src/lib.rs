@@ -34,6 +34,7 @@ mod process_start;
 mod quantity;
 mod record;
 mod role;
+mod role_condition;
 mod shown;
 mod subsystem;
 mod text;
@@ -83,6 +84,7 @@ pub use quantity::{
 };
 pub use record::{End, Harness, Record, RunHeader, SCHEMA};
 pub use role::{Party, Phase, Role};
+pub use role_condition::{CONDITION_KINDS, ConditionKind, RoleCondition, RoleConditions, Scheduling};
 pub use shown::is_unseen;
 pub use subsystem::{ChildStart, ConsoleMode, Subsystem};
 pub use text::{display_width, listing, table_lines, wrap};

@@ -20,7 +20,7 @@ impl InvalidQuantity {
         self.range
     }
 
-    fn new(given: &str, problem: &'static str, hint: &'static str) -> InvalidQuantity {
+    pub(crate) fn new(given: &str, problem: &'static str, hint: &'static str) -> InvalidQuantity {
         InvalidQuantity { given: given.to_owned(), problem, hint, range: None }
     }
 

@@ -13,6 +13,7 @@ pub const SCHEMA: u32 = 2;
 /// One line of a run's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "most records of a run are trials, the largest variant")]
 pub enum Record {
     /// The first line: the command and the machine.
     Run(RunHeader),

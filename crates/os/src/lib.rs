@@ -118,6 +118,11 @@ pub mod process {
     };
 }
 
+/// Requested conditions of a role's process.
+pub mod role_conditions {
+    pub use crate::platform::role_conditions::{apply, probe};
+}
+
 /// Other processes of this user, observed from outside.
 #[cfg(target_os = "linux")]
 pub mod other_process {

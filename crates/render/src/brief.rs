@@ -24,7 +24,7 @@ const SIDE_BY_SIDE: usize = 2;
 const MOST: u8 = 8;
 
 /// Returns the summary in brief; `None` unless all benchmarks are round trips of one pair, back to back, in at most two
-/// placements, so that no figure is left out.
+/// placements, under inherited conditions, so that no figure is left out.
 pub(crate) fn document(summary: &Summary) -> Option<Document> {
     let carried: Vec<&Group> =
         summary.groups.iter().filter(|group| group.carries != PayloadKind::Nothing).collect();
@@ -34,7 +34,10 @@ pub(crate) fn document(summary: &Summary) -> Option<Document> {
             && is_one(&group.parties)
             && group.boundary.is_nothing()
     };
-    let is_own = |row: &Row| row.programs.is_none() && row.adapter.is_none();
+    let is_own = |row: &Row| {
+        let is_inherited = row.case.conditions.is_empty() && row.case.buffer_bytes.is_none();
+        row.programs.is_none() && row.adapter.is_none() && is_inherited
+    };
     let placements = first_of_each(carried.iter().map(|group| group.placement)).len();
     if !(1..=SIDE_BY_SIDE).contains(&placements)
         || summary.run.peer.is_some()

@@ -8,7 +8,7 @@ use furlong_stats::sort_by_key;
 pub(crate) use super::cells::{Kind, Value};
 
 /// Columns of the case and of its result.
-static CASE: [Key; 20] = [
+static CASE: [Key; 21] = [
     Key::One(0, "mechanism", Cell::Text(|line| line.case.mechanism.clone())),
     Key::One(1, "wait", Cell::Text(|line| line.case.wait.to_string())),
     Key::One(2, "pattern", Cell::Text(|line| line.case.pattern().to_string())),
@@ -44,6 +44,7 @@ static CASE: [Key; 20] = [
     Key::One(56, "boundary", Cell::Text(|line| line.case.boundary.to_string())),
     Key::One(57, "window", Cell::Whole(|line| Some(line.case.window().get().into()))),
     Key::One(58, "parties", Cell::Whole(|line| Some(line.case.parties().get().into()))),
+    Key::One(86, "conditions", Cell::Text(|line| line.case.conditions.to_string())),
     Key::One(72, "law", Cell::SkippedText(|skipped| skipped.law.map_or("", |law| law.name()))),
     Key::One(73, "reason", Cell::SkippedText(|skipped| &skipped.reason)),
     Key::One(74, "remedy", Cell::SkippedText(|skipped| &skipped.remedy)),

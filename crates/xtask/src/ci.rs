@@ -21,7 +21,7 @@ use suites::{Report, Runner, Suite};
 /// The stages that have ended.
 struct Stages {
     begin: Instant,
-    ended: Vec<EndedStage>,
+    ended: Vec<FinishedPart>,
     /// Tests that failed at first and passed alone, by suite.
     failed_once: Vec<String>,
     /// Lines in which tests report that they were skipped.
@@ -29,7 +29,7 @@ struct Stages {
 }
 
 /// A stage that has ended.
-struct EndedStage {
+struct FinishedPart {
     name: String,
     time: Duration,
     /// Numbers of tests, if they are known.
@@ -40,7 +40,7 @@ impl Stages {
     fn run<T>(&mut self, name: &str, stage: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
         let begin = Instant::now();
         let result = stage();
-        self.ended.push(EndedStage { name: name.to_owned(), time: begin.elapsed(), tests: String::new() });
+        self.ended.push(FinishedPart { name: name.to_owned(), time: begin.elapsed(), tests: String::new() });
         result
     }
 
@@ -52,12 +52,12 @@ impl Stages {
     }
 
     /// Waits for a stage that runs next to others, and prints its output.
-    fn end(&mut self, stage: BackgroundStage) -> anyhow::Result<()> {
-        let BackgroundStage { name, ended, output } = stage;
+    fn end(&mut self, stage: BackgroundPart) -> anyhow::Result<()> {
+        let BackgroundPart { name, ended, output } = stage;
         let ended = ended.join().map_err(|_| anyhow!("the thread that waits for {name} has panicked"))?;
         let (status, time) = ended.with_context(|| format!("cannot wait for {name}"))?;
         println!("\nxtask: {name}\n{}", String::from_utf8_lossy(&fs::read(output)?));
-        self.ended.push(EndedStage { name: format!("{name}, next to others"), time, tests: String::new() });
+        self.ended.push(FinishedPart { name: format!("{name}, next to others"), time, tests: String::new() });
         ensure!(status.success(), "{name} ended with {status}");
         Ok(())
     }
@@ -80,7 +80,7 @@ impl Stages {
         let mut ended: Vec<_> = self.ended.iter().collect();
         ended.sort_by_key(|stage| stage.time);
         println!("\nxtask: the stages, the slowest last");
-        for EndedStage { name, time, tests } in ended {
+        for FinishedPart { name, time, tests } in ended {
             println!("{}  {name}{tests}", seconds(*time));
         }
         println!("{}  in all", seconds(self.begin.elapsed()));
@@ -120,10 +120,10 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     let beside = root_too.then(|| {
         packages::provide(&fuzz::PACKAGES)?;
         windows::provide_packages()?;
-        let fuzzing = BackgroundStage::start("fuzzing", &fuzz::MINUTE, Priority::Idle)?;
+        let fuzzing = BackgroundPart::start("fuzzing", &fuzz::MINUTE, Priority::Idle)?;
         let windows =
-            BackgroundStage::start("Windows is compiled", &["windows", "build-tests"], Priority::Idle)?;
-        let loom = BackgroundStage::start(
+            BackgroundPart::start("Windows is compiled", &["windows", "build-tests"], Priority::Idle)?;
+        let loom = BackgroundPart::start(
             "the channel, under loom",
             &["channel", "prove", "--loom"],
             Priority::Idle,
@@ -159,8 +159,8 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     // One of these stages mostly waits for timeouts, one emulates a machine with one CPU, and Wine does most of its
     // work on one.
     hosts::provide_packages()?;
-    let hosts = BackgroundStage::start("between hosts", &["hosts", "test", "--quick"], Priority::Usual)?;
-    let module = BackgroundStage::start("the kernel module", &["driver", "test"], Priority::Usual)?;
+    let hosts = BackgroundPart::start("between hosts", &["hosts", "test", "--quick"], Priority::Usual)?;
+    let module = BackgroundPart::start("the kernel module", &["driver", "test"], Priority::Usual)?;
     stages.end(windows)?;
     stages.test("Windows, under Wine", || windows::build_tests().and_then(windows::test))?;
     for stage in [hosts, module, loom, fuzzing] {
@@ -199,14 +199,14 @@ enum Priority {
 }
 
 /// A stage that runs next to others. A command of this program carries it out, and its output is kept until it has ended.
-struct BackgroundStage {
+struct BackgroundPart {
     name: &'static str,
     ended: JoinHandle<io::Result<(ExitStatus, Duration)>>,
     output: PathBuf,
 }
 
-impl BackgroundStage {
-    fn start(name: &'static str, arguments: &[&str], priority: Priority) -> anyhow::Result<BackgroundStage> {
+impl BackgroundPart {
+    fn start(name: &'static str, arguments: &[&str], priority: Priority) -> anyhow::Result<BackgroundPart> {
         let folder = target()?.join("xtask-beside");
         fs::create_dir_all(&folder)?;
         let (program, output) =
@@ -225,7 +225,7 @@ impl BackgroundStage {
         let begin = Instant::now();
         let mut child = command.spawn().context("cannot start setpriv, of util-linux")?;
         let ended = std::thread::spawn(move || child.wait().map(|status| (status, begin.elapsed())));
-        Ok(BackgroundStage { name, ended, output })
+        Ok(BackgroundPart { name, ended, output })
     }
 }
 

@@ -338,6 +338,7 @@ impl RunningTrial {
                 wait: case.wait,
                 party: setup.party,
                 processor: processors.as_ref().map(|processors| processors[place]),
+                conditions: case.conditions.clone(),
                 exchange: case.exchange.clone(),
                 specifications: setup
                     .ends

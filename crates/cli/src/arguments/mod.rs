@@ -3,6 +3,7 @@
 mod adapter;
 mod chart;
 mod compare;
+mod conditions;
 mod explain;
 mod export;
 mod fleet;

@@ -1,6 +1,7 @@
 //! Options of `furlong run`.
 
 use super::chart::ChartOptions;
+use super::conditions::ConditionOptions;
 use super::shared::{
     BENCHMARKS, CaseOptions, CommonOptions, EXIT_STATUS, Format, OUTPUT, PRECISION, PatternOptions,
     ProgramOptions, SavingOptions, TOPOLOGY, WORKLOAD,
@@ -13,7 +14,7 @@ use furlong_console::exit::Usage;
 use furlong_model::{
     Arrival, Boundary, Counts, ExchangeOptions, FanOutOptions, Percent, Placement, Rates, Time,
 };
-use furlong_stats::FEWEST_FIRST_TRIALS;
+use furlong_stats::{FEWEST_FIRST_TRIALS, distinct};
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -56,7 +57,10 @@ Examples:
   furlong run pipe posix-shm -m request --request 1 --response 256KiB
                                                  small requests, large responses
   furlong run pipe tcp -m connect                create, use once and remove a link for each message
-  furlong run pipe -m one-way -s 64KiB --pipe-size 1MiB
+  furlong run pipe -m one-way -s 64KiB --pipe-size 64KiB..1MiB:x4
+                                                 four sizes of the pipe, side by side
+  furlong run pipe --sched other --sched fifo:50
+                                                 two scheduling policies of both roles, side by side
   furlong run --program './serve' --program './ask' pipe
                                                  your server and client, which print 'ready' and 'done 1000'
   furlong run --program './client'               your program, which starts its own server
@@ -81,17 +85,19 @@ pub struct RunOptions {
     pub programs: ProgramOptions,
     #[command(flatten)]
     pub pattern: PatternOptions,
+    #[command(flatten)]
+    pub conditions: ConditionOptions,
     /// Send at a fixed rate, such as 10k/s, or a sweep such as 1k/s..1M/s:x2. Each pair sends at this rate, with one message in flight. The latency of a delayed
     /// message counts from its due time, which corrects for coordinated omission. Can be repeated
-    #[arg(long = "rate", value_name = "RATE", help_heading = WORKLOAD, conflicts_with = "think_time", allow_hyphen_values = true)]
+    #[arg(long = "rate", value_name = "RATE", help_heading = WORKLOAD, conflicts_with = "think_times", allow_hyphen_values = true)]
     pub rates: Vec<Rates>,
-    /// Pause for TIME between a response and the next message
-    #[arg(long, alias = "gap", help_heading = WORKLOAD, value_name = "TIME", allow_hyphen_values = true)]
-    pub think_time: Option<Time>,
-    /// Keep N messages in flight. Each is timed from its send to its response
-    #[arg(long, help_heading = WORKLOAD, value_name = "N", default_value_t = NonZeroU32::MIN, allow_negative_numbers = true,
+    /// Pause for TIME between a response and the next message. Can be repeated
+    #[arg(long = "think-time", alias = "gap", help_heading = WORKLOAD, value_name = "TIME", allow_hyphen_values = true)]
+    pub think_times: Vec<Time>,
+    /// Keep N messages in flight [default: 1]. Each is timed from its send to its response. Can be repeated
+    #[arg(long = "window", help_heading = WORKLOAD, value_name = "N", allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=MOST_OUTSTANDING).try_map(NonZeroU32::try_from))]
-    pub window: NonZeroU32,
+    pub windows: Vec<NonZeroU32>,
     /// Run N process pairs in parallel, and compare with one pair. A number, or a sweep such as 1..64:x2
     #[arg(long, help_heading = TOPOLOGY, value_name = "N", default_value = "1", allow_hyphen_values = true)]
     pub pairs: Counts,
@@ -167,12 +173,10 @@ pub struct RunOptions {
 impl RunOptions {
     /// Returns the paces at which messages are sent: each once, and at least one.
     pub fn arrivals(&self) -> Vec<Arrival> {
-        if let Some(time) = self.think_time {
-            return vec![Arrival::ThinkTime(time.0.as_nanos() as u64)];
-        }
+        let pauses = self.think_times.iter().map(|time| Arrival::ThinkTime(time.0.as_nanos() as u64));
+        let rates = self.rates.iter().flat_map(|rates| &rates.0);
         let mut arrivals = Vec::new();
-        for rate in self.rates.iter().flat_map(|rates| &rates.0) {
-            let arrival = Arrival::Interval(rate.interval_ns());
+        for arrival in pauses.chain(rates.map(|rate| Arrival::Interval(rate.interval_ns()))) {
             if !arrivals.contains(&arrival) {
                 arrivals.push(arrival);
             }
@@ -187,7 +191,11 @@ impl RunOptions {
         ExchangeOptions {
             pattern: *pattern,
             arrivals: self.arrivals(),
-            window: self.window,
+            windows: if self.windows.is_empty() {
+                vec![NonZeroU32::MIN]
+            } else {
+                distinct(self.windows.clone())
+            },
             request_bytes: request.map(|size| size.0),
             request_by: request_by.clone(),
             has_responses: !response.is_empty(),

@@ -74,15 +74,15 @@ pub struct PatternOptions {
     /// Send requests through another mechanism than responses: a pipe or a socket
     #[arg(long, value_name = "MECHANISM", alias = "ask-by", hide_short_help = true)]
     pub request_by: Option<String>,
-    /// Pipe capacity (F_SETPIPE_SZ)
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, help_heading = CONDITIONS)]
-    pub pipe_size: Option<ByteSize>,
-    /// Size of each socket buffer (SO_SNDBUF, SO_RCVBUF)
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, help_heading = CONDITIONS)]
-    pub socket_buffer: Option<ByteSize>,
-    /// Size of each ring in shared memory. It is rounded up to a power of two, and to one message
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, help_heading = CONDITIONS)]
-    pub ring_size: Option<ByteSize>,
+    /// Pipe capacity (F_SETPIPE_SZ), or a sweep 4KiB..1MiB:x4. Can be repeated: every size becomes a benchmark
+    #[arg(long = "pipe-size", value_name = "SIZE", allow_hyphen_values = true, help_heading = CONDITIONS)]
+    pub pipe_sizes: Vec<Sizes>,
+    /// Size of each socket buffer (SO_SNDBUF, SO_RCVBUF), or a sweep. Can be repeated
+    #[arg(long = "socket-buffer", value_name = "SIZE", allow_hyphen_values = true, help_heading = CONDITIONS)]
+    pub socket_buffers: Vec<Sizes>,
+    /// Size of each ring in shared memory, or a sweep. It is rounded up to a power of two, and to one message. Can be repeated
+    #[arg(long = "ring-size", value_name = "SIZE", allow_hyphen_values = true, help_heading = CONDITIONS)]
+    pub ring_sizes: Vec<Sizes>,
     /// Access to messages: copy, in-place, stamps-in-place [default: copy]. 'copy' uses private buffers. 'in-place' is zero
     /// copy: every byte is written and read in shared memory. 'stamps-in-place' touches only the first and the last 8 bytes. Can be
     /// repeated

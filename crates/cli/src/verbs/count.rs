@@ -3,7 +3,7 @@
 use crate::arguments::{CountOptions, ListFormat};
 use crate::conclusion::{Demands, Results};
 use crate::environment::RunEnvironment;
-use crate::selection::Manner;
+use crate::selection::CaseTemplate;
 use crate::{output, own_programs, selection};
 use furlong_analysis::{CountSummary, DecodedRun};
 use furlong_bench::plan::Plan;
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Counts the requested rows, and prints the counts.
 pub fn count_rows(asked: &CountOptions) -> anyhow::Result<Outcome> {
     let (mechanisms, options) = own_programs::with_mechanisms(&asked.cases, &asked.programs.commands)?;
-    let cases = selection::select(&mechanisms, &options, &Manner::default())?;
+    let cases = selection::select(&mechanisms, &options, &CaseTemplate::default())?;
     let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let plan = Plan { count: true, ..environment.plan(cases, 0, Duration::ZERO)? };
     let finished = environment.perform(&plan, &asked.name.or_not_saved())?;

@@ -3,7 +3,7 @@
 use crate::arguments::{ExplainOptions, ListFormat};
 use crate::conclusion::{Demands, Results};
 use crate::environment::RunEnvironment;
-use crate::selection::Manner;
+use crate::selection::CaseTemplate;
 use crate::{output, own_programs, selection};
 use furlong_analysis::{DecodedRun, NotExplained, explain as explanation, not_covered};
 use furlong_bench::plan::Plan;
@@ -19,7 +19,7 @@ const NAMED: usize = 6;
 /// Measures the rows, the numbers of their operations and the costs of these, and prints how well the model agrees.
 pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
     let (mechanisms, options) = own_programs::with_mechanisms(&asked.cases, &asked.programs.commands)?;
-    let rows = selection::select(&mechanisms, &options, &Manner::default())?;
+    let rows = selection::select(&mechanisms, &options, &CaseTemplate::default())?;
     let family =
         |case: &Case| find(&mechanisms, &case.mechanism, case.wait).map(|entry| entry.capabilities.family);
     let reasons = rows.iter().map(|case| not_covered(case, family(case)));

@@ -4,7 +4,7 @@ use crate::arguments::{Format, PatternOptions, RunOptions, SavingOptions};
 use crate::conclusion::{Demands, Results};
 use crate::environment::{FinishedRun, RunEnvironment, Surroundings};
 use crate::progress::ProgressKind;
-use crate::selection::Manner;
+use crate::selection::CaseTemplate;
 use crate::{output, own_programs, peer, selection};
 use furlong_analysis::{DecodedRun, Row, Summary, over_time, self_check};
 use furlong_bench::plan::Plan;
@@ -92,7 +92,7 @@ impl<'a> Request<'a> {
         let options = asked.exchange_options();
         let exchanges =
             options.exchanges().map_err(|why| Usage(format!("{}: {}", why.reason, why.remedy)))?;
-        let is_beside_several = exchanges.len() > 1;
+        let is_beside_several = exchanges.iter().any(|exchange| exchange.parties() != exchanges[0].parties());
         let (mechanisms, mut rows) = own_programs::with_mechanisms(&asked.cases, &asked.programs.commands)?;
         if asked.peer.is_some() {
             rows.places = vec![Placement::OtherHost];
@@ -106,12 +106,13 @@ impl<'a> Request<'a> {
         let mut cases = Vec::new();
         for arrival in &options.arrivals {
             for exchange in &exchanges {
-                let manner = Manner {
+                let template = CaseTemplate {
                     is_beside_several,
                     boundary: asked.boundary.unwrap_or_default(),
-                    ..Manner::new(&asked.pattern, exchange.clone(), *arrival)
+                    conditions: asked.conditions.combinations(),
+                    ..CaseTemplate::new(&asked.pattern, exchange.clone(), *arrival)
                 };
-                for case in selection::select(&mechanisms, &rows, &manner)? {
+                for case in selection::select(&mechanisms, &rows, &template)? {
                     selection::add(&mut cases, case);
                 }
             }
@@ -167,12 +168,12 @@ fn check_format(asked: &RunOptions) -> anyhow::Result<()> {
 
 /// Checks that each buffer with a requested size exists in one of the cases.
 fn check_buffers(asked: &RunOptions, cases: &[Case]) -> Result<(), Usage> {
-    let PatternOptions { pipe_size, socket_buffer, ring_size, .. } = asked.pattern;
-    for (size, name) in
-        [(pipe_size, "--pipe-size"), (socket_buffer, "--socket-buffer"), (ring_size, "--ring-size")]
+    let PatternOptions { pipe_sizes, socket_buffers, ring_sizes, .. } = &asked.pattern;
+    for (sizes, name) in
+        [(pipe_sizes, "--pipe-size"), (socket_buffers, "--socket-buffer"), (ring_sizes, "--ring-size")]
     {
         let is_missing = |size: &ByteSize| !cases.iter().any(|case| case.buffer_bytes == Some(size.0));
-        if size.as_ref().is_some_and(is_missing) {
+        if sizes.iter().flat_map(|sizes| &sizes.0).any(is_missing) {
             return Err(Usage(format!("{name}: none of these benchmarks has such a buffer")));
         }
     }

@@ -8,6 +8,7 @@ mod access;
 mod adapter_names;
 mod adapter_templates;
 mod adapters;
+mod axes;
 mod boundary;
 mod charts;
 mod ci;

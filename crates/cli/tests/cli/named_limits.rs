@@ -127,11 +127,12 @@ fn buffer_of_a_socket_beyond_its_limit_is_refused_with_the_limit() {
     let finished = place.run(asked.split(' ')).expect_code(7);
     let most = if is_root() { "at most 1073741823 bytes" } else { "net.core.wmem_max is " };
     let words = ["1073741824 bytes was requested", most, "ask for a smaller buffer"];
-    expect_named(&finished, "unix-stream/block", &words);
+    expect_named(&finished, "unix-stream/block (buffer 1GiB)", &words);
     assert!(!finished.stdout.contains("seccomp profile"), "{finished:#?}");
     if is_root() {
         let place = Place::new();
         let finished = place.finish(&mut place.furlong_as_nobody(asked.split(' '))).expect_code(7);
-        expect_named(&finished, "unix-stream/block", &["net.core.wmem_max is ", "ask for a smaller buffer"]);
+        let row = "unix-stream/block (buffer 1GiB)";
+        expect_named(&finished, row, &["net.core.wmem_max is ", "ask for a smaller buffer"]);
     }
 }

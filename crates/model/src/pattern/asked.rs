@@ -15,8 +15,8 @@ pub struct ExchangeOptions {
     pub pattern: Pattern,
     /// `--rate` and `--think-time`; at least one value.
     pub arrivals: Vec<Arrival>,
-    /// `--window`.
-    pub window: NonZeroU32,
+    /// `--window`; at least one value.
+    pub windows: Vec<NonZeroU32>,
     /// `--request`.
     pub request_bytes: Option<usize>,
     /// `--request-by`.
@@ -47,13 +47,20 @@ impl ExchangeOptions {
         }
         let size_bytes = self.request_bytes.unwrap_or(1);
         let exchange = Exchange::of(self.pattern)
-            .with_request(Some(Request { size_bytes, by: self.request_by.clone() }))
-            .with_window(self.window);
-        let with = |number: NonZeroU32| {
+            .with_request(Some(Request { size_bytes, by: self.request_by.clone() }));
+        let with = |number: NonZeroU32, window: NonZeroU32| {
             let fan_out = if number > one() { self.fan_out } else { FanOutOptions::default() };
-            exchange.clone().with_parties(number).with_fan_out(fan_out)
+            exchange.clone().with_window(window).with_parties(number).with_fan_out(fan_out)
         };
-        Ok(numbers.into_iter().map(with).collect())
+        let with = &with;
+        let exchanges =
+            numbers.iter().flat_map(|number| self.windows.iter().map(move |window| with(*number, *window)));
+        Ok(exchanges.collect())
+    }
+
+    /// Returns whether several messages are in flight in an exchange.
+    fn has_window(&self) -> bool {
+        self.windows.iter().any(|window| *window > one())
     }
 
     /// Returns the numbers of parties that were asked for, and one.
@@ -75,7 +82,7 @@ impl ExchangeOptions {
             ("--request-by", self.request_by.is_some()),
             ("--rate", self.arrivals.iter().any(|arrival| arrival.option() == Some("--rate"))),
             ("--think-time", self.arrivals.iter().any(|arrival| arrival.option() == Some("--think-time"))),
-            ("--window", self.window > one()),
+            ("--window", self.has_window()),
         ]
         .into_iter()
         .filter_map(|(option, is_given)| is_given.then_some(option))
@@ -87,7 +94,8 @@ impl ExchangeOptions {
 
     fn refuse(&self, numbers: &BTreeSet<NonZeroU32>) -> Option<Unavailable> {
         let given = self.given();
-        let refuse_window = |arrival: &Arrival| window(self.window, *arrival);
+        let most = self.windows.iter().copied().max().unwrap_or(one());
+        let refuse_window = |arrival: &Arrival| window(most, *arrival);
         self.refuse_foreign(&given)
             .or_else(|| self.pattern.reject(&given))
             .or_else(|| self.refuse_numbers(numbers))
@@ -125,7 +133,7 @@ impl ExchangeOptions {
             return None;
         } else if !self.pattern.facts().counts_calls {
             (format!("--count counts round trips, but got -m {}", self.pattern), "leave --count out")
-        } else if self.window > one() {
+        } else if self.has_window() {
             let reason = "--count counts round trips with a single message in flight".to_owned();
             (reason, "leave --window or --count out")
         } else {
@@ -147,7 +155,7 @@ mod tests {
         ExchangeOptions {
             pattern,
             arrivals: vec![Arrival::ClosedLoop],
-            window: one(),
+            windows: vec![one()],
             request_bytes: None,
             request_by: None,
             has_responses: false,
@@ -194,13 +202,13 @@ mod tests {
         );
         says(ExchangeOptions { pairs: vec![number(1025)], ..stream.clone() }, "up to 1024");
         says(ExchangeOptions { counts_calls: true, ..stream.clone() }, "but got -m one-way");
-        let window = number(2);
+        let windows = vec![number(2)];
         for pattern in Pattern::ALL.into_iter().filter(|pattern| *pattern != Pattern::RoundTrip) {
-            let options = ExchangeOptions { window, ..asked(pattern) };
+            let options = ExchangeOptions { windows: windows.clone(), ..asked(pattern) };
             assert_eq!(options.exchanges().is_ok(), pattern == Pattern::Request, "{pattern}");
         }
         says(
-            ExchangeOptions { window, arrivals: paced, ..asked(Pattern::RoundTrip) },
+            ExchangeOptions { windows: windows.clone(), arrivals: paced, ..asked(Pattern::RoundTrip) },
             "ask for one of the two",
         );
         let placements = vec![Placement::SameCore];
@@ -212,7 +220,7 @@ mod tests {
         let number = Some(vec![one()]);
         let all = ExchangeOptions {
             arrivals: vec![Arrival::Interval(1), Arrival::ThinkTime(1)],
-            window: one().saturating_add(1),
+            windows: vec![one().saturating_add(1)],
             request_bytes: Some(1),
             request_by: Some(String::new()),
             has_responses: true,

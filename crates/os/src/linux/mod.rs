@@ -47,6 +47,7 @@ pub mod readiness;
 pub mod ready_set;
 pub mod remote_memory;
 pub(crate) mod return_value;
+pub mod role_conditions;
 pub mod segment;
 pub mod shutdown;
 pub mod signal;

@@ -23,6 +23,7 @@ pub mod process;
 pub mod readiness;
 pub mod remote_memory;
 pub(crate) mod return_value;
+pub mod role_conditions;
 pub mod runtime;
 pub mod segment;
 pub mod semaphore;

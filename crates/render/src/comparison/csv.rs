@@ -30,7 +30,7 @@ impl Line<'_> {
 type Column = (&'static str, fn(&Line) -> String);
 
 /// All columns; their names contain the units.
-const COLUMNS: [Column; 31] = [
+const COLUMNS: [Column; 32] = [
     ("run", |line| words(line.run)),
     ("mechanism", |line| words(&line.case.mechanism)),
     ("wait", |line| line.case.wait.to_string()),
@@ -48,6 +48,7 @@ const COLUMNS: [Column; 31] = [
     ("access", |line| line.case.access.to_string()),
     ("window", |line| line.case.window().to_string()),
     ("parties", |line| line.case.parties().to_string()),
+    ("conditions", |line| line.case.conditions.to_string()),
     ("verdict", |line| {
         let of_count = || line.count.map_or("not-compared", |count| count.verdict.name());
         line.row.map_or_else(of_count, |row| row.verdict.name()).to_owned()

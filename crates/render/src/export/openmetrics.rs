@@ -85,7 +85,7 @@ fn metric_over_rows(runs: &[NamedSummary], metric: &figures::Metric) -> Metric {
 }
 
 /// Returns the labels of a row's series.
-fn labels(run: &str, row: &Row) -> [(&'static str, String); 9] {
+fn labels(run: &str, row: &Row) -> [(&'static str, String); 10] {
     let case = &row.case;
     [
         ("run", run.to_owned()),
@@ -97,6 +97,7 @@ fn labels(run: &str, row: &Row) -> [(&'static str, String); 9] {
         ("access", case.access.to_string()),
         ("window", case.window().to_string()),
         ("parties", case.parties().to_string()),
+        ("conditions", case.conditions.to_string()),
     ]
 }
 

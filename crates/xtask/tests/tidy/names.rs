@@ -7,7 +7,8 @@ use super::{root, sources};
 const DEFINING: [&str; 6] = ["struct", "enum", "union", "trait", "type", "named_enum"];
 
 /// Nouns that end like participles or adverbs.
-const NOUNS: [&str; 13] = [
+const NOUNS: [&str; 15] = [
+    "Backing",
     "Coalescing",
     "Drawing",
     "Family",
@@ -17,6 +18,7 @@ const NOUNS: [&str; 13] = [
     "Recording",
     "Reply",
     "Ring",
+    "Scheduling",
     "Seed",
     "Setting",
     "Sharing",

@@ -1,0 +1,47 @@
+//! Options for the conditions of the roles: one per kind of condition, and each can be repeated.
+
+use super::shared::CONDITIONS;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
+use furlong_model::{CONDITION_KINDS, RoleCondition, RoleConditions};
+
+/// Requested values of each kind of condition, in the order of [`CONDITION_KINDS`].
+#[derive(Debug, Clone, Default)]
+pub struct ConditionOptions(Vec<Vec<RoleCondition>>);
+
+impl ConditionOptions {
+    /// Returns every combination of the requested values; one without conditions if there are none.
+    pub fn combinations(&self) -> Vec<RoleConditions> {
+        RoleConditions::combinations(&self.0)
+    }
+}
+
+impl FromArgMatches for ConditionOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let values = |name: &str| matches.get_many(name).into_iter().flatten().copied();
+        let distinct = |name| furlong_stats::distinct(values(name));
+        Ok(ConditionOptions(CONDITION_KINDS.iter().map(|kind| distinct(kind.name)).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        Self::from_arg_matches(matches).map(|options| *self = options)
+    }
+}
+
+impl Args for ConditionOptions {
+    fn augment_args(command: Command) -> Command {
+        command.args(CONDITION_KINDS.iter().map(|kind| {
+            Arg::new(kind.name)
+                .long(kind.name)
+                .value_name(kind.placeholder)
+                .help(kind.help)
+                .help_heading(CONDITIONS)
+                .action(ArgAction::Append)
+                .allow_hyphen_values(true)
+                .value_parser(|text: &str| kind.read(text))
+        }))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}

@@ -1,0 +1,95 @@
+//! Options whose every value becomes a benchmark of the same run: conditions of the roles, and sizes of buffers.
+
+use crate::common::value::{list, text};
+use crate::common::{Place, is_root};
+use serde_json::{Value, json};
+
+const QUICKLY: &str = "--trials 3 --budget 2ms --no-progress --format json";
+
+/// Runs furlong, and returns the JSON object that it prints.
+fn measured(place: &Place, words: &str) -> Value {
+    place.run(format!("run {words} {QUICKLY}").split_whitespace()).expect_code(0).json()
+}
+
+/// Returns the values of a key in all rows, sorted.
+fn values<'a>(run: &'a Value, key: &str) -> Vec<&'a Value> {
+    let mut values: Vec<_> = list(run, "rows").iter().map(|row| &row[key]).collect();
+    values.sort_by_key(|value| value.to_string());
+    values
+}
+
+#[test]
+fn every_value_of_a_condition_is_a_benchmark_of_one_table() {
+    let place = Place::new();
+    let run = measured(&place, "pipe --sched other --sched batch --nice 7 --save conditions");
+    let conditions = |policy: &str| json!({"sched": policy, "nice": "7"});
+    assert_eq!(values(&run, "conditions"), [&conditions("batch"), &conditions("other")]);
+    let groups = values(&run, "group");
+    assert_eq!((groups.len(), groups[0]), (2, groups[1]), "{run:#}");
+    let table = place.run("runs show conditions".split(' ')).expect_code(0).stdout;
+    for name in ["pipe/block (sched other, nice 7)", "pipe/block (sched batch, nice 7)"] {
+        assert!(table.contains(name), "no {name} in {table}");
+    }
+    // Cases are read back from the file as they were measured.
+    let compared = place.run("compare conditions conditions".split(' ')).expect_code(0).stdout;
+    assert!(compared.contains("pipe/block 128B other-core sched batch nice 7"), "{compared}");
+}
+
+#[test]
+fn every_size_of_a_buffer_is_a_benchmark() {
+    let place = Place::new();
+    let sizes =
+        "-m one-way -s 4KiB --pipe-size 64KiB..256KiB:x4 --socket-buffer 64KiB --socket-buffer 128KiB";
+    let run = measured(&place, &format!("pipe unix-stream {sizes}"));
+    let pipe = |row: &&Value| text(row, "mechanism") == "pipe";
+    let [pipes, sockets] = [true, false].map(|wanted| {
+        let rows = list(&run, "rows").iter().filter(move |row| pipe(row) == wanted);
+        let mut sizes: Vec<_> = rows.map(|row| row["buffer_bytes"].as_u64().expect("a size")).collect();
+        sizes.sort_unstable();
+        sizes
+    });
+    assert_eq!((pipes, sockets), (vec![65_536, 262_144], vec![65_536, 131_072]));
+    let error = place.run("run pipe --socket-buffer 64KiB".split(' ')).expect_code(2).stderr;
+    assert!(error.contains("--socket-buffer: none of these benchmarks has such a buffer"), "{error}");
+}
+
+#[test]
+fn impossible_conditions_are_rejected_before_anything_is_measured() {
+    let place = Place::new();
+    for (words, expected) in [
+        ("--sched fifo", "choose other, batch, idle, fifo:PRIORITY or rr:PRIORITY"),
+        ("--nice 20", "write a number from -20 to 19"),
+        ("--slice 1s", "write a time from 100us to 100ms"),
+    ] {
+        let error = place.run(format!("run pipe {words}").split(' ')).expect_code(2).stderr;
+        assert!(error.contains(expected), "{error}");
+    }
+    // Both roles would wait for each other without end.
+    let words = "run pipe/spin --place same-core --sched fifo:1 --require --no-save --no-progress";
+    let refused = place.run(words.split(' ')).expect_code(7).stdout;
+    assert!(refused.contains("busy-waits under fifo:1"), "{refused}");
+    let words = "run --sched batch --program true pipe --require --no-save --no-progress";
+    let refused = place.run(words.split(' ')).expect_code(7).stdout;
+    assert!(refused.contains("set their conditions themselves"), "{refused}");
+}
+
+#[test]
+fn ordinary_user_is_told_the_missing_right() {
+    if !is_root() {
+        furlong_testing::skip!("needs root");
+    }
+    let place = Place::new();
+    let words = "run pipe --sched fifo:1 --nice -5 --require --no-save --no-progress";
+    let refused = place.finish(&mut place.furlong_as_nobody(words.split(' '))).expect_code(7).stdout;
+    assert!(refused.contains("CAP_SYS_NICE"), "{refused}");
+}
+
+#[test]
+fn real_time_roles_are_measured_and_end() {
+    let place = Place::new();
+    if !is_root() || place.finish(&mut place.shell("chrt -f 20 true")).code != Some(0) {
+        furlong_testing::skip!("needs root");
+    }
+    let run = measured(&place, "pipe pipe/spin --sched other --sched fifo:10 --sched rr:10");
+    assert_eq!(list(&run, "rows").len(), 6, "{run:#}");
+}

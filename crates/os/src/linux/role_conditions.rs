@@ -1,0 +1,144 @@
+//! Requested conditions of this process: scheduling policy, nice value and time slice.
+
+use crate::error::{Context, check};
+use furlong_model::{RoleCondition, RoleConditions, Scheduling};
+use std::io;
+
+/// Longest time under a real-time policy without a blocking call. After it the kernel ends the process with SIGXCPU, so that
+/// two busy-waiting roles cannot keep a CPU from the rest of the system.
+const LONGEST_REAL_TIME_US: u64 = 20_000_000;
+
+/// Sets the conditions of this process, which must have one thread.
+///
+/// # Errors
+/// Returns `PermissionDenied` if this process may not, and `Unsupported` if the kernel accepts but ignores a condition.
+pub fn apply(conditions: &RoleConditions) -> io::Result<()> {
+    if conditions.scheduling().is_some_and(|policy| policy.real_time_priority().is_some()) {
+        let limit = libc::rlimit { rlim_cur: LONGEST_REAL_TIME_US, rlim_max: LONGEST_REAL_TIME_US };
+        // SAFETY: the kernel reads one rlimit.
+        check(unsafe { libc::setrlimit(libc::RLIMIT_RTTIME, &raw const limit) })
+            .context(|| "setrlimit RLIMIT_RTTIME")?;
+    }
+    set(conditions)
+}
+
+/// Sets the conditions of a thread that ends at once.
+///
+/// # Errors
+/// Returns the errors of [`apply`].
+pub fn probe(conditions: &RoleConditions) -> io::Result<()> {
+    if conditions.is_empty() {
+        return Ok(());
+    }
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, || set(conditions))?;
+        thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread has panicked")))
+    })
+}
+
+/// Sets the conditions of the calling thread, and checks that they are in effect.
+fn set(conditions: &RoleConditions) -> io::Result<()> {
+    if conditions.is_empty() {
+        return Ok(());
+    }
+    let mut wanted = attributes()?;
+    // Without a requested slice, the kernel's default is kept.
+    wanted.sched_runtime = 0;
+    for condition in conditions.iter() {
+        match condition {
+            RoleCondition::Scheduling(policy) => {
+                let (number, priority) = policy_number(policy);
+                (wanted.sched_policy, wanted.sched_priority) = (number as u32, priority.into());
+            }
+            RoleCondition::Nice(nice) => wanted.sched_nice = nice.into(),
+            RoleCondition::Slice { ns } => wanted.sched_runtime = ns.into(),
+        }
+    }
+    // SAFETY: the kernel reads one structure, whose size is in its first field.
+    check(unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const wanted, 0) })
+        .context(|| "sched_setattr")?;
+    let effective = attributes()?;
+    let ignored = conditions.iter().find(|condition| match condition {
+        RoleCondition::Scheduling(_) => {
+            (effective.sched_policy, effective.sched_priority) != (wanted.sched_policy, wanted.sched_priority)
+        }
+        RoleCondition::Nice(_) => effective.sched_nice != wanted.sched_nice,
+        RoleCondition::Slice { .. } => effective.sched_runtime != wanted.sched_runtime,
+    });
+    ignored.map_or(Ok(()), |ignored| {
+        let words = format!("sched_setattr: {ignored} has no effect on this kernel or under this policy");
+        Err(io::Error::new(io::ErrorKind::Unsupported, words))
+    })
+}
+
+/// Returns the scheduling attributes of the calling thread.
+fn attributes() -> io::Result<libc::sched_attr> {
+    const SIZE: u32 = size_of::<libc::sched_attr>() as u32;
+    let mut attributes = libc::sched_attr {
+        size: SIZE,
+        sched_policy: 0,
+        sched_flags: 0,
+        sched_nice: 0,
+        sched_priority: 0,
+        sched_runtime: 0,
+        sched_deadline: 0,
+        sched_period: 0,
+    };
+    // SAFETY: the kernel fills at most `SIZE` bytes of one structure of this size.
+    check(unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attributes, SIZE, 0) })
+        .context(|| "sched_getattr")?;
+    Ok(attributes)
+}
+
+const fn policy_number(policy: Scheduling) -> (libc::c_int, u8) {
+    match policy {
+        Scheduling::Other => (libc::SCHED_OTHER, 0),
+        Scheduling::Batch => (libc::SCHED_BATCH, 0),
+        Scheduling::Idle => (libc::SCHED_IDLE, 0),
+        Scheduling::Fifo(priority) => (libc::SCHED_FIFO, priority),
+        Scheduling::RoundRobin(priority) => (libc::SCHED_RR, priority),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::conditions::read;
+    use furlong_model::CONDITION_KINDS;
+
+    fn conditions(values: [&str; 3]) -> RoleConditions {
+        let axis = |(kind, value): (usize, &str)| match value {
+            "" => Vec::new(),
+            value => vec![CONDITION_KINDS[kind].read(value).unwrap()],
+        };
+        RoleConditions::combinations(&values.into_iter().enumerate().map(axis).collect::<Vec<_>>()).remove(0)
+    }
+
+    #[test]
+    fn requested_conditions_are_in_effect() {
+        std::thread::spawn(|| {
+            set(&conditions(["batch", "7", ""])).unwrap();
+            let found = read();
+            assert_eq!((found.policy.as_deref(), found.nice), (Some("batch"), Some(7)));
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn probe_changes_nothing_here() {
+        let before = read();
+        probe(&conditions(["idle", "", ""])).unwrap();
+        assert_eq!(read(), before);
+    }
+
+    #[test]
+    fn condition_without_effect_is_an_error() {
+        // A nice value means nothing to a real-time policy, which an ordinary user may not request either.
+        let error = probe(&conditions(["fifo:1", "5", ""])).unwrap_err();
+        assert!(
+            matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,24 @@
+//! Requested conditions of this process. Windows has none of those that can be requested.
+
+use furlong_model::RoleConditions;
+use std::io;
+
+/// Accepts only that nothing is requested.
+///
+/// # Errors
+/// Returns `Unsupported` for any condition.
+pub fn apply(conditions: &RoleConditions) -> io::Result<()> {
+    probe(conditions)
+}
+
+/// Accepts only that nothing is requested.
+///
+/// # Errors
+/// Returns `Unsupported` for any condition.
+pub fn probe(conditions: &RoleConditions) -> io::Result<()> {
+    let Some(condition) = conditions.iter().next() else { return Ok(()) };
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        format!("Windows has no condition {}", condition.kind().name),
+    ))
+}
