@@ -82,7 +82,7 @@ pub use comparable::{ComparableInterval, Ratio};
 pub use compare::{
     COMPARISON_SCHEMA, Cause, Change, ChangedCall, CommonChange, ComparedCount, ComparedRow, ComparedRun,
     Comparison, ComparisonRefusal, CountChange, CountedQuantity, Difference, InconclusiveReason, OnlyIn,
-    Power, Share, compare,
+    Power, Share, compare, split_by_condition,
 };
 pub use conditions::{Condition, unusual_conditions};
 pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP, cost_name};

@@ -173,6 +173,12 @@ impl RoleConditions {
         self.0.iter().copied()
     }
 
+    /// Returns the requested condition of this kind, and the other conditions; `None` if it is not requested.
+    pub fn split(&self, kind: &ConditionKind) -> Option<(RoleCondition, RoleConditions)> {
+        let found = self.iter().find(|condition| condition.kind().name == kind.name)?;
+        Some((found, RoleConditions(self.iter().filter(|condition| *condition != found).collect())))
+    }
+
     /// Returns the requested scheduling policy.
     pub fn scheduling(&self) -> Option<Scheduling> {
         self.iter().find_map(|condition| match condition {

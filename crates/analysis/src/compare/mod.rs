@@ -11,6 +11,7 @@ mod incomparable;
 mod power;
 mod row;
 mod together;
+mod values;
 
 pub use cause::{Cause, Share};
 pub use counts::{ChangedCall, ComparedCount, CountChange, CountedQuantity};
@@ -19,6 +20,7 @@ pub use incomparable::ComparisonRefusal;
 pub(crate) use row::by_margin;
 pub use row::{Change, ComparedRow, InconclusiveReason};
 pub use together::{CommonChange, Power};
+pub use values::split_by_condition;
 
 use crate::{NamedRun, RunFacts};
 use furlong_model::Case;

@@ -1,7 +1,8 @@
 //! Options of `furlong compare`.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use furlong_model::Percent;
+use furlong_model::{CONDITION_KINDS, ConditionKind, Percent};
 
 const COMPARE_EXAMPLES: &str =
     "A run is a saved name (furlong run --save NAME), @last for the newest run, @last~1 for the run before it, a glob over
@@ -18,12 +19,20 @@ Examples:
   furlong compare before after --format junit    for continuous integration
   furlong compare a1 b1 a2 b2 a3 b3 a4 b4 --pairs
                                                  runs measured in turn: one verdict over all pairs
+  furlong compare @last --between sched          two values in one run (furlong run pipe --sched other --sched fifo:50)
   furlong compare --by host results              many hosts: outliers, with the likely cause
   furlong compare --by label results             runs of one label (furlong run --label after) against another
 
 Verdicts: 'worse' or 'better' if the difference is significant (rank-sum test, Holm-corrected over all benchmarks) and the
 whole 95 % interval of the ratio is beyond the margin. 'same' if the whole interval is within the margin. 'inconclusive'
 otherwise. If both runs have counts (furlong count --save NAME), the system calls per message are compared too.";
+
+/// The kinds of conditions, by their names.
+fn condition() -> impl TypedValueParser<Value = &'static ConditionKind> {
+    let find =
+        |name: String| CONDITION_KINDS.iter().find(|kind| kind.name == name).ok_or("no such condition");
+    PossibleValuesParser::new(CONDITION_KINDS.iter().map(|kind| kind.name)).try_map(find)
+}
 
 /// Options of `furlong compare`.
 #[derive(Debug, Clone, Args)]
@@ -41,6 +50,9 @@ pub struct CompareOptions {
     /// statistical unit is the run
     #[arg(long, conflicts_with = "by")]
     pub pairs: bool,
+    /// Compare the values of a condition in one run: sched, nice or slice. The baseline is the first value, such as other
+    #[arg(long, value_name = "CONDITION", conflicts_with_all = ["by", "pairs"], hide_possible_values = true, value_parser = condition())]
+    pub between: Option<&'static ConditionKind>,
     /// Treat changes up to PERCENT as the same
     #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true)]
     pub margin: Percent,

@@ -93,3 +93,17 @@ fn real_time_roles_are_measured_and_end() {
     let run = measured(&place, "pipe pipe/spin --sched other --sched fifo:10 --sched rr:10");
     assert_eq!(list(&run, "rows").len(), 6, "{run:#}");
 }
+
+#[test]
+fn values_in_one_run_are_compared() {
+    let place = Place::new();
+    measured(&place, "pipe unix-stream --sched other --sched batch --nice 7 --save policies");
+    let compared = place.run("compare policies --between sched".split(' ')).expect_code(0).stdout;
+    for words in ["sched other", "sched batch", "pipe/block 128B other-core nice 7", "unix-stream/block"] {
+        assert!(compared.contains(words), "no {words} in {compared}");
+    }
+    let refused = place.run("compare policies --between nice".split(' ')).expect_code(2).stderr;
+    assert!(refused.contains("run policies has 1 values of --nice"), "{refused}");
+    let refused = place.run("compare policies --between colour".split(' ')).expect_code(2).stderr;
+    assert!(refused.contains("sched, nice, slice"), "{refused}");
+}

@@ -12,8 +12,14 @@ use furlong_model::format_ns;
 /// Returns the conclusions: each run against the baseline, and what a comparison of two runs cannot
 /// show.
 pub fn comparison_verdict(comparison: &Comparison) -> Vec<String> {
-    let caveat = "The ratios contain everything that changed between the runs: your change, but also load, heat and \
-                  the physical cores of a virtual machine. Measure both sides again, in turn, before you trust a difference.";
+    let start = |run: &ComparedRun| (run.run.started_unix_s, run.run.seed);
+    let is_one_run = comparison.runs.windows(2).all(|runs| start(&runs[0]) == start(&runs[1]));
+    let caveat = if is_one_run {
+        "Trials of all values alternated in one run, so load and heat affect them alike."
+    } else {
+        "The ratios contain everything that changed between the runs: your change, but also load, heat and the physical \
+         cores of a virtual machine. Measure both sides again, in turn, before you trust a difference."
+    };
     let differs = comparison.rows.iter().any(|row| !row.identical);
     comparison
         .others()
