@@ -42,8 +42,8 @@ pub fn finding(finding: &Finding) -> String {
             format_ns(*slowest_ns)
         ),
         Finding::SleepersChange { first_ns, later_ns } => format!(
-            "Two bare processes that block on two cores took {} per round trip at first, and {} after 0.1 s. The trials of \
-             blocking benchmarks there are shorter, so they show the first pace; --warm-up 200ms shows the later one.",
+            "Two bare processes that block on two cores took {} per round trip at first, and {} after 0.1 s. Trials are \
+             shorter; --warm-up 200ms shows the later pace.",
             format_ns(*first_ns),
             format_ns(*later_ns)
         ),
