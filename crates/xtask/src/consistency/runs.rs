@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 pub type Kind = (&'static str, usize, &'static str);
 
 /// Runs in the repository: short, and of every pattern.
-pub const CORPUS: [Kind; 37] = [
+pub const CORPUS: [Kind; 38] = [
     ("round-trip", 2, "run pipe unix-stream posix-shm/spin channel/spin posix-shm sysv-mq $ALL --trials 3"),
     ("spin", 2, "run '*-shm/spin' channel/spin pipe/spin process-vm/spin --trials 5 --budget 10ms"),
     ("default", 1, "run --trials 3 --budget 5ms"),
@@ -45,6 +45,11 @@ pub const CORPUS: [Kind; 37] = [
     ("connect", 2, "run pipe tcp unix-stream -m connect --trials 3 $SHORT"),
     ("places", 2, "run pipe posix-shm --place free --place one-process --place same-core --trials 3 $SHORT"),
     ("access", 1, "run channel memfd-shm --access copy --access in-place -s 64KiB --trials 3 $SHORT"),
+    (
+        "conditions",
+        1,
+        "run pipe unix-stream pipe/spin --sched other --sched batch --pipe-size 64KiB..256KiB:x4 --nice 5 --trials 5 $SHORT",
+    ),
     ("boundary", 2, "run tcp udp unix-stream --boundary netns --trials 3 $SHORT"),
     ("across", 1, "run pipe tcp posix-shm/spin --across 2 --apart 1s --trials 3 $SHORT"),
     (
