@@ -1,8 +1,8 @@
 //! The mapping from placements to CPUs of this machine.
 
-use furlong_model::{Party, Placement, Unavailable};
+use furlong_model::{Case, Party, Placement, Unavailable, Wait};
 use furlong_os::affinity;
-use furlong_stats::sort_by;
+use furlong_stats::{distinct, sort_by};
 
 /// Returns the CPUs that these parties are pinned to; `None` if the scheduler chooses.
 ///
@@ -76,6 +76,27 @@ fn check_allowed(processors: &[usize]) -> Result<(), Unavailable> {
         format!("CPU {missing} does not exist or is not allowed"),
         format!("choose from these CPUs: {}", numbers.join(", ")),
     ))
+}
+
+/// Returns why busy-waiting processes of a real-time policy would keep each other from running, if they would: there are
+/// more of them than CPUs, and none lets another of its priority run. `processors` are the CPUs that they are pinned to.
+pub(crate) fn refuse_starvation(case: &Case, processors: Option<&[usize]>) -> Option<Unavailable> {
+    let policy = case.conditions.scheduling().filter(|policy| policy.real_time_priority().is_some())?;
+    if case.wait != Wait::Spin || case.placement == Placement::OneProcess {
+        return None;
+    }
+    let processes = case.all_parties().len();
+    let cpus = match processors {
+        Some(processors) => distinct(processors.iter().copied()).len(),
+        None => allowed().ok()?.len(),
+    };
+    (processes > cpus).then(|| {
+        let reason = format!(
+            "{processes} processes that busy-wait under {policy} would share {cpus} CPU{}, and none lets the others run",
+            if cpus == 1 { "" } else { "s" }
+        );
+        Unavailable::new(reason, "ask for a CPU per process, or for a wait strategy that blocks")
+    })
 }
 
 /// Returns the CPUs for initiator and responder, for a placement by role that pins them.

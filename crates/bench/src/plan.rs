@@ -147,6 +147,9 @@ impl<'a> CaseResolver<'a> {
         } else {
             placement::pinned(case.placement, &case.all_parties()).map_err(Outcome::Refused)?
         };
+        if let Some(refusal) = placement::refuse_starvation(case, processors.as_deref()) {
+            return Err(Box::new(Outcome::Refused(refusal)));
+        }
         let by = case.exchange.request().and_then(|request| request.by.as_deref());
         let request_carrier = by.map(|by| self.request_carrier(by, case)).transpose()?;
         Ok(ResolvedCase { entry, request_carrier, processors })

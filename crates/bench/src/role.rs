@@ -151,8 +151,6 @@ fn run_role(
         .map(|request| open_request_carrier(mechanisms, request))
         .transpose()?;
     pin(configuration.processor)?;
-    let conditions = role_conditions::apply(&configuration.conditions);
-    step(Phase::Open, "set the requested conditions", conditions)?;
     let RoleConfiguration { specifications, wait, .. } = configuration;
     let pattern = configuration.exchange.pattern();
     let again = step(Phase::Open, "hold the socket twice", send_again(entry, configuration, &setups))?;
@@ -167,6 +165,9 @@ fn run_role(
         Links::PerParty => built_in.open(specifications, setups, *wait, request),
     });
     let mut message_loop = step(Phase::Open, "open", opened)?;
+    // A thread of the kernel that an endpoint has started must not get a real-time policy, because it may busy-wait.
+    let conditions = role_conditions::apply(&configuration.conditions);
+    step(Phase::Open, "set the requested conditions", conditions)?;
     if let Some(options) = again {
         let again =
             step(Phase::Open, "start a thread", ReliableChannel::new(message_loop.into_channel(), options))?;

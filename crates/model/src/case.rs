@@ -280,18 +280,6 @@ impl Case {
         refusals::window(self.window(), self.arrival)
     }
 
-    /// Returns why the roles would wait for each other without end under the requested conditions, if they would.
-    fn refuse_conditions(&self) -> Option<Unavailable> {
-        let policy = self.conditions.scheduling().filter(|policy| policy.real_time_priority().is_some())?;
-        let shares_a_cpu = self.placement.has_two_processors() == Some(false);
-        (shares_a_cpu && self.wait == Wait::Spin).then(|| {
-            let reason = format!(
-                "a role that busy-waits under {policy} never lets the other role of equal priority run on its CPU"
-            );
-            Unavailable::new(reason, "ask for --place other-core, or for a wait strategy that blocks")
-        })
-    }
-
     /// Returns why a mechanism with these capabilities and limits cannot run this case, if it cannot.
     pub fn refusal(&self, capabilities: &Capabilities, limits: &Limits) -> Option<Unavailable> {
         if !capabilities.waits.contains(&self.wait) {
@@ -319,7 +307,7 @@ impl Case {
         if let Some(refusal) = self.refuse_boundary(capabilities) {
             return Some(refusal);
         }
-        if let Some(refusal) = self.refuse_several(capabilities).or_else(|| self.refuse_conditions()) {
+        if let Some(refusal) = self.refuse_several(capabilities) {
             return Some(refusal);
         }
         if let Some(refusal) = self.refuse_access(capabilities, limits) {

@@ -21,8 +21,8 @@ fn own_stderr() -> io::Result<Handle> {
 pub(crate) fn early_end(exit: Exit, kills_before: Option<u64>) -> (Fault, String) {
     match (exit, exit.killer()) {
         (_, Some(killer)) => {
-            let memory = short_of_memory(&killer, kills_before, available_memory::kills());
-            (Fault::Killed, format!("killed by {killer}{memory}"))
+            let cause = cause_of_kill(&killer, kills_before, available_memory::kills());
+            (Fault::Killed, format!("killed by {killer}{cause}"))
         }
         (Exit::Code(code), _) => (Fault::Exited, format!("exited too early with exit code {code}")),
         (_, None) => {
@@ -31,12 +31,15 @@ pub(crate) fn early_end(exit: Exit, kills_before: Option<u64>) -> (Fault, String
     }
 }
 
-/// Returns a note for a `SIGKILL` that may come from the kernel for lack of memory. `before` and `now` are the numbers
-/// of such kills.
-fn short_of_memory(killer: &str, before: Option<u64>, now: Option<u64>) -> &'static str {
+/// Returns a note for a signal that the kernel sends: for lack of memory, where `before` and `now` are the numbers of such
+/// kills, or at a limit of CPU time.
+fn cause_of_kill(killer: &str, before: Option<u64>, now: Option<u64>) -> &'static str {
     match (killer, before, now) {
         ("SIGKILL", Some(before), Some(now)) if now > before => {
             "; memory was short: the kernel's OOM killer has run since (oom_kill in /proc/vmstat)"
+        }
+        ("SIGXCPU", ..) => {
+            "; it has used the CPU time of RLIMIT_CPU, or kept a CPU under a real-time policy for RLIMIT_RTTIME"
         }
         _ => "",
     }
@@ -165,18 +168,19 @@ impl<D: DeserializeOwned> RoleProcess<D> {
 
 #[cfg(test)]
 mod tests {
-    use super::short_of_memory;
+    use super::cause_of_kill;
 
     #[test]
     fn a_kill_for_lack_of_memory_is_told_from_others() {
-        assert!(short_of_memory("SIGKILL", Some(3), Some(4)).contains("memory was short"));
+        assert!(cause_of_kill("SIGKILL", Some(3), Some(4)).contains("memory was short"));
+        assert!(cause_of_kill("SIGXCPU", Some(3), Some(3)).contains("RLIMIT_RTTIME"));
         for (killer, before, now) in [
             ("SIGKILL", Some(4), Some(4)),
             ("SIGSEGV", Some(3), Some(4)),
             ("SIGKILL", None, Some(4)),
             ("SIGKILL", Some(3), None),
         ] {
-            assert_eq!(short_of_memory(killer, before, now), "");
+            assert_eq!(cause_of_kill(killer, before, now), "");
         }
     }
 }

@@ -92,6 +92,14 @@ pub fn raised(resource: Resource) -> io::Result<u64> {
     Ok(limit.rlim_cur)
 }
 
+/// Lowers a soft limit to at most `most`. The hard limit stays, so that the kernel sends the signal of the soft limit first.
+pub(crate) fn lower(number: libc::__rlimit_resource_t, most: u64) -> io::Result<()> {
+    let mut limit = both(number)?;
+    limit.rlim_cur = limit.rlim_cur.min(most);
+    // SAFETY: the kernel reads one rlimit.
+    crate::error::check(unsafe { libc::setrlimit(number, &raw const limit) }).map(drop)
+}
+
 /// Tries to set both limits of a resource to `wanted`; only the machine's administrator may raise the hard limit.
 pub fn try_lift(resource: Resource, wanted: u64) -> bool {
     let number = resource.number();

@@ -1,11 +1,12 @@
 //! Requested conditions of this process: scheduling policy, nice value and time slice.
 
 use crate::error::{Context, check};
+use crate::linux::limits;
 use furlong_model::{RoleCondition, RoleConditions, Scheduling};
 use std::io;
 
 /// Longest time under a real-time policy without a blocking call. After it the kernel ends the process with SIGXCPU, so that
-/// two busy-waiting roles cannot keep a CPU from the rest of the system.
+/// a busy-waiting role cannot keep a CPU from the rest of the system.
 const LONGEST_REAL_TIME_US: u64 = 20_000_000;
 
 /// Sets the conditions of this process, which must have one thread.
@@ -14,10 +15,7 @@ const LONGEST_REAL_TIME_US: u64 = 20_000_000;
 /// Returns `PermissionDenied` if this process may not, and `Unsupported` if the kernel accepts but ignores a condition.
 pub fn apply(conditions: &RoleConditions) -> io::Result<()> {
     if conditions.scheduling().is_some_and(|policy| policy.real_time_priority().is_some()) {
-        let limit = libc::rlimit { rlim_cur: LONGEST_REAL_TIME_US, rlim_max: LONGEST_REAL_TIME_US };
-        // SAFETY: the kernel reads one rlimit.
-        check(unsafe { libc::setrlimit(libc::RLIMIT_RTTIME, &raw const limit) })
-            .context(|| "setrlimit RLIMIT_RTTIME")?;
+        limits::lower(libc::RLIMIT_RTTIME, LONGEST_REAL_TIME_US).context(|| "setrlimit RLIMIT_RTTIME")?;
     }
     set(conditions)
 }
@@ -42,8 +40,6 @@ fn set(conditions: &RoleConditions) -> io::Result<()> {
         return Ok(());
     }
     let mut wanted = attributes()?;
-    // Without a requested slice, the kernel's default is kept.
-    wanted.sched_runtime = 0;
     for condition in conditions.iter() {
         match condition {
             RoleCondition::Scheduling(policy) => {

@@ -200,7 +200,7 @@ const ENDING: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
 /// Returns the name of a signal, for example `SIGKILL`.
 pub fn name(signal: i32) -> String {
-    const NAMES: [(i32, &str); 16] = [
+    const NAMES: [(i32, &str); 17] = [
         (libc::SIGHUP, "SIGHUP"),
         (libc::SIGINT, "SIGINT"),
         (libc::SIGQUIT, "SIGQUIT"),
@@ -216,6 +216,7 @@ pub fn name(signal: i32) -> String {
         (libc::SIGPIPE, "SIGPIPE"),
         (libc::SIGTERM, "SIGTERM"),
         (libc::SIGSYS, "SIGSYS"),
+        (libc::SIGXCPU, "SIGXCPU"),
         (libc::SIGXFSZ, "SIGXFSZ"),
     ];
     match NAMES.iter().find(|(number, _)| *number == signal) {

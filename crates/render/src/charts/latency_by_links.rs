@@ -1,7 +1,7 @@
 //! Chart of round-trip time against the number of links that the receiver waits for.
 
 use super::sum_by_parties::curves;
-use super::sweep::Manner;
+use super::sweep::SweepKey;
 use crate::words::WHISKERS;
 use furlong_analysis::text::{plain, three_digits};
 use furlong_analysis::{Row, Summary};
@@ -19,7 +19,7 @@ pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
     curves.iter().filter_map(|(manner, curves)| chart(manner, curves)).collect()
 }
 
-fn chart(manner: &Manner, curves: &[Vec<&Row>]) -> Option<Chart> {
+fn chart(manner: &SweepKey, curves: &[Vec<&Row>]) -> Option<Chart> {
     let point = |row: &&Row| {
         let (links, times) = (row.case.parties(), &row.exchange.ns);
         Point {

@@ -1,6 +1,6 @@
 //! Latency against the rate at which messages are sent.
 
-use super::sweep::Manner;
+use super::sweep::SweepKey;
 use crate::words::WHISKERS;
 use furlong_analysis::text::{listed, plain};
 use furlong_analysis::{AtRate, Level, RatePoint, RateSweep, Summary, Unit};
@@ -16,14 +16,14 @@ const MARKED: usize = 2;
 /// Returns one chart for each group of benchmarks that was measured at `fewest` or more rates.
 pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
     let sweeps = || summary.rate_sweeps.iter().filter(|sweep| sweep.points.len() >= fewest);
-    let manners = distinct(sweeps().map(|sweep| Manner::but_for_rate(&sweep.case)));
-    let of = |manner: &Manner| {
-        sweeps().filter(|sweep| Manner::but_for_rate(&sweep.case) == *manner).collect::<Vec<_>>()
+    let manners = distinct(sweeps().map(|sweep| SweepKey::but_for_rate(&sweep.case)));
+    let of = |manner: &SweepKey| {
+        sweeps().filter(|sweep| SweepKey::but_for_rate(&sweep.case) == *manner).collect::<Vec<_>>()
     };
     manners.iter().filter_map(|manner| chart(summary, manner, &of(manner))).collect()
 }
 
-fn chart(summary: &Summary, manner: &Manner, sweeps: &[&RateSweep]) -> Option<Chart> {
+fn chart(summary: &Summary, manner: &SweepKey, sweeps: &[&RateSweep]) -> Option<Chart> {
     let case = &sweeps.first()?.case;
     let series = sweeps.iter().enumerate().map(|(number, sweep)| {
         let name = plain(&sweep.case.row());
@@ -69,9 +69,9 @@ pub(crate) fn sentences(summary: &Summary) -> Vec<String> {
     if summary.run.noise.level == Level::Unreliable {
         return Vec::new();
     }
-    let manners = distinct(summary.rate_sweeps.iter().map(|sweep| Manner::but_for_rate(&sweep.case)));
-    let of = |manner: &Manner| -> Vec<&RateSweep> {
-        let alike = |sweep: &&RateSweep| Manner::but_for_rate(&sweep.case) == *manner;
+    let manners = distinct(summary.rate_sweeps.iter().map(|sweep| SweepKey::but_for_rate(&sweep.case)));
+    let of = |manner: &SweepKey| -> Vec<&RateSweep> {
+        let alike = |sweep: &&RateSweep| SweepKey::but_for_rate(&sweep.case) == *manner;
         summary.rate_sweeps.iter().filter(alike).collect()
     };
     manners.iter().map(|manner| sentence(&of(manner))).collect()

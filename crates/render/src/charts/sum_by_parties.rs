@@ -1,6 +1,6 @@
 //! Charts of the total and of the slowest party against the number of pairs or receivers.
 
-use super::sweep::Manner;
+use super::sweep::SweepKey;
 use furlong_analysis::text::{format_count, plain, three_digits};
 use furlong_analysis::{PayloadKind, Row, Summary};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
@@ -15,7 +15,7 @@ const NAMED: usize = 4;
 const GROWS: f64 = 1.05;
 
 /// Rows of a manner, each with all numbers that it was measured with, ascending.
-type Curves<'a> = (Manner, Vec<Vec<&'a Row>>);
+type Curves<'a> = (SweepKey, Vec<Vec<&'a Row>>);
 
 /// Returns the benchmarks of the `wanted` patterns that were measured with at least `fewest` numbers of parties.
 pub(super) fn curves(summary: &Summary, fewest: usize, wanted: impl Fn(Pattern) -> bool) -> Vec<Curves<'_>> {
@@ -27,10 +27,10 @@ pub(super) fn curves(summary: &Summary, fewest: usize, wanted: impl Fn(Pattern) 
     for row in summary.rows.iter().filter(|row| wanted(row.case.pattern()) && carries(row)) {
         curves.entry(row.case.for_one_pair()).or_default().push(row);
     }
-    let mut manners: BTreeMap<(Manner, usize), Vec<Vec<&Row>>> = BTreeMap::new();
+    let mut manners: BTreeMap<(SweepKey, usize), Vec<Vec<&Row>>> = BTreeMap::new();
     for (case, mut rows) in curves.into_iter().filter(|(_, rows)| rows.len() >= fewest) {
         sort_by_key(&mut rows, |row| row.case.parties());
-        manners.entry((Manner::but_for_rate(&case), case.size_bytes)).or_default().push(rows);
+        manners.entry((SweepKey::but_for_rate(&case), case.size_bytes)).or_default().push(rows);
     }
     manners.into_iter().map(|((manner, _), curves)| (manner, curves)).collect()
 }
@@ -49,7 +49,7 @@ pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
     curves(summary, fewest, at_once).into_iter().flat_map(each).flatten().collect()
 }
 
-fn chart(what: &str, manner: &Manner, curves: &[Vec<&Row>], figure: fn(&Row) -> f64) -> Option<Chart> {
+fn chart(what: &str, manner: &SweepKey, curves: &[Vec<&Row>], figure: fn(&Row) -> f64) -> Option<Chart> {
     let first = &curves.first()?.first()?.case;
     let (several, unit) =
         (first.pattern().several(), if first.pattern().is_one_way() { "messages" } else { "round trips" });

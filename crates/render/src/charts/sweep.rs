@@ -3,7 +3,7 @@
 use crate::words::waiting;
 use furlong_analysis::text::plain;
 use furlong_analysis::{Group, PayloadKind, Row, Summary, describe_placement};
-use furlong_model::{Arrival, Case, Pattern, Wait, WaitKind, format_bytes};
+use furlong_model::{Arrival, Case, Pattern, RoleConditions, Wait, WaitKind, format_bytes};
 use furlong_stats::{distinct, sort_by, sort_by_key};
 
 /// Minimum number of sizes or rates for a curve.
@@ -11,7 +11,7 @@ pub const FEWEST_POINTS: usize = 2;
 
 /// Properties that the benchmarks of one chart share.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Manner {
+pub(crate) struct SweepKey {
     /// A case of them, without what they differ in.
     case: Case,
     waiting: WaitKind,
@@ -37,18 +37,23 @@ pub struct Sweep<'a> {
     pub ends: [Option<&'a Group>; 2],
 }
 
-impl Manner {
+impl SweepKey {
     /// Returns the properties that are equal among benchmarks that differ in size.
-    fn but_for_size(case: &Case) -> Manner {
-        let (mechanism, wait) = (String::new(), Wait::Block);
-        Manner { waiting: case.wait.kind(), case: Case { mechanism, wait, size_bytes: 0, ..case.clone() } }
+    fn but_for_size(case: &Case) -> SweepKey {
+        // Buffers and conditions are in the names of the curves.
+        let (buffer_bytes, conditions) = (None, RoleConditions::default());
+        let plain = Case { buffer_bytes, conditions, size_bytes: 0, ..case.clone() };
+        SweepKey {
+            waiting: case.wait.kind(),
+            case: Case { mechanism: String::new(), wait: Wait::Block, ..plain },
+        }
     }
 
     /// Returns the properties that are equal among benchmarks that differ in the send rate.
-    pub(crate) fn but_for_rate(case: &Case) -> Manner {
-        let other = Manner::but_for_size(case);
+    pub(crate) fn but_for_rate(case: &Case) -> SweepKey {
+        let other = SweepKey::but_for_size(case);
         let (size_bytes, arrival) = (case.size_bytes, Arrival::ClosedLoop);
-        Manner { case: Case { size_bytes, arrival, ..other.case }, ..other }
+        SweepKey { case: Case { size_bytes, arrival, ..other.case }, ..other }
     }
 
     /// Describes the shared properties.
@@ -61,9 +66,6 @@ impl Manner {
         }
         if !case.arrival.is_closed_loop() {
             words += &format!(", {}", case.arrival);
-        }
-        if let Some(bytes) = case.buffer_bytes {
-            words += &format!(", buffers of {}", format_bytes(bytes));
         }
         if case.window().get() > 1 {
             words += &format!(", {} in flight", case.window());
@@ -89,9 +91,9 @@ pub fn sweeps(summary: &Summary, asked: impl Fn(Pattern) -> bool) -> Vec<Sweep<'
     let carries_data = |row: &&Row| group_of(row).is_some_and(|group| group.carries == PayloadKind::Data);
     let asked = |row: &&Row| asked(row.case.pattern());
     let rows: Vec<&Row> = summary.rows.iter().filter(carries_data).filter(asked).collect();
-    let manner_of = |row: &Row| Manner::but_for_size(&row.case);
+    let manner_of = |row: &Row| SweepKey::but_for_size(&row.case);
     let manners = distinct(rows.iter().map(|row| manner_of(row)));
-    let sweep = |manner: Manner| {
+    let sweep = |manner: SweepKey| {
         let mut members: Vec<&Row> = rows.iter().copied().filter(|row| manner_of(row) == manner).collect();
         sort_by_key(&mut members, |row| (row.case.row(), row.case.size_bytes));
         let curves = members.chunk_by(|one, other| one.case.row() == other.case.row());

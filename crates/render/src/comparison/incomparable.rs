@@ -38,7 +38,8 @@ pub fn incomparable(why: &ComparisonRefusal) -> String {
             let (baseline, run) = (plain(baseline), plain(run));
             format!(
                 "{run} and {baseline} have no benchmark in common: {run} has {}, and {baseline} has {}. Benchmarks \
-                 match if mechanism, wait strategy, pattern, sizes, placement, arrival, buffer and window are equal",
+                 match if mechanism, wait strategy, pattern, sizes, placement, arrival, buffer, access, boundary, window and \
+                 conditions are equal",
                 cases(has),
                 cases(baseline_has)
             )
