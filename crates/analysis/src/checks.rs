@@ -176,7 +176,8 @@ pub(crate) fn is_placed_as_asked(placement: Placement, roles: &[RoleTally]) -> R
         |role: Role| roles.iter().filter(move |tally| tally.party.role == role).map(|tally| tally.processor);
     let all_on = |role, processor| of_role(role).all(|one| one == processor);
     let as_asked = match placement {
-        Placement::OtherCore => {
+        // Which CPUs have the relation is not recorded.
+        Placement::OtherCore | Placement::Related(_) => {
             of_role(Role::Initiator).all(|one| of_role(Role::Responder).all(|other| one != other))
         }
         Placement::SameCore | Placement::OneProcess => ran_on.iter().all(|one| *one == ran_on[0]),

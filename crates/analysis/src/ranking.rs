@@ -226,6 +226,7 @@ pub fn describe_placement(placement: Placement) -> String {
         Placement::Spread => "all cores in turn".to_owned(),
         Placement::Packed => "all cores, neighbours together".to_owned(),
         Placement::List(list) => format!("CPUs {list} in turn", list = Placement::List(list)),
+        Placement::Related(pair) => pair.description().to_owned(),
         Placement::Explicit(initiator, responder) => format!("CPUs {initiator} and {responder}"),
     }
 }

@@ -1,7 +1,7 @@
 //! The mapping from placements to CPUs of this machine.
 
-use furlong_model::{Case, Party, Placement, Unavailable, Wait};
-use furlong_os::affinity;
+use furlong_model::{Case, CpuTopology, Party, Placement, RelatedPair, Unavailable, Wait};
+use furlong_os::{affinity, topology};
 use furlong_stats::{distinct, sort_by};
 
 /// Returns the CPUs that these parties are pinned to; `None` if the scheduler chooses.
@@ -50,7 +50,10 @@ fn cores_first(allowed: Vec<usize>) -> Vec<usize> {
 }
 
 /// Returns the CPUs that this process may use and to which its children can be bound; at least one.
-fn allowed() -> Result<Vec<usize>, Unavailable> {
+///
+/// # Errors
+/// Returns the reason if the CPUs cannot be read, or if no process can be pinned here.
+pub fn allowed() -> Result<Vec<usize>, Unavailable> {
     let allowed = affinity::allowed()
         .map_err(|error| Unavailable::new(format!("cannot read the allowed CPUs: {error}"), ""))?;
     if allowed.is_empty() {
@@ -118,6 +121,7 @@ pub fn resolve(placement: Placement) -> Result<[usize; 2], Unavailable> {
                 )
             })
         }
+        Placement::Related(pair) => related(pair, &topology::read(&allowed)),
         Placement::Explicit(initiator, responder) => Ok([initiator, responder]),
         Placement::Free
         | Placement::OtherHost
@@ -129,10 +133,24 @@ pub fn resolve(placement: Placement) -> Result<[usize; 2], Unavailable> {
     }
 }
 
+/// Returns the CPUs of a pair that is named by its relation.
+fn related(wanted: RelatedPair, topology: &CpuTopology) -> Result<[usize; 2], Unavailable> {
+    topology.pair(wanted).ok_or_else(|| {
+        let others = RelatedPair::ALL.into_iter().filter(|pair| topology.pair(*pair).is_some());
+        let mut valid: Vec<_> = others.map(RelatedPair::name).collect();
+        if valid.iter().any(|name| *name != RelatedPair::Smt.name()) {
+            valid.push("other-core");
+        }
+        valid.push("same-core");
+        let reason = format!("this process may not use {}", wanted.description());
+        Unavailable::new(reason, format!("use --place {}, or two CPUs such as 0:1", valid.join(", ")))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_model::Role;
+    use furlong_model::{Cpu, Role};
 
     fn pairs(several: u32) -> Vec<Party> {
         (0..several).flat_map(|index| Role::ALL.map(|role| Party::of(role, index, several))).collect()
@@ -155,6 +173,18 @@ mod tests {
                 assert!(most - loads.iter().min().unwrap() <= 2, "{several} pairs: {placed:?}");
             }
         }
+    }
+
+    #[test]
+    fn missing_pair_is_refused_with_the_valid_names() {
+        let cpu = |number, core| Cpu { core, l3: Some(0), ..Cpu::new(number) };
+        let refused = |cpus: &[Cpu], wanted| related(wanted, &CpuTopology::new(cpus.to_vec())).unwrap_err();
+        let why = refused(&[cpu(0, 0), cpu(1, 1)], RelatedPair::Smt);
+        assert_eq!(why.reason, "this process may not use two threads of one core");
+        assert_eq!(why.remedy, "use --place l3, other-core, same-core, or two CPUs such as 0:1");
+        let why = refused(&[cpu(0, 0), cpu(1, 0)], RelatedPair::Far);
+        assert_eq!(why.remedy, "use --place smt, same-core, or two CPUs such as 0:1");
+        assert_eq!(related(RelatedPair::L3, &CpuTopology::new(vec![cpu(0, 0), cpu(5, 1)])), Ok([0, 5]));
     }
 
     #[test]

@@ -38,6 +38,7 @@ mod role_condition;
 mod shown;
 mod subsystem;
 mod text;
+mod topology;
 mod trial;
 mod wait;
 mod window;
@@ -88,6 +89,7 @@ pub use role_condition::{CONDITION_KINDS, ConditionKind, RoleCondition, RoleCond
 pub use shown::is_unseen;
 pub use subsystem::{ChildStart, ConsoleMode, Subsystem};
 pub use text::{display_width, listing, table_lines, wrap};
+pub use topology::{CoreKind, Cpu, CpuList, CpuRelation, CpuTopology, InvalidCpuList, RelatedPair};
 pub use trial::{
     AdapterFacts, Failure, Fault, Measurement, OtherProcess, Outcome, Part, ProgramFacts, RoleTally, Stall,
     TimerLateness, Trial, WarmUp,

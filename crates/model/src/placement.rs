@@ -1,6 +1,7 @@
 //! The CPUs on which the roles run.
 
 use crate::name::InvalidName;
+use crate::topology::RelatedPair;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -21,6 +22,8 @@ pub enum Placement {
     Packed,
     /// Each role on a separate host, not pinned.
     OtherHost,
+    /// Two CPUs with a relation, one for all initiators and one for all responders.
+    Related(RelatedPair),
     /// Initiators on the first CPU, responders on the second, by the kernel's numbers.
     Explicit(usize, usize),
     /// All parties in turn over these CPUs.
@@ -54,7 +57,7 @@ impl Placement {
     /// Returns whether the roles of each pair have separate CPUs; `None` if the scheduler decides.
     pub fn has_two_processors(self) -> Option<bool> {
         match self {
-            Placement::OtherCore | Placement::Spread => Some(true),
+            Placement::OtherCore | Placement::Related(_) | Placement::Spread => Some(true),
             Placement::SameCore | Placement::OneProcess | Placement::Packed => Some(false),
             Placement::Free | Placement::OtherHost => None,
             Placement::Explicit(initiator, responder) => Some(initiator != responder),
@@ -76,6 +79,7 @@ impl fmt::Display for Placement {
             Placement::Spread => f.pad("spread"),
             Placement::Packed => f.pad("packed"),
             Placement::OtherHost => f.pad("host"),
+            Placement::Related(pair) => f.pad(pair.name()),
             Placement::Explicit(initiator, responder) => f.pad(&format!("{initiator}:{responder}")),
             Placement::List(list) => {
                 let numbers: Vec<_> = list.numbers().map(|number| number.to_string()).collect();
@@ -91,17 +95,15 @@ impl FromStr for Placement {
     fn from_str(text: &str) -> Result<Self, InvalidName> {
         let invalid = || {
             // A user requests another host with its name (--peer).
-            let known = [
-                "other-core",
-                "same-core",
-                "one-process",
-                "free",
-                "spread",
-                "packed",
-                "A:B (two processor numbers, as 0:1, or more)",
-            ];
-            InvalidName::new("placement", text, known)
+            let known = ["other-core", "same-core", "one-process", "free", "spread", "packed"];
+            let related = RelatedPair::ALL.map(RelatedPair::name);
+            let numbers = "A:B (two processor numbers, as 0:1, or more)";
+            InvalidName::new("placement", text, known.into_iter().chain(related).chain([numbers]))
         };
+        let related = RelatedPair::ALL.into_iter().find(|pair| pair.name() == text);
+        if let Some(pair) = related {
+            return Ok(Placement::Related(pair));
+        }
         match text {
             "other-core" => Ok(Placement::OtherCore),
             "same-core" => Ok(Placement::SameCore),
@@ -149,6 +151,10 @@ mod tests {
             "spread",
             "packed",
             "host",
+            "smt",
+            "l3",
+            "node",
+            "far",
             "0:1",
             "13:7",
             "0:1:0:3",
@@ -156,7 +162,7 @@ mod tests {
             assert_eq!(text.parse::<Placement>().unwrap().to_string(), text);
         }
         let too_many = ["1"; ProcessorList::MOST + 1].join(":");
-        for text in ["", "0", "0:", ":1", "a:b", "0:1:", "0::1", "-1:0", "0:70000", "smt", &too_many] {
+        for text in ["", "0", "0:", ":1", "a:b", "0:1:", "0::1", "-1:0", "0:70000", "SMT", &too_many] {
             assert!(text.parse::<Placement>().is_err(), "{text}");
         }
     }
@@ -165,8 +171,8 @@ mod tests {
     fn a_list_gives_pairs_two_processors_or_one() {
         let two = |text: &str| text.parse::<Placement>().unwrap().has_two_processors();
         assert_eq!(
-            [two("0:1:2:3"), two("0:0:1:1"), two("1:1"), two("free"), two("host")],
-            [Some(true), Some(false), Some(false), None, None]
+            [two("0:1:2:3"), two("0:0:1:1"), two("1:1"), two("smt"), two("free"), two("host")],
+            [Some(true), Some(false), Some(false), Some(true), None, None]
         );
     }
 }

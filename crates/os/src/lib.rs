@@ -147,3 +147,8 @@ pub mod shutdown {
 pub mod terminal {
     pub use crate::platform::terminal::{columns, lines};
 }
+
+/// CPU topology of this machine.
+pub mod topology {
+    pub use crate::platform::topology::read;
+}

@@ -23,7 +23,8 @@ pub struct CaseOptions {
     /// Only benchmarks with this wait strategy. Can be repeated
     #[arg(long = "wait", value_name = "WAIT", help_heading = BENCHMARKS)]
     pub waits: Vec<Wait>,
-    /// CPUs: other-core (default), same-core, free, one-process or 0:1. 'free' does not pin. 'one-process'
+    /// CPUs: other-core (default), same-core, smt, l3, node, far or 0:1. 'smt' is two threads of one core, 'l3' two cores that share an L3
+    /// cache, 'node' two cores of a NUMA node without a common L3 cache, 'far' two NUMA nodes or sockets. 'free' does not pin. 'one-process'
     /// holds both ends in one process. With several pairs: spread (all processes over all cores; the default), packed (a pair shares
     /// a CPU), same-core (all on one CPU) or a list such as 0:1:2:3. Can be repeated
     #[arg(long = "place", value_name = "PLACE", help_heading = TOPOLOGY)]

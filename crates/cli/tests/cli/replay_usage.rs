@@ -70,7 +70,7 @@ fn values_that_are_none() {
     refused(&["racehorse", "--trials", "1001"], "--trials must be between 1 and 1000, got 1001");
     refused(
         &["racehorse", "--place", "moon"],
-        "there are: other-core, same-core, one-process, free, spread, packed, A:B",
+        "there are: other-core, same-core, one-process, free, spread, packed, smt, l3, node, far, A:B",
     );
     refused(&["itmedia-mmap-100mb", "--touch", "page"], "there are: byte, line");
     refused(&["qiita-windows-blocks", "--total", "a lot"], "write whole bytes from 0 to 1GiB");

@@ -114,8 +114,9 @@ fn names_that_nothing_has() {
     refused(&["run", "pipe", "--wait", ""], "there are: block, spin, yield");
     refused(&["run", "pipe", "-m", "stream"], "there are: round-trip");
     refused(&["run", "pipe", "--format", "xml"], "table, json, csv, markdown");
-    for place in ["2", "0:", ":1", "a:b", "0:1:", "-1:0", "smt", ""] {
-        let known = "there are: other-core, same-core, one-process, free, spread, packed, A:B";
+    for place in ["2", "0:", ":1", "a:b", "0:1:", "-1:0", "l2", ""] {
+        let known =
+            "there are: other-core, same-core, one-process, free, spread, packed, smt, l3, node, far, A:B";
         refused(&["run", "pipe", &format!("--place={place}")], known);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::{Context, check};
 use crate::linux::proc_files::Status;
+use furlong_model::CpuList;
 use std::io;
 
 /// Size of the kernel's mask, in 64-bit words: 8192 CPUs, its largest configuration.
@@ -62,13 +63,9 @@ pub fn core_siblings(processor: usize) -> Vec<usize> {
     }
 }
 
-/// Parses the kernel's lists of numbers, for example `0-2,5`.
-fn parse_list(list: &str) -> Vec<usize> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.parse::<usize>().ok()?..=last.parse::<usize>().ok()?)
-    };
-    list.split(',').filter_map(range).flatten().collect()
+/// Parses the kernel's lists of numbers, for example `0-2,5`. The kernel writes an empty list as an empty line.
+pub(crate) fn parse_list(list: &str) -> Vec<usize> {
+    list.parse::<CpuList>().map(|list| list.0).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -60,6 +60,7 @@ pub mod sysv_semaphore;
 pub mod terminal;
 #[cfg(test)]
 mod test_child;
+pub mod topology;
 pub mod tracefs;
 pub mod tracer;
 pub mod two_networks;

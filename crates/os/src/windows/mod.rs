@@ -31,5 +31,6 @@ pub mod shutdown;
 pub mod socket;
 pub mod terminal;
 pub mod threads;
+pub mod topology;
 pub mod usage;
 pub mod window;
