@@ -16,6 +16,7 @@ pub mod control;
 mod costs;
 #[cfg(target_os = "linux")]
 pub mod count;
+pub mod cpu_pairs;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 #[cfg(fuzzing)]

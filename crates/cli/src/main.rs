@@ -30,8 +30,8 @@ use exit::Outcome;
 use furlong_console::exit;
 use std::process::ExitCode;
 use verbs::{
-    adapter, compare, costs, count, doctor, explain, export, fleet, list, manual, recommend, replay, report,
-    run, runs, serve,
+    adapter, compare, costs, count, doctor, explain, export, fleet, list, manual, map, recommend, replay,
+    report, run, runs, serve,
 };
 
 /// Makes a panic end the process after its message, as it does in the files of `cargo xtask dist`. No code of furlong
@@ -89,6 +89,7 @@ fn dispatch(arguments: Arguments, typed: &ArgMatches) -> anyhow::Result<Outcome>
         Some(Verb::Count(options)) => count::count_rows(&options),
         Some(Verb::Explain(options)) => explain::explain(&options),
         Some(Verb::Costs(options)) => costs::costs(&options),
+        Some(Verb::Map(options)) => map::map(&options),
         Some(Verb::Replay(options)) => replay::replay(&options),
         Some(Verb::Recommend(options)) => recommend::recommend(&options, typed),
         Some(Verb::Compare(options)) => compare::compare(&options),

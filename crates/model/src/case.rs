@@ -237,6 +237,9 @@ impl Case {
     /// Returns whether two cases are ranked together. They may differ only in mechanism, buffer, subsystem, access,
     /// conditions, and wait strategy of the same kind (for example both blocking). Both must touch every byte, or neither.
     pub fn is_ranked_with(&self, other: &Case) -> bool {
+        if self.placement != other.placement {
+            return false;
+        }
         let Case { mechanism, wait, buffer_bytes, subsystem, access, conditions, .. } = other.clone();
         self.wait.kind() == wait.kind()
             && self.access.is_of_every_byte() == access.is_of_every_byte()

@@ -26,6 +26,7 @@ mod comparison;
 mod costs;
 mod count;
 mod counting;
+mod cpu_map;
 mod csv;
 #[cfg(test)]
 mod damage;
@@ -68,6 +69,7 @@ pub use comparison::{
 };
 pub use costs::costs_json;
 pub use count::count_json;
+pub use cpu_map::{LatencyScale, cpu_map_csv, cpu_map_json, cpu_map_table, cpu_map_title, relation_words};
 pub use csv::csv;
 pub use experiments::experiments;
 pub use explain::{agreement, explanation_json, overview};

@@ -43,7 +43,20 @@ pub(crate) enum Paint {
     Cyan = 36,
 }
 
+/// Colours of the five steps of a scale, from green to red, in the palette of 256 colours.
+const STEPS: [u8; 5] = [114, 150, 221, 215, 203];
+
 impl Style {
+    /// Returns `text` in the colour of a step, or in black on it as a background, if colours are enabled.
+    pub(super) fn shade(self, step: usize, is_background: bool, text: &str) -> String {
+        if !self.colour {
+            return text.to_owned();
+        }
+        let colour = STEPS[step.min(STEPS.len() - 1)];
+        let code = if is_background { format!("38;5;16;48;5;{colour}") } else { format!("38;5;{colour}") };
+        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    }
+
     /// Returns `text` in this colour if colours are enabled.
     pub(super) fn paint(self, paint: Paint, text: &str) -> String {
         if !self.colour {

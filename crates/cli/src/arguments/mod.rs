@@ -9,6 +9,7 @@ mod export;
 mod fleet;
 mod help;
 mod list;
+mod map;
 mod recommend;
 mod replay;
 mod report;
@@ -26,6 +27,7 @@ pub use explain::{CostsOptions, CountOptions, ExplainOptions};
 pub use export::{CompletionsOptions, ExportFormat, ExportOptions, ManOptions};
 pub use fleet::{FleetEngine, FleetInitOptions, FleetOptions, FleetPart};
 pub use list::{DoctorOptions, ListOptions};
+pub use map::{MapFormat, MapOptions};
 pub use recommend::{ExtraCandidates, RecommendOptions, WorkloadOptions};
 pub use replay::{ReplayOptions, ReplayStyle};
 pub use report::{ReportFormat, ReportOptions};
@@ -73,6 +75,8 @@ pub enum Verb {
     Explain(ExplainOptions),
     /// Measure the cost of a system call, a context switch, a wake-up and a copy
     Costs(CostsOptions),
+    /// Measure the latency between all pairs of CPUs
+    Map(Box<MapOptions>),
     /// Repeat a published comparison, and compare its figures with this machine
     Replay(ReplayOptions),
     /// Recommend a mechanism for a workload, from measurements

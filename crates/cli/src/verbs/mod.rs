@@ -11,6 +11,7 @@ pub mod export;
 pub mod fleet;
 pub mod list;
 pub mod manual;
+pub mod map;
 pub mod recommend;
 pub mod replay;
 pub mod report;

@@ -32,6 +32,7 @@ mod interrupt;
 mod kill;
 mod leftovers;
 mod limits;
+mod map;
 mod named_limits;
 mod one_process;
 mod own_programs;

@@ -5,6 +5,7 @@
 //! coordinates.
 
 mod element;
+mod heat_map;
 mod labels;
 mod layout;
 mod legend;
@@ -20,13 +21,13 @@ use furlong_chart::{Axis, Chart, Guide, Kind, Look, Point, Series, Side, Tick};
 use furlong_stats::sort_by;
 use layout::{Layout, end_label};
 use legend::Legend;
+use text::FONTS;
 use tone::Tone;
 
 pub use element::Element;
+pub use heat_map::heat_map;
 pub use paper::Paper;
 
-/// The fonts that readers have; the last one is always there.
-const FONTS: &str = "system-ui, Helvetica, Arial, sans-serif";
 /// Half the height of a bar, as a share of its row.
 const HALF_BAR: f64 = 0.36;
 /// Distance from the middle of a row up to its name, if names are above rows.

@@ -1,4 +1,7 @@
-//! Width of text in a picture, estimated because a picture cannot know its fonts.
+//! Fonts of a picture, and the width of its text, estimated because a picture cannot know its fonts.
+
+/// The fonts that readers have; the last one is always there.
+pub const FONTS: &str = "system-ui, Helvetica, Arial, sans-serif";
 
 /// Width of a letter in pixels, rounded up.
 const LETTER: f64 = 7.2;
