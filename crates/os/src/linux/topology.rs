@@ -81,11 +81,11 @@ fn list(path: &Path) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_fixture::topology::{RECORDED, write_tree};
+    use furlong_fixture::topology::{TREES, write_tree};
     use furlong_model::{CpuRelation, RelatedPair};
 
-    /// Returns the topology of a recorded machine.
-    fn recorded(name: &str) -> CpuTopology {
+    /// Returns the topology of a synthetic machine.
+    fn topology(name: &str) -> CpuTopology {
         let folder = tempfile::tempdir().unwrap();
         let allowed = write_tree(name, folder.path());
         read_at(folder.path(), &allowed)
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn recorded_machines_have_their_relations_and_named_pairs() {
+    fn synthetic_machines_have_their_relations_and_named_pairs() {
         let expected = [
             "4 smt-sibling, 24 same-l3, smt=0:4, l3=0:1",
             "8 smt-sibling, 48 same-l3, 64 other-socket, smt=0:8, l3=0:2, far=0:1",
@@ -118,14 +118,14 @@ mod tests {
             "1 smt-sibling, 2 other-socket, smt=2:10, far=2:3",
             "",
         ];
-        for ((name, _), expected) in RECORDED.into_iter().zip(expected) {
-            assert_eq!(described(&recorded(name)), expected, "{name}");
+        for ((name, _), expected) in TREES.into_iter().zip(expected) {
+            assert_eq!(described(&topology(name)), expected, "{name}");
         }
     }
 
     #[test]
     fn neighbours_are_next_to_each_other() {
-        let numbers = |name| recorded(name).cpus().iter().map(|cpu| cpu.number).collect::<Vec<_>>();
+        let numbers = |name| topology(name).cpus().iter().map(|cpu| cpu.number).collect::<Vec<_>>();
         assert_eq!(numbers("two-sockets"), [0, 8, 2, 10, 4, 12, 6, 14, 1, 9, 3, 11, 5, 13, 7, 15]);
         assert_eq!(numbers("zen-ccx")[..8], [0, 12, 1, 13, 2, 14, 3, 15]);
         assert_eq!(numbers("offline"), [0, 4, 1, 3, 7, 6]);
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn kinds_of_cores_are_known_where_cores_differ() {
         let kinds = |name| {
-            let kinds = recorded(name).cpus().iter().filter_map(|cpu| cpu.kind).collect::<Vec<_>>();
+            let kinds = topology(name).cpus().iter().filter_map(|cpu| cpu.kind).collect::<Vec<_>>();
             kinds
                 .chunk_by(|one, next| one == next)
                 .map(|kind| format!("{} {}", kind.len(), kind[0]))

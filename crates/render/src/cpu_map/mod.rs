@@ -229,7 +229,7 @@ fn finding(finding: &CpuMapFinding) -> String {
 mod tests {
     use super::*;
     use crate::object::assert_has_all;
-    use furlong_fixture::topology::{RECORDED, cpu_map};
+    use furlong_fixture::topology::{TREES, cpu_map};
     use furlong_model::CoreKind;
 
     fn width(width: usize) -> Style {
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn every_figure_is_in_the_row_and_column_of_its_cpus() {
-        for (name, _) in RECORDED {
+        for (name, _) in TREES {
             let map = cpu_map(name);
             let text = cpu_map_table(&map, width(10_000));
             if map.pairs.is_empty() {
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn map_fits_every_terminal() {
-        for (name, _) in RECORDED {
+        for (name, _) in TREES {
             let map = cpu_map(name);
             for columns in [60, 80, 100, 200] {
                 let text = cpu_map_table(&map, width(columns));
@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn map_for_programs_has_every_pair() {
-        for (name, _) in RECORDED {
+        for (name, _) in TREES {
             let map = cpu_map(name);
             assert_has_all(&cpu_map_json(&map), &map);
             assert_eq!(cpu_map_csv(&map).lines().count(), 1 + map.pairs.len(), "{name}");

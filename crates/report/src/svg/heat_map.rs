@@ -183,11 +183,11 @@ impl Drawing<'_> {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
-    use furlong_fixture::topology::{RECORDED, cpu_map};
+    use furlong_fixture::topology::{TREES, cpu_map};
 
     #[test]
-    fn every_pair_of_recorded_machines_has_two_cells() {
-        for (name, _) in RECORDED {
+    fn every_pair_of_synthetic_machines_has_two_cells() {
+        for (name, _) in TREES {
             let map = cpu_map(name);
             let picture = heat_map(&map);
             assert_eq!(picture.matches("<title>").count(), 2 * map.pairs.len(), "{name}");
