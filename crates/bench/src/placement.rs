@@ -81,8 +81,8 @@ fn check_allowed(processors: &[usize]) -> Result<(), Unavailable> {
     ))
 }
 
-/// Returns why busy-waiting processes of a real-time policy would keep each other from running, if they would: there are
-/// more of them than CPUs, and none lets another of its priority run. `processors` are the CPUs that they are pinned to.
+/// Returns why busy-waiting processes of a real-time policy would starve each other, if they would: there are more of them than
+/// CPUs, and `SCHED_FIFO` never preempts for equal priority, `SCHED_RR` only every 100 ms. `processors` are the CPUs that they are pinned to.
 pub(crate) fn refuse_starvation(case: &Case, processors: Option<&[usize]>) -> Option<Unavailable> {
     let policy = case.conditions.scheduling().filter(|policy| policy.real_time_priority().is_some())?;
     if case.wait != Wait::Spin || case.placement == Placement::OneProcess {
@@ -95,7 +95,7 @@ pub(crate) fn refuse_starvation(case: &Case, processors: Option<&[usize]>) -> Op
     };
     (processes > cpus).then(|| {
         let reason = format!(
-            "{processes} processes that busy-wait under {policy} would share {cpus} CPU{}, and none lets the others run",
+            "{processes} processes that busy-wait under {policy} would share {cpus} CPU{} and starve each other",
             if cpus == 1 { "" } else { "s" }
         );
         Unavailable::new(reason, "ask for a CPU per process, or for a wait strategy that blocks")

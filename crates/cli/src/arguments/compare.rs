@@ -50,7 +50,7 @@ pub struct CompareOptions {
     /// statistical unit is the run
     #[arg(long, conflicts_with = "by")]
     pub pairs: bool,
-    /// Compare the values of a condition in one run: sched, nice or slice. The baseline is the first value, such as other
+    /// Compare the values of a condition in one run: sched, nice or slice. The baseline is the lowest: other, batch, idle, fifo, rr
     #[arg(long, value_name = "CONDITION", conflicts_with_all = ["by", "pairs"], hide_possible_values = true, value_parser = condition())]
     pub between: Option<&'static ConditionKind>,
     /// Treat changes up to PERCENT as the same

@@ -58,7 +58,10 @@ fn set(conditions: &RoleConditions) -> io::Result<()> {
         RoleCondition::Scheduling(_) => {
             (effective.sched_policy, effective.sched_priority) != (wanted.sched_policy, wanted.sched_priority)
         }
-        RoleCondition::Nice(_) => effective.sched_nice != wanted.sched_nice,
+        // The kernel stores the nice value of `SCHED_IDLE`, whose weight is fixed.
+        RoleCondition::Nice(_) => {
+            effective.sched_nice != wanted.sched_nice || effective.sched_policy == libc::SCHED_IDLE as u32
+        }
         RoleCondition::Slice { .. } => effective.sched_runtime != wanted.sched_runtime,
     });
     ignored.map_or(Ok(()), |ignored| {
