@@ -139,7 +139,7 @@ fn what_makes_no_sense_between_is_told() {
 fn a_recommendation_for_containers_rests_on_what_is_between_them() {
     let place = Place::new();
     let Some(_) = between(&place, &["tcp"]) else { skip!("needs network namespaces") };
-    let words = ["recommend", "--boundary", "container,host", "--within", "2s"];
+    let words = ["recommend", "--boundary", "container,host", "--within", "5s"];
     let saved = place.run(words.into_iter().chain(["--format", "json", "--save", "asked", "--no-progress"]));
     assert_eq!(at(&saved.json(), "workload.boundaries")[0], "container");
     let run = place.run(["export", "asked", "--format", "csv"]).expect_code(0).stdout;
