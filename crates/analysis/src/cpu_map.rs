@@ -1,7 +1,7 @@
 //! Latencies between pairs of CPUs, judged against the topology.
 
 use crate::Level;
-use furlong_model::{CoreKind, Cpu, CpuRelation, CpuTopology};
+use furlong_model::{Cpu, CpuTopology, PairGroup};
 use furlong_stats::{SortedMap, median, sort_by};
 use serde::Serialize;
 
@@ -57,22 +57,13 @@ pub struct CpuMap {
     pub all_pairs: usize,
     /// CPUs. CPUs that share parts of the machine are next to each other.
     pub cpus: Vec<Cpu>,
-    /// Measured pairs. The first CPU has the lower number.
+    /// Measured pairs, sorted by their CPUs. The first CPU has the lower number.
     pub pairs: Vec<PairLatency>,
     /// Latencies by relation, the nearest relation first. Each combination of core kinds is separate.
     pub relations: Vec<RelationLatency>,
     /// Contradictions between figures and topology.
     #[serde(rename = "findings_data")]
     pub findings: Vec<CpuMapFinding>,
-}
-
-/// Relation of two CPUs, with the kinds of their cores if cores differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct PairGroup {
-    /// Relation of the CPUs.
-    pub relation: CpuRelation,
-    /// Kinds of the two cores; `None` if all cores are of one kind.
-    pub kinds: Option<[CoreKind; 2]>,
 }
 
 /// Latency of all pairs with one relation.
@@ -118,14 +109,6 @@ pub enum CpuMapFinding {
     },
 }
 
-impl PairGroup {
-    /// Returns the relation and the kinds of two CPUs.
-    fn new(one: &Cpu, other: &Cpu) -> PairGroup {
-        let kinds = one.kind.zip(other.kind).map(|(one, other)| [one.min(other), one.max(other)]);
-        PairGroup { relation: one.relation(other), kinds }
-    }
-}
-
 impl CpuMap {
     /// Judges the latencies of these pairs.
     pub fn new(settings: CpuMapSettings, topology: &CpuTopology, mut pairs: Vec<PairLatency>) -> CpuMap {
@@ -136,7 +119,7 @@ impl CpuMap {
             let (all, measured) = groups.or_default(PairGroup::new(&one, &other));
             *all += 1;
             let cpus = [one.number, other.number];
-            measured.extend(pairs.binary_search_by(|pair| pair.cpus.cmp(&cpus)).map(|at| &pairs[at]).ok());
+            measured.extend(latency_of(&pairs, cpus));
         }
         let relations: Vec<_> =
             groups.iter().map(|(group, (all, pairs))| RelationLatency::new(*group, *all, pairs)).collect();
@@ -157,10 +140,27 @@ impl CpuMap {
         }
     }
 
+    /// Returns the latency between the CPUs at two places of `cpus`; `None` if it was not measured.
+    pub fn latency_ns(&self, row: usize, column: usize) -> Option<f64> {
+        let mut cpus = [self.cpus[row].number, self.cpus[column].number];
+        cpus.sort_unstable();
+        latency_of(&self.pairs, cpus).map(|pair| pair.ns)
+    }
+
+    /// Returns whether a drawing separates the CPU at this place from the previous one.
+    pub fn begins_cluster(&self, at: usize) -> bool {
+        at > 0 && self.cpus[at].cluster() != self.cpus[at - 1].cluster()
+    }
+
     /// Returns whether pairs were left out, because all would take too long.
     pub fn is_sample(&self) -> bool {
         self.settings.selected_pairs < self.all_pairs
     }
+}
+
+/// Returns the latency of two CPUs in pairs that are sorted by their CPUs, if it was measured.
+fn latency_of(pairs: &[PairLatency], cpus: [usize; 2]) -> Option<&PairLatency> {
+    pairs.binary_search_by(|pair| pair.cpus.cmp(&cpus)).ok().map(|at| &pairs[at])
 }
 
 impl RelationLatency {
@@ -226,6 +226,7 @@ fn two_groups(group: PairGroup, pairs: &[&PairLatency]) -> Option<CpuMapFinding>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use furlong_model::{CoreKind, CpuRelation};
 
     fn settings() -> CpuMapSettings {
         CpuMapSettings { benchmark: None, seed: 1, selected_pairs: 0, all_pairs_s: 1.0, noise: None }

@@ -89,9 +89,7 @@ pub use conditions::{Condition, unusual_conditions};
 pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP, cost_name};
 pub use count::{CountRow, CountingMethod, Figures, RoleFigures};
 pub use count_summary::{COUNT_SCHEMA, CountSummary};
-pub use cpu_map::{
-    CPU_MAP_SCHEMA, CpuMap, CpuMapFinding, CpuMapSettings, PairGroup, PairLatency, RelationLatency,
-};
+pub use cpu_map::{CPU_MAP_SCHEMA, CpuMap, CpuMapFinding, CpuMapSettings, PairLatency, RelationLatency};
 pub use declared::undeclared_calls;
 pub use decoded_run::{DecodedRun, NamedRun};
 pub use exchange::{Cpu, ExchangeFigures, FEWEST_BEYOND, PageFaults, Switches, Times, fewest_samples};

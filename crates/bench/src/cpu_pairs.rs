@@ -2,7 +2,7 @@
 
 use crate::bare_pair;
 use crate::child_process::ChildProgram;
-use furlong_model::CpuTopology;
+use furlong_model::{CpuTopology, PairGroup};
 use std::collections::BTreeMap;
 use std::io;
 
@@ -12,11 +12,9 @@ const FEWEST_OF_RELATION: usize = 8;
 /// Returns all pairs if there are at most `most`, and otherwise a random sample of about `most` pairs: equal numbers of each
 /// relation and of each combination of core kinds, as far as there are enough.
 pub fn sample(topology: &CpuTopology, most: usize, seed: u64) -> Vec<[usize; 2]> {
-    let mut groups = BTreeMap::<_, Vec<[usize; 2]>>::new();
+    let mut groups = BTreeMap::<PairGroup, Vec<[usize; 2]>>::new();
     for [one, other] in topology.pairs() {
-        let mut kinds = [one.kind, other.kind];
-        kinds.sort_unstable();
-        groups.entry((one.relation(&other), kinds)).or_default().push([one.number, other.number]);
+        groups.entry(PairGroup::new(&one, &other)).or_default().push([one.number, other.number]);
     }
     if groups.values().map(Vec::len).sum::<usize>() > most {
         let mut random = fastrand::Rng::with_seed(seed);

@@ -84,7 +84,7 @@ fn check_allowed(processors: &[usize]) -> Result<(), Unavailable> {
 /// Returns why busy-waiting processes of a real-time policy would starve each other, if they would: there are more of them than
 /// CPUs, and `SCHED_FIFO` never preempts for equal priority, `SCHED_RR` only every 100 ms. `processors` are the CPUs that they are pinned to.
 pub(crate) fn refuse_starvation(case: &Case, processors: Option<&[usize]>) -> Option<Unavailable> {
-    let policy = case.conditions.scheduling().filter(|policy| policy.real_time_priority().is_some())?;
+    let policy = case.conditions.real_time_policy()?;
     if case.wait != Wait::Spin || case.placement == Placement::OneProcess {
         return None;
     }

@@ -60,7 +60,7 @@ pub struct CaseTemplate {
     pub is_beside_several: bool,
     /// Requested sizes of buffers in bytes: capacities of pipes, sizes of each socket buffer, and sizes of each ring. Each size
     /// makes separate cases of the mechanisms that have such a buffer.
-    pub buffers: [(KernelBuffer, Vec<usize>); 3],
+    pub buffers: Vec<(KernelBuffer, Vec<usize>)>,
     /// The requested conditions of the roles; each makes separate cases.
     pub conditions: Vec<RoleConditions>,
     /// The kinds of access to the bytes of messages; each makes separate cases.
@@ -76,8 +76,7 @@ impl Default for CaseTemplate {
             exchange: Exchange::of(Pattern::default()),
             arrival: Arrival::ClosedLoop,
             is_beside_several: false,
-            buffers: [KernelBuffer::Pipe, KernelBuffer::Socket, KernelBuffer::Ring]
-                .map(|kind| (kind, Vec::new())),
+            buffers: Vec::new(),
             conditions: vec![RoleConditions::default()],
             accesses: vec![Access::Copy],
             boundary: Boundary::default(),
@@ -93,7 +92,7 @@ impl CaseTemplate {
         CaseTemplate {
             exchange,
             arrival,
-            buffers: [
+            buffers: vec![
                 (KernelBuffer::Pipe, bytes(&options.pipe_sizes)),
                 (KernelBuffer::Socket, bytes(&options.socket_buffers)),
                 (KernelBuffer::Ring, bytes(&options.ring_sizes)),

@@ -89,7 +89,9 @@ pub use role_condition::{CONDITION_KINDS, ConditionKind, RoleCondition, RoleCond
 pub use shown::is_unseen;
 pub use subsystem::{ChildStart, ConsoleMode, Subsystem};
 pub use text::{display_width, listing, table_lines, wrap};
-pub use topology::{CoreKind, Cpu, CpuList, CpuRelation, CpuTopology, InvalidCpuList, RelatedPair};
+pub use topology::{
+    CoreKind, Cpu, CpuList, CpuRelation, CpuTopology, InvalidCpuList, PairGroup, RelatedPair,
+};
 pub use trial::{
     AdapterFacts, Failure, Fault, Measurement, OtherProcess, Outcome, Part, ProgramFacts, RoleTally, Stall,
     TimerLateness, Trial, WarmUp,

@@ -100,8 +100,7 @@ impl FromStr for Placement {
             let numbers = "A:B (two processor numbers, as 0:1, or more)";
             InvalidName::new("placement", text, known.into_iter().chain(related).chain([numbers]))
         };
-        let related = RelatedPair::ALL.into_iter().find(|pair| pair.name() == text);
-        if let Some(pair) = related {
+        if let Ok(pair) = text.parse() {
             return Ok(Placement::Related(pair));
         }
         match text {

@@ -22,12 +22,9 @@ pub enum Scheduling {
 }
 
 impl Scheduling {
-    /// Returns the real-time priority; `None` for policies without one.
-    pub const fn real_time_priority(self) -> Option<u8> {
-        match self {
-            Scheduling::Fifo(priority) | Scheduling::RoundRobin(priority) => Some(priority),
-            Scheduling::Other | Scheduling::Batch | Scheduling::Idle => None,
-        }
+    /// Returns whether the policy has a real-time priority.
+    const fn is_real_time(self) -> bool {
+        matches!(self, Scheduling::Fifo(_) | Scheduling::RoundRobin(_))
     }
 
     fn parse(text: &str) -> Option<Scheduling> {
@@ -179,10 +176,10 @@ impl RoleConditions {
         Some((found, RoleConditions(self.iter().filter(|condition| *condition != found).collect())))
     }
 
-    /// Returns the requested scheduling policy.
-    pub fn scheduling(&self) -> Option<Scheduling> {
+    /// Returns the requested real-time policy; `None` if another policy or none is requested.
+    pub fn real_time_policy(&self) -> Option<Scheduling> {
         self.iter().find_map(|condition| match condition {
-            RoleCondition::Scheduling(policy) => Some(policy),
+            RoleCondition::Scheduling(policy) if policy.is_real_time() => Some(policy),
             _ => None,
         })
     }

@@ -25,7 +25,7 @@ named_enum! {
 
 named_enum! {
     /// Pair of CPUs that is named by its relation.
-    RelatedPair {
+    RelatedPair, "placement" {
         /// Two threads of one core.
         Smt = "smt",
         /// Two cores that share an L3 cache.
@@ -126,6 +126,23 @@ impl Cpu {
     /// Returns the smallest shared part that a drawing separates: socket, node and L3 cache.
     pub fn cluster(&self) -> (usize, usize, Option<usize>) {
         (self.socket, self.node, self.l3)
+    }
+}
+
+/// Relation of two CPUs, with the kinds of their cores if cores differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct PairGroup {
+    /// Relation of the CPUs.
+    pub relation: CpuRelation,
+    /// Kinds of the two cores; `None` if all cores are of one kind.
+    pub kinds: Option<[CoreKind; 2]>,
+}
+
+impl PairGroup {
+    /// Returns the relation and the kinds of two CPUs.
+    pub fn new(one: &Cpu, other: &Cpu) -> PairGroup {
+        let kinds = one.kind.zip(other.kind).map(|(one, other)| [one.min(other), one.max(other)]);
+        PairGroup { relation: one.relation(other), kinds }
     }
 }
 

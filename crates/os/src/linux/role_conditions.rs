@@ -14,7 +14,7 @@ const LONGEST_REAL_TIME_US: u64 = 20_000_000;
 /// # Errors
 /// Returns `PermissionDenied` if this process may not, and `Unsupported` if the kernel accepts but ignores a condition.
 pub fn apply(conditions: &RoleConditions) -> io::Result<()> {
-    if conditions.scheduling().is_some_and(|policy| policy.real_time_priority().is_some()) {
+    if conditions.real_time_policy().is_some() {
         limits::lower(libc::RLIMIT_RTTIME, LONGEST_REAL_TIME_US).context(|| "setrlimit RLIMIT_RTTIME")?;
     }
     set(conditions)

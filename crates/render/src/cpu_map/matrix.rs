@@ -4,31 +4,28 @@ use super::scale::LatencyScale;
 use crate::style::Style;
 use furlong_analysis::CpuMap;
 use furlong_model::{Cpu, wrap};
-use std::collections::HashMap;
 
 /// Letters of the steps of a scale, from fast to slow.
 const LETTERS: [&str; LatencyScale::STEPS] = ["·", "░", "▒", "▓", "█"];
 
 /// A matrix on a terminal.
 pub(super) struct Matrix<'a> {
-    cpus: &'a [Cpu],
-    ns: HashMap<[usize; 2], f64>,
+    map: &'a CpuMap,
     scale: LatencyScale,
     style: Style,
 }
 
 impl<'a> Matrix<'a> {
     pub fn new(map: &'a CpuMap, scale: LatencyScale, style: Style) -> Matrix<'a> {
-        let ns = map.pairs.iter().map(|pair| (pair.cpus, pair.ns)).collect();
-        Matrix { cpus: &map.cpus, ns, scale, style }
+        Matrix { map, scale, style }
     }
 
     /// Returns the matrix, or the number of columns that it needs if it does not fit.
     pub fn drawn(&self) -> Result<String, usize> {
-        let texts = self.ns.values().map(|ns| self.scale.figure(*ns).len());
+        let texts = self.map.pairs.iter().map(|pair| self.scale.figure(pair.ns).len());
         let figures = texts.chain([self.label_width()]).max().unwrap_or_default();
-        let gaps = (1..self.cpus.len()).filter(|at| self.begins_cluster(*at)).count();
-        let columns = |cell: usize| self.label_width() + self.cpus.len() * cell + gaps;
+        let gaps = (1..self.map.cpus.len()).filter(|at| self.map.begins_cluster(*at)).count();
+        let columns = |cell: usize| self.label_width() + self.map.cpus.len() * cell + gaps;
         if columns(1 + figures) <= self.style.width {
             return Ok(self.figures(figures));
         }
@@ -37,25 +34,13 @@ impl<'a> Matrix<'a> {
     }
 
     fn label_width(&self) -> usize {
-        self.cpus.iter().map(|cpu| cpu.number.to_string().len()).max().unwrap_or_default()
-    }
-
-    /// Returns whether an empty column separates this CPU from the previous one.
-    fn begins_cluster(&self, at: usize) -> bool {
-        at > 0 && self.cpus[at].cluster() != self.cpus[at - 1].cluster()
-    }
-
-    /// Returns the latency between two CPUs, by their places; `None` if it was not measured.
-    fn latency(&self, row: usize, column: usize) -> Option<f64> {
-        let mut pair = [self.cpus[row].number, self.cpus[column].number];
-        pair.sort_unstable();
-        self.ns.get(&pair).copied()
+        self.map.cpus.iter().map(|cpu| cpu.number.to_string().len()).max().unwrap_or_default()
     }
 
     /// Joins the cells of a row, with an empty column between clusters.
     fn row(&self, label: &str, cell: impl Fn(usize) -> String) -> String {
-        let gap = |at| if self.begins_cluster(at) { " " } else { "" };
-        let cells = (0..self.cpus.len()).map(|at| format!("{}{}", gap(at), cell(at)));
+        let gap = |at| if self.map.begins_cluster(at) { " " } else { "" };
+        let cells = (0..self.map.cpus.len()).map(|at| format!("{}{}", gap(at), cell(at)));
         let line = format!("{label:>width$}{}", cells.collect::<String>(), width = self.label_width());
         format!("{}\n", line.trim_end())
     }
@@ -63,28 +48,28 @@ impl<'a> Matrix<'a> {
     /// Joins the rows, with an empty line between clusters.
     fn rows(&self, cell: impl Fn(usize, usize) -> String) -> String {
         let row = |at: usize| {
-            let gap = if self.begins_cluster(at) { "\n" } else { "" };
-            format!("{gap}{}", self.row(&self.cpus[at].number.to_string(), |column| cell(at, column)))
+            let gap = if self.map.begins_cluster(at) { "\n" } else { "" };
+            format!("{gap}{}", self.row(&self.map.cpus[at].number.to_string(), |column| cell(at, column)))
         };
-        (0..self.cpus.len()).map(row).collect()
+        (0..self.map.cpus.len()).map(row).collect()
     }
 
     fn figures(&self, width: usize) -> String {
-        let cell = |row: usize, column: usize| match self.latency(row, column) {
+        let cell = |row: usize, column: usize| match self.map.latency_ns(row, column) {
             Some(ns) => {
                 self.style.shade(self.scale.step(ns), true, &format!(" {:>width$}", self.scale.figure(ns)))
             }
             None => format!(" {:>width$}", if row == column { "-" } else { "" }),
         };
-        self.row("", |at| format!(" {:>width$}", self.cpus[at].number)) + &self.rows(cell)
+        self.row("", |at| format!(" {:>width$}", self.map.cpus[at].number)) + &self.rows(cell)
     }
 
     fn letters(&self) -> String {
         let digits = self.label_width();
         let digit = |cpu: &Cpu, place: usize| format!("{:>digits$}", cpu.number)[place..=place].to_owned();
-        let head = |place| self.row("", |at| format!("{}{}", begin(at), digit(&self.cpus[at], place)));
+        let head = |place| self.row("", |at| format!("{}{}", begin(at), digit(&self.map.cpus[at], place)));
         let cell = |row: usize, column: usize| {
-            let letter = match self.latency(row, column).map(|ns| self.scale.step(ns)) {
+            let letter = match self.map.latency_ns(row, column).map(|ns| self.scale.step(ns)) {
                 Some(step) => self.style.shade(step, false, LETTERS[step]),
                 None if row == column => "\\".to_owned(),
                 None => " ".to_owned(),

@@ -9,9 +9,9 @@ use super::object::{JudgedSentences, object};
 use super::style::Style;
 use super::terminal::terminal;
 use super::words::{count, fitness};
-use furlong_analysis::text::{plain, times_between};
-use furlong_analysis::{CpuMap, CpuMapFinding, Level, PairGroup, RelationLatency};
-use furlong_model::{Cpu, CpuList, CpuRelation, RelatedPair, format_ns};
+use furlong_analysis::text::{listed, plain, times_between};
+use furlong_analysis::{CpuMap, CpuMapFinding, Level, RelationLatency};
+use furlong_model::{Cpu, CpuList, CpuRelation, PairGroup, RelatedPair, format_ns};
 use furlong_stats::{SortedMap, distinct};
 use matrix::Matrix;
 
@@ -208,16 +208,13 @@ fn finding(finding: &CpuMapFinding) -> String {
         CpuMapFinding::TwoGroups { group, ns: [faster_ns, slower_ns], faster, slower } => {
             let mut named: Vec<_> = faster.iter().map(|[one, other]| format!("{one}:{other}")).collect();
             named.sort_unstable();
-            let more = named.len().saturating_sub(PAIRS_NAMED);
-            named.truncate(PAIRS_NAMED);
-            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
             format!(
-                "The figures contradict sysfs: pairs of '{}' have two levels, {} ({}: {}{more}) and {} ({}). sysfs may hide a \
+                "The figures contradict sysfs: pairs of '{}' have two levels, {} ({}: {}) and {} ({}). sysfs may hide a \
                  shared cache or core.",
                 group_words(group),
                 format_ns(*faster_ns),
                 count(faster.len(), "pair"),
-                named.join(", "),
+                listed(&named, PAIRS_NAMED),
                 format_ns(*slower_ns),
                 count(*slower, "pair")
             )

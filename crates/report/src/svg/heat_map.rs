@@ -6,7 +6,6 @@ use super::text::{FONTS, width as text_width};
 use super::tone::Tone;
 use furlong_analysis::CpuMap;
 use furlong_render::{LatencyScale, cpu_map_title, relation_words};
-use std::collections::HashMap;
 
 /// ColorBrewer's sequential scheme YlOrBr: its brightness falls evenly, so that it works without colour vision.
 const COLOURS: [[f64; 3]; 4] =
@@ -64,7 +63,6 @@ fn colour(share: f64) -> String {
 struct Drawing<'a> {
     map: &'a CpuMap,
     scale: Option<LatencyScale>,
-    ns: HashMap<[usize; 2], f64>,
     cell: f64,
     left: f64,
     /// Offset of each row and column from the corner of the matrix.
@@ -76,22 +74,15 @@ impl Drawing<'_> {
         let cell = (WIDTH / map.cpus.len().max(1) as f64).clamp(CELL[0], CELL[1]);
         let mut offset = 0.0;
         let mut offsets = Vec::new();
-        for (at, cpu) in map.cpus.iter().enumerate() {
-            if at > 0 && cpu.cluster() != map.cpus[at - 1].cluster() {
+        for at in 0..map.cpus.len() {
+            if map.begins_cluster(at) {
                 offset += GAP;
             }
             offsets.push(offset);
             offset += cell;
         }
         let longest = map.cpus.iter().map(|cpu| text_width(&cpu.number.to_string())).fold(0.0, f64::max);
-        Drawing {
-            map,
-            scale: LatencyScale::for_map(map),
-            ns: map.pairs.iter().map(|pair| (pair.cpus, pair.ns)).collect(),
-            cell,
-            left: MARGIN + longest + 8.0,
-            offsets,
-        }
+        Drawing { map, scale: LatencyScale::for_map(map), cell, left: MARGIN + longest + 8.0, offsets }
     }
 
     /// Returns the right end of the matrix.
@@ -138,7 +129,7 @@ impl Drawing<'_> {
 
     fn cell_of_pair(&self, row: usize, column: usize) -> Option<Element> {
         let [one, other] = [&self.map.cpus[row], &self.map.cpus[column]];
-        let ns = *self.ns.get(&[one.number.min(other.number), one.number.max(other.number)])?;
+        let ns = self.map.latency_ns(row, column)?;
         let scale = self.scale?;
         let (x, y, share) = (self.offsets[column], self.offsets[row], scale.share(ns));
         let figure = scale.figure(ns);
