@@ -6,7 +6,7 @@ pub use furlong_loops::control_page::ControlPage;
 pub use furlong_loops::recorder::Timing;
 use furlong_loops::shared_end::TakenMessages;
 use furlong_mechanism::{Handles, LinkSpecification};
-use furlong_model::{Arrival, Exchange, Fault, Party, Phase, Role, RoleConditions, RoleTally, Wait};
+use furlong_model::{Arrival, Exchange, Fault, Party, Phase, RequestedConditions, Role, RoleTally, Wait};
 use furlong_os::{AsHandle, BorrowedHandle, Handle, RawHandle, pipe};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fs::File;
@@ -24,7 +24,7 @@ pub struct RoleConfiguration {
     /// The CPU that the role is pinned to; `None` if it is not pinned.
     pub processor: Option<usize>,
     /// The requested conditions of the process.
-    pub conditions: RoleConditions,
+    pub conditions: RequestedConditions,
     /// The exchange of messages.
     pub exchange: Exchange,
     /// The specification of the link of each end.

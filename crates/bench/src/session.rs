@@ -5,7 +5,7 @@ use crate::janitor::Janitor;
 use crate::leftovers::{self, Claim, Names, PREFIX};
 use crate::persistent::{Entry, PersistentResource};
 use furlong_mechanism::LinkSpecification;
-use furlong_model::Access;
+use furlong_model::{Access, RequestedConditions};
 use furlong_os::cleanup::CleanUp;
 #[cfg(target_os = "linux")]
 use furlong_os::linux::limits::{Resource, set_sysctl, sysctl_number, try_lift};
@@ -274,6 +274,7 @@ impl Session {
             receivers: 1,
             buffer_bytes: None,
             access: Access::Copy,
+            conditions: RequestedConditions::default(),
             blocking,
             folder: names.folder,
             file_folder: self.names.file_folder.clone(),

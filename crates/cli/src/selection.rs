@@ -7,7 +7,7 @@ use furlong_bench::MechanismEntry;
 use furlong_console::exit::Usage;
 use furlong_model::{
     Access, Arrival, Boundary, Capabilities, Case, Copies, Exchange, Family, KernelBuffer, Links, Pattern,
-    Placement, RoleConditions, Sizes, Start, Wait, WaitKind, is_one, row_name,
+    Placement, RequestedCondition, RequestedConditions, Sizes, Start, Wait, WaitKind, is_one, row_name,
 };
 use furlong_stats::distinct;
 
@@ -61,8 +61,8 @@ pub struct CaseTemplate {
     /// Requested sizes of buffers in bytes: capacities of pipes, sizes of each socket buffer, and sizes of each ring. Each size
     /// makes separate cases of the mechanisms that have such a buffer.
     pub buffers: Vec<(KernelBuffer, Vec<usize>)>,
-    /// The requested conditions of the roles; each makes separate cases.
-    pub conditions: Vec<RoleConditions>,
+    /// The requested values of each kind of condition; each combination makes separate cases.
+    pub conditions: Vec<Vec<RequestedCondition>>,
     /// The kinds of access to the bytes of messages; each makes separate cases.
     pub accesses: Vec<Access>,
     /// The boundary between the roles.
@@ -77,7 +77,7 @@ impl Default for CaseTemplate {
             arrival: Arrival::ClosedLoop,
             is_beside_several: false,
             buffers: Vec::new(),
-            conditions: vec![RoleConditions::default()],
+            conditions: Vec::new(),
             accesses: vec![Access::Copy],
             boundary: Boundary::default(),
         }
@@ -111,10 +111,13 @@ impl CaseTemplate {
         placement: Placement,
     ) -> Vec<Case> {
         let plain = Case::round_trip(capabilities.name, wait, size_bytes, placement);
+        let combinations = RequestedConditions::combinations(&self.conditions, capabilities);
         let with_conditions = |case: Case| {
-            let with =
-                move |conditions: &RoleConditions| Case { conditions: conditions.clone(), ..case.clone() };
-            self.conditions.iter().map(with)
+            let with = move |conditions: &RequestedConditions| Case {
+                conditions: conditions.clone(),
+                ..case.clone()
+            };
+            combinations.iter().map(with)
         };
         if capabilities.family == Family::Programs {
             return with_conditions(plain).collect();

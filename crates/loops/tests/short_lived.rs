@@ -4,7 +4,7 @@
 use furlong_loops::built_in::{BuiltIn, all_built_in};
 use furlong_loops::short_lived::open_short_lived;
 use furlong_mechanism::{LinkSpecification, Message};
-use furlong_model::{Access, Start};
+use furlong_model::{Access, RequestedConditions, Start};
 use furlong_os::AsHandle;
 use furlong_os::process::{Bond, Exit, fork};
 use std::path::Path;
@@ -18,6 +18,7 @@ fn specification(folder: &Path, blocking: bool) -> LinkSpecification {
         receivers: 1,
         buffer_bytes: None,
         access: Access::Copy,
+        conditions: RequestedConditions::default(),
         blocking,
         folder: folder.to_owned(),
         file_folder: folder.to_owned(),

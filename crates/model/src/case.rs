@@ -3,8 +3,8 @@
 use crate::pattern::refusals;
 use crate::{
     Access, Arrival, Boundary, Capabilities, Exchange, Family, FanOutOptions, Limits, Links, Party, Pattern,
-    PatternCase, Placement, Request, Role, RoleConditions, Start, Subsystem, Unavailable, Wait, format_bytes,
-    is_one, one,
+    PatternCase, Placement, Request, RequestedConditions, Role, Start, Subsystem, Unavailable, Wait,
+    format_bytes, is_one, one,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -35,7 +35,7 @@ pub struct Case {
     /// The boundary between the roles: none, or two network namespaces.
     pub boundary: Boundary,
     /// The requested conditions of both roles.
-    pub conditions: RoleConditions,
+    pub conditions: RequestedConditions,
 }
 
 /// The form of a case in records: the options of all patterns are fields of one object.
@@ -64,8 +64,8 @@ struct WrittenCase {
     access: Access,
     #[serde(default, skip_serializing_if = "Boundary::is_nothing")]
     boundary: Boundary,
-    #[serde(default, skip_serializing_if = "RoleConditions::is_empty")]
-    conditions: RoleConditions,
+    #[serde(default, skip_serializing_if = "RequestedConditions::is_empty")]
+    conditions: RequestedConditions,
 }
 
 impl From<WrittenCase> for Case {
@@ -150,7 +150,7 @@ impl Case {
             subsystem: None,
             access: Access::Copy,
             boundary: Boundary::default(),
-            conditions: RoleConditions::default(),
+            conditions: RequestedConditions::default(),
         }
     }
 

@@ -33,8 +33,8 @@ mod placement;
 mod process_start;
 mod quantity;
 mod record;
+mod requested_condition;
 mod role;
-mod role_condition;
 mod shown;
 mod subsystem;
 mod text;
@@ -84,8 +84,9 @@ pub use quantity::{
     format_ns, format_rate, printed_ns, three_digits,
 };
 pub use record::{End, Harness, Record, RunHeader, SCHEMA};
+pub use requested_condition::scheduling::Scheduling;
+pub use requested_condition::{CONDITION_KINDS, ConditionKind, RequestedCondition, RequestedConditions};
 pub use role::{Party, Phase, Role};
-pub use role_condition::{CONDITION_KINDS, ConditionKind, RoleCondition, RoleConditions, Scheduling};
 pub use shown::is_unseen;
 pub use subsystem::{ChildStart, ConsoleMode, Subsystem};
 pub use text::{display_width, listing, table_lines, wrap};

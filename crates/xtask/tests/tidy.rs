@@ -141,7 +141,7 @@ fn no_mechanism_is_named_outside_its_file() {
                     ("crates/mechanism", "futex" | "splice") => true,
                     ("crates/mechanism", _) => *own_files.entry(name).or_insert(path.clone()) == path,
                     // A scheduling policy has the same name.
-                    ("crates/model", "fifo") => path.ends_with("/role_condition.rs"),
+                    ("crates/model", "fifo") => path.ends_with("/requested_condition/scheduling.rs"),
                     // The driver's channels.
                     ("driver/command", "channel") => true,
                     (_, name) if Wait::ALL.iter().any(|wait| wait.name() == name) => {

@@ -1,21 +1,21 @@
 //! Parts of one run that differ in the value of a condition.
 
 use crate::run::Run;
-use furlong_model::{Case, ConditionKind, RoleCondition};
+use furlong_model::{Case, ConditionKind, RequestedCondition};
 use furlong_stats::distinct;
 
 /// Returns the part of a run for each requested value of a kind of condition, in ascending order. The cases of a part lack the
 /// condition, so that they are equal in all parts.
-pub fn split_by_condition(run: &Run, kind: &ConditionKind) -> Vec<(RoleCondition, Run)> {
+pub fn split_by_condition(run: &Run, kind: &ConditionKind) -> Vec<(RequestedCondition, Run)> {
     let value = |case: &Case| Some(case.conditions.split(kind)?.0);
     let values = distinct(run.trials.iter().filter_map(|trial| value(&trial.case)));
-    values.into_iter().map(|value| (value, part(run, kind, value))).collect()
+    values.into_iter().map(|value| (value.clone(), part(run, kind, &value))).collect()
 }
 
 /// Returns the part of a run with one value of the condition.
-fn part(run: &Run, kind: &ConditionKind, value: RoleCondition) -> Run {
+fn part(run: &Run, kind: &ConditionKind, value: &RequestedCondition) -> Run {
     let without = |case: &Case| {
-        let (_, conditions) = case.conditions.split(kind).filter(|(found, _)| *found == value)?;
+        let (_, conditions) = case.conditions.split(kind).filter(|(found, _)| found == value)?;
         Some(Case { conditions, ..case.clone() })
     };
     let mut part = run.clone();

@@ -207,6 +207,7 @@ impl TrialLink {
             receivers: broadcast_to(case, entry.capabilities),
             buffer_bytes: case.buffer_bytes,
             access: case.access,
+            conditions: case.conditions.clone(),
             ..session
                 .specification(number as u32, case.sizes_bytes(), waits_inside(entry, case))
                 .map_err(creating)?

@@ -13,7 +13,7 @@ use started as platform;
 pub use started::requested_test;
 
 use furlong_mechanism::{EndpointSetup, Handles, Link, LinkSpecification, Mechanism};
-use furlong_model::{Access, Depth, Role};
+use furlong_model::{Access, Depth, RequestedConditions, Role};
 use furlong_os::memory::{Region, anonymous_object, page_bytes, text_object, written_text};
 use furlong_os::process::{Child, Exit};
 use furlong_os::{AsHandle, Handle};
@@ -102,6 +102,7 @@ pub fn scratch_spec(
         receivers: 1,
         buffer_bytes: None,
         access: Access::Copy,
+        conditions: RequestedConditions::default(),
         blocking,
         folder: folder.path().to_owned(),
         file_folder: folder.path().to_owned(),

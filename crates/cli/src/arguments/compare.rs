@@ -29,8 +29,9 @@ otherwise. If both runs have counts (furlong count --save NAME), the system call
 
 /// The kinds of conditions, by their names.
 fn condition() -> impl TypedValueParser<Value = &'static ConditionKind> {
-    let find =
-        |name: String| CONDITION_KINDS.iter().find(|kind| kind.name == name).ok_or("no such condition");
+    let find = |name: String| {
+        CONDITION_KINDS.iter().copied().find(|kind| kind.name == name).ok_or("no such condition")
+    };
     PossibleValuesParser::new(CONDITION_KINDS.iter().map(|kind| kind.name)).try_map(find)
 }
 
@@ -50,7 +51,7 @@ pub struct CompareOptions {
     /// statistical unit is the run
     #[arg(long, conflicts_with = "by")]
     pub pairs: bool,
-    /// Compare the values of a condition in one run: sched, nice or slice. The baseline is the lowest: other, batch, idle, fifo, rr
+    /// Compare the values of a condition in one run, as in sched. The baseline is the lowest: other, batch, idle, fifo, rr
     #[arg(long, value_name = "CONDITION", conflicts_with_all = ["by", "pairs"], hide_possible_values = true, value_parser = condition())]
     pub between: Option<&'static ConditionKind>,
     /// Treat changes up to PERCENT as the same

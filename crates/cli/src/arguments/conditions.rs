@@ -2,22 +2,15 @@
 
 use super::shared::CONDITIONS;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
-use furlong_model::{CONDITION_KINDS, RoleCondition, RoleConditions};
+use furlong_model::{CONDITION_KINDS, RequestedCondition};
 
 /// Requested values of each kind of condition, in the order of [`CONDITION_KINDS`].
 #[derive(Debug, Clone, Default)]
-pub struct ConditionOptions(Vec<Vec<RoleCondition>>);
-
-impl ConditionOptions {
-    /// Returns every combination of the requested values; one without conditions if there are none.
-    pub fn combinations(&self) -> Vec<RoleConditions> {
-        RoleConditions::combinations(&self.0)
-    }
-}
+pub struct ConditionOptions(pub Vec<Vec<RequestedCondition>>);
 
 impl FromArgMatches for ConditionOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let values = |name: &str| matches.get_many(name).into_iter().flatten().copied();
+        let values = |name: &str| matches.get_many(name).into_iter().flatten().cloned();
         let distinct = |name| furlong_stats::distinct(values(name));
         Ok(ConditionOptions(CONDITION_KINDS.iter().map(|kind| distinct(kind.name)).collect()))
     }

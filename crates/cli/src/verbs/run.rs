@@ -109,7 +109,7 @@ impl<'a> Request<'a> {
                 let template = CaseTemplate {
                     is_beside_several,
                     boundary: asked.boundary.unwrap_or_default(),
-                    conditions: asked.conditions.combinations(),
+                    conditions: asked.conditions.0.clone(),
                     ..CaseTemplate::new(&asked.pattern, exchange.clone(), *arrival)
                 };
                 for case in selection::select(&mechanisms, &rows, &template)? {

@@ -1,6 +1,6 @@
 //! Data that the supervisor, which makes a link, passes to the roles, which use it.
 
-use furlong_model::{Access, Role, Room};
+use furlong_model::{Access, RequestedConditions, Role, Room};
 use furlong_os::Handle;
 use furlong_os::cleanup::CleanUp;
 use furlong_os::memory::Region;
@@ -31,6 +31,9 @@ pub struct LinkSpecification {
     /// Access of the ends to the bytes of messages, if they support it.
     #[serde(default)]
     pub access: Access,
+    /// Requested conditions of the benchmark. A mechanism reads those of its link.
+    #[serde(default, skip_serializing_if = "RequestedConditions::is_empty")]
+    pub conditions: RequestedConditions,
     /// Whether endpoints wait inside their calls.
     pub blocking: bool,
     /// Private directory for sockets and FIFOs.

@@ -88,7 +88,7 @@ fn shown(mut stream: TcpStream, secret: &Secret) -> io::Result<Option<TcpStream>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_model::Access;
+    use furlong_model::{Access, RequestedConditions};
     use std::net::Ipv4Addr;
     use std::path::PathBuf;
 
@@ -101,6 +101,7 @@ mod tests {
             receivers: 1,
             buffer_bytes: None,
             access: Access::Copy,
+            conditions: RequestedConditions::default(),
             blocking: true,
             folder: PathBuf::new(),
             file_folder: PathBuf::new(),

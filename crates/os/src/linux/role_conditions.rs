@@ -2,7 +2,7 @@
 
 use crate::error::{Context, check};
 use crate::linux::limits;
-use furlong_model::{RoleCondition, RoleConditions, Scheduling};
+use furlong_model::{RequestedCondition, RequestedConditions, Scheduling};
 use std::io;
 
 /// Longest time under a real-time policy without a blocking call. After it the kernel ends the process with SIGXCPU, so that
@@ -13,7 +13,7 @@ const LONGEST_REAL_TIME_US: u64 = 20_000_000;
 ///
 /// # Errors
 /// Returns `PermissionDenied` if this process may not, and `Unsupported` if the kernel accepts but ignores a condition.
-pub fn apply(conditions: &RoleConditions) -> io::Result<()> {
+pub fn apply(conditions: &RequestedConditions) -> io::Result<()> {
     if conditions.real_time_policy().is_some() {
         limits::lower(libc::RLIMIT_RTTIME, LONGEST_REAL_TIME_US).context(|| "setrlimit RLIMIT_RTTIME")?;
     }
@@ -24,7 +24,7 @@ pub fn apply(conditions: &RoleConditions) -> io::Result<()> {
 ///
 /// # Errors
 /// Returns the errors of [`apply`].
-pub fn probe(conditions: &RoleConditions) -> io::Result<()> {
+pub fn probe(conditions: &RequestedConditions) -> io::Result<()> {
     if conditions.is_empty() {
         return Ok(());
     }
@@ -35,19 +35,19 @@ pub fn probe(conditions: &RoleConditions) -> io::Result<()> {
 }
 
 /// Sets the conditions of the calling thread, and checks that they are in effect.
-fn set(conditions: &RoleConditions) -> io::Result<()> {
+fn set(conditions: &RequestedConditions) -> io::Result<()> {
     if conditions.is_empty() {
         return Ok(());
     }
     let mut wanted = attributes()?;
     for condition in conditions.iter() {
         match condition {
-            RoleCondition::Scheduling(policy) => {
-                let (number, priority) = policy_number(policy);
+            RequestedCondition::Scheduling(policy) => {
+                let (number, priority) = policy_number(*policy);
                 (wanted.sched_policy, wanted.sched_priority) = (number as u32, priority.into());
             }
-            RoleCondition::Nice(nice) => wanted.sched_nice = nice.into(),
-            RoleCondition::Slice { ns } => wanted.sched_runtime = ns.into(),
+            RequestedCondition::Nice(nice) => wanted.sched_nice = (*nice).into(),
+            RequestedCondition::Slice { ns } => wanted.sched_runtime = (*ns).into(),
         }
     }
     // SAFETY: the kernel reads one structure, whose size is in its first field.
@@ -55,14 +55,14 @@ fn set(conditions: &RoleConditions) -> io::Result<()> {
         .context(|| "sched_setattr")?;
     let effective = attributes()?;
     let ignored = conditions.iter().find(|condition| match condition {
-        RoleCondition::Scheduling(_) => {
+        RequestedCondition::Scheduling(_) => {
             (effective.sched_policy, effective.sched_priority) != (wanted.sched_policy, wanted.sched_priority)
         }
         // The kernel stores the nice value of `SCHED_IDLE`, whose weight is fixed.
-        RoleCondition::Nice(_) => {
+        RequestedCondition::Nice(_) => {
             effective.sched_nice != wanted.sched_nice || effective.sched_policy == libc::SCHED_IDLE as u32
         }
-        RoleCondition::Slice { .. } => effective.sched_runtime != wanted.sched_runtime,
+        RequestedCondition::Slice { .. } => effective.sched_runtime != wanted.sched_runtime,
     });
     ignored.map_or(Ok(()), |ignored| {
         let words = format!("sched_setattr: {ignored} has no effect on this kernel or under this policy");
@@ -103,14 +103,15 @@ const fn policy_number(policy: Scheduling) -> (libc::c_int, u8) {
 mod tests {
     use super::*;
     use crate::linux::conditions::read;
-    use furlong_model::CONDITION_KINDS;
+    use furlong_model::{CONDITION_KINDS, Capabilities};
 
-    fn conditions(values: [&str; 3]) -> RoleConditions {
+    fn conditions(values: [&str; 3]) -> RequestedConditions {
         let axis = |(kind, value): (usize, &str)| match value {
             "" => Vec::new(),
             value => vec![CONDITION_KINDS[kind].read(value).unwrap()],
         };
-        RoleConditions::combinations(&values.into_iter().enumerate().map(axis).collect::<Vec<_>>()).remove(0)
+        let axes: Vec<_> = values.into_iter().enumerate().map(axis).collect();
+        RequestedConditions::combinations(&axes, &Capabilities::DEFAULT).remove(0)
     }
 
     #[test]

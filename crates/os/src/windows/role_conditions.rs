@@ -1,13 +1,13 @@
 //! Requested conditions of this process. Windows has none of those that can be requested.
 
-use furlong_model::RoleConditions;
+use furlong_model::RequestedConditions;
 use std::io;
 
 /// Accepts only that nothing is requested.
 ///
 /// # Errors
 /// Returns `Unsupported` for any condition.
-pub fn apply(conditions: &RoleConditions) -> io::Result<()> {
+pub fn apply(conditions: &RequestedConditions) -> io::Result<()> {
     probe(conditions)
 }
 
@@ -15,7 +15,7 @@ pub fn apply(conditions: &RoleConditions) -> io::Result<()> {
 ///
 /// # Errors
 /// Returns `Unsupported` for any condition.
-pub fn probe(conditions: &RoleConditions) -> io::Result<()> {
+pub fn probe(conditions: &RequestedConditions) -> io::Result<()> {
     let Some(condition) = conditions.iter().next() else { return Ok(()) };
     Err(io::Error::new(
         io::ErrorKind::Unsupported,

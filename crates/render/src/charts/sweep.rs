@@ -3,7 +3,7 @@
 use crate::words::waiting;
 use furlong_analysis::text::plain;
 use furlong_analysis::{Group, PayloadKind, Row, Summary, describe_placement};
-use furlong_model::{Arrival, Case, Pattern, RoleConditions, Wait, WaitKind, format_bytes};
+use furlong_model::{Arrival, Case, Pattern, RequestedConditions, Wait, WaitKind, format_bytes};
 use furlong_stats::{distinct, sort_by, sort_by_key};
 
 /// Minimum number of sizes or rates for a curve.
@@ -41,7 +41,7 @@ impl SweepKey {
     /// Returns the properties that are equal among benchmarks that differ in size.
     fn but_for_size(case: &Case) -> SweepKey {
         // Buffers and conditions are in the names of the curves.
-        let (buffer_bytes, conditions) = (None, RoleConditions::default());
+        let (buffer_bytes, conditions) = (None, RequestedConditions::default());
         let plain = Case { buffer_bytes, conditions, size_bytes: 0, ..case.clone() };
         SweepKey {
             waiting: case.wait.kind(),

@@ -1,0 +1,249 @@
+//! Conditions that are requested for a benchmark: of the roles' processes, of their link, or of the machine around a trial. A
+//! condition that is not requested is inherited.
+
+pub(crate) mod scheduling;
+
+use crate::{Capabilities, InvalidQuantity};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A requested condition of a benchmark.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RequestedCondition {
+    /// Scheduling policy.
+    Scheduling(scheduling::Scheduling),
+    /// Nice value, -20 to 19.
+    Nice(i8),
+    /// Time slice of the default scheduler in nanoseconds.
+    Slice {
+        /// Nanoseconds, from 100 us to 100 ms.
+        ns: u32,
+    },
+}
+
+/// A kind of condition: an option whose values are measured side by side. Each kind is declared in one file of this module.
+#[derive(Debug)]
+pub struct ConditionKind {
+    /// Name of the option, and key in records.
+    pub name: &'static str,
+    /// Placeholder of the value in help.
+    pub placeholder: &'static str,
+    /// Help of the option.
+    pub help: &'static str,
+    read: fn(&str) -> Option<RequestedCondition>,
+    /// Valid values.
+    valid: &'static str,
+    /// Whether a value means something to a mechanism. A mechanism without such a value is measured without the condition.
+    applies: fn(&RequestedCondition, &Capabilities) -> bool,
+}
+
+/// All kinds of conditions, in the order of names of benchmarks.
+pub static CONDITION_KINDS: [&ConditionKind; 3] = [&scheduling::SCHED, &scheduling::NICE, &scheduling::SLICE];
+
+impl ConditionKind {
+    /// Reads a value of this kind.
+    ///
+    /// # Errors
+    /// Returns the valid values if it is not one of them.
+    pub fn read(&self, text: &str) -> Result<RequestedCondition, InvalidQuantity> {
+        (self.read)(text).ok_or_else(|| InvalidQuantity::new(text, "not valid here", self.valid))
+    }
+}
+
+impl RequestedCondition {
+    /// Returns whether the value means something to this mechanism.
+    pub fn applies(&self, capabilities: &Capabilities) -> bool {
+        (self.kind().applies)(self, capabilities)
+    }
+
+    /// Returns the kind.
+    pub const fn kind(&self) -> &'static ConditionKind {
+        match self {
+            RequestedCondition::Scheduling(_) => &scheduling::SCHED,
+            RequestedCondition::Nice(_) => &scheduling::NICE,
+            RequestedCondition::Slice { .. } => &scheduling::SLICE,
+        }
+    }
+
+    /// Returns the value in the form of the option.
+    pub fn value(&self) -> String {
+        match self {
+            RequestedCondition::Scheduling(policy) => policy.to_string(),
+            RequestedCondition::Nice(nice) => nice.to_string(),
+            RequestedCondition::Slice { ns } if ns.is_multiple_of(1_000_000) => {
+                format!("{}ms", ns / 1_000_000)
+            }
+            RequestedCondition::Slice { ns } if ns.is_multiple_of(1_000) => format!("{}us", ns / 1_000),
+            RequestedCondition::Slice { ns } => format!("{ns}ns"),
+        }
+    }
+}
+
+impl fmt::Display for RequestedCondition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind().name, self.value())
+    }
+}
+
+/// The requested conditions of a benchmark, at most one of each kind.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RequestedConditions(Box<[RequestedCondition]>);
+
+impl RequestedConditions {
+    /// Returns whether no condition is requested.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the conditions, in the order of their kinds.
+    pub fn iter(&self) -> impl Iterator<Item = &RequestedCondition> {
+        self.0.iter()
+    }
+
+    /// Returns the requested condition of this kind, and the other conditions; `None` if it is not requested.
+    pub fn split(&self, kind: &ConditionKind) -> Option<(RequestedCondition, RequestedConditions)> {
+        let found = self.iter().find(|condition| condition.kind().name == kind.name)?;
+        let others = self.iter().filter(|condition| *condition != found).cloned().collect();
+        Some((found.clone(), RequestedConditions(others)))
+    }
+
+    /// Returns the requested real-time policy; `None` if another policy or none is requested.
+    pub fn real_time_policy(&self) -> Option<scheduling::Scheduling> {
+        self.iter().find_map(|condition| match condition {
+            RequestedCondition::Scheduling(policy) if policy.is_real_time() => Some(*policy),
+            _ => None,
+        })
+    }
+
+    /// Returns every combination of one value of each axis that means something to the mechanism. An axis without such a value
+    /// adds nothing. The axes have the order of [`CONDITION_KINDS`].
+    pub fn combinations(
+        axes: &[Vec<RequestedCondition>],
+        capabilities: &Capabilities,
+    ) -> Vec<RequestedConditions> {
+        let applicable = |axis: &Vec<RequestedCondition>| -> Vec<RequestedCondition> {
+            axis.iter().filter(|condition| condition.applies(capabilities)).cloned().collect()
+        };
+        axes.iter().map(applicable).filter(|axis| !axis.is_empty()).fold(
+            vec![RequestedConditions::default()],
+            |combinations, axis| {
+                let with = |conditions: &RequestedConditions, condition: &RequestedCondition| {
+                    RequestedConditions(conditions.iter().chain([condition]).cloned().collect())
+                };
+                combinations
+                    .iter()
+                    .flat_map(|conditions| axis.iter().map(move |condition| with(conditions, condition)))
+                    .collect()
+            },
+        )
+    }
+}
+
+impl fmt::Display for RequestedConditions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<_> = self.0.iter().map(ToString::to_string).collect();
+        f.write_str(&words.join(", "))
+    }
+}
+
+impl Serialize for RequestedConditions {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter().map(|condition| (condition.kind().name, condition.value())))
+    }
+}
+
+impl<'de> Deserialize<'de> for RequestedConditions {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut written = BTreeMap::<String, String>::deserialize(deserializer)?;
+        let known = CONDITION_KINDS.iter().filter_map(|kind| Some((kind, written.remove(kind.name)?)));
+        let read = known.map(|(kind, value)| kind.read(&value).map_err(D::Error::custom));
+        let conditions = read.collect::<Result<_, _>>()?;
+        match written.keys().next() {
+            Some(unknown) => Err(D::Error::custom(format!("no condition is called '{unknown}'"))),
+            None => Ok(RequestedConditions(conditions)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(kind: usize, text: &str) -> RequestedCondition {
+        CONDITION_KINDS[kind].read(text).unwrap()
+    }
+
+    #[test]
+    fn values_read_back_as_written() {
+        let values: [(usize, &[&str]); 3] = [
+            (0, &["other", "batch", "idle", "fifo:1", "rr:99"]),
+            (1, &["-20", "0", "19"]),
+            (2, &["100us", "3ms", "100ms"]),
+        ];
+        for (kind, value) in
+            values.iter().flat_map(|(kind, values)| values.iter().map(move |value| (*kind, value)))
+        {
+            let condition = read(kind, value);
+            assert_eq!(
+                (condition.value().as_str(), condition.kind().name),
+                (*value, CONDITION_KINDS[kind].name)
+            );
+        }
+    }
+
+    #[test]
+    fn invalid_values_are_rejected_with_the_valid_ones() {
+        let invalid = [
+            (0, "fifo"),
+            (0, "fifo:0"),
+            (0, "rr:+5"),
+            (0, "real-time"),
+            (1, "20"),
+            (1, "x"),
+            (2, "1s"),
+            (2, "3"),
+        ];
+        for (kind, value) in invalid {
+            let error = CONDITION_KINDS[kind].read(value).unwrap_err().to_string();
+            assert!(error.contains(CONDITION_KINDS[kind].valid), "{error}");
+        }
+    }
+
+    #[test]
+    fn every_combination_is_a_benchmark() {
+        let axes =
+            [vec![read(0, "other"), read(0, "fifo:50")], vec![], vec![read(2, "3ms"), read(2, "10ms")]];
+        let names: Vec<_> = RequestedConditions::combinations(&axes, &Capabilities::DEFAULT)
+            .iter()
+            .map(RequestedConditions::to_string)
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "sched other, slice 3ms",
+                "sched other, slice 10ms",
+                "sched fifo:50, slice 3ms",
+                "sched fifo:50, slice 10ms"
+            ]
+        );
+        assert_eq!(
+            RequestedConditions::combinations(&[], &Capabilities::DEFAULT),
+            [RequestedConditions::default()]
+        );
+    }
+
+    #[test]
+    fn records_have_one_key_per_condition() {
+        let all = RequestedConditions::combinations(
+            &[vec![read(0, "rr:7")], vec![read(1, "-5")]],
+            &Capabilities::DEFAULT,
+        )
+        .remove(0);
+        let json = serde_json::to_string(&all).unwrap();
+        assert_eq!(json, r#"{"sched":"rr:7","nice":"-5"}"#);
+        assert_eq!(serde_json::from_str::<RequestedConditions>(&json).unwrap(), all);
+        assert!(serde_json::from_str::<RequestedConditions>(r#"{"colour":"red"}"#).is_err());
+        assert!(serde_json::from_str::<RequestedConditions>(r#"{"nice":"77"}"#).is_err());
+    }
+}
