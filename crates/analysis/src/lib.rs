@@ -75,6 +75,7 @@ mod tail;
 mod terms;
 pub mod text;
 mod trials;
+mod tuning;
 
 pub use advice::Advice;
 pub use alike::CommonProperties;
@@ -138,3 +139,4 @@ pub use store::ReadError;
 pub use summary::{SUMMARY_SCHEMA, Summary};
 pub use tail::{Tail, tails};
 pub use terms::{Part, Source, Term};
+pub use tuning::{ConditionEffect, ConditionEffects, Effect, TUNING_SCHEMA, TunedBenchmark};

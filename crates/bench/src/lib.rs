@@ -23,6 +23,8 @@ mod elsewhere;
 pub mod fuzzing;
 pub mod handover;
 mod janitor;
+#[cfg(target_os = "linux")]
+pub mod kernel_settings;
 pub mod leftovers;
 #[cfg(target_os = "linux")]
 mod link_child;

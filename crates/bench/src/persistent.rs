@@ -1,4 +1,4 @@
-//! Resources that outlive every process of a run: block devices and a limit of the machine. The kernel does not release
+//! Resources that outlive every process of a run: block devices and settings of the kernel. The kernel does not release
 //! them when the run is killed.
 //!
 //! The run writes each resource into its journal before it creates the resource, and again after it has removed it. The
@@ -6,9 +6,7 @@
 //! process removes them, and otherwise `furlong doctor --clean`.
 
 #[cfg(target_os = "linux")]
-use furlong_os::linux::limits::{set_sysctl, sysctl_number};
-#[cfg(target_os = "linux")]
-use furlong_os::linux::{loop_device, zram};
+use furlong_os::linux::{kernel_settings, loop_device, zram};
 #[cfg(target_os = "linux")]
 use furlong_os::{Context, clock};
 use serde::{Deserialize, Serialize};
@@ -19,11 +17,6 @@ use std::io;
 use std::thread;
 #[cfg(target_os = "linux")]
 use std::time::Duration;
-
-#[cfg(target_os = "linux")]
-/// The sysctl for the number of huge pages that the kernel may make of ordinary memory, in addition to those of its
-/// pool.
-pub(crate) const OVERCOMMIT: &str = "vm.nr_overcommit_hugepages";
 
 #[cfg(target_os = "linux")]
 /// The longest time, in nanoseconds, that dying processes or file systems being unmounted may hold a resource.
@@ -50,12 +43,14 @@ pub(crate) enum PersistentResource {
         /// The number of the device.
         number: u32,
     },
-    /// A raised limit [`OVERCOMMIT`].
-    Overcommit {
-        /// The limit before.
-        from: usize,
-        /// The raised limit.
-        to: usize,
+    /// A changed setting of the kernel.
+    KernelSetting {
+        /// The path of its file.
+        path: String,
+        /// The value before.
+        from: String,
+        /// The value of the run.
+        to: String,
     },
 }
 
@@ -131,7 +126,7 @@ impl PersistentResource {
                 };
                 when_free(free)
             }
-            PersistentResource::Overcommit { from, to } => restore_overcommit(*from, *to),
+            PersistentResource::KernelSetting { path, from, to } => restore(path, from, to),
         }
     }
 
@@ -153,28 +148,22 @@ fn remove_zram(number: u32) -> io::Result<()> {
 }
 
 #[cfg(target_os = "linux")]
-/// Restores the limit. If another run has raised it further, waits until that run has restored what it found. If that
-/// does not happen before the timeout, another program has set the limit, and it stays.
-fn restore_overcommit(from: usize, to: usize) -> io::Result<()> {
+/// Restores a setting. If another run has changed it further, waits until that run has restored what it found. If that
+/// does not happen before the timeout, another program has changed the setting, and it stays.
+fn restore(path: &str, from: &str, to: &str) -> io::Result<()> {
     let deadline_ns = clock::now_ns() + TIMEOUT_NS;
     loop {
-        let lock = lock_overcommit()?;
-        match sysctl_number(OVERCOMMIT) {
-            Some(current) if current == to => {
-                return set_sysctl(OVERCOMMIT, &from.to_string()).context(|| format!("restore {OVERCOMMIT}"));
+        let lock = lock(path)?;
+        match kernel_settings::read(path) {
+            Ok(current) if current == to => {
+                return kernel_settings::write(path, from).context(|| format!("restore {path}"));
             }
-            Some(current) if current != from && clock::now_ns() < deadline_ns => {}
+            Ok(current) if current != from && clock::now_ns() < deadline_ns => {}
             _ => return Ok(()),
         }
         drop(lock);
         pause();
     }
-}
-
-#[cfg(target_os = "linux")]
-/// Locks the limit against changes by all other runs on this machine.
-pub(crate) fn lock_overcommit() -> io::Result<File> {
-    lock(&format!("/proc/sys/{}", OVERCOMMIT.replace('.', "/")))
 }
 
 #[cfg(target_os = "linux")]

@@ -3,6 +3,8 @@
 
 use crate::adapter::{Adapter, create_link};
 use crate::child_process::ChildProgram;
+#[cfg(target_os = "linux")]
+use crate::kernel_settings;
 use crate::not_measured::not_of_the_kernel;
 use crate::own_programs::OwnPrograms;
 use crate::session::Session;
@@ -150,6 +152,10 @@ impl MechanismEntry {
                 reason,
                 "start furlong under these conditions, as in chrt or nice",
             ));
+        }
+        #[cfg(target_os = "linux")]
+        if let Some(refusal) = kernel_settings::refuse(&case.conditions) {
+            return Some(refusal);
         }
         let error = role_conditions::probe(&case.conditions).err()?;
         let remedy = match error.kind() {

@@ -31,7 +31,7 @@ use furlong_console::exit;
 use std::process::ExitCode;
 use verbs::{
     adapter, compare, costs, count, doctor, explain, export, fleet, list, manual, map, recommend, replay,
-    report, run, runs, serve,
+    report, run, runs, serve, tune,
 };
 
 /// Makes a panic end the process after its message, as it does in the files of `cargo xtask dist`. No code of furlong
@@ -90,6 +90,7 @@ fn dispatch(arguments: Arguments, typed: &ArgMatches) -> anyhow::Result<Outcome>
         Some(Verb::Explain(options)) => explain::explain(&options),
         Some(Verb::Costs(options)) => costs::costs(&options),
         Some(Verb::Map(options)) => map::map(&options),
+        Some(Verb::Tune(options)) => tune::tune(&options),
         Some(Verb::Replay(options)) => replay::replay(&options),
         Some(Verb::Recommend(options)) => recommend::recommend(&options, typed),
         Some(Verb::Compare(options)) => compare::compare(&options),

@@ -84,6 +84,7 @@ pub use quantity::{
     format_ns, format_rate, printed_ns, three_digits,
 };
 pub use record::{End, Harness, Record, RunHeader, SCHEMA};
+pub use requested_condition::kernel_setting::KernelSetting;
 pub use requested_condition::scheduling::Scheduling;
 pub use requested_condition::{CONDITION_KINDS, ConditionKind, RequestedCondition, RequestedConditions};
 pub use role::{Party, Phase, Role};

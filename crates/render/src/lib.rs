@@ -59,6 +59,7 @@ mod summary;
 mod sweep;
 mod tails;
 mod terminal;
+mod tuning;
 mod unmeasured;
 mod used_costs;
 pub mod words;
@@ -102,6 +103,7 @@ pub use replay::{
 pub use runs::{ListedRun, runs_json, runs_table, saved_run_table};
 pub use style::{Charts, Style};
 pub use summary::document as summary_document;
+pub use tuning::{tuning_json, tuning_markdown, tuning_table};
 
 #[cfg(doc)]
 use furlong_analysis::Summary;

@@ -17,6 +17,7 @@ mod run;
 mod runs;
 mod serve;
 mod shared;
+mod tune;
 
 pub use adapter::{
     AdapterCheckOptions, AdapterInstallOptions, AdapterListOptions, AdapterNamesOptions, AdapterNewOptions,
@@ -35,6 +36,7 @@ pub use run::RunOptions;
 pub use runs::{RunsOptions, RunsVerb};
 pub use serve::ServeOptions;
 pub use shared::{CaseOptions, CommonOptions, Format, PatternOptions, SavingOptions};
+pub use tune::TuneOptions;
 
 pub use furlong_console::ListFormat;
 pub use furlong_driver::DriverOptions;
@@ -77,6 +79,8 @@ pub enum Verb {
     Costs(CostsOptions),
     /// Measure the latency between all pairs of CPUs
     Map(Box<MapOptions>),
+    /// Measure which conditions make a benchmark faster: scheduling, kernel settings and others
+    Tune(Box<TuneOptions>),
     /// Repeat a published comparison, and compare its figures with this machine
     Replay(ReplayOptions),
     /// Recommend a mechanism for a workload, from measurements

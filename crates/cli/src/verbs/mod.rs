@@ -18,3 +18,4 @@ pub mod report;
 pub mod run;
 pub mod runs;
 pub mod serve;
+pub mod tune;

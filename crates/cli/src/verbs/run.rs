@@ -123,8 +123,14 @@ impl<'a> Request<'a> {
         Ok(Request { asked, mechanisms, cases, budget, is_beside_several })
     }
 
+    /// Replaces each case by its variations.
+    pub(super) fn vary(self, variations: impl Fn(&Case, &[MechanismEntry]) -> Vec<Case>) -> Request<'a> {
+        let cases = self.cases.iter().flat_map(|case| variations(case, &self.mechanisms)).collect();
+        Request { cases, ..self }
+    }
+
     /// Measures the cases and saves the run.
-    fn measure(self) -> anyhow::Result<FinishedRun> {
+    pub(super) fn measure(self) -> anyhow::Result<FinishedRun> {
         let Request { asked, mechanisms, cases, budget, is_beside_several } = self;
         // The namespaces entered below may hide the peer from the command that connects to it.
         let peer = peer::connect(asked, budget)?;
@@ -209,7 +215,7 @@ fn show(asked: &RunOptions, finished: FinishedRun) -> anyhow::Result<Outcome> {
     }
 }
 
-fn results(summary: &Summary) -> Results {
+pub(super) fn results(summary: &Summary) -> Results {
     Results::of(!summary.rows.is_empty(), &summary.skipped)
 }
 

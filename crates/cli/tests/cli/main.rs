@@ -60,6 +60,7 @@ mod self_check;
 mod serve;
 mod standings;
 mod tracing;
+mod tune;
 mod unreadable;
 mod usage;
 mod watch;

@@ -1,6 +1,7 @@
 //! Conditions that are requested for a benchmark: of the roles' processes, of their link, or of the machine around a trial. A
 //! condition that is not requested is inherited.
 
+pub(crate) mod kernel_setting;
 pub(crate) mod scheduling;
 
 use crate::{Capabilities, InvalidQuantity};
@@ -20,6 +21,8 @@ pub enum RequestedCondition {
         /// Nanoseconds, from 100 us to 100 ms.
         ns: u32,
     },
+    /// Setting of the kernel, on the whole machine during a trial.
+    KernelSetting(kernel_setting::KernelSetting),
 }
 
 /// A kind of condition: an option whose values are measured side by side. Each kind is declared in one file of this module.
@@ -36,10 +39,15 @@ pub struct ConditionKind {
     valid: &'static str,
     /// Whether a value means something to a mechanism. A mechanism without such a value is measured without the condition.
     applies: fn(&RequestedCondition, &Capabilities) -> bool,
+    /// Values that `furlong tune` tries.
+    pub candidates: &'static [&'static str],
+    /// How to make a value permanent: a line of a configuration file, or the call of the program.
+    permanent: fn(&RequestedCondition) -> String,
 }
 
 /// All kinds of conditions, in the order of names of benchmarks.
-pub static CONDITION_KINDS: [&ConditionKind; 3] = [&scheduling::SCHED, &scheduling::NICE, &scheduling::SLICE];
+pub static CONDITION_KINDS: [&ConditionKind; 4] =
+    [&scheduling::SCHED, &scheduling::NICE, &scheduling::SLICE, &kernel_setting::KERNEL_SETTING];
 
 impl ConditionKind {
     /// Reads a value of this kind.
@@ -52,6 +60,11 @@ impl ConditionKind {
 }
 
 impl RequestedCondition {
+    /// Returns how to make the value permanent.
+    pub fn permanent(&self) -> String {
+        (self.kind().permanent)(self)
+    }
+
     /// Returns whether the value means something to this mechanism.
     pub fn applies(&self, capabilities: &Capabilities) -> bool {
         (self.kind().applies)(self, capabilities)
@@ -63,6 +76,7 @@ impl RequestedCondition {
             RequestedCondition::Scheduling(_) => &scheduling::SCHED,
             RequestedCondition::Nice(_) => &scheduling::NICE,
             RequestedCondition::Slice { .. } => &scheduling::SLICE,
+            RequestedCondition::KernelSetting(_) => &kernel_setting::KERNEL_SETTING,
         }
     }
 
@@ -76,6 +90,7 @@ impl RequestedCondition {
             }
             RequestedCondition::Slice { ns } if ns.is_multiple_of(1_000) => format!("{}us", ns / 1_000),
             RequestedCondition::Slice { ns } => format!("{ns}ns"),
+            RequestedCondition::KernelSetting(setting) => setting.to_string(),
         }
     }
 }
@@ -137,6 +152,12 @@ impl RequestedConditions {
                     .collect()
             },
         )
+    }
+}
+
+impl From<RequestedCondition> for RequestedConditions {
+    fn from(condition: RequestedCondition) -> RequestedConditions {
+        RequestedConditions([condition].into())
     }
 }
 

@@ -63,6 +63,13 @@ pub(super) static SCHED: ConditionKind = ConditionKind {
     read: |text| Scheduling::parse(text).map(RequestedCondition::Scheduling),
     valid: "choose other, batch, idle, fifo:PRIORITY or rr:PRIORITY, with a priority from 1 to 99",
     applies: |_, _| true,
+    candidates: &["batch", "fifo:50"],
+    permanent: |condition| match condition.value().split_once(':') {
+        Some((policy, priority)) => {
+            format!("systemd unit: CPUSchedulingPolicy={policy} CPUSchedulingPriority={priority}")
+        }
+        None => format!("systemd unit: CPUSchedulingPolicy={}", condition.value()),
+    },
 };
 
 /// Nice values.
@@ -76,6 +83,8 @@ pub(super) static NICE: ConditionKind = ConditionKind {
     },
     valid: "write a number from -20 to 19",
     applies: |_, _| true,
+    candidates: &["-10"],
+    permanent: |condition| format!("systemd unit: Nice={}", condition.value()),
 };
 
 /// Time slices.
@@ -91,4 +100,6 @@ pub(super) static SLICE: ConditionKind = ConditionKind {
     },
     valid: "write a time from 100us to 100ms, as in 3ms",
     applies: |_, _| true,
+    candidates: &["100us", "20ms"],
+    permanent: |_| "in the program: sched_setattr with sched_runtime".to_owned(),
 };

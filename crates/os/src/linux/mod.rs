@@ -21,6 +21,7 @@ pub mod handle;
 pub mod identity;
 pub mod inotify;
 pub mod io_uring;
+pub mod kernel_settings;
 pub mod limited;
 pub mod limits;
 pub mod listening;

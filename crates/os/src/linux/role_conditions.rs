@@ -48,6 +48,7 @@ fn set(conditions: &RequestedConditions) -> io::Result<()> {
             }
             RequestedCondition::Nice(nice) => wanted.sched_nice = (*nice).into(),
             RequestedCondition::Slice { ns } => wanted.sched_runtime = (*ns).into(),
+            RequestedCondition::KernelSetting(_) => {}
         }
     }
     // SAFETY: the kernel reads one structure, whose size is in its first field.
@@ -63,6 +64,7 @@ fn set(conditions: &RequestedConditions) -> io::Result<()> {
             effective.sched_nice != wanted.sched_nice || effective.sched_policy == libc::SCHED_IDLE as u32
         }
         RequestedCondition::Slice { .. } => effective.sched_runtime != wanted.sched_runtime,
+        RequestedCondition::KernelSetting(_) => false,
     });
     ignored.map_or(Ok(()), |ignored| {
         let words = format!("sched_setattr: {ignored} has no effect on this kernel or under this policy");

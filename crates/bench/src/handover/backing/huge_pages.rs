@@ -5,16 +5,21 @@
 //! their object.
 
 use super::{BackedRegion, Memory};
-use crate::persistent::{OVERCOMMIT, PersistentResource, lock_overcommit};
+use crate::persistent::{PersistentResource, lock};
 use crate::session::Session;
 use furlong_model::Unavailable;
 use furlong_os::Context;
 use furlong_os::linux::available_memory::read_machine;
-use furlong_os::linux::limits::{set_sysctl, sysctl_number};
+use furlong_os::linux::kernel_settings;
+use furlong_os::linux::limits::sysctl_number;
 use furlong_os::linux::segment;
 use furlong_os::memory::Region;
 use furlong_os::{AsHandle, Handle};
 use std::io;
+
+/// The file of the number of huge pages that the kernel may make of ordinary memory, in addition to those of its pool
+/// (`vm.nr_overcommit_hugepages`).
+const OVERCOMMIT: &str = "/proc/sys/vm/nr_overcommit_hugepages";
 
 const REMEDY: &str = "as root: sysctl vm.nr_hugepages=N, on a machine with enough free memory";
 
@@ -47,18 +52,17 @@ fn reserve(len: usize) -> io::Result<Handle> {
 
 /// Calls `reserve` while the kernel may make that many additional huge pages.
 fn raised<T>(pages: usize, session: &Session, reserve: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-    let lock = lock_overcommit()?;
-    let from = sysctl_number(OVERCOMMIT)
-        .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{OVERCOMMIT} cannot be read")))?;
+    let lock = lock(OVERCOMMIT)?;
+    let from = kernel_settings::read(OVERCOMMIT)?;
+    let limit: usize = from.parse().map_err(|_| io::Error::other(format!("{OVERCOMMIT} is '{from}'")))?;
     // The limit also counts the pages that other runs hold.
     let held =
         read_machine("HugePages_Surp:").and_then(|pages| usize::try_from(pages).ok()).unwrap_or_default();
-    let to = from.max(held).saturating_add(pages);
+    let to = limit.max(held).saturating_add(pages).to_string();
     // Dropped after `lock`, because restoring the limit takes this lock.
-    let _made = session.making(PersistentResource::Overcommit { from, to })?;
-    let result = set_sysctl(OVERCOMMIT, &to.to_string())
-        .context(|| format!("{OVERCOMMIT} cannot be raised"))
-        .and_then(|()| reserve());
+    let resource = PersistentResource::KernelSetting { path: OVERCOMMIT.to_owned(), from, to: to.clone() };
+    let _made = session.making(resource)?;
+    let result = kernel_settings::write(OVERCOMMIT, &to).and_then(|()| reserve());
     drop(lock);
     result
 }

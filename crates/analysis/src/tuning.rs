@@ -1,0 +1,198 @@
+//! Effects of conditions: each benchmark under one condition, compared with the same benchmark without it.
+
+use crate::{Ratio, Row, RunFacts, SkippedCase, Summary};
+use furlong_model::{Case, Conditions, RequestedCondition, RequestedConditions, named_enum};
+use furlong_stats::sort_by;
+use serde::Serialize;
+
+/// Version of [`ConditionEffects`] as JSON. It changes if a field changes its meaning or is removed.
+pub const TUNING_SCHEMA: u32 = 1;
+
+/// Effects of conditions in one run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ConditionEffects {
+    /// [`TUNING_SCHEMA`].
+    pub schema: u32,
+    /// Facts about the run.
+    #[serde(flatten)]
+    pub run: RunFacts,
+    /// Benchmarks without a condition, each with the effects of all conditions.
+    pub benchmarks: Vec<TunedBenchmark>,
+    /// Conditions that are impossible here, and other cases without a speed.
+    pub skipped: Vec<SkippedCase>,
+}
+
+/// Benchmark without a condition, and the effects of conditions on it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TunedBenchmark {
+    /// Name of the benchmark.
+    pub row: String,
+    /// Title of its group.
+    pub title: String,
+    /// Case without a condition.
+    #[serde(flatten)]
+    pub case: Case,
+    /// Median of an exchange, in nanoseconds.
+    pub ns: f64,
+    /// CPU time of both roles per exchange, in nanoseconds.
+    pub cpu_ns: f64,
+    /// Effects, the lowest time first.
+    pub effects: Vec<ConditionEffect>,
+}
+
+named_enum! {
+    /// Verdict on the effect of a condition.
+    Effect {
+        /// The interval of the ratio is below 1.
+        Faster = "faster",
+        /// The interval of the ratio contains 1, or there are too few trials.
+        Tie = "tie",
+        /// The interval of the ratio is above 1.
+        Slower = "slower",
+    }
+}
+
+/// Effect of one condition on a benchmark.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ConditionEffect {
+    /// Option with its value, as in `sched fifo:50` or `buffer 1MiB`.
+    pub condition: String,
+    /// Whether the condition is inherited anyway, so that a difference is chance.
+    pub is_placebo: bool,
+    /// Verdict.
+    pub effect: Effect,
+    /// Ratio of the time under the condition to the time without it.
+    pub ratio: Ratio,
+    /// Median of an exchange under the condition, in nanoseconds.
+    pub ns: f64,
+    /// CPU time of both roles per exchange under the condition, in nanoseconds.
+    pub cpu_ns: f64,
+    /// How to make the condition permanent; empty for a placebo.
+    pub permanent: String,
+}
+
+impl ConditionEffects {
+    /// Compares each benchmark under a condition with the same benchmark without it.
+    pub fn of(summary: &Summary, inherited: &Conditions) -> ConditionEffects {
+        let is_plain = |row: &&Row| row.case == without(&row.case);
+        let benchmark = |plain: &Row| {
+            let title = summary.groups.iter().find(|group| group.name == plain.group);
+            let varied =
+                summary.rows.iter().filter(|row| row.case != plain.case && without(&row.case) == plain.case);
+            let mut effects: Vec<_> =
+                varied.filter_map(|row| ConditionEffect::of(row, plain, inherited)).collect();
+            sort_by(&mut effects, |one, other| one.ratio.times.total_cmp(&other.ratio.times));
+            TunedBenchmark {
+                row: plain.case.row(),
+                title: title.map(|group| group.title.clone()).unwrap_or_default(),
+                case: plain.case.clone(),
+                ns: plain.exchange.ns.p50,
+                cpu_ns: cpu_ns(plain),
+                effects,
+            }
+        };
+        ConditionEffects {
+            schema: TUNING_SCHEMA,
+            run: summary.run.clone(),
+            benchmarks: summary.rows.iter().filter(is_plain).map(benchmark).collect(),
+            skipped: summary.skipped.clone(),
+        }
+    }
+
+    /// Returns the placebos that do not tie, with their benchmarks.
+    pub fn failed_placebos(&self) -> impl Iterator<Item = (&TunedBenchmark, &ConditionEffect)> {
+        let is_failed = |effect: &&ConditionEffect| effect.is_placebo && effect.effect != Effect::Tie;
+        self.benchmarks.iter().flat_map(move |benchmark| {
+            benchmark.effects.iter().filter(is_failed).map(move |effect| (benchmark, effect))
+        })
+    }
+}
+
+impl ConditionEffect {
+    /// Returns `None` unless the row has exactly one condition or buffer more than `plain`.
+    fn of(row: &Row, plain: &Row, inherited: &Conditions) -> Option<ConditionEffect> {
+        let ratio = Ratio::of(row, plain);
+        let effect = match ratio.interval {
+            Some([_, high]) if high < 1.0 => Effect::Faster,
+            Some([low, _]) if low > 1.0 => Effect::Slower,
+            _ => Effect::Tie,
+        };
+        let conditions: Vec<&RequestedCondition> = row.case.conditions.iter().collect();
+        let (condition, is_placebo, permanent) = match (&conditions[..], row.case.buffer_bytes) {
+            ([condition], None) => {
+                let is_placebo = is_inherited(condition, inherited);
+                let permanent = if is_placebo { String::new() } else { condition.permanent() };
+                (condition.to_string(), is_placebo, permanent)
+            }
+            _ => return None,
+        };
+        let (ns, cpu_ns) = (row.exchange.ns.p50, cpu_ns(row));
+        Some(ConditionEffect { condition, is_placebo, effect, ratio, ns, cpu_ns, permanent })
+    }
+}
+
+/// Returns the case without conditions.
+fn without(case: &Case) -> Case {
+    Case { conditions: RequestedConditions::default(), ..case.clone() }
+}
+
+fn cpu_ns(row: &Row) -> f64 {
+    row.exchange.cpu_ns.user + row.exchange.cpu_ns.system
+}
+
+/// Whether the roles inherit this condition anyway.
+fn is_inherited(condition: &RequestedCondition, inherited: &Conditions) -> bool {
+    match condition {
+        RequestedCondition::Scheduling(policy) => {
+            let words = policy.to_string();
+            let (name, priority) = words.split_once(':').unwrap_or((&words, "0"));
+            inherited.policy.as_deref() == Some(name)
+                && inherited.priority.unwrap_or_default().to_string() == priority
+        }
+        RequestedCondition::Nice(nice) => inherited.nice == Some((*nice).into()),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DecodedRun;
+    use crate::fixture::comparison::{STEADY, TrialBuilder, numbered};
+    use furlong_model::CONDITION_KINDS;
+
+    fn under(option: &str, value: &str) -> Case {
+        let kind = CONDITION_KINDS.iter().find(|kind| kind.name == option).unwrap();
+        Case { conditions: kind.read(value).unwrap().into(), ..numbered(0) }
+    }
+
+    #[test]
+    fn effects_are_relative_to_no_condition() {
+        let rows = [
+            (numbered(0), 5e4),
+            (under("sched", "other"), 5e4),
+            (under("sched", "fifo:50"), 2e4),
+            (under("nice", "19"), 9e4),
+        ];
+        let run = TrialBuilder::default().run(&rows, &STEADY);
+        let summary = DecodedRun::of(&run).summary;
+        let inherited = Conditions { policy: Some("other".to_owned()), ..Conditions::default() };
+        let tuning = ConditionEffects::of(&summary, &inherited);
+        let [benchmark] = &tuning.benchmarks[..] else { panic!("{tuning:?}") };
+        let found: Vec<_> = benchmark
+            .effects
+            .iter()
+            .map(|effect| (&*effect.condition, effect.effect, effect.is_placebo))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("sched fifo:50", Effect::Faster, false),
+                ("sched other", Effect::Tie, true),
+                ("nice 19", Effect::Slower, false)
+            ]
+        );
+        assert!((0.39..0.41).contains(&benchmark.effects[0].ratio.times), "{benchmark:?}");
+        assert_eq!(tuning.failed_placebos().count(), 0);
+    }
+}

@@ -1,0 +1,82 @@
+//! `furlong tune`: measure which conditions make a benchmark faster.
+
+use super::run::{Request, results};
+use crate::arguments::{Format, RunOptions, TuneOptions};
+use crate::conclusion::Demands;
+use crate::output;
+use furlong_analysis::{ConditionEffects, DecodedRun};
+use furlong_bench::MechanismEntry;
+use furlong_bench::registry::find;
+use furlong_console::exit::{Outcome, Usage};
+use furlong_model::{CONDITION_KINDS, Case, Conditions, RequestedCondition, RequestedConditions};
+use furlong_render::{tuning_json, tuning_markdown, tuning_table};
+use furlong_stats::distinct;
+
+/// Measures each benchmark without and with each condition, and prints the effects.
+pub fn tune(asked: &TuneOptions) -> anyhow::Result<Outcome> {
+    check(&asked.run)?;
+    let inherited = furlong_os::facts::machine(false).conditions.unwrap_or_default();
+    let requested: Vec<_> = asked.run.conditions.0.iter().flatten().cloned().collect();
+    let candidates = if requested.is_empty() { candidates()? } else { requested };
+    let conditions = distinct(placebo(&inherited).into_iter().chain(candidates));
+    let mut plain = asked.run.clone();
+    plain.conditions.0.clear();
+    let request = Request::of(&plain)?.vary(|case, mechanisms| varied(case, mechanisms, &conditions));
+    let finished = request.measure()?;
+    let run = DecodedRun::of(&finished.run);
+    let tuning = ConditionEffects::of(&run.summary, &inherited);
+    output::print(&match asked.run.format {
+        Format::Json => tuning_json(&tuning),
+        Format::Markdown => tuning_markdown(&tuning),
+        Format::Table | Format::Csv => tuning_table(&tuning, output::style()),
+    })?;
+    // A condition that is impossible here is a result, not a failure.
+    let noise = asked.run.strict.then_some(run.summary.run.noise.level);
+    Ok(finished.conclude(&results(&run.summary), Demands { require: asked.run.require, strict: noise }))
+}
+
+/// Rejects options that have no meaning here, before anything is measured.
+fn check(asked: &RunOptions) -> Result<(), Usage> {
+    let rejected = [
+        (asked.cases.rows.is_empty(), "name a benchmark, as in furlong tune pipe"),
+        (asked.watch, "--watch cannot be combined with tune; use furlong run --watch"),
+        (asked.self_check, "--self-check cannot be combined with tune, which has a placebo"),
+        (asked.peer.is_some(), "--peer cannot be combined with tune, which changes only this host"),
+        (asked.format == Format::Csv, "tune supports --format table, json and markdown"),
+    ];
+    rejected
+        .into_iter()
+        .find(|(is_rejected, _)| *is_rejected)
+        .map_or(Ok(()), |(_, why)| Err(Usage(why.to_owned())))
+}
+
+/// Returns the candidates of all kinds of conditions.
+fn candidates() -> anyhow::Result<Vec<RequestedCondition>> {
+    let of_kind =
+        CONDITION_KINDS.iter().flat_map(|kind| kind.candidates.iter().map(|value| kind.read(value)));
+    let mut candidates = of_kind.collect::<Result<Vec<_>, _>>()?;
+    #[cfg(target_os = "linux")]
+    candidates.retain(|condition| !furlong_bench::kernel_settings::is_in_effect(condition));
+    Ok(candidates)
+}
+
+/// Returns the policy that the roles inherit, as a request; `None` if it cannot be requested.
+fn placebo(inherited: &Conditions) -> Option<RequestedCondition> {
+    let policy = inherited.policy.as_deref()?;
+    let policy = match inherited.priority {
+        Some(priority) if priority > 0 => format!("{policy}:{priority}"),
+        _ => policy.to_owned(),
+    };
+    CONDITION_KINDS.iter().find(|kind| kind.name == "sched")?.read(&policy).ok()
+}
+
+/// Returns a case without a condition, and with each condition that means something to its mechanism.
+fn varied(case: &Case, mechanisms: &[MechanismEntry], conditions: &[RequestedCondition]) -> Vec<Case> {
+    let Some(entry) = find(mechanisms, &case.mechanism, case.wait) else { return vec![case.clone()] };
+    let applicable = conditions.iter().filter(|condition| condition.applies(entry.capabilities));
+    let with = |condition: &RequestedCondition| Case {
+        conditions: RequestedConditions::from(condition.clone()),
+        ..case.clone()
+    };
+    std::iter::once(case.clone()).chain(applicable.map(with)).collect()
+}

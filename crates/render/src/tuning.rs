@@ -1,0 +1,161 @@
+//! Effects of conditions on benchmarks: a table for each benchmark, and how to make the useful ones permanent.
+
+use super::document::{Cell, Column, Document, Line, Row, Section, Table, Tone};
+use super::object::object;
+use super::unmeasured::unmeasured;
+use super::words::timed;
+use super::{prose, summary, terminal::terminal};
+use crate::markdown::page;
+use crate::style::Style;
+use furlong_analysis::text::{format_ratio, plain};
+use furlong_analysis::{
+    ConditionEffect, ConditionEffects, Effect, SkippedCase, SkippedStatus, TunedBenchmark,
+};
+use furlong_model::{Unit, format_ns};
+use furlong_stats::distinct;
+
+/// Explanation below the tables.
+const LEGEND: [&str; 2] = [
+    "vs none: time relative to the benchmark without a condition; ~ is a tie, which no trial can tell from chance. from-to: interval \
+     of this ratio, for all lines of a table together. CPU: CPU time of both roles; an idle CPU that polls is not counted.",
+    "The placebo requests a condition that is inherited anyway, so it must tie.",
+];
+
+/// Returns a table per benchmark, the conditions worth keeping, and those that are impossible here.
+pub fn tuning_table(tuning: &ConditionEffects, style: Style) -> String {
+    terminal(&document(tuning), style)
+}
+
+/// Returns the tables as Markdown, for a note.
+pub fn tuning_markdown(tuning: &ConditionEffects) -> String {
+    page(&document(tuning))
+}
+
+/// Returns one JSON object; [`ConditionEffects`] documents its fields.
+pub fn tuning_json(tuning: &ConditionEffects) -> String {
+    object(tuning, Vec::new())
+}
+
+fn document(tuning: &ConditionEffects) -> Document {
+    let head = Section::default().paragraph(prose::machine(&tuning.run.machine, &tuning.run.harness));
+    let head = if tuning.benchmarks.is_empty() {
+        head.paragraph("Nothing was measured.")
+    } else {
+        summary::with_noise(head, &tuning.run.noise)
+    };
+    let mut document = Document::default();
+    document.push(summary::partial(head, &tuning.run));
+    tuning.benchmarks.iter().map(benchmark).for_each(|section| document.push(section));
+    if !tuning.benchmarks.is_empty() {
+        document.push(Section::default().footnotes(LEGEND.map(str::to_owned).to_vec()));
+    }
+    let useful = tuning.benchmarks.iter().map(useful);
+    document.push(Section::default().bullets(failed_placebos(tuning).chain(useful)));
+    document.push(permanent(tuning));
+    document.push(impossible(tuning));
+    let others: Vec<_> = tuning.skipped.iter().filter(|entry| !is_refused(entry)).cloned().collect();
+    document.push(unmeasured(&others));
+    document
+}
+
+/// Returns the effects on one benchmark, the lowest time first.
+fn benchmark(benchmark: &TunedBenchmark) -> Section {
+    let columns = [
+        Column::words("condition"),
+        Column::figures("p50"),
+        Column::figures("vs none"),
+        Column::figures("from-to").expendable(2),
+        Column::figures("CPU").expendable(1),
+    ];
+    let none = Row::neutral([
+        Cell::Text("none".to_owned()),
+        Cell::figure(format_ns(benchmark.ns), benchmark.ns),
+        Cell::figure("1.00x", 1.0),
+        Cell::Text(String::new()),
+        Cell::figure(format_ns(benchmark.cpu_ns), benchmark.cpu_ns),
+    ]);
+    let mut rows: Vec<Row> = benchmark.effects.iter().map(effect).collect();
+    rows.insert(benchmark.effects.iter().filter(|effect| effect.ns < benchmark.ns).count(), none);
+    let title = format!("{}: {}", plain(&benchmark.row), plain(&benchmark.title));
+    Section::titled(title).table(Table::new(columns, rows))
+}
+
+fn effect(effect: &ConditionEffect) -> Row {
+    let (tone, ratio) = match effect.effect {
+        Effect::Tie => (Tone::Neutral, "~".to_owned()),
+        Effect::Faster => (Tone::Good, format_ratio(effect.ratio.times) + "x"),
+        Effect::Slower => (Tone::Bad, format_ratio(effect.ratio.times) + "x"),
+    };
+    let interval =
+        effect.ratio.interval.map_or_else(|| "?".to_owned(), |ends| ends.map(format_ratio).join("-"));
+    let cells = vec![
+        Cell::Text(name(effect)),
+        Cell::figure(format_ns(effect.ns), effect.ns),
+        Cell::figure(ratio, effect.ratio.times),
+        Cell::Text(interval),
+        Cell::figure(format_ns(effect.cpu_ns), effect.cpu_ns),
+    ];
+    Row { tone, cells }
+}
+
+/// Returns the name of the condition, without the directories of a file.
+fn name(effect: &ConditionEffect) -> String {
+    let name = plain(&effect.condition);
+    let name = match name.split_once(" /sys/").zip(name.split_once('=')) {
+        Some(((option, _), (path, value))) => {
+            let file = path.rsplit_once('/').map_or(path, |(_, file)| file);
+            format!("{option} /sys/…/{file}={value}")
+        }
+        None => name,
+    };
+    if effect.is_placebo { format!("placebo ({name})") } else { name }
+}
+
+/// Returns the conditions that make a benchmark faster, in one sentence.
+fn useful(benchmark: &TunedBenchmark) -> Line {
+    let faster: Vec<_> = benchmark.effects.iter().filter(|effect| effect.effect == Effect::Faster).collect();
+    let row = plain(&benchmark.row);
+    let Some(best) = faster.first() else {
+        return Line::neutral(format!("No condition makes {row} faster."));
+    };
+    let cpu = format_ratio(best.cpu_ns / benchmark.cpu_ns);
+    let text = format!(
+        "{} makes {row} fastest: {} of {} instead of {}, with {cpu}x the CPU time.",
+        name(best),
+        timed(Unit::of(benchmark.case.pattern())),
+        format_ns(best.ns),
+        format_ns(benchmark.ns)
+    );
+    Line { tone: Tone::Good, text }
+}
+
+/// Returns a warning for each placebo that does not tie.
+fn failed_placebos(tuning: &ConditionEffects) -> impl Iterator<Item = Line> {
+    tuning.failed_placebos().map(|(benchmark, effect)| Line {
+        tone: Tone::Warning,
+        text: format!(
+            "The placebo of {} has {}x the time, although it changes nothing: differences of this size are chance.",
+            plain(&benchmark.row),
+            format_ratio(effect.ratio.times)
+        ),
+    })
+}
+
+/// Returns how to make the useful conditions permanent.
+fn permanent(tuning: &ConditionEffects) -> Section {
+    let effects = tuning.benchmarks.iter().flat_map(|benchmark| &benchmark.effects);
+    let useful = effects.filter(|effect| effect.effect == Effect::Faster && !effect.is_placebo);
+    let lines = distinct(useful.map(|effect| plain(&effect.permanent)));
+    Section::list("To make it permanent", lines.into_iter().map(Line::neutral))
+}
+
+/// Returns the reasons why conditions are impossible here.
+fn impossible(tuning: &ConditionEffects) -> Section {
+    let refused = tuning.skipped.iter().filter(|entry| is_refused(entry));
+    let lines = distinct(refused.map(|entry| format!("{}; {}", plain(&entry.reason), plain(&entry.remedy))));
+    Section::list("Impossible here", lines.into_iter().map(Line::neutral))
+}
+
+fn is_refused(entry: &SkippedCase) -> bool {
+    matches!(entry.status, SkippedStatus::Refused | SkippedStatus::Unavailable)
+}
