@@ -2,7 +2,7 @@
 
 use crate::{Law, law::Breach, little::obeys_little, text::plain};
 use furlong_model::{
-    Case, Harness, Measurement, Overlap, Part, Party, Placement, Role, RoleTally, format_ns,
+    Case, Harness, Measurement, Overlap, Part, Party, Placement, Role, RoleTally, format_ns, is_one,
 };
 use furlong_stats::Distribution;
 
@@ -35,7 +35,7 @@ fn has_figures(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     let initiators: Vec<Party> = all.iter().copied().filter(|party| party.role == Role::Initiator).collect();
     let complete = (recorded == all || recorded == initiators)
         && trial.parts.iter().all(|part| part.elapsed_ns > 0)
-        && (all.len() <= 2 || trial.parts.len() == case.parties().get() as usize)
+        && (all.len() <= 2 || is_one(&case.parties()) || trial.parts.len() == case.parties().get() as usize)
         && trial.reached.is_some() == case.pattern().is_to_all()
         && trial.stall.is_some() == case.exchange.stall().is_some();
     let roles = complete && trial.roles.iter().all(|role| role.round_trips > 0);
@@ -66,7 +66,9 @@ fn both_roles_agree(case: &Case, trial: &Measurement) -> Result<(), Breach> {
                 .map(|tally| tally.messages_received)
                 .sum::<u64>()
         };
-        let (sent, received) = (all(Role::Initiator), all(Role::Responder));
+        let receivers = case.exchange.receivers_per_message().get();
+        let sent = all(Role::Initiator).saturating_mul(receivers.into());
+        let received = all(Role::Responder);
         let reason = || format!("{sent} messages were sent and {received} received");
         return if sent == received {
             Ok(())
@@ -149,6 +151,8 @@ fn too_few_exchanges(case: &Case, trial: &Measurement) -> Option<String> {
         let all = counts.next().map(|first| counts.fold(first, u64::saturating_add))?;
         let parties = u64::from(case.parties().get());
         let most = all.saturating_add(1).saturating_mul(parties).saturating_sub(u64::from(parties == 1));
+        let copies = if end == Role::Initiator { case.exchange.fan_in().receivers.get() } else { 1 };
+        let most = most.saturating_mul(copies.into());
         (most < trial.round_trips)
             .then(|| format!("the {end} counted {all} exchanges of {}", trial.round_trips))
     })

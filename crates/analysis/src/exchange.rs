@@ -342,7 +342,7 @@ fn ticks_per_exchange(trials: &[&Measurement], each: &[[f64; 2]]) -> Option<f64>
 /// have counted more of them.
 pub(crate) fn per_exchange(case: &Case, trial: &Measurement, figure: impl Fn(&RoleTally) -> f64) -> f64 {
     // The receivers share the work of the sender.
-    let receivers = if case.pattern().is_to_all() { f64::from(case.parties().get()) } else { 1.0 };
+    let receivers = f64::from(case.exchange.receivers_per_message().get());
     let of_role = |role: Role| {
         let tallies = || trial.roles.iter().filter(|tally| tally.party.role == role);
         let round_trips: u64 = tallies().map(|role| role.round_trips).sum();

@@ -136,7 +136,8 @@ impl<'a> Point<'a> {
             |trial: &Measurement| trial.round_trips as f64 * 1e9 / trial.elapsed_ns.max(1) as f64;
         let switches = |trial: &Measurement| Switches::from_trials(case, &[trial]).all();
         let busy = |trial: &Measurement| Cpu::of(case, &[trial]).all() * per_second(trial) / 1e9;
-        let one = case.pattern().alone();
+        let parties_of = |role: Role| case.all_parties().iter().filter(|party| party.role == role).count();
+        let one = case.pattern().alone().filter(|role| parties_of(*role) == 1);
         let busy_of = |role: Role| {
             Figure::of(trials, |trial| {
                 let own = trial.roles.iter().filter(|tally| tally.party.role == role);

@@ -6,8 +6,8 @@
 
 use crate::{ComparableInterval, Ratio, Row};
 use furlong_model::{
-    Arrival, Boundary, Case, Family, Harness, Links, Pattern, Placement, Request, WaitKind, format_bytes,
-    format_ns,
+    Arrival, Boundary, Case, Family, FanInOptions, Harness, Links, Pattern, Placement, Request, WaitKind,
+    format_bytes, format_ns,
 };
 use furlong_stats::{SortedMap, sort_by};
 use serde::Serialize;
@@ -131,7 +131,7 @@ impl Group {
                 (format!("/{parties}-{several}"), format!(", {parties} {several}{at_once}"))
             }
         };
-        let (own_suffix, own_addition) = case.exchange.fan_out().in_group();
+        let (own_suffix, own_addition) = case.exchange.in_group();
         let (access_suffix, access_addition) = match case.access.is_of_every_byte() {
             true => (String::new(), ""),
             false => (format!("/{}", case.access), ", of which the first and the last 8 bytes are touched"),
@@ -185,6 +185,9 @@ fn describe_pattern(case: &Case) -> (String, String) {
             (format!("{pattern}-{request}{suffix}/"), format!("{messages} to {request} requests{carrier}"))
         }
         None if pattern.is_default() => (String::new(), messages.to_owned()),
+        None if case.exchange.fan_in() != FanInOptions::default() => {
+            (format!("{pattern}/"), "messages of each sender to every receiver of its group".to_owned())
+        }
         None => (format!("{pattern}/"), messages.to_owned()),
     }
 }

@@ -2,7 +2,9 @@
 
 #[cfg(target_os = "linux")]
 use furlong_model::Wait;
-use furlong_model::{Capabilities, Case, Links, Party, Placement, Role, Sharing, Start, Unavailable, is_one};
+use furlong_model::{
+    Capabilities, Case, FanInOptions, Links, Party, Placement, Role, Sharing, Start, Unavailable, is_one,
+};
 #[cfg(target_os = "linux")]
 use furlong_os::identity::is_administrator;
 #[cfg(target_os = "linux")]
@@ -40,6 +42,9 @@ impl Parties {
         let alone = capabilities.start == Start::Alone;
         let both_ends = case.placement == Placement::OneProcess;
         match case.pattern().facts().links {
+            Links::Shared if case.pattern().is_from_several() => {
+                return Parties::in_groups(case);
+            }
             Links::Shared => return Parties::over_one_link(case, several),
             Links::Watched => return Parties::among_several_links(case, several),
             Links::PerParty if case.pattern().is_to_all() => {
@@ -87,22 +92,38 @@ impl Parties {
         Parties { setups, links, control_pages: 1, lines: 2 }
     }
 
-    /// Returns the parties that share one link: several at one end, and one at the other. Each of several senders has a
-    /// line, and the receiver has one line per sender after them. Otherwise, the sender has the first line and each
-    /// worker has one.
-    fn over_one_link(case: &Case, several: usize) -> Parties {
-        let to_one = case.pattern().is_from_several();
+    /// Returns a sender and several workers, which share one link. The sender has the first line.
+    fn over_one_link(case: &Case, workers: usize) -> Parties {
         let setup = |party: Party| {
-            let line = match party.role {
-                Role::Initiator => party.index(),
-                Role::Responder if to_one => several,
-                Role::Responder => 1 + party.index(),
-            };
+            let line = if party.role == Role::Initiator { 0 } else { 1 + party.index() };
             PartySetup { party, ends: vec![(0, party.role)], control_page: 0, line }
         };
         let setups = case.all_parties().into_iter().map(setup).collect();
-        let lines = if to_one { 2 * several } else { 1 + several };
-        Parties { setups, links: 1, control_pages: 1, lines }
+        Parties { setups, links: 1, control_pages: 1, lines: 1 + workers }
+    }
+
+    /// Returns groups of senders and receivers. Each group has a link per receiver, which its senders share. All parties
+    /// share a control page: each sender has a line, and each receiver has one line per sender of its group after those.
+    fn in_groups(case: &Case) -> Parties {
+        let FanInOptions { groups, receivers } = case.exchange.fan_in();
+        let [groups, receivers] = [groups, receivers].map(|number| number.get() as usize);
+        let senders = case.exchange.parties_per_group() as usize;
+        let setup = |party: Party| {
+            let (ends, line) = match party.role {
+                Role::Initiator => {
+                    let first = party.index() / senders * receivers;
+                    let ends = (first..first + receivers).map(|link| (link, Role::Initiator));
+                    (ends.collect(), party.index())
+                }
+                Role::Responder => {
+                    (vec![(party.index(), Role::Responder)], senders * (groups + party.index()))
+                }
+            };
+            PartySetup { party, ends, control_page: 0, line }
+        };
+        let setups = case.all_parties().into_iter().map(setup).collect();
+        let links = groups * receivers;
+        Parties { setups, links, control_pages: 1, lines: senders * (groups + links) }
     }
 
     /// Returns the index of the party that holds this end of a link.
@@ -124,11 +145,12 @@ pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
     const FILES: [u64; 2] = [16, 64];
     /// The open files for links between two processes: at most per link, and in addition to those.
     const FILES_OF_LINKS: [u64; 2] = [4, 128];
-    if is_one(&case.parties()) {
+    let processes = case.all_parties().len() as u64;
+    if is_one(&case.parties()) && processes == 2 {
         return None;
     }
-    let several = u64::from(case.parties().get());
-    let processes = case.all_parties().len() as u64;
+    // The senders and receivers of groups are not as many.
+    let several = u64::from(case.parties().max(case.exchange.fan_in().all_receivers()).get());
     let is_watched = case.pattern().waits_for_several();
     let files = if is_watched { FILES_OF_LINKS } else { FILES };
     // Descriptors that are in the way of those that `select` watches get larger numbers.
@@ -147,7 +169,11 @@ pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
         let is_held = resource == Resource::OpenFiles || !is_administrator();
         let limit = limits::raised(resource).ok().filter(|limit| is_held && *limit < needed)?;
         Some(Unavailable::new(
-            format!("{several} {} need {needed} {what}, and the limit is {limit}", case.pattern().several()),
+            format!(
+                "{} {} with {processes} processes need {needed} {what}, and the limit is {limit}",
+                case.parties(),
+                case.pattern().several()
+            ),
             format!("raise it ({command} {needed}), or ask for fewer"),
         ))
     })
@@ -170,7 +196,7 @@ pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_model::{Pattern, Placement, Wait};
+    use furlong_model::{Exchange, Pattern, Placement, Wait};
     use std::num::NonZeroU32;
 
     /// A mechanism whose ends can have one process each.
@@ -258,6 +284,23 @@ mod tests {
         assert_eq!(lines(Pattern::FanIn), (1, 4, fan_in));
         let work = named([("initiator", 0), ("responder 1", 1), ("responder 2", 2)]);
         assert_eq!(lines(Pattern::Work), (1, 3, work));
+    }
+
+    #[test]
+    fn senders_of_a_group_share_the_links_of_its_receivers() {
+        let number = |number| NonZeroU32::new(number).unwrap();
+        let options = FanInOptions { groups: number(2), receivers: number(2) };
+        let exchange = Exchange::of(Pattern::FanIn).with_parties(number(6)).with_fan_in(options);
+        let case = Case::round_trip("pipe", Wait::Block, 128, Placement::Free).with(exchange);
+        let parties = Parties::of(&case, &USUAL);
+        assert_eq!((parties.links, parties.control_pages, parties.lines), (4, 1, 6 + 4 * 3));
+        let held: Vec<_> = parties.setups.iter().map(|setup| (setup.line, setup.ends.clone())).collect();
+        let both = |links: [usize; 2]| links.map(|link| (link, Role::Initiator)).to_vec();
+        assert_eq!(held[2], (2, both([0, 1])));
+        assert_eq!(held[3], (3, both([2, 3])));
+        // Each receiver has a line for each of three senders.
+        let one = |link| vec![(link, Role::Responder)];
+        assert_eq!(held[6..], [(6, one(0)), (9, one(1)), (12, one(2)), (15, one(3))]);
     }
 
     #[test]

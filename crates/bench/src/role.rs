@@ -155,7 +155,7 @@ fn run_role(
     let pattern = configuration.exchange.pattern();
     let again = step(Phase::Open, "hold the socket twice", send_again(entry, configuration, &setups))?;
     let opened = entry.built_in().and_then(|built_in| match pattern.facts().links {
-        Links::Shared => shared_end::open(built_in, &specifications[0], setups, *wait),
+        Links::Shared => shared_end::open(built_in, specifications, setups, *wait),
         Links::Watched => {
             let cannot = || io::Error::other("it has no descriptor to wait for among several");
             let open = built_in.open_among_several.ok_or_else(cannot)?;

@@ -15,17 +15,16 @@ use furlong_mechanism::{EndpointSetup, LinkSpecification};
 use furlong_model::{Phase, Role, Wait};
 use std::io;
 
-/// Opens the end of this process.
+/// Opens the ends of this process: several if it sends to each receiver of a group.
 pub(crate) fn open(
     built_in: &BuiltIn,
-    specification: &LinkSpecification,
+    specifications: &[LinkSpecification],
     setups: Vec<EndpointSetup>,
     wait: Wait,
 ) -> io::Result<MessageLoop> {
     let alone = || io::Error::other(format!("an end of {} is for one process", built_in.capabilities.name));
     let open_shared = built_in.open_shared.ok_or_else(alone)?;
-    let setup = setups.into_iter().next().ok_or_else(alone)?;
-    open_shared(specification, setup, wait)
+    open_shared(specifications, setups, wait)
 }
 
 /// Runs all phases, with messages or with notifications only.
@@ -38,7 +37,7 @@ pub(crate) fn perform(
 ) -> Result<(), RoleError> {
     let RoleConfiguration { party, ref exchange, .. } = *configuration;
     let (pattern, parties) = (exchange.pattern(), exchange.parties());
-    let mut place = Place::of(pattern, party, parties.get(), notifies_only);
+    let mut place = Place::of(exchange, party, notifies_only);
 
     enter_phase(control, Phase::Verify)?;
     let size_bytes = configuration.specifications[0].sizes_bytes[0];
@@ -66,7 +65,12 @@ pub(crate) fn perform(
         .shared_end()?
         .run_shared(messages, &mut place, amount, &mut recorder)
         .map_err(|error| error.at(Phase::Timed))?;
-    let timing = recorder.timing(&result, batch)?;
+    let mut timing = recorder.timing(&result, batch)?;
+    if party.role == Role::Initiator {
+        // A message counts once for each receiver, as at the receivers.
+        let receivers = u64::from(exchange.fan_in().receivers.get());
+        timing.iter_mut().for_each(|timing| timing.round_trips *= receivers);
+    }
 
     enter_phase(control, Phase::Finish)?;
     let tally = tally(party, messages.done, result)?;

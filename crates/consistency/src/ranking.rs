@@ -8,7 +8,7 @@ use crate::page::{Page, Table, name};
 const OTHER_CLOCK: Figure = Figure { low: 0.95, high: 1.05 };
 
 /// Columns that a line of the legend explains, and the beginning of that line.
-const EXPLAINED: [(&str, &str); 12] = [
+const EXPLAINED: [(&str, &str); 13] = [
     ("from-to", "from-to:"),
     ("half", "half:"),
     ("shares", "shares:"),
@@ -17,7 +17,8 @@ const EXPLAINED: [(&str, &str); 12] = [
     ("sent again", "sent again:"),
     ("others", "others:"),
     ("all/s", "all/s:"),
-    ("all", "all, slowest:"),
+    ("all", "all:"),
+    ("slowest", "slowest:"),
     ("effort", "effort:"),
     ("interval", "interval:"),
     ("CPU time", "CPU time:"),

@@ -30,8 +30,8 @@ pub type OpenAlone = fn(&LinkSpecification, [EndpointSetup; 2], Wait) -> io::Res
 pub type OpenToSeveral =
     fn(&[LinkSpecification], Vec<EndpointSetup>, Wait) -> io::Result<Box<dyn SendStream>>;
 
-/// Opens a shared end of a link, or the end opposite to a shared one.
-pub type OpenShared = fn(&LinkSpecification, EndpointSetup, Wait) -> io::Result<MessageLoop>;
+/// Opens a shared end of one or several links, or the end opposite to a shared one.
+pub type OpenShared = fn(&[LinkSpecification], Vec<EndpointSetup>, Wait) -> io::Result<MessageLoop>;
 
 /// Opens a role's ends of several links. Each round trip uses one of the links, drawn from the key.
 pub type OpenAmongSeveral =
@@ -174,11 +174,21 @@ fn open_to_several<E: Endpoint + 'static, C: Channel + 'static>(
     setups: Vec<EndpointSetup>,
     wait: Wait,
 ) -> io::Result<Box<dyn SendStream>> {
+    Ok(Box::new(FanOut(open_each(open, kept, specifications, setups, wait)?)))
+}
+
+fn open_each<E: Endpoint + 'static, C>(
+    open: OpenEndpoint<E>,
+    kept: fn(WaitingEndpoint<E>) -> C,
+    specifications: &[LinkSpecification],
+    setups: Vec<EndpointSetup>,
+    wait: Wait,
+) -> io::Result<Vec<C>> {
     let mut ends = Vec::with_capacity(setups.len());
     for (specification, setup) in specifications.iter().zip(setups) {
         ends.push(kept(WaitingEndpoint::open(open, specification, setup, wait)?));
     }
-    Ok(Box::new(FanOut(ends)))
+    Ok(ends)
 }
 
 /// Erases the type of an end whose messages make system calls. A call through a pointer is short compared with a system
@@ -194,13 +204,14 @@ const fn sends_over_several_links(capabilities: &Capabilities) -> bool {
     capabilities.fixed_size_bytes.is_none() && !matches!(capabilities.start, Start::Alone) && !broadcasts
 }
 
-/// Opens one end for the loop over shared ends.
+/// Opens one end, or the ends of a sender with several receivers, for the loop over shared ends.
 fn open_shared<M: Mechanism>(
-    specification: &LinkSpecification,
-    setup: EndpointSetup,
+    specifications: &[LinkSpecification],
+    setups: Vec<EndpointSetup>,
     wait: Wait,
 ) -> io::Result<MessageLoop> {
-    let channel = without_type(WaitingEndpoint::open(M::open, specification, setup, wait)?);
+    let mut ends = open_each(M::open, without_type, specifications, setups, wait)?;
+    let channel = if ends.len() == 1 { ends.remove(0) } else { Box::new(FanOut(ends)) };
     Ok(MessageLoop::Shared(SharedEnd { channel, notifies_only: M::CAPABILITIES.fixed_size_bytes.is_some() }))
 }
 

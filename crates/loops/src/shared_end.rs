@@ -1,5 +1,5 @@
 //! Messages over one link with several processes at one end: from several senders to one receiver, or from one sender to
-//! several workers, each message to one of them.
+//! several workers, each message to one of them. The senders of a group write each message to the links of all its receivers.
 //!
 //! All processes begin together: each process at the shared end takes part in one message that is not timed, and then waits for
 //! the start. Each sender numbers its messages separately, with its index in the low bits. So the receiver knows the sender of
@@ -16,7 +16,7 @@ use crate::messages::{Baseline, LoopResult, Messages};
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
 use crate::stamp::Discrepancy;
-use furlong_model::{Fault, Party, Pattern, Role};
+use furlong_model::{Exchange, Fault, Party, Role};
 use furlong_os::{clock, cpu};
 use serde::{Deserialize, Serialize};
 
@@ -38,9 +38,9 @@ pub enum Place {
 }
 
 impl Place {
-    /// Returns the place of a party. There are `several` parties at the shared end of the link, which carries messages or only
-    /// notifications.
-    pub fn of(pattern: Pattern, party: Party, several: u32, notifies_only: bool) -> Place {
+    /// Returns the place of a party. The link carries messages, or only notifications.
+    pub fn of(exchange: &Exchange, party: Party, notifies_only: bool) -> Place {
+        let (pattern, several) = (exchange.pattern(), exchange.parties_per_group());
         if notifies_only {
             let counted = PartyCounts::of(pattern, several);
             return match party.role {
@@ -49,12 +49,18 @@ impl Place {
             };
         }
         let bits = bits_for(several);
-        let to_one = pattern.is_from_several();
-        match (to_one, party.role) {
-            (true, Role::Initiator) => Place::Sender(Numbering { sender: party.index() as u32, bits }),
-            (true, Role::Responder) => {
-                Place::Receiver(ReceivedMessages { numbers: vec![0; several as usize], early: None, bits })
-            }
+        let (receivers, index) = (exchange.fan_in().receivers.get(), party.index() as u32);
+        match (pattern.is_from_several(), party.role) {
+            (true, Role::Initiator) => Place::Sender(Numbering { sender: index % several, bits }),
+            (true, Role::Responder) => Place::Receiver(ReceivedMessages {
+                numbers: vec![0; several as usize],
+                early: None,
+                bits,
+                senders: Senders { first: index / receivers * several, all: exchange.parties().get() },
+                receivers: exchange.fan_in().all_receivers().get() as usize,
+                parts: 0,
+                started_ns: 0,
+            }),
             (false, Role::Initiator) => Place::ToWorkers(several),
             (false, Role::Responder) => Place::Worker(TakenMessages::default()),
         }
@@ -98,6 +104,56 @@ pub struct ReceivedMessages {
     /// next.
     early: Option<usize>,
     bits: u32,
+    senders: Senders,
+    /// Number of receivers of all groups.
+    receivers: usize,
+    /// Number of parts that have begun.
+    parts: u64,
+    /// Start of the last part, in nanoseconds.
+    started_ns: u64,
+}
+
+impl ReceivedMessages {
+    /// Begins a part when all receivers have a message of each of their senders. The first receiver announces the start.
+    fn begin(&mut self, messages: &Messages<'_>) -> Result<Baseline, RoleError> {
+        let page = messages.control_page;
+        self.parts += 1;
+        page.announce_last_of(messages.line, self.parts);
+        let [all_senders, senders] = [self.senders.all as usize, self.numbers.len()];
+        let is_first = messages.line == all_senders;
+        if is_first {
+            for line in (0..self.receivers).map(|receiver| all_senders + senders * receiver) {
+                while page.last_of(line) < self.parts {
+                    cpu::yield_now();
+                }
+            }
+        } else {
+            page.wait_for_start(self.started_ns);
+        }
+        let before = messages.baseline()?;
+        if is_first {
+            page.announce_start(clock::now_ns());
+        }
+        self.started_ns = page.start();
+        Ok(before)
+    }
+}
+
+/// Numbers of the senders of a link among all senders. A sender's number is also its line on the control page.
+#[derive(Debug, Clone, Copy)]
+struct Senders {
+    first: u32,
+    all: u32,
+}
+
+impl Senders {
+    /// The sender to workers.
+    const ONE: Senders = Senders { first: 0, all: 1 };
+
+    /// Returns the party of a sender of the link.
+    fn party(self, sender: u32) -> Party {
+        Party::of(Role::Initiator, self.first + sender, self.all)
+    }
 }
 
 /// Messages that one of several workers has taken.
@@ -282,13 +338,12 @@ fn receive_from_several<const WHOLE: bool>(
 ) -> Result<LoopResult, RoleError> {
     let (page, senders) = (messages.control_page, received.numbers.len());
     receive_untimed::<WHOLE>(channel, messages, received)?;
-    let before = messages.baseline()?;
-    let start = clock::now_ns();
-    page.announce_start(start);
+    let before = received.begin(messages)?;
+    let (first, start) = (received.senders.first as usize, received.started_ns);
     let (mut arrivals, mut ended) = (Arrivals::new(start, amount, recorder), 0);
     while ended < senders {
         let Some(sender) = receive_next::<WHOLE>(channel, messages, received)? else { continue };
-        ended += usize::from(page.last_of(sender) == received.numbers[sender]);
+        ended += usize::from(page.last_of(first + sender) == received.numbers[sender]);
         arrivals.add(ended == senders);
     }
     messages.since(before, arrivals.elapsed_ns())
@@ -371,7 +426,7 @@ fn receive_next<const WHOLE: bool>(
 ) -> Result<Option<usize>, RoleError> {
     let length = messages.receive(channel)?;
     messages.done += 1;
-    let sequence = check_bytes::<WHOLE>(messages, length, received.numbers.len() as u32)?;
+    let sequence = check_bytes::<WHOLE>(messages, length, (received.senders, received.bits))?;
     let sender = (sequence & ((1 << received.bits) - 1)) as usize;
     let numbering = Numbering { sender: sender as u32, bits: received.bits };
     let due = received.numbers.get(sender).map(|number| number + 1);
@@ -399,7 +454,7 @@ fn out_of_turn<const WHOLE: bool>(
         let detail = format!("a message of sender {} arrived, but there are only {senders}", sender + 1);
         return Err(RoleError::new(Fault::Flipped, detail));
     };
-    let whose = Party::of(Role::Initiator, sender as u32, senders as u32);
+    let whose = received.senders.party(sender as u32);
     let numbering = Numbering { sender: sender as u32, bits };
     // The low bits are equal, so they are 0 in the difference.
     let ahead = i64::from(sequence.wrapping_sub(numbering.sequence(due)) as i32 >> bits);
@@ -434,7 +489,7 @@ fn take_next<const WHOLE: bool>(
 ) -> Result<(), RoleError> {
     let length = messages.receive(channel)?;
     messages.done += 1;
-    let sequence = check_bytes::<WHOLE>(messages, length, 1)?;
+    let sequence = check_bytes::<WHOLE>(messages, length, (Senders::ONE, 0))?;
     let ahead = sequence.wrapping_sub(taken.last as u32);
     if ahead as i32 <= 0 {
         return Err(taken_before(*taken, ahead as i32));
@@ -460,7 +515,7 @@ fn taken_before(taken: TakenMessages, ahead: i32) -> RoleError {
 fn check_bytes<const WHOLE: bool>(
     messages: &Messages<'_>,
     length: usize,
-    senders: u32,
+    senders: (Senders, u32),
 ) -> Result<u32, RoleError> {
     let (other, inbox) = (messages.other, &messages.inbox);
     match other.claimed(inbox) {
@@ -477,7 +532,12 @@ fn check_bytes<const WHOLE: bool>(
 /// Returns the fault of a damaged message.
 #[cold]
 #[inline(never)]
-fn damaged(messages: &Messages<'_>, length: usize, claimed: Option<u32>, senders: u32) -> RoleError {
+fn damaged(
+    messages: &Messages<'_>,
+    length: usize,
+    claimed: Option<u32>,
+    (senders, bits): (Senders, u32),
+) -> RoleError {
     let inbox = &messages.inbox;
     let Some(sequence) = claimed else {
         return match length == inbox.len() {
@@ -492,8 +552,6 @@ fn damaged(messages: &Messages<'_>, length: usize, claimed: Option<u32>, senders
         Err(found) => found,
         Ok(()) => messages.other.explain(inbox, length, sequence),
     };
-    let bits = bits_for(senders);
-    let sender = sequence & ((1 << bits) - 1);
-    let name = format!("message {} of {}", sequence >> bits, Party::of(Role::Initiator, sender, senders));
+    let name = format!("message {} of {}", sequence >> bits, senders.party(sequence & ((1 << bits) - 1)));
     RoleError::new(fault, detail.replacen(&format!("message {sequence}"), &name, 1))
 }

@@ -2,9 +2,7 @@
 
 use crate::pattern::refusals;
 use crate::{
-    Access, Arrival, Boundary, Capabilities, Exchange, Family, FanOutOptions, Limits, Links, Party, Pattern,
-    PatternCase, Placement, Request, RequestedConditions, Role, Start, Subsystem, Unavailable, Wait,
-    format_bytes, is_one, one,
+    Access, Arrival, Boundary, Capabilities, Exchange, Family, FanInOptions, FanOutOptions, Limits, Links, Party, Pattern, PatternCase, Placement, Request, RequestedConditions, Role, Start, Subsystem, Unavailable, Wait, format_bytes, is_one, one,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -58,6 +56,8 @@ struct WrittenCase {
     parties: NonZeroU32,
     #[serde(flatten)]
     fan_out: FanOutOptions,
+    #[serde(flatten)]
+    fan_in: FanInOptions,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     subsystem: Option<Subsystem>,
     #[serde(default, skip_serializing_if = "Access::is_copy")]
@@ -77,7 +77,8 @@ impl From<WrittenCase> for Case {
                 .with_request(written.request)
                 .with_window(written.window)
                 .with_parties(written.parties)
-                .with_fan_out(written.fan_out),
+                .with_fan_out(written.fan_out)
+                .with_fan_in(written.fan_in),
             size_bytes: written.size_bytes,
             placement: written.placement,
             arrival: written.arrival,
@@ -104,6 +105,7 @@ impl From<Case> for WrittenCase {
             window: case.exchange.window(),
             parties: case.exchange.parties(),
             fan_out: case.exchange.fan_out(),
+            fan_in: case.exchange.fan_in(),
             subsystem: case.subsystem,
             access: case.access,
             boundary: case.boundary,
@@ -210,26 +212,33 @@ impl Case {
     /// Returns all parties in the order in which CPUs are assigned: pair after pair, or senders and then receivers.
     pub fn all_parties(&self) -> Vec<Party> {
         let several = self.parties().get();
-        let all = |role| (0..several).map(move |index| Party::of(role, index, several));
+        let number = |role: Role, number: u32| (0..number).map(move |index| Party::of(role, index, number));
+        let all = |role| number(role, several);
         let pair = |index| Role::ALL.map(|role| Party::of(role, index, several));
         match self.pattern().facts().repeated {
             [] => Role::ALL.map(Party::from).to_vec(),
             [Role::Responder] => [Role::Initiator.into()].into_iter().chain(all(Role::Responder)).collect(),
-            [Role::Initiator] => all(Role::Initiator).chain([Role::Responder.into()]).collect(),
+            [Role::Initiator] => {
+                let receivers = self.exchange.fan_in().all_receivers().get();
+                all(Role::Initiator).chain(number(Role::Responder, receivers)).collect()
+            }
             _ => (0..several).flat_map(pair).collect(),
         }
     }
 
-    /// Returns the case with one party: one receiver or one pair, for example.
+    /// Returns the case with one party: one receiver or one pair, for example. A sender of a group keeps its receivers.
     pub fn for_one_pair(&self) -> Case {
-        self.clone().with(self.exchange.clone().with_parties(one()).with_fan_out(FanOutOptions::default()))
+        let fan_in = FanInOptions { groups: one(), ..self.exchange.fan_in() };
+        let alone = self.exchange.clone().with_parties(one()).with_fan_out(FanOutOptions::default());
+        self.clone().with(alone.with_fan_in(fan_in))
     }
 
     /// Returns the number of links that carry messages in parallel: one if the parties share an end or the receiver
-    /// waits for several links, and otherwise one per party.
+    /// waits for several links, one per receiver in groups, and otherwise one per party.
     pub fn links(&self) -> NonZeroU32 {
         match self.pattern().facts().links {
-            Links::Shared | Links::Watched => one(),
+            Links::Shared => self.exchange.fan_in().all_receivers(),
+            Links::Watched => one(),
             Links::PerParty | Links::PerMessage => self.parties(),
         }
     }
@@ -271,6 +280,7 @@ impl Case {
             size_bytes: self.size_bytes,
             request_bytes: self.exchange.request().map(|request| request.size_bytes),
             parties: self.parties(),
+            fan_in: self.exchange.fan_in(),
         }
     }
 
@@ -390,7 +400,7 @@ impl fmt::Display for Case {
         if !is_one(&parties) {
             write!(f, " {parties} {}", pattern.several())?;
         }
-        write!(f, "{}", exchange.fan_out())?;
+        write!(f, "{}{}", exchange.fan_out(), exchange.fan_in())?;
         conditions.iter().try_for_each(|condition| write!(f, " {condition}"))
     }
 }

@@ -1,6 +1,6 @@
 //! The exchange of messages between processes: a pattern with exactly its options.
 
-use crate::{FanOutOptions, Pattern};
+use crate::{FanInOptions, FanOutOptions, Pattern};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
@@ -22,6 +22,7 @@ pub struct Exchange {
     window: NonZeroU32,
     parties: NonZeroU32,
     fan_out: FanOutOptions,
+    fan_in: FanInOptions,
 }
 
 /// Returns one, the default number of messages in flight and of pairs.
@@ -38,7 +39,8 @@ impl Exchange {
     /// Returns an exchange with this pattern, one party, one message in flight, and requests of one byte.
     pub fn of(pattern: Pattern) -> Exchange {
         let request = pattern.has_requests().then_some(Request { size_bytes: 1, by: None });
-        Exchange { pattern, request, window: one(), parties: one(), fan_out: FanOutOptions::default() }
+        let (fan_out, fan_in) = (FanOutOptions::default(), FanInOptions::default());
+        Exchange { pattern, request, window: one(), parties: one(), fan_out, fan_in }
     }
 
     /// Returns an exchange with this request, one pair, and one request in flight.
@@ -101,5 +103,33 @@ impl Exchange {
     pub fn with_fan_out(self, options: FanOutOptions) -> Exchange {
         let fan_out = if self.pattern.is_to_all() { options } else { self.fan_out };
         Exchange { fan_out, ..self }
+    }
+
+    /// Returns the options of [`Pattern::FanIn`]; the default for other patterns.
+    pub const fn fan_in(&self) -> FanInOptions {
+        self.fan_in
+    }
+
+    /// Returns the exchange with these options, if the pattern is [`Pattern::FanIn`].
+    #[must_use]
+    pub fn with_fan_in(self, options: FanInOptions) -> Exchange {
+        let fan_in = if self.pattern.is_from_several() { options } else { self.fan_in };
+        Exchange { fan_in, ..self }
+    }
+
+    /// Returns the number of parties of a group: of all parties, unless a fan-in has several groups.
+    pub const fn parties_per_group(&self) -> u32 {
+        self.parties.get() / self.fan_in.groups.get()
+    }
+
+    /// Returns the number of receivers of each message.
+    pub const fn receivers_per_message(&self) -> NonZeroU32 {
+        if self.pattern.is_to_all() { self.parties } else { self.fan_in.receivers }
+    }
+
+    /// Returns the part of a group's name, and of its title, for the options of one pattern.
+    pub fn in_group(&self) -> (String, String) {
+        let [(name, title), (more_name, more_title)] = [self.fan_out.in_group(), self.fan_in.in_group()];
+        (name + &more_name, title + &more_title)
     }
 }

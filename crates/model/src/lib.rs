@@ -75,7 +75,8 @@ pub use name::InvalidName;
 pub use noise::{Noise, NoiseReading};
 pub use overlap::Overlap;
 pub use pattern::{
-    ExchangeOptions, FanOutOptions, Links, Pattern, PatternCase, PatternFacts, RejectedOption, Unit,
+    ExchangeOptions, FanInOptions, FanOutOptions, Links, Pattern, PatternCase, PatternFacts, RejectedOption,
+    Unit,
 };
 pub use placement::{Placement, ProcessorList};
 pub use process_start::{StartMethod, StartReading};

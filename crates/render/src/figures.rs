@@ -153,9 +153,9 @@ const TO_ALL: &str = "Each message goes to every receiver, over separate links o
                       on: time until the last receiver has it; first: until the first receiver has it. One message is \
                       in flight.";
 
-const SHARED_END: &str = "Senders or workers share one end of a link: each message has one sender and one receiver, \
-                          and all receivers together got exactly the sent messages. p50 and so on: time from message \
-                          to message at the single receiver or, with workers, at the single sender.";
+const SHARED_END: &str = "Senders or workers share one end of a link, and all receivers together got exactly the sent \
+                          messages. p50 and so on: time from message to message at one receiver or, with workers, at \
+                          the single sender.";
 
 const ALL: &str = "all/s: total rate; a message to several receivers counts once for each. fairness: Jain's index, 1 \
                    if all have the same rate, 1/n if one has the whole rate.";
@@ -299,23 +299,33 @@ pub(crate) static FIGURES: [Figure; 37] = [
         .when(is_against_one)
         .keys(&[Key::One(68, "sum_against_one", Cell::FigureIfAny(|row| Some(row.shares?.against_one?.sum)))])
         .notes(&[Note::Made(18, compared_with_one)]),
-    figure("slowest", |entry| against_one(entry, |against| against.slowest)).when(is_against_one).keys(&[
-        Key::One(67, "slowest_per_second", Cell::Share(|shares| shares.slowest_per_second)),
-        Key::One(69, "slowest_against_one", Cell::FigureIfAny(|row| Some(row.shares?.against_one?.slowest))),
-    ]),
+    figure("slowest", |entry| against_one(entry, |against| against.slowest))
+        .expendable(4)
+        .when(is_against_one)
+        .notes(&[Note::WithColumn(5, "slowest: rate of the slowest relative to one alone.")])
+        .keys(&[
+            Key::One(67, "slowest_per_second", Cell::Share(|shares| shares.slowest_per_second)),
+            Key::One(
+                69,
+                "slowest_against_one",
+                Cell::FigureIfAny(|row| Some(row.shares?.against_one?.slowest)),
+            ),
+        ]),
     figure("fairness", |entry| shared(entry, |shares| format!("{:.3}", shares.fairness)))
         .when(has_shares)
         .keys(&[Key::One(64, "fairness", Cell::Share(|shares| shares.fairness))]),
     figure("shares", |entry| {
-        shared(entry, |shares| format!("{:.1}-{:.1} %", 100.0 * shares.least, 100.0 * shares.most))
+        let percent = |share: f64| format_digits(100.0 * share);
+        entry.row.shares.map_or_else(String::new, |shares| {
+            format!("{}-{} %", percent(shares.least), percent(shares.most))
+        })
     })
-    .expendable(4)
     .when(has_shares)
     .keys(&[
         Key::One(65, "least_share", Cell::Share(|shares| shares.least)),
         Key::One(66, "most_share", Cell::Share(|shares| shares.most)),
     ])
-    .notes(&[Note::WithColumn(3, "shares: the smallest and the largest.")]),
+    .notes(&[Note::WithColumn(3, "shares: the smallest and the largest share of one in the total.")]),
     figure("lost", |entry| percent(entry.row.lost_share, 1))
         .when(|row| row.lost_share.is_some())
         .keys(&[Key::One(61, "lost_share", Cell::FigureIfAny(|row| row.lost_share))])
@@ -626,9 +636,7 @@ fn compared_with_one(summary: &Summary) -> Vec<Block> {
     let mut rows = summary.rows.iter();
     let is_unknown = rows.clone().any(|row| has_shares(row) && !is_against_one(row));
     let unknown = if is_unknown { " (? if one alone was not measured)" } else { "" };
-    footnote(rows.any(is_against_one).then(|| {
-        format!("all, slowest: total rate and rate of the slowest, relative to one alone{unknown}.")
-    }))
+    footnote(rows.any(is_against_one).then(|| format!("all: total rate relative to one alone{unknown}.")))
 }
 
 /// Returns the note that explains `=` and `~`.

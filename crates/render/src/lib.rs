@@ -230,6 +230,7 @@ mod tests {
         });
         let text = markdown(&summary);
         assert!(text.contains("| 0.00625x |") && !text.contains("| 0.01x |"), "{text}");
+        assert!(text.contains("| 0.700-0.900 % |"), "{text}");
     }
 
     #[test]

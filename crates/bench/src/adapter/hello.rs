@@ -162,7 +162,7 @@ impl Adapter {
             )
         } else if !is_one(&case.window()) {
             ("no --window".to_owned(), "leave it out: one message is in flight")
-        } else if !is_one(&case.parties()) && !case.pattern().is_to_several() {
+        } else if case.all_parties().len() > 2 && !case.pattern().is_to_several() {
             ("no --pairs".to_owned(), "leave it out: one pair is measured")
         } else if case.exchange.stall().is_some() {
             ("no --stall: its programs do not support pauses".to_owned(), "leave it out")

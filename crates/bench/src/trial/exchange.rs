@@ -312,9 +312,10 @@ impl RunningTrial {
                     return far.connection.link(entry, case.wait, specification, at, session);
                 }
                 entry.create(specification, case).map_err(|error| {
-                    match (case.pattern().waits_for_several(), number) {
+                    let pattern = case.pattern();
+                    match (pattern.waits_for_several() || pattern.is_from_several(), number) {
                         // Similar links were created before, so the number of links exceeds a limit.
-                        (true, 1..) => NotMeasured::Refused(too_many(case, number, &error)),
+                        (true, 1..) => NotMeasured::Refused(too_many(parties.links, number, &error)),
                         _ => creating(error),
                     }
                 })
@@ -400,12 +401,14 @@ impl RunningTrial {
         let budget = budget.max(settings.warm_up.unwrap_or_default());
         let unit = Unit::of(case.pattern()).word();
         let pattern = case.pattern();
-        let counted =
-            entry.capabilities.notifies_only().then(|| PartyCounts::of(case.pattern(), case.parties().get()));
+        let counted = entry
+            .capabilities
+            .notifies_only()
+            .then(|| PartyCounts::of(pattern, case.exchange.parties_per_group()));
         let between_hosts = far.is_some();
         let explain = Box::new(move |watch: &Watch<RoleResult>| match pattern.shares_an_end() {
             _ if between_hosts => Some(lost_between_hosts(watch)),
-            true => lost_of_several(watch, pattern, counted),
+            true => lost_of_several(watch, &parties, pattern, counted),
             false => lost_message(watch, &parties, unit),
         });
         let end = settings.limit.map(|limit| LatestEnd::after(began_ns, limit));
@@ -525,9 +528,9 @@ fn lost_between_hosts(watch: &Watch<RoleResult>) -> Failure {
 }
 
 /// Returns the reason if only `made` links can be created.
-fn too_many(case: &Case, made: usize, error: &io::Error) -> Unavailable {
+fn too_many(links: usize, made: usize, error: &io::Error) -> Unavailable {
     Unavailable::new(
-        format!("of {} links, only {made} could be created: {error}", case.parties()),
+        format!("of {links} links, only {made} could be created: {error}"),
         format!("ask for up to {made} links, or raise the limit"),
     )
 }

@@ -2,6 +2,7 @@
 //! together have received exactly the sent messages, and whose message is missing.
 
 use crate::control::RoleResult;
+use crate::parties::{Parties, PartySetup};
 use crate::watch::{RoleProcess, Watch};
 use furlong_loops::counted::PartyCounts;
 use furlong_loops::shared_end::TakenMessages;
@@ -50,6 +51,7 @@ fn sums_up_to(last: u64) -> [u64; 2] {
 /// `counted`, cannot be identified.
 pub(super) fn lost_of_several(
     watch: &Watch<RoleResult>,
+    parties: &Parties,
     pattern: Pattern,
     counted: Option<PartyCounts>,
 ) -> Option<Failure> {
@@ -68,28 +70,30 @@ pub(super) fn lost_of_several(
         };
         return Some(watch.failure(None, fault, detail));
     }
-    let of = |role: Role| move |process: &&RoleProcess<RoleResult>| process.party.role == role;
-    let senders = processes.iter().filter(of(Role::Initiator));
-    let waiting = processes
+    let waiting = parties
+        .setups
         .iter()
-        .filter(of(Role::Responder))
-        .filter(|process| process.phase < Phase::Finish && !process.ready)
+        .zip(processes)
+        .filter(|(setup, _)| setup.party.role == Role::Responder)
+        .filter(|(_, process)| process.phase < Phase::Finish && !process.ready)
         .collect::<Vec<_>>();
     if pattern.is_from_several() {
-        let receiver = waiting.first()?;
-        let all = senders.clone().count();
-        return senders.enumerate().find_map(|(line, sender)| {
-            let (sent, received) = (page.progress(line).sent, page.progress(all + line).received);
-            (sent > received).then(|| {
-                let (number, sender) = (received + 1, sender.party);
-                let detail =
-                    format!("message {number} of {sender} was sent and has not arrived after {timeout:?}");
-                watch.failure(Some(receiver.party), Fault::Lost, detail)
-            })
+        return waiting.into_iter().find_map(|(receiver, _)| {
+            let end = (receiver.ends[0].0, Role::Initiator);
+            let mut senders = parties.setups.iter().filter(|setup| setup.ends.contains(&end)).enumerate();
+            let missing = |(place, sender): (usize, &PartySetup)| {
+                let received = page.progress(receiver.line + place).received;
+                (page.progress(sender.line).sent > received).then_some((received + 1, sender.party))
+            };
+            let (number, sender) = senders.find_map(missing)?;
+            let detail =
+                format!("message {number} of {sender} was sent and has not arrived after {timeout:?}");
+            Some(watch.failure(Some(receiver.party), Fault::Lost, detail))
         });
     }
+    let waiting = waiting.into_iter().map(|(_, process)| process);
     let taken = |process: &RoleProcess<RoleResult>| page.progress(1 + process.party.index());
-    let worker = waiting.into_iter().min_by_key(|process| taken(process).received)?;
+    let worker = waiting.min_by_key(|process| taken(process).received)?;
     let (count, party) = (taken(worker).sent, worker.party);
     let detail = format!(
         "no progress for {timeout:?} after {party} took {count} messages: one was lost or a role hangs"

@@ -62,15 +62,25 @@ fn total(figures: impl IntoIterator<Item = u64>) -> u64 {
     figures.into_iter().fold(0, u64::saturating_add)
 }
 
-/// Combines the measurements over one link that several parties share at one end. The receivers have counted the
-/// arrived messages. The party alone at its end has measured the time, which is valid for all.
+/// Combines the measurements over links that several parties share at one end. The receivers have counted the arrived
+/// messages. The party alone at its end has measured the time, which is valid for all. The receivers of groups begin
+/// together and have each measured it, and their mean is that of all: then the rate fits the mean of the histogram.
 fn over_one_link(one: Role, timings: Vec<(Party, Timing)>) -> Result<(Timing, Vec<Part>), String> {
     let (alone, several): (Vec<_>, Vec<_>) = timings.into_iter().partition(|(party, _)| party.role == one);
-    let clock = alone.into_iter().next().ok_or("the role that reads the clock has not reported")?.1;
-    let arrived = match one {
-        Role::Responder => clock.round_trips,
+    let alone: Vec<Timing> = alone.into_iter().map(|(_, timing)| timing).collect();
+    let mut clock = alone.first().ok_or("the role that reads the clock has not reported")?.clone();
+    clock.round_trips = match one {
+        Role::Responder => total(alone.iter().map(|timing| timing.round_trips)),
         Role::Initiator => total(several.iter().map(|(_, timing)| timing.round_trips)),
     };
+    if alone.len() > 1 {
+        clock.elapsed_ns = total(alone.iter().map(|timing| timing.elapsed_ns)) / alone.len() as u64;
+        let per_sample = |timing: &Timing| timing.round_trips_per_sample;
+        clock.round_trips_per_sample = alone.iter().map(per_sample).max().unwrap_or(1);
+        let histograms: Vec<_> =
+            alone.iter().map(|timing| (timing.histogram.as_str(), per_sample(timing))).collect();
+        clock.histogram = merged(&histograms)?;
+    }
     let part = |(party, timing): &(Party, Timing)| Part {
         party: *party,
         round_trips: timing.round_trips,
@@ -78,7 +88,7 @@ fn over_one_link(one: Role, timings: Vec<(Party, Timing)>) -> Result<(Timing, Ve
         elapsed_ns: clock.elapsed_ns,
     };
     let parts = if several.len() > 1 { several.iter().map(part).collect() } else { Vec::new() };
-    Ok((Timing { round_trips: arrived, ..clock }, parts))
+    Ok((clock, parts))
 }
 
 /// Combines the measurements of a pattern in which each message goes to several receivers. The receivers have counted

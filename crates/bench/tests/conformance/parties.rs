@@ -9,8 +9,8 @@ use crate::saboteur::{self, *};
 use crate::workers::Trial;
 use furlong_bench::{MechanismEntry, plan::Plan, registry};
 use furlong_model::{
-    ATOMIC_BYTES, Arrival, Case, FanOutOptions, Fault, Measurement, Outcome, Overlap, Party, Pattern, Phase,
-    Placement, Role, Sharing, Start, Wait,
+    ATOMIC_BYTES, Arrival, Case, Exchange, FanInOptions, FanOutOptions, Fault, Measurement, Outcome, Overlap,
+    Party, Pattern, Phase, Placement, Role, Sharing, Start, Wait,
 };
 use libtest_mimic::{Completion, Failed};
 use std::num::NonZeroU32;
@@ -82,6 +82,19 @@ pub fn tests() -> Vec<Trial> {
         tests.push(Trial::test(name, move || caught(pattern, mechanism, fault, party)));
     }
     use Pattern::{FanIn, Work};
+    for (how, fault, told) in [
+        (LOSE, Fault::Lost, "instead of 7, which was lost"),
+        (REPEAT, Fault::Repeated, "arrived again instead of 8"),
+        (FLIP_BODY, Fault::Flipped, "first at byte 64"),
+        (LEAVE, Fault::Exited, ""),
+    ] {
+        if cfg!(windows) {
+            continue;
+        }
+        let mechanism = saboteur::name(how, ONE);
+        let name = format!("saboteur/{mechanism}: is caught in groups");
+        tests.push(Trial::test(name, move || caught_at_shared_end(groups(), mechanism, fault, told)));
+    }
     for (pattern, parties, (how, at), fault, told) in [
         (FanIn, 3, (LOSE, ONE), Fault::Lost, "instead of 7, which was lost"),
         (FanIn, 3, (REPEAT, ONE), Fault::Repeated, "arrived again instead of 8"),
@@ -101,7 +114,8 @@ pub fn tests() -> Vec<Trial> {
         if cfg!(windows) {
             continue;
         }
-        tests.push(Trial::test(name, move || caught_at_shared_end(pattern, parties, mechanism, fault, told)));
+        let exchange = Exchange::of(pattern).with_parties(number(parties));
+        tests.push(Trial::test(name, move || caught_at_shared_end(exchange.clone(), mechanism, fault, told)));
     }
     if cfg!(target_os = "linux") {
         let name = "parties: those that were apart are measured for longer";
@@ -282,7 +296,7 @@ fn caught_among_links(mechanism: &'static str, fault: Fault, told: &str) -> Resu
     }
 }
 
-/// Checks three senders to one receiver, and three workers that share the messages of one sender. The sizes are around
+/// Checks three senders to one receiver, two groups, and three workers that share the messages of one sender. The sizes are around
 /// the limits of stamps and of atomic writes. Mechanisms whose ends cannot be shared must be refused.
 fn three_at_one_end(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     let limits = match entry.probe() {
@@ -298,8 +312,13 @@ fn three_at_one_end(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Fa
             None if is_usual(entry, wait) => vec![7, 8, ATOMIC_BYTES, ATOMIC_BYTES + 1],
             None => vec![128],
         };
-        for size_bytes in sizes {
-            let case = case_with_three(capabilities.name, wait, size_bytes).with_pattern(pattern);
+        let three = |size_bytes| case_with_three(capabilities.name, wait, size_bytes).with_pattern(pattern);
+        let mut cases: Vec<Case> = sizes.into_iter().map(three).collect();
+        if pattern == Pattern::FanIn && !capabilities.notifies_only() {
+            cases.push(three(128).with(groups()));
+        }
+        for case in cases {
+            let size_bytes = case.size_bytes;
             let shared = match capabilities.sharing {
                 Sharing::OneEach | Sharing::EveryReceiver => false,
                 Sharing::Messages => size_bytes >= 8 || capabilities.notifies_only(),
@@ -321,10 +340,11 @@ fn three_at_one_end(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Fa
                 of_role.map(|tally| tally.messages_received).sum::<u64>()
             };
             let sound = found == case.all_parties()
-                && all(Role::Initiator) == all(Role::Responder)
+                && all(Role::Initiator) * u64::from(case.exchange.fan_in().receivers.get())
+                    == all(Role::Responder)
                 && measured.roles.iter().all(|role| role.round_trips > 0)
                 && measured.verified_messages >= 48
-                && measured.parts.len() == 3;
+                && measured.parts.len() == case.parties().get() as usize;
             if !sound {
                 return Err(format!("{case}: {measured:?}").into());
             }
@@ -339,9 +359,18 @@ fn three_at_one_end(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Fa
     }
 }
 
+fn number(number: u32) -> NonZeroU32 {
+    NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN)
+}
+
+/// Returns two groups, in each of which two senders send to both of two receivers.
+fn groups() -> Exchange {
+    let options = FanInOptions { groups: number(2), receivers: number(2) };
+    Exchange::of(Pattern::FanIn).with_parties(number(4)).with_fan_in(options)
+}
+
 fn caught_at_shared_end(
-    pattern: Pattern,
-    parties: u32,
+    exchange: Exchange,
     mechanism: &'static str,
     fault: Fault,
     told: &str,
@@ -349,8 +378,8 @@ fn caught_at_shared_end(
     let mechanisms = saboteur::mechanisms();
     let entry =
         mechanisms.iter().find(|entry| entry.capabilities.name == mechanism).ok_or("no such saboteur")?;
-    let parties = NonZeroU32::new(parties).ok_or("nobody")?;
-    let case = case_with_three(mechanism, Wait::Block, 128).with_pattern(pattern).with_parties(parties);
+    let case = case_with_three(mechanism, Wait::Block, 128).with(exchange);
+    let pattern = case.pattern();
     let outcome = persistent(&mechanisms, entry, &case, SABOTEUR_TIMEOUT, SABOTEUR_BUDGET)?;
     let Outcome::Failed(failure) = &outcome else {
         return Err(format!("expected {fault:?}: {outcome:?}").into());

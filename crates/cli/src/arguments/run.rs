@@ -49,6 +49,8 @@ Examples:
   furlong run pipe posix-shm -m fan-out --receivers 4 --stall 1
                                                  throughput of three receivers while the first sleeps
   furlong run -m fan-in --senders 4              four senders to one receiver, over one link
+  furlong run unix-stream -m fan-in --senders 20 --receivers 20 --pairs 10
+                                                 10 groups, in each 20 senders to all of 20 receivers, as in hackbench
   furlong run -m work --workers 1..8             each message to one of 1, 2, 4 and 8 workers, over one link
   furlong run pipe unix-stream -m ready --links 1..1024:x4
                                                  wait for one of 1, 4, 16 … links: select, poll, epoll, io_uring
@@ -98,17 +100,18 @@ pub struct RunOptions {
     #[arg(long = "window", help_heading = WORKLOAD, value_name = "N", allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=MOST_OUTSTANDING).try_map(NonZeroU32::try_from))]
     pub windows: Vec<NonZeroU32>,
-    /// Run N process pairs in parallel, and compare with one pair. A number, or a sweep such as 1..64:x2
+    /// Run N process pairs, or N groups of -m fan-in, in parallel, and compare with one. A number, or a sweep such as 1..64:x2
     #[arg(long, help_heading = TOPOLOGY, value_name = "N", default_value = "1", allow_hyphen_values = true)]
     pub pairs: Counts,
-    /// Number of receivers of -m fan-out [default: 2]. A number, or a sweep such as 1..16:x2
+    /// Number of receivers of -m fan-out [default: 2], or of each group of -m fan-in [default: 1]. A number, or a sweep such as
+    /// 1..16:x2
     #[arg(long, help_heading = TOPOLOGY, value_name = "N", allow_hyphen_values = true)]
     pub receivers: Option<Counts>,
     /// Put receiver N of -m fan-out to sleep, and measure the others
     #[arg(long, help_heading = TOPOLOGY, value_name = "N", allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..).try_map(NonZeroU32::try_from))]
     pub stall: Option<NonZeroU32>,
-    /// Number of senders of -m fan-in [default: 2]. A number, or a sweep
+    /// Number of senders of -m fan-in [default: 2], in each group. A number, or a sweep
     #[arg(long, help_heading = TOPOLOGY, value_name = "N", allow_hyphen_values = true)]
     pub senders: Option<Counts>,
     /// Number of workers of -m work [default: 2]. A number, or a sweep

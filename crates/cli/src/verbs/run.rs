@@ -10,7 +10,7 @@ use furlong_analysis::{DecodedRun, Row, Summary, over_time, self_check};
 use furlong_bench::plan::Plan;
 use furlong_bench::{MechanismEntry, registry, two_networks};
 use furlong_console::exit::{CannotHere, Outcome, Usage};
-use furlong_model::{Arrival, ByteSize, Case, Placement, WaitKind};
+use furlong_model::{Arrival, ByteSize, Case, Placement, WaitKind, is_one};
 use furlong_render as render;
 use furlong_stats::FEWEST_TRIALS;
 use std::time::Duration;
@@ -92,7 +92,9 @@ impl<'a> Request<'a> {
         let options = asked.exchange_options();
         let exchanges =
             options.exchanges().map_err(|why| Usage(format!("{}: {}", why.reason, why.remedy)))?;
-        let is_beside_several = exchanges.iter().any(|exchange| exchange.parties() != exchanges[0].parties());
+        let is_beside_several = exchanges.iter().any(|exchange| {
+            exchange.parties() != exchanges[0].parties() || !is_one(&exchange.fan_in().receivers)
+        });
         let (mechanisms, mut rows) = own_programs::with_mechanisms(&asked.cases, &asked.programs.commands)?;
         if asked.peer.is_some() {
             rows.places = vec![Placement::OtherHost];

@@ -41,6 +41,22 @@ fn a_stream_has_figures_of_messages_and_a_throughput() {
 }
 
 #[test]
+fn groups_are_measured_together_and_compared_with_one_sender() {
+    let words = ["socketpair", "-m", "fan-in", "--senders", "2", "--receivers", "2", "--pairs", "2"];
+    let json = measured(&Place::new(), &words);
+    assert!(list(&json, "skipped").is_empty(), "{json:#}");
+    let [one, groups] = list(&json, "rows") else { panic!("{json:#}") };
+    assert_eq!((number(one, "receivers"), one.get("parties")), (2.0, None));
+    assert_eq!(["parties", "groups", "receivers"].map(|key| number(groups, key)), [4.0, 2.0, 2.0]);
+    let share = |key: &str| number(groups, &format!("shares.{key}"));
+    assert!(share("least") <= 0.25 && share("most") >= 0.25, "{groups:#}");
+    // A message counts once for each receiver, at all senders as in total.
+    let slowest = number(groups, "messages_per_second") * share("least");
+    let ratio = share("slowest_per_second") / slowest;
+    assert!((0.5..2.0).contains(&ratio), "{groups:#}");
+}
+
+#[test]
 fn a_row_says_how_many_messages_it_holds() {
     let json = measured(&Place::new(), &["posix-mq", "posix-shm", "sysv-mq", "-m", "one-way", "-s", "1KiB"]);
     let depth = |name: &str| list(row(&json, "rows", name), "depth")[0].as_u64();
@@ -129,6 +145,12 @@ fn options_that_contradict_one_another_are_told() {
         (&["run", "pipe", "-m", "fan-in", "--workers", "2"], "--workers belongs to -m work"),
         (&["run", "pipe", "-m", "work", "--pairs", "2"], "use --workers instead of --pairs"),
         (&["run", "pipe", "-m", "fan-in", "--rate", "1k/s"], "leave --rate out"),
+        (&["run", "pipe", "-m", "work", "--receivers", "2"], "--receivers belongs to -m fan-out"),
+        (&["run", "pipe", "-m", "fan-in", "--receivers", "2000"], "ask for up to 1024 receivers"),
+        (
+            &["run", "pipe", "-m", "fan-in", "--senders", "200", "--pairs", "10"],
+            "ask for up to 1024 in all groups",
+        ),
         (&["run", "pipe", "--request-by", "tcp"], "--request-by belongs to -m request"),
         (&["run", "pipe", "-m", "one-way", "--gap", "1ms"], "for round trips"),
         (&["run", "pipe", "-m", "one-way", "--count"], "--count counts round trips"),

@@ -7,7 +7,7 @@ use crate::socket_link::{MessageBuffers, SOCKET_WAITS, link};
 use crate::streams::socket_stream::{STREAM_CALLS, SocketStream};
 use crate::streams::stream::limits;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{Capabilities, Family, KernelBuffer, Limits, Reach, Unavailable};
+use furlong_model::{Capabilities, Family, KernelBuffer, Limits, Reach, Sharing, Unavailable};
 use furlong_os::socket;
 use std::io;
 
@@ -25,6 +25,8 @@ impl Mechanism for UnixStream {
         calls: STREAM_CALLS,
         buffer: KernelBuffer::Socket,
         reach: Reach::FileSystem,
+        // Linux puts up to 32 KiB into one buffer, which a receive takes off the queue whole.
+        sharing: if cfg!(target_os = "linux") { Sharing::AtomicWrites } else { Sharing::OneEach },
         ..Capabilities::DEFAULT
     };
     type Endpoint = SocketStream;

@@ -1,12 +1,15 @@
 //! Options of `furlong run` about its exchanges, and the one place that rejects combinations of them.
 
 use super::refusals::{placement, window};
-use crate::{Arrival, Exchange, FanOutOptions, Pattern, Placement, Request, Unavailable, one};
+use crate::{Arrival, Exchange, FanInOptions, FanOutOptions, Pattern, Placement, Request, Unavailable, one};
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
-/// The most pairs, receivers, senders or workers that can be asked for.
+/// The most pairs, receivers, senders or workers that can be asked for, in all groups together.
 const MOST_PROCESSES: NonZeroU32 = NonZeroU32::new(1024).unwrap();
+
+/// The most ends that all senders of groups may have together. A sender has an end for each receiver of its group.
+const MOST_ENDS: u32 = 16_384;
 
 /// Options of `furlong run` that depend on the pattern, as the user gave them.
 #[derive(Debug, Clone)]
@@ -23,9 +26,10 @@ pub struct ExchangeOptions {
     pub request_by: Option<String>,
     /// Whether `--response` was given.
     pub has_responses: bool,
-    /// `--pairs`.
+    /// `--pairs`; the groups of a fan-in.
     pub pairs: Vec<NonZeroU32>,
     /// `--receivers`, `--senders`, `--workers` and `--links`, which set the number of parties of one pattern each.
+    /// `--receivers` also sets the receivers of a group of a fan-in.
     pub parties: [(&'static str, Option<Vec<NonZeroU32>>); 4],
     /// Options of a fan-out.
     pub fan_out: FanOutOptions,
@@ -41,20 +45,21 @@ impl ExchangeOptions {
     /// # Errors
     /// Returns why the options contradict each other.
     pub fn exchanges(&self) -> Result<Vec<Exchange>, Unavailable> {
-        let numbers = self.numbers();
-        if let Some(refusal) = self.refuse(&numbers) {
+        let sets = self.sets();
+        if let Some(refusal) = self.refuse(&sets) {
             return Err(refusal);
         }
         let size_bytes = self.request_bytes.unwrap_or(1);
         let exchange = Exchange::of(self.pattern)
             .with_request(Some(Request { size_bytes, by: self.request_by.clone() }));
-        let with = |number: NonZeroU32, window: NonZeroU32| {
+        let with = |(number, fan_in): (NonZeroU32, FanInOptions), window: NonZeroU32| {
             let fan_out = if number > one() { self.fan_out } else { FanOutOptions::default() };
-            exchange.clone().with_window(window).with_parties(number).with_fan_out(fan_out)
+            let exchange = exchange.clone().with_window(window).with_parties(number);
+            exchange.with_fan_out(fan_out).with_fan_in(fan_in)
         };
         let with = &with;
         let exchanges =
-            numbers.iter().flat_map(|number| self.windows.iter().map(move |window| with(*number, *window)));
+            sets.iter().flat_map(|set| self.windows.iter().map(move |window| with(*set, *window)));
         Ok(exchanges.collect())
     }
 
@@ -63,15 +68,32 @@ impl ExchangeOptions {
         self.windows.iter().any(|window| *window > one())
     }
 
-    /// Returns the numbers of parties that were asked for, and one.
-    fn numbers(&self) -> BTreeSet<NonZeroU32> {
-        let own = self.parties.iter().find(|(option, _)| self.pattern.facts().own_options.contains(option));
-        let numbers = match own {
-            Some((_, Some(numbers))) => numbers.clone(),
-            Some((_, None)) => vec![one().saturating_add(1)],
-            None => self.pairs.clone(),
-        };
-        numbers.into_iter().chain([one()]).collect()
+    /// Returns the value of an option that sets a number of parties, or `None` if no such option exists.
+    fn numbers(&self, option: &str, default: u32) -> Option<Vec<NonZeroU32>> {
+        let (_, numbers) = self.parties.iter().find(|(name, _)| *name == option)?;
+        Some(numbers.clone().unwrap_or_else(|| NonZeroU32::new(default).into_iter().collect()))
+    }
+
+    /// Returns the numbers of parties that were asked for, and one, each with its groups and receivers.
+    fn sets(&self) -> BTreeSet<(NonZeroU32, FanInOptions)> {
+        let numbers = self.numbers(&format!("--{}", self.pattern.several()), 2);
+        let numbers = numbers.unwrap_or_else(|| self.pairs.clone());
+        if !self.pattern.is_from_several() {
+            let all = numbers.into_iter().chain([one()]);
+            return all.map(|number| (number, FanInOptions::default())).collect();
+        }
+        let mut sets = BTreeSet::new();
+        for receivers in self.numbers("--receivers", 1).unwrap_or_default() {
+            let set = |groups: NonZeroU32, number| {
+                (groups.saturating_mul(number), FanInOptions { groups, receivers })
+            };
+            let set = &set;
+            sets.extend(
+                self.pairs.iter().flat_map(|groups| numbers.iter().map(|number| set(*groups, *number))),
+            );
+            sets.insert(set(one(), one()));
+        }
+        sets
     }
 
     /// Returns the options that the user gave.
@@ -92,15 +114,17 @@ impl ExchangeOptions {
         given
     }
 
-    fn refuse(&self, numbers: &BTreeSet<NonZeroU32>) -> Option<Unavailable> {
+    fn refuse(&self, sets: &BTreeSet<(NonZeroU32, FanInOptions)>) -> Option<Unavailable> {
         let given = self.given();
+        let numbers: BTreeSet<NonZeroU32> = sets.iter().map(|(number, _)| *number).collect();
         let most = self.windows.iter().copied().max().unwrap_or(one());
         let refuse_window = |arrival: &Arrival| window(most, *arrival);
         self.refuse_foreign(&given)
             .or_else(|| self.pattern.reject(&given))
-            .or_else(|| self.refuse_numbers(numbers))
+            .or_else(|| self.refuse_numbers(&numbers))
+            .or_else(|| self.refuse_groups(sets))
             .or_else(|| self.arrivals.iter().find_map(refuse_window))
-            .or_else(|| self.fan_out.refuse(&self.arrivals, numbers))
+            .or_else(|| self.fan_out.refuse(&self.arrivals, &numbers))
             .or_else(|| self.refuse_count())
             .or_else(|| self.placements.iter().find_map(|place| placement(self.pattern, *place)))
     }
@@ -108,24 +132,42 @@ impl ExchangeOptions {
     /// Returns which option belongs to another pattern.
     fn refuse_foreign(&self, given: &[&str]) -> Option<Unavailable> {
         let foreign = |option: &&str| {
-            let owner =
-                Pattern::ALL.into_iter().find(|pattern| pattern.facts().own_options.contains(option))?;
-            let reason = format!("{option} belongs to -m {owner}");
-            (owner != self.pattern).then(|| Unavailable::new(reason, format!("use -m {owner}")))
+            let owns = |pattern: &Pattern| pattern.facts().own_options.contains(option);
+            let owner = Pattern::ALL.into_iter().find(owns).filter(|_| !owns(&self.pattern))?;
+            Some(Unavailable::new(format!("{option} belongs to -m {owner}"), format!("use -m {owner}")))
         };
         given.iter().find_map(foreign)
     }
 
     fn refuse_numbers(&self, numbers: &BTreeSet<NonZeroU32>) -> Option<Unavailable> {
         let (pattern, several) = (self.pattern, self.pattern.several());
-        if several != Pattern::default().several() && self.pairs.iter().any(|pairs| *pairs > one()) {
+        let has_pairs = several == Pattern::default().several() || pattern.is_from_several();
+        if !has_pairs && self.pairs.iter().any(|pairs| *pairs > one()) {
             let reason = format!("-m {pattern} is measured for one set of {several}");
             return Some(Unavailable::new(reason, format!("use --{several} instead of --pairs")));
         }
         let are_processes = !pattern.facts().repeated.is_empty();
         let most = numbers.last().filter(|most| are_processes && **most > MOST_PROCESSES)?;
-        let reason = format!("each of --{several} {most} is a process; the maximum is {MOST_PROCESSES}");
-        Some(Unavailable::new(reason, format!("ask for up to {MOST_PROCESSES}")))
+        let reason = format!("each of the {most} {several} needs a process; the maximum is {MOST_PROCESSES}");
+        let whole = if pattern.is_from_several() { " in all groups" } else { "" };
+        Some(Unavailable::new(reason, format!("ask for up to {MOST_PROCESSES}{whole}")))
+    }
+
+    /// Returns why these groups cannot be measured together, if they cannot.
+    fn refuse_groups(&self, sets: &BTreeSet<(NonZeroU32, FanInOptions)>) -> Option<Unavailable> {
+        let several = |numbers: Option<Vec<NonZeroU32>>| numbers.is_some_and(|numbers| numbers.len() > 1);
+        if self.pattern.is_from_several() && self.pairs.len() > 1 && several(self.numbers("--senders", 2)) {
+            let reason = "--pairs and --senders are both sweeps, whose figures would be mixed in one chart";
+            return Some(Unavailable::new(reason, "ask for one number of one of the two"));
+        }
+        sets.iter().find_map(|(senders, FanInOptions { groups, receivers })| {
+            let most = (MOST_PROCESSES.get() / *groups).min(MOST_ENDS / *senders);
+            (receivers.get() > most).then(|| {
+                let reason =
+                    format!("--receivers {receivers} is too many for {senders} senders in {groups} groups");
+                Unavailable::new(reason, format!("ask for up to {most} receivers, or for fewer senders"))
+            })
+        })
     }
 
     fn refuse_count(&self) -> Option<Unavailable> {
@@ -177,9 +219,51 @@ mod tests {
         }
     }
 
+    fn number(number: u32) -> NonZeroU32 {
+        NonZeroU32::new(number).unwrap()
+    }
+
+    /// Returns the options `--senders`, `--receivers` and `--pairs` of a fan-in.
+    fn fan_in(senders: &[u32], receivers: &[u32], pairs: &[u32]) -> ExchangeOptions {
+        let numbers = |all: &[u32]| all.iter().copied().map(number).collect::<Vec<_>>();
+        let parties = asked(Pattern::FanIn).parties.map(|(option, _)| match option {
+            "--senders" => (option, Some(numbers(senders))),
+            "--receivers" => (option, Some(numbers(receivers))),
+            _ => (option, None),
+        });
+        ExchangeOptions { parties, pairs: numbers(pairs), ..asked(Pattern::FanIn) }
+    }
+
+    #[test]
+    fn groups_of_a_fan_in_are_compared_with_one_sender() {
+        let sets = |options: ExchangeOptions| {
+            let exchanges = options.exchanges().unwrap().into_iter();
+            let set = |exchange: Exchange| {
+                let FanInOptions { groups, receivers } = exchange.fan_in();
+                [exchange.parties(), groups, receivers].map(NonZeroU32::get)
+            };
+            exchanges.map(set).collect::<Vec<_>>()
+        };
+        assert_eq!(sets(fan_in(&[20], &[20], &[10])), [[1, 1, 20], [200, 10, 20]]);
+        assert_eq!(sets(fan_in(&[1, 3], &[1], &[2])), [[1, 1, 1], [2, 2, 1], [6, 2, 1]]);
+        assert_eq!(sets(fan_in(&[1], &[3], &[1])), [[1, 1, 3]]);
+    }
+
+    #[test]
+    fn too_many_parties_of_groups_are_refused_with_the_valid_number() {
+        for (options, told) in [
+            (fan_in(&[200], &[1], &[10]), "2000 senders needs a process; the maximum is 1024"),
+            (fan_in(&[2], &[200], &[10]), "ask for up to 102 receivers"),
+            (fan_in(&[1024], &[17], &[1]), "ask for up to 16 receivers"),
+            (fan_in(&[2, 4], &[1], &[1, 2]), "both sweeps"),
+        ] {
+            let why = options.exchanges().unwrap_err();
+            assert!(format!("{}: {}", why.reason, why.remedy).contains(told), "{why:?} and {told}");
+        }
+    }
+
     #[test]
     fn contradicting_options_are_rejected() {
-        let number = |number| NonZeroU32::new(number).unwrap();
         let says = |options: ExchangeOptions, what: &str| {
             let why = options.exchanges().unwrap_err();
             assert!(format!("{}: {}", why.reason, why.remedy).contains(what), "{why:?} and {what}");

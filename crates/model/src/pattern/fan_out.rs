@@ -83,7 +83,7 @@ impl FanOutOptions {
     }
 
     /// Returns the options' part of a group's name, and of its title.
-    pub fn in_group(self) -> (String, String) {
+    pub(crate) fn in_group(self) -> (String, String) {
         self.stall.map_or_else(Default::default, |receiver| {
             (format!("/stall-{receiver}"), format!(", receiver {receiver} asleep for a while"))
         })

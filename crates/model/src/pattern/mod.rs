@@ -18,6 +18,7 @@ use crate::{Capabilities, Placement, Role, Sharing, Start, Unavailable, WhenFull
 use serde::Serialize;
 
 pub use asked::ExchangeOptions;
+pub use fan_in::FanInOptions;
 pub use fan_out::FanOutOptions;
 pub use pattern_case::PatternCase;
 

@@ -1,6 +1,6 @@
 //! A case as the refusals of patterns see it. They do not depend on cases, which depend on patterns.
 
-use crate::{Capabilities, Placement, Start, Wait};
+use crate::{Capabilities, FanInOptions, Placement, Start, Wait};
 use std::num::NonZeroU32;
 
 /// The parts of a case that decide whether a mechanism can carry a pattern.
@@ -20,6 +20,8 @@ pub struct PatternCase<'a> {
     pub request_bytes: Option<usize>,
     /// The number of parties, whose noun depends on the pattern.
     pub parties: NonZeroU32,
+    /// The groups of a fan-in.
+    pub fan_in: FanInOptions,
 }
 
 impl PatternCase<'_> {

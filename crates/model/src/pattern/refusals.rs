@@ -1,7 +1,7 @@
 //! Refusals that several patterns have in common.
 
 use super::{Pattern, PatternCase, RejectedOption};
-use crate::{ATOMIC_BYTES, Arrival, Placement, Sharing, Unavailable, WhenFull, format_bytes};
+use crate::{ATOMIC_BYTES, Arrival, FanInOptions, Placement, Sharing, Unavailable, WhenFull, format_bytes};
 use std::num::NonZeroU32;
 
 /// Shorter messages have no room for a number and a check word, which identify a message and show damage.
@@ -94,6 +94,10 @@ pub(super) fn sharing(pattern: Pattern, case: &PatternCase<'_>) -> Option<Unavai
     } else if capabilities.sharing == Sharing::OneEach {
         let reason = format!("{several} of {mechanism} cannot share its end, which is for one process");
         (reason, "ask for --pairs or -m fan-out, which have a link each".to_owned())
+    } else if capabilities.notifies_only() && case.fan_in != FanInOptions::default() {
+        let reason =
+            format!("notifications of {mechanism} carry no number, so they are counted for one receiver");
+        (reason, "leave --pairs and --receivers out, or ask for a row that carries data".to_owned())
     } else if size_bytes < STAMPED_BYTES && !capabilities.notifies_only() {
         let reason =
             format!("a message of {} has no room for the number of its sender", format_bytes(size_bytes));
@@ -101,8 +105,8 @@ pub(super) fn sharing(pattern: Pattern, case: &PatternCase<'_>) -> Option<Unavai
     } else if capabilities.sharing == Sharing::AtomicWrites && size_bytes > ATOMIC_BYTES {
         let most = format_bytes(ATOMIC_BYTES);
         let reason = format!(
-            "{} is more than the {most} that {mechanism} writes in one piece (PIPE_BUF): the parts of larger \
-             messages mix with those of others",
+            "{} is more than the {most} that {mechanism} writes in one piece: the parts of larger messages mix \
+             with those of others",
             format_bytes(size_bytes)
         );
         (reason, format!("ask for up to {most}, or for rows that keep messages apart"))

@@ -6,7 +6,7 @@ use crate::socket_link::{MessageBuffers, link};
 use crate::streams::byte_stream::STREAM_CALLS;
 use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{Capabilities, Family, KernelBuffer, Limits, Unavailable};
+use furlong_model::{Capabilities, Family, KernelBuffer, Limits, Sharing, Unavailable};
 use furlong_os::socket::{self, Kind};
 use std::io;
 
@@ -23,6 +23,7 @@ impl Mechanism for Socketpair {
         boundaries: false,
         calls: STREAM_CALLS,
         buffer: KernelBuffer::Socket,
+        sharing: Sharing::AtomicWrites,
         ..Capabilities::DEFAULT
     };
     type Endpoint = ByteStream;
