@@ -18,6 +18,10 @@ pub(crate) fn machine_facts(machine: &Machine) -> Vec<(&'static str, String)> {
             format!("L{} {} {size}", cache.level, cache.kind)
         })
         .collect();
+    let core_choice = machine.core_choice.as_ref().map_or_else(
+        || "the first two cores".to_owned(),
+        |choice| format!("{} and {}", choice.cpus[0], choice.cpus[1]),
+    );
     let memory = machine.memory_bytes.map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)));
     vec![
         ("processor", known(&machine.processor)),
@@ -27,6 +31,7 @@ pub(crate) fn machine_facts(machine: &Machine) -> Vec<(&'static str, String)> {
         ("runtime", machine.runtime.to_string()),
         ("distribution", known(&machine.distribution)),
         ("processors", numbers.join(" ")),
+        ("CPUs of other-core", core_choice),
         ("threads share cores", machine.threads_share_cores.map_or_else(|| UNKNOWN.to_owned(), yes_or_no)),
         ("caches", caches.join(", ")),
         ("memory", known(&memory)),

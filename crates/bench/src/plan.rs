@@ -4,6 +4,7 @@ use crate::parties;
 use crate::peer::Peer;
 use crate::placement;
 use crate::registry::{MechanismEntry, find};
+use crate::session::Session;
 use crate::subsystem;
 #[cfg(target_os = "linux")]
 use crate::survived::{killed, survived};
@@ -89,6 +90,7 @@ pub(crate) struct ResolvedCase<'a> {
 #[derive(Debug)]
 pub(crate) struct CaseResolver<'a> {
     mechanisms: &'a [MechanismEntry],
+    session: &'a Session,
     /// Whether responders can be on another host.
     has_peer: bool,
     probed: BTreeMap<(&'static str, Wait), Result<Limits, Unavailable>>,
@@ -102,8 +104,8 @@ fn rings() -> Option<Unavailable> {
 
 impl<'a> CaseResolver<'a> {
     /// Creates a resolver that has probed nothing.
-    pub(crate) fn new(mechanisms: &'a [MechanismEntry], has_peer: bool) -> Self {
-        CaseResolver { mechanisms, has_peer, probed: BTreeMap::new() }
+    pub(crate) fn new(mechanisms: &'a [MechanismEntry], session: &'a Session, has_peer: bool) -> Self {
+        CaseResolver { mechanisms, session, has_peer, probed: BTreeMap::new() }
     }
 
     /// Finds the mechanism and the CPUs of a case.
@@ -145,7 +147,8 @@ impl<'a> CaseResolver<'a> {
             }
             None
         } else {
-            placement::pinned(case.placement, &case.all_parties()).map_err(Outcome::Refused)?
+            placement::pinned(self.session.cpus(), case.placement, &case.all_parties())
+                .map_err(Outcome::Refused)?
         };
         if let Some(refusal) = placement::refuse_starvation(case, processors.as_deref()) {
             return Err(Box::new(Outcome::Refused(refusal)));

@@ -93,7 +93,7 @@ impl Run<'_> {
     }
 
     fn all_trials(&self, start_ns: u64, on_event: &mut OnEvent<'_>) -> Result<(), InterruptedTrial> {
-        let mut resolver = CaseResolver::new(self.mechanisms, self.peer.is_some());
+        let mut resolver = CaseResolver::new(self.mechanisms, self.session, self.peer.is_some());
         let exchanges = self.plan.cases.iter().map(|case| self.exchange(&mut resolver, case));
         self.measure(exchanges.collect(), self.plan.costs, start_ns, on_event)?;
         let handovers = self.plan.handovers.iter().map(|handover| self.handover(handover));
@@ -181,7 +181,7 @@ impl Run<'_> {
 
     fn handover<'a>(&'a self, handover: &'a Handover) -> CaseResolution<'a, RegionHandover<'a>> {
         let work = RegionHandover::new(handover);
-        match placement::pinned(handover.placement, &Party::PAIR) {
+        match placement::pinned(self.session.cpus(), handover.placement, &Party::PAIR) {
             Ok(processors) => {
                 Ok((TrialContext { work, processors, session: self.session }, self.settings(None)))
             }
@@ -189,12 +189,17 @@ impl Run<'_> {
         }
     }
 
+    /// Returns the CPUs of a placement by role; `None` if this machine lacks them.
+    fn resolve(&self, placement: Placement) -> Option<[usize; 2]> {
+        self.session.cpus().ok()?.resolve(placement).ok()
+    }
+
     /// Records the noise of the machine, unless the plan leaves that out.
     fn record_noise(&self, is_first: bool, start_ns: u64, on_event: &mut OnEvent<'_>) {
         if self.plan.without_noise {
             return;
         }
-        let pair = placement::resolve(Placement::OtherCore).ok();
+        let pair = self.resolve(Placement::OtherCore);
         let mut reading = noise::read(self.session.program(), clock::now_ns() - start_ns, pair);
         if is_first && noise::depends_on_time(self.plan) {
             reading.sleeping_pair_ns =
@@ -204,10 +209,10 @@ impl Run<'_> {
     }
 
     fn record_costs(&self, start_ns: u64, on_event: &mut OnEvent<'_>) {
-        let processor = placement::resolve(Placement::SameCore);
+        let processor = self.resolve(Placement::SameCore);
         let specification = self.session.specification(0, [0, 0], true);
-        if let (Ok([processor, _]), Ok(specification)) = (processor, specification) {
-            let pair = placement::resolve(Placement::OtherCore).ok();
+        if let (Some([processor, _]), Ok(specification)) = (processor, specification) {
+            let pair = self.resolve(Placement::OtherCore);
             let at_ns = clock::now_ns() - start_ns;
             let reading = costs::read(self.session.program(), at_ns, processor, pair, &specification);
             emit(on_event, Record::Costs(reading));

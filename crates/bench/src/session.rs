@@ -1,11 +1,12 @@
-//! The environment of all trials of a run: a namespace, a directory, names, a cleanup process, and requests to end.
+//! The environment of all trials of a run: a namespace, a directory, names, CPUs, a cleanup process, and requests to end.
 
 use crate::child_process::ChildProgram;
 use crate::janitor::Janitor;
 use crate::leftovers::{self, Claim, Names, PREFIX};
 use crate::persistent::{Entry, PersistentResource};
+use crate::placement::AllowedCpus;
 use furlong_mechanism::LinkSpecification;
-use furlong_model::{Access, RequestedConditions};
+use furlong_model::{Access, RequestedConditions, Unavailable};
 use furlong_os::cleanup::CleanUp;
 #[cfg(target_os = "linux")]
 use furlong_os::linux::limits::{Resource, set_sysctl, sysctl_number, try_lift};
@@ -17,7 +18,7 @@ use furlong_os::{AsHandle, BorrowedHandle, Context, clock, file_system, identity
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The program of a run's children, and the places for files.
 #[derive(Debug, Clone)]
@@ -143,6 +144,7 @@ pub struct Session {
     /// Set once cleanup has been attempted.
     removed: bool,
     folder_fault: Option<String>,
+    cpus: OnceLock<Result<AllowedCpus, Unavailable>>,
     _janitor: Janitor,
     /// Removes the directory after the journal is closed: on some systems an open file keeps its name.
     _folder: CleanUp,
@@ -179,6 +181,7 @@ impl Session {
             noted_programs: AtomicBool::new(false),
             removed: false,
             folder_fault,
+            cpus: OnceLock::new(),
             _janitor: janitor,
             _folder: emptied,
         })
@@ -233,6 +236,14 @@ impl Session {
     /// one, and mechanisms that need the directory for temporary files are refused.
     pub fn folder_fault(&self) -> Option<&str> {
         self.folder_fault.as_deref()
+    }
+
+    /// Returns the CPUs for all trials, which are read once.
+    ///
+    /// # Errors
+    /// Returns the reason if the CPUs cannot be read, or if no process can be pinned here.
+    pub fn cpus(&self) -> Result<&AllowedCpus, Unavailable> {
+        self.cpus.get_or_init(AllowedCpus::read).as_ref().map_err(Clone::clone)
     }
 
     /// Returns the program of all children.

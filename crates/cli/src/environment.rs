@@ -7,6 +7,7 @@ use crate::saving::Store;
 use anyhow::Context;
 use furlong_analysis::Run;
 use furlong_bench::peer::Peer;
+use furlong_bench::placement::AllowedCpus;
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
 use furlong_bench::run::{Event, harness};
@@ -36,7 +37,7 @@ impl From<&CommonOptions> for Surroundings {
             timeout: options.timeout.0,
             seed: options.seed,
             file_folder: options.file_folder.clone(),
-            shown: if options.no_progress { ProgressKind::Nothing } else { ProgressKind::Line },
+            shown: options.into(),
             peer: None,
         }
     }
@@ -155,6 +156,7 @@ impl<'a> RunEnvironment<'a> {
         let harness = harness();
         let machine = Machine {
             host: saving.name.host.clone().or_else(furlong_os::facts::host_name),
+            core_choice: session.cpus().ok().and_then(AllowedCpus::core_choice),
             ..furlong_os::facts::machine(self.private_ipc_namespace)
         };
         let peer = self.around.peer.as_ref();

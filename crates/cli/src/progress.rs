@@ -1,6 +1,7 @@
 //! Progress of a run on stderr: a line, a line below the leading rows, or a chart of the trials. Nothing is drawn if
 //! stderr is not a terminal.
 
+use crate::arguments::CommonOptions;
 use crate::output;
 use furlong_analysis::{OverTime, Standings, TrialTimes};
 use furlong_model::Trial;
@@ -31,6 +32,12 @@ pub enum ProgressKind {
     Leaders,
     /// All trials so far.
     Chart,
+}
+
+impl From<&CommonOptions> for ProgressKind {
+    fn from(options: &CommonOptions) -> Self {
+        if options.no_progress { ProgressKind::Nothing } else { ProgressKind::Line }
+    }
 }
 
 /// The line with the progress of the run, or the chart instead of it. It is drawn only on request, so that the

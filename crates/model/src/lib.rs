@@ -70,7 +70,7 @@ pub use handover::{
 };
 pub use impossible::{impossible_figure, impossible_in_text};
 pub use limits::{Limits, Unavailable};
-pub use machine::{Cache, Machine, Runtime};
+pub use machine::{Cache, CoreChoice, Machine, Runtime};
 pub use name::InvalidName;
 pub use noise::{Noise, NoiseReading};
 pub use overlap::Overlap;

@@ -58,6 +58,9 @@ pub struct Machine {
     pub processor: Option<String>,
     /// Numbers of the CPUs that this process may use.
     pub processors: Vec<usize>,
+    /// CPUs of `other-core`, if they are not the first two cores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub core_choice: Option<CoreChoice>,
     /// Whether CPUs share cores (simultaneous multithreading).
     pub threads_share_cores: Option<bool>,
     /// Caches of the first CPU.
@@ -87,6 +90,17 @@ pub struct Machine {
     /// Conditions of the process; `None` in records of older versions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conditions: Option<Box<Conditions>>,
+}
+
+/// CPUs of `other-core`, if device interrupts decided the choice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CoreChoice {
+    /// Chosen CPUs.
+    pub cpus: [usize; 2],
+    /// First CPUs of two cores, which serve more interrupts.
+    pub instead_of: [usize; 2],
+    /// Device interrupts per second that `instead_of` serve.
+    pub interrupts_per_s: u64,
 }
 
 /// A cache of a CPU.

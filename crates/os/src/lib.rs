@@ -42,7 +42,7 @@ pub use handle::{AsHandle, BorrowedHandle, Handle, RawHandle};
 
 /// CPUs on which a process may run.
 pub mod affinity {
-    pub use crate::platform::affinity::{allowed, core_siblings, current, pin, try_pinning};
+    pub use crate::platform::affinity::{allowed, current, pin, try_pinning};
 }
 
 /// Memory that processes may still allocate.
@@ -57,7 +57,7 @@ pub mod beginning {
 
 /// Facts about this machine that affect results.
 pub mod facts {
-    pub use crate::platform::facts::{host_name, kernel_version, machine};
+    pub use crate::platform::facts::{governor, host_name, kernel_version, machine};
 
     /// Returns the version and revision from the beginning of a release name.
     pub fn version_in(release: &str) -> Option<(u32, u32)> {
@@ -79,6 +79,11 @@ pub mod file_system {
 /// Identity of this process, and unique names.
 pub mod identity {
     pub use crate::platform::identity::{boot, is_administrator, parent_process, random};
+}
+
+/// Interrupts of devices, and the CPUs that serve them.
+pub mod interrupts {
+    pub use crate::platform::interrupts::per_second;
 }
 
 /// Memory: private pages for messages, and regions that two processes map.

@@ -116,13 +116,29 @@ mod tests {
     use furlong_analysis::{CountSummary, DecodedRun, Level, PayloadKind, Run, explain};
     use furlong_fixture as fixture;
     use furlong_fixture::costs::{EVERYWHERE, PIPE, RunBuilder, SPINNER};
-    use furlong_model::{CountMethod, End, Placement, Record, Runtime, Wait};
+    use furlong_model::{CoreChoice, CountMethod, End, Placement, Record, Runtime, Wait};
     use proptest::prelude::*;
     use std::num::NonZeroU32;
 
     #[test]
     fn a_table_for_a_terminal() {
         insta::assert_snapshot!(table(&fixture::summary(), Style::default()));
+    }
+
+    #[test]
+    fn cores_that_interrupts_decided_are_named() {
+        let chosen = |record| match record {
+            Record::Run(mut header) => {
+                header.machine.core_choice =
+                    Some(CoreChoice { cpus: [2, 3], instead_of: [0, 1], interrupts_per_s: 1234 });
+                Record::Run(header)
+            }
+            other => other,
+        };
+        let run = Run::from_records(fixture::records().into_iter().map(chosen)).unwrap();
+        let text = markdown(&DecodedRun::of(&run).summary).replace('\n', " ");
+        let named = "other-core on CPUs 2 and 3, because 0 and 1 serve 1234 interrupts/s";
+        assert!(text.contains(named) && !markdown(&fixture::summary()).contains("interrupts"), "{text}");
     }
 
     #[test]

@@ -9,7 +9,9 @@ use super::{
 };
 use furlong_analysis::text::{listed, plain, versions};
 use furlong_analysis::{Group, Level, PayloadKind, Row, Summary, unusual_conditions};
-use furlong_model::{Harness, Machine, PeerHost, Runtime, format_bytes, format_ns, three_digits};
+use furlong_model::{
+    CoreChoice, Harness, Machine, PeerHost, Runtime, format_bytes, format_digits, format_ns, three_digits,
+};
 use furlong_stats::distinct;
 
 /// Rows that are named one by one.
@@ -45,6 +47,7 @@ fn described(machine: &Machine, clock: Option<String>) -> String {
     let parts = [
         Some(processor.to_owned()),
         processors,
+        machine.core_choice.as_ref().map(core_choice),
         virtual_machine,
         Some(format!("{} {} {}", machine.system, machine.kernel, machine.architecture)),
         clock,
@@ -53,6 +56,13 @@ fn described(machine: &Machine, clock: Option<String>) -> String {
     let conditions = unusual_conditions(machine);
     let parts = parts.into_iter().chain(conditions.iter().map(|one| Some(condition(one))));
     parts.flatten().map(|part| plain(&part)).collect::<Vec<_>>().join(", ")
+}
+
+/// Describes the CPUs of `other-core`, which interrupts decided.
+fn core_choice(choice: &CoreChoice) -> String {
+    let CoreChoice { cpus: [one, other], instead_of: [first, second], interrupts_per_s } = choice;
+    let rate = format_digits(*interrupts_per_s as f64);
+    format!("other-core on CPUs {one} and {other}, because {first} and {second} serve {rate} interrupts/s")
 }
 
 /// Describes the host of the responders, if it is another one.

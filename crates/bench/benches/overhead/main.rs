@@ -102,7 +102,7 @@ impl Bench {
     /// Returns the mean time of one trial per round trip or one-way message, in nanoseconds, and their number.
     fn furlong(&self, case: &Case) -> Result<(f64, u64)> {
         let entry = find(&self.mechanisms, &case.mechanism, case.wait).ok_or("no such row")?;
-        let processors = placement::pinned(case.placement, &case.all_parties())?;
+        let processors = placement::pinned(self.session.cpus(), case.placement, &case.all_parties())?;
         let work = MessageExchange {
             peer: None,
             mechanisms: &self.mechanisms,

@@ -72,10 +72,10 @@ fn count(
     counting: &CallCounting,
 ) -> Result<Count, Failed> {
     let case = case(entry, wait, entry.capabilities.fixed_size_bytes.unwrap_or(128));
-    let processors =
-        placement::pinned(case.placement, &case.all_parties()).map_err(|unavailable| unavailable.reason)?;
     let settings = Settings { clock_read_ns: 25.0, ..Settings::default() };
     let session = session()?;
+    let processors = placement::pinned(session.cpus(), case.placement, &case.all_parties())
+        .map_err(|unavailable| unavailable.reason)?;
     let work = MessageExchange {
         peer: None,
         mechanisms,

@@ -64,7 +64,7 @@ fn hand_over(backing: Backing) {
     let session = Session::open(Options { program, file_folder: None, handle_signals: false }).unwrap();
     let placement = Placement::SameCore;
     let handover = Handover { backing, touch: Touch::Line, size_bytes: 1 << 20, repetitions: 2, placement };
-    let processors = placement::pinned(placement, &Party::PAIR).unwrap();
+    let processors = placement::pinned(session.cpus(), placement, &Party::PAIR).unwrap();
     let settings = Settings::default();
     let work = RegionHandover::new(&handover);
     let context = TrialContext { work, processors, session: &session };

@@ -32,8 +32,9 @@ pub fn tests() -> Vec<Trial> {
 fn calls(backing: Backing, counting: &CallCounting) -> Result<Completion, Failed> {
     let placement = placed();
     let handover = Handover { backing, touch: Touch::Line, size_bytes: 1 << 20, repetitions: 3, placement };
-    let processors = placement::pinned(placement, &Party::PAIR).map_err(|unavailable| unavailable.reason)?;
     let session = session()?;
+    let processors = placement::pinned(session.cpus(), placement, &Party::PAIR)
+        .map_err(|unavailable| unavailable.reason)?;
     let context = TrialContext { work: RegionHandover::new(&handover), processors, session: &session };
     match counting.count(&context, &Settings::default()) {
         Ok(count) => check(&count).map(|()| Completion::Completed),

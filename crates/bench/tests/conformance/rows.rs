@@ -111,8 +111,8 @@ pub fn warmed_up(
         most_round_trips: None,
         limit: None,
     };
-    let processors =
-        placement::pinned(case.placement, &case.all_parties()).map_err(|unavailable| unavailable.reason)?;
+    let processors = placement::pinned(session.cpus(), case.placement, &case.all_parties())
+        .map_err(|unavailable| unavailable.reason)?;
     let carrier = case.exchange.request().and_then(|request| request.by.as_deref());
     let work = MessageExchange {
         mechanisms,

@@ -5,7 +5,7 @@ use crate::conclusion::{Demands, Results};
 use crate::delivery::protect_run;
 use crate::environment::{FinishedRun, RunEnvironment};
 use crate::output;
-use crate::progress::{Progress, ProgressKind};
+use crate::progress::Progress;
 use crate::selection::{CaseTemplate, select};
 use anyhow::Context;
 use furlong_analysis::{CpuMap, CpuMapSettings, DecodedRun, Level, PairLatency, Row};
@@ -178,8 +178,7 @@ fn announce(selected: usize, all_pairs: usize, all_time: Duration) {
 fn bare(asked: &MapOptions, pairs: &[[usize; 2]], seed: u64) -> anyhow::Result<MeasuredPairs> {
     let program = ChildProgram::own().context("cannot find furlong's own binary")?;
     let requests = NotedRequests::new().context("cannot install signal handlers")?;
-    let mut progress =
-        Progress::new(if asked.common.no_progress { ProgressKind::Nothing } else { ProgressKind::Line });
+    let mut progress = Progress::new((&asked.common).into());
     let (begin, total) = (Instant::now(), pairs.len() * asked.trials as usize);
     let times = bare_round_trips(&program, pairs, asked.trials, seed, &mut |done, [one, other]| {
         progress.show(done, total, &format_args!("CPUs {one}:{other}"));

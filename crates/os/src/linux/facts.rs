@@ -24,7 +24,7 @@ pub fn machine(private_ipc_namespace: bool) -> Machine {
             .map(|kibibytes| kibibytes * 1024),
         mitigations: mitigations(),
         clock_source: line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        governor: line(&format!("/sys/devices/system/cpu/cpu{first}/cpufreq/scaling_governor")),
+        governor: governor(first),
         deepest_idle_state: deepest_idle_state(first),
         transparent_huge_pages: chosen("/sys/kernel/mm/transparent_hugepage/enabled"),
         transparent_huge_pages_shared: chosen("/sys/kernel/mm/transparent_hugepage/shmem_enabled"),
@@ -33,8 +33,14 @@ pub fn machine(private_ipc_namespace: bool) -> Machine {
         private_ipc_namespace,
         root: identity::is_administrator(),
         host: None,
+        core_choice: None,
         conditions: Some(Box::new(conditions::read())),
     }
+}
+
+/// Returns the frequency governor of a CPU, if the kernel has one.
+pub fn governor(processor: usize) -> Option<String> {
+    line(&format!("/sys/devices/system/cpu/cpu{processor}/cpufreq/scaling_governor"))
 }
 
 /// Returns the first line of a small file.

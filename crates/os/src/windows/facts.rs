@@ -34,7 +34,7 @@ pub fn machine(private_ipc_namespace: bool) -> Machine {
         memory_bytes: available_memory::status().map(|status| status.ullTotalPhys),
         mitigations: Vec::new(),
         clock_source: Some("QueryPerformanceCounter".to_owned()),
-        governor: power_plan(),
+        governor: governor(0),
         deepest_idle_state: None,
         transparent_huge_pages: None,
         transparent_huge_pages_shared: None,
@@ -43,6 +43,7 @@ pub fn machine(private_ipc_namespace: bool) -> Machine {
         private_ipc_namespace,
         root: identity::is_administrator(),
         host: None,
+        core_choice: None,
         conditions: None,
     }
 }
@@ -92,7 +93,7 @@ fn until_zero(text: &[u16]) -> String {
 }
 
 /// Returns the name of the power plan, for example `Balanced`.
-fn power_plan() -> Option<String> {
+pub fn governor(_processor: usize) -> Option<String> {
     let mut scheme = null_mut();
     let mut text = [0u16; 256];
     let mut bytes = size_of_val(&text) as u32;

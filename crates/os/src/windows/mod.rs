@@ -11,6 +11,7 @@ pub mod facts;
 pub mod file_system;
 pub mod handle;
 pub mod identity;
+pub mod interrupts;
 pub(crate) mod job;
 pub mod load;
 pub mod mailslot;

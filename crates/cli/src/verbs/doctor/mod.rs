@@ -1,15 +1,20 @@
 //! `furlong doctor`: whether this machine is fit to measure, and whether dead runs have left anything.
 
+#[cfg(target_os = "linux")]
+mod processors;
+
 use crate::arguments::DoctorOptions;
 use crate::output;
 use furlong_analysis::{Condition, Disturbance, Level, disturbances, text::capital, unusual_conditions};
 use furlong_bench::count::CallCounting;
 use furlong_bench::not_measured::FOLDER_REMEDY;
+use furlong_bench::placement::AllowedCpus;
 #[cfg(target_os = "linux")]
 use furlong_bench::session;
-use furlong_bench::{ChildProgram, leftovers, noise, placement};
+use furlong_bench::{ChildProgram, leftovers, noise};
 use furlong_console::exit::Outcome;
-use furlong_model::{CountMethod, Machine, NoiseReading, Placement, format_ns};
+use furlong_model::{CountMethod, CpuList, Machine, NoiseReading, Placement, format_ns};
+use furlong_os::facts::governor;
 #[cfg(target_os = "linux")]
 use furlong_os::linux::{
     limits::{Resource, raised},
@@ -60,10 +65,13 @@ impl Finding {
 pub fn doctor(options: &DoctorOptions) -> anyhow::Result<Outcome> {
     let (mut findings, leftovers) = look_for_leftovers(options.clean);
     let machine = furlong_os::facts::machine(false);
-    let pair = placement::resolve(Placement::OtherCore).ok();
+    let cpus = AllowedCpus::read().ok();
+    let pair = cpus.as_ref().and_then(|cpus| cpus.resolve(Placement::OtherCore).ok());
     let program = ChildProgram::own()?;
     let readings: Vec<_> = (0..READINGS).map(|_| noise::read(&program, 0, pair)).collect();
     findings.extend(machine_findings(&machine));
+    #[cfg(target_os = "linux")]
+    findings.extend(cpus.zip(pair).iter().flat_map(|(cpus, pair)| processors::findings(cpus, *pair)));
     findings.extend(load_findings(&machine, &readings));
     findings.extend(condition_findings(&machine));
     findings.extend(right_findings(&machine));
@@ -131,14 +139,7 @@ fn machine_findings(machine: &Machine) -> Vec<Finding> {
             "",
         ),
     ));
-    findings.push(match machine.governor.as_deref() {
-        Some("performance") => Finding::good("frequency governor: performance"),
-        Some(other) => Finding::note(
-            format!("frequency governor: {other}; a CPU that often sleeps runs at a low frequency"),
-            "sudo cpupower frequency-set -g performance",
-        ),
-        None => Finding::good("no frequency governor visible: the firmware or the host sets the frequency"),
-    });
+    findings.push(judge_governors(machine.processors.iter().map(|cpu| (*cpu, governor(*cpu))).collect()));
     if let Some(hypervisor) = &machine.hypervisor {
         findings.push(Finding::note(
             format!("a virtual machine ({hypervisor}): waking an idle core requires a VM exit to the host"),
@@ -152,6 +153,23 @@ fn machine_findings(machine: &Machine) -> Vec<Finding> {
         ));
     }
     findings
+}
+
+/// Judges the frequency governors of CPUs.
+fn judge_governors(mut governors: Vec<(usize, Option<String>)>) -> Finding {
+    let is_visible = governors.iter().any(|(_, governor)| governor.is_some());
+    governors.retain(|(_, governor)| governor.as_deref().is_some_and(|governor| governor != "performance"));
+    match &governors[..] {
+        [(_, Some(governor)), ..] => Finding::note(
+            format!(
+                "frequency governor of CPUs {}: {governor}; a CPU that often sleeps runs at a low frequency",
+                CpuList(governors.iter().map(|(cpu, _)| *cpu).collect())
+            ),
+            "sudo cpupower frequency-set -g performance",
+        ),
+        _ if is_visible => Finding::good("frequency governor: performance"),
+        _ => Finding::good("no frequency governor visible: the firmware or the host sets the frequency"),
+    }
 }
 
 /// Returns the disturbances that a run would report if it began now.
@@ -353,4 +371,22 @@ fn look_for_leftovers(clean: bool) -> (Vec<Finding>, bool) {
         });
     }
     (findings, left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn governors_other_than_performance_are_named_with_their_cpus() {
+        let judge = |governors: &[Option<&str>]| {
+            let governors = governors.iter().map(|name| name.map(str::to_owned)).enumerate();
+            let finding = judge_governors(governors.collect());
+            (finding.weight, finding.text)
+        };
+        assert_eq!(judge(&[Some("performance"); 2]).1, "frequency governor: performance");
+        assert!(judge(&[None; 2]).1.starts_with("no frequency governor"));
+        let (weight, text) = judge(&[Some("performance"), Some("powersave"), Some("powersave")]);
+        assert!(weight == Weight::Note && text.contains("of CPUs 1-2: powersave;"), "{text}");
+    }
 }
