@@ -2,7 +2,7 @@
 
 use crate::machine_facts::UNKNOWN;
 use furlong_model::{
-    Conditions, DEFAULT_CPU_WEIGHT, DEFAULT_TIMER_SLACK_NS, Machine, format_digits, format_ns,
+    Conditions, DEBUG_BUILD, DEFAULT_CPU_WEIGHT, DEFAULT_TIMER_SLACK_NS, Machine, format_digits, format_ns,
 };
 
 /// Limits that are unlimited by default, so that a value ends processes or fails calls.
@@ -15,6 +15,8 @@ const ENOUGH: [(&str, u64); 4] =
 /// A condition that differs from the default and changes figures or rejects benchmarks.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
+    /// furlong is compiled without optimisation.
+    DebugBuild,
     /// Another scheduling policy than `other`, with its real-time priority.
     Policy {
         /// Name of the policy.
@@ -40,6 +42,17 @@ pub enum Condition {
         /// Number of filters; `None` if unknown.
         filters: Option<u64>,
     },
+    /// A label of a security module that restricts the process.
+    SecurityLabel(String),
+    /// A mitigation that this process has and others do not.
+    Speculation {
+        /// Speculation that is limited, as in `store bypass`.
+        kind: &'static str,
+        /// State, as in `thread mitigated`.
+        state: String,
+    },
+    /// A container.
+    Container(String),
     /// A limit below its default.
     Limit {
         /// Name of the limit, as in `RLIMIT_FSIZE`.
@@ -64,17 +77,40 @@ pub fn unusual_conditions(machine: &Machine) -> Vec<Condition> {
     let slack = known.timer_slack_ns.filter(|ns| *ns != usual_ns);
     let filtered = known.seccomp.as_deref().is_some_and(|mode| mode != "disabled");
     let weight = known.cpu_weight.filter(|weight| *weight < DEFAULT_CPU_WEIGHT);
+    let label = known.security_label.clone().filter(|label| is_restricted(label));
+    let speculation = |kind, state: &Option<String>| {
+        let state = state.clone().filter(|state| is_own_mitigation(state))?;
+        Some(Condition::Speculation { kind, state })
+    };
     let single = [
+        (known.build.as_deref() == Some(DEBUG_BUILD)).then_some(Condition::DebugBuild),
         policy,
         known.nice.filter(|nice| *nice != 0).map(Condition::Nice),
         slack.map(|ns| Condition::TimerSlack { ns }),
         (known.huge_pages_disabled == Some(true)).then_some(Condition::HugePagesDisabled),
         weight.map(Condition::CpuWeight),
         filtered.then_some(Condition::Seccomp { filters: known.seccomp_filters }),
+        label.map(Condition::SecurityLabel),
+        speculation("speculative store bypass", &known.store_bypass),
+        speculation("indirect branch speculation", &known.indirect_branch),
+        known.container.clone().filter(|kind| kind != "none").map(Condition::Container),
     ];
     let low = known.limits.iter().filter(|(name, value)| is_low(name, value));
     let low = low.map(|(name, value)| Condition::Limit { name: name.clone(), value: value.clone() });
     single.into_iter().flatten().chain(low).collect()
+}
+
+/// Returns whether a label of AppArmor or SELinux restricts a process. Without a policy, AppArmor reports `unconfined`, and the
+/// types of SELinux begin with it.
+fn is_restricted(label: &str) -> bool {
+    !label.contains("unconfined") && label != "kernel"
+}
+
+/// Returns whether a speculation control of /proc/self/status applies to a process that requested it or has a filter. The
+/// mitigations of the whole machine are separate facts.
+fn is_own_mitigation(state: &str) -> bool {
+    state.starts_with("thread") && state.ends_with("mitigated")
+        || state.starts_with("conditional") && state.ends_with("disabled")
 }
 
 fn is_low(name: &str, value: &str) -> bool {
@@ -84,23 +120,37 @@ fn is_low(name: &str, value: &str) -> bool {
 }
 
 /// Returns the conditions by name, except limits. Names and order are fixed.
-pub(crate) fn condition_facts(conditions: &Conditions) -> [(&'static str, String); 11] {
-    let text = |fact: Option<String>| fact.unwrap_or_else(|| UNKNOWN.to_owned());
-    let number = |fact: Option<u64>| text(fact.map(|number| number.to_string()));
-    let yes_or_no = |fact: Option<bool>| text(fact.map(|yes| if yes { "yes" } else { "no" }.to_owned()));
-    let quota = conditions.quota_cpus.map_or_else(|| "none".to_owned(), format_digits);
+pub(crate) fn condition_facts(conditions: &Conditions) -> [(&'static str, String); 20] {
+    let text = |fact: &Option<String>| fact.clone().unwrap_or_else(|| UNKNOWN.to_owned());
+    let number = |fact: Option<u64>| text(&fact.map(|number| number.to_string()));
+    let time = |ns: Option<f64>| text(&ns.map(format_ns));
+    let yes_or_no = |fact: Option<bool>| text(&fact.map(|yes| if yes { "yes" } else { "no" }.to_owned()));
+    let none = || "none".to_owned();
+    let quota = conditions.quota_cpus.map_or_else(none, format_digits);
+    // Older versions did not record the period.
+    let period =
+        conditions.quota_cpus.map_or_else(none, |_| time(conditions.quota_period_us.map(|us| us * 1e3)));
     [
-        ("scheduling policy", text(conditions.policy.clone())),
+        ("build of furlong", text(&conditions.build)),
+        ("scheduling policy", text(&conditions.policy)),
         ("real-time priority", number(conditions.priority)),
-        ("nice value", text(conditions.nice.map(|nice| nice.to_string()))),
+        ("nice value", text(&conditions.nice.map(|nice| nice.to_string()))),
         ("reset on fork", yes_or_no(conditions.reset_on_fork)),
-        ("timer slack", text(conditions.timer_slack_ns.map(|ns| format_ns(ns as f64)))),
+        ("time slice", time(conditions.slice_ns.map(|ns| ns as f64))),
+        ("autogroup", text(&conditions.autogroup)),
+        ("timer slack", time(conditions.timer_slack_ns.map(|ns| ns as f64))),
         ("huge pages disabled", yes_or_no(conditions.huge_pages_disabled)),
         ("CPU quota", quota),
+        ("period of the CPU quota", period),
         ("CPU weight", number(conditions.cpu_weight)),
-        ("seccomp", text(conditions.seccomp.clone())),
+        ("seccomp", text(&conditions.seccomp)),
         ("seccomp filters", number(conditions.seccomp_filters)),
-        ("memory nodes", text(conditions.memory_nodes.clone())),
+        ("no new privileges", yes_or_no(conditions.no_new_privileges)),
+        ("security label", text(&conditions.security_label)),
+        ("speculative store bypass", text(&conditions.store_bypass)),
+        ("indirect branch speculation", text(&conditions.indirect_branch)),
+        ("container", text(&conditions.container)),
+        ("memory nodes", text(&conditions.memory_nodes)),
     ]
 }
 
@@ -149,6 +199,28 @@ mod tests {
             unusual(|known| (known.seccomp, known.seccomp_filters) = (Some("filter".into()), Some(2))),
             [Condition::Seccomp { filters: Some(2) }]
         );
+        assert_eq!(unusual(|known| known.build = Some("debug".into())), [Condition::DebugBuild]);
+        assert_eq!(unusual(|known| known.build = Some("dist".into())), []);
+        let docker = "docker-default (enforce)";
+        assert_eq!(
+            unusual(|known| known.security_label = Some(docker.into())),
+            [Condition::SecurityLabel(docker.into())]
+        );
+        assert_eq!(unusual(|known| known.security_label = Some("unconfined".into())), []);
+        for (state, is_unusual) in
+            [("thread force mitigated", true), ("thread vulnerable", false), ("globally mitigated", false)]
+        {
+            assert_eq!(!unusual(|known| known.store_bypass = Some(state.into())).is_empty(), is_unusual);
+        }
+        assert_eq!(
+            unusual(|known| known.indirect_branch = Some("conditional force disabled".into())).len(),
+            1
+        );
+        assert_eq!(
+            unusual(|known| known.container = Some("docker".into())),
+            [Condition::Container("docker".into())]
+        );
+        assert_eq!(unusual(|known| known.container = Some("none".into())), []);
         let low = |name: &str, value: &str| {
             unusual(|known| known.limits = vec![(name.to_owned(), value.to_owned())]).len()
         };

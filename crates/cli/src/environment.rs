@@ -14,6 +14,7 @@ use furlong_bench::run::{Event, harness};
 use furlong_bench::session::{self, Session};
 use furlong_bench::{ChildProgram, MechanismEntry};
 use furlong_model::{Case, End, Experiment, Harness, Machine, Outcome, Record, RunHeader, SCHEMA};
+use furlong_render::DEBUG_BUILD_WARNING;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -59,6 +60,13 @@ pub struct FinishedRun {
 /// Eight busy-waiting pairs on two CPUs wait for each other's time slices.
 const LONGEST_BUDGET: Duration = Duration::from_secs(2);
 
+/// Warns that figures of a debug build are too large. Some tables contain no facts about their run.
+pub fn announce_build() {
+    if furlong_os::BUILD == furlong_model::DEBUG_BUILD {
+        output::tell(format_args!("furlong: {DEBUG_BUILD_WARNING}"));
+    }
+}
+
 /// The environment in which plans run: this process, in private namespaces if it may create them.
 pub struct RunEnvironment<'a> {
     mechanisms: &'a [MechanismEntry],
@@ -75,6 +83,7 @@ impl<'a> RunEnvironment<'a> {
         mechanisms: &'a [MechanismEntry],
         around: impl Into<Surroundings>,
     ) -> anyhow::Result<RunEnvironment<'a>> {
+        announce_build();
         let mut around = around.into();
         // A relative path must mean the same directory in every role.
         around.file_folder = around.file_folder.map(std::path::absolute).transpose()?;

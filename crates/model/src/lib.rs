@@ -54,7 +54,7 @@ pub use capabilities::{
     Sharing, Start, WhenFull,
 };
 pub use case::{Case, mechanism_of, row_name};
-pub use conditions::{Conditions, DEFAULT_CPU_WEIGHT, DEFAULT_TIMER_SLACK_NS};
+pub use conditions::{Conditions, DEBUG_BUILD, DEFAULT_CPU_WEIGHT, DEFAULT_TIMER_SLACK_NS};
 pub use cost::{Cost, CostFigure, CostReading};
 pub use count::{Count, CountMethod, RoleCount};
 pub use depth::{Depth, NoBound, Room};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The runtime of programs: the operating system itself, or a substitute for it. In records `native`, or for example
-/// `wine-8.0`.
+/// `wine-8.0`, `qemu-aarch64` or `gvisor`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum Runtime {
@@ -14,6 +14,19 @@ pub enum Runtime {
     Native,
     /// Wine of this version, a substitute for Windows. Figures are those of Wine and the system below it.
     Wine(String),
+    /// An emulator of the CPU for one program, by the name of its program. Figures are those of the emulator.
+    Emulator(String),
+    /// gVisor, which implements the calls of Linux in a process.
+    Gvisor,
+    /// WSL 1, which implements the calls of Linux in the kernel of Windows. WSL 2 has a Linux kernel.
+    Wsl1,
+}
+
+impl Runtime {
+    /// Returns whether figures prove the code and not the speed.
+    pub fn is_emulation(&self) -> bool {
+        matches!(self, Runtime::Wine(_) | Runtime::Emulator(_))
+    }
 }
 
 impl fmt::Display for Runtime {
@@ -21,13 +34,24 @@ impl fmt::Display for Runtime {
         match self {
             Runtime::Native => f.write_str("native"),
             Runtime::Wine(version) => write!(f, "wine-{version}"),
+            Runtime::Emulator(name) => f.write_str(name),
+            Runtime::Gvisor => f.write_str("gvisor"),
+            Runtime::Wsl1 => f.write_str("wsl-1"),
         }
     }
 }
 
 impl From<String> for Runtime {
     fn from(text: String) -> Runtime {
-        text.strip_prefix("wine-").map_or(Runtime::Native, |version| Runtime::Wine(version.to_owned()))
+        if let Some(version) = text.strip_prefix("wine-") {
+            return Runtime::Wine(version.to_owned());
+        }
+        match text.as_str() {
+            "" | "native" => Runtime::Native,
+            "gvisor" => Runtime::Gvisor,
+            "wsl-1" => Runtime::Wsl1,
+            _ => Runtime::Emulator(text),
+        }
     }
 }
 
@@ -120,7 +144,13 @@ mod tests {
 
     #[test]
     fn runtimes_are_read_as_they_are_written() {
-        for runtime in [Runtime::Native, Runtime::Wine("8.0".to_owned())] {
+        for runtime in [
+            Runtime::Native,
+            Runtime::Wine("8.0".to_owned()),
+            Runtime::Emulator("qemu-aarch64".to_owned()),
+            Runtime::Gvisor,
+            Runtime::Wsl1,
+        ] {
             assert_eq!(Runtime::from(String::from(runtime.clone())), runtime);
         }
         // Older records do not contain the runtime.

@@ -37,6 +37,13 @@ pub mod windows;
 #[cfg(windows)]
 use windows as platform;
 
+/// Build profile of furlong. Only `dist` aborts on a panic.
+pub const BUILD: &str = match () {
+    () if cfg!(debug_assertions) => furlong_model::DEBUG_BUILD,
+    () if cfg!(panic = "abort") => "dist",
+    () => "release",
+};
+
 pub use error::Context;
 pub use handle::{AsHandle, BorrowedHandle, Handle, RawHandle};
 

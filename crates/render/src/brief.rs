@@ -77,7 +77,7 @@ fn head(summary: &Summary) -> Section {
     let Line { tone, text } = fitness(run.noise.level);
     let verdict: Vec<_> = [text].into_iter().chain(noise::briefly(&run.noise)).collect();
     let section = Section::default().paragraph(prose::machine_briefly(&run.machine));
-    full::partial(section.toned(tone, verdict.join(" ")), run)
+    full::with_run_warnings(section.toned(tone, verdict.join(" ")), run)
 }
 
 /// Returns the values without duplicates, in the order of their first occurrence.

@@ -94,7 +94,7 @@ pub use printed::{
     fleet_markdown, fleet_table, markdown, over_time, recommendation_table, replay_markdown, replay_table,
     self_check_table, standings, table, table_of_run,
 };
-pub use prose::{floor, footnotes, machine};
+pub use prose::{DEBUG_BUILD_WARNING, floor, footnotes, machine, run_warnings};
 pub use recommendation::{RecommendationDetail, recommendation_json, recommendation_sentences};
 pub use replay::{
     claim_reason, claim_status, document as replay_document, replay_csv, replay_json, replay_racehorse,

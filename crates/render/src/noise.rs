@@ -52,6 +52,10 @@ pub fn condition(condition: &Condition) -> String {
         Condition::CpuWeight(weight) => format!("CPU weight {weight} of its control group"),
         Condition::Seccomp { filters: Some(filters) } => count(*filters as usize, "seccomp filter"),
         Condition::Seccomp { filters: None } => "a seccomp filter".to_owned(),
+        Condition::DebugBuild => "debug build of furlong".to_owned(),
+        Condition::SecurityLabel(label) => format!("security label {}", plain(label)),
+        Condition::Speculation { kind, state } => format!("{kind}: {}", plain(state)),
+        Condition::Container(kind) => format!("container ({})", plain(kind)),
         Condition::Limit { name, value } => format!("{} {}", plain(name), plain(value)),
     }
 }

@@ -8,7 +8,7 @@ use super::{
     words::count,
 };
 use furlong_analysis::text::{listed, plain, versions};
-use furlong_analysis::{Group, Level, PayloadKind, Row, Summary, unusual_conditions};
+use furlong_analysis::{Condition, Group, Level, PayloadKind, Row, RunFacts, Summary, unusual_conditions};
 use furlong_model::{
     CoreChoice, Harness, Machine, PeerHost, Runtime, format_bytes, format_digits, format_ns, three_digits,
 };
@@ -90,7 +90,23 @@ pub(crate) fn stand_in(machine: &Machine) -> Option<String> {
         Runtime::Wine(version) => Some(format!(
             "under Wine {version} instead of Windows, so the figures prove the code and not the speed"
         )),
+        Runtime::Emulator(name) => {
+            Some(format!("emulated by {}, so the figures prove the code and not the speed", plain(name)))
+        }
+        Runtime::Gvisor => Some("under gVisor instead of the Linux kernel".to_owned()),
+        Runtime::Wsl1 => Some("under WSL 1 instead of the Linux kernel".to_owned()),
     }
+}
+
+/// Warning about figures of a debug build.
+pub const DEBUG_BUILD_WARNING: &str = "furlong is a debug build with loops that are not optimised: all figures are too large. Build it with --release.";
+
+/// Warns of a debug build, and of missing trials.
+pub fn run_warnings(run: &RunFacts) -> impl Iterator<Item = &'static str> {
+    let is_debug = unusual_conditions(&run.machine).contains(&Condition::DebugBuild);
+    let partial = "The run is partial: it was interrupted, or its file is cut off.";
+    let debug = is_debug.then_some(DEBUG_BUILD_WARNING);
+    debug.into_iter().chain(run.partial.then_some(partial))
 }
 
 /// Reports that comparisons hold although the times do not. Returns `None` if the machine was reliable, or if no

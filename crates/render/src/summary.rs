@@ -42,15 +42,12 @@ fn head(summary: &Summary) -> Section {
     let section = with_noise_of(section, summary)
         .paragraph_if(prose::standing(summary))
         .paragraph_if(prose::floor(summary));
-    partial(section, run)
+    with_run_warnings(section, run)
 }
 
-/// Adds a warning if trials are missing.
-pub(crate) fn partial(section: Section, run: &RunFacts) -> Section {
-    if !run.partial {
-        return section;
-    }
-    section.toned(Tone::Warning, "The run is partial: it was interrupted, or its file is cut off.")
+/// Adds the warnings about a run, except the noise verdict.
+pub(crate) fn with_run_warnings(section: Section, run: &RunFacts) -> Section {
+    prose::run_warnings(run).fold(section, |section, warning| section.toned(Tone::Warning, warning))
 }
 
 /// Adds the noise verdict and its reasons.

@@ -17,7 +17,7 @@ use furlong_render::document::{Block, Cell, Column, Fact, Line, Row, Section, Ta
 use furlong_render::words::{count, firsts};
 use furlong_render::{
     agreement, claim_reason, claim_status, finding, format_digits, not_explained, plain, plain_sentence,
-    recommendation_sentences, replay_verdict,
+    recommendation_sentences, replay_verdict, run_warnings,
 };
 use std::collections::BTreeSet;
 
@@ -215,10 +215,8 @@ fn warnings(summary: &Summary, is_replay: bool) -> Vec<Line> {
         let text = format!("{rows} delivered something other than what was sent, and show no speed.");
         lines.push(Line { tone: Tone::Bad, text });
     }
-    if summary.run.partial {
-        let text = "The run is partial: it was interrupted, or its file cut off.".to_owned();
-        lines.push(Line { tone: Tone::Warning, text });
-    }
+    let warnings = run_warnings(&summary.run);
+    lines.extend(warnings.map(|text| Line { tone: Tone::Warning, text: text.to_owned() }));
     if summary.rows.is_empty() && !is_replay {
         lines.push(Line { tone: Tone::Warning, text: "No row has a speed.".to_owned() });
     }

@@ -28,19 +28,13 @@ pub struct Difference {
 
 /// Returns all differences that may affect figures. Those of the machine come first. `rows` are the common benchmarks.
 pub(super) fn differences(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow]) -> Vec<Difference> {
-    let (then, now) = (facts(baseline), facts(new));
-    let mut found: Vec<_> = then
-        .into_iter()
-        .zip(now)
-        .filter(|((_, then), (_, now))| then != now)
-        .map(|((what, then), (_, now))| difference(new, what, then, now))
-        .collect();
-    let machines = [&baseline.run.records.header.machine, &new.run.records.header.machine];
-    let listed = |facts: fn(&Machine) -> &[(String, String)]| machines.map(|machine| by_name(facts(machine)));
-    found.extend(conditions(new, machines));
+    let headers = [baseline, new].map(|side| &side.run.records.header);
+    let mut found = of_machines(new, "", headers.map(|header| &header.machine));
+    if let [Some(then), Some(now)] = headers.map(|header| header.peer.as_deref()) {
+        found.extend(of_machines(new, "responders' ", [&then.machine, &now.machine]));
+    }
+    found.extend(different(new, "", facts(baseline), facts(new)));
     for (kind, [then, now]) in [
-        ("mitigation", listed(|machine| &machine.mitigations)),
-        ("limit", listed(|machine| &machine.limits)),
         ("in force", [baseline, new].map(|side| in_force(side, rows))),
         ("command of", [baseline, new].map(|side| commands(side, rows))),
     ] {
@@ -50,20 +44,40 @@ pub(super) fn differences(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow
     found
 }
 
-/// Returns the conditions of the process that differ. Runs of older versions have no recorded conditions.
-fn conditions(new: NamedRun, both: [&Machine; 2]) -> Vec<Difference> {
-    let [Some(then), Some(now)] = both.map(|machine| machine.conditions.as_deref()) else {
-        let [then, now] = both.map(|machine| machine.conditions.is_some());
-        let known = |known| if known { "recorded" } else { UNKNOWN }.to_owned();
-        let one = || difference(new, "process conditions", known(then), known(now));
-        return (then != now).then(one).into_iter().collect();
+/// Returns the differences between two machines and the conditions of their processes. Runs of older versions have no recorded
+/// conditions.
+fn of_machines(new: NamedRun, prefix: &str, both: [&Machine; 2]) -> Vec<Difference> {
+    let listed = |kind: &str, [then, now]: [&[(String, String)]; 2]| {
+        named(new, &format!("{prefix}{kind}"), &by_name(then), &by_name(now))
     };
-    let facts = condition_facts(then).into_iter().zip(condition_facts(now));
-    facts
-        .filter(|(then, now)| then != now)
-        .map(|((what, then), (_, now))| difference(new, what, then, now))
-        .chain(named(new, "limit", &by_name(&then.limits), &by_name(&now.limits)))
-        .collect()
+    let [then, now] = both.map(machine_facts);
+    let mut found = different(new, prefix, then, now);
+    found.extend(listed("mitigation", both.map(|machine| machine.mitigations.as_slice())));
+    found.extend(listed("limit", both.map(|machine| machine.limits.as_slice())));
+    match both.map(|machine| machine.conditions.as_deref()) {
+        [Some(then), Some(now)] => {
+            found.extend(different(new, prefix, condition_facts(then), condition_facts(now)));
+            found.extend(listed("limit", [&then.limits, &now.limits]));
+        }
+        [None, None] => {}
+        known => {
+            let [then, now] =
+                known.map(|known| if known.is_some() { "recorded" } else { UNKNOWN }.to_owned());
+            found.push(difference(new, format!("{prefix}process conditions"), then, now));
+        }
+    }
+    found
+}
+
+/// Returns the facts that differ, of two lists with equal names.
+fn different(
+    new: NamedRun,
+    prefix: &str,
+    then: impl IntoIterator<Item = (&'static str, String)>,
+    now: impl IntoIterator<Item = (&'static str, String)>,
+) -> Vec<Difference> {
+    let both = then.into_iter().zip(now).filter(|((_, then), (_, now))| then != now);
+    both.map(|((what, then), (_, now))| difference(new, format!("{prefix}{what}"), then, now)).collect()
 }
 
 fn difference(new: NamedRun, what: impl Into<String>, then: String, now: String) -> Difference {
@@ -85,10 +99,12 @@ fn facts(side: NamedRun) -> Vec<(&'static str, String)> {
             )
         },
     );
-    let of_run = [
+    vec![
+        ("host", host),
         ("host of responders", peer),
         ("furlong", header.version.clone()),
         ("trials", header.trials.to_string()),
+        ("repetitions of the run", header.across.to_string()),
         ("time of a trial", format_ns(header.budget_ns as f64)),
         (
             "warm-up of a trial",
@@ -97,8 +113,7 @@ fn facts(side: NamedRun) -> Vec<(&'static str, String)> {
                 .map_or_else(|| "until the pace is steady".to_owned(), |ns| format_ns(ns as f64)),
         ),
         ("noise", side.run.summary.run.noise.level.name().to_owned()),
-    ];
-    [("host", host)].into_iter().chain(machine_facts(&header.machine)).chain(of_run).collect()
+    ]
 }
 
 fn by_name(facts: &[(String, String)]) -> BTreeMap<String, String> {

@@ -182,8 +182,10 @@ impl ComparedRun {
 
 /// Rejects the comparison of an emulated system with the system itself.
 fn has_same_runtime(baseline: &NamedRun, other: &NamedRun) -> Result<(), ComparisonRefusal> {
-    let runtime = |side: &NamedRun| side.run.records.header.machine.runtime.to_string();
-    if runtime(baseline) == runtime(other) {
+    let of_machine = |side: &NamedRun| side.run.records.header.machine.runtime.clone();
+    let runtime = |side: &NamedRun| of_machine(side).to_string();
+    let is_emulated = [baseline, other].into_iter().any(|side| of_machine(side).is_emulation());
+    if !is_emulated || runtime(baseline) == runtime(other) {
         return Ok(());
     }
     Err(ComparisonRefusal::OtherRuntime {

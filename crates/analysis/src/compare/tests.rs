@@ -10,7 +10,10 @@ use crate::{
     Level,
     fixture::{self, costs::EVERYWHERE, costs::RunBuilder, costs::SMALL_PIPE, costs::SPINNER},
 };
-use furlong_model::{Case, Conditions, Outcome, Placement, Record, Runtime, Unavailable, Wait};
+use furlong_model::{
+    Cache, Case, Conditions, Machine, Outcome, PeerHost, Placement, Record, Runtime, Unavailable, Wait,
+};
+use serde_json::{Value, json};
 
 const NS: f64 = 50_000.0;
 
@@ -234,8 +237,8 @@ fn differences_of_the_machines_are_listed() {
             "kernel: Linux 6.18.0-cloud -> Linux 6.19.1",
             "governor: unknown -> performance",
             "shared-memory huge pages: unknown -> always",
-            "furlong: 0.1.0 -> 0.1.0+1f5549bd9d1a",
             "mitigation spectre_v2: unknown -> Vulnerable",
+            "furlong: 0.1.0 -> 0.1.0+1f5549bd9d1a",
             "in force size-bytes of mechanism-0/block 128B other-core: 128 -> 64",
             "core-to-core round trip: 290 ns (290 ns to 290 ns) -> 400 ns (400 ns to 400 ns)",
         ]
@@ -269,6 +272,135 @@ fn differences_of_conditions_are_listed_if_both_runs_recorded_them() {
     );
     assert!(said(plain(), plain()).is_empty() && said(None, None).is_empty());
     assert_eq!(said(None, plain()), ["process conditions: unknown -> recorded"]);
+}
+
+/// Returns a machine with every fact. A new field must be added here, because no default fills it.
+fn machine_with_all_facts() -> Machine {
+    let some = |text: &str| Some(text.to_owned());
+    let pair = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
+    let conditions = Conditions {
+        policy: some("other"),
+        priority: Some(0),
+        nice: Some(0),
+        reset_on_fork: Some(false),
+        slice_ns: Some(3_000_000),
+        autogroup: some("nice 0"),
+        timer_slack_ns: Some(50_000),
+        huge_pages_disabled: Some(false),
+        quota_cpus: Some(2.0),
+        quota_period_us: Some(100_000.0),
+        cpu_weight: Some(100),
+        seccomp: some("filter"),
+        seccomp_filters: Some(1),
+        no_new_privileges: Some(false),
+        security_label: some("unconfined"),
+        store_bypass: some("thread vulnerable"),
+        indirect_branch: some("conditional enabled"),
+        container: some("none"),
+        build: some("release"),
+        memory_nodes: some("0"),
+        limits: pair("RLIMIT_NPROC", "100"),
+    };
+    Machine {
+        host: some("node-1"),
+        system: "Linux".to_owned(),
+        kernel: "6.18.0".to_owned(),
+        architecture: "x86_64".to_owned(),
+        distribution: some("Debian"),
+        runtime: Runtime::Native,
+        processor: some("EPYC"),
+        processors: vec![0, 1],
+        threads_share_cores: Some(false),
+        caches: vec![Cache { level: 1, kind: "Data".to_owned(), size_bytes: 32 << 10 }],
+        memory_bytes: Some(1 << 30),
+        mitigations: pair("spectre_v2", "Vulnerable"),
+        clock_source: some("tsc"),
+        governor: some("performance"),
+        deepest_idle_state: some("C1"),
+        transparent_huge_pages: some("madvise"),
+        transparent_huge_pages_shared: some("never"),
+        hypervisor: some("KVM"),
+        limits: pair("fs.pipe-max-size", "1048576"),
+        private_ipc_namespace: true,
+        root: true,
+        conditions: Some(Box::new(conditions)),
+    }
+}
+
+/// Changes the values of a JSON document, one in each copy. Returns each copy with the path of its value.
+fn with_one_change(value: &Value) -> Vec<(String, Value)> {
+    let deeper = |(key, inner): (String, &Value), with: &dyn Fn(Value) -> Value| -> Vec<(String, Value)> {
+        let changed = with_one_change(inner).into_iter();
+        changed.map(|(path, inner)| (format!("{key}.{path}"), with(inner))).collect()
+    };
+    match value {
+        Value::Null => panic!("a fact without a value cannot be tested"),
+        Value::Bool(yes) => vec![(String::new(), Value::Bool(!yes))],
+        Value::String(text) => vec![(String::new(), Value::String(format!("{text}x")))],
+        Value::Number(number) => {
+            let more =
+                number.as_u64().map_or_else(|| json!(number.as_f64().unwrap() * 2.0), |n| json!(n * 2 + 1));
+            vec![(String::new(), more)]
+        }
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .flat_map(|(at, inner)| {
+                deeper((at.to_string(), inner), &|inner| {
+                    let mut items = items.clone();
+                    items[at] = inner;
+                    Value::Array(items)
+                })
+            })
+            .collect(),
+        Value::Object(fields) => fields
+            .iter()
+            .flat_map(|(key, inner)| {
+                deeper((key.clone(), inner), &|inner| {
+                    let mut fields = fields.clone();
+                    fields.insert(key.clone(), inner);
+                    Value::Object(fields)
+                })
+            })
+            .collect(),
+    }
+}
+
+#[test]
+fn every_recorded_condition_is_named_if_it_differs() {
+    // Identity and figures of a run, which are not conditions.
+    const NOT_CONDITIONS: [&str; 6] = ["schema", "argv", "label", "started_unix_s", "seed", "harness"];
+    let mut run = steady(&[(numbered(0), NS)]);
+    run.header.machine = machine_with_all_facts();
+    run.header.warm_up_ns = Some(1_000_000);
+    run.header.peer = Some(Box::new(PeerHost {
+        peer: "ssh://node-7".to_owned(),
+        address: "10.0.0.7".to_owned(),
+        machine: machine_with_all_facts(),
+    }));
+    let header = serde_json::to_value(&run.header).unwrap();
+    let changed = with_one_change(&header);
+    assert!(changed.len() > 100, "{}", changed.len());
+    for (path, header) in changed {
+        let field = path.split('.').next().unwrap();
+        // The user's name of the host: its address and machine count.
+        if NOT_CONDITIONS.contains(&field) || path == "peer.peer." {
+            continue;
+        }
+        let mut other = run.clone();
+        other.header = serde_json::from_value(header).unwrap();
+        let [one, other] = [&run, &other].map(DecodedRun::of);
+        let named = [NamedRun { name: "before", run: &one }, NamedRun { name: "after", run: &other }];
+        match compare(&named, MARGIN) {
+            Ok(comparison) => {
+                let differences = comparison.environment_differences;
+                assert!(!differences.is_empty(), "{path} differs and is not named");
+                assert!(differences.iter().all(|found| found.then != found.now), "{differences:?}");
+            }
+            Err(ComparisonRefusal::OtherRuntime { .. }) => assert_eq!(path, "machine.runtime."),
+            Err(refusal) => panic!("{path}: {refusal:?}"),
+        }
+    }
 }
 
 /// Returns a run with costs and counts, in which each wake-up takes `longer` more nanoseconds.

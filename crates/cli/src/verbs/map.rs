@@ -3,7 +3,7 @@
 use crate::arguments::{CaseOptions, CommonOptions, MapFormat, MapOptions};
 use crate::conclusion::{Demands, Results};
 use crate::delivery::protect_run;
-use crate::environment::{FinishedRun, RunEnvironment};
+use crate::environment::{FinishedRun, RunEnvironment, announce_build};
 use crate::output;
 use crate::progress::Progress;
 use crate::selection::{CaseTemplate, select};
@@ -176,6 +176,7 @@ fn announce(selected: usize, all_pairs: usize, all_time: Duration) {
 
 /// Measures a bare cache line.
 fn bare(asked: &MapOptions, pairs: &[[usize; 2]], seed: u64) -> anyhow::Result<MeasuredPairs> {
+    announce_build();
     let program = ChildProgram::own().context("cannot find furlong's own binary")?;
     let requests = NotedRequests::new().context("cannot install signal handlers")?;
     let mut progress = Progress::new((&asked.common).into());

@@ -1,23 +1,32 @@
 //! Conditions of this process that change figures: scheduling, quotas, filters and limits, most of them inherited.
 
 use crate::linux::proc_files::Status;
-use crate::linux::{control_group, limits, load};
+use crate::linux::{control_group, limits, load, runtime, scheduling};
 use furlong_model::Conditions;
 use std::fs::read_to_string;
 use std::path::PathBuf;
 
+/// `SCHED_FLAG_RESET_ON_FORK`: children get the default policy.
+const RESET_ON_FORK: u64 = 1;
+
 /// Reads the conditions of this process.
 pub fn read() -> Conditions {
     let status = Status::read();
-    let scheduling = scheduling();
+    let scheduling = scheduling::attributes().ok();
+    let (quota_cpus, quota_period_us) = load::quota().unzip();
+    let text = |field: &str| status.field(field).map(str::to_owned);
     Conditions {
-        policy: scheduling.map(|(policy, ..)| policy_name(policy).to_owned()),
-        priority: scheduling.map(|(_, priority, _)| priority),
+        policy: scheduling.map(|found| policy_name(found.sched_policy as i32).to_owned()),
+        priority: scheduling.map(|found| found.sched_priority.into()),
         nice: nice(),
-        reset_on_fork: scheduling.map(|(.., reset_on_fork)| reset_on_fork),
+        reset_on_fork: scheduling.map(|found| found.sched_flags & RESET_ON_FORK != 0),
+        // Older kernels report 0.
+        slice_ns: scheduling.map(|found| found.sched_runtime).filter(|ns| *ns > 0),
+        autogroup: autogroup(),
         timer_slack_ns: attribute(libc::PR_GET_TIMERSLACK),
         huge_pages_disabled: attribute(libc::PR_GET_THP_DISABLE).map(|disabled| disabled != 0),
-        quota_cpus: load::quota_cpus(),
+        quota_cpus,
+        quota_period_us,
         cpu_weight: cpu_weight(),
         seccomp: status.field("Seccomp").map(|mode| {
             match mode {
@@ -28,7 +37,13 @@ pub fn read() -> Conditions {
             .to_owned()
         }),
         seccomp_filters: status.field("Seccomp_filters").and_then(|count| count.parse().ok()),
-        memory_nodes: status.field("Mems_allowed_list").map(str::to_owned),
+        no_new_privileges: status.field("NoNewPrivs").map(|set| set == "1"),
+        security_label: line("/proc/self/attr/current"),
+        store_bypass: text("Speculation_Store_Bypass"),
+        indirect_branch: text("SpeculationIndirectBranch"),
+        container: Some(runtime::container()),
+        build: Some(crate::BUILD.to_owned()),
+        memory_nodes: text("Mems_allowed_list"),
         limits: limits::soft_limits(),
     }
 }
@@ -37,19 +52,6 @@ pub fn read() -> Conditions {
 pub fn is_filtered() -> bool {
     const FILTER: u64 = 2;
     attribute(libc::PR_GET_SECCOMP) == Some(FILTER)
-}
-
-/// Returns the policy, the real-time priority, and whether children get the default policy.
-fn scheduling() -> Option<(i32, u64, bool)> {
-    let mut parameters = libc::sched_param { sched_priority: 0 };
-    // SAFETY: the first call has only integer arguments, and the second fills one structure.
-    let policy = unsafe {
-        let policy = libc::sched_getscheduler(0);
-        libc::sched_getparam(0, &raw mut parameters);
-        policy
-    };
-    let reset = libc::SCHED_RESET_ON_FORK;
-    (policy >= 0).then_some((policy & !reset, parameters.sched_priority.max(0) as u64, policy & reset != 0))
 }
 
 fn policy_name(policy: i32) -> &'static str {
@@ -72,6 +74,24 @@ fn nice() -> Option<i64> {
         let nice = libc::getpriority(libc::PRIO_PROCESS, 0);
         (*libc::__errno_location() == 0).then_some(i64::from(nice))
     }
+}
+
+/// Returns the nice value of the session's autogroup, which counts only in the root control group.
+fn autogroup() -> Option<String> {
+    if limits::sysctl("kernel.sched_autogroup_enabled")? == "0" {
+        return Some("disabled".to_owned());
+    }
+    // As in `/autogroup-83 nice 0`; the number is that of the session.
+    line("/proc/self/autogroup")?.split_once(' ').map(|(_, nice)| nice.to_owned())
+}
+
+/// Returns the first line of a small file of the kernel.
+fn line(path: &str) -> Option<String> {
+    let text = read_to_string(path).ok()?;
+    text.lines()
+        .next()
+        .map(|line| line.trim_end_matches('\0').trim().to_owned())
+        .filter(|line| !line.is_empty())
 }
 
 /// Returns an attribute that is the result of `prctl`.
@@ -106,6 +126,7 @@ mod tests {
                 libc::setpriority(libc::PRIO_PROCESS, 0, 7);
                 libc::prctl(libc::PR_SET_TIMERSLACK, 1_000_000, 0, 0, 0);
                 libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0);
+                libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
                 let files = libc::rlimit { rlim_cur: 77, rlim_max: 77 };
                 libc::setrlimit(libc::RLIMIT_NOFILE, &raw const files);
             }
@@ -116,6 +137,8 @@ mod tests {
                 && found.nice == Some(7)
                 && found.timer_slack_ns == Some(1_000_000)
                 && found.huge_pages_disabled == Some(true)
+                && found.no_new_privileges == Some(true)
+                && found.build.as_deref() == Some(crate::BUILD)
                 && found.limits.contains(&files);
             i32::from(!right)
         })

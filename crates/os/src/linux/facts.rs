@@ -1,20 +1,20 @@
 //! Facts about this machine that affect results.
 
-use crate::linux::{affinity, conditions, identity, limits};
-use furlong_model::{Cache, Machine, Runtime};
+use crate::linux::{affinity, conditions, identity, limits, runtime};
+use furlong_model::{Cache, Machine};
 use std::fs::read_to_string;
 
 /// Collects the available facts. The caller determines `private_ipc_namespace`.
 pub fn machine(private_ipc_namespace: bool) -> Machine {
     let processors = affinity::allowed().unwrap_or_default();
     let first = processors.first().copied().unwrap_or(0);
-    let [system, kernel, architecture, _] = names();
+    let [system, kernel, architecture, _, version] = names();
     Machine {
+        runtime: runtime::runtime(&kernel, &version),
         system,
         kernel,
         architecture,
         distribution: assignment("/etc/os-release", "PRETTY_NAME", '=').map(|name| name.replace('"', "")),
-        runtime: Runtime::Native,
         processor: assignment("/proc/cpuinfo", "model name", ':'),
         threads_share_cores: Some(processors.iter().any(|&cpu| affinity::core_siblings(cpu).len() > 1)),
         processors,
@@ -72,12 +72,12 @@ pub fn kernel_version() -> Option<(u32, u32)> {
 
 /// Returns the name of this host.
 pub fn host_name() -> Option<String> {
-    let [.., name] = names();
+    let [_, _, _, name, _] = names();
     Some(name).filter(|name| !name.is_empty())
 }
 
-/// Returns the system, the kernel release, the instruction set and the name of the host, from `uname`.
-fn names() -> [String; 4] {
+/// Returns the system, the kernel release, the instruction set, the name of the host and the kernel's version, from `uname`.
+fn names() -> [String; 5] {
     let mut names = std::mem::MaybeUninit::<libc::utsname>::zeroed();
     // SAFETY: the kernel fills one utsname, for which zeroes are a valid value.
     let names = unsafe {
@@ -87,7 +87,13 @@ fn names() -> [String; 4] {
     let text = |field: &[libc::c_char]| {
         field.iter().take_while(|&&c| c != 0).map(|&c| char::from(c as u8)).collect::<String>()
     };
-    [text(&names.sysname), text(&names.release), text(&names.machine), text(&names.nodename)]
+    [
+        text(&names.sysname),
+        text(&names.release),
+        text(&names.machine),
+        text(&names.nodename),
+        text(&names.version),
+    ]
 }
 
 fn caches(processor: usize) -> Vec<Cache> {

@@ -18,7 +18,7 @@ pub fn reading(at_ns: u64) -> NoiseReading {
         steal_ticks,
         total_ticks,
         throttled_periods: throttled_periods(),
-        quota_cpus: quota_cpus(),
+        quota_cpus: quota().map(|(cpus, _)| cpus),
     }
 }
 
@@ -37,22 +37,23 @@ fn ticks() -> Option<(u64, u64)> {
     Some((*all.get(7)?, all.iter().take(8).sum()))
 }
 
-/// Returns the number of CPUs that the smallest quota of this process's control groups allows, of version 2 or 1.
-pub(crate) fn quota_cpus() -> Option<f64> {
+/// Returns the number of CPUs that the smallest quota of this process's control groups allows, of version 2 or 1, and the period
+/// of that quota in microseconds.
+pub(crate) fn quota() -> Option<(f64, f64)> {
     let of_group = |group: PathBuf| {
         let read = |name: &str| read_to_string(group.join(name)).ok();
         let both = || Some(read("cpu.cfs_quota_us")? + " " + &read("cpu.cfs_period_us")?);
-        cpus_of(&read("cpu.max").or_else(both)?)
+        parse_quota(&read("cpu.max").or_else(both)?)
     };
-    control_group::around("cpu").into_iter().filter_map(of_group).reduce(f64::min)
+    control_group::around("cpu").into_iter().filter_map(of_group).min_by(|(a, _), (b, _)| a.total_cmp(b))
 }
 
-/// Returns the number of CPUs of a quota and its period, in microseconds; `None` if there is no limit, which version 2 writes as
+/// Returns the number of CPUs and the period of a quota and its period, in microseconds; `None` if there is no limit, which version 2 writes as
 /// `max` and version 1 as -1.
-fn cpus_of(quota_and_period: &str) -> Option<f64> {
+fn parse_quota(quota_and_period: &str) -> Option<(f64, f64)> {
     let mut words = quota_and_period.split_whitespace().map(str::parse::<f64>);
     let (quota, period) = (words.next()?.ok()?, words.next()?.ok()?);
-    (quota > 0.0 && period > 0.0).then_some(quota / period)
+    (quota > 0.0 && period > 0.0).then_some((quota / period, period))
 }
 
 /// Returns the number of periods in which a control group of this process exhausted its quota.
@@ -66,12 +67,12 @@ fn throttled_periods() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::cpus_of;
+    use super::parse_quota;
 
     #[test]
     fn a_quota_is_a_share_of_its_period() {
-        assert_eq!(cpus_of("50000 100000\n"), Some(0.5));
-        assert_eq!(cpus_of("150000\n 100000\n"), Some(1.5));
-        assert_eq!([cpus_of("max 100000\n"), cpus_of("-1\n 100000\n"), cpus_of("")], [None; 3]);
+        assert_eq!(parse_quota("50000 100000\n"), Some((0.5, 1e5)));
+        assert_eq!(parse_quota("150000\n 100000\n"), Some((1.5, 1e5)));
+        assert_eq!([parse_quota("max 100000\n"), parse_quota("-1\n 100000\n"), parse_quota("")], [None; 3]);
     }
 }

@@ -51,6 +51,8 @@ pub mod ready_set;
 pub mod remote_memory;
 pub(crate) mod return_value;
 pub mod role_conditions;
+mod runtime;
+mod scheduling;
 pub mod segment;
 pub mod shutdown;
 pub mod signal;

@@ -2,6 +2,7 @@
 
 use crate::error::{Context, check};
 use crate::linux::limits;
+use crate::linux::scheduling::attributes;
 use furlong_model::{RequestedCondition, RequestedConditions, Scheduling};
 use std::io;
 
@@ -70,25 +71,6 @@ fn set(conditions: &RequestedConditions) -> io::Result<()> {
         let words = format!("sched_setattr: {ignored} has no effect on this kernel or under this policy");
         Err(io::Error::new(io::ErrorKind::Unsupported, words))
     })
-}
-
-/// Returns the scheduling attributes of the calling thread.
-fn attributes() -> io::Result<libc::sched_attr> {
-    const SIZE: u32 = size_of::<libc::sched_attr>() as u32;
-    let mut attributes = libc::sched_attr {
-        size: SIZE,
-        sched_policy: 0,
-        sched_flags: 0,
-        sched_nice: 0,
-        sched_priority: 0,
-        sched_runtime: 0,
-        sched_deadline: 0,
-        sched_period: 0,
-    };
-    // SAFETY: the kernel fills at most `SIZE` bytes of one structure of this size.
-    check(unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attributes, SIZE, 0) })
-        .context(|| "sched_getattr")?;
-    Ok(attributes)
 }
 
 const fn policy_number(policy: Scheduling) -> (libc::c_int, u8) {

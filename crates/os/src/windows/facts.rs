@@ -3,7 +3,7 @@
 use crate::windows::affinity::{core_siblings, logical_processors};
 use crate::windows::return_value::{check_number, wide};
 use crate::windows::{affinity, available_memory, identity, runtime};
-use furlong_model::{Cache, Machine, Runtime};
+use furlong_model::{Cache, Conditions, Machine, Runtime};
 use std::ptr::{null, null_mut};
 use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
 use windows_sys::Win32::Foundation::LocalFree;
@@ -44,7 +44,10 @@ pub fn machine(private_ipc_namespace: bool) -> Machine {
         root: identity::is_administrator(),
         host: None,
         core_choice: None,
-        conditions: None,
+        conditions: Some(Box::new(Conditions {
+            build: Some(crate::BUILD.to_owned()),
+            ..Conditions::default()
+        })),
     }
 }
 

@@ -5,7 +5,8 @@ use super::counts::change;
 use super::prose::{heading, inconclusive_because};
 use furlong_analysis::text::plain;
 use furlong_analysis::{
-    Change, ComparedCount, ComparedRow, ComparedRun, Comparison, CountChange, CountedQuantity, OnlyIn,
+    Change, ComparedCount, ComparedRow, ComparedRun, Comparison, CountChange, CountedQuantity, Difference,
+    OnlyIn,
 };
 use furlong_model::format_ns;
 
@@ -42,7 +43,18 @@ fn suite(comparison: &Comparison, run: &ComparedRun) -> String {
     let (name, tests) = (heading(comparison, run), cases.len().to_string());
     let attributes = [("name", &*name), ("tests", &tests), ("failures", &failures), ("skipped", &skipped)];
     let inside: String = cases.iter().map(|case| test_case(&name, case)).collect();
-    format!("  <{}>\n{inside}  </testsuite>\n", tag("testsuite", &attributes))
+    format!("  <{}>\n{}{inside}  </testsuite>\n", tag("testsuite", &attributes), properties(comparison, run))
+}
+
+/// Returns the differences between the runs except for those of the benchmarks, so that a failure never lacks its conditions.
+fn properties(comparison: &Comparison, run: &ComparedRun) -> String {
+    let of_run = comparison.environment_differences.iter().filter(|difference| difference.run == run.name);
+    let property = |difference: &Difference| {
+        let [what, then, now] = [&difference.what, &difference.then, &difference.now].map(|text| plain(text));
+        format!("      <{}/>\n", tag("property", &[("name", &what), ("value", &format!("{then} → {now}"))]))
+    };
+    let all: String = of_run.map(property).collect();
+    if all.is_empty() { all } else { format!("    <properties>\n{all}    </properties>\n") }
 }
 
 fn test_case(class: &str, case: &Case) -> String {

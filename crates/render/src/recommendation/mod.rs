@@ -11,7 +11,7 @@ use super::document::{Block, Document, Line, Section, Tone};
 use super::noise::reasons as noise;
 use super::object::object;
 use super::prose::machine;
-use super::summary::{partial, with_noise};
+use super::summary::{with_noise, with_run_warnings};
 use furlong_analysis::Recommendation;
 
 /// Optional parts of a printed recommendation.
@@ -63,9 +63,14 @@ pub(crate) fn document(recommendation: &Recommendation, detail: RecommendationDe
     document.push(match detail.why {
         true => {
             let head = head.paragraph_if(workload::reached(recommendation));
-            with_noise(partial(head.paragraph(machine(&run.machine, &run.harness)), run), &run.noise)
+            with_noise(
+                with_run_warnings(head.paragraph(machine(&run.machine, &run.harness)), run),
+                &run.noise,
+            )
         }
-        false => warning.iter().fold(partial(head, run), |head, text| head.toned(Tone::Warning, text)),
+        false => {
+            warning.iter().fold(with_run_warnings(head, run), |head, text| head.toned(Tone::Warning, text))
+        }
     });
     let facts = answer::facts(recommendation, detail);
     let above: Vec<String> = [workload].into_iter().chain(warning).collect();

@@ -20,7 +20,7 @@ use super::noise::reasons;
 use super::object::object;
 use super::prose::{FINDINGS, machine};
 use super::style::Charts;
-use super::summary::{partial, with_noise};
+use super::summary::{with_noise, with_run_warnings};
 use furlong_analysis::text::plain_sentence;
 use furlong_analysis::{Replay, ReplayStatus};
 use serde::Serialize;
@@ -50,7 +50,7 @@ pub fn document(replay: &Replay, charts: Charts) -> Document {
         || replay.starts.iter().any(|start| start.later_ms.is_some());
     let head = if is_measured { with_noise(head, &replay.run.noise) } else { head };
     let head = head.paragraph(prose::measured(replay));
-    let mut document: Document = [partial(head, &replay.run)].into_iter().collect();
+    let mut document: Document = [with_run_warnings(head, &replay.run)].into_iter().collect();
     tables::sheets(replay).into_iter().for_each(|sheet| document.push(sheet.section()));
     drawn(chart::charts(replay, charts)).for_each(|section| document.push(section));
     let unmeasured = prose::unmeasured(replay).into_iter().map(|(status, text)| {

@@ -199,9 +199,9 @@ fn load_findings(machine: &Machine, readings: &[NoiseReading]) -> Vec<Finding> {
 /// Judges the conditions that this process and its roles have inherited.
 fn condition_findings(machine: &Machine) -> Vec<Finding> {
     let unusual = unusual_conditions(machine);
-    if unusual.is_empty() && machine.conditions.is_some() {
+    if unusual.is_empty() && machine.conditions.as_ref().is_some_and(|known| known.policy.is_some()) {
         return vec![Finding::good(
-            "scheduling policy, nice value, timer slack, filters and limits: defaults",
+            "scheduling policy, nice value, timer slack, filters, limits and build: defaults",
         )];
     }
     let finding = |condition: &Condition| {
@@ -234,6 +234,21 @@ fn meaning(condition: &Condition) -> (&'static str, &'static str) {
         Condition::Seccomp { .. } => (
             "it slows down each system call, and may block some",
             "measure outside the container, or with --security-opt seccomp=unconfined",
+        ),
+        Condition::DebugBuild => {
+            ("its loops are not optimised, so all figures are too large", "build furlong with --release")
+        }
+        Condition::SecurityLabel(_) => (
+            "the security module checks each access, and may block some",
+            "compare with a run without the profile",
+        ),
+        Condition::Speculation { .. } => (
+            "this process runs slower than others on this machine",
+            "start furlong without a seccomp filter, or without prctl(PR_SET_SPECULATION_CTRL)",
+        ),
+        Condition::Container(_) => (
+            "figures hold for this container: its filters, quota and file systems count",
+            "compare with a run on the host",
         ),
         Condition::Limit { .. } => (
             "benchmarks that need more fail",

@@ -40,10 +40,10 @@ impl Mechanism for WindowMessage {
         let tried = random().and_then(|number| Window::new(&format!("furlong-probe-{number:016x}")));
         match tried {
             Ok(_) => Ok(match facts::machine(false).runtime {
-                Runtime::Native => Limits::none(),
                 Runtime::Wine(_) => {
                     Limits::at(LARGEST_UNDER_WINE, "Wine sends window messages through its server", "")
                 }
+                _ => Limits::none(),
             }),
             Err(error) => Err(Unavailable::new(
                 format!("cannot create a window here: {error}"),
