@@ -13,7 +13,7 @@ use crate::two_networks;
 use furlong_adapter_files::{Manifest, Row};
 use furlong_loops::built_in::{BuiltIn, all_built_in};
 use furlong_mechanism::{Link, LinkSpecification, Mechanism};
-use furlong_model::{Capabilities, Case, Limits, Unavailable, Wait};
+use furlong_model::{Capabilities, Case, Limits, Placement, Unavailable, Wait};
 use furlong_os::role_conditions;
 use std::io;
 
@@ -150,18 +150,23 @@ impl MechanismEntry {
                 format!("the programs of {} set their conditions themselves", self.capabilities.name);
             return Some(Unavailable::new(
                 reason,
-                "start furlong under these conditions, as in chrt or nice",
+                "start furlong under these conditions, as in chrt, nice or numactl --membind",
             ));
         }
         #[cfg(target_os = "linux")]
         if let Some(refusal) = kernel_settings::refuse(&case.conditions) {
             return Some(refusal);
         }
+        if case.conditions.memory_node().is_some() && case.placement == Placement::OtherHost {
+            let reason = "--memory-node applies to this host only";
+            return Some(Unavailable::new(reason, "leave --memory-node or --peer out"));
+        }
         let error = role_conditions::probe(&case.conditions).err()?;
         let remedy = match error.kind() {
+            io::ErrorKind::NotFound => "choose a valid node; cpuset.mems of the control group limits them",
             io::ErrorKind::PermissionDenied => {
                 "run furlong as root (CAP_SYS_NICE), or allow it with ulimit -r (priority) or ulimit -e (nice); a container \
-                 or a control group may forbid real-time policies"
+                 or a control group may forbid real-time policies, and a container set_mempolicy"
             }
             _ => {
                 "leave this condition out; --slice needs Linux 6.12 or later, and real-time policies have no nice value"

@@ -2,7 +2,9 @@
 
 use crate::pattern::refusals;
 use crate::{
-    Access, Arrival, Boundary, Capabilities, Exchange, Family, FanInOptions, FanOutOptions, Limits, Links, Party, Pattern, PatternCase, Placement, Request, RequestedConditions, Role, Start, Subsystem, Unavailable, Wait, format_bytes, is_one, one,
+    Access, Arrival, Boundary, Capabilities, Exchange, Family, FanInOptions, FanOutOptions, Limits, Links,
+    Party, Pattern, PatternCase, Placement, Request, RequestedConditions, Role, Start, Subsystem,
+    Unavailable, Wait, format_bytes, is_one, one,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;

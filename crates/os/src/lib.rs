@@ -132,7 +132,7 @@ pub mod process {
 
 /// Requested conditions of a role's process.
 pub mod role_conditions {
-    pub use crate::platform::role_conditions::{apply, probe};
+    pub use crate::platform::role_conditions::{apply, bind_memory, probe};
 }
 
 /// Other processes of this user, observed from outside.

@@ -30,7 +30,7 @@ use furlong_model::{
     KernelBuffer, Measurement, Overlap, Part, Party, Pattern, Phase, Placement, Record, Role, RoleTally,
     Room, Start, Trial, Unavailable, Unit, Wait,
 };
-use furlong_os::{AsHandle, Handle, RawHandle, clock, identity, pipe};
+use furlong_os::{AsHandle, Handle, RawHandle, clock, identity, pipe, role_conditions};
 use furlong_stats::Distribution;
 use std::collections::BTreeMap;
 use std::io;
@@ -302,6 +302,8 @@ impl RunningTrial {
         let began_ns = clock::now_ns();
         let creating = |error| not_started(Phase::Create, &error);
         let opening = |error| not_started(Phase::Open, &error);
+        // The roles inherit the policy, so that it covers all memory from their first page on.
+        let _memory = role_conditions::bind_memory(&case.conditions).map_err(creating)?;
         let parties = Parties::of(case, entry.capabilities);
         let peer = work.peer.filter(|_| case.placement == Placement::OtherHost);
         let mut far = peer.map(|peer| FarSide::new(peer, session)).transpose()?;

@@ -2,6 +2,7 @@
 //! condition that is not requested is inherited.
 
 pub(crate) mod kernel_setting;
+mod memory_node;
 pub(crate) mod scheduling;
 
 use crate::{Capabilities, InvalidQuantity};
@@ -23,6 +24,8 @@ pub enum RequestedCondition {
     },
     /// Setting of the kernel, on the whole machine during a trial.
     KernelSetting(kernel_setting::KernelSetting),
+    /// NUMA node of the memory, by the kernel's number.
+    MemoryNode(u16),
 }
 
 /// A kind of condition: an option whose values are measured side by side. Each kind is declared in one file of this module.
@@ -46,8 +49,13 @@ pub struct ConditionKind {
 }
 
 /// All kinds of conditions, in the order of names of benchmarks.
-pub static CONDITION_KINDS: [&ConditionKind; 4] =
-    [&scheduling::SCHED, &scheduling::NICE, &scheduling::SLICE, &kernel_setting::KERNEL_SETTING];
+pub static CONDITION_KINDS: &[&ConditionKind] = &[
+    &scheduling::SCHED,
+    &scheduling::NICE,
+    &scheduling::SLICE,
+    &kernel_setting::KERNEL_SETTING,
+    &memory_node::MEMORY_NODE,
+];
 
 impl ConditionKind {
     /// Reads a value of this kind.
@@ -77,6 +85,7 @@ impl RequestedCondition {
             RequestedCondition::Nice(_) => &scheduling::NICE,
             RequestedCondition::Slice { .. } => &scheduling::SLICE,
             RequestedCondition::KernelSetting(_) => &kernel_setting::KERNEL_SETTING,
+            RequestedCondition::MemoryNode(_) => &memory_node::MEMORY_NODE,
         }
     }
 
@@ -91,6 +100,7 @@ impl RequestedCondition {
             RequestedCondition::Slice { ns } if ns.is_multiple_of(1_000) => format!("{}us", ns / 1_000),
             RequestedCondition::Slice { ns } => format!("{ns}ns"),
             RequestedCondition::KernelSetting(setting) => setting.to_string(),
+            RequestedCondition::MemoryNode(node) => node.to_string(),
         }
     }
 }
@@ -127,6 +137,14 @@ impl RequestedConditions {
     pub fn real_time_policy(&self) -> Option<scheduling::Scheduling> {
         self.iter().find_map(|condition| match condition {
             RequestedCondition::Scheduling(policy) if policy.is_real_time() => Some(*policy),
+            _ => None,
+        })
+    }
+
+    /// Returns the requested node of the memory.
+    pub fn memory_node(&self) -> Option<u16> {
+        self.iter().find_map(|condition| match condition {
+            RequestedCondition::MemoryNode(node) => Some(*node),
             _ => None,
         })
     }
@@ -197,10 +215,11 @@ mod tests {
 
     #[test]
     fn values_read_back_as_written() {
-        let values: [(usize, &[&str]); 3] = [
+        let values: [(usize, &[&str]); 4] = [
             (0, &["other", "batch", "idle", "fifo:1", "rr:99"]),
             (1, &["-20", "0", "19"]),
             (2, &["100us", "3ms", "100ms"]),
+            (3, &["0", "1023"]),
         ];
         for (kind, value) in
             values.iter().flat_map(|(kind, values)| values.iter().map(move |value| (*kind, value)))
@@ -224,6 +243,8 @@ mod tests {
             (1, "x"),
             (2, "1s"),
             (2, "3"),
+            (3, "1024"),
+            (3, "near"),
         ];
         for (kind, value) in invalid {
             let error = CONDITION_KINDS[kind].read(value).unwrap_err().to_string();

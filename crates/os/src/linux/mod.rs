@@ -31,6 +31,7 @@ pub mod load;
 pub mod logind;
 pub mod loop_device;
 pub mod memory;
+mod memory_node;
 pub mod mount;
 pub mod multicast;
 pub mod namespace;

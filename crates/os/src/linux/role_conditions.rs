@@ -1,8 +1,9 @@
-//! Requested conditions of this process: scheduling policy, nice value and time slice.
+//! Requested conditions of this process: scheduling policy, nice value, time slice and the node of its memory.
 
+use crate::cleanup::CleanUp;
 use crate::error::{Context, check};
-use crate::linux::limits;
 use crate::linux::scheduling::attributes;
+use crate::linux::{limits, memory_node};
 use furlong_model::{RequestedCondition, RequestedConditions, Scheduling};
 use std::io;
 
@@ -19,6 +20,17 @@ pub fn apply(conditions: &RequestedConditions) -> io::Result<()> {
         limits::lower(libc::RLIMIT_RTTIME, LONGEST_REAL_TIME_US).context(|| "setrlimit RLIMIT_RTTIME")?;
     }
     set(conditions)
+}
+
+/// Binds the memory of this thread and of the processes that it starts to the requested node, until the result is dropped.
+///
+/// # Errors
+/// Returns `NotFound` if the node cannot be used.
+pub fn bind_memory(conditions: &RequestedConditions) -> io::Result<Option<CleanUp>> {
+    let Some(node) = conditions.memory_node() else { return Ok(None) };
+    let before = memory_node::MemoryPolicy::read()?;
+    memory_node::bind(node)?;
+    Ok(Some(CleanUp::new(move || before.set())))
 }
 
 /// Sets the conditions of a thread that ends at once.
@@ -49,7 +61,8 @@ fn set(conditions: &RequestedConditions) -> io::Result<()> {
             }
             RequestedCondition::Nice(nice) => wanted.sched_nice = (*nice).into(),
             RequestedCondition::Slice { ns } => wanted.sched_runtime = (*ns).into(),
-            RequestedCondition::KernelSetting(_) => {}
+            RequestedCondition::MemoryNode(node) => memory_node::bind(*node)?,
+            _ => {}
         }
     }
     // SAFETY: the kernel reads one structure, whose size is in its first field.
@@ -65,7 +78,7 @@ fn set(conditions: &RequestedConditions) -> io::Result<()> {
             effective.sched_nice != wanted.sched_nice || effective.sched_policy == libc::SCHED_IDLE as u32
         }
         RequestedCondition::Slice { .. } => effective.sched_runtime != wanted.sched_runtime,
-        RequestedCondition::KernelSetting(_) => false,
+        _ => false,
     });
     ignored.map_or(Ok(()), |ignored| {
         let words = format!("sched_setattr: {ignored} has no effect on this kernel or under this policy");

@@ -1,5 +1,6 @@
 //! Requested conditions of this process. Windows has none of those that can be requested.
 
+use crate::cleanup::CleanUp;
 use furlong_model::RequestedConditions;
 use std::io;
 
@@ -9,6 +10,14 @@ use std::io;
 /// Returns `Unsupported` for any condition.
 pub fn apply(conditions: &RequestedConditions) -> io::Result<()> {
     probe(conditions)
+}
+
+/// Accepts only that nothing is requested.
+///
+/// # Errors
+/// Returns `Unsupported` for any condition.
+pub fn bind_memory(conditions: &RequestedConditions) -> io::Result<Option<CleanUp>> {
+    probe(conditions).map(|()| None)
 }
 
 /// Accepts only that nothing is requested.
