@@ -51,7 +51,7 @@ pub fn try_across(boundaries: &[Boundary]) -> io::Result<Vec<BoundaryAttempt>> {
     let path = session.folder().join("responder.socket");
     let _listener = socket::listen(Kind::Stream, &path)?;
     remote_memory::allow_peers();
-    let segment = sysv_segment::create(1)?;
+    let segment = sysv_segment::create(1, None)?;
     let service = TcpListener::bind(("127.0.0.1", 0))?;
     let word = 1_u8;
     let offered = BoundaryObjects {
@@ -143,7 +143,7 @@ impl BoundaryObjects {
     fn try_all(&self) -> [bool; 4] {
         [
             socket::connect_to(Kind::Stream, &self.path).is_ok(),
-            sysv_segment::attach(self.segment, 1).is_ok(),
+            sysv_segment::attach(self.segment, 1, None).is_ok(),
             remote_memory::read(self.process, self.address, &mut [0]).is_ok(),
             TcpStream::connect_timeout(&self.service, Duration::from_secs(1)).is_ok(),
         ]

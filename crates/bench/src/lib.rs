@@ -22,6 +22,8 @@ mod elsewhere;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 pub mod handover;
+#[cfg(target_os = "linux")]
+mod huge_pages;
 mod janitor;
 #[cfg(target_os = "linux")]
 pub mod kernel_settings;

@@ -3,6 +3,7 @@
 
 use crate::adapter::{Adapter, create_link};
 use crate::child_process::ChildProgram;
+use crate::huge_pages;
 #[cfg(target_os = "linux")]
 use crate::kernel_settings;
 use crate::not_measured::not_of_the_kernel;
@@ -160,6 +161,9 @@ impl MechanismEntry {
         if case.conditions.memory_node().is_some() && case.placement == Placement::OtherHost {
             let reason = "--memory-node applies to this host only";
             return Some(Unavailable::new(reason, "leave --memory-node or --peer out"));
+        }
+        if let Some(refusal) = huge_pages::refusal(case, self.capabilities) {
+            return Some(refusal);
         }
         let error = role_conditions::probe(&case.conditions).err()?;
         let remedy = match error.kind() {

@@ -180,6 +180,7 @@ fn run_role(
         pattern,
         sizes_bytes: configuration.sizes_bytes(),
         key: configuration.key,
+        pages: configuration.conditions.pages(),
         window: configuration.exchange.window().get(),
         alone: entry.capabilities.start == Start::Alone || one_process,
         may_lose,

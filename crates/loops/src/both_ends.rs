@@ -109,12 +109,12 @@ pub struct BothEnds<P> {
 }
 
 impl<P: Ends> BothEnds<P> {
-    /// Combines the two ends of one link, for messages of `size_bytes`.
+    /// Combines the two ends of the link with this specification.
     ///
     /// # Errors
     /// Returns an error if there is not enough memory.
-    pub fn new(ends: P, size_bytes: usize) -> io::Result<Self> {
-        Ok(BothEnds { ends, held: Message::new(size_bytes)? })
+    pub fn new(ends: P, link: &LinkSpecification) -> io::Result<Self> {
+        Ok(BothEnds { ends, held: Message::for_link(link)? })
     }
 }
 

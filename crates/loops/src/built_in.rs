@@ -81,7 +81,7 @@ impl BuiltIn {
                 if M::CAPABILITIES.calls.are_for_waiting() {
                     Some(|specification, setups, wait| {
                         let ends = open_ends(M::open, specification, setups, wait)?;
-                        Ok(Box::new(BothEnds::new(ends, specification.largest_bytes())?))
+                        Ok(Box::new(BothEnds::new(ends, specification)?))
                     })
                 } else {
                     None
@@ -126,7 +126,7 @@ impl BuiltIn {
                     Some(open) => open(link, both, wait)?,
                     None => {
                         let ends = (self.open_both)(link, both, wait)?;
-                        Box::new(BothEnds::new(ends, link.largest_bytes())?)
+                        Box::new(BothEnds::new(ends, link)?)
                     }
                 }))
             }

@@ -6,7 +6,7 @@ use crate::role_error::RoleError;
 use crate::schedule::{IdleResources, LateSends};
 use crate::stamp::Stamp;
 use furlong_mechanism::Message;
-use furlong_model::{Pattern, Role};
+use furlong_model::{PageKind, Pattern, Role};
 use furlong_os::clock;
 use furlong_os::usage::{self, Usage};
 use std::io;
@@ -53,6 +53,8 @@ pub struct MessageFormat {
     pub sizes_bytes: [usize; 2],
     /// Key that distinguishes the messages from those of any other trial.
     pub key: u64,
+    /// Kind of pages of the buffers, if one is requested.
+    pub pages: Option<PageKind>,
     /// Messages of the initiator in flight at any time.
     pub window: u32,
     /// Whether the process runs alone, so that it receives the messages that it sent.
@@ -131,11 +133,12 @@ impl<'a> Messages<'a> {
         let own = Stamp::for_direction(format.key, role);
         let other = if format.alone { own } else { Stamp::for_direction(format.key, role.peer()) };
         let (outbox, inbox) = if sent_bytes == received_bytes {
-            let mut outbox = Message::several(buffers + 1, sent_bytes)?;
+            let mut outbox = Message::several(buffers + 1, sent_bytes, format.pages)?;
             let inbox = outbox.split_off(buffers).remove(0);
             (outbox, inbox)
         } else {
-            (Message::several(buffers, sent_bytes)?, Message::new(received_bytes)?)
+            let inbox = Message::several(1, received_bytes, format.pages)?.remove(0);
+            (Message::several(buffers, sent_bytes, format.pages)?, inbox)
         };
         let pattern = format.pattern;
         Ok(Messages {

@@ -31,7 +31,7 @@ impl ShortLived {
             specification: specification.clone(),
             wait,
             process: std::process::id() as i32,
-            received: Message::new(specification.largest_bytes())?,
+            received: Message::for_link(specification)?,
         })
     }
 }

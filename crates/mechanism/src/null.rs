@@ -37,7 +37,7 @@ impl Mechanism for Null {
     }
 
     fn open(specification: &LinkSpecification, _setup: EndpointSetup) -> io::Result<Loop> {
-        Ok(Loop { held: Message::new(specification.largest_bytes())? })
+        Ok(Loop { held: Message::for_link(specification)? })
     }
 }
 

@@ -86,6 +86,7 @@ pub use quantity::{
 };
 pub use record::{End, Harness, Record, RunHeader, SCHEMA};
 pub use requested_condition::kernel_setting::KernelSetting;
+pub use requested_condition::pages::PageKind;
 pub use requested_condition::scheduling::Scheduling;
 pub use requested_condition::{CONDITION_KINDS, ConditionKind, RequestedCondition, RequestedConditions};
 pub use role::{Party, Phase, Role};

@@ -115,6 +115,12 @@ pub mod passing {
     pub use crate::platform::passing::{MOST_HANDLES, receive_handle, receive_handles, send_handles};
 }
 
+/// Kinds of pages that back memory.
+#[cfg(target_os = "linux")]
+pub mod page_kind {
+    pub use crate::platform::page_kind::{NOT_IN_EFFECT, probe, remedy, rounded, unit_bytes};
+}
+
 /// Connections without a name between processes.
 pub mod pipe {
     pub use crate::platform::pipe::{duplex, pipe};

@@ -44,7 +44,7 @@ fn document(tuning: &ConditionEffects) -> Document {
         summary::with_noise(head, &tuning.run.noise)
     };
     let mut document = Document::default();
-    document.push(summary::partial(head, &tuning.run));
+    document.push(summary::with_run_warnings(head, &tuning.run));
     tuning.benchmarks.iter().map(benchmark).for_each(|section| document.push(section));
     if !tuning.benchmarks.is_empty() {
         document.push(Section::default().footnotes(LEGEND.map(str::to_owned).to_vec()));

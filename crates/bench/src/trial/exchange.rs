@@ -8,6 +8,7 @@ use crate::child_process::ChildKind;
 use crate::control::{
     ControlPageEnd, End, OwnPageEnd, RequestConfiguration, RoleConfiguration, RoleResult, Timing,
 };
+use crate::huge_pages;
 #[cfg(target_os = "linux")]
 use crate::kernel_settings::KernelSettings;
 use crate::not_measured::{NotMeasured, not_started};
@@ -30,6 +31,8 @@ use furlong_model::{
     KernelBuffer, Measurement, Overlap, Part, Party, Pattern, Phase, Placement, Record, Role, RoleTally,
     Room, Start, Trial, Unavailable, Unit, Wait,
 };
+#[cfg(target_os = "linux")]
+use furlong_os::page_kind;
 use furlong_os::{AsHandle, Handle, RawHandle, clock, identity, pipe, role_conditions};
 use furlong_stats::Distribution;
 use std::collections::BTreeMap;
@@ -114,13 +117,19 @@ impl Work for MessageExchange<'_> {
             let TrialContext { processors, session, .. } = context;
             return own_programs::measure(programs, processors.as_deref(), session, settings, observer);
         }
-        let mut running = RunningTrial::start(context, settings)?;
-        let reported = supervise(&mut running.watch, context.session, observer);
-        let reported = reported.map_err(|why| running.explained(why))?;
-        if let (Some(peer), Some(far)) = (context.work.peer, running.far.take()) {
-            peer.give_back(far.connection);
-        }
-        Ok(running.measured(reported)?)
+        #[cfg(target_os = "linux")]
+        let _raised = huge_pages::for_trial(context.work.case, context.session)?;
+        let measured = RunningTrial::start(context, settings).and_then(|mut running| {
+            let reported = supervise(&mut running.watch, context.session, observer);
+            let reported = reported.map_err(|why| running.explained(why))?;
+            if let (Some(peer), Some(far)) = (context.work.peer, running.far.take()) {
+                peer.give_back(far.connection);
+            }
+            Ok(running.measured(reported)?)
+        });
+        #[cfg(target_os = "linux")]
+        let measured = measured.map_err(|why| huge_pages::explained(why, context.work.case));
+        measured
     }
 
     /// Traced round trips take longer by an unknown factor, so their number ends the traced trial.
@@ -217,6 +226,11 @@ impl TrialLink {
                 .map_err(creating)?
         };
         let mut link = make(&specification)?;
+        #[cfg(target_os = "linux")]
+        if let Some(bytes) = case.conditions.pages().and_then(|kind| page_kind::unit_bytes(kind).ok()) {
+            // A role whose memory has other pages fails.
+            link.note("page-bytes", bytes);
+        }
         if case.pattern().makes_links() {
             // The links that the role creates use this name.
             link = link.without_objects();

@@ -60,6 +60,7 @@ fn impossible_conditions_are_rejected_before_anything_is_measured() {
         ("--sched fifo", "choose other, batch, idle, fifo:PRIORITY or rr:PRIORITY"),
         ("--nice 20", "write a number from -20 to 19"),
         ("--slice 1s", "write a time from 100us to 100ms"),
+        ("--pages 4KiB", "choose 4k, thp or huge"),
     ] {
         let error = place.run(format!("run pipe {words}").split(' ')).expect_code(2).stderr;
         assert!(error.contains(expected), "{error}");
@@ -117,4 +118,61 @@ fn values_in_one_run_are_compared() {
     assert!(refused.contains("run policies has 1 values of --nice"), "{refused}");
     let refused = place.run("compare policies --between colour".split(' ')).expect_code(2).stderr;
     assert!(refused.contains("sched, nice, slice"), "{refused}");
+}
+
+#[test]
+fn memory_has_the_requested_pages_or_is_refused() {
+    let place = Place::new();
+    let names = "memfd-shm/futex sysv-shm/futex posix-shm/futex process-vm pipe eventfd";
+    let run = measured(&place, &format!("{names} -s 1MiB --pages 4k --pages thp --pages huge"));
+    let of = |kind: &str| {
+        let rows = list(&run, "rows").iter().filter(move |row| row["conditions"]["pages"] == *kind);
+        rows.map(|row| text(row, "mechanism")).collect::<Vec<_>>()
+    };
+    assert_eq!(of("4k").len(), 5, "{run:#}");
+    for row in list(&run, "rows") {
+        let bytes = row["effective"]["page-bytes"].as_u64();
+        match row["conditions"]["pages"].as_str() {
+            Some("4k") => assert!(bytes < Some(1 << 20), "{row:#}"),
+            Some(_) => assert!(bytes >= Some(1 << 20), "{row:#}"),
+            // A notification carries no message.
+            None => assert_eq!(text(row, "mechanism"), "eventfd"),
+        }
+    }
+    for refused in list(&run, "skipped") {
+        assert_eq!(text(refused, "status"), "refused", "{refused:#}");
+        assert!(!text(refused, "remedy").is_empty(), "{refused:#}");
+    }
+    let file_in_huge_pages = list(&run, "skipped").iter().find(|row| row["mechanism"] == "posix-shm");
+    let reason = file_in_huge_pages.map(|row| text(row, "reason"));
+    assert!(reason.is_some_and(|reason| reason.contains("its file system has no huge pages")), "{run:#}");
+}
+
+#[test]
+fn huge_pages_without_the_right_are_refused_with_the_remedy() {
+    let free = std::fs::read_to_string("/proc/sys/vm/nr_hugepages").unwrap_or_default();
+    if !is_root() || free.trim() != "0" {
+        furlong_testing::skip!("needs root");
+    }
+    let place = Place::new();
+    let words = "run memfd-shm/futex --pages huge --require --no-save --no-progress";
+    let refused = place.finish(&mut place.furlong_as_nobody(words.split(' '))).expect_code(7).stdout;
+    let refused = refused.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(refused.contains("as root: sysctl vm.nr_hugepages=N"), "{refused}");
+}
+
+#[test]
+fn disabled_transparent_pages_are_refused_before_they_are_measured() {
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        furlong_testing::skip!("needs python3");
+    }
+    let place = Place::new();
+    let disable = "import ctypes, os, sys; ctypes.CDLL(None).prctl(41, 1, 0, 0, 0); os.execv(sys.argv[1], sys.argv[1:])";
+    let words = "run pipe --pages thp --require --no-save --no-progress";
+    let mut command = place.program("python3");
+    command.args(["-c", disable, env!("CARGO_BIN_EXE_furlong")]).args(words.split(' '));
+    let refused = place.finish(&mut command).expect_code(7).stdout;
+    let refused = refused.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(refused.contains("0 KiB are in transparent huge pages"), "{refused}");
+    assert!(refused.contains("no PR_SET_THP_DISABLE"), "{refused}");
 }

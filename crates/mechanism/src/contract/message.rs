@@ -1,5 +1,7 @@
 //! The buffer of a message that is sent or received.
 
+use crate::LinkSpecification;
+use furlong_model::PageKind;
 use furlong_os::memory::{Pages, page_bytes};
 use std::io;
 use std::ops::{Deref, DerefMut};
@@ -27,19 +29,27 @@ impl Message {
         Ok(Message { pages: Pages::new(start.saturating_add(len))?, start, every_byte_counts: false })
     }
 
-    /// Allocates `count` messages of `len` bytes. Small messages share a page, because each page that a process touches costs a
-    /// walk through the page tables after each context switch.
-    pub fn several(count: usize, len: usize) -> io::Result<Vec<Message>> {
-        if len > SMALL_BYTES {
+    /// Allocates a message of the largest size of a link, in its requested pages.
+    pub fn for_link(specification: &LinkSpecification) -> io::Result<Message> {
+        Message::several(1, specification.largest_bytes(), specification.conditions.pages())
+            .map(|mut one| one.remove(0))
+    }
+
+    /// Allocates `count` messages of `len` bytes, in pages of this kind if one is requested. Small messages share a page, because
+    /// each page that a process touches costs a walk through the page tables after each context switch.
+    pub fn several(count: usize, len: usize, kind: Option<PageKind>) -> io::Result<Vec<Message>> {
+        let is_large = len > SMALL_BYTES;
+        if is_large && kind.is_none() {
             return (0..count).map(|_| Message::new(len)).collect();
         }
-        let stride = HEADROOM_BYTES + len.next_multiple_of(HEADROOM_BYTES);
-        let mut rest = Pages::new(count * stride)?;
+        let start = if is_large { page_bytes() } else { HEADROOM_BYTES };
+        let stride = start.saturating_add(len.next_multiple_of(start));
+        let mut rest = Pages::backed(count.saturating_mul(stride), kind)?;
         let mut part = || {
             let next = rest.split_off(stride);
             let mut pages = std::mem::replace(&mut rest, next);
-            pages.split_off(HEADROOM_BYTES + len);
-            Message { pages, start: HEADROOM_BYTES, every_byte_counts: false }
+            pages.split_off(start + len);
+            Message { pages, start, every_byte_counts: false }
         };
         Ok((0..count).map(|_| part()).collect())
     }
@@ -80,8 +90,10 @@ mod tests {
 
     #[test]
     fn messages_are_apart() {
-        for len in [0, 1, 63, 64, 128, SMALL_BYTES, SMALL_BYTES + 1, 10_000] {
-            let mut messages = Message::several(3, len).unwrap();
+        let lengths = [0, 1, 63, 64, 128, SMALL_BYTES, SMALL_BYTES + 1, 10_000];
+        let kinds = [None, cfg!(target_os = "linux").then_some(PageKind::Small)];
+        for (len, kind) in lengths.into_iter().flat_map(|len| kinds.map(|kind| (len, kind))) {
+            let mut messages = Message::several(3, len, kind).unwrap();
             for (number, message) in (1u8..).zip(&mut messages) {
                 assert_eq!(message.len(), len);
                 message.with_prefix(8).fill(number);

@@ -80,7 +80,7 @@ impl<R: Reader, D: Doorbell> Mechanism for PublishedAddress<R, D> {
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Window<R, D>> {
         R::allow_peers();
-        let region = segment::attach_object(&mut setup, region_bytes(ADDRESS_BYTES))?;
+        let region = segment::attach_object(specification, &mut setup, region_bytes(ADDRESS_BYTES))?;
         let doorbell = D::open(specification, &mut setup, &region)?;
         let slots = SlotPair::new(&region, setup.role, ADDRESS_BYTES, doorbell);
         Ok(Window { slots, reader: R::new(setup.peer) })

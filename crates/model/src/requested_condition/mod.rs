@@ -3,6 +3,7 @@
 
 pub(crate) mod kernel_setting;
 mod memory_node;
+pub(crate) mod pages;
 pub(crate) mod scheduling;
 
 use crate::{Capabilities, InvalidQuantity};
@@ -26,6 +27,8 @@ pub enum RequestedCondition {
     KernelSetting(kernel_setting::KernelSetting),
     /// NUMA node of the memory, by the kernel's number.
     MemoryNode(u16),
+    /// Pages of messages and shared memory.
+    Pages(pages::PageKind),
 }
 
 /// A kind of condition: an option whose values are measured side by side. Each kind is declared in one file of this module.
@@ -55,6 +58,7 @@ pub static CONDITION_KINDS: &[&ConditionKind] = &[
     &scheduling::SLICE,
     &kernel_setting::KERNEL_SETTING,
     &memory_node::MEMORY_NODE,
+    &pages::PAGES,
 ];
 
 impl ConditionKind {
@@ -86,6 +90,7 @@ impl RequestedCondition {
             RequestedCondition::Slice { .. } => &scheduling::SLICE,
             RequestedCondition::KernelSetting(_) => &kernel_setting::KERNEL_SETTING,
             RequestedCondition::MemoryNode(_) => &memory_node::MEMORY_NODE,
+            RequestedCondition::Pages(_) => &pages::PAGES,
         }
     }
 
@@ -101,6 +106,7 @@ impl RequestedCondition {
             RequestedCondition::Slice { ns } => format!("{ns}ns"),
             RequestedCondition::KernelSetting(setting) => setting.to_string(),
             RequestedCondition::MemoryNode(node) => node.to_string(),
+            RequestedCondition::Pages(kind) => kind.to_string(),
         }
     }
 }
@@ -209,53 +215,59 @@ impl<'de> Deserialize<'de> for RequestedConditions {
 mod tests {
     use super::*;
 
-    fn read(kind: usize, text: &str) -> RequestedCondition {
-        CONDITION_KINDS[kind].read(text).unwrap()
+    fn kind(name: &str) -> &'static ConditionKind {
+        CONDITION_KINDS.iter().find(|kind| kind.name == name).unwrap()
+    }
+
+    fn read(name: &str, text: &str) -> RequestedCondition {
+        kind(name).read(text).unwrap()
     }
 
     #[test]
     fn values_read_back_as_written() {
-        let values: [(usize, &[&str]); 4] = [
-            (0, &["other", "batch", "idle", "fifo:1", "rr:99"]),
-            (1, &["-20", "0", "19"]),
-            (2, &["100us", "3ms", "100ms"]),
-            (3, &["0", "1023"]),
+        let values: [(&str, &[&str]); 5] = [
+            ("sched", &["other", "batch", "idle", "fifo:1", "rr:99"]),
+            ("nice", &["-20", "0", "19"]),
+            ("slice", &["100us", "3ms", "100ms"]),
+            ("memory-node", &["0", "1023"]),
+            ("pages", &["4k", "thp", "huge"]),
         ];
-        for (kind, value) in
-            values.iter().flat_map(|(kind, values)| values.iter().map(move |value| (*kind, value)))
+        for (name, value) in
+            values.iter().flat_map(|(name, values)| values.iter().map(move |value| (*name, value)))
         {
-            let condition = read(kind, value);
-            assert_eq!(
-                (condition.value().as_str(), condition.kind().name),
-                (*value, CONDITION_KINDS[kind].name)
-            );
+            let condition = read(name, value);
+            assert_eq!((condition.value().as_str(), condition.kind().name), (*value, kind(name).name));
         }
     }
 
     #[test]
     fn invalid_values_are_rejected_with_the_valid_ones() {
         let invalid = [
-            (0, "fifo"),
-            (0, "fifo:0"),
-            (0, "rr:+5"),
-            (0, "real-time"),
-            (1, "20"),
-            (1, "x"),
-            (2, "1s"),
-            (2, "3"),
-            (3, "1024"),
-            (3, "near"),
+            ("sched", "fifo"),
+            ("sched", "fifo:0"),
+            ("sched", "rr:+5"),
+            ("sched", "real-time"),
+            ("nice", "20"),
+            ("nice", "x"),
+            ("slice", "1s"),
+            ("slice", "3"),
+            ("memory-node", "1024"),
+            ("memory-node", "near"),
+            ("pages", "4KiB"),
         ];
-        for (kind, value) in invalid {
-            let error = CONDITION_KINDS[kind].read(value).unwrap_err().to_string();
-            assert!(error.contains(CONDITION_KINDS[kind].valid), "{error}");
+        for (name, value) in invalid {
+            let error = kind(name).read(value).unwrap_err().to_string();
+            assert!(error.contains(kind(name).valid), "{error}");
         }
     }
 
     #[test]
     fn every_combination_is_a_benchmark() {
-        let axes =
-            [vec![read(0, "other"), read(0, "fifo:50")], vec![], vec![read(2, "3ms"), read(2, "10ms")]];
+        let axes = [
+            vec![read("sched", "other"), read("sched", "fifo:50")],
+            vec![],
+            vec![read("slice", "3ms"), read("slice", "10ms")],
+        ];
         let names: Vec<_> = RequestedConditions::combinations(&axes, &Capabilities::DEFAULT)
             .iter()
             .map(RequestedConditions::to_string)
@@ -278,7 +290,7 @@ mod tests {
     #[test]
     fn records_have_one_key_per_condition() {
         let all = RequestedConditions::combinations(
-            &[vec![read(0, "rr:7")], vec![read(1, "-5")]],
+            &[vec![read("sched", "rr:7")], vec![read("nice", "-5")]],
             &Capabilities::DEFAULT,
         )
         .remove(0);

@@ -4,7 +4,10 @@
 //! plain reference into it.
 
 use crate::error::Context;
+use crate::linux::page_kind::{self, NOT_IN_EFFECT};
+use furlong_model::PageKind;
 use std::io;
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
@@ -51,6 +54,32 @@ impl Map {
         Map::from(0, len, flags, fd)
     }
 
+    /// Maps at least `len` bytes in pages of this kind, if one is requested.
+    fn backed(len: usize, flags: libc::c_int, fd: libc::c_int, kind: Option<PageKind>) -> io::Result<Map> {
+        let Some(pages) = kind else { return Map::new(len, flags, fd) };
+        let len = page_kind::rounded(len, kind)?;
+        let map = match pages {
+            PageKind::Small => Map::new(len, flags, fd)?,
+            PageKind::Transparent => {
+                let start = reserve_addresses(len, page_kind::unit_bytes(pages)?)?;
+                let access = libc::PROT_READ | libc::PROT_WRITE;
+                let flags = flags | libc::MAP_FIXED;
+                // SAFETY: only the reservation made just now is replaced.
+                if unsafe { libc::mmap(start.as_ptr().cast(), len, access, flags, fd, 0) } == libc::MAP_FAILED
+                {
+                    return Err(io::Error::last_os_error()).context(|| format!("mmap of {len} bytes"));
+                }
+                Map { start, len }
+            }
+            PageKind::Huge => {
+                let flags = if fd < 0 { flags | libc::MAP_HUGETLB } else { flags };
+                Map::new(len, flags, fd).context(|| NOT_IN_EFFECT)?
+            }
+        };
+        page_kind::populate(map.start, len, pages)?;
+        Ok(map)
+    }
+
     /// Maps `len` bytes from `offset` of the object.
     fn from(offset: libc::off_t, len: usize, flags: libc::c_int, fd: libc::c_int) -> io::Result<Map> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -71,6 +100,22 @@ impl Drop for Map {
     }
 }
 
+/// Reserves `len` addresses that begin at a multiple of `align`, without memory; both are multiples of the page size. The caller
+/// replaces the reservation by a mapping.
+pub(crate) fn reserve_addresses(len: usize, align: usize) -> io::Result<NonNull<u8>> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    let all = ManuallyDrop::new(Map::new(len.saturating_add(align), flags, -1)?);
+    let address = all.start.addr().get();
+    let before = address.next_multiple_of(align) - address;
+    // SAFETY: the parts in front and behind are in the mapping made just now, which nothing uses.
+    unsafe {
+        let start = all.start.add(before);
+        libc::munmap(all.start.as_ptr().cast(), before);
+        libc::munmap(start.add(len).as_ptr().cast(), align - before);
+        Ok(start)
+    }
+}
+
 /// Private pages, zeroed, beginning at a page boundary; or a part of such pages.
 #[derive(Debug)]
 pub struct Pages {
@@ -83,7 +128,15 @@ pub struct Pages {
 impl Pages {
     /// Creates pages of at least `len` bytes.
     pub fn new(len: usize) -> io::Result<Pages> {
-        let map = Map::new(len.max(1), libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1)?;
+        Pages::backed(len, None)
+    }
+
+    /// Creates pages of at least `len` bytes, of this kind if one is requested.
+    ///
+    /// # Errors
+    /// Returns [`NOT_IN_EFFECT`] if the kernel does not provide this kind.
+    pub fn backed(len: usize, kind: Option<PageKind>) -> io::Result<Pages> {
+        let map = Map::backed(len.max(1), libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, kind)?;
         Ok(Pages { start: map.start, len, map: Arc::new(map) })
     }
 
@@ -137,7 +190,23 @@ enum Detach {
 impl Region {
     /// Creates memory that only forks of this process share.
     pub fn anonymous(len: usize) -> io::Result<Region> {
-        Region::from_map(Map::new(len, libc::MAP_SHARED | libc::MAP_ANONYMOUS, -1)?)
+        Region::anonymous_backed(len, None)
+    }
+
+    /// Creates memory that only forks of this process share, in pages of this kind if one is requested.
+    ///
+    /// # Errors
+    /// Returns [`NOT_IN_EFFECT`] if the kernel does not provide this kind.
+    pub fn anonymous_backed(len: usize, kind: Option<PageKind>) -> io::Result<Region> {
+        Region::from_map(Map::backed(len, libc::MAP_SHARED | libc::MAP_ANONYMOUS, -1, kind)?)
+    }
+
+    /// Populates the memory of this process's own mapping, which another process has created in pages of this kind.
+    ///
+    /// # Errors
+    /// Returns [`NOT_IN_EFFECT`] if this process maps it in other pages.
+    pub fn populate(&self, kind: PageKind) -> io::Result<()> {
+        page_kind::populate(self.start, self.len, kind)
     }
 
     /// Maps the first `len` bytes of a file or memory object, which must be at least that long.
@@ -145,12 +214,22 @@ impl Region {
     /// # Errors
     /// Returns `InvalidInput` if it is shorter, because access beyond its end would kill the process.
     pub fn from_file(fd: BorrowedFd<'_>, len: usize) -> io::Result<Region> {
+        Region::backed(fd, len, None)
+    }
+
+    /// Maps the first `len` bytes of such an object in pages of this kind, if one is requested; it has whole pages.
+    ///
+    /// # Errors
+    /// Returns [`NOT_IN_EFFECT`] if the object or the kernel does not provide this kind, and the errors of
+    /// [`from_file`](Region::from_file).
+    pub fn backed(fd: BorrowedFd<'_>, len: usize, kind: Option<PageKind>) -> io::Result<Region> {
+        let len = page_kind::rounded(len, kind)?;
         let size = crate::linux::segment::size_bytes(fd)?;
         if (size as usize) < len {
             let message = format!("the object has {size} bytes, {len} are needed");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        Region::from_map(Map::new(len, libc::MAP_SHARED, fd.as_raw_fd())?)
+        Region::from_map(Map::backed(len, libc::MAP_SHARED, fd.as_raw_fd(), kind)?)
     }
 
     /// Maps the first `len` bytes of a device or event. It reports no size, so the kernel refuses a length that it does not have.

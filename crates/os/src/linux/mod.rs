@@ -39,6 +39,7 @@ pub mod noted_signal;
 pub mod orphans;
 pub mod other_process;
 pub mod output;
+pub mod page_kind;
 pub mod passing;
 pub mod pidfd;
 pub mod pipe;

@@ -5,6 +5,8 @@ use crate::linux::available_memory::available_bytes;
 use crate::linux::file_system::{is_memory, kind_of_open};
 use crate::linux::handle::{own, write};
 use crate::linux::limited::LimitContext;
+use crate::linux::page_kind::{self, NOT_IN_EFFECT};
+use furlong_model::PageKind;
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek};
@@ -75,6 +77,18 @@ pub fn text_object(name: &str) -> io::Result<OwnedFd> {
 pub fn memfd(name: &str, len: usize) -> io::Result<OwnedFd> {
     let fd = empty_memfd(name, 0).context(|| "memfd_create")?;
     reserve(fd, len).context(|| "reserve memory in a memfd")
+}
+
+/// Creates an anonymous memory object of at least `len` bytes, in pages of this kind if one is requested.
+///
+/// # Errors
+/// Returns [`NOT_IN_EFFECT`] if the kernel has no such pages.
+pub fn backed_memfd(name: &str, len: usize, kind: Option<PageKind>) -> io::Result<OwnedFd> {
+    let len = page_kind::rounded(len, kind)?;
+    match kind {
+        Some(PageKind::Huge) => huge_memfd(name, len).context(|| NOT_IN_EFFECT),
+        _ => memfd(name, len),
+    }
 }
 
 /// Creates an empty anonymous memory object, with `flags` in addition to close-on-exec.

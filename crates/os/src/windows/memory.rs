@@ -6,6 +6,7 @@
 use crate::error::Context;
 use crate::handle::BorrowedHandle;
 use crate::windows::segment;
+use furlong_model::PageKind;
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::os::windows::io::{AsHandle, AsRawHandle};
@@ -61,6 +62,11 @@ pub struct Pages {
 impl Pages {
     /// Creates pages of at least `len` bytes.
     pub fn new(len: usize) -> io::Result<Pages> {
+        Pages::backed(len, None)
+    }
+
+    /// Creates pages of at least `len` bytes. Requested kinds of pages are refused earlier.
+    pub fn backed(len: usize, _kind: Option<PageKind>) -> io::Result<Pages> {
         let map = Allocation::new(len.max(1))?;
         Ok(Pages { start: map.0, len, map: Arc::new(map) })
     }
@@ -121,6 +127,14 @@ impl Region {
             }
             mapped => mapped,
         }
+    }
+
+    /// Maps the first `len` bytes of a section or a file. Requested kinds of pages are refused earlier.
+    ///
+    /// # Errors
+    /// Returns the errors of [`from_file`](Region::from_file).
+    pub fn backed(object: BorrowedHandle<'_>, len: usize, _kind: Option<PageKind>) -> io::Result<Region> {
+        Region::from_file(object, len)
     }
 
     /// Maps a section; returns `InvalidInput` if the handle is not a section's.

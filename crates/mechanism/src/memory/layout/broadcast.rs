@@ -139,7 +139,7 @@ impl<P: Pace, D: ManyWaiters> Mechanism for Broadcast<P, D> {
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
         let [there, back] = Shape::both(specification);
-        let region = segment::attach_object(&mut setup, back.end())?;
+        let region = segment::attach_object(specification, &mut setup, back.end())?;
         let doorbell = D::open(specification, &mut setup, &region)?;
         let (own, other) = setup.send_and_receive(there, back);
         let waits = P::WHEN_FULL == WhenFull::Waits;

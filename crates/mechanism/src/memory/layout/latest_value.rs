@@ -83,7 +83,7 @@ impl<L: Layout, D: Doorbell> Mechanism for LatestValue<L, D> {
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
         let size_bytes = specification.largest_bytes();
-        let region = segment::attach_object(&mut setup, region_bytes::<L>(size_bytes))?;
+        let region = segment::attach_object(specification, &mut setup, region_bytes::<L>(size_bytes))?;
         let doorbell = D::open(specification, &mut setup, &region)?;
         let bytes = value_bytes(size_bytes);
         let [own, other] = [setup.role, setup.role.peer()].map(|writer: Role| {

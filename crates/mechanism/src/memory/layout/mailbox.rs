@@ -49,7 +49,7 @@ impl<S: Segment, D: Doorbell> Mechanism for Mailbox<S, D> {
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
         let size_bytes = specification.largest_bytes();
-        let region = S::attach(&mut setup, region_bytes(size_bytes))?;
+        let region = S::attach(specification, &mut setup, region_bytes(size_bytes))?;
         let doorbell = D::open(specification, &mut setup, &region)?;
         let slots = SlotPair::new(&region, setup.role, size_bytes, doorbell);
         Ok(LendingEnd::new(slots, specification.access))

@@ -98,7 +98,7 @@ impl<P: Publication> Mechanism for ReferenceRing<P> {
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Rings> {
         let [there, back] = Shape::both(specification, P::BATCH);
-        let region = segment::attach_object(&mut setup, back.end())?;
+        let region = segment::attach_object(specification, &mut setup, back.end())?;
         let (own, other) = if setup.role == Role::Initiator { (there, back) } else { (back, there) };
         Ok(Rings { sender: Sender::new(&region, own), receiver: Receiver::new(&region, other) })
     }

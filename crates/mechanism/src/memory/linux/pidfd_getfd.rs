@@ -75,7 +75,7 @@ impl<D: Doorbell> Mechanism for PidfdGetfd<D> {
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Numbers<D>> {
         remote_memory::allow_peers();
-        let region = segment::attach_object(&mut setup, region_bytes(NUMBER_BYTES))?;
+        let region = segment::attach_object(specification, &mut setup, region_bytes(NUMBER_BYTES))?;
         let doorbell = D::open(specification, &mut setup, &region)?;
         let slots = SlotPair::new(&region, setup.role, NUMBER_BYTES, doorbell);
         Ok(Numbers { slots, peer: pidfd::open(setup.peer)?, published: None })

@@ -5,6 +5,7 @@ use crate::{Link, LinkSpecification};
 use furlong_model::Reach;
 use furlong_os::file_system;
 use furlong_os::memory::Region;
+use furlong_os::page_kind::rounded;
 use std::io;
 use std::sync::Arc;
 
@@ -18,10 +19,8 @@ impl Segment for FileShm {
     const REACH: Reach = Reach::FileSystem;
 
     fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
-        share_object(
-            file_system::unnamed_file(specification.memory_folder()?, &specification.name, len)?,
-            len,
-            link,
-        )
+        let whole = rounded(len, specification.conditions.pages())?;
+        let file = file_system::unnamed_file(specification.memory_folder()?, &specification.name, whole)?;
+        share_object(file, specification, len, link)
     }
 }

@@ -47,19 +47,32 @@ pub trait Segment: 'static {
     fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>>;
 
     /// Maps the memory of a role's end.
-    fn attach(setup: &mut EndpointSetup, len: usize) -> io::Result<Arc<Region>> {
-        attach_object(setup, len)
+    fn attach(
+        specification: &LinkSpecification,
+        setup: &mut EndpointSetup,
+        len: usize,
+    ) -> io::Result<Arc<Region>> {
+        attach_object(specification, setup, len)
     }
 }
 
 /// Adds a memory object to both ends and maps it.
-fn share_object(object: Handle, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
-    let region = Region::from_file(object.as_handle(), len)?;
+fn share_object(
+    object: Handle,
+    specification: &LinkSpecification,
+    len: usize,
+    link: &mut Link,
+) -> io::Result<Arc<Region>> {
+    let region = Region::backed(object.as_handle(), len, specification.conditions.pages())?;
     link.give_both(object)?;
     Ok(Arc::new(region))
 }
 
 /// Maps the next memory object of the set-up.
-pub(crate) fn attach_object(setup: &mut EndpointSetup, len: usize) -> io::Result<Arc<Region>> {
-    Region::from_file(setup.descriptor()?.as_handle(), len).map(Arc::new)
+pub(crate) fn attach_object(
+    specification: &LinkSpecification,
+    setup: &mut EndpointSetup,
+    len: usize,
+) -> io::Result<Arc<Region>> {
+    Region::backed(setup.descriptor()?.as_handle(), len, specification.conditions.pages()).map(Arc::new)
 }

@@ -49,8 +49,8 @@ impl Mechanism for Futex {
         Ok(link)
     }
 
-    fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Words> {
-        let region = segment::attach_object(&mut setup, page_bytes())?;
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Words> {
+        let region = segment::attach_object(specification, &mut setup, page_bytes())?;
         let [send, receive] = [setup.role, setup.role.peer()].map(|role| WORD_OFFSETS[role.index()]);
         Ok(Words { region, send, receive, seen: 0 })
     }

@@ -50,7 +50,7 @@ impl Mechanism for PosixSemaphore {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Semaphores> {
-        let region = segment::attach_object(&mut setup, page_bytes())?;
+        let region = segment::attach_object(specification, &mut setup, page_bytes())?;
         let [send, receive] = [setup.role, setup.role.peer()].map(|role| SEMAPHORE_OFFSETS[role.index()]);
         Ok(Semaphores { region, send, receive, blocking: specification.blocking })
     }

@@ -10,7 +10,8 @@
 use crate::streams::byte_stream::ByteStream;
 use crate::streams::linux::pipe::link;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
-use furlong_model::{Call, Calls, Capabilities, Depth, Family, KernelBuffer, Limits, Unavailable};
+use furlong_model::{Call, Calls, Capabilities, Depth, Family, KernelBuffer, Limits, PageKind, Unavailable};
+use furlong_os::error::REMEDY;
 use furlong_os::linux::{pipe, segment};
 use furlong_os::memory::{Region, page_bytes};
 use furlong_os::shared_place::Stretch;
@@ -49,6 +50,9 @@ impl Mechanism for Splice {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        if specification.conditions.pages() == Some(PageKind::Huge) {
+            return Err(io::Error::other(format!("hugetlbfs has no splice{REMEDY}use --pages thp")));
+        }
         let room = |pipe_bytes, size_bytes| Depth::of(pipe_bytes / page_bytes() / pages(size_bytes)).into();
         link(pipe::pipe()?, pipe::pipe()?, room, specification)
     }
@@ -61,8 +65,9 @@ impl Mechanism for Splice {
         // message being written.
         let references = pipe::size_bytes(stream.writer())? as usize / page_bytes();
         let places = references / pages + 2;
-        let file = segment::memfd(&specification.name, places * place_bytes)?;
-        let region = Arc::new(Region::from_file(file.as_handle(), places * place_bytes)?);
+        let (len, kind) = (places * place_bytes, specification.conditions.pages());
+        let file = segment::backed_memfd(&specification.name, len, kind)?;
+        let region = Arc::new(Region::backed(file.as_handle(), len, kind)?);
         let places = (0..places).map(|place| Stretch::new(&region, place * place_bytes, place_bytes));
         Ok(FilePages { stream, file, places: places.collect(), place_bytes, next: 0 })
     }

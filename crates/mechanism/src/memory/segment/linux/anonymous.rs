@@ -17,13 +17,20 @@ impl Segment for AnonShm {
     const REACH: Reach = Reach::Fork;
     const START: Start = Start::Forked;
 
-    fn create(_spec: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
-        let region = Arc::new(Region::anonymous(len)?);
+    fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
+        let region = Arc::new(Region::anonymous_backed(len, specification.conditions.pages())?);
         link.give_region(&region);
         Ok(region)
     }
 
-    fn attach(setup: &mut EndpointSetup, _len: usize) -> io::Result<Arc<Region>> {
-        setup.region()
+    fn attach(
+        specification: &LinkSpecification,
+        setup: &mut EndpointSetup,
+        _len: usize,
+    ) -> io::Result<Arc<Region>> {
+        let region = setup.region()?;
+        // A fork inherits the mapping without its page tables.
+        specification.conditions.pages().map_or(Ok(()), |kind| region.populate(kind))?;
+        Ok(region)
     }
 }

@@ -55,7 +55,7 @@ impl Segment for DriverShm {
         Region::from_device(device, len).map(Arc::new)
     }
 
-    fn attach(setup: &mut EndpointSetup, len: usize) -> io::Result<Arc<Region>> {
+    fn attach(_spec: &LinkSpecification, setup: &mut EndpointSetup, len: usize) -> io::Result<Arc<Region>> {
         Region::from_device(setup.descriptor()?.as_handle(), len).map(Arc::new)
     }
 }

@@ -37,5 +37,6 @@ pub(crate) fn share_memfd(
     len: usize,
     link: &mut Link,
 ) -> io::Result<Arc<Region>> {
-    share_object(segment::memfd(&specification.name, len)?, len, link)
+    let object = segment::backed_memfd(&specification.name, len, specification.conditions.pages())?;
+    share_object(object, specification, len, link)
 }

@@ -5,6 +5,7 @@ use crate::{Link, LinkSpecification};
 use furlong_model::{Limits, Reach, Unavailable};
 use furlong_os::linux::segment;
 use furlong_os::memory::Region;
+use furlong_os::page_kind::rounded;
 use std::io;
 use std::sync::Arc;
 
@@ -27,6 +28,7 @@ impl Segment for PosixShm {
     }
 
     fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
-        share_object(segment::posix_shm(&specification.name, len)?, len, link)
+        let whole = rounded(len, specification.conditions.pages())?;
+        share_object(segment::posix_shm(&specification.name, whole)?, specification, len, link)
     }
 }

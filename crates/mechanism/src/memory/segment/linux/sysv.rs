@@ -32,15 +32,19 @@ impl Segment for SysvShm {
         }
     }
 
-    fn create(_spec: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
-        let segment = sysv_segment::create(len)?;
+    fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
+        let segment = sysv_segment::create(len, specification.conditions.pages())?;
         link.give_number(segment.number);
         let region = Arc::new(segment.region);
         link.keep(&region);
         Ok(region)
     }
 
-    fn attach(setup: &mut EndpointSetup, len: usize) -> io::Result<Arc<Region>> {
-        sysv_segment::attach(setup.number()?, len).map(Arc::new)
+    fn attach(
+        specification: &LinkSpecification,
+        setup: &mut EndpointSetup,
+        len: usize,
+    ) -> io::Result<Arc<Region>> {
+        sysv_segment::attach(setup.number()?, len, specification.conditions.pages()).map(Arc::new)
     }
 }

@@ -19,7 +19,7 @@ impl Segment for FileSection {
 
     fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
         let file = file_system::unnamed_file(specification.memory_folder()?, &specification.name, len)?;
-        let region = share_object(segment::from_file(file.as_handle(), len)?, len, link)?;
+        let region = share_object(segment::from_file(file.as_handle(), len)?, specification, len, link)?;
         // The file is removed with its last handle, after the last mapping is closed.
         link.removes(move || {
             drop(file);

@@ -27,5 +27,5 @@ pub(crate) fn share_section(
     len: usize,
     link: &mut Link,
 ) -> io::Result<Arc<Region>> {
-    share_object(anonymous_object(&specification.name, len)?, len, link)
+    share_object(anonymous_object(&specification.name, len)?, specification, len, link)
 }

@@ -1,0 +1,104 @@
+//! Kinds of pages of a trial's memory: why this machine does not provide them, and the limit of huge pages, which root raises.
+
+use crate::not_measured::NotMeasured;
+use crate::persistent::{PersistentResource, lock};
+use crate::session::{CleanupGuard, Session};
+use furlong_model::{Capabilities, Case, Family, PageKind, Reach, Unavailable};
+use furlong_os::available_memory::available_bytes;
+use furlong_os::linux::access::may_read_and_write;
+use furlong_os::linux::available_memory::read_machine;
+use furlong_os::linux::kernel_settings;
+use furlong_os::page_kind::{NOT_IN_EFFECT, probe, remedy, unit_bytes};
+use std::fs::File;
+use std::io;
+
+/// The file of the number of huge pages that the kernel may make of ordinary memory, in addition to those of its pool
+/// (`vm.nr_overcommit_hugepages`).
+const OVERCOMMIT: &str = "/proc/sys/vm/nr_overcommit_hugepages";
+
+/// A raised limit of huge pages. Dropping it restores the limit.
+pub(crate) struct RaisedOvercommit<'a> {
+    /// Dropped before `_made`, because restoring the limit takes this lock.
+    _lock: File,
+    _made: CleanupGuard<'a>,
+}
+
+/// Lets the kernel make that many huge pages of ordinary memory, in addition to its pool, until the result is dropped. Pages that
+/// are reserved by then remain reserved.
+pub(crate) fn raise_overcommit(pages: usize, session: &Session) -> io::Result<RaisedOvercommit<'_>> {
+    let lock = lock(OVERCOMMIT)?;
+    let from = kernel_settings::read(OVERCOMMIT)?;
+    let limit: usize = from.parse().map_err(|_| io::Error::other(format!("{OVERCOMMIT} is '{from}'")))?;
+    // The limit also counts the pages that other runs hold.
+    let held =
+        read_machine("HugePages_Surp:").and_then(|pages| usize::try_from(pages).ok()).unwrap_or_default();
+    let to = limit.max(held).saturating_add(pages).to_string();
+    let resource = PersistentResource::KernelSetting { path: OVERCOMMIT.to_owned(), from, to: to.clone() };
+    let raised = RaisedOvercommit { _made: session.making(resource)?, _lock: lock };
+    kernel_settings::write(OVERCOMMIT, &to)?;
+    Ok(raised)
+}
+
+/// Raises the limit for a trial with huge pages, if this process may: up to all available memory, because only the roles know
+/// how many pages they need.
+///
+/// # Errors
+/// Returns the reason if another run holds the limit for too long.
+pub(crate) fn for_trial<'a>(
+    case: &Case,
+    session: &'a Session,
+) -> Result<Option<RaisedOvercommit<'a>>, NotMeasured> {
+    if case.conditions.pages() != Some(PageKind::Huge) || !may_raise() {
+        return Ok(None);
+    }
+    let unit = unit_bytes(PageKind::Huge).unwrap_or(1);
+    let pages = available_bytes().map_or(0, |bytes| bytes as usize / unit);
+    raise_overcommit(pages, session).map(Some).map_err(|error| {
+        NotMeasured::Refused(Unavailable::new(
+            format!("{NOT_IN_EFFECT}: {error}"),
+            "run again when no other run of furlong uses huge pages",
+        ))
+    })
+}
+
+fn may_raise() -> bool {
+    may_read_and_write(OVERCOMMIT.as_ref())
+}
+
+/// Returns why the memory of a case cannot have the requested pages, or `None`.
+pub(crate) fn refusal(case: &Case, capabilities: &Capabilities) -> Option<Unavailable> {
+    let kind = case.conditions.pages()?;
+    let name = capabilities.name;
+    match (capabilities.family, capabilities.reach) {
+        (Family::Library | Family::Adapter, _) => {
+            return Some(other_owner(&format!("the library of {name}")));
+        }
+        (Family::Memory, Reach::Device) => return Some(other_owner("the kernel module")),
+        (Family::Memory, Reach::FileSystem) if kind == PageKind::Huge => {
+            return Some(Unavailable::new(
+                format!("{name} is a file, and its file system has no huge pages"),
+                "use --pages thp, or shared memory without a file name",
+            ));
+        }
+        _ => {}
+    }
+    let error = probe(kind).err()?;
+    (kind != PageKind::Huge || !may_raise()).then(|| Unavailable::new(error.to_string(), remedy(kind)))
+}
+
+fn other_owner(owner: &str) -> Unavailable {
+    Unavailable::new(
+        format!("{owner} allocates its memory itself, in pages that --pages cannot select"),
+        "leave --pages out, or choose another benchmark",
+    )
+}
+
+/// Turns the failure of a trial whose memory is not in the requested pages into a refusal with a remedy.
+pub(crate) fn explained(why: NotMeasured, case: &Case) -> NotMeasured {
+    match (why, case.conditions.pages()) {
+        (NotMeasured::Failed(failure), Some(kind)) if failure.detail.contains(NOT_IN_EFFECT) => {
+            NotMeasured::Refused(Unavailable::new(failure.detail, remedy(kind)))
+        }
+        (why, _) => why,
+    }
+}
