@@ -2,7 +2,9 @@
 //!
 //! A finding that compares benchmarks requires intervals that do not overlap, or that overlap in the case of a tie.
 
-use crate::{CommonProperties, Group, Growths, Level, PayloadKind, Ratio, Regimes, Row, Verdict};
+use crate::{
+    CommonProperties, ConditionEffect, Group, Growths, Level, PayloadKind, Ratio, Regimes, Row, Verdict,
+};
 use furlong_model::{Depth, Family, NoiseReading, Placement, WaitKind};
 use furlong_stats::{median, tidy};
 use serde::Serialize;
@@ -114,6 +116,8 @@ pub enum Finding {
         /// The programs.
         programs: Vec<WaitingProgram>,
     },
+    /// A benchmark is faster with one value of a condition than with another.
+    Condition(ConditionEffect),
     /// The core-to-core time had two levels.
     TwoLevels(Regimes),
     /// The benchmarks had several numbers of pairs, receivers, senders or workers.
@@ -152,7 +156,8 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Findi
         let within_a_group =
             [race.memory(), race.memory_that_ties(), race.one_at_a_time()].into_iter().flatten();
         let is_adjusted = rows.iter().any(|row| row.comparable.is_some_and(|found| found.adjusted));
-        let within_a_group = within_a_group.filter(|_| is_adjusted);
+        let effects = ConditionEffect::all(groups, rows).into_iter().map(Finding::Condition);
+        let within_a_group = within_a_group.chain(effects).filter(|_| is_adjusted);
         return iter::once(Finding::Unreliable).chain(within_a_group).chain(waits).collect();
     }
     let findings = [
@@ -163,7 +168,8 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Findi
         race.memory_that_ties(),
         race.one_at_a_time(),
     ];
-    findings.into_iter().flatten().chain(race.waits()).collect()
+    let effects = ConditionEffect::all(groups, rows).into_iter().map(Finding::Condition);
+    findings.into_iter().flatten().chain(effects).chain(race.waits()).collect()
 }
 
 /// Returns whether a blocking bare pair changed its pace after the time of a trial, if there are benchmarks of that kind.

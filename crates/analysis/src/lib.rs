@@ -21,6 +21,7 @@ mod checks;
 mod comparable;
 mod compare;
 mod complete_rounds;
+mod condition_effects;
 mod conditions;
 mod consistent;
 mod costs;
@@ -86,6 +87,7 @@ pub use compare::{
     Comparison, ComparisonRefusal, CountChange, CountedQuantity, Difference, InconclusiveReason, OnlyIn,
     Power, Share, compare, split_by_condition,
 };
+pub use condition_effects::ConditionEffect;
 pub use conditions::{Condition, unusual_conditions};
 pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP, cost_name};
 pub use count::{CountRow, CountingMethod, Figures, RoleFigures};

@@ -4,7 +4,7 @@ use super::growth::growth;
 use super::object::JudgedSentences;
 use super::words::{alike, count, factor, size};
 use furlong_analysis::text::{listed, plain};
-use furlong_analysis::{Finding, InBoth, NamedRow, Regimes, Summary, WaitingProgram};
+use furlong_analysis::{ConditionEffect, Finding, InBoth, NamedRow, Regimes, Summary, WaitingProgram};
 use furlong_model::format_ns;
 use std::ops::RangeInclusive;
 
@@ -93,10 +93,29 @@ pub fn finding(finding: &Finding) -> String {
             factor(*times),
             named(several),
         ),
+        Finding::Condition(effect) => condition_effect(effect),
         Finding::Waits { programs } => waits(programs),
         Finding::TwoLevels(regimes) => two_levels(regimes),
         Finding::Growth(growths) => growth(growths),
     }
+}
+
+/// Describes the effect of a condition, with the cause if it is known.
+fn condition_effect(effect: &ConditionEffect) -> String {
+    let ConditionEffect { condition, values: [fast, slow], row, among, times, p50_ns } = effect;
+    let cause = match (*condition, &**fast, &**slow) {
+        ("pages", "thp" | "huge", "4k") => {
+            ": an entry of the TLB covers a huge page as it covers a page of 4 KiB, so copies miss it less often"
+        }
+        _ => "",
+    };
+    let [fast_ns, slow_ns] = p50_ns.map(format_ns);
+    format!(
+        "Among benchmarks {}, {} with {condition} {fast} is {} times as fast as with {slow} ({fast_ns}, {slow_ns}){cause}.",
+        alike(among),
+        plain(row),
+        factor(*times),
+    )
 }
 
 /// Returns the words for a row that is the first of its kind, alone or with others that tie with it.
@@ -284,6 +303,17 @@ mod tests {
                  busy-waiting on two cores (128B) take 1.5 times as long at the higher level (median of 3). posix-shm/spin is \
                  first at both. Of 3 pairs, 1 in the same order at both, 1 known at one only, 1 in opposite orders: pipe/spin \
                  is faster than tcp/spin at the lower level, and slower at the higher one.",
+            ),
+            (
+                Finding::Condition(ConditionEffect {
+                    condition: "pages",
+                    values: ["huge", "4k"].map(str::to_owned),
+                    row: "process-vm/futex".to_owned(),
+                    among: among.clone(),
+                    times: 1.56,
+                    p50_ns: [28e6, 44e6],
+                }),
+                "process-vm/futex with pages huge is 1.6 times as fast as with 4k (28.0 ms, 44.0 ms): an entry of the TLB",
             ),
             (
                 Finding::MemoryTies { among, memory, rest: pipe },

@@ -1,0 +1,98 @@
+//! The effects of requested conditions: benchmarks that differ only in the value of one condition.
+
+use crate::{CommonProperties, Group, Ratio, Row};
+use furlong_model::{CONDITION_KINDS, Case, ConditionKind, RequestedCondition};
+use furlong_stats::tidy;
+use serde::Serialize;
+
+/// The largest significant effect of a kind of condition.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ConditionEffect {
+    /// Kind of the condition.
+    pub condition: &'static str,
+    /// Both values, the faster first.
+    pub values: [String; 2],
+    /// Name of the benchmark, without the condition.
+    pub row: String,
+    /// Common properties of the benchmarks.
+    pub among: CommonProperties,
+    /// Ratio of the medians.
+    pub times: f64,
+    /// Medians in nanoseconds, in the order of the values.
+    pub p50_ns: [f64; 2],
+}
+
+impl ConditionEffect {
+    /// Returns the largest effect of each kind. The rows of a group are ordered, the fastest first.
+    pub(crate) fn all(groups: &[Group], rows: &[Row]) -> Vec<ConditionEffect> {
+        let largest = |kind: &&'static ConditionKind| {
+            let found = groups.iter().flat_map(|group| effects(kind, group, rows));
+            found.max_by(|one, other| one.times.total_cmp(&other.times))
+        };
+        CONDITION_KINDS.iter().filter_map(largest).collect()
+    }
+}
+
+/// Returns the significant effects of a kind in one group.
+fn effects(kind: &'static ConditionKind, group: &Group, rows: &[Row]) -> Vec<ConditionEffect> {
+    let split = |row: &Row| -> Option<(RequestedCondition, Case)> {
+        let (value, conditions) = row.case.conditions.split(kind)?;
+        Some((value, Case { conditions, ..row.case.clone() }))
+    };
+    let members = rows.iter().filter(|row| row.group == group.name);
+    let members: Vec<_> = members.filter_map(|row| Some((row, split(row)?))).collect();
+    let mut found = Vec::new();
+    for (at, (fast, (value, case))) in members.iter().enumerate() {
+        for (slow, (other, _)) in members[at + 1..].iter().filter(|(_, (_, other))| other == case) {
+            let tie = fast.tied_with.contains(&slow.case.row());
+            if slow.comparable.is_some() && fast.comparable.is_some() && !tie {
+                found.push(ConditionEffect {
+                    condition: kind.name,
+                    values: [value, other].map(RequestedCondition::value),
+                    row: case.row(),
+                    among: CommonProperties::of(group),
+                    times: tidy(Ratio::of(slow, fast).times),
+                    p50_ns: [fast, slow].map(|row| row.exchange.ns.p50),
+                });
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{by_median, row};
+    use crate::ranking;
+    use furlong_model::{Capabilities, Harness, Placement, RequestedConditions, Wait};
+
+    fn rows(medians_ns: [(&str, f64); 3]) -> Vec<ConditionEffect> {
+        let pages = CONDITION_KINDS.iter().find(|kind| kind.name == "pages").unwrap();
+        let with = |(value, median_ns): (&str, f64)| {
+            let mut row = row("pipe", Wait::Block, Placement::OtherCore, median_ns);
+            let axis = vec![pages.read(value).unwrap()];
+            row.case.conditions =
+                RequestedConditions::combinations(&[axis], &Capabilities::DEFAULT).remove(0);
+            row
+        };
+        let mut rows = medians_ns.map(with).to_vec();
+        rows.push(row("tcp", Wait::Block, Placement::OtherCore, 90_000.0));
+        let groups = ranking::rank(&mut rows, &Harness::default(), by_median);
+        ConditionEffect::all(&groups, &rows)
+    }
+
+    #[test]
+    fn largest_significant_effect_is_found() {
+        let found = rows([("4k", 30_000.0), ("thp", 15_000.0), ("huge", 10_000.0)]);
+        let [effect] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((effect.condition, effect.row.as_str()), ("pages", "pipe/block"));
+        assert_eq!(effect.values, ["huge", "4k"]);
+        assert!((effect.times - 3.0).abs() < 0.05, "{effect:?}");
+    }
+
+    #[test]
+    fn ties_are_no_effect() {
+        assert_eq!(rows([("4k", 10_000.0), ("thp", 10_000.0), ("huge", 10_000.0)]), []);
+    }
+}
