@@ -306,7 +306,7 @@ fn send_many_and_stay<M: Mechanism>(end: &mut M::Endpoint, stage: &RunningTrial)
 
 /// Sends numbered messages, each from a separate buffer, and returns the buffers.
 fn send_many<M: Mechanism>(end: &mut M::Endpoint) -> Result<Vec<Message>, String> {
-    let mut sent = step("make messages", Message::several(MANY as usize, size(&M::CAPABILITIES)))?;
+    let mut sent = step("make messages", Message::several(MANY as usize, size(&M::CAPABILITIES), None))?;
     for (number, bytes) in (1..=MANY).zip(&mut sent) {
         let len = bytes.len().min(4);
         bytes[..len].copy_from_slice(&number.to_le_bytes()[..len]);

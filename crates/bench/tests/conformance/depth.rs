@@ -51,7 +51,7 @@ fn fill<M: Mechanism>(size_bytes: usize, blocking: bool) -> Result<(), String> {
         let (many, half) = amounts(stage);
         // If messages are read from the sender's buffers, each message needs a separate buffer.
         let buffers = if end.unread_buffers(stage.size_bytes) == 0 { 1 } else { many + half };
-        let mut messages = step("make messages", Message::several(buffers, stage.size_bytes))?;
+        let mut messages = step("make messages", Message::several(buffers, stage.size_bytes, None))?;
         let mut send = |number: usize| {
             let message = &mut messages[number % buffers];
             write_number(message, number as u32);
