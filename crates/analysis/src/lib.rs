@@ -141,4 +141,4 @@ pub use store::ReadError;
 pub use summary::{SUMMARY_SCHEMA, Summary};
 pub use tail::{Tail, tails};
 pub use terms::{Part, Source, Term};
-pub use tuning::{ConditionEffect, ConditionEffects, Effect, TUNING_SCHEMA, TunedBenchmark};
+pub use tuning::{Effect, TUNING_SCHEMA, TunedBenchmark, TunedCondition, TuningResult};

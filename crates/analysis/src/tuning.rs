@@ -5,12 +5,12 @@ use furlong_model::{Case, Conditions, RequestedCondition, RequestedConditions, n
 use furlong_stats::sort_by;
 use serde::Serialize;
 
-/// Version of [`ConditionEffects`] as JSON. It changes if a field changes its meaning or is removed.
+/// Version of [`TuningResult`] as JSON. It changes if a field changes its meaning or is removed.
 pub const TUNING_SCHEMA: u32 = 1;
 
 /// Effects of conditions in one run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ConditionEffects {
+pub struct TuningResult {
     /// [`TUNING_SCHEMA`].
     pub schema: u32,
     /// Facts about the run.
@@ -37,7 +37,7 @@ pub struct TunedBenchmark {
     /// CPU time of both roles per exchange, in nanoseconds.
     pub cpu_ns: f64,
     /// Effects, the lowest time first.
-    pub effects: Vec<ConditionEffect>,
+    pub effects: Vec<TunedCondition>,
 }
 
 named_enum! {
@@ -54,7 +54,7 @@ named_enum! {
 
 /// Effect of one condition on a benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ConditionEffect {
+pub struct TunedCondition {
     /// Option with its value, as in `sched fifo:50` or `buffer 1MiB`.
     pub condition: String,
     /// Whether the condition is inherited anyway, so that a difference is chance.
@@ -71,16 +71,16 @@ pub struct ConditionEffect {
     pub permanent: String,
 }
 
-impl ConditionEffects {
+impl TuningResult {
     /// Compares each benchmark under a condition with the same benchmark without it.
-    pub fn of(summary: &Summary, inherited: &Conditions) -> ConditionEffects {
+    pub fn of(summary: &Summary, inherited: &Conditions) -> TuningResult {
         let is_plain = |row: &&Row| row.case == without(&row.case);
         let benchmark = |plain: &Row| {
             let title = summary.groups.iter().find(|group| group.name == plain.group);
             let varied =
                 summary.rows.iter().filter(|row| row.case != plain.case && without(&row.case) == plain.case);
             let mut effects: Vec<_> =
-                varied.filter_map(|row| ConditionEffect::of(row, plain, inherited)).collect();
+                varied.filter_map(|row| TunedCondition::of(row, plain, inherited)).collect();
             sort_by(&mut effects, |one, other| one.ratio.times.total_cmp(&other.ratio.times));
             TunedBenchmark {
                 row: plain.case.row(),
@@ -91,7 +91,7 @@ impl ConditionEffects {
                 effects,
             }
         };
-        ConditionEffects {
+        TuningResult {
             schema: TUNING_SCHEMA,
             run: summary.run.clone(),
             benchmarks: summary.rows.iter().filter(is_plain).map(benchmark).collect(),
@@ -100,17 +100,17 @@ impl ConditionEffects {
     }
 
     /// Returns the placebos that do not tie, with their benchmarks.
-    pub fn failed_placebos(&self) -> impl Iterator<Item = (&TunedBenchmark, &ConditionEffect)> {
-        let is_failed = |effect: &&ConditionEffect| effect.is_placebo && effect.effect != Effect::Tie;
+    pub fn failed_placebos(&self) -> impl Iterator<Item = (&TunedBenchmark, &TunedCondition)> {
+        let is_failed = |effect: &&TunedCondition| effect.is_placebo && effect.effect != Effect::Tie;
         self.benchmarks.iter().flat_map(move |benchmark| {
             benchmark.effects.iter().filter(is_failed).map(move |effect| (benchmark, effect))
         })
     }
 }
 
-impl ConditionEffect {
+impl TunedCondition {
     /// Returns `None` unless the row has exactly one condition or buffer more than `plain`.
-    fn of(row: &Row, plain: &Row, inherited: &Conditions) -> Option<ConditionEffect> {
+    fn of(row: &Row, plain: &Row, inherited: &Conditions) -> Option<TunedCondition> {
         let ratio = Ratio::of(row, plain);
         let effect = match ratio.interval {
             Some([_, high]) if high < 1.0 => Effect::Faster,
@@ -127,7 +127,7 @@ impl ConditionEffect {
             _ => return None,
         };
         let (ns, cpu_ns) = (row.exchange.ns.p50, cpu_ns(row));
-        Some(ConditionEffect { condition, is_placebo, effect, ratio, ns, cpu_ns, permanent })
+        Some(TunedCondition { condition, is_placebo, effect, ratio, ns, cpu_ns, permanent })
     }
 }
 
@@ -177,7 +177,7 @@ mod tests {
         let run = TrialBuilder::default().run(&rows, &STEADY);
         let summary = DecodedRun::of(&run).summary;
         let inherited = Conditions { policy: Some("other".to_owned()), ..Conditions::default() };
-        let tuning = ConditionEffects::of(&summary, &inherited);
+        let tuning = TuningResult::of(&summary, &inherited);
         let [benchmark] = &tuning.benchmarks[..] else { panic!("{tuning:?}") };
         let found: Vec<_> = benchmark
             .effects

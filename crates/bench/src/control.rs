@@ -111,6 +111,11 @@ pub struct End {
 pub enum Report<D> {
     /// The child has started, and has done nothing else yet.
     Started,
+    /// The role is a thread of the child.
+    Thread {
+        /// The kernel's ID of the thread.
+        id: i32,
+    },
     /// The child is ready for a phase, and waits for the other roles.
     Ready {
         /// The phase.

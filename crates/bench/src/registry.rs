@@ -3,7 +3,6 @@
 
 use crate::adapter::{Adapter, create_link};
 use crate::child_process::ChildProgram;
-use crate::huge_pages;
 #[cfg(target_os = "linux")]
 use crate::kernel_settings;
 use crate::not_measured::not_of_the_kernel;
@@ -11,6 +10,8 @@ use crate::own_programs::OwnPrograms;
 use crate::session::Session;
 use crate::survived::{killed, survived};
 use crate::two_networks;
+#[cfg(target_os = "linux")]
+use crate::{huge_pages, isolation};
 use furlong_adapter_files::{Manifest, Row};
 use furlong_loops::built_in::{BuiltIn, all_built_in};
 use furlong_mechanism::{Link, LinkSpecification, Mechanism};
@@ -162,7 +163,9 @@ impl MechanismEntry {
             let reason = "--memory-node applies to this host only";
             return Some(Unavailable::new(reason, "leave --memory-node or --peer out"));
         }
-        if let Some(refusal) = huge_pages::refusal(case, self.capabilities) {
+        if let Some(refusal) =
+            huge_pages::refusal(case, self.capabilities).or_else(|| isolation::refusal(case, self))
+        {
             return Some(refusal);
         }
         let error = role_conditions::probe(&case.conditions).err()?;

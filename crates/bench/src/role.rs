@@ -17,7 +17,7 @@ use furlong_loops::role_error::{RoleError, step};
 use furlong_loops::short_lived::open_short_lived;
 use furlong_mechanism::{EndpointSetup, Handles};
 use furlong_model::{Fault, Links, Phase, RoleTally, Start, Wait, WhenFull};
-use furlong_os::{AsHandle, RawHandle};
+use furlong_os::AsHandle;
 use furlong_os::{affinity, available_memory, handle, role_conditions};
 use std::io;
 
@@ -40,13 +40,14 @@ fn inherit(end: &End) -> io::Result<Handles> {
     Ok(handles)
 }
 
-/// Runs a role in a fork: receives its configuration, and uses the inherited handles. Returns the exit status.
-pub(crate) fn forked(control: RawHandle, mechanisms: &[MechanismEntry], ends: Vec<Handles>) -> i32 {
-    let result = handle::inherit(control).map(Control::from).and_then(|mut control| {
-        let Some(configuration) = control.receive::<RoleConfiguration>()? else { return Ok(()) };
-        perform(&mut control, mechanisms, &configuration, ends)
-    });
-    i32::from(result.is_err())
+/// Runs a role in a fork: receives its configuration, and uses the inherited handles.
+pub(crate) fn forked(
+    mut control: Control,
+    mechanisms: &[MechanismEntry],
+    ends: Vec<Handles>,
+) -> io::Result<()> {
+    let Some(configuration) = control.receive::<RoleConfiguration>()? else { return Ok(()) };
+    perform(&mut control, mechanisms, &configuration, ends)
 }
 
 fn perform(

@@ -85,6 +85,7 @@ pub use quantity::{
     format_ns, format_rate, printed_ns, three_digits,
 };
 pub use record::{End, Harness, Record, RunHeader, SCHEMA};
+pub use requested_condition::isolation::Isolation;
 pub use requested_condition::kernel_setting::KernelSetting;
 pub use requested_condition::pages::PageKind;
 pub use requested_condition::scheduling::Scheduling;

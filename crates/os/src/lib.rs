@@ -85,6 +85,8 @@ pub mod file_system {
 
 /// Identity of this process, and unique names.
 pub mod identity {
+    #[cfg(target_os = "linux")]
+    pub use crate::platform::identity::thread;
     pub use crate::platform::identity::{boot, is_administrator, parent_process, random};
 }
 

@@ -2,9 +2,9 @@
 
 use std::ops::{Add, Sub};
 
-#[cfg(target_os = "linux")]
-pub use crate::platform::usage::ended_children_usage;
 pub use crate::platform::usage::now;
+#[cfg(target_os = "linux")]
+pub use crate::platform::usage::{count_this_thread_alone, ended_children_usage};
 
 /// Counters of the calling process since it began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

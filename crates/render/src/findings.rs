@@ -5,7 +5,7 @@ use super::object::JudgedSentences;
 use super::words::{alike, count, factor, size};
 use furlong_analysis::text::{listed, plain};
 use furlong_analysis::{ConditionEffect, Finding, InBoth, NamedRow, Regimes, Summary, WaitingProgram};
-use furlong_model::format_ns;
+use furlong_model::{Placement, format_ns};
 use std::ops::RangeInclusive;
 
 /// Own programs that are named one by one.
@@ -107,6 +107,9 @@ fn condition_effect(effect: &ConditionEffect) -> String {
         ("pages", "thp" | "huge", "4k") => {
             ": an entry of the TLB covers a huge page as it covers a page of 4 KiB, so copies miss it less often"
         }
+        ("isolation", "thread", "fork" | "exec") if among.placement == Placement::SameCore => {
+            ": a switch between threads of one process keeps the address space"
+        }
         _ => "",
     };
     let [fast_ns, slow_ns] = p50_ns.map(format_ns);
@@ -197,7 +200,7 @@ fn named(NamedRow { row, p50_ns }: &NamedRow) -> String {
 mod tests {
     use super::*;
     use furlong_analysis::CommonProperties;
-    use furlong_model::{Depth, Placement, WaitKind};
+    use furlong_model::{Depth, WaitKind};
 
     fn row(row: &str, p50_ns: f64) -> NamedRow {
         NamedRow { row: row.to_owned(), p50_ns }

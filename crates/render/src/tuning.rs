@@ -8,9 +8,7 @@ use super::{prose, summary, terminal::terminal};
 use crate::markdown::page;
 use crate::style::Style;
 use furlong_analysis::text::{format_ratio, plain};
-use furlong_analysis::{
-    ConditionEffect, ConditionEffects, Effect, SkippedCase, SkippedStatus, TunedBenchmark,
-};
+use furlong_analysis::{Effect, SkippedCase, SkippedStatus, TunedBenchmark, TunedCondition, TuningResult};
 use furlong_model::{Unit, format_ns};
 use furlong_stats::distinct;
 
@@ -22,21 +20,21 @@ const LEGEND: [&str; 2] = [
 ];
 
 /// Returns a table per benchmark, the conditions worth keeping, and those that are impossible here.
-pub fn tuning_table(tuning: &ConditionEffects, style: Style) -> String {
+pub fn tuning_table(tuning: &TuningResult, style: Style) -> String {
     terminal(&document(tuning), style)
 }
 
 /// Returns the tables as Markdown, for a note.
-pub fn tuning_markdown(tuning: &ConditionEffects) -> String {
+pub fn tuning_markdown(tuning: &TuningResult) -> String {
     page(&document(tuning))
 }
 
-/// Returns one JSON object; [`ConditionEffects`] documents its fields.
-pub fn tuning_json(tuning: &ConditionEffects) -> String {
+/// Returns one JSON object; [`TuningResult`] documents its fields.
+pub fn tuning_json(tuning: &TuningResult) -> String {
     object(tuning, Vec::new())
 }
 
-fn document(tuning: &ConditionEffects) -> Document {
+fn document(tuning: &TuningResult) -> Document {
     let head = Section::default().paragraph(prose::machine(&tuning.run.machine, &tuning.run.harness));
     let head = if tuning.benchmarks.is_empty() {
         head.paragraph("Nothing was measured.")
@@ -80,7 +78,7 @@ fn benchmark(benchmark: &TunedBenchmark) -> Section {
     Section::titled(title).table(Table::new(columns, rows))
 }
 
-fn effect(effect: &ConditionEffect) -> Row {
+fn effect(effect: &TunedCondition) -> Row {
     let (tone, ratio) = match effect.effect {
         Effect::Tie => (Tone::Neutral, "~".to_owned()),
         Effect::Faster => (Tone::Good, format_ratio(effect.ratio.times) + "x"),
@@ -99,7 +97,7 @@ fn effect(effect: &ConditionEffect) -> Row {
 }
 
 /// Returns the name of the condition, without the directories of a file.
-fn name(effect: &ConditionEffect) -> String {
+fn name(effect: &TunedCondition) -> String {
     let name = plain(&effect.condition);
     let name = match name.split_once(" /sys/").zip(name.split_once('=')) {
         Some(((option, _), (path, value))) => {
@@ -130,7 +128,7 @@ fn useful(benchmark: &TunedBenchmark) -> Line {
 }
 
 /// Returns a warning for each placebo that does not tie.
-fn failed_placebos(tuning: &ConditionEffects) -> impl Iterator<Item = Line> {
+fn failed_placebos(tuning: &TuningResult) -> impl Iterator<Item = Line> {
     tuning.failed_placebos().map(|(benchmark, effect)| Line {
         tone: Tone::Warning,
         text: format!(
@@ -142,7 +140,7 @@ fn failed_placebos(tuning: &ConditionEffects) -> impl Iterator<Item = Line> {
 }
 
 /// Returns how to make the useful conditions permanent.
-fn permanent(tuning: &ConditionEffects) -> Section {
+fn permanent(tuning: &TuningResult) -> Section {
     let effects = tuning.benchmarks.iter().flat_map(|benchmark| &benchmark.effects);
     let useful = effects.filter(|effect| effect.effect == Effect::Faster && !effect.is_placebo);
     let lines = distinct(useful.map(|effect| plain(&effect.permanent)));
@@ -150,7 +148,7 @@ fn permanent(tuning: &ConditionEffects) -> Section {
 }
 
 /// Returns the reasons why conditions are impossible here.
-fn impossible(tuning: &ConditionEffects) -> Section {
+fn impossible(tuning: &TuningResult) -> Section {
     let refused = tuning.skipped.iter().filter(|entry| is_refused(entry));
     let lines = distinct(refused.map(|entry| format!("{}; {}", plain(&entry.reason), plain(&entry.remedy))));
     Section::list("Impossible here", lines.into_iter().map(Line::neutral))

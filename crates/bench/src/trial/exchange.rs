@@ -6,9 +6,8 @@ use super::together::together;
 use crate::adapter::{self, Adapter};
 use crate::child_process::ChildKind;
 use crate::control::{
-    ControlPageEnd, End, OwnPageEnd, RequestConfiguration, RoleConfiguration, RoleResult, Timing,
+    Control, ControlPageEnd, End, OwnPageEnd, RequestConfiguration, RoleConfiguration, RoleResult, Timing,
 };
-use crate::huge_pages;
 #[cfg(target_os = "linux")]
 use crate::kernel_settings::KernelSettings;
 use crate::not_measured::{NotMeasured, not_started};
@@ -22,18 +21,20 @@ use crate::role;
 use crate::session::Session;
 use crate::subsystem;
 use crate::watch::{Carrier, LatestEnd, Observer, RoleProcess, Watch, supervise};
+#[cfg(target_os = "linux")]
+use crate::{huge_pages, isolation};
 use furlong_loops::control_page::ControlPage;
 use furlong_loops::counted::PartyCounts;
 use furlong_loops::shared_end::TakenMessages;
-use furlong_mechanism::{Link, LinkSpecification};
+use furlong_mechanism::{Handles, Link, LinkSpecification};
 use furlong_model::{
-    AdapterFacts, Capabilities, Case, ChildStart, Count, Depth, Direction, Failure, Family, Fault,
+    AdapterFacts, Capabilities, Case, ChildStart, Count, Depth, Direction, Failure, Family, Fault, Isolation,
     KernelBuffer, Measurement, Overlap, Part, Party, Pattern, Phase, Placement, Record, Role, RoleTally,
     Room, Start, Trial, Unavailable, Unit, Wait,
 };
 #[cfg(target_os = "linux")]
 use furlong_os::page_kind;
-use furlong_os::{AsHandle, Handle, RawHandle, clock, identity, pipe, role_conditions};
+use furlong_os::{AsHandle, Handle, RawHandle, clock, handle, identity, pipe, role_conditions};
 use furlong_stats::Distribution;
 use std::collections::BTreeMap;
 use std::io;
@@ -353,6 +354,11 @@ impl RunningTrial {
 
         let mut processes = Vec::new();
         let mut configurations = Vec::new();
+        let in_threads = case.conditions.isolation() == Some(Isolation::Thread);
+        let mut of_all = Vec::new();
+        // Each role owns its descriptor, also if the roles are threads of one process.
+        let page = |setup: &PartySetup| page_objects[setup.control_page].try_clone();
+        let pages = parties.setups.iter().map(page).collect::<io::Result<Vec<_>>>().map_err(creating)?;
         for (place, setup) in parties.setups.iter().enumerate() {
             let own = &links[setup.ends[0].0];
             let configuration = RoleConfiguration {
@@ -374,7 +380,7 @@ impl RunningTrial {
                     .collect(),
                 request: own.request.as_ref().map(|request| request.configuration(setup.party.role)),
                 control_page: ControlPageEnd {
-                    descriptor: page_objects[setup.control_page].raw_handle(),
+                    descriptor: pages[place].raw_handle(),
                     lines: parties.lines,
                     line: setup.line,
                     own: far.as_ref().map(|far| far.page_end(setup.party.role)),
@@ -390,13 +396,21 @@ impl RunningTrial {
             let ends = configuration.ends.iter().chain(request);
             let descriptors = ends.flat_map(|end| end.descriptors.iter().copied());
             let carrier = configuration.control_page.own.and_then(|own| own.carrier);
-            let inherit = descriptors.chain([configuration.control_page.descriptor]).chain(carrier).collect();
+            let inherit: Vec<_> =
+                descriptors.chain([configuration.control_page.descriptor]).chain(carrier).collect();
+            configurations.push(configuration);
+            if in_threads {
+                of_all.extend(inherit);
+                continue;
+            }
             let process = match &far {
                 Some(far) if setup.party.role == Role::Responder => far.stand_in(setup.party, session),
                 _ => start_process(*work, setup, &mut links, inherit, session),
             };
             processes.push(process.map_err(opening)?);
-            configurations.push(configuration);
+        }
+        if in_threads {
+            processes = start_threads(*work, &parties, &mut links, of_all).map_err(opening)?;
         }
         // While this process has the descriptors too, neither end can notice that the other is closed.
         far.iter_mut().for_each(|far| far.announcements = None);
@@ -607,12 +621,16 @@ fn start_process(
     inherit: Vec<RawHandle>,
     session: &Session,
 ) -> io::Result<RoleProcess<RoleResult>> {
+    let is_forked = case.conditions.isolation() == Some(Isolation::Fork);
     match entry.capabilities.start {
-        Start::Forked => RoleProcess::forked(setup.party, inherit, |control| {
-            let ends = setup.ends.iter().map(|(link, role)| links[*link].link.take_end(*role));
-            role::forked(control, mechanisms, ends.collect())
-        }),
-        Start::Fresh | Start::Alone => {
+        start if start == Start::Forked || is_forked => {
+            RoleProcess::forked(setup.party, inherit, |control| {
+                let ends = taken_ends(setup, links);
+                let control = handle::inherit(control).map(Control::from);
+                i32::from(control.and_then(|control| role::forked(control, mechanisms, ends)).is_err())
+            })
+        }
+        _ => {
             let subsystem = case.subsystem.filter(|_| setup.party.role == Role::Responder);
             if let Some(subsystem) = subsystem {
                 let (program, copy) = subsystem::to_start(subsystem, child, session)?;
@@ -623,4 +641,24 @@ fn start_process(
             RoleProcess::fresh(setup.party, entry.role_program(session.program()), ChildKind::Role, inherit)
         }
     }
+}
+
+/// Takes the ends of a party out of their links, in the process that uses them.
+fn taken_ends(setup: &PartySetup, links: &mut [TrialLink]) -> Vec<Handles> {
+    setup.ends.iter().map(|(link, role)| links[*link].link.take_end(*role)).collect()
+}
+
+/// Starts all parties as threads of one forked process.
+#[cfg(target_os = "linux")]
+fn start_threads(
+    work: MessageExchange<'_>,
+    parties: &Parties,
+    links: &mut [TrialLink],
+    inherit: Vec<RawHandle>,
+) -> io::Result<Vec<RoleProcess<RoleResult>>> {
+    let all: Vec<Party> = parties.setups.iter().map(|setup| setup.party).collect();
+    RoleProcess::forked_together(&all, inherit, |controls| {
+        let ends = parties.setups.iter().map(|setup| taken_ends(setup, links)).collect();
+        isolation::run_threads(controls, work.mechanisms, ends)
+    })
 }

@@ -49,6 +49,8 @@ fn cause_of_kill(killer: &str, before: Option<u64>, now: Option<u64>) -> &'stati
 pub(crate) struct RoleProcess<D> {
     pub(crate) party: Party,
     pub(crate) child: Child,
+    /// The ID of its thread, if the roles are threads of one process.
+    thread: Option<i32>,
     pub(crate) control: Control,
     pub(crate) stderr: Handle,
     pub(crate) phase: Phase,
@@ -83,21 +85,44 @@ impl<D: DeserializeOwned> RoleProcess<D> {
     /// its end of the control socket.
     pub(crate) fn forked(
         party: Party,
-        mut inherit: Vec<RawHandle>,
+        inherit: Vec<RawHandle>,
         body: impl FnOnce(RawHandle) -> i32,
     ) -> io::Result<RoleProcess<D>> {
+        let forked = RoleProcess::forked_together(&[party], inherit, |numbers| body(numbers[0]))?;
+        forked.into_iter().next().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// Starts roles as threads of one fork. `body` gets the descriptors of the roles' ends of their control sockets.
+    pub(crate) fn forked_together(
+        parties: &[Party],
+        mut inherit: Vec<RawHandle>,
+        body: impl FnOnce(Vec<RawHandle>) -> i32,
+    ) -> io::Result<Vec<RoleProcess<D>>> {
         let stderr = own_stderr()?;
-        let (control, theirs) = Control::pair()?;
-        let number = theirs.raw_handle();
-        inherit.push(number);
-        let child = fork(&inherit, stderr.as_handle(), Bond::DiesWithParent, || body(number))?;
-        Ok(RoleProcess::of(party, child, control, stderr))
+        let controls = parties.iter().map(|_| Control::pair()).collect::<io::Result<Vec<_>>>()?;
+        let numbers: Vec<_> = controls.iter().map(|(_, theirs)| theirs.raw_handle()).collect();
+        inherit.extend(&numbers);
+        let child = fork(&inherit, stderr.as_handle(), Bond::DiesWithParent, || body(numbers))?;
+        let thread = (parties.len() > 1).then(|| child.pid());
+        let views = (1..parties.len()).map(|_| child.shared()).collect::<io::Result<Vec<_>>>()?;
+        let mut roles = Vec::new();
+        for ((child, party), (control, _)) in [child].into_iter().chain(views).zip(parties).zip(controls) {
+            let role = RoleProcess::of(*party, child, control, stderr.try_clone()?);
+            roles.push(RoleProcess { thread, ..role });
+        }
+        Ok(roles)
+    }
+
+    /// Returns the ID by which the kernel knows the role: of its process, or of its thread.
+    pub(crate) fn task(&self) -> i32 {
+        self.thread.unwrap_or_else(|| self.child.pid())
     }
 
     fn of(party: Party, child: Child, control: Control, stderr: Handle) -> RoleProcess<D> {
         RoleProcess {
             party,
             child,
+            thread: None,
             control,
             stderr,
             phase: Phase::Open,
@@ -119,6 +144,7 @@ impl<D: DeserializeOwned> RoleProcess<D> {
         while self.can_receive() {
             match self.control.receive::<Report<D>>() {
                 Ok(Some(Report::Started)) => {}
+                Ok(Some(Report::Thread { id })) => self.thread = self.thread.map(|_| id),
                 Ok(Some(Report::Ready { phase })) => (self.phase, self.ready) = (phase, true),
                 Ok(Some(Report::Done(reported))) => {
                     self.phase = Phase::Finish;

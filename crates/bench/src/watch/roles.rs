@@ -55,7 +55,7 @@ impl<D: DeserializeOwned> Watch<D> {
                 return Err(NotMeasured::Paused(paused_failure(*party)));
             }
             let roles: Vec<_> =
-                self.processes.iter().map(|process| (process.party, process.child.pid())).collect();
+                self.processes.iter().map(|process| (process.party, process.task())).collect();
             observer.before(self.processes[0].phase, &roles);
             for process in &mut self.processes {
                 process.ready = false;
@@ -148,7 +148,7 @@ impl<D: DeserializeOwned> Carrier for Watch<D> {
         let stopped: Vec<Failure> = self
             .processes
             .iter()
-            .filter(|process| process.child.is_stopped() || observer.sees_stopped(process.child.pid()))
+            .filter(|process| process.child.is_stopped() || observer.sees_stopped(process.task()))
             .map(|process| {
                 let detail = format!("stopped by a signal (state T), nothing came from it for {timeout:?}");
                 Failure { phase: process.phase, party: Some(process.party), fault: Fault::Stopped, detail }

@@ -4,7 +4,7 @@ use super::run::{Request, results};
 use crate::arguments::{Format, RunOptions, TuneOptions};
 use crate::conclusion::Demands;
 use crate::output;
-use furlong_analysis::{ConditionEffects, DecodedRun};
+use furlong_analysis::{DecodedRun, TuningResult};
 use furlong_bench::MechanismEntry;
 use furlong_bench::registry::find;
 use furlong_console::exit::{Outcome, Usage};
@@ -24,7 +24,7 @@ pub fn tune(asked: &TuneOptions) -> anyhow::Result<Outcome> {
     let request = Request::of(&plain)?.vary(|case, mechanisms| varied(case, mechanisms, &conditions));
     let finished = request.measure()?;
     let run = DecodedRun::of(&finished.run);
-    let tuning = ConditionEffects::of(&run.summary, &inherited);
+    let tuning = TuningResult::of(&run.summary, &inherited);
     output::print(&match asked.run.format {
         Format::Json => tuning_json(&tuning),
         Format::Markdown => tuning_markdown(&tuning),

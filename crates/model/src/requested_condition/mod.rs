@@ -1,6 +1,7 @@
 //! Conditions that are requested for a benchmark: of the roles' processes, of their link, or of the machine around a trial. A
 //! condition that is not requested is inherited.
 
+pub(crate) mod isolation;
 pub(crate) mod kernel_setting;
 mod memory_node;
 pub(crate) mod pages;
@@ -29,6 +30,8 @@ pub enum RequestedCondition {
     MemoryNode(u16),
     /// Pages of messages and shared memory.
     Pages(pages::PageKind),
+    /// Address spaces of the roles.
+    Isolation(isolation::Isolation),
 }
 
 /// A kind of condition: an option whose values are measured side by side. Each kind is declared in one file of this module.
@@ -59,6 +62,7 @@ pub static CONDITION_KINDS: &[&ConditionKind] = &[
     &kernel_setting::KERNEL_SETTING,
     &memory_node::MEMORY_NODE,
     &pages::PAGES,
+    &isolation::ISOLATION,
 ];
 
 impl ConditionKind {
@@ -91,6 +95,7 @@ impl RequestedCondition {
             RequestedCondition::KernelSetting(_) => &kernel_setting::KERNEL_SETTING,
             RequestedCondition::MemoryNode(_) => &memory_node::MEMORY_NODE,
             RequestedCondition::Pages(_) => &pages::PAGES,
+            RequestedCondition::Isolation(_) => &isolation::ISOLATION,
         }
     }
 
@@ -107,6 +112,7 @@ impl RequestedCondition {
             RequestedCondition::KernelSetting(setting) => setting.to_string(),
             RequestedCondition::MemoryNode(node) => node.to_string(),
             RequestedCondition::Pages(kind) => kind.to_string(),
+            RequestedCondition::Isolation(isolation) => isolation.to_string(),
         }
     }
 }
@@ -225,12 +231,13 @@ mod tests {
 
     #[test]
     fn values_read_back_as_written() {
-        let values: [(&str, &[&str]); 5] = [
+        let values: [(&str, &[&str]); 6] = [
             ("sched", &["other", "batch", "idle", "fifo:1", "rr:99"]),
             ("nice", &["-20", "0", "19"]),
             ("slice", &["100us", "3ms", "100ms"]),
             ("memory-node", &["0", "1023"]),
             ("pages", &["4k", "thp", "huge"]),
+            ("isolation", &["thread", "fork", "exec"]),
         ];
         for (name, value) in
             values.iter().flat_map(|(name, values)| values.iter().map(move |value| (*name, value)))
@@ -254,6 +261,7 @@ mod tests {
             ("memory-node", "1024"),
             ("memory-node", "near"),
             ("pages", "4KiB"),
+            ("isolation", "process"),
         ];
         for (name, value) in invalid {
             let error = kind(name).read(value).unwrap_err().to_string();

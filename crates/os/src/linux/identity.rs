@@ -13,6 +13,12 @@ pub(crate) fn user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
+/// Returns the kernel's ID of the calling thread.
+pub fn thread() -> i32 {
+    // SAFETY: no memory is involved, and it always succeeds.
+    unsafe { libc::gettid() }
+}
+
 /// Returns 64 random bits from the kernel.
 pub fn random() -> io::Result<u64> {
     let mut bits = 0u64;

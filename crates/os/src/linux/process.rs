@@ -31,6 +31,8 @@ pub struct Child {
     leads_group: bool,
     /// Set once [`end`](Self::end) has waited unsuccessfully.
     outlives_kill: bool,
+    /// Whether another value kills and reaps it.
+    is_shared: bool,
 }
 
 /// How a process ended.
@@ -275,7 +277,30 @@ impl Child {
     /// Creates the value for a child that was started just now.
     pub(crate) fn of(pid: i32) -> Child {
         orphans::note(pid);
-        Child { pid, pidfd: pidfd_open(pid), exit: None, leads_group: false, outlives_kill: false }
+        Child {
+            pid,
+            pidfd: pidfd_open(pid),
+            exit: None,
+            leads_group: false,
+            outlives_kill: false,
+            is_shared: false,
+        }
+    }
+
+    /// Returns a second view of this child, which neither kills nor reaps it. The first one must be asked, or dropped, first.
+    ///
+    /// # Errors
+    /// No failure is known.
+    pub fn shared(&self) -> io::Result<Child> {
+        let pidfd = self.pidfd.as_ref().map(OwnedFd::try_clone).transpose()?;
+        Ok(Child {
+            pid: self.pid,
+            pidfd,
+            exit: None,
+            leads_group: false,
+            outlives_kill: false,
+            is_shared: true,
+        })
     }
 
     /// Returns the PID, which no other process gets until this child is waited for.
@@ -337,7 +362,7 @@ impl Child {
     /// Releases the PID of a child that has ended. Not earlier: a wait for exits alone also consumes the stops of a traced child,
     /// which belong to its tracer.
     fn reap(&self) {
-        if self.exit.is_some() {
+        if self.exit.is_some() && !self.is_shared {
             // Another part of the process may have reaped it.
             let _ = wait_id(self.pid, libc::WEXITED | libc::WNOHANG);
             orphans::forget(self.pid);
@@ -376,7 +401,7 @@ impl Child {
     /// Kills it, if it is alive, and the group that it leads. The PID cannot be another process's, because this one was not
     /// waited for.
     pub fn kill(&self) {
-        if self.exit.is_none() {
+        if self.exit.is_none() && !self.is_shared {
             // A child that has just been started may not lead its group yet.
             let group = self.leads_group.then_some(-self.pid);
             for whom in group.into_iter().chain([self.pid]) {

@@ -11,7 +11,7 @@ use std::io;
 /// a busy-waiting role cannot keep a CPU from the rest of the system.
 const LONGEST_REAL_TIME_US: u64 = 20_000_000;
 
-/// Sets the conditions of this process, which must have one thread.
+/// Sets the conditions of the calling thread, which is a role.
 ///
 /// # Errors
 /// Returns `PermissionDenied` if this process may not, and `Unsupported` if the kernel accepts but ignores a condition.

@@ -2,14 +2,25 @@
 
 use crate::error::check;
 use crate::usage::Usage;
+use std::cell::Cell;
 use std::io;
 
-/// Returns the resources that the calling process has used so far (`getrusage`).
+thread_local! {
+    static WHOM: Cell<libc::c_int> = const { Cell::new(libc::RUSAGE_SELF) };
+}
+
+/// Lets [`now`] return the resources of the calling thread alone, from here on.
+pub fn count_this_thread_alone() {
+    WHOM.set(libc::RUSAGE_THREAD);
+}
+
+/// Returns the resources that the calling process has used so far (`getrusage`), or the calling thread alone after
+/// [`count_this_thread_alone`].
 ///
 /// # Errors
 /// Returns an error if a filter forbids the call.
 pub fn now() -> io::Result<Usage> {
-    of(libc::RUSAGE_SELF)
+    of(WHOM.get())
 }
 
 /// Returns the resources of all exited descendants that were waited for: the children of the calling process, and theirs.

@@ -322,6 +322,14 @@ pub fn fork(
 }
 
 impl Child {
+    /// Returns no second view.
+    ///
+    /// # Errors
+    /// Returns `Unsupported`: only roles that are threads of one process need it.
+    pub fn shared(&self) -> io::Result<Child> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Returns the PID, which no other process gets as long as this lives.
     pub fn pid(&self) -> i32 {
         self.pid
