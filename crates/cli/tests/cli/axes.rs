@@ -1,8 +1,10 @@
 //! Options whose every value becomes a benchmark of the same run: conditions of the roles, and sizes of buffers.
 
 use crate::common::value::{list, text};
-use crate::common::{Place, is_root};
+use crate::common::{Place, is_root, look_for};
+use furlong_model::CpuList;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 const QUICKLY: &str = "--trials 3 --budget 2ms --no-progress --format json";
 
@@ -54,6 +56,31 @@ fn every_size_of_a_buffer_is_a_benchmark() {
 }
 
 #[test]
+fn memory_of_both_roles_is_bound_to_the_requested_node() {
+    let place = Place::new();
+    let conditions = furlong_os::linux::conditions::read();
+    let nodes: Option<CpuList> = conditions.memory_nodes.and_then(|nodes| nodes.parse().ok());
+    let (Some(CpuList(nodes)), true) = (nodes, std::path::Path::new("/proc/self/numa_maps").exists()) else {
+        furlong_testing::skip!("needs NUMA");
+    };
+    let node = nodes[nodes.len() - 1];
+    let words = format!("run posix-shm --memory-node {node} --trials 1 --budget 30s --no-save");
+    let running = place.start(&mut place.furlong(words.split(' ')));
+    let is_bound = |pid: i32| {
+        let maps = std::fs::read_to_string(format!("/proc/{pid}/numa_maps")).unwrap_or_default();
+        maps.lines().any(|line| line.contains(&format!(" bind:{node} ")) && line.contains("anon="))
+    };
+    let both = || place.roles(running.pid())?.iter().all(|role| is_bound(role.pid)).then_some(());
+    look_for(Duration::from_secs(30), both).expect("two roles with bound memory");
+    running.signal(libc::SIGINT);
+    running.finish().expect_code(130);
+    let run = measured(&place, &format!("pipe --memory-node {node} --memory-node 1023"));
+    assert_eq!(values(&run, "conditions"), [&json!({"memory-node": node.to_string()})]);
+    let reason = text(&list(&run, "skipped")[0], "reason");
+    assert!(reason.contains("NUMA node 1023 does not exist; the valid nodes are"), "{reason}");
+}
+
+#[test]
 fn impossible_conditions_are_rejected_before_anything_is_measured() {
     let place = Place::new();
     for (words, expected) in [
@@ -61,6 +88,7 @@ fn impossible_conditions_are_rejected_before_anything_is_measured() {
         ("--nice 20", "write a number from -20 to 19"),
         ("--slice 1s", "write a time from 100us to 100ms"),
         ("--pages 4KiB", "choose 4k, thp or huge"),
+        ("--memory-node near", "write the number of a NUMA node"),
     ] {
         let error = place.run(format!("run pipe {words}").split(' ')).expect_code(2).stderr;
         assert!(error.contains(expected), "{error}");
