@@ -165,7 +165,7 @@ impl<'a> RunEnvironment<'a> {
         let harness = harness();
         let machine = Machine {
             host: saving.name.host.clone().or_else(furlong_os::facts::host_name),
-            core_choice: session.cpus().ok().and_then(AllowedCpus::core_choice),
+            core_choice: session.cpus().ok().and_then(AllowedCpus::core_choice).map(Box::new),
             ..furlong_os::facts::machine(self.private_ipc_namespace)
         };
         let peer = self.around.peer.as_ref();

@@ -84,7 +84,7 @@ pub struct Machine {
     pub processors: Vec<usize>,
     /// CPUs of `other-core`, if they are not the first two cores.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub core_choice: Option<CoreChoice>,
+    pub core_choice: Option<Box<CoreChoice>>,
     /// Whether CPUs share cores (simultaneous multithreading).
     pub threads_share_cores: Option<bool>,
     /// Caches of the first CPU.

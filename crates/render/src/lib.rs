@@ -130,7 +130,7 @@ mod tests {
         let chosen = |record| match record {
             Record::Run(mut header) => {
                 header.machine.core_choice =
-                    Some(CoreChoice { cpus: [2, 3], instead_of: [0, 1], interrupts_per_s: 1234 });
+                    Some(Box::new(CoreChoice { cpus: [2, 3], instead_of: [0, 1], interrupts_per_s: 1234 }));
                 Record::Run(header)
             }
             other => other,

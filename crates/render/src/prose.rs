@@ -47,7 +47,7 @@ fn described(machine: &Machine, clock: Option<String>) -> String {
     let parts = [
         Some(processor.to_owned()),
         processors,
-        machine.core_choice.as_ref().map(core_choice),
+        machine.core_choice.as_deref().map(core_choice),
         virtual_machine,
         Some(format!("{} {} {}", machine.system, machine.kernel, machine.architecture)),
         clock,
