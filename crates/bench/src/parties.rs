@@ -153,6 +153,7 @@ pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
     let several = u64::from(case.parties().max(case.exchange.fan_in().all_receivers()).get());
     let is_watched = case.pattern().waits_for_several();
     let files = if is_watched { FILES_OF_LINKS } else { FILES };
+    let parties = if is_watched { format!("{several} links") } else { format!("{processes} processes") };
     // Descriptors that are in the way of those that `select` watches get larger numbers.
     let moved = if is_watched && case.wait == Wait::Select { SELECTABLE as u64 } else { 0 };
     let wanted = [
@@ -169,11 +170,7 @@ pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
         let is_held = resource == Resource::OpenFiles || !is_administrator();
         let limit = limits::raised(resource).ok().filter(|limit| is_held && *limit < needed)?;
         Some(Unavailable::new(
-            format!(
-                "{} {} with {processes} processes need {needed} {what}, and the limit is {limit}",
-                case.parties(),
-                case.pattern().several()
-            ),
+            format!("{parties} need {needed} {what}, and the limit is {limit}"),
             format!("raise it ({command} {needed}), or ask for fewer"),
         ))
     })

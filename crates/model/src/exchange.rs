@@ -1,6 +1,6 @@
 //! The exchange of messages between processes: a pattern with exactly its options.
 
-use crate::{FanInOptions, FanOutOptions, Pattern};
+use crate::{FanInOptions, FanOutOptions, Pattern, one};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
@@ -23,16 +23,6 @@ pub struct Exchange {
     parties: NonZeroU32,
     fan_out: FanOutOptions,
     fan_in: FanInOptions,
-}
-
-/// Returns one, the default number of messages in flight and of pairs.
-pub fn one() -> NonZeroU32 {
-    NonZeroU32::MIN
-}
-
-/// Returns whether a number is one, the default.
-pub fn is_one(number: &NonZeroU32) -> bool {
-    *number == one()
 }
 
 impl Exchange {

@@ -58,7 +58,7 @@ pub use conditions::{Conditions, DEBUG_BUILD, DEFAULT_CPU_WEIGHT, DEFAULT_TIMER_
 pub use cost::{Cost, CostFigure, CostReading};
 pub use count::{Count, CountMethod, RoleCount};
 pub use depth::{Depth, NoBound, Room};
-pub use exchange::{Exchange, Request, is_one, one};
+pub use exchange::{Exchange, Request};
 pub use experiment::{
     Amount, Claim, ExchangeWork, Experiment, ExperimentRow, ExperimentStart, Measure, PublishedFigures,
     Statement, Target, Work,
@@ -82,7 +82,7 @@ pub use placement::{Placement, ProcessorList};
 pub use process_start::{StartMethod, StartReading};
 pub use quantity::{
     ByteSize, Counts, InvalidQuantity, Percent, Rate, Rates, Sizes, Time, format_bytes, format_digits,
-    format_ns, format_rate, printed_ns, three_digits,
+    format_ns, format_rate, is_one, one, printed_ns, three_digits,
 };
 pub use record::{End, Harness, Record, RunHeader, SCHEMA};
 pub use requested_condition::isolation::Isolation;

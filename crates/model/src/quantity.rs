@@ -213,6 +213,16 @@ impl FromStr for Rates {
     }
 }
 
+/// Returns one, the default number of messages in flight and of pairs.
+pub fn one() -> NonZeroU32 {
+    NonZeroU32::MIN
+}
+
+/// Returns whether a number is one, the default.
+pub fn is_one(number: &NonZeroU32) -> bool {
+    *number == one()
+}
+
 /// A number above 0, or a sweep over several: `1..64:x2` is 1, 2, 4 and so on up to 64.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counts(pub Vec<NonZeroU32>);

@@ -103,8 +103,8 @@ pub struct RunOptions {
     /// Run N process pairs, or N groups of -m fan-in, in parallel, and compare with one. A number, or a sweep such as 1..64:x2
     #[arg(long, help_heading = TOPOLOGY, value_name = "N", default_value = "1", allow_hyphen_values = true)]
     pub pairs: Counts,
-    /// Number of receivers of -m fan-out [default: 2], or of each group of -m fan-in [default: 1]. A number, or a sweep such as
-    /// 1..16:x2
+    /// Number of receivers of -m fan-out [default: 2]: a number, or a sweep such as 1..16:x2. Number of receivers of each group of
+    /// -m fan-in [default: 1]
     #[arg(long, help_heading = TOPOLOGY, value_name = "N", allow_hyphen_values = true)]
     pub receivers: Option<Counts>,
     /// Put receiver N of -m fan-out to sleep, and measure the others

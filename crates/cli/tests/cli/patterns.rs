@@ -50,10 +50,6 @@ fn groups_are_measured_together_and_compared_with_one_sender() {
     assert_eq!(["parties", "groups", "receivers"].map(|key| number(groups, key)), [4.0, 2.0, 2.0]);
     let share = |key: &str| number(groups, &format!("shares.{key}"));
     assert!(share("least") <= 0.25 && share("most") >= 0.25, "{groups:#}");
-    // A message counts once for each receiver, at all senders as in total.
-    let slowest = number(groups, "messages_per_second") * share("least");
-    let ratio = share("slowest_per_second") / slowest;
-    assert!((0.5..2.0).contains(&ratio), "{groups:#}");
 }
 
 #[test]

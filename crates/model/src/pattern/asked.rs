@@ -82,18 +82,12 @@ impl ExchangeOptions {
             let all = numbers.into_iter().chain([one()]);
             return all.map(|number| (number, FanInOptions::default())).collect();
         }
-        let mut sets = BTreeSet::new();
-        for receivers in self.numbers("--receivers", 1).unwrap_or_default() {
-            let set = |groups: NonZeroU32, number| {
-                (groups.saturating_mul(number), FanInOptions { groups, receivers })
-            };
-            let set = &set;
-            sets.extend(
-                self.pairs.iter().flat_map(|groups| numbers.iter().map(|number| set(*groups, *number))),
-            );
-            sets.insert(set(one(), one()));
-        }
-        sets
+        let receivers = self.numbers("--receivers", 1).and_then(|all| all.first().copied()).unwrap_or(one());
+        let set =
+            |groups: NonZeroU32, number| (groups.saturating_mul(number), FanInOptions { groups, receivers });
+        let set = &set;
+        let all = self.pairs.iter().flat_map(|groups| numbers.iter().map(|number| set(*groups, *number)));
+        all.chain([set(one(), one())]).collect()
     }
 
     /// Returns the options that the user gave.
@@ -155,10 +149,12 @@ impl ExchangeOptions {
 
     /// Returns why these groups cannot be measured together, if they cannot.
     fn refuse_groups(&self, sets: &BTreeSet<(NonZeroU32, FanInOptions)>) -> Option<Unavailable> {
-        let several = |numbers: Option<Vec<NonZeroU32>>| numbers.is_some_and(|numbers| numbers.len() > 1);
-        if self.pattern.is_from_several() && self.pairs.len() > 1 && several(self.numbers("--senders", 2)) {
-            let reason = "--pairs and --senders are both sweeps, whose figures would be mixed in one chart";
-            return Some(Unavailable::new(reason, "ask for one number of one of the two"));
+        let is_sweep = |option| self.numbers(option, 1).is_some_and(|numbers| numbers.len() > 1);
+        let both = self.pairs.len() > 1 && is_sweep("--senders");
+        if self.pattern.is_from_several() && (both || is_sweep("--receivers")) {
+            let reason = "the figures of groups that differ in two numbers do not compare";
+            let remedy = "ask for one number of --receivers, and for a sweep of --senders or of --pairs";
+            return Some(Unavailable::new(reason, remedy));
         }
         sets.iter().find_map(|(senders, FanInOptions { groups, receivers })| {
             let most = (MOST_PROCESSES.get() / *groups).min(MOST_ENDS / *senders);
@@ -255,7 +251,8 @@ mod tests {
             (fan_in(&[200], &[1], &[10]), "2000 senders needs a process; the maximum is 1024"),
             (fan_in(&[2], &[200], &[10]), "ask for up to 102 receivers"),
             (fan_in(&[1024], &[17], &[1]), "ask for up to 16 receivers"),
-            (fan_in(&[2, 4], &[1], &[1, 2]), "both sweeps"),
+            (fan_in(&[2, 4], &[1], &[1, 2]), "sweep of --senders or of --pairs"),
+            (fan_in(&[2], &[1, 2], &[1]), "one number of --receivers"),
         ] {
             let why = options.exchanges().unwrap_err();
             assert!(format!("{}: {}", why.reason, why.remedy).contains(told), "{why:?} and {told}");

@@ -4,6 +4,7 @@
 mod asked;
 mod connect;
 mod fan_in;
+mod fan_in_options;
 mod fan_out;
 mod one_way;
 mod pattern_case;
@@ -18,7 +19,7 @@ use crate::{Capabilities, Placement, Role, Sharing, Start, Unavailable, WhenFull
 use serde::Serialize;
 
 pub use asked::ExchangeOptions;
-pub use fan_in::FanInOptions;
+pub use fan_in_options::FanInOptions;
 pub use fan_out::FanOutOptions;
 pub use pattern_case::PatternCase;
 

@@ -73,7 +73,7 @@ impl SweepKey {
         if case.parties().get() > 1 {
             words += &format!(", {} {}", case.parties(), case.pattern().several());
         }
-        words
+        words + &case.exchange.in_group().1
     }
 }
 
