@@ -12,7 +12,7 @@ use std::num::NonZeroU32;
 
 /// One value of each axis: the parameters of a single benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(from = "WrittenCase", into = "WrittenCase")]
+#[serde(try_from = "WrittenCase", into = "WrittenCase")]
 pub struct Case {
     /// The mechanism's name.
     pub mechanism: String,
@@ -70,9 +70,21 @@ struct WrittenCase {
     conditions: RequestedConditions,
 }
 
-impl From<WrittenCase> for Case {
-    fn from(written: WrittenCase) -> Case {
-        Case {
+/// The most parties or receivers of a case, because every reader of a record lists them.
+const MOST_PARTIES: u32 = 1 << 16;
+
+impl TryFrom<WrittenCase> for Case {
+    type Error = String;
+
+    fn try_from(written: WrittenCase) -> Result<Case, String> {
+        let (parties, fan_in) = (written.parties.get(), written.fan_in);
+        if parties.max(fan_in.all_receivers().get()) > MOST_PARTIES {
+            return Err(format!("a case has at most {MOST_PARTIES} parties and receivers"));
+        }
+        if !parties.is_multiple_of(fan_in.groups.get()) {
+            return Err(format!("{parties} parties cannot be divided into {} groups", fan_in.groups));
+        }
+        Ok(Case {
             mechanism: written.mechanism,
             wait: written.wait,
             exchange: Exchange::of(written.pattern)
@@ -89,7 +101,7 @@ impl From<WrittenCase> for Case {
             access: written.access,
             boundary: written.boundary,
             conditions: written.conditions,
-        }
+        })
     }
 }
 
@@ -404,5 +416,47 @@ impl fmt::Display for Case {
         }
         write!(f, "{}{}", exchange.fan_out(), exchange.fan_in())?;
         conditions.iter().try_for_each(|condition| write!(f, " {condition}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the case with two groups of two senders and three receivers, with `change` in its text.
+    fn read(change: [&str; 2]) -> Result<Case, serde_json::Error> {
+        let number = |number| NonZeroU32::new(number).unwrap();
+        let options = FanInOptions { groups: number(2), receivers: number(3) };
+        let exchange = Exchange::of(Pattern::FanIn).with_parties(number(4)).with_fan_in(options);
+        let case = Case::round_trip("pipe", Wait::Block, 8, Placement::Free).with(exchange);
+        let written = serde_json::to_string(&case).unwrap();
+        assert!(written.contains(change[0]), "{written}");
+        serde_json::from_str(&written.replace(change[0], change[1]))
+    }
+
+    #[test]
+    fn groups_read_back_as_written() {
+        let case = read(["", ""]).unwrap();
+        assert_eq!(
+            (case.all_parties().len(), case.links().get(), case.exchange.parties_per_group()),
+            (10, 6, 2)
+        );
+        assert_eq!(
+            case.to_string(),
+            "pipe/block 8B free fan-in 4 senders in 2 groups to 3 receivers per group"
+        );
+        assert_eq!(case.for_one_pair().all_parties().len(), 4);
+    }
+
+    #[test]
+    fn numbers_of_parties_that_no_machine_has_are_rejected() {
+        for (change, told) in [
+            (["\"parties\":4", "\"parties\":4000000000"], "at most 65536"),
+            (["\"receivers\":3", "\"receivers\":4000000000"], "at most 65536"),
+            (["\"groups\":2", "\"groups\":3"], "cannot be divided into 3 groups"),
+        ] {
+            let why = read(change).unwrap_err().to_string();
+            assert!(why.contains(told), "{why}");
+        }
     }
 }
