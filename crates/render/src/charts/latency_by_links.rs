@@ -16,10 +16,10 @@ const NAMED: usize = 8;
 /// of links.
 pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
     let curves = curves(summary, fewest, Pattern::waits_for_several);
-    curves.iter().filter_map(|(manner, curves)| chart(manner, curves)).collect()
+    curves.iter().filter_map(|(key, curves)| chart(key, curves)).collect()
 }
 
-fn chart(manner: &SweepKey, curves: &[Vec<&Row>]) -> Option<Chart> {
+fn chart(key: &SweepKey, curves: &[Vec<&Row>]) -> Option<Chart> {
     let point = |row: &&Row| {
         let (links, times) = (row.case.parties(), &row.exchange.ns);
         Point {
@@ -33,7 +33,7 @@ fn chart(manner: &SweepKey, curves: &[Vec<&Row>]) -> Option<Chart> {
         Series { name, look, points: rows.iter().map(point).collect() }
     });
     let numbers = distinct(curves.iter().flatten().map(|row| row.case.parties().get()));
-    let words = manner.words();
+    let words = key.words();
     let chart = Chart {
         id: format!("latency-by-links-{words}"),
         title: format!("Latency against the number of links, {words}"),

@@ -16,14 +16,14 @@ const MARKED: usize = 2;
 /// Returns one chart for each group of benchmarks that was measured at `fewest` or more rates.
 pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
     let sweeps = || summary.rate_sweeps.iter().filter(|sweep| sweep.points.len() >= fewest);
-    let manners = distinct(sweeps().map(|sweep| SweepKey::but_for_rate(&sweep.case)));
-    let of = |manner: &SweepKey| {
-        sweeps().filter(|sweep| SweepKey::but_for_rate(&sweep.case) == *manner).collect::<Vec<_>>()
+    let keys = distinct(sweeps().map(|sweep| SweepKey::but_for_rate(&sweep.case)));
+    let of = |key: &SweepKey| {
+        sweeps().filter(|sweep| SweepKey::but_for_rate(&sweep.case) == *key).collect::<Vec<_>>()
     };
-    manners.iter().filter_map(|manner| chart(summary, manner, &of(manner))).collect()
+    keys.iter().filter_map(|key| chart(summary, key, &of(key))).collect()
 }
 
-fn chart(summary: &Summary, manner: &SweepKey, sweeps: &[&RateSweep]) -> Option<Chart> {
+fn chart(summary: &Summary, key: &SweepKey, sweeps: &[&RateSweep]) -> Option<Chart> {
     let case = &sweeps.first()?.case;
     let series = sweeps.iter().enumerate().map(|(number, sweep)| {
         let name = plain(&sweep.case.row());
@@ -34,14 +34,14 @@ fn chart(summary: &Summary, manner: &SweepKey, sweeps: &[&RateSweep]) -> Option<
         sweeps.iter().flat_map(|sweep| &sweep.points).map(|point| point.asked_per_second).collect();
     sort_by(&mut rates, f64::total_cmp);
     rates.dedup();
-    let manner = format!("{} {}, {}", format_bytes(case.size_bytes), case.pattern(), manner.words());
+    let properties = format!("{} {}, {}", format_bytes(case.size_bytes), case.pattern(), key.words());
     let knee = |sweep: &&RateSweep| {
         let at = sweep.knee_per_second.filter(|_| sweep.beyond().is_some())?;
         Some(Guide::Upright(at, format!("{} keeps its latency up to here", plain(&sweep.case.row()))))
     };
     let chart = Chart {
-        id: format!("latency-by-rate-{manner}"),
-        title: format!("Latency against rate, {manner}"),
+        id: format!("latency-by-rate-{properties}"),
+        title: format!("Latency against rate, {properties}"),
         says: sentence(sweeps),
         notes: vec![format!("{WHISKERS} A benchmark has no point at a rate that it cannot carry.")],
         x: Axis::log("messages sent per second", Measure::Number),
@@ -69,12 +69,12 @@ pub(crate) fn sentences(summary: &Summary) -> Vec<String> {
     if summary.run.noise.level == Level::Unreliable {
         return Vec::new();
     }
-    let manners = distinct(summary.rate_sweeps.iter().map(|sweep| SweepKey::but_for_rate(&sweep.case)));
-    let of = |manner: &SweepKey| -> Vec<&RateSweep> {
-        let alike = |sweep: &&RateSweep| SweepKey::but_for_rate(&sweep.case) == *manner;
+    let keys = distinct(summary.rate_sweeps.iter().map(|sweep| SweepKey::but_for_rate(&sweep.case)));
+    let of = |key: &SweepKey| -> Vec<&RateSweep> {
+        let alike = |sweep: &&RateSweep| SweepKey::but_for_rate(&sweep.case) == *key;
         summary.rate_sweeps.iter().filter(alike).collect()
     };
-    manners.iter().map(|manner| sentence(&of(manner))).collect()
+    keys.iter().map(|key| sentence(&of(key))).collect()
 }
 
 fn sentence(sweeps: &[&RateSweep]) -> String {

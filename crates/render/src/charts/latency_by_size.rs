@@ -24,8 +24,8 @@ pub(crate) fn chart(summary: &Summary, sweep: &Sweep) -> Option<Chart> {
         points: curve.rows.iter().map(point).collect(),
     });
     Chart {
-        id: format!("latency-by-size-{}-{}", sweep.pattern, sweep.manner),
-        title: format!("Latency against size, {}", sweep.manner),
+        id: format!("latency-by-size-{}-{}", sweep.pattern, sweep.properties),
+        title: format!("Latency against size, {}", sweep.properties),
         says: says(summary, sweep),
         notes: vec![WHISKERS.to_owned()],
         x: Axis::log(format!("size of {}", sweep.pattern.facts().sized), Measure::Bytes),

@@ -40,18 +40,18 @@ pub fn charted_groups(summary: &Summary) -> (Vec<&Group>, usize) {
 
 /// Keeps the first, the middle and the last of the items that differ in size alone, and returns the number left out.
 /// Without this limit, a sweep would have a chart for each size.
-pub fn ends_and_middle<T, K: Ord>(sorted_by_size: Vec<T>, manner: impl Fn(&T) -> K) -> (Vec<T>, usize) {
+pub fn ends_and_middle<T, K: Ord>(sorted_by_size: Vec<T>, key: impl Fn(&T) -> K) -> (Vec<T>, usize) {
     let mut sizes: std::collections::BTreeMap<K, usize> = std::collections::BTreeMap::new();
     let numbered: Vec<(usize, T)> = sorted_by_size
         .into_iter()
         .map(|one| {
-            let number = sizes.entry(manner(&one)).or_default();
+            let number = sizes.entry(key(&one)).or_default();
             *number += 1;
             (*number - 1, one)
         })
         .collect();
     let is_kept = |(number, one): &(usize, T)| {
-        let all = sizes.get(&manner(one)).copied().unwrap_or_default();
+        let all = sizes.get(&key(one)).copied().unwrap_or_default();
         [0, all / 2, all.saturating_sub(1)].contains(number)
     };
     let all = numbered.len();
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn sweep_keeps_three_sizes() {
         let groups = vec![(1, 'a'), (1, 'b'), (2, 'a'), (3, 'a'), (4, 'a'), (5, 'a'), (9, 'b')];
-        let (kept, left_out) = ends_and_middle(groups, |(_, manner)| *manner);
+        let (kept, left_out) = ends_and_middle(groups, |(_, key)| *key);
         assert_eq!(kept, [(1, 'a'), (1, 'b'), (3, 'a'), (5, 'a'), (9, 'b')]);
         assert_eq!(left_out, 2);
     }

@@ -14,7 +14,7 @@ const NAMED: usize = 4;
 /// Growth ends where the total grows by less than this factor.
 const GROWS: f64 = 1.05;
 
-/// Rows of a manner, each with all numbers that it was measured with, ascending.
+/// Rows with common properties, each with all numbers that it was measured with, ascending.
 type Curves<'a> = (SweepKey, Vec<Vec<&'a Row>>);
 
 /// Returns the benchmarks of the `wanted` patterns that were measured with at least `fewest` numbers of parties.
@@ -27,20 +27,20 @@ pub(super) fn curves(summary: &Summary, fewest: usize, wanted: impl Fn(Pattern) 
     for row in summary.rows.iter().filter(|row| wanted(row.case.pattern()) && carries(row)) {
         curves.entry(row.case.for_one_pair()).or_default().push(row);
     }
-    let mut manners: BTreeMap<(SweepKey, usize), Vec<Vec<&Row>>> = BTreeMap::new();
+    let mut keys: BTreeMap<(SweepKey, usize), Vec<Vec<&Row>>> = BTreeMap::new();
     for (case, mut rows) in curves.into_iter().filter(|(_, rows)| rows.len() >= fewest) {
         sort_by_key(&mut rows, |row| row.case.parties());
-        manners.entry((SweepKey::but_for_rate(&case), case.size_bytes)).or_default().push(rows);
+        keys.entry((SweepKey::but_for_rate(&case), case.size_bytes)).or_default().push(rows);
     }
-    manners.into_iter().map(|((manner, _), curves)| (manner, curves)).collect()
+    keys.into_iter().map(|((key, _), curves)| (key, curves)).collect()
 }
 
 /// Returns two charts for each group of benchmarks that was measured with at least `fewest` numbers of parties: one
 /// of the total and one of the slowest party.
 pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
-    let each = |(manner, curves): Curves<'_>| {
-        let all = chart("All together", &manner, &curves, |row| row.exchange.per_second);
-        let slowest = chart("The slowest", &manner, &curves, |row| {
+    let each = |(key, curves): Curves<'_>| {
+        let all = chart("All together", &key, &curves, |row| row.exchange.per_second);
+        let slowest = chart("The slowest", &key, &curves, |row| {
             row.shares.map_or(row.exchange.per_second, |shares| shares.slowest_per_second)
         });
         [all, slowest]
@@ -49,7 +49,7 @@ pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
     curves(summary, fewest, at_once).into_iter().flat_map(each).flatten().collect()
 }
 
-fn chart(what: &str, manner: &SweepKey, curves: &[Vec<&Row>], figure: fn(&Row) -> f64) -> Option<Chart> {
+fn chart(what: &str, key: &SweepKey, curves: &[Vec<&Row>], figure: fn(&Row) -> f64) -> Option<Chart> {
     let first = &curves.first()?.first()?.case;
     let (several, unit) =
         (first.pattern().several(), if first.pattern().is_one_way() { "messages" } else { "round trips" });
@@ -63,7 +63,7 @@ fn chart(what: &str, manner: &SweepKey, curves: &[Vec<&Row>], figure: fn(&Row) -
         Series { name, look, points: rows.iter().map(point).collect() }
     });
     let numbers = distinct(curves.iter().flatten().map(|row| row.case.parties().get()));
-    let words = manner.words();
+    let words = key.words();
     let chart = Chart {
         id: format!("{}-by-{several}-{words}", what.to_lowercase().replace(' ', "-")),
         title: format!("{what} against the number of {several}, {words}"),

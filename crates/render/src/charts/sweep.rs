@@ -30,7 +30,7 @@ pub struct Sweep<'a> {
     /// Pattern of the messages.
     pub pattern: Pattern,
     /// Description of the shared properties.
-    pub manner: String,
+    pub properties: String,
     /// The fastest first, by the geometric mean over their sizes.
     pub curves: Vec<Curve<'a>>,
     /// The groups of the smallest and of the largest size.
@@ -91,10 +91,10 @@ pub fn sweeps(summary: &Summary, asked: impl Fn(Pattern) -> bool) -> Vec<Sweep<'
     let carries_data = |row: &&Row| group_of(row).is_some_and(|group| group.carries == PayloadKind::Data);
     let asked = |row: &&Row| asked(row.case.pattern());
     let rows: Vec<&Row> = summary.rows.iter().filter(carries_data).filter(asked).collect();
-    let manner_of = |row: &Row| SweepKey::but_for_size(&row.case);
-    let manners = distinct(rows.iter().map(|row| manner_of(row)));
-    let sweep = |manner: SweepKey| {
-        let mut members: Vec<&Row> = rows.iter().copied().filter(|row| manner_of(row) == manner).collect();
+    let key_of = |row: &Row| SweepKey::but_for_size(&row.case);
+    let keys = distinct(rows.iter().map(|row| key_of(row)));
+    let sweep = |key: SweepKey| {
+        let mut members: Vec<&Row> = rows.iter().copied().filter(|row| key_of(row) == key).collect();
         sort_by_key(&mut members, |row| (row.case.row(), row.case.size_bytes));
         let curves = members.chunk_by(|one, other| one.case.row() == other.case.row());
         let mut curves: Vec<Curve> = curves
@@ -105,9 +105,9 @@ pub fn sweeps(summary: &Summary, asked: impl Fn(Pattern) -> bool) -> Vec<Sweep<'
         let mut points: Vec<&Row> = curves.iter().flat_map(|curve| curve.rows.iter().copied()).collect();
         sort_by_key(&mut points, |row| row.case.size_bytes);
         let ends = [points.first(), points.last()].map(|row| row.and_then(|row| group_of(row)));
-        Sweep { pattern: manner.case.pattern(), manner: manner.words(), curves, ends }
+        Sweep { pattern: key.case.pattern(), properties: key.words(), curves, ends }
     };
-    manners.into_iter().map(sweep).filter(|sweep| !sweep.curves.is_empty()).collect()
+    keys.into_iter().map(sweep).filter(|sweep| !sweep.curves.is_empty()).collect()
 }
 
 fn mean_logarithm(rows: &[&Row]) -> f64 {

@@ -27,8 +27,8 @@ pub(crate) fn chart(run: Option<&DecodedRun>, sweep: &Sweep) -> Option<Chart> {
     });
     let what = if sweep.pattern.has_requests() { "Throughput of answers" } else { "Throughput" };
     let chart = Chart {
-        id: format!("throughput-by-size-{}-{}", sweep.pattern, sweep.manner),
-        title: format!("{what} against size, {}", sweep.manner),
+        id: format!("throughput-by-size-{}-{}", sweep.pattern, sweep.properties),
+        title: format!("{what} against size, {}", sweep.properties),
         says: String::new(),
         notes: vec![format!("{WHISKERS} GB is 10^9 bytes.")],
         x: Axis::log(format!("size of {}", sweep.pattern.facts().sized), Measure::Bytes),

@@ -27,20 +27,20 @@ pub const PARTS: [Part; 11] = [
 pub const MEASURED: &str = "measured";
 
 /// Properties that the benchmarks of one chart share, so that their times have one order of magnitude.
-type Manner = (Placement, WaitKind, usize);
+type ChartKey = (Placement, WaitKind, usize);
 
 /// Returns one chart for each placement, wait strategy and size.
 pub fn charts(explanation: &Explanation) -> Vec<Chart> {
-    let manners: BTreeSet<Manner> = explanation.rows.iter().map(manner).collect();
-    manners.into_iter().filter_map(|manner| chart(explanation, manner)).collect()
+    let keys: BTreeSet<ChartKey> = explanation.rows.iter().map(chart_key).collect();
+    keys.into_iter().filter_map(|key| chart(explanation, key)).collect()
 }
 
-fn manner(row: &ExplainedRow) -> Manner {
+fn chart_key(row: &ExplainedRow) -> ChartKey {
     (row.case.placement, row.case.wait.kind(), row.case.size_bytes)
 }
 
-fn chart(explanation: &Explanation, of: Manner) -> Option<Chart> {
-    let mut rows: Vec<&ExplainedRow> = explanation.rows.iter().filter(|row| manner(row) == of).collect();
+fn chart(explanation: &Explanation, of: ChartKey) -> Option<Chart> {
+    let mut rows: Vec<&ExplainedRow> = explanation.rows.iter().filter(|row| chart_key(row) == of).collect();
     sort_by(&mut rows, |a, b| a.measured_ns.total_cmp(&b.measured_ns));
     let part = |(number, part): (usize, Part)| {
         let of_row = |(at, row): (f64, &&ExplainedRow)| {
@@ -58,10 +58,11 @@ fn chart(explanation: &Explanation, of: Manner) -> Option<Chart> {
     let mut series: Vec<Series> = PARTS.into_iter().enumerate().map(part).collect();
     series.push(Series { name: MEASURED.to_owned(), look: Look::Muted, points: measured.collect() });
     let (placement, wait, size) = of;
-    let manner = format!("{} on {}, {}", format_bytes(size), describe_placement(placement), waiting(wait));
+    let properties =
+        format!("{} on {}, {}", format_bytes(size), describe_placement(placement), waiting(wait));
     Chart {
         id: format!("cost-parts-{placement}-{}-{size}", waiting(wait)),
-        title: format!("Where the time goes: {manner}"),
+        title: format!("Where the time goes: {properties}"),
         says: says(&rows),
         notes: vec![
             "The parts of a bar add up to the prediction; the mark is the measured median, with its interval in this run. \

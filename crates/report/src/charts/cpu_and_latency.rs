@@ -13,17 +13,17 @@ use std::num::NonZeroU32;
 const FEWEST_ALIKE: usize = 4;
 
 /// Properties that the benchmarks of one chart share.
-type Manner<'a> = (usize, Placement, Pattern, Option<&'a Request>, Arrival, NonZeroU32, NonZeroU32);
+type ChartKey<'a> = (usize, Placement, Pattern, Option<&'a Request>, Arrival, NonZeroU32, NonZeroU32);
 
 /// Returns one chart for each size, pattern and pace, and the number of charts left out. A sweep over sizes gets
 /// three charts.
 pub fn charts(summary: &Summary) -> (Vec<Chart>, usize) {
     let rows = data_rows(summary);
-    let manners: BTreeSet<Manner> = rows.iter().map(|(_, row)| manner(row)).collect();
-    let charts = manners.into_iter().filter_map(|of| Some((of, chart(&rows, of)?)));
+    let keys: BTreeSet<ChartKey> = rows.iter().map(|(_, row)| chart_key(row)).collect();
+    let charts = keys.into_iter().filter_map(|of| Some((of, chart(&rows, of)?)));
     let (charts, left_out) = ends_and_middle(
         charts.collect(),
-        |((_, placement, pattern, request, arrival, window, parties), _): &(Manner, Chart)| {
+        |((_, placement, pattern, request, arrival, window, parties), _): &(ChartKey, Chart)| {
             (*placement, *pattern, *request, *arrival, *window, *parties)
         },
     );
@@ -36,14 +36,14 @@ fn data_rows(summary: &Summary) -> Vec<(&Group, &Row)> {
     groups.flat_map(|group| summary.rows_of(group).map(move |row| (group, row))).collect()
 }
 
-fn manner(row: &Row) -> Manner<'_> {
+fn chart_key(row: &Row) -> ChartKey<'_> {
     let Case { size_bytes, placement, exchange, arrival, .. } = &row.case;
     let (window, parties) = (exchange.window(), exchange.parties());
     (*size_bytes, *placement, exchange.pattern(), exchange.request(), *arrival, window, parties)
 }
 
-fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {
-    let rows: Vec<&Row> = rows.iter().map(|(_, row)| *row).filter(|row| manner(row) == of).collect();
+fn chart(rows: &[(&Group, &Row)], of: ChartKey) -> Option<Chart> {
+    let rows: Vec<&Row> = rows.iter().map(|(_, row)| *row).filter(|row| chart_key(row) == of).collect();
     // A few rows that wait alike trade nothing.
     let waits: BTreeSet<WaitKind> = rows.iter().map(|row| row.case.wait.kind()).collect();
     if waits.len() < 2 && rows.len() < FEWEST_ALIKE {
@@ -55,27 +55,27 @@ fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {
         ..Point::new(name(row), row.exchange.ns.p50, row.processors_busy())
     };
     let (size, placement, pattern, request, arrival, window, parties) = of;
-    let mut manner =
+    let mut properties =
         format!("{} {}", format_bytes(size), if pattern.is_one_way() { "one way" } else { "messages" });
     if let Some(request) = request {
         let by = request.by.as_ref().map(|by| format!(" by {}", plain(by))).unwrap_or_default();
-        manner =
+        properties =
             format!("{} answers to {} requests{by}", format_bytes(size), format_bytes(request.size_bytes));
     }
     if !arrival.is_closed_loop() {
-        manner += &format!(", {arrival}");
+        properties += &format!(", {arrival}");
     }
     if window.get() > 1 {
-        manner += &format!(", {window} in flight");
+        properties += &format!(", {window} in flight");
     }
     if parties.get() > 1 {
-        manner += &format!(", {parties} {}", pattern.several());
+        properties += &format!(", {parties} {}", pattern.several());
     }
-    manner += &format!(", {}", describe_placement(placement));
+    properties += &format!(", {}", describe_placement(placement));
     let x = format!("median {}", timed(Unit::of(pattern)));
     Chart {
-        id: format!("cpu-and-latency-{pattern}-{manner}"),
-        title: format!("CPU use against latency: {manner}"),
+        id: format!("cpu-and-latency-{pattern}-{properties}"),
+        title: format!("CPU use against latency: {properties}"),
         says: says(&rows),
         notes: vec![
             "Processors busy is processor time of both roles by elapsed time: 2 is two processors that do nothing else. \
