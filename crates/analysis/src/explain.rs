@@ -252,6 +252,8 @@ pub fn not_covered(case: &Case, family: Option<Family>) -> Option<NotExplained> 
         NotExplained::OtherHost
     } else if !case.boundary.is_nothing() {
         NotExplained::BeyondBoundary
+    } else if !case.conditions.is_empty() {
+        NotExplained::RequestedConditions
     } else if !case.access.is_copy() {
         NotExplained::InPlace
     } else if case.parties().get() > 1 {

@@ -19,6 +19,8 @@ pub enum NotExplained {
     OtherHost,
     /// The boundary between the roles may add costs that were not measured separately.
     BeyondBoundary,
+    /// A condition was requested, but the costs were measured under the inherited ones.
+    RequestedConditions,
     /// Messages are not copied, but the model assumes copies.
     InPlace,
     /// Several messages are in flight, but the model assumes one.

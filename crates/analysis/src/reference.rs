@@ -130,7 +130,9 @@ impl<'a> References<'a> {
         let carries_nothing = family == Some(Family::Notification);
         let sleeps = case.wait.kind() == WaitKind::Sleeping
             && case.arrival.is_closed_loop()
-            && case.window().get() == 1;
+            && case.window().get() == 1
+            // The costs apply to benchmarks under the inherited conditions.
+            && case.conditions.is_empty();
         if !(carries_nothing && sleeps) {
             return None;
         }

@@ -50,6 +50,9 @@ pub fn not_explained(why: &NotExplained) -> String {
         }
         NotExplained::NoMessage => "it carries no message",
         NotExplained::InPlace => "its messages are accessed in place, and the model covers copies only",
+        NotExplained::RequestedConditions => {
+            "conditions were requested, and the costs were measured under the inherited ones"
+        }
         NotExplained::SeveralOutstanding => "several of its messages are in flight, and the model covers one",
         NotExplained::SeveralPairs => "several pairs run in parallel, and the model covers one",
         NotExplained::Paced => {
@@ -213,6 +216,7 @@ mod tests {
             (NotExplained::OneProcess, "it is the baseline of the other benchmarks"),
             (NotExplained::NoMessage, "it carries no message"),
             (NotExplained::InPlace, "the model covers copies only"),
+            (NotExplained::RequestedConditions, "the costs were measured under the inherited ones"),
             (NotExplained::SeveralOutstanding, "the model covers one"),
             (NotExplained::SeveralPairs, "the model covers one"),
             (NotExplained::Paced, "covers messages that follow each other without a pause"),
