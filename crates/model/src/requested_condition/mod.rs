@@ -8,7 +8,8 @@ pub(crate) mod pages;
 pub(crate) mod scheduling;
 
 use crate::{Capabilities, InvalidQuantity};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -206,14 +207,31 @@ impl Serialize for RequestedConditions {
 
 impl<'de> Deserialize<'de> for RequestedConditions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut written = BTreeMap::<String, String>::deserialize(deserializer)?;
-        let known = CONDITION_KINDS.iter().filter_map(|kind| Some((kind, written.remove(kind.name)?)));
-        let read = known.map(|(kind, value)| kind.read(&value).map_err(D::Error::custom));
-        let conditions = read.collect::<Result<_, _>>()?;
-        match written.keys().next() {
-            Some(unknown) => Err(D::Error::custom(format!("no condition is called '{unknown}'"))),
-            None => Ok(RequestedConditions(conditions)),
+        deserializer.deserialize_map(ConditionsVisitor)
+    }
+}
+
+/// Reads an object with a condition per key, each once.
+struct ConditionsVisitor;
+
+impl<'de> Visitor<'de> for ConditionsVisitor {
+    type Value = RequestedConditions;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of conditions")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<RequestedConditions, A::Error> {
+        let mut found = BTreeMap::new();
+        while let Some((name, value)) = fields.next_entry::<String, String>()? {
+            let at = CONDITION_KINDS.iter().position(|kind| kind.name == name);
+            let at = at.ok_or_else(|| A::Error::custom(format!("no condition is called '{name}'")))?;
+            let condition = CONDITION_KINDS[at].read(&value).map_err(A::Error::custom)?;
+            if found.insert(at, condition).is_some() {
+                return Err(A::Error::custom(format!("the condition '{name}' has two values")));
+            }
         }
+        Ok(RequestedConditions(found.into_values().collect()))
     }
 }
 
@@ -307,5 +325,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<RequestedConditions>(&json).unwrap(), all);
         assert!(serde_json::from_str::<RequestedConditions>(r#"{"colour":"red"}"#).is_err());
         assert!(serde_json::from_str::<RequestedConditions>(r#"{"nice":"77"}"#).is_err());
+        let twice = serde_json::from_str::<RequestedConditions>(r#"{"nice":"5","sched":"batch","nice":"5"}"#);
+        assert!(twice.unwrap_err().to_string().contains("'nice' has two values"));
     }
 }
