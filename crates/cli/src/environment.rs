@@ -15,6 +15,8 @@ use furlong_bench::session::{self, Session};
 use furlong_bench::{ChildProgram, MechanismEntry};
 use furlong_model::{Case, End, Experiment, Harness, Machine, Outcome, Record, RunHeader, SCHEMA};
 use furlong_render::DEBUG_BUILD_WARNING;
+use furlong_render::words::count;
+use std::io::{IsTerminal, stderr};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -59,6 +61,12 @@ pub struct FinishedRun {
 /// The longest measured part of a trial with several pairs that do not all run at the same time in a shorter part.
 /// Eight busy-waiting pairs on two CPUs wait for each other's time slices.
 const LONGEST_BUDGET: Duration = Duration::from_secs(2);
+
+/// The time of a trial beyond its measured part: processes and warm-up.
+pub const TRIAL_OVERHEAD: Duration = Duration::from_millis(60);
+
+/// The longest time of a run that is not announced.
+const ANNOUNCED: Duration = Duration::from_secs(60);
 
 /// Warns that figures of a debug build are too large. Some tables contain no facts about their run.
 pub fn announce_build() {
@@ -180,6 +188,7 @@ impl<'a> RunEnvironment<'a> {
             shown => shown,
         };
         self.announce_warm_up(plan);
+        self.announce_time(plan);
         let mechanisms = self.mechanisms;
         let progress = Progress::new(shown);
         Ok(RunRecorder {
@@ -196,6 +205,26 @@ impl<'a> RunEnvironment<'a> {
 }
 
 impl RunEnvironment<'_> {
+    /// Prints the number of benchmarks and the estimated time of a run of more than a minute, if stderr is not a terminal, which
+    /// would show the progress.
+    fn announce_time(&self, plan: &Plan) {
+        let is_quiet = self.around.shown == ProgressKind::Nothing || stderr().is_terminal();
+        let trials = plan.cases.len() as u32 * plan.trials * plan.self_check.map_or(1, |repeats| 2 * repeats);
+        let trial = plan.budget + TRIAL_OVERHEAD + plan.warm_up.unwrap_or_default();
+        let once = plan.within.unwrap_or(Duration::MAX).min(trial * trials);
+        let pauses = plan.across.map_or(Duration::ZERO, |across| across.apart * (across.repetitions - 1));
+        let time = once * plan.repetitions() + pauses;
+        if time <= ANNOUNCED || is_quiet || plan.until_interrupted {
+            return;
+        }
+        // Trials that a precision adds take no longer than the first ones.
+        let has_more = plan.precision.is_some() && plan.within.is_none();
+        let minutes = (time.as_secs_f64() / 60.0).ceil();
+        let more = if has_more { format!(" to {}", 2.0 * minutes) } else { String::new() };
+        let benchmarks = count(plan.cases.len(), "benchmark");
+        output::tell(format_args!("furlong: {benchmarks}, estimated time: {minutes}{more} min"));
+    }
+
     /// Tells the user before the run if benchmarks need seconds of warm-up, because such a run takes minutes.
     fn announce_warm_up(&self, plan: &Plan) {
         let compiles = |case: &&Case| {

@@ -87,16 +87,11 @@ impl Default for CaseTemplate {
 impl CaseTemplate {
     /// Returns the template for these options, exchange and pace.
     pub fn new(options: &PatternOptions, exchange: Exchange, arrival: Arrival) -> CaseTemplate {
-        let bytes = |sizes: &[Sizes]| distinct(sizes.iter().flat_map(|sizes| &sizes.0).map(|size| size.0));
         let accesses = &options.accesses;
         CaseTemplate {
             exchange,
             arrival,
-            buffers: vec![
-                (KernelBuffer::Pipe, bytes(&options.pipe_sizes)),
-                (KernelBuffer::Socket, bytes(&options.socket_buffers)),
-                (KernelBuffer::Ring, bytes(&options.ring_sizes)),
-            ],
+            buffers: requested_buffers(options).map(|(kind, _, sizes)| (kind, sizes)).into(),
             accesses: if accesses.is_empty() { vec![Access::Copy] } else { accesses.clone() },
             ..CaseTemplate::default()
         }
@@ -138,6 +133,18 @@ impl CaseTemplate {
         let cases = accesses.flat_map(|access| buffers.iter().map(|buffer| case(*access, *buffer)));
         cases.flat_map(with_conditions).collect()
     }
+}
+
+/// Returns the requested sizes in bytes of each kind of buffer, with its option.
+pub fn requested_buffers(options: &PatternOptions) -> [(KernelBuffer, &'static str, Vec<usize>); 3] {
+    [
+        (KernelBuffer::Pipe, "--pipe-size", &options.pipe_sizes),
+        (KernelBuffer::Socket, "--socket-buffer", &options.socket_buffers),
+        (KernelBuffer::Ring, "--ring-size", &options.ring_sizes),
+    ]
+    .map(|(kind, option, sizes)| {
+        (kind, option, distinct(sizes.iter().flat_map(|sizes: &Sizes| &sizes.0).map(|size| size.0)))
+    })
 }
 
 /// Rows and wait strategies as typed, for one pattern.

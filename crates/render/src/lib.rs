@@ -316,6 +316,23 @@ mod tests {
     }
 
     #[test]
+    fn buffers_of_equal_size_in_effect_are_named() {
+        let page = |bytes: [u64; 2]| {
+            markdown(&reshaped(|rows| {
+                rows[1].case = rows[0].case.clone();
+                for ((row, bytes), asked) in rows.iter_mut().zip(bytes).zip([1024, 2048]) {
+                    row.effective.insert("send-buffer-bytes".to_owned(), bytes);
+                    row.case.buffer_bytes = Some(asked);
+                }
+            }))
+        };
+        let words = "Equal in effect, whatever size was requested: ";
+        let equal = page([4608, 4608]);
+        assert!(equal.contains(words) && equal.contains("send-buffer-bytes 4608"), "{equal}");
+        assert!(!page([4608, 8192]).contains(words));
+    }
+
+    #[test]
     fn doubtful_medians_are_marked_and_said() {
         let summary = reshaped(|rows| {
             rows[0].shape.trials_bimodal = Some([31_000.0, 44_200.0]);

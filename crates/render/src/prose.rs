@@ -10,7 +10,8 @@ use super::{
 use furlong_analysis::text::{listed, plain, versions};
 use furlong_analysis::{Condition, Group, Level, PayloadKind, Row, RunFacts, Summary, unusual_conditions};
 use furlong_model::{
-    CoreChoice, Harness, Machine, PeerHost, Runtime, format_bytes, format_digits, format_ns, three_digits,
+    Case, CoreChoice, Harness, Machine, PeerHost, Runtime, format_bytes, format_digits, format_ns,
+    three_digits,
 };
 use furlong_stats::distinct;
 
@@ -18,6 +19,8 @@ use furlong_stats::distinct;
 const ROWS_NAMED: usize = 6;
 /// Default capacity of a pipe in bytes: 16 pages of 4 KiB.
 const USUAL_PIPE_BYTES: u64 = 64 << 10;
+/// Names of the sizes of buffers in effect.
+const BUFFERS: [&str; 4] = ["pipe-size-bytes", "send-buffer-bytes", "receive-buffer-bytes", "ring-bytes"];
 /// A difference of two shares that are rounded.
 const NO_SHARE: f64 = 1e-6;
 /// A row that sends more than this share late, and keeps up with its rate, has a timer that is late.
@@ -171,6 +174,7 @@ pub(crate) fn legend(summary: &Summary) -> Vec<Block> {
         .into_iter()
         .flatten()
         .chain(small_pipes(summary))
+        .chain(equal_buffers(summary))
         .chain(doubts(summary))
         .chain(adapters(summary))
         .chain(programs(summary));
@@ -272,6 +276,32 @@ fn small_pipes(summary: &Summary) -> Option<String> {
             listed(&rows, ROWS_NAMED)
         )
     })
+}
+
+/// Names benchmarks that differ only in the requested size of a buffer, and whose buffers have the same size in effect, because the
+/// kernel raises a size to its minimum or rounds it.
+fn equal_buffers(summary: &Summary) -> Vec<String> {
+    let mut found: Vec<(Case, &str, u64, Vec<String>)> = Vec::new();
+    for row in summary.rows.iter().filter(|row| row.case.buffer_bytes.is_some()) {
+        let case = Case { buffer_bytes: None, ..row.case.clone() };
+        for (name, bytes) in row.effective.iter().filter(|(name, _)| BUFFERS.contains(&name.as_str())) {
+            let key = (&case, name.as_str(), *bytes);
+            match found.iter_mut().find(|(case, name, bytes, _)| (&*case, *name, *bytes) == key) {
+                Some((.., names)) => names.push(plain(&row.case.to_string())),
+                None => found.push((case.clone(), name, *bytes, vec![plain(&row.case.to_string())])),
+            }
+        }
+    }
+    let shared = found.into_iter().filter(|(.., names)| names.len() > 1);
+    shared
+        .map(|(_, name, bytes, names)| {
+            let in_effect = format!("{} {}", plain(name), format_bytes(bytes as usize));
+            format!(
+                "Equal in effect, whatever size was requested: {} ({in_effect}).",
+                listed(&names, ROWS_NAMED)
+            )
+        })
+        .collect()
 }
 
 /// Lists reasons to doubt medians or their intervals, one line each with the affected benchmarks.

@@ -3,7 +3,7 @@
 use crate::arguments::{CaseOptions, CommonOptions, MapFormat, MapOptions};
 use crate::conclusion::{Demands, Results};
 use crate::delivery::protect_run;
-use crate::environment::{FinishedRun, RunEnvironment, announce_build};
+use crate::environment::{FinishedRun, RunEnvironment, TRIAL_OVERHEAD, announce_build};
 use crate::output;
 use crate::progress::Progress;
 use crate::selection::{CaseTemplate, select};
@@ -29,9 +29,6 @@ const LONGEST: Duration = Duration::from_secs(60);
 
 /// The time of one trial of a bare cache line, with the start of its processes.
 const BARE_TRIAL: Duration = Duration::from_millis(20);
-
-/// The time of a trial of a benchmark beyond its measured part: processes and warm-up.
-const TRIAL_OVERHEAD: Duration = Duration::from_millis(60);
 
 /// The measured pairs, and how the measurement ended.
 struct MeasuredPairs {

@@ -1,6 +1,6 @@
 //! `furlong` and `furlong run`: measure, save, rank, print.
 
-use crate::arguments::{Format, PatternOptions, RunOptions, SavingOptions};
+use crate::arguments::{Format, RunOptions, SavingOptions};
 use crate::conclusion::{Demands, Results};
 use crate::environment::{FinishedRun, RunEnvironment, Surroundings};
 use crate::progress::ProgressKind;
@@ -8,9 +8,10 @@ use crate::selection::CaseTemplate;
 use crate::{output, own_programs, peer, selection};
 use furlong_analysis::{DecodedRun, Row, Summary, over_time, self_check};
 use furlong_bench::plan::Plan;
+use furlong_bench::registry::find;
 use furlong_bench::{MechanismEntry, registry, two_networks};
 use furlong_console::exit::{CannotHere, Outcome, Usage};
-use furlong_model::{Arrival, ByteSize, Case, Placement, WaitKind, is_one};
+use furlong_model::{Arrival, Case, Placement, WaitKind, is_one};
 use furlong_render as render;
 use furlong_stats::FEWEST_TRIALS;
 use std::time::Duration;
@@ -119,7 +120,7 @@ impl<'a> Request<'a> {
                 }
             }
         }
-        check_buffers(asked, &cases)?;
+        check_buffers(asked, &mechanisms, &cases)?;
         let usual = || usual_budget(&options.arrivals, is_beside_several);
         let budget = asked.budget.map_or_else(usual, |time| time.0);
         Ok(Request { asked, mechanisms, cases, budget, is_beside_several })
@@ -175,14 +176,13 @@ fn check_format(asked: &RunOptions) -> anyhow::Result<()> {
 }
 
 /// Checks that each buffer with a requested size exists in one of the cases.
-fn check_buffers(asked: &RunOptions, cases: &[Case]) -> Result<(), Usage> {
-    let PatternOptions { pipe_sizes, socket_buffers, ring_sizes, .. } = &asked.pattern;
-    for (sizes, name) in
-        [(pipe_sizes, "--pipe-size"), (socket_buffers, "--socket-buffer"), (ring_sizes, "--ring-size")]
-    {
-        let is_missing = |size: &ByteSize| !cases.iter().any(|case| case.buffer_bytes == Some(size.0));
-        if sizes.iter().flat_map(|sizes| &sizes.0).any(is_missing) {
-            return Err(Usage(format!("{name}: none of these benchmarks has such a buffer")));
+fn check_buffers(asked: &RunOptions, mechanisms: &[MechanismEntry], cases: &[Case]) -> Result<(), Usage> {
+    let has = |case: &Case, kind| {
+        find(mechanisms, &case.mechanism, case.wait).is_some_and(|entry| entry.capabilities.buffer == kind)
+    };
+    for (kind, option, sizes) in selection::requested_buffers(&asked.pattern) {
+        if !sizes.is_empty() && !cases.iter().any(|case| has(case, kind)) {
+            return Err(Usage(format!("{option}: none of these benchmarks has such a buffer")));
         }
     }
     Ok(())

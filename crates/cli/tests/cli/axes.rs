@@ -81,6 +81,32 @@ fn memory_of_both_roles_is_bound_to_the_requested_node() {
 }
 
 #[test]
+fn buffers_below_the_minimum_are_reported_as_equal() {
+    let place = Place::new();
+    let words = "run unix-stream pipe --socket-buffer 1KiB --socket-buffer 2KiB --pipe-size 5KiB --pipe-size 8KiB -m one-way -s 1 \
+                 --trials 3 --budget 2ms --no-progress --no-save";
+    let table = place.run(words.split_whitespace()).expect_code(0).stdout;
+    let notes = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    for buffer in ["send-buffer-bytes", "pipe-size-bytes 8KiB"] {
+        let is_named = notes.split("Equal in effect, whatever size was requested: ").skip(1);
+        assert!(is_named.clone().any(|note| note.contains(buffer)), "no {buffer} in {table}");
+    }
+}
+
+#[test]
+fn long_run_without_terminal_is_announced() {
+    let place = Place::new();
+    let words = "run pipe --pipe-size 4KiB..1MiB:x2 --nice 1 --nice 2 --trials 9 --budget 1s --no-save";
+    let running = place.start(&mut place.furlong(words.split(' ')));
+    look_for(Duration::from_secs(30), || place.roles(running.pid())).expect("roles");
+    running.signal(libc::SIGINT);
+    let long = running.finish().expect_code(130).stderr;
+    assert!(long.contains("furlong: 18 benchmarks, estimated time: 3 min"), "{long}");
+    let short = "run pipe --trials 3 --budget 2ms --no-save";
+    assert!(!place.run(short.split(' ')).expect_code(0).stderr.contains("estimated time"));
+}
+
+#[test]
 fn impossible_conditions_are_rejected_before_anything_is_measured() {
     let place = Place::new();
     for (words, expected) in [
