@@ -9,6 +9,7 @@ mod channel;
 mod ci;
 mod command;
 mod consistency;
+mod control_groups;
 mod dist;
 mod faults;
 mod fuzz;

@@ -1,5 +1,6 @@
 //! Runs of the consistency check: their commands, and the load of the machine while they are recorded.
 
+use crate::control_groups::ControlGroups;
 use anyhow::{Context, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -136,6 +137,7 @@ impl Drop for Neighbours {
 /// # Errors
 /// Returns an error that names the command that saved no run.
 pub fn record(program: &Path, folder: &Path, kinds: &[Kind], only: &[&str]) -> anyhow::Result<Vec<PathBuf>> {
+    let _group = ControlGroups::remove_at_end("furlong-consistency")?;
     let mut files = Vec::new();
     for (kind, times, line) in kinds {
         for (condition, load) in Condition::ALL {

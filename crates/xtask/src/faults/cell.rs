@@ -37,6 +37,11 @@ pub struct ScriptResult {
     pub hung: bool,
 }
 
+/// Returns the common start of the names of the cells' directories.
+pub fn directory_prefix() -> String {
+    format!("fault-{}-", std::process::id())
+}
+
 /// Runs a script with these variables for at most `limit`, and ends everything that it started.
 ///
 /// # Errors
@@ -49,7 +54,7 @@ pub fn run(
 ) -> anyhow::Result<ScriptResult> {
     static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    let folder = std::env::temp_dir().join(format!("fault-{}-{number}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("{}{number}", directory_prefix()));
     fs::create_dir(&folder).with_context(|| format!("make {}", folder.display()))?;
     let folder = Folder(folder);
     let path = |name: &str| folder.0.join(name);

@@ -10,6 +10,7 @@ mod matrix;
 mod page;
 pub mod soak;
 
+use crate::control_groups::ControlGroups;
 use crate::driver::packages;
 use crate::{root, target::target};
 use anyhow::{Context, bail, ensure};
@@ -114,6 +115,8 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
 /// Returns an error if no cell could be tested.
 pub fn tried(options: &Options) -> anyhow::Result<(Vec<FailedCell>, usize)> {
     let begin = Instant::now();
+    // Each cell names its group after its directory.
+    let _groups = ControlGroups::remove_at_end(&format!("{}*", cell::directory_prefix()))?;
     let faults: Vec<Fault> = list::faults().into_iter().filter(|fault| options.wants(fault)).collect();
     ensure!(!faults.is_empty(), "no fault has this number");
     if faults.iter().any(|fault| fault.needs.contains(&"strace")) {
