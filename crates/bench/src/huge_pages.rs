@@ -1,9 +1,10 @@
 //! Kinds of pages of a trial's memory: why this machine does not provide them, and the limit of huge pages, which root raises.
 
-use crate::not_measured::NotMeasured;
+use crate::not_measured::{NotMeasured, not_started};
 use crate::persistent::{PersistentResource, lock};
 use crate::session::{CleanupGuard, Session};
-use furlong_model::{Capabilities, Case, Family, PageKind, Reach, Unavailable};
+use furlong_model::{Capabilities, Case, Family, PageKind, Phase, Reach, Unavailable};
+use furlong_os::Context;
 use furlong_os::available_memory::available_bytes;
 use furlong_os::linux::access::may_read_and_write;
 use furlong_os::linux::available_memory::read_machine;
@@ -39,8 +40,8 @@ pub(crate) fn raise_overcommit(pages: usize, session: &Session) -> io::Result<Ra
     Ok(raised)
 }
 
-/// Raises the limit for a trial with huge pages, if this process may: up to all available memory, because only the roles know
-/// how many pages they need.
+/// Raises the limit for a trial with huge pages, if this process may: by all available memory, because only the roles know how many
+/// pages they need.
 ///
 /// # Errors
 /// Returns the reason if another run holds the limit for too long.
@@ -53,12 +54,8 @@ pub(crate) fn for_trial<'a>(
     }
     let unit = unit_bytes(PageKind::Huge).unwrap_or(1);
     let pages = available_bytes().map_or(0, |bytes| bytes as usize / unit);
-    raise_overcommit(pages, session).map(Some).map_err(|error| {
-        NotMeasured::Refused(Unavailable::new(
-            format!("{NOT_IN_EFFECT}: {error}"),
-            "run again when no other run of furlong uses huge pages",
-        ))
-    })
+    let raised = raise_overcommit(pages, session).context(|| NOT_IN_EFFECT);
+    raised.map(Some).map_err(|error| explained(not_started(Phase::Create, &error), case))
 }
 
 fn may_raise() -> bool {
@@ -69,28 +66,19 @@ fn may_raise() -> bool {
 pub(crate) fn refusal(case: &Case, capabilities: &Capabilities) -> Option<Unavailable> {
     let kind = case.conditions.pages()?;
     let name = capabilities.name;
-    match (capabilities.family, capabilities.reach) {
-        (Family::Library | Family::Adapter, _) => {
-            return Some(other_owner(&format!("the library of {name}")));
+    let reason = match (capabilities.family, capabilities.reach) {
+        (Family::Library | Family::Adapter, _) | (Family::Memory, Reach::Device) => {
+            format!("{name} allocates its memory itself, in pages that --pages cannot select")
         }
-        (Family::Memory, Reach::Device) => return Some(other_owner("the kernel module")),
         (Family::Memory, Reach::FileSystem) if kind == PageKind::Huge => {
-            return Some(Unavailable::new(
-                format!("{name} is a file, and its file system has no huge pages"),
-                "use --pages thp, or shared memory without a file name",
-            ));
+            format!("{name} is a file, and its file system has no huge pages")
         }
-        _ => {}
-    }
-    let error = probe(kind).err()?;
-    (kind != PageKind::Huge || !may_raise()).then(|| Unavailable::new(error.to_string(), remedy(kind)))
-}
-
-fn other_owner(owner: &str) -> Unavailable {
-    Unavailable::new(
-        format!("{owner} allocates its memory itself, in pages that --pages cannot select"),
-        "leave --pages out, or choose another benchmark",
-    )
+        _ => {
+            let error = probe(kind).err().filter(|_| kind != PageKind::Huge || !may_raise())?;
+            return Some(Unavailable::new(error.to_string(), remedy(kind)));
+        }
+    };
+    Some(Unavailable::new(reason, "leave --pages out, or choose other shared memory"))
 }
 
 /// Turns the failure of a trial whose memory is not in the requested pages into a refusal with a remedy.

@@ -20,7 +20,7 @@ pub(crate) fn refusal(case: &Case, entry: &MechanismEntry) -> Option<Unavailable
     let reason = if entry.adapter().is_some() || case.subsystem.is_some() {
         format!("the roles of {name} run another program")
     } else if is_elsewhere {
-        format!("roles placed {} are not two roles of one machine", case.placement)
+        format!("the placement {} has no two roles on this machine", case.placement)
     } else if isolation == Isolation::Thread && by_process {
         format!("{} addresses or locks for a process, and both threads have the same", case.row())
     } else {
@@ -43,15 +43,9 @@ pub(crate) fn run_threads(
     };
     thread::scope(|scope| {
         let start = |(number, ends)| thread::Builder::new().spawn_scoped(scope, move || run(number, ends));
-        match controls.into_iter().zip(ends).map(start).collect::<io::Result<Vec<_>>>() {
-            Ok(started) => {
-                let ended = started.into_iter().map(|thread| matches!(thread.join(), Ok(Ok(()))));
-                i32::from(ended.filter(|well| !well).count() > 0)
-            }
-            Err(error) => {
-                eprintln!("cannot start a thread: {error}");
-                std::process::abort()
-            }
-        }
+        let started: io::Result<Vec<_>> = controls.into_iter().zip(ends).map(start).collect();
+        // Without all threads, the others wait until the supervisor ends this process.
+        let Ok(started) = started else { return 1 };
+        i32::from(started.into_iter().any(|thread| !matches!(thread.join(), Ok(Ok(())))))
     })
 }

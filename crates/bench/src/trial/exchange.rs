@@ -26,7 +26,7 @@ use crate::{huge_pages, isolation};
 use furlong_loops::control_page::ControlPage;
 use furlong_loops::counted::PartyCounts;
 use furlong_loops::shared_end::TakenMessages;
-use furlong_mechanism::{Handles, Link, LinkSpecification};
+use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
     AdapterFacts, Capabilities, Case, ChildStart, Count, Depth, Direction, Failure, Family, Fault, Isolation,
     KernelBuffer, Measurement, Overlap, Part, Party, Pattern, Phase, Placement, Record, Role, RoleTally,
@@ -625,7 +625,7 @@ fn start_process(
     match entry.capabilities.start {
         start if start == Start::Forked || is_forked => {
             RoleProcess::forked(setup.party, inherit, |control| {
-                let ends = taken_ends(setup, links);
+                let ends = setup.ends.iter().map(|(link, role)| links[*link].link.take_end(*role)).collect();
                 let control = handle::inherit(control).map(Control::from);
                 i32::from(control.and_then(|control| role::forked(control, mechanisms, ends)).is_err())
             })
@@ -643,11 +643,6 @@ fn start_process(
     }
 }
 
-/// Takes the ends of a party out of their links, in the process that uses them.
-fn taken_ends(setup: &PartySetup, links: &mut [TrialLink]) -> Vec<Handles> {
-    setup.ends.iter().map(|(link, role)| links[*link].link.take_end(*role)).collect()
-}
-
 /// Starts all parties as threads of one forked process.
 #[cfg(target_os = "linux")]
 fn start_threads(
@@ -658,7 +653,11 @@ fn start_threads(
 ) -> io::Result<Vec<RoleProcess<RoleResult>>> {
     let all: Vec<Party> = parties.setups.iter().map(|setup| setup.party).collect();
     RoleProcess::forked_together(&all, inherit, |controls| {
-        let ends = parties.setups.iter().map(|setup| taken_ends(setup, links)).collect();
+        // Several parties may share an end, and each closes its descriptors.
+        let end = |(link, role): &(usize, Role)| links[*link].link.end(*role).try_clone();
+        let ends = parties.setups.iter().map(|setup| setup.ends.iter().map(end).collect());
+        let Ok(ends) = ends.collect::<io::Result<Vec<Vec<_>>>>() else { return 1 };
+        links.iter_mut().for_each(|link| drop(Role::ALL.map(|role| link.link.take_end(role))));
         isolation::run_threads(controls, work.mechanisms, ends)
     })
 }

@@ -115,6 +115,7 @@ fn impossible_conditions_are_rejected_before_anything_is_measured() {
         ("--slice 1s", "write a time from 100us to 100ms"),
         ("--pages 4KiB", "choose 4k, thp or huge"),
         ("--memory-node near", "write the number of a NUMA node"),
+        ("--isolation process", "choose thread, fork or exec"),
     ] {
         let error = place.run(format!("run pipe {words}").split(' ')).expect_code(2).stderr;
         assert!(error.contains(expected), "{error}");
@@ -229,4 +230,50 @@ fn disabled_transparent_pages_are_refused_before_they_are_measured() {
     let refused = refused.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(refused.contains("0 KiB are in transparent huge pages"), "{refused}");
     assert!(refused.contains("no PR_SET_THP_DISABLE"), "{refused}");
+}
+
+#[test]
+fn roles_are_threads_or_processes_as_requested() {
+    let place = Place::new();
+    let kinds = "--isolation thread --isolation fork --isolation exec";
+    let run =
+        measured(&place, &format!("pipe memfd-shm/spin process-vm anon-shm/futex signal eventfd {kinds}"));
+    let of = |kind: &str| {
+        let rows = list(&run, "rows").iter().filter(move |row| row["conditions"]["isolation"] == *kind);
+        let mut names: Vec<_> = rows.map(|row| text(row, "mechanism")).collect();
+        names.sort_unstable();
+        names
+    };
+    assert_eq!(of("thread"), ["anon-shm", "eventfd", "memfd-shm", "pipe", "process-vm"], "{run:#}");
+    assert_eq!(of("fork"), ["anon-shm", "eventfd", "memfd-shm", "pipe", "process-vm", "signal"]);
+    // A process that executes a program inherits no anonymous memory.
+    assert_eq!(of("exec"), ["eventfd", "memfd-shm", "pipe", "process-vm", "signal"]);
+    let reasons: Vec<_> = list(&run, "skipped").iter().map(|row| text(row, "reason")).collect();
+    assert!(matches!(reasons[..], [reason] if reason.contains("both threads have the same")), "{reasons:?}");
+}
+
+#[test]
+fn calls_of_each_thread_are_counted() {
+    let place = Place::new();
+    let words = "run pipe --isolation thread --count --trials 1 --budget 2ms --no-progress --format json";
+    let run = place.run(words.split(' ')).expect_code(0).json();
+    let row = &list(&run, "rows")[0];
+    if row["count_method"] == "rusage" {
+        furlong_testing::skip!("needs ptrace");
+    }
+    let calls = &row["system_calls_per_round_trip"];
+    // One of each in each role.
+    assert_eq!((&calls["write"], &calls["read"]), (&json!(2.0), &json!(2.0)), "{row:#}");
+}
+
+#[test]
+fn several_threads_share_an_end() {
+    let place = Place::new();
+    for pattern in ["fan-in --senders 2", "work --workers 2", "ready --links 2"] {
+        let words = format!("run pipe/poll -m {pattern} --isolation thread {QUICKLY}");
+        let run = place.run(words.split_whitespace()).json();
+        // On a busy machine, several senders may not overlap.
+        let has_failed = list(&run, "skipped").iter().any(|row| text(row, "status") != "void");
+        assert!(!list(&run, "rows").is_empty() && !has_failed, "{run:#}");
+    }
 }

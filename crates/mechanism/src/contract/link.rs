@@ -104,6 +104,20 @@ pub struct Handles {
     pub regions: VecDeque<Arc<Region>>,
 }
 
+impl Handles {
+    /// Duplicates the end, for another thread that uses it.
+    ///
+    /// # Errors
+    /// Returns an error if this process can have no more descriptors.
+    pub fn try_clone(&self) -> io::Result<Handles> {
+        Ok(Handles {
+            descriptors: self.descriptors.iter().map(Handle::try_clone).collect::<io::Result<_>>()?,
+            numbers: self.numbers.clone(),
+            regions: self.regions.clone(),
+        })
+    }
+}
+
 impl Link {
     /// Creates a link without parts.
     ///

@@ -58,24 +58,16 @@ impl Map {
     fn backed(len: usize, flags: libc::c_int, fd: libc::c_int, kind: Option<PageKind>) -> io::Result<Map> {
         let Some(pages) = kind else { return Map::new(len, flags, fd) };
         let len = page_kind::rounded(len, kind)?;
-        let map = match pages {
-            PageKind::Small => Map::new(len, flags, fd)?,
-            PageKind::Transparent => {
-                let start = reserve_addresses(len, page_kind::unit_bytes(pages)?)?;
-                let access = libc::PROT_READ | libc::PROT_WRITE;
-                let flags = flags | libc::MAP_FIXED;
-                // SAFETY: only the reservation made just now is replaced.
-                if unsafe { libc::mmap(start.as_ptr().cast(), len, access, flags, fd, 0) } == libc::MAP_FAILED
-                {
-                    return Err(io::Error::last_os_error()).context(|| format!("mmap of {len} bytes"));
-                }
-                Map { start, len }
-            }
-            PageKind::Huge => {
-                let flags = if fd < 0 { flags | libc::MAP_HUGETLB } else { flags };
-                Map::new(len, flags, fd).context(|| NOT_IN_EFFECT)?
-            }
-        };
+        let is_huge = pages == PageKind::Huge && fd < 0;
+        let flags = flags | libc::MAP_FIXED | if is_huge { libc::MAP_HUGETLB } else { 0 };
+        let start = reserve_addresses(len, page_kind::unit_bytes(pages)?)?;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: only the reservation made just now is replaced.
+        if unsafe { libc::mmap(start.as_ptr().cast(), len, access, flags, fd, 0) } == libc::MAP_FAILED {
+            let error = Err(io::Error::last_os_error());
+            return error.context(|| format!("{NOT_IN_EFFECT}: mmap of {len} bytes"));
+        }
+        let map = Map { start, len };
         page_kind::populate(map.start, len, pages)?;
         Ok(map)
     }

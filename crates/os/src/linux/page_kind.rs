@@ -2,7 +2,6 @@
 
 use crate::error::{Context, check};
 use crate::linux::available_memory::read_machine;
-use crate::linux::limits::sysctl;
 use crate::linux::memory::{Pages, Region, page_bytes};
 use furlong_model::PageKind;
 use std::fs::read_to_string;
@@ -12,8 +11,6 @@ use std::ptr::NonNull;
 /// Beginning of an error if memory is not in the requested pages.
 pub const NOT_IN_EFFECT: &str = "the requested pages are not in effect";
 
-const TRANSPARENT: &str = "/sys/kernel/mm/transparent_hugepage";
-
 /// Returns the size of a page of this kind, in bytes.
 ///
 /// # Errors
@@ -22,7 +19,7 @@ pub fn unit_bytes(kind: PageKind) -> io::Result<usize> {
     let (bytes, option) = match kind {
         PageKind::Small => return Ok(page_bytes()),
         PageKind::Transparent => {
-            let bytes = read_to_string(format!("{TRANSPARENT}/hpage_pmd_size")).ok();
+            let bytes = read_to_string("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size").ok();
             (bytes.and_then(|bytes| bytes.trim().parse().ok()), "CONFIG_TRANSPARENT_HUGEPAGE")
         }
         PageKind::Huge => (read_machine("Hugepagesize:").map(|kib| kib as usize * 1024), "CONFIG_HUGETLBFS"),
@@ -50,25 +47,16 @@ pub fn probe(kind: PageKind) -> io::Result<()> {
 }
 
 /// Returns the way to get pages of this kind.
-pub fn remedy(kind: PageKind) -> String {
-    let setting = |file: &str| {
-        let text = read_to_string(format!("{TRANSPARENT}/{file}")).unwrap_or_default();
-        text.split(['[', ']']).nth(1).unwrap_or("unknown").to_owned()
-    };
+pub const fn remedy(kind: PageKind) -> &'static str {
     match kind {
-        PageKind::Small => "use another --file-folder, or leave --pages out".to_owned(),
-        PageKind::Transparent => format!(
-            "this needs free memory, Linux 6.1 or later, no PR_SET_THP_DISABLE, and in {TRANSPARENT} enabled other than \
-             never (now {}) and shmem_enabled other than deny (now {})",
-            setting("enabled"),
-            setting("shmem_enabled")
-        ),
-        PageKind::Huge => format!(
-            "as root: sysctl vm.nr_hugepages=N (now {}, of which {} are free); for System V, also CAP_IPC_LOCK or \
-             vm.hugetlb_shm_group",
-            sysctl("vm.nr_hugepages").unwrap_or_default(),
-            read_machine("HugePages_Free:").unwrap_or_default()
-        ),
+        PageKind::Small => "use another --file-folder, or leave --pages out",
+        PageKind::Transparent => {
+            "use Linux 6.1 or later, free memory, no PR_SET_THP_DISABLE, and in /sys/kernel/mm/transparent_hugepage an \
+             'enabled' other than never and a 'shmem_enabled' other than deny"
+        }
+        PageKind::Huge => {
+            "as root: sysctl vm.nr_hugepages=N; System V also needs CAP_IPC_LOCK or vm.hugetlb_shm_group"
+        }
     }
 }
 
@@ -88,22 +76,20 @@ pub(crate) fn populate(start: NonNull<u8>, len: usize, kind: PageKind) -> io::Re
     let _ = wanted.map(advise);
     advise(libc::MADV_POPULATE_WRITE)
         .context(|| format!("{NOT_IN_EFFECT}: MADV_POPULATE_WRITE (Linux 5.14 or later)"))?;
-    if in_effect(start, len)?.is(kind)? {
-        return Ok(());
+    let mut found = in_effect(start, len)?;
+    let mut collapsed = Ok(0);
+    if kind == PageKind::Transparent && !found.is(kind)? {
+        collapsed = advise(libc::MADV_COLLAPSE).context(|| "MADV_COLLAPSE");
+        found = in_effect(start, len)?;
     }
-    let collapsed = match kind {
-        PageKind::Transparent => advise(libc::MADV_COLLAPSE).context(|| "MADV_COLLAPSE"),
-        PageKind::Small | PageKind::Huge => Ok(0),
-    };
-    let found = in_effect(start, len)?;
     if found.is(kind)? {
         return Ok(());
     }
     let why = collapsed.err().map_or_else(String::new, |error| format!(" ({error})"));
     let Mapped { huge_kib, size_kib, page_kib } = found;
-    Err(io::Error::other(format!(
-        "{NOT_IN_EFFECT}: of {size_kib} KiB in pages of {page_kib} KiB, {huge_kib} KiB are in transparent huge pages{why}"
-    )))
+    let parts =
+        format!("of {size_kib} KiB in pages of {page_kib} KiB, {huge_kib} KiB are in transparent huge pages");
+    Err(io::Error::other(format!("{NOT_IN_EFFECT}: {parts}{why}")))
 }
 
 /// The mappings of an address range, in KiB.

@@ -17,18 +17,17 @@ pub struct Segment {
     pub region: Region,
 }
 
-/// Creates a segment of at least `len` bytes, in pages of this kind if one is requested. Linux lets other processes attach by ID even though it is marked for removal.
+/// Creates a segment of at least `len` bytes, in pages of this kind if one is requested. Linux lets other processes attach by ID even
+/// though it is marked for removal.
 pub fn create(len: usize, kind: Option<PageKind>) -> io::Result<Segment> {
     let len = page_kind::rounded(len, kind)?;
-    let huge = if kind == Some(PageKind::Huge) { libc::SHM_HUGETLB } else { 0 };
+    let (huge, call) = match kind {
+        Some(PageKind::Huge) => (libc::SHM_HUGETLB, &*format!("{NOT_IN_EFFECT}: shmget with SHM_HUGETLB")),
+        _ => (0, "shmget"),
+    };
     let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600 | huge;
     // SAFETY: plain integers in and out.
-    let number = check(unsafe { libc::shmget(libc::IPC_PRIVATE, len, flags) });
-    let number = if huge == 0 {
-        number.limited("shmget")?
-    } else {
-        number.context(|| format!("{NOT_IN_EFFECT}: shmget with SHM_HUGETLB"))?
-    };
+    let number = check(unsafe { libc::shmget(libc::IPC_PRIVATE, len, flags) }).limited(call)?;
     let region = attach(number, len, kind);
     // SAFETY: IPC_RMID ignores the address.
     check(unsafe { libc::shmctl(number, libc::IPC_RMID, std::ptr::null_mut()) }).context(|| "shmctl")?;
@@ -48,11 +47,11 @@ pub fn attach(number: i32, len: usize, kind: Option<PageKind>) -> io::Result<Reg
         return Err(io::Error::other(format!("the segment has {size} bytes, {len} are needed")));
     }
     let (place, flags) = match kind {
-        Some(kind @ PageKind::Transparent) => {
+        Some(kind) => {
             let start = reserve_addresses(size, page_kind::unit_bytes(kind)?)?;
             (start.as_ptr().cast_const().cast(), libc::SHM_REMAP)
         }
-        _ => (std::ptr::null(), 0),
+        None => (std::ptr::null(), 0),
     };
     // SAFETY: the kernel chooses the address, or only the reservation made just now is replaced.
     let start = unsafe { libc::shmat(number, place, flags) };

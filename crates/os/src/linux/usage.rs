@@ -48,3 +48,24 @@ fn of(whom: libc::c_int) -> io::Result<Usage> {
         major_faults: usage.ru_majflt as u64,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thread_counts_itself_alone() {
+        let used = || now().map(|usage| usage.user_ns + usage.system_ns).unwrap();
+        let busy = std::thread::spawn(move || {
+            count_this_thread_alone();
+            while used() < 20_000_000 {}
+            used()
+        });
+        let idle = std::thread::spawn(move || {
+            count_this_thread_alone();
+            [busy.join().unwrap(), used()]
+        });
+        let [busy_ns, idle_ns] = idle.join().unwrap();
+        assert!(idle_ns < busy_ns, "{idle_ns} of {busy_ns}");
+    }
+}
