@@ -2,6 +2,7 @@
 //!
 //! A finding that compares benchmarks requires intervals that do not overlap, or that overlap in the case of a tie.
 
+use crate::condition_costs::{ConditionCost, condition_costs};
 use crate::{
     CommonProperties, ConditionEffect, Group, Growths, Level, PayloadKind, Ratio, Regimes, Row, Verdict,
 };
@@ -118,6 +119,11 @@ pub enum Finding {
     },
     /// A benchmark is faster with one value of a condition than with another.
     Condition(ConditionEffect),
+    /// Benchmarks are slower under a quota, or next to a neighbour.
+    Environment {
+        /// The benchmarks, the longest means first.
+        costs: Vec<ConditionCost>,
+    },
     /// The core-to-core time had two levels.
     TwoLevels(Regimes),
     /// The benchmarks had several numbers of pairs, receivers, senders or workers.
@@ -151,14 +157,14 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Findi
     }
     let race = Race { groups, rows };
     if noise.level == Level::Unreliable {
-        let waits = race.waits();
+        let facts = race.waits().into_iter().chain(race.environment());
         // Findings from adjusted comparisons within a group are valid on an unreliable machine.
         let within_a_group =
             [race.memory(), race.memory_that_ties(), race.one_at_a_time()].into_iter().flatten();
         let is_adjusted = rows.iter().any(|row| row.comparable.is_some_and(|found| found.adjusted));
         let effects = ConditionEffect::all(groups, rows).into_iter().map(Finding::Condition);
         let within_a_group = within_a_group.chain(effects).filter(|_| is_adjusted);
-        return iter::once(Finding::Unreliable).chain(within_a_group).chain(waits).collect();
+        return iter::once(Finding::Unreliable).chain(within_a_group).chain(facts).collect();
     }
     let findings = [
         race.wake_up(),
@@ -169,7 +175,7 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Findi
         race.one_at_a_time(),
     ];
     let effects = ConditionEffect::all(groups, rows).into_iter().map(Finding::Condition);
-    findings.into_iter().flatten().chain(effects).chain(race.waits()).collect()
+    findings.into_iter().flatten().chain(effects).chain(race.waits()).chain(race.environment()).collect()
 }
 
 /// Returns whether a blocking bare pair changed its pace after the time of a trial, if there are benchmarks of that kind.
@@ -204,9 +210,10 @@ impl<'a> Race<'a> {
         self.groups.iter().filter(|group| group.carries == PayloadKind::Data).filter(plain)
     }
 
-    /// Returns the benchmarks of a group, the fastest first.
+    /// Returns the benchmarks of a group, the fastest first, without those that a quota or a neighbour disturbs as requested.
     fn members(&self, group: &Group) -> Vec<&'a Row> {
-        self.rows.iter().filter(|row| row.group == group.name).collect()
+        let is_member = |row: &&Row| row.group == group.name && !row.case.conditions.limit_cpu_time();
+        self.rows.iter().filter(is_member).collect()
     }
 
     /// Returns the group that differs from `group` only in these two properties.
@@ -353,6 +360,12 @@ impl<'a> Race<'a> {
 }
 
 impl Race<'_> {
+    /// Finds the costs of quotas and neighbours. Trials alternated, so an unreliable machine affects all of them alike.
+    fn environment(&self) -> Option<Finding> {
+        let costs = condition_costs(self.rows);
+        (!costs.is_empty()).then_some(Finding::Environment { costs })
+    }
+
     /// Finds own programs that wait for something other than each other, such as a timer. Processes that wake each other
     /// use CPU time for most of an exchange.
     fn waits(&self) -> Option<Finding> {

@@ -21,6 +21,7 @@ mod checks;
 mod comparable;
 mod compare;
 mod complete_rounds;
+mod condition_costs;
 mod condition_effects;
 mod conditions;
 mod consistent;
@@ -35,6 +36,7 @@ mod decoded_run;
 #[allow(dead_code)]
 #[path = "../../stats/src/fixture/source.rs"]
 mod distributions;
+mod environment;
 mod exchange;
 mod experiment;
 mod explain;
@@ -87,6 +89,7 @@ pub use compare::{
     Comparison, ComparisonRefusal, CountChange, CountedQuantity, Difference, InconclusiveReason, OnlyIn,
     Power, Share, compare, split_by_condition,
 };
+pub use condition_costs::{ConditionCost, MeanRow};
 pub use condition_effects::ConditionEffect;
 pub use conditions::{Condition, unusual_conditions};
 pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP, cost_name};
@@ -95,6 +98,7 @@ pub use count_summary::{COUNT_SCHEMA, CountSummary};
 pub use cpu_map::{CPU_MAP_SCHEMA, CpuMap, CpuMapFinding, CpuMapSettings, PairLatency, RelationLatency};
 pub use declared::undeclared_calls;
 pub use decoded_run::{DecodedRun, NamedRun};
+pub use environment::{EnvironmentFigures, QuotaFigures};
 pub use exchange::{Cpu, ExchangeFigures, FEWEST_BEYOND, PageFaults, Switches, Times, fewest_samples};
 pub use experiment::{ExperimentError, published, read_experiment};
 pub use explain::{

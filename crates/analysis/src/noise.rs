@@ -268,7 +268,9 @@ pub(crate) fn lost_ns(case: &Case, trial: &Measurement) -> Option<LostTime> {
     let cpus = distinct(trial.roles.iter().map(|role| role.processor)).len();
     let takes_turns = cpus == 1 && case.arrival.is_closed_loop() && case.pattern().is_of_pairs();
     let spins = case.wait.kind() == WaitKind::Spinning;
-    (pinned && own_loop && (spins || takes_turns)).then(|| {
+    // A quota or a neighbour takes CPU time as requested.
+    let undisturbed = !case.conditions.limit_cpu_time();
+    (pinned && own_loop && undisturbed && (spins || takes_turns)).then(|| {
         let used: f64 = trial.roles.iter().map(|role| role.user_ns as f64 + role.system_ns as f64).sum();
         let windows: Option<f64> = trial.roles.iter().map(|role| role.window_ns.map(|ns| ns as f64)).sum();
         let alone = spins && cpus == trial.roles.len();
@@ -334,10 +336,11 @@ fn is_zero(count: &usize) -> bool {
 
 /// Counts the benchmarks with wide intervals. It skips those that busy-wait on one core, because they measure the time
 /// slices of the scheduler and are wide on every machine. It also skips benchmarks with fewer than three trials, which have
-/// no interval.
+/// no interval, and those that a requested quota or neighbour disturbs.
 fn wide_intervals<'a>(uncertainties: impl Iterator<Item = (&'a Case, Option<f64>)>) -> SeenDisturbance {
     let steady = |case: &Case| case.placement != Placement::SameCore || case.wait.sleeps_in_the_end();
-    let with_interval = uncertainties.filter_map(|(case, width)| Some((case, width?)));
+    let undisturbed = uncertainties.filter(|(case, _)| !case.conditions.limit_cpu_time());
+    let with_interval = undisturbed.filter_map(|(case, width)| Some((case, width?)));
     let (counted, not_counted): (Vec<_>, Vec<_>) = with_interval.partition(|(case, _)| steady(case));
     let (rows, not_counted) = (counted.len(), not_counted.len());
     let wide = counted.iter().filter(|(_, width)| *width > WIDE).count();

@@ -1,7 +1,7 @@
 //! Figures of one case, computed from all of its measured trials.
 
 use crate::{
-    ComparableInterval, Cpu, ExchangeFigures, Ratio, ReachMedians, Shares, StallFigures,
+    ComparableInterval, Cpu, EnvironmentFigures, ExchangeFigures, Ratio, ReachMedians, Shares, StallFigures,
     consistent::fits_together,
     count::{CountRow, total},
     law::Breach,
@@ -95,6 +95,9 @@ pub struct Row {
     /// Trials on a single CPU: own programs used only one, or both roles ended on one chosen by the scheduler. `None` for
     /// pinned roles.
     pub trials_on_one_processor: Option<usize>,
+    /// Quotas and neighbours; `None` if none was requested, not even their absence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub environment: Option<EnvironmentFigures>,
 }
 
 /// Messages that the sender's timer delayed, although none was in flight.
@@ -178,6 +181,7 @@ impl SoundCase<'_> {
     /// Computes all figures, or returns the broken law.
     pub(crate) fn row(self, header: &RunHeader) -> Result<Row, Breach> {
         let cpu_ci95 = self.interval(header, &Cpu::per_trial(self.case, &self.trials));
+        let environment = EnvironmentFigures::of(self.case, self.numbers(), &self.trials);
         let SoundCase { case, family, trials, times, median_ci95, reached, failed_trials, .. } = self;
         let mut exchange = ExchangeFigures::of(case, &trials, &times).ok_or_else(no_trial)?;
         exchange.ns.median_ci95 = median_ci95;
@@ -218,6 +222,7 @@ impl SoundCase<'_> {
             others_cpu_ns: others_cpu_ns(&trials),
             processors: trials[0].roles.iter().map(|role| role.processor).collect(),
             trials_on_one_processor: trials_on_one_processor(case, &trials),
+            environment,
         };
         fits_together(header, case, &row.exchange, &trials)?;
         // The header does not contain the CPUs of the other host.

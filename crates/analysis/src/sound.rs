@@ -129,6 +129,11 @@ impl<'a> SoundCase<'a> {
         interval(header, &self.numbers, figures)
     }
 
+    /// Returns the numbers of the measured trials.
+    pub(crate) fn numbers(&self) -> &[u32] {
+        &self.numbers
+    }
+
     /// Returns the distance of the farther end of the interval from the median, as a share of it: 0.05 is ±5 %.
     pub(crate) fn uncertainty(&self) -> Option<f64> {
         self.median_ci95.map(|ends| uncertainty(self.p50_ns, ends))

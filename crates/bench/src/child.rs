@@ -3,7 +3,7 @@
 use crate::child_process::{ChildKind, greet};
 use crate::control::Control;
 use crate::registry::MechanismEntry;
-use crate::{bare_pair, handover, janitor, noise, probe, role};
+use crate::{bare_pair, handover, janitor, noise, probe, role, surroundings::neighbour};
 #[cfg(target_os = "linux")]
 use crate::{boundary, link_child, peer::stand_in};
 use furlong_loops::single_costs;
@@ -42,6 +42,7 @@ fn run(control: &mut Control, mechanisms: fn() -> Vec<MechanismEntry>) -> io::Re
         #[cfg(target_os = "linux")]
         ChildKind::ReachProbe => boundary::fresh(control),
         ChildKind::Janitor => janitor::run(control),
+        ChildKind::Neighbour => neighbour::run(control),
         ChildKind::Alive => Ok(()),
     }
 }

@@ -43,6 +43,8 @@ pub(crate) enum ChildKind {
     ReachProbe,
     /// Removes the leftovers of a run.
     Janitor,
+    /// Loads the machine during a trial.
+    Neighbour,
     /// Exits after it has started.
     Alive,
 }

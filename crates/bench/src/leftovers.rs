@@ -7,6 +7,7 @@
 
 #[cfg(target_os = "linux")]
 use crate::adapter::{end_processes, kill_processes, remove_named};
+pub use crate::persistent::PREFIX;
 use crate::persistent::{self, Entry, PersistentResource};
 #[cfg(target_os = "linux")]
 use furlong_mechanism::DIRECTIONS;
@@ -18,9 +19,6 @@ use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-
-/// The prefix of all names of furlong.
-pub const PREFIX: &str = "furlong-";
 
 /// The file in a run's directory that lists all other objects.
 const JOURNAL: &str = "journal";

@@ -51,6 +51,7 @@ pub mod session;
 mod shared_end;
 mod started_program;
 mod subsystem;
+mod surroundings;
 mod survived;
 mod tally;
 mod timed;

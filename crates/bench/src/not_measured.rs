@@ -24,9 +24,9 @@ pub enum NotMeasured {
     Unavailable(Unavailable),
     /// The trial has the outcome [`Outcome::Failed`].
     Failed(Failure),
-    /// A signal stopped a role for a moment during the measurement, so the figures would be misleading. The trial is
-    /// repeated, and fails if this happens every time.
-    Paused(Failure),
+    /// The figures would be misleading, because a signal stopped a role for a moment, or a neighbour did not run. The trial
+    /// is repeated, and fails if this happens every time.
+    Disturbed(Failure),
 }
 
 impl From<InterruptedTrial> for NotMeasured {
@@ -47,7 +47,7 @@ impl NotMeasured {
         match self {
             NotMeasured::Interrupted(InterruptedTrial { signal }) => format!("received signal {signal}"),
             NotMeasured::Refused(why) | NotMeasured::Unavailable(why) => why.reason,
-            NotMeasured::Failed(failure) | NotMeasured::Paused(failure) => failure.detail,
+            NotMeasured::Failed(failure) | NotMeasured::Disturbed(failure) => failure.detail,
         }
     }
 
@@ -60,7 +60,7 @@ impl NotMeasured {
             NotMeasured::Interrupted(interrupted) => return Err(interrupted),
             NotMeasured::Refused(why) => Outcome::Refused(why),
             NotMeasured::Unavailable(why) => Outcome::Unavailable(why),
-            NotMeasured::Failed(failure) | NotMeasured::Paused(failure) => Outcome::Failed(failure),
+            NotMeasured::Failed(failure) | NotMeasured::Disturbed(failure) => Outcome::Failed(failure),
         })
     }
 }

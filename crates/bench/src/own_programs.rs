@@ -265,7 +265,7 @@ impl ProgramsTrial<'_> {
         let paused = self.started.iter().filter(|side| side.program.child.take_continued());
         let paused: Vec<Party> = paused.map(|side| side.program.party).collect();
         if let Some(party) = paused.first() {
-            return Err(NotMeasured::Paused(paused_failure(*party)));
+            return Err(NotMeasured::Disturbed(paused_failure(*party)));
         }
         let elapsed_ns = end_ns.saturating_sub(begin_ns).max(1);
         if elapsed_ns > LONGEST.as_nanos() as u64 {

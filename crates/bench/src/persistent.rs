@@ -1,10 +1,12 @@
-//! Resources that outlive every process of a run: block devices and settings of the kernel. The kernel does not release
+//! Resources that outlive every process of a run: block devices, control groups and settings of the kernel. The kernel does not release
 //! them when the run is killed.
 //!
 //! The run writes each resource into its journal before it creates the resource, and again after it has removed it. The
 //! run itself removes the resources that are in the journal and not struck off. If the run was killed, its cleanup
 //! process removes them, and otherwise `furlong doctor --clean`.
 
+#[cfg(target_os = "linux")]
+use furlong_os::control_group;
 #[cfg(target_os = "linux")]
 use furlong_os::linux::{kernel_settings, loop_device, zram};
 #[cfg(target_os = "linux")]
@@ -13,10 +15,14 @@ use serde::{Deserialize, Serialize};
 #[cfg(target_os = "linux")]
 use std::fs::File;
 use std::io;
+use std::path::PathBuf;
 #[cfg(target_os = "linux")]
 use std::thread;
 #[cfg(target_os = "linux")]
 use std::time::Duration;
+
+/// The prefix of all names of furlong.
+pub const PREFIX: &str = "furlong-";
 
 #[cfg(target_os = "linux")]
 /// The longest time, in nanoseconds, that dying processes or file systems being unmounted may hold a resource.
@@ -51,6 +57,13 @@ pub(crate) enum PersistentResource {
         from: String,
         /// The value of the run.
         to: String,
+    },
+    /// A control group with a CPU quota.
+    QuotaGroup {
+        /// The directory of the group.
+        folder: PathBuf,
+        /// Whether the last such group disables the CPU controller that the first one has enabled.
+        disables_controller: bool,
     },
 }
 
@@ -127,6 +140,16 @@ impl PersistentResource {
                 when_free(free)
             }
             PersistentResource::KernelSetting { path, from, to } => restore(path, from, to),
+            PersistentResource::QuotaGroup { folder, disables_controller } => {
+                let is_ours =
+                    folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
+                let is_group = folder.join("cgroup.procs").exists() || !folder.exists();
+                if is_ours && is_group {
+                    when_free(|| control_group::remove(folder, *disables_controller, PREFIX))
+                } else {
+                    Ok(())
+                }
+            }
         }
     }
 
@@ -233,6 +256,25 @@ mod tests {
             left(lines.iter().map(String::as_str)),
             RemainingRun { links: 3, ..RemainingRun::default() }
         );
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn only_groups_of_furlong_are_removed() {
+        let base = tempfile::tempdir().unwrap();
+        let removed = |name: &str, is_group: bool| {
+            let folder = base.path().join(name);
+            std::fs::create_dir(&folder).unwrap();
+            if is_group {
+                std::fs::write(folder.join("cgroup.procs"), "").unwrap();
+            }
+            let group = PersistentResource::QuotaGroup { folder: folder.clone(), disables_controller: true };
+            // A directory with files is not removed, so only the attempt shows.
+            (group.remove().is_err(), folder.exists())
+        };
+        assert_eq!(removed("precious", true), (false, true));
+        assert_eq!(removed("furlong-precious", false), (false, true));
+        assert_eq!(removed("furlong-0-0", true), (true, true));
     }
 
     #[cfg(target_os = "linux")]

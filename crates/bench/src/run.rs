@@ -12,6 +12,7 @@ use crate::plan::{CaseResolver, Plan, ResolvedCase, blocks};
 use crate::process_start;
 use crate::registry::{MechanismEntry, find};
 use crate::session::Session;
+use crate::surroundings;
 use crate::trial::{MessageExchange, Settings, TrialContext, Work};
 use furlong_model::{Case, End, Handover, Harness, Outcome, Party, Placement, Record, Trial, Unavailable};
 use furlong_os::{clock, process};
@@ -161,7 +162,12 @@ impl Run<'_> {
         case: &'a Case,
     ) -> CaseResolution<'a, MessageExchange<'a>> {
         let mechanisms = self.mechanisms;
-        match resolver.resolve(case) {
+        let resolved =
+            resolver.resolve(case).and_then(|resolved| match surroundings::refusal(case, self.session) {
+                Some(why) => Err(Box::new(Outcome::Refused(why))),
+                None => Ok(resolved),
+            });
+        match resolved {
             Ok(ResolvedCase { entry, request_carrier, processors }) => {
                 let (child, peer) = (self.plan.child, self.peer);
                 let work = MessageExchange { mechanisms, entry, request_carrier, case, child, peer };

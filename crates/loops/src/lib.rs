@@ -16,6 +16,7 @@ pub mod fan_out;
 pub mod in_batches;
 pub mod message_loop;
 pub mod messages;
+pub mod neighbour_work;
 pub mod one_way;
 pub mod pair_end;
 #[cfg(target_os = "linux")]

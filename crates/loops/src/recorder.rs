@@ -68,6 +68,7 @@ impl Timing {
             warm_up: None,
             programs: None,
             ran_on: Vec::new(),
+            environment: None,
         }
     }
 }

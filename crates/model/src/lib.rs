@@ -16,6 +16,7 @@ mod cost;
 mod count;
 mod declared_calls;
 mod depth;
+mod environment;
 mod exchange;
 mod experiment;
 mod figure;
@@ -58,6 +59,7 @@ pub use conditions::{Conditions, DEBUG_BUILD, DEFAULT_CPU_WEIGHT, DEFAULT_TIMER_
 pub use cost::{Cost, CostFigure, CostReading};
 pub use count::{Count, CountMethod, RoleCount};
 pub use depth::{Depth, NoBound, Room};
+pub use environment::{NeighbourUse, QuotaUse, TrialEnvironment};
 pub use exchange::{Exchange, Request};
 pub use experiment::{
     Amount, Claim, ExchangeWork, Experiment, ExperimentRow, ExperimentStart, Measure, PublishedFigures,
@@ -85,6 +87,7 @@ pub use quantity::{
     format_ns, format_rate, is_one, one, printed_ns, three_digits,
 };
 pub use record::{End, Harness, Record, RunHeader, SCHEMA};
+pub use requested_condition::beside::Neighbour;
 pub use requested_condition::isolation::Isolation;
 pub use requested_condition::kernel_setting::KernelSetting;
 pub use requested_condition::pages::PageKind;

@@ -1,6 +1,6 @@
 //! One trial: its case and its outcome.
 
-use crate::{Access, Case, Depth, Family, Party, Phase, Unavailable};
+use crate::{Access, Case, Depth, Family, Party, Phase, TrialEnvironment, Unavailable};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
@@ -117,6 +117,9 @@ pub struct Measurement {
     /// part. Empty if the measured part was too short, for furlong's own roles, and in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ran_on: Vec<usize>,
+    /// Quotas and neighbours, if they were requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<Box<TrialEnvironment>>,
 }
 
 /// Messages that were sent late although none was in flight, because the sender's timer woke it late.

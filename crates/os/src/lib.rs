@@ -15,6 +15,7 @@ compile_error!(
 pub mod activity;
 pub mod cleanup;
 pub mod clock;
+pub mod control_group;
 pub mod cpu;
 pub mod error;
 pub mod handle;

@@ -4,12 +4,17 @@ use super::growth::growth;
 use super::object::JudgedSentences;
 use super::words::{alike, count, factor, size};
 use furlong_analysis::text::{listed, plain};
-use furlong_analysis::{ConditionEffect, Finding, InBoth, NamedRow, Regimes, Summary, WaitingProgram};
+use furlong_analysis::{
+    ConditionCost, ConditionEffect, Finding, InBoth, MeanRow, NamedRow, QuotaFigures, Regimes, Summary,
+    WaitingProgram,
+};
 use furlong_model::{Placement, format_ns};
 use std::ops::RangeInclusive;
 
 /// Own programs that are named one by one.
 const PROGRAMS_NAMED: usize = 4;
+/// Benchmarks under a quota or next to a neighbour that are named one by one.
+const BENCHMARKS_NAMED: usize = 4;
 
 /// Returns the findings of each summary, for programs.
 pub(crate) fn findings<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> JudgedSentences {
@@ -95,6 +100,10 @@ pub fn finding(finding: &Finding) -> String {
         ),
         Finding::Condition(effect) => condition_effect(effect),
         Finding::Waits { programs } => waits(programs),
+        Finding::Environment { costs } => {
+            let costs: Vec<_> = costs.iter().take(BENCHMARKS_NAMED).map(condition_cost).collect();
+            format!("Mean times include all pauses. {}", costs.join(" "))
+        }
         Finding::TwoLevels(regimes) => two_levels(regimes),
         Finding::Growth(growths) => growth(growths),
     }
@@ -110,6 +119,7 @@ fn condition_effect(effect: &ConditionEffect) -> String {
         ("isolation", "thread", "fork" | "exec") if among.placement == Placement::SameCore => {
             ": a switch between threads of one process keeps the address space"
         }
+        ("beside", _, "none") => ": a neighbour keeps its CPU from going idle, which shortens wake-ups",
         _ => "",
     };
     let [fast_ns, slow_ns] = p50_ns.map(format_ns);
@@ -145,6 +155,32 @@ fn waits(programs: &[WaitingProgram]) -> String {
         "Look for a timer (an interval between polls, a sleep), a disk or a network before you change the mechanism"
     };
     format!("{}. {cause}.", listed(&each.collect::<Vec<_>>(), PROGRAMS_NAMED))
+}
+
+/// Compares a benchmark under a quota or next to a neighbour with the other benchmarks.
+fn condition_cost(cost: &ConditionCost) -> String {
+    let with_ns = cost.with.mean_ns;
+    let mut text = format!("{} takes {}", plain(&cost.with.row), format_ns(with_ns));
+    if let Some(MeanRow { row, mean_ns }) = &cost.without {
+        let (times, time) = (factor(with_ns / mean_ns), format_ns(*mean_ns));
+        text += &format!(", {times} times as long as {} ({time})", plain(row));
+    }
+    if let Some(QuotaFigures { period_ns, periods_share, pause_ns }) = cost.throttling {
+        // Not 0 %: the quota was used up at least once.
+        let percent = (periods_share * 100.0).round().max(1.0);
+        let (period, pause) = (format_ns(period_ns), format_ns(pause_ns));
+        text += &format!(
+            ": it used up its quota in {percent} % of the periods of {period}, and then paused for {pause} on average"
+        );
+    }
+    if let Some(MeanRow { row, mean_ns }) = &cost.relief {
+        let (times, time) = (factor(with_ns / mean_ns), format_ns(*mean_ns));
+        text += &format!("; {} is {times} times as fast: {time}", plain(row));
+    }
+    if let Some(cpu) = cost.shared_cpu {
+        text += &format!(" (the neighbour shares CPU {cpu} with a role, because no CPU was free)");
+    }
+    text + "."
 }
 
 /// Reports findings that hold at both levels of the core-to-core time.
@@ -204,6 +240,17 @@ mod tests {
 
     fn row(row: &str, p50_ns: f64) -> NamedRow {
         NamedRow { row: row.to_owned(), p50_ns }
+    }
+
+    fn cost(with: &str, without: &str, relief: Option<&str>) -> ConditionCost {
+        let mean = |row: &str, mean_ns| MeanRow { row: row.to_owned(), mean_ns };
+        ConditionCost {
+            with: mean(with, 90e3),
+            without: Some(mean(without, 10e3)),
+            relief: relief.map(|row| mean(row, 11e3)),
+            throttling: Some(QuotaFigures { period_ns: 1e8, periods_share: 0.95, pause_ns: 78e6 }),
+            shared_cpu: relief.map(|_| 1),
+        }
     }
 
     #[test]
@@ -317,6 +364,21 @@ mod tests {
                     p50_ns: [28e6, 44e6],
                 }),
                 "process-vm/futex with pages huge is 1.6 times as fast as with 4k (28.0 ms, 44.0 ms): an entry of the TLB",
+                Finding::Environment {
+                    costs: vec![cost("pipe/spin (quota 20%)", "pipe/spin (quota none)", None)],
+                },
+                "pauses. pipe/spin (quota 20%) takes 90.0 us, 9.0 times as long as pipe/spin (quota none) (10.0 us): it used up \
+                 its quota in 95 % of the periods of 100 ms, and then paused for 78.0 ms on average.",
+            ),
+            (
+                Finding::Environment {
+                    costs: vec![cost(
+                        "pipe/block (cpu:1)",
+                        "pipe/block (no neighbour)",
+                        Some("pipe/block (sched fifo:50, cpu:1)"),
+                    )],
+                },
+                "; pipe/block (sched fifo:50, cpu:1) is 8.2 times as fast: 11.0 us (the neighbour shares CPU 1 with",
             ),
             (
                 Finding::MemoryTies { among, memory, rest: pipe },

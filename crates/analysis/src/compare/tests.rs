@@ -311,7 +311,7 @@ fn machine_with_all_facts() -> Machine {
         runtime: Runtime::Native,
         processor: some("EPYC"),
         processors: vec![0, 1],
-        core_choice: Some(CoreChoice { cpus: [2, 3], instead_of: [0, 1], interrupts_per_s: 900 }),
+        core_choice: Some(Box::new(CoreChoice { cpus: [2, 3], instead_of: [0, 1], interrupts_per_s: 900 })),
         threads_share_cores: Some(false),
         caches: vec![Cache { level: 1, kind: "Data".to_owned(), size_bytes: 32 << 10 }],
         memory_bytes: Some(1 << 30),

@@ -361,7 +361,7 @@ impl CountedTrial<'_> {
             .filter(|conversation| conversation.program.child.take_continued());
         let paused: Vec<Party> = paused.map(|conversation| conversation.program.party).collect();
         if let (Phase::Timed, Some(party)) = (phase, paused.first()) {
-            return Err(NotMeasured::Paused(paused_failure(*party)));
+            return Err(NotMeasured::Disturbed(paused_failure(*party)));
         }
         let mut replied = Vec::new();
         for (conversation, reply) in self.programs.conversations.iter().zip(replies) {

@@ -119,7 +119,7 @@ pub trait Work: Sized {
     fn count_record(count: Count<Self::Case>) -> Record;
 }
 
-/// The number of further attempts if a signal stopped a role for a moment.
+/// The number of further attempts if a signal stopped a role for a moment, or a neighbour did not run.
 const FURTHER_ATTEMPTS: u32 = 2;
 
 /// The work of a trial, its CPUs and its session.
@@ -141,7 +141,7 @@ impl<W: Work> TrialContext<'_, W> {
     pub fn run(&self, settings: &Settings) -> Result<Outcome<W::Measurement>, InterruptedTrial> {
         let mut measured = self.measure(settings, &mut NoObserver);
         for _ in 0..FURTHER_ATTEMPTS {
-            if let Err(NotMeasured::Paused(_)) = measured {
+            if let Err(NotMeasured::Disturbed(_)) = measured {
                 measured = self.measure(settings, &mut NoObserver);
             }
         }

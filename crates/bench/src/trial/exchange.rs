@@ -20,6 +20,7 @@ use crate::registry::MechanismEntry;
 use crate::role;
 use crate::session::Session;
 use crate::subsystem;
+use crate::surroundings::Surroundings;
 use crate::watch::{Carrier, LatestEnd, Observer, RoleProcess, Watch, supervise};
 #[cfg(target_os = "linux")]
 use crate::{huge_pages, isolation};
@@ -121,12 +122,14 @@ impl Work for MessageExchange<'_> {
         #[cfg(target_os = "linux")]
         let _raised = huge_pages::for_trial(context.work.case, context.session)?;
         let measured = RunningTrial::start(context, settings).and_then(|mut running| {
-            let reported = supervise(&mut running.watch, context.session, observer);
+            let mut observer = running.surroundings.observer(observer);
+            let reported = supervise(&mut running.watch, context.session, &mut observer);
             let reported = reported.map_err(|why| running.explained(why))?;
+            let environment = running.surroundings.in_effect()?;
             if let (Some(peer), Some(far)) = (context.work.peer, running.far.take()) {
                 peer.give_back(far.connection);
             }
-            Ok(running.measured(reported)?)
+            Ok(Measurement { environment, ..running.measured(reported)? })
         });
         #[cfg(target_os = "linux")]
         let measured = measured.map_err(|why| huge_pages::explained(why, context.work.case));
@@ -175,8 +178,10 @@ impl Work for MessageExchange<'_> {
 }
 
 /// A running trial.
-struct RunningTrial {
+struct RunningTrial<'a> {
     watch: Watch<RoleResult>,
+    /// Dropped after the processes, which must leave its control groups first.
+    surroundings: Surroundings<'a>,
     effective: BTreeMap<String, u64>,
     depth: [Depth; 2],
     pattern: Pattern,
@@ -194,6 +199,9 @@ const STREAM_DEPTH: usize = 10;
 /// The least number of one-way messages that fit into a ring in shared memory, if its default size is smaller. Adapters
 /// of libraries use the same number.
 const RING_DEPTH: usize = 4;
+
+/// The largest factor on the timeout of roles with a CPU quota: as for roles that get no CPU for another reason.
+const PATIENCE: u32 = 5;
 
 /// One link of a trial.
 struct TrialLink {
@@ -306,12 +314,12 @@ impl RequestLink {
     }
 }
 
-impl RunningTrial {
+impl<'a> RunningTrial<'a> {
     /// Creates the links and starts the roles.
     fn start(
-        context: &TrialContext<'_, MessageExchange<'_>>,
+        context: &TrialContext<'a, MessageExchange<'_>>,
         settings: &Settings,
-    ) -> Result<RunningTrial, NotMeasured> {
+    ) -> Result<RunningTrial<'a>, NotMeasured> {
         let TrialContext { work, processors, session } = context;
         let MessageExchange { entry, request_carrier, case, .. } = *work;
         let began_ns = clock::now_ns();
@@ -351,6 +359,8 @@ impl RunningTrial {
         let (control_pages, page_objects): (Vec<_>, Vec<_>) =
             pages.collect::<io::Result<Vec<_>>>().map_err(creating)?.into_iter().unzip();
         let key = identity::random().map_err(creating)?;
+        let surroundings = Surroundings::create(case, parties.setups.len(), processors.as_deref(), session);
+        let surroundings = surroundings.map_err(creating)?;
 
         let mut processes = Vec::new();
         let mut configurations = Vec::new();
@@ -407,7 +417,9 @@ impl RunningTrial {
                 Some(far) if setup.party.role == Role::Responder => far.stand_in(setup.party, session),
                 _ => start_process(*work, setup, &mut links, inherit, session),
             };
-            processes.push(process.map_err(opening)?);
+            let process = process.map_err(opening)?;
+            surroundings.enter(place, process.child.pid()).map_err(opening)?;
+            processes.push(process);
         }
         if in_threads {
             processes = start_threads(*work, &parties, &mut links, of_all).map_err(opening)?;
@@ -425,7 +437,11 @@ impl RunningTrial {
             let _ = processes[place].control.send(&configuration);
         }
         links.iter_mut().for_each(TrialLink::let_go);
-        let timeout = settings.timeout + Duration::from_nanos(case.arrival.pause_ns());
+        let patience = case
+            .conditions
+            .quota_percent()
+            .map_or(1, |percent| (100 / u32::from(percent)).clamp(1, PATIENCE));
+        let timeout = settings.timeout * patience + Duration::from_nanos(case.arrival.pause_ns());
         // If a number of messages ends the measured part, its time is unknown, and only progress counts.
         let budget = if settings.most_round_trips.is_some() { Duration::ZERO } else { settings.budget };
         let budget = budget.max(settings.warm_up.unwrap_or_default());
@@ -445,6 +461,7 @@ impl RunningTrial {
         let watch = Watch { processes, control_pages, timeout, budget, end, explain };
         Ok(RunningTrial {
             watch,
+            surroundings,
             effective: links[0].effective(),
             depth: rooms.map(|room| room.depth),
             pattern,

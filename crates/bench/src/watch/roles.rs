@@ -45,14 +45,14 @@ impl<D: DeserializeOwned> Watch<D> {
     /// Lets the roles begin the next phase once all are ready for it.
     ///
     /// # Errors
-    /// Returns `Paused` if a signal has stopped a role for a moment during the measured part.
+    /// Returns `Disturbed` if a signal has stopped a role for a moment during the measured part.
     fn let_go_on(&mut self, observer: &mut dyn Observer) -> Result<(), NotMeasured> {
         if self.processes.iter().all(|process| process.ready) {
             // Asked in every phase, because each answer covers the time since the previous question.
             let paused = self.processes.iter().filter(|process| process.child.take_continued());
             let paused = paused.map(|process| process.party).collect::<Vec<_>>();
             if let (Phase::Finish, Some(party)) = (self.phase(), paused.first()) {
-                return Err(NotMeasured::Paused(paused_failure(*party)));
+                return Err(NotMeasured::Disturbed(paused_failure(*party)));
             }
             let roles: Vec<_> =
                 self.processes.iter().map(|process| (process.party, process.task())).collect();

@@ -136,7 +136,8 @@ pub struct RunOptions {
     #[command(flatten)]
     pub precision: PrecisionOptions,
     /// Measured time of a trial [default: 40ms]. With --rate or --think-time: 100 messages, at most 1s. With several pairs,
-    /// receivers, senders, workers or links: 100ms, and up to 2s if not all of them ran in parallel
+    /// receivers, senders, workers or links: 100ms, and up to 2s if not all of them ran in parallel. With --quota: at least
+    /// 500ms
     #[arg(long, help_heading = PRECISION, value_name = "TIME", allow_hyphen_values = true)]
     pub budget: Option<Time>,
     /// Warm up each trial for TIME or more [default: until steady]. The default is at most 60ms. For programs that compile while they run, the

@@ -121,7 +121,7 @@ impl<'a> Request<'a> {
             }
         }
         check_buffers(asked, &mechanisms, &cases)?;
-        let usual = || usual_budget(&options.arrivals, is_beside_several);
+        let usual = || usual_budget(&options.arrivals, is_beside_several).max(least_budget(&cases));
         let budget = asked.budget.map_or_else(usual, |time| time.0);
         Ok(Request { asked, mechanisms, cases, budget, is_beside_several })
     }
@@ -229,6 +229,12 @@ fn usual_budget(arrivals: &[Arrival], several: bool) -> Duration {
     let longest_ns = arrivals.iter().map(Arrival::pause_ns).max().unwrap_or_default();
     let pauses = Duration::from_nanos(longest_ns.saturating_mul(MESSAGES));
     pauses.min(Duration::from_secs(1)).max(least)
+}
+
+/// Returns the shortest default for the measured time of each trial: several periods, if a case has a CPU quota.
+fn least_budget(cases: &[Case]) -> Duration {
+    let has_quota = cases.iter().any(|case| case.conditions.quota_percent().is_some());
+    if has_quota { Duration::from_millis(500) } else { Duration::ZERO }
 }
 
 fn rendered(run: &DecodedRun, asked: &RunOptions) -> String {

@@ -1,6 +1,8 @@
 //! Options whose every value becomes a benchmark of the same run: conditions of the roles, and sizes of buffers.
 
+use crate::common::value::{list, number, text};
 use crate::common::value::{list, text};
+use crate::common::{Kind, Place, Process, Snapshot, is_root};
 use crate::common::{Place, is_root, look_for};
 use furlong_model::CpuList;
 use serde_json::{Value, json};
@@ -116,6 +118,8 @@ fn impossible_conditions_are_rejected_before_anything_is_measured() {
         ("--pages 4KiB", "choose 4k, thp or huge"),
         ("--memory-node near", "write the number of a NUMA node"),
         ("--isolation process", "choose thread, fork or exec"),
+        ("--quota 120%", "write a share of one CPU from 1% to 100%, or none"),
+        ("--beside cpu", "choose none, cpu:N with N from 1 to 64, cache, memory or io"),
     ] {
         let error = place.run(format!("run pipe {words}").split(' ')).expect_code(2).stderr;
         assert!(error.contains(expected), "{error}");
@@ -134,6 +138,10 @@ fn ordinary_user_is_told_the_missing_right() {
     let words = "run pipe --sched fifo:1 --nice -5 --require --no-save --no-progress";
     let refused = place.finish(&mut place.furlong_as_nobody(words.split(' '))).expect_code(7).stdout;
     assert!(refused.contains("CAP_SYS_NICE"), "{refused}");
+    let words = "run pipe --quota 20% --require --no-save --no-progress";
+    let refused = place.finish(&mut place.furlong_as_nobody(words.split(' '))).expect_code(7).stdout;
+    let refused = refused.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(refused.contains("systemd-run") && refused.contains("-p Delegate=yes"), "{refused}");
 }
 
 #[test]
@@ -275,5 +283,71 @@ fn several_threads_share_an_end() {
         // On a busy machine, several senders may not overlap.
         let has_failed = list(&run, "skipped").iter().any(|row| text(row, "status") != "void");
         assert!(!list(&run, "rows").is_empty() && !has_failed, "{run:#}");
+    }
+}
+
+#[test]
+fn roles_under_a_quota_pause_and_the_cause_is_named() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    if !is_root() {
+        furlong_testing::skip!("needs root");
+    }
+    let words =
+        "run pipe pipe/spin --quota none --quota 20% --trials 3 --budget 300ms --no-progress --format json";
+    let run = place.run(words.split(' ')).expect_code(0).json();
+    before.expect_nothing_left(&place);
+    let [spinning, free] = ["20%", "none"].map(|quota| {
+        let wanted =
+            |row: &&Value| text(row, "wait") == "spin" && row["conditions"] == json!({"quota": quota});
+        list(&run, "rows").iter().find(wanted).expect("a benchmark of each quota")
+    });
+    assert!(number(spinning, "environment.throttling.periods_share") > 0.3, "{spinning:#}");
+    assert!(free["environment"].get("throttling").is_none(), "{free:#}");
+    let sentences: Vec<_> = list(&run, "findings").iter().filter_map(Value::as_str).collect();
+    let cause = "it used up its quota in";
+    assert!(sentences.iter().any(|sentence| sentence.contains(cause)), "{sentences:#?}");
+    let refused = "run pipe --sched fifo:1 --quota 20% --require --no-save --no-progress";
+    let refused = place.run(refused.split(' ')).expect_code(7).stdout;
+    let refused = refused.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(refused.contains("a quota does not limit processes under fifo:1"), "{refused}");
+}
+
+#[test]
+fn trial_whose_neighbour_dies_is_not_valid() {
+    let place = Place::new();
+    let words = "run pipe --beside cpu:1 --trials 1 --budget 2s --no-save --no-progress --format json";
+    let mut running = place.start(&mut place.furlong(words.split(' ')));
+    let supervisor = running.pid();
+    while !running.has_ended() {
+        // Once both roles run, every other child is a neighbour.
+        let is_neighbour = |process: &&Process| process.kind == Kind::Other && process.parent == supervisor;
+        if place.roles(supervisor).is_some() {
+            for neighbour in place.processes().iter().filter(is_neighbour) {
+                // A killed process may have exited in the meantime.
+                let _ = furlong_os::process::send_signal(neighbour.pid, libc::SIGKILL);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let summary = running.finish().expect_code(1).summary();
+    let reason = &summary.skipped[0].reason;
+    assert!(reason.contains("the neighbour 'cpu:1'") && reason.contains("has died"), "{reason}");
+}
+
+#[test]
+fn neighbours_run_on_the_cpus_of_the_roles() {
+    let place = Place::new();
+    let words = "pipe --beside none --beside cpu:2 --place same-core --trials 3 --budget 20ms";
+    let run = place.run(format!("run {words} --no-progress --format json").split(' ')).expect_code(0).json();
+    let [busy, quiet] = ["cpu:2", "none"].map(|neighbour| {
+        let wanted = |row: &&Value| row["conditions"] == json!({"beside": neighbour});
+        list(&run, "rows").iter().find(wanted).expect("a benchmark with each neighbour")
+    });
+    assert!(quiet["environment"].get("neighbours").is_none(), "{quiet:#}");
+    let neighbours = list(busy, "environment.neighbours");
+    assert_eq!(neighbours.len(), 2, "{busy:#}");
+    for neighbour in neighbours {
+        assert_eq!((&neighbour["work"], &neighbour["processor"]), (&json!("cpu:2"), &busy["processors"][0]));
+        assert!(number(neighbour, "cpu_ns") > 0.0, "{busy:#}");
     }
 }

@@ -1,10 +1,12 @@
 //! Conditions that are requested for a benchmark: of the roles' processes, of their link, or of the machine around a trial. A
 //! condition that is not requested is inherited.
 
+pub(crate) mod beside;
 pub(crate) mod isolation;
 pub(crate) mod kernel_setting;
 mod memory_node;
 pub(crate) mod pages;
+mod quota;
 pub(crate) mod scheduling;
 
 use crate::{Capabilities, InvalidQuantity};
@@ -33,6 +35,13 @@ pub enum RequestedCondition {
     Pages(pages::PageKind),
     /// Address spaces of the roles.
     Isolation(isolation::Isolation),
+    /// CPU quota of each role.
+    Quota {
+        /// Percentage of one CPU, from 1 to 100; `None` without a limit.
+        percent: Option<u8>,
+    },
+    /// Neighbour of the roles; `None` for an undisturbed trial.
+    Beside(Option<beside::Neighbour>),
 }
 
 /// A kind of condition: an option whose values are measured side by side. Each kind is declared in one file of this module.
@@ -64,6 +73,8 @@ pub static CONDITION_KINDS: &[&ConditionKind] = &[
     &memory_node::MEMORY_NODE,
     &pages::PAGES,
     &isolation::ISOLATION,
+    &quota::QUOTA,
+    &beside::BESIDE,
 ];
 
 impl ConditionKind {
@@ -87,6 +98,16 @@ impl RequestedCondition {
         (self.kind().applies)(self, capabilities)
     }
 
+    /// Returns whether it is a scheduling policy, a nice value or a time slice.
+    pub const fn is_scheduling(&self) -> bool {
+        matches!(
+            self,
+            RequestedCondition::Scheduling(_)
+                | RequestedCondition::Nice(_)
+                | RequestedCondition::Slice { .. }
+        )
+    }
+
     /// Returns the kind.
     pub const fn kind(&self) -> &'static ConditionKind {
         match self {
@@ -97,6 +118,8 @@ impl RequestedCondition {
             RequestedCondition::MemoryNode(_) => &memory_node::MEMORY_NODE,
             RequestedCondition::Pages(_) => &pages::PAGES,
             RequestedCondition::Isolation(_) => &isolation::ISOLATION,
+            RequestedCondition::Quota { .. } => &quota::QUOTA,
+            RequestedCondition::Beside(_) => &beside::BESIDE,
         }
     }
 
@@ -114,6 +137,12 @@ impl RequestedCondition {
             RequestedCondition::MemoryNode(node) => node.to_string(),
             RequestedCondition::Pages(kind) => kind.to_string(),
             RequestedCondition::Isolation(isolation) => isolation.to_string(),
+            RequestedCondition::Quota { percent } => {
+                percent.map_or_else(|| "none".to_owned(), |percent| format!("{percent}%"))
+            }
+            RequestedCondition::Beside(neighbour) => {
+                neighbour.map_or_else(|| "none".to_owned(), |neighbour| neighbour.to_string())
+            }
         }
     }
 }
@@ -160,6 +189,27 @@ impl RequestedConditions {
             RequestedCondition::MemoryNode(node) => Some(*node),
             _ => None,
         })
+    }
+
+    /// Returns the requested CPU quota of each role, as a percentage of one CPU; `None` without a limit.
+    pub fn quota_percent(&self) -> Option<u8> {
+        self.iter().find_map(|condition| match condition {
+            RequestedCondition::Quota { percent } => *percent,
+            _ => None,
+        })
+    }
+
+    /// Returns the requested neighbour; `None` if none runs.
+    pub fn neighbour(&self) -> Option<beside::Neighbour> {
+        self.iter().find_map(|condition| match condition {
+            RequestedCondition::Beside(neighbour) => *neighbour,
+            _ => None,
+        })
+    }
+
+    /// Returns whether roles get less CPU time than an undisturbed machine would give them.
+    pub fn limit_cpu_time(&self) -> bool {
+        self.quota_percent().is_some() || self.neighbour().is_some()
     }
 
     /// Returns every combination of one value of each axis that means something to the mechanism. An axis without such a value
@@ -249,13 +299,15 @@ mod tests {
 
     #[test]
     fn values_read_back_as_written() {
-        let values: [(&str, &[&str]); 6] = [
+        let values: [(&str, &[&str]); 8] = [
             ("sched", &["other", "batch", "idle", "fifo:1", "rr:99"]),
             ("nice", &["-20", "0", "19"]),
             ("slice", &["100us", "3ms", "100ms"]),
             ("memory-node", &["0", "1023"]),
             ("pages", &["4k", "thp", "huge"]),
             ("isolation", &["thread", "fork", "exec"]),
+            ("quota", &["1%", "100%", "none"]),
+            ("beside", &["cpu:1", "cpu:64", "cache", "memory", "io", "none"]),
         ];
         for (name, value) in
             values.iter().flat_map(|(name, values)| values.iter().map(move |value| (*name, value)))
@@ -280,6 +332,13 @@ mod tests {
             ("memory-node", "near"),
             ("pages", "4KiB"),
             ("isolation", "process"),
+            ("quota", "0%"),
+            ("quota", "101%"),
+            ("quota", "+5%"),
+            ("quota", "20"),
+            ("beside", "cpu"),
+            ("beside", "cpu:0"),
+            ("beside", "cpu:65"),
         ];
         for (name, value) in invalid {
             let error = kind(name).read(value).unwrap_err().to_string();

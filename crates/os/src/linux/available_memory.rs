@@ -3,7 +3,7 @@
 //! The kernel overcommits memory: if a process reserves more than the machine has, the kernel kills processes, and not only those
 //! that have reserved it.
 
-use crate::linux::control_group;
+use crate::control_group;
 use std::fs;
 use std::io;
 use std::path::Path;

@@ -1,7 +1,8 @@
 //! Conditions of this process that change figures: scheduling, quotas, filters and limits, most of them inherited.
 
+use crate::control_group;
 use crate::linux::proc_files::Status;
-use crate::linux::{control_group, limits, load, runtime, scheduling};
+use crate::linux::{limits, load, runtime, scheduling};
 use furlong_model::Conditions;
 use std::fs::read_to_string;
 use std::path::PathBuf;

@@ -1,8 +1,9 @@
 //! Limits of system calls. If a call fails because of a limit, the error names the limit, its value and the way to raise it.
 
+use crate::control_group;
 use crate::error::{Context, REMEDY};
+use crate::linux::identity;
 use crate::linux::limits::{Resource, current, sysctl, sysctl_number};
-use crate::linux::{control_group, identity};
 use std::fs::read_to_string;
 use std::io;
 use std::path::PathBuf;

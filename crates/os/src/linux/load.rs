@@ -1,6 +1,6 @@
 //! Other activity on the machine.
 
-use crate::linux::control_group;
+use crate::control_group;
 use furlong_model::NoiseReading;
 use std::fs::read_to_string;
 use std::path::PathBuf;

@@ -7,7 +7,6 @@ pub mod beginning;
 pub mod clock;
 pub mod condition_variable;
 pub mod conditions;
-mod control_group;
 pub mod counter;
 pub mod cpu_isolation;
 pub mod datagrams_to_all;

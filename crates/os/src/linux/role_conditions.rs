@@ -38,7 +38,7 @@ pub fn bind_memory(conditions: &RequestedConditions) -> io::Result<Option<CleanU
 /// # Errors
 /// Returns the errors of [`apply`].
 pub fn probe(conditions: &RequestedConditions) -> io::Result<()> {
-    if conditions.is_empty() {
+    if !conditions.iter().any(RequestedCondition::is_scheduling) {
         return Ok(());
     }
     std::thread::scope(|scope| {
@@ -49,7 +49,7 @@ pub fn probe(conditions: &RequestedConditions) -> io::Result<()> {
 
 /// Sets the conditions of the calling thread, and checks that they are in effect.
 fn set(conditions: &RequestedConditions) -> io::Result<()> {
-    if !conditions.iter().any(is_scheduling) {
+    if !conditions.iter().any(RequestedCondition::is_scheduling) {
         return Ok(());
     }
     let mut wanted = attributes()?;
@@ -84,12 +84,6 @@ fn set(conditions: &RequestedConditions) -> io::Result<()> {
         let words = format!("sched_setattr: {ignored} has no effect on this kernel or under this policy");
         Err(io::Error::new(io::ErrorKind::Unsupported, words))
     })
-}
-
-/// Returns whether the condition is a scheduling attribute.
-const fn is_scheduling(condition: &RequestedCondition) -> bool {
-    use RequestedCondition::{Nice, Scheduling, Slice};
-    matches!(condition, Scheduling(_) | Nice(_) | Slice { .. })
 }
 
 const fn policy_number(policy: Scheduling) -> (libc::c_int, u8) {

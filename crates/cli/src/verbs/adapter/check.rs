@@ -160,7 +160,7 @@ fn early_ends(
         *tried += 1;
         let why = match end_early(adapter, &case, session, how) {
             Ok(()) | Err(NotMeasured::Interrupted(_)) => continue,
-            Err(NotMeasured::Failed(failure) | NotMeasured::Paused(failure)) => failure.to_string(),
+            Err(NotMeasured::Failed(failure) | NotMeasured::Disturbed(failure)) => failure.to_string(),
             Err(NotMeasured::Refused(why) | NotMeasured::Unavailable(why)) => why.to_string(),
         };
         faults.push(format!("{what} ({}): {why}", format_bytes(case.size_bytes)));

@@ -1,7 +1,19 @@
-//! State of the whole machine that outlives every process: block devices, mounts, huge pages.
+//! State of the whole machine that outlives every process: block devices, mounts, huge pages, control groups.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+
+/// Returns furlong's control groups in the groups of this process.
+pub fn control_groups() -> BTreeSet<String> {
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let mut groups = BTreeSet::new();
+    for (controllers, path) in own.lines().filter_map(|line| line.split_once(':')?.1.split_once(':')) {
+        let entries = fs::read_dir(format!("/sys/fs/cgroup/{controllers}{path}"));
+        let names = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+        groups.extend(names.map(|path| path.display().to_string()).filter(|path| path.contains("/furlong-")));
+    }
+    groups
+}
 
 /// Kernel numbers that a run raises temporarily, by name.
 pub type Limits = BTreeMap<String, u64>;

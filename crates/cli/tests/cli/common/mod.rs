@@ -16,7 +16,7 @@ pub mod value;
 
 pub use place::{FinishedCommand, Place, RunningCommand, SSH_TO_HERE};
 pub use printed::{Row, SkippedRow, Summary};
-pub use processes::Kind;
+pub use processes::{Kind, Process};
 pub use snapshot::Snapshot;
 pub use terminal::Terminal;
 pub use turn::Turn;

@@ -35,6 +35,7 @@ impl Snapshot {
             }
         }
         things.extend(machine::devices());
+        things.extend(machine::control_groups());
         things.extend(machine::mounts());
         Snapshot { things, limits: machine::limits() }
     }

@@ -1,0 +1,165 @@
+//! Costs of quotas and neighbours: benchmarks that are slower because of them.
+//!
+//! The costs are ratios of mean times, because a pause of a whole period hardly changes a median.
+
+use crate::Row;
+use crate::environment::{EnvironmentFigures, QuotaFigures, beside, quota};
+use furlong_model::{Case, ConditionKind, RequestedCondition};
+use furlong_stats::{median_interval, sort_by};
+use serde::Serialize;
+
+/// Smallest ratio of mean times that is a finding.
+const WORTH_SAYING: f64 = 1.2;
+/// Fewest rounds whose smallest and largest ratio cover 95 %.
+const FEWEST_ROUNDS: usize = 6;
+
+/// Benchmark that is slower under a condition, than without the condition or than with another policy.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ConditionCost {
+    /// Benchmark under the condition.
+    pub with: MeanRow,
+    /// Same benchmark without the condition, if it is significantly faster.
+    pub without: Option<MeanRow>,
+    /// Fastest benchmark with another policy under the same condition, if it is significantly faster.
+    pub relief: Option<MeanRow>,
+    /// QuotaFigures, if the condition is a quota.
+    pub throttling: Option<QuotaFigures>,
+    /// CPU that a neighbour shares with a role although it should not.
+    pub shared_cpu: Option<usize>,
+}
+
+/// Benchmark with the mean time of its exchanges.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MeanRow {
+    /// Name of the benchmark.
+    pub row: String,
+    /// Mean in nanoseconds.
+    pub mean_ns: f64,
+}
+
+/// Returns the benchmarks that used up their quota, that a neighbour makes significantly slower, or next to whose neighbour another
+/// policy is significantly faster. The longest means come first. A benchmark that is the relief of another one is not listed.
+pub(crate) fn condition_costs(rows: &[Row]) -> Vec<ConditionCost> {
+    let cost = |row: &Row| {
+        let EnvironmentFigures { throttling, neighbours, .. } = row.environment.as_ref()?;
+        let throttling = throttling.filter(|found| found.periods_share > 0.0);
+        let neighbour = row.case.conditions.neighbour().is_some();
+        let kind = if neighbour { beside() } else { quota() };
+        let without = without(rows, row, kind).filter(|_| neighbour || throttling.is_some());
+        let relief = relief(rows, row).filter(|_| neighbour);
+        (throttling.is_some() || without.is_some() || relief.is_some()).then_some(())?;
+        let shared_cpu = neighbours.iter().find(|found| found.shares_cpu).and_then(|found| found.processor);
+        Some(ConditionCost { with: MeanRow::of(row)?, without, relief, throttling, shared_cpu })
+    };
+    let mut costs: Vec<ConditionCost> = rows.iter().filter_map(cost).collect();
+    let reliefs: Vec<String> =
+        costs.iter().filter_map(|cost| Some(cost.relief.as_ref()?.row.clone())).collect();
+    costs.retain(|cost| !reliefs.contains(&cost.with.row));
+    sort_by(&mut costs, |one, other| other.with.mean_ns.total_cmp(&one.with.mean_ns));
+    costs
+}
+
+/// Returns the benchmark with the value `none` of this kind and otherwise the same case, if it is significantly faster.
+fn without(rows: &[Row], row: &Row, kind: &ConditionKind) -> Option<MeanRow> {
+    let (_, others) = row.case.conditions.split(kind)?;
+    let is_same = |other: &&Row| {
+        let none = other.case.conditions.split(kind).filter(|(value, _)| value.value() == "none");
+        are_alike(row, other) && none.is_some_and(|(_, conditions)| conditions == others)
+    };
+    MeanRow::of(rows.iter().filter(is_same).find(|other| is_faster(other, row))?)
+}
+
+/// Returns the fastest benchmark next to the same neighbour whose roles have another policy, nice value or time slice, if it is
+/// significantly faster.
+fn relief(rows: &[Row], row: &Row) -> Option<MeanRow> {
+    let is_fixed = |condition: &&RequestedCondition| !condition.is_scheduling();
+    let candidates = rows.iter().filter(|other| {
+        let [own, others] = [row, other].map(|row| row.case.conditions.iter().filter(is_fixed));
+        are_alike(row, other) && own.eq(others) && is_faster(other, row)
+    });
+    candidates.filter_map(MeanRow::of).min_by(|one, other| one.mean_ns.total_cmp(&other.mean_ns))
+}
+
+/// Returns whether both have the same case except for their conditions.
+fn are_alike(one: &Row, other: &Row) -> bool {
+    Case { conditions: one.case.conditions.clone(), ..other.case.clone() } == one.case
+}
+
+/// Returns whether the mean of a benchmark is noticeably shorter than that of another one, and significantly so: the interval of
+/// their ratio in one round is above 1. A round has a trial of each, so drift of the machine does not matter.
+fn is_faster(fast: &Row, slow: &Row) -> bool {
+    let (Some(fast), Some(slow)) = (&fast.environment, &slow.environment) else { return false };
+    let ratios = fast.means.iter().filter_map(|(round, fast_ns)| {
+        let (_, slow_ns) = slow.means.iter().find(|(other, _)| other == round)?;
+        Some(slow_ns / fast_ns)
+    });
+    let ratios: Vec<f64> = ratios.collect();
+    let is_above_1 = median_interval(&ratios).is_some_and(|[low, _]| low > 1.0);
+    ratios.len() >= FEWEST_ROUNDS && is_above_1 && slow.mean_ns > fast.mean_ns * WORTH_SAYING
+}
+
+impl MeanRow {
+    fn of(row: &Row) -> Option<MeanRow> {
+        Some(MeanRow { row: row.case.row(), mean_ns: row.environment.as_ref()?.mean_ns })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::row;
+    use furlong_model::{CONDITION_KINDS, Capabilities, Placement, RequestedConditions, Wait};
+
+    /// Returns a benchmark under these conditions with this mean, ±5 %.
+    fn under(conditions: &[(&str, &str)], mean_ns: f64, throttled: Option<f64>) -> Row {
+        let kind = |name: &str| CONDITION_KINDS.iter().find(|kind| kind.name == name).unwrap();
+        let axes: Vec<_> =
+            conditions.iter().map(|(name, value)| vec![kind(name).read(value).unwrap()]).collect();
+        let mut row = row("pipe", Wait::Block, Placement::OtherCore, mean_ns);
+        row.case.conditions = RequestedConditions::combinations(&axes, &Capabilities::DEFAULT).remove(0);
+        let throttling =
+            throttled.map(|periods_share| QuotaFigures { period_ns: 1e8, periods_share, pause_ns: 8e7 });
+        // The machine becomes twice as slow, which affects all benchmarks of a round alike.
+        let means =
+            (0..FEWEST_ROUNDS as u32).map(|round| (round, mean_ns * f64::from(round + 5) / 7.0)).collect();
+        row.environment = Some(EnvironmentFigures { mean_ns, means, throttling, neighbours: Vec::new() });
+        row
+    }
+
+    fn names(costs: &[ConditionCost]) -> Vec<[String; 3]> {
+        let name = |row: &Option<MeanRow>| row.as_ref().map_or_else(String::new, |row| row.row.clone());
+        costs.iter().map(|cost| [cost.with.row.clone(), name(&cost.without), name(&cost.relief)]).collect()
+    }
+
+    #[test]
+    fn cost_of_a_neighbour_names_the_policy_that_takes_it_back() {
+        let on =
+            |policy, neighbour, mean_ns| under(&[("sched", policy), ("beside", neighbour)], mean_ns, None);
+        let rows = [
+            on("other", "none", 10e3),
+            on("other", "cpu:1", 40e3),
+            on("fifo:50", "none", 10e3),
+            on("fifo:50", "cpu:1", 15e3),
+        ];
+        let expected = [1, 0, 3].map(|place: usize| rows[place].case.row());
+        assert_eq!(names(&condition_costs(&rows)), [expected]);
+        let none = condition_costs(&[on("other", "none", 10e3), on("other", "cpu:1", 10.5e3)]);
+        assert!(none.is_empty(), "a difference of 5 % is not a finding");
+        let mut unsteady = [on("other", "none", 10e3), on("other", "cpu:1", 40e3)];
+        unsteady[0].environment.as_mut().unwrap().means[..2]
+            .iter_mut()
+            .for_each(|(_, mean_ns)| *mean_ns = 90e3);
+        assert!(condition_costs(&unsteady).is_empty(), "in two of six rounds, the neighbour costs nothing");
+    }
+
+    #[test]
+    fn cost_of_a_quota_is_listed_if_a_role_was_throttled() {
+        let rows = [
+            under(&[("quota", "none")], 10e3, None),
+            under(&[("quota", "20%")], 50e3, Some(0.9)),
+            under(&[("quota", "90%")], 11e3, Some(0.0)),
+        ];
+        let expected = ["pipe/block (quota 20%)", "pipe/block (quota none)", ""].map(str::to_owned);
+        assert_eq!(names(&condition_costs(&rows)), [expected]);
+    }
+}
