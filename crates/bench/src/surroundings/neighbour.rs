@@ -11,7 +11,9 @@ use furlong_model::{
 };
 use furlong_os::activity::{Activity, State};
 use furlong_os::process::{Bond, Child};
-use furlong_os::{AsHandle, Context, affinity, available_memory, clock, facts, file_system, role_conditions};
+use furlong_os::{
+    AsHandle, Context, affinity, available_memory, clock, facts, file_system, role_conditions, topology,
+};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -98,8 +100,9 @@ fn places(neighbour: Neighbour, roles: Option<&[usize]>) -> Vec<Option<usize>> {
     }
     let allowed = placement::allowed().unwrap_or_default();
     let free = || allowed.iter().copied().filter(|number| !roles.contains(number));
-    let other_core =
-        free().find(|number| affinity::core_siblings(*number).iter().all(|cpu| !roles.contains(cpu)));
+    let topology = topology::read(&allowed);
+    let core = |number: usize| topology.cpus().iter().find(|cpu| cpu.number == number).map(|cpu| cpu.core);
+    let other_core = free().find(|number| roles.iter().all(|role| core(*role) != core(*number)));
     vec![other_core.or_else(|| free().next()).or_else(|| roles.last().copied())]
 }
 
