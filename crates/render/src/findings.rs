@@ -8,7 +8,7 @@ use furlong_analysis::{
     ConditionCost, ConditionEffect, Finding, InBoth, MeanRow, NamedRow, QuotaFigures, Regimes, Summary,
     WaitingProgram,
 };
-use furlong_model::{Placement, format_ns};
+use furlong_model::{Placement, WaitKind, format_ns};
 use std::ops::RangeInclusive;
 
 /// Own programs that are named one by one.
@@ -119,7 +119,9 @@ fn condition_effect(effect: &ConditionEffect) -> String {
         ("isolation", "thread", "fork" | "exec") if among.placement == Placement::SameCore => {
             ": a switch between threads of one process keeps the address space"
         }
-        ("beside", _, "none") => ": a neighbour keeps its CPU from going idle, which shortens wake-ups",
+        ("beside", _, "none") if among.waiting == WaitKind::Sleeping => {
+            ": a neighbour keeps its CPU from going idle, which shortens wake-ups"
+        }
         _ => "",
     };
     let [fast_ns, slow_ns] = p50_ns.map(format_ns);
@@ -236,7 +238,7 @@ fn named(NamedRow { row, p50_ns }: &NamedRow) -> String {
 mod tests {
     use super::*;
     use furlong_analysis::CommonProperties;
-    use furlong_model::{Depth, WaitKind};
+    use furlong_model::Depth;
 
     fn row(row: &str, p50_ns: f64) -> NamedRow {
         NamedRow { row: row.to_owned(), p50_ns }
