@@ -366,6 +366,8 @@ mod tests {
                     p50_ns: [28e6, 44e6],
                 }),
                 "process-vm/futex with pages huge is 1.6 times as fast as with 4k (28.0 ms, 44.0 ms): an entry of the TLB",
+            ),
+            (
                 Finding::Environment {
                     costs: vec![cost("pipe/spin (quota 20%)", "pipe/spin (quota none)", None)],
                 },

@@ -2,7 +2,7 @@
 
 use crate::persistent::PersistentResource;
 use crate::session::{CleanupGuard, Session};
-use furlong_model::{Case, QuotaUse, RequestedCondition, Unavailable};
+use furlong_model::{Case, Isolation, QuotaUse, RequestedCondition, Unavailable};
 use furlong_os::control_group::{self, CpuGroup};
 use furlong_os::facts;
 use std::io;
@@ -30,6 +30,10 @@ pub(super) fn refusal(case: &Case) -> Option<Unavailable> {
     if let Some(policy) = requested.or_else(inherited) {
         let reason = format!("a quota does not limit processes under {policy}");
         return Some(Unavailable::new(reason, "ask for a quota with --sched other, batch or idle"));
+    }
+    if case.conditions.isolation() == Some(Isolation::Thread) {
+        let reason = "threads of one process share its control group";
+        return Some(Unavailable::new(reason, "ask for a quota with --isolation fork or exec"));
     }
     let error = CpuGroup::find().and_then(|group| group.check()).err()?;
     Some(Unavailable::new(

@@ -1,9 +1,7 @@
 //! Options whose every value becomes a benchmark of the same run: conditions of the roles, and sizes of buffers.
 
 use crate::common::value::{list, number, text};
-use crate::common::value::{list, text};
-use crate::common::{Kind, Place, Process, Snapshot, is_root};
-use crate::common::{Place, is_root, look_for};
+use crate::common::{Kind, Place, Process, Snapshot, is_root, look_for};
 use furlong_model::CpuList;
 use serde_json::{Value, json};
 use std::time::Duration;
