@@ -51,7 +51,8 @@ pub fn leave(between: SeparateNamespaces) -> io::Result<()> {
     unshare(flags).or_else(|_| in_user_namespace(flags))
 }
 
-fn in_user_namespace(flags: libc::c_int) -> io::Result<()> {
+/// Moves this process into a new user namespace, in which it keeps its user and group, and into other new namespaces.
+pub(crate) fn in_user_namespace(flags: libc::c_int) -> io::Result<()> {
     // SAFETY: no memory is involved.
     let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
     unshare(libc::CLONE_NEWUSER | flags).context(|| "unshare")?;

@@ -24,6 +24,17 @@ pub fn name(number: i64) -> String {
     OLDER_NAMES.iter().find(|(newer, _)| *newer == name).map_or(name, |(_, older)| older).to_owned()
 }
 
+/// Returns the numbers of the calls that a program may make when it requests the call with this name.
+pub(crate) fn numbers(name: &str) -> impl Iterator<Item = u32> {
+    let newer = OLDER_NAMES.iter().filter(move |(_, older)| *older == name).map(|(newer, _)| *newer);
+    std::iter::once(name).chain(newer).filter_map(number).filter_map(|number| u32::try_from(number).ok())
+}
+
+/// Returns the names of all system calls of this architecture.
+pub fn all() -> impl Iterator<Item = &'static str> {
+    Sysno::iter().map(|known| known.name())
+}
+
 /// Returns the number of the system call with this kernel name, if this architecture has it.
 pub fn number(name: &str) -> Option<i64> {
     Sysno::iter().find(|known| known.name() == name).map(|known| i64::from(known.id()))
