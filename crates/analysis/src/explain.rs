@@ -250,7 +250,7 @@ pub fn not_covered(case: &Case, family: Option<Family>) -> Option<NotExplained> 
         NotExplained::Free
     } else if case.placement == Placement::OtherHost {
         NotExplained::OtherHost
-    } else if !case.boundary.is_nothing() {
+    } else if case.conditions.boundary().is_some() {
         NotExplained::BeyondBoundary
     } else if !case.conditions.is_empty() {
         NotExplained::RequestedConditions

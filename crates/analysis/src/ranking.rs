@@ -6,8 +6,8 @@
 
 use crate::{ComparableInterval, Ratio, Row};
 use furlong_model::{
-    Arrival, Boundary, Case, Family, FanInOptions, Harness, Links, Pattern, Placement, Request, WaitKind,
-    format_bytes, format_ns,
+    Arrival, Case, Family, FanInOptions, Harness, Links, Pattern, Placement, Request, WaitKind, format_bytes,
+    format_ns,
 };
 use furlong_stats::{SortedMap, sort_by};
 use serde::Serialize;
@@ -41,9 +41,6 @@ pub struct Group {
     /// Number of pairs that run in parallel.
     #[serde(skip_serializing_if = "furlong_model::is_one")]
     pub parties: NonZeroU32,
-    /// Boundary between the roles.
-    #[serde(skip_serializing_if = "Boundary::is_nothing")]
-    pub boundary: Boundary,
     /// Name in records, for example `other-core/sleeping/128B` or `other-core/sleeping/128B/every-100us`.
     pub name: String,
     /// Title for users.
@@ -136,20 +133,14 @@ impl Group {
             true => (String::new(), ""),
             false => (format!("/{}", case.access), ", of which the first and the last 8 bytes are touched"),
         };
-        let boundary = case.boundary;
-        let (boundary_suffix, boundary_addition) = match boundary.is_nothing() {
-            true => Default::default(),
-            false => (format!("/between-{boundary}s"), format!(", between {}", described(boundary))),
-        };
         let (pattern, request) = (case.pattern(), case.exchange.request().cloned());
         let (prefix, what) = describe_pattern(case);
         let name = format!(
-            "{placement}/{waits}/{prefix}{carried}{suffix}{window_suffix}{several_suffix}{own_suffix}{access_suffix}{boundary_suffix}"
+            "{placement}/{waits}/{prefix}{carried}{suffix}{window_suffix}{several_suffix}{own_suffix}{access_suffix}"
         );
         let (subject, place) = title((pattern, carries), what, size_bytes, placement, waiting);
-        let additions = [&*addition, &window_addition, &several_addition, &own_addition, access_addition]
-            .concat()
-            + &boundary_addition;
+        let additions =
+            [&*addition, &window_addition, &several_addition, &own_addition, access_addition].concat();
         Group {
             carries,
             pattern,
@@ -161,7 +152,6 @@ impl Group {
             arrival,
             window,
             parties,
-            boundary,
             name,
             title: format!("{subject}{place}{additions}"),
             subject: subject + &additions,
@@ -190,11 +180,6 @@ fn describe_pattern(case: &Case) -> (String, String) {
         }
         None => (format!("{pattern}/"), messages.to_owned()),
     }
-}
-
-/// Returns the words for two sides of a boundary.
-fn described(boundary: Boundary) -> String {
-    format!("two {}s", boundary.name().replace('-', " "))
 }
 
 /// Returns the suffixes of a group's name and title for its arrival of messages.

@@ -5,7 +5,7 @@ use crate::control::Control;
 use crate::registry::MechanismEntry;
 use crate::{bare_pair, handover, janitor, noise, probe, role, surroundings::neighbour};
 #[cfg(target_os = "linux")]
-use crate::{boundary, link_child, peer::stand_in};
+use crate::{boundary, link_child, peer::stand_in, role_boundary};
 use furlong_loops::single_costs;
 use furlong_os::{AsHandle, RawHandle, beginning, handle};
 use std::io;
@@ -41,6 +41,8 @@ fn run(control: &mut Control, mechanisms: fn() -> Vec<MechanismEntry>) -> io::Re
         ChildKind::PairProbe => probe::run(control, bare_pair::one_side),
         #[cfg(target_os = "linux")]
         ChildKind::ReachProbe => boundary::fresh(control),
+        #[cfg(target_os = "linux")]
+        ChildKind::Relay => role_boundary::relay(control),
         ChildKind::Janitor => janitor::run(control),
         ChildKind::Neighbour => neighbour::run(control),
         ChildKind::Alive => Ok(()),

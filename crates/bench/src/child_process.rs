@@ -41,6 +41,9 @@ pub(crate) enum ChildKind {
     /// Tries to reach objects from new namespaces.
     #[cfg(target_os = "linux")]
     ReachProbe,
+    /// Relays bytes between two connections.
+    #[cfg(target_os = "linux")]
+    Relay,
     /// Removes the leftovers of a run.
     Janitor,
     /// Loads the machine during a trial.

@@ -46,6 +46,8 @@ mod probe;
 pub mod process_start;
 pub mod registry;
 mod role;
+#[cfg(target_os = "linux")]
+pub mod role_boundary;
 pub mod run;
 pub mod session;
 mod shared_end;
@@ -57,7 +59,7 @@ mod tally;
 mod timed;
 pub mod trial;
 #[cfg(target_os = "linux")]
-pub mod two_networks;
+mod two_networks;
 mod verification;
 mod watch;
 
@@ -66,7 +68,9 @@ pub use child_process::{CHILD_VERB, ChildProgram, requested_child};
 #[cfg(not(target_os = "linux"))]
 use elsewhere::own_programs;
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{boundary, count, two_networks};
+use elsewhere::two_networks;
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{boundary, count, role_boundary};
 pub use own_programs::OwnPrograms;
 pub use registry::{MechanismEntry, registry};
 pub use verification::verified_bursts;

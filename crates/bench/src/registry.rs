@@ -9,13 +9,13 @@ use crate::not_measured::not_of_the_kernel;
 use crate::own_programs::OwnPrograms;
 use crate::session::Session;
 use crate::survived::{killed, survived};
-use crate::two_networks;
 #[cfg(target_os = "linux")]
 use crate::{huge_pages, isolation};
+use crate::{role_boundary, two_networks};
 use furlong_adapter_files::{Manifest, Row};
 use furlong_loops::built_in::{BuiltIn, all_built_in};
 use furlong_mechanism::{Link, LinkSpecification, Mechanism};
-use furlong_model::{Capabilities, Case, Limits, Placement, Unavailable, Wait};
+use furlong_model::{Capabilities, Case, Limits, Placement, RoleBoundary, Unavailable, Wait};
 use furlong_os::role_conditions;
 use std::io;
 
@@ -135,8 +135,11 @@ impl MechanismEntry {
 
     /// Returns why the mechanism cannot be measured between two network namespaces in this case, or `None`.
     pub fn refuse_networks(&self, case: &Case) -> Option<Unavailable> {
-        if self.reaches_other_hosts() || !case.crosses_networks(self.capabilities) {
+        if !case.crosses_networks(self.capabilities) {
             return None;
+        }
+        if self.reaches_other_hosts() {
+            return role_boundary::refusal(case, self.capabilities);
         }
         let name = self.capabilities.name;
         Some(Unavailable::new(
@@ -163,6 +166,9 @@ impl MechanismEntry {
             let reason = "--memory-node applies to this host only";
             return Some(Unavailable::new(reason, "leave --memory-node or --peer out"));
         }
+        if let Some(refusal) = role_boundary::refusal(case, self.capabilities) {
+            return Some(refusal);
+        }
         if let Some(refusal) =
             huge_pages::refusal(case, self.capabilities).or_else(|| isolation::refusal(case, self))
         {
@@ -187,9 +193,14 @@ impl MechanismEntry {
     /// # Errors
     /// Returns an error if the link cannot be created.
     pub(crate) fn create(&self, specification: &LinkSpecification, case: &Case) -> io::Result<Link> {
-        if case.crosses_networks(self.capabilities) {
+        let boundary = case.conditions.boundary().filter(|one| one.applies(self.capabilities));
+        if let Some(bridged) = boundary.filter(|one| one.separates_networks()) {
             let ends = self.built_in()?.between_hosts.ok_or(io::ErrorKind::Unsupported)?;
-            return two_networks::link(ends, specification);
+            return two_networks::link(ends, specification, *bridged == RoleBoundary::Bridge);
+        }
+        if boundary == Some(&RoleBoundary::Proxy) {
+            let create = self.built_in()?.create;
+            return role_boundary::relayed(create(specification)?, create(specification)?);
         }
         let wait = case.wait;
         match self.adapter().and_then(|adapter| adapter.role_program.as_ref()) {

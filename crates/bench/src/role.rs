@@ -5,6 +5,7 @@ use crate::control::{
 };
 use crate::phases::{enter_phase, report_done, tally};
 use crate::registry::{MechanismEntry, find};
+use crate::role_boundary;
 use crate::shared_end;
 use crate::timed::{timed, warm_up};
 use crate::verification::{verified_bursts, verify};
@@ -154,6 +155,9 @@ fn run_role(
     pin(configuration.processor)?;
     let RoleConfiguration { specifications, wait, .. } = configuration;
     let pattern = configuration.exchange.pattern();
+    let entered =
+        role_boundary::enter(&configuration.conditions, configuration.party.role, &specifications[0]);
+    step(Phase::Open, "enter the boundary", entered)?;
     let again = step(Phase::Open, "hold the socket twice", send_again(entry, configuration, &setups))?;
     let opened = entry.built_in().and_then(|built_in| match pattern.facts().links {
         Links::Shared => shared_end::open(built_in, specifications, setups, *wait),
@@ -191,6 +195,8 @@ fn run_role(
     let messages =
         Messages::new(message_loop.channel(), configuration.party.role, (&control_page, line), &format);
     let mut messages = step(Phase::Open, "make buffers", messages)?;
+    let filtered = role_boundary::filter_calls(&configuration.conditions);
+    step(Phase::Open, "install the seccomp filter", filtered)?;
     if pattern.shares_an_end() {
         let notifies_only = entry.capabilities.notifies_only();
         return shared_end::perform(control, &mut message_loop, &mut messages, configuration, notifies_only);

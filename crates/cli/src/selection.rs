@@ -6,8 +6,8 @@ use fast_glob::glob_match;
 use furlong_bench::MechanismEntry;
 use furlong_console::exit::Usage;
 use furlong_model::{
-    Access, Arrival, Boundary, Capabilities, Case, Copies, Exchange, Family, KernelBuffer, Links, Pattern,
-    Placement, RequestedCondition, RequestedConditions, Sizes, Start, Wait, WaitKind, is_one, row_name,
+    Access, Arrival, Capabilities, Case, Copies, Exchange, Family, KernelBuffer, Links, Pattern, Placement,
+    RequestedCondition, RequestedConditions, Sizes, Start, Wait, WaitKind, is_one, row_name,
 };
 use furlong_stats::distinct;
 
@@ -65,8 +65,6 @@ pub struct CaseTemplate {
     pub conditions: Vec<Vec<RequestedCondition>>,
     /// The kinds of access to the bytes of messages; each makes separate cases.
     pub accesses: Vec<Access>,
-    /// The boundary between the roles.
-    pub boundary: Boundary,
 }
 
 impl Default for CaseTemplate {
@@ -79,7 +77,6 @@ impl Default for CaseTemplate {
             buffers: Vec::new(),
             conditions: Vec::new(),
             accesses: vec![Access::Copy],
-            boundary: Boundary::default(),
         }
     }
 }
@@ -126,7 +123,6 @@ impl CaseTemplate {
             arrival: self.arrival,
             buffer_bytes,
             access,
-            boundary: self.boundary,
             ..plain.clone()
         };
         let accesses = self.accesses.iter();

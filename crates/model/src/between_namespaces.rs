@@ -1,32 +1,37 @@
-//! The cases that can be measured with the roles in two network namespaces.
+//! The cases that can be measured with a boundary between the roles.
 
-use crate::{Boundary, Capabilities, Case, Placement, Reach, Unavailable};
+use crate::{Capabilities, Case, Isolation, Placement, Reach, RoleBoundary, Unavailable};
 
 impl Case {
     /// Returns whether its messages use a network between two namespaces.
     pub fn crosses_networks(&self, capabilities: &Capabilities) -> bool {
-        !self.boundary.is_nothing() && capabilities.reach == Reach::Network
+        let boundary = self.conditions.boundary();
+        boundary.is_some_and(RoleBoundary::separates_networks) && capabilities.reach == Reach::Network
     }
 
     /// Returns why the roles cannot be separated by its boundary, if they cannot.
     pub(crate) fn refuse_boundary(&self, capabilities: &Capabilities) -> Option<Unavailable> {
-        let (reason, remedy) = match self.boundary {
-            Boundary::Process => return None,
+        let boundary = self.conditions.boundary()?;
+        let is_one_process = self.placement == Placement::OneProcess;
+        let joins_ends = self.crosses_networks(capabilities) || *boundary == RoleBoundary::Proxy;
+        let has_threads = self.conditions.isolation() == Some(Isolation::Thread);
+        let (reason, remedy) = match boundary {
             _ if self.placement == Placement::OtherHost => {
-                ("another host is a boundary already".to_owned(), "ask for one of the two")
+                ("another host is a boundary already", "ask for one of the two")
             }
-            Boundary::NetworkNamespace => {
-                let makes_links_itself = self.pattern().makes_links();
-                if !self.crosses_networks(capabilities) || !makes_links_itself {
-                    return None;
-                }
-                let reason = "connect creates both ends of each link in one network namespace".to_owned();
-                (reason, "leave the boundary out, or ask for rows without TCP and UDP")
-            }
-            other => (
-                format!("{other} is not a boundary that changes the cost of a message"),
-                "measure without it, or with --boundary network-namespace",
+            _ if joins_ends && self.pattern().makes_links() => (
+                "connect creates both ends of each link in one network namespace, without a relay",
+                "leave the boundary out, or ask for rows without TCP and UDP",
             ),
+            RoleBoundary::User | RoleBoundary::Container if is_one_process => (
+                "one process has both roles, so they have one user and the same namespaces",
+                "ask for two processes",
+            ),
+            _ if has_threads && boundary.restricts_roles() => (
+                "threads of one process have one user, one filter and the same namespaces",
+                "leave --isolation thread out",
+            ),
+            _ => return None,
         };
         Some(Unavailable::new(reason, remedy))
     }
@@ -35,23 +40,25 @@ impl Case {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Exchange, Limits, Pattern, Wait};
+    use crate::{Exchange, Limits, Pattern, RequestedCondition, RequestedConditions, Wait};
+
+    fn between(boundary: RoleBoundary) -> RequestedConditions {
+        RequestedConditions::default().with(RequestedCondition::Boundary(boundary))
+    }
 
     fn refused(reach: Reach, change: impl FnOnce(&mut Case)) -> Option<String> {
-        let boundary = Boundary::NetworkNamespace;
-        let mut case = Case { boundary, ..Case::round_trip("row", Wait::Block, 128, Placement::OtherCore) };
+        let conditions = between(RoleBoundary::NetworkNamespace);
+        let mut case = Case { conditions, ..Case::round_trip("row", Wait::Block, 128, Placement::OtherCore) };
         change(&mut case);
         let capabilities = Capabilities { name: "row", reach, ..Capabilities::library("a row") };
         case.refusal(&capabilities, &Limits::none()).map(|why| why.reason)
     }
 
     #[test]
-    fn what_a_boundary_does_not_change_is_not_measured_across_it() {
+    fn boundary_that_cannot_separate_the_roles_is_refused() {
         for reach in [Reach::Network, Reach::FileSystem, Reach::Descriptor] {
             assert_eq!(refused(reach, |_| {}), None);
         }
-        let told = refused(Reach::FileSystem, |case| case.boundary = Boundary::User).unwrap();
-        assert!(told.contains("user is not a boundary that changes"), "{told}");
         let told = refused(Reach::Network, |case| case.placement = Placement::OtherHost).unwrap();
         assert!(told.contains("another host is a boundary already"), "{told}");
         let connects = |case: &mut Case| {
@@ -59,16 +66,23 @@ mod tests {
         };
         assert!(refused(Reach::Network, connects).unwrap().contains("one network namespace"));
         assert_eq!(refused(Reach::FileSystem, connects), None);
+        let one_process = |case: &mut Case| {
+            (case.conditions, case.placement) = (between(RoleBoundary::User), Placement::OneProcess);
+        };
+        assert!(refused(Reach::FileSystem, one_process).unwrap().contains("one user"));
     }
 
     #[test]
-    fn a_case_says_what_is_between_and_nothing_where_nothing_is() {
+    fn records_have_the_boundary_as_a_key_of_the_case() {
         let case = Case::round_trip("tcp", Wait::Block, 128, Placement::OtherCore);
         let written = serde_json::to_string(&case).unwrap();
         assert!(!written.contains("boundary"), "{written}");
         assert_eq!(serde_json::from_str::<Case>(&written).unwrap(), case);
-        let case = Case { boundary: Boundary::NetworkNamespace, ..case };
-        assert_eq!(case.to_string(), "tcp/block 128B other-core between network-namespaces");
-        assert_eq!(serde_json::from_str::<Case>(&serde_json::to_string(&case).unwrap()).unwrap(), case);
+        let case = Case { conditions: between(RoleBoundary::NetworkNamespace), ..case };
+        assert_eq!(case.row(), "tcp/block (boundary network-namespace)");
+        let written = serde_json::to_string(&case).unwrap();
+        assert!(written.contains(r#""boundary":"network-namespace""#), "{written}");
+        assert_eq!(serde_json::from_str::<Case>(&written).unwrap(), case);
+        assert!(serde_json::from_str::<Case>(&written.replace("network-namespace", "tape")).is_err());
     }
 }

@@ -27,11 +27,6 @@ named_enum! {
 }
 
 impl Boundary {
-    /// Returns whether messages cross no boundary.
-    pub fn is_nothing(&self) -> bool {
-        *self == Boundary::default()
-    }
-
     /// Returns the boundary that changes the latency of a message: two network namespaces, also those of two
     /// containers, are connected by a virtual Ethernet pair. All other boundaries only determine what the processes can
     /// reach.

@@ -1,10 +1,11 @@
 //! A case: one value of each axis. Some combinations are rejected.
 
 use crate::pattern::refusals;
+use crate::requested_condition::boundary::BOUNDARY;
 use crate::{
-    Access, Arrival, Boundary, Capabilities, Exchange, Family, FanInOptions, FanOutOptions, Limits, Links,
-    Party, Pattern, PatternCase, Placement, Request, RequestedConditions, Role, Start, Subsystem,
-    Unavailable, Wait, format_bytes, is_one, one,
+    Access, Arrival, Capabilities, Exchange, Family, FanInOptions, FanOutOptions, Limits, Links, Party,
+    Pattern, PatternCase, Placement, Request, RequestedCondition, RequestedConditions, Role, RoleBoundary,
+    Start, Subsystem, Unavailable, Wait, format_bytes, is_one, one,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -32,8 +33,6 @@ pub struct Case {
     pub subsystem: Option<Subsystem>,
     /// How the bytes of its messages are accessed.
     pub access: Access,
-    /// The boundary between the roles: none, or two network namespaces.
-    pub boundary: Boundary,
     /// The requested conditions of both roles.
     pub conditions: RequestedConditions,
 }
@@ -64,8 +63,8 @@ struct WrittenCase {
     subsystem: Option<Subsystem>,
     #[serde(default, skip_serializing_if = "Access::is_copy")]
     access: Access,
-    #[serde(default, skip_serializing_if = "Boundary::is_nothing")]
-    boundary: Boundary,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    boundary: Option<RoleBoundary>,
     #[serde(default, skip_serializing_if = "RequestedConditions::is_empty")]
     conditions: RequestedConditions,
 }
@@ -99,14 +98,20 @@ impl TryFrom<WrittenCase> for Case {
             buffer_bytes: written.buffer_bytes,
             subsystem: written.subsystem,
             access: written.access,
-            boundary: written.boundary,
-            conditions: written.conditions,
+            conditions: match written.boundary {
+                Some(boundary) => written.conditions.with(RequestedCondition::Boundary(boundary)),
+                None => written.conditions,
+            },
         })
     }
 }
 
 impl From<Case> for WrittenCase {
     fn from(case: Case) -> WrittenCase {
+        let (boundary, conditions) = match case.conditions.split(&BOUNDARY) {
+            Some((RequestedCondition::Boundary(boundary), others)) => (Some(boundary), others),
+            _ => (None, case.conditions),
+        };
         WrittenCase {
             mechanism: case.mechanism,
             wait: case.wait,
@@ -122,8 +127,8 @@ impl From<Case> for WrittenCase {
             fan_in: case.exchange.fan_in(),
             subsystem: case.subsystem,
             access: case.access,
-            boundary: case.boundary,
-            conditions: case.conditions,
+            boundary,
+            conditions,
         }
     }
 }
@@ -165,7 +170,6 @@ impl Case {
             buffer_bytes: None,
             subsystem: None,
             access: Access::Copy,
-            boundary: Boundary::default(),
             conditions: RequestedConditions::default(),
         }
     }
@@ -387,7 +391,6 @@ impl fmt::Display for Case {
             buffer_bytes,
             subsystem,
             access,
-            boundary,
             conditions,
         } = self;
         let (pattern, window, parties) = (exchange.pattern(), exchange.window(), exchange.parties());
@@ -408,9 +411,6 @@ impl fmt::Display for Case {
             write!(f, " window {window}")?;
         }
         subsystem.map_or(Ok(()), |subsystem| write!(f, " {subsystem} subsystem"))?;
-        if !boundary.is_nothing() {
-            write!(f, " between {boundary}s")?;
-        }
         if !is_one(&parties) {
             write!(f, " {parties} {}", pattern.several())?;
         }

@@ -88,6 +88,7 @@ pub use quantity::{
 };
 pub use record::{End, Harness, Record, RunHeader, SCHEMA};
 pub use requested_condition::beside::Neighbour;
+pub use requested_condition::boundary::{DOCKER, RoleBoundary};
 pub use requested_condition::isolation::Isolation;
 pub use requested_condition::kernel_setting::KernelSetting;
 pub use requested_condition::pages::PageKind;

@@ -1,7 +1,10 @@
 //! The workload of a user's two processes, for which `furlong recommend` chooses a mechanism.
 
 use crate::named_enum::named_enum;
-use crate::{Arrival, Boundary, Case, Exchange, Pattern, Placement, Reach, Request, Time, Wait};
+use crate::{
+    Arrival, Boundary, Case, Exchange, Pattern, Placement, Reach, Request, RequestedCondition, RoleBoundary,
+    Time, Wait,
+};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::{fmt, str::FromStr, time::Duration};
@@ -133,7 +136,9 @@ impl Workload {
     /// Returns the case of these messages with another size, in a closed loop.
     pub fn closed_case(&self, mechanism: &str, wait: Wait, size_bytes: usize, placement: Placement) -> Case {
         let case = Case::round_trip(mechanism, wait, size_bytes, placement).with(self.exchange());
-        Case { boundary: Boundary::measured_of(&self.boundaries), ..case }
+        let boundary = RoleBoundary::among(&self.boundaries).map(RequestedCondition::Boundary);
+        let conditions = boundary.map(|boundary| case.conditions.with(boundary)).unwrap_or_default();
+        Case { conditions, ..case }
     }
 }
 

@@ -29,10 +29,7 @@ pub(crate) fn document(summary: &Summary) -> Option<Document> {
     let carried: Vec<&Group> =
         summary.groups.iter().filter(|group| group.carries != PayloadKind::Nothing).collect();
     let is_plain = |group: &&Group| {
-        group.pattern.is_default()
-            && group.arrival.is_closed_loop()
-            && is_one(&group.parties)
-            && group.boundary.is_nothing()
+        group.pattern.is_default() && group.arrival.is_closed_loop() && is_one(&group.parties)
     };
     let is_own = |row: &Row| {
         let is_inherited = row.case.conditions.is_empty() && row.case.buffer_bytes.is_none();

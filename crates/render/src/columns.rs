@@ -3,6 +3,7 @@
 use super::cells::{Cell, Key, Line};
 use super::figures::FIGURES;
 use furlong_analysis::Summary;
+use furlong_model::RoleBoundary;
 use furlong_stats::sort_by_key;
 
 pub(crate) use super::cells::{Kind, Value};
@@ -41,7 +42,13 @@ static CASE: [Key; 21] = [
     ),
     Key::One(54, "buffer_bytes", Cell::Whole(|line| line.case.buffer_bytes.map(|bytes| bytes as u64))),
     Key::One(55, "access", Cell::Text(|line| line.case.access.to_string())),
-    Key::One(56, "boundary", Cell::Text(|line| line.case.boundary.to_string())),
+    Key::One(
+        56,
+        "boundary",
+        Cell::Text(|line| {
+            line.case.conditions.boundary().map_or_else(|| "process".to_owned(), RoleBoundary::to_string)
+        }),
+    ),
     Key::One(57, "window", Cell::Whole(|line| Some(line.case.window().get().into()))),
     Key::One(58, "parties", Cell::Whole(|line| Some(line.case.parties().get().into()))),
     Key::One(86, "conditions", Cell::Text(|line| line.case.conditions.to_string())),

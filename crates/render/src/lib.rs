@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod bar;
+mod boundaries;
 mod braille;
 mod brief;
 mod cells;

@@ -79,13 +79,6 @@ pub(crate) fn peer(peer: &PeerHost) -> String {
     ))
 }
 
-/// Explains the boundary between the roles. Returns `None` if there was no boundary.
-pub(crate) fn boundary(summary: &Summary) -> Option<&'static str> {
-    summary.groups.iter().any(|group| !group.boundary.is_nothing()).then_some(
-        "Between network namespaces, TCP and UDP pass through a virtual Ethernet pair. Other mechanisms do not.",
-    )
-}
-
 /// Names the runtime that replaced the named system; `None` if it was the system itself.
 pub(crate) fn stand_in(machine: &Machine) -> Option<String> {
     match &machine.runtime {

@@ -2,6 +2,7 @@
 //! conclusions.
 
 use super::{
+    boundaries::boundaries,
     charts::latency_by_rate,
     document::{Block, Document, Line, Row, Section, Table, Tone, drawn},
     findings::finding,
@@ -38,7 +39,7 @@ fn head(summary: &Summary) -> Section {
     let run = &summary.run;
     let section = Section::default().paragraph(prose::machine(&run.machine, &run.harness));
     let section =
-        section.paragraph_if(run.peer.as_deref().map(prose::peer)).paragraph_if(prose::boundary(summary));
+        section.paragraph_if(run.peer.as_deref().map(prose::peer)).paragraph_if(boundaries(summary));
     let section = with_noise_of(section, summary)
         .paragraph_if(prose::standing(summary))
         .paragraph_if(prose::floor(summary));

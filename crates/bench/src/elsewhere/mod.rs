@@ -3,4 +3,5 @@
 pub mod boundary;
 pub mod count;
 pub(crate) mod own_programs;
+pub mod role_boundary;
 pub mod two_networks;

@@ -8,11 +8,15 @@ use std::io;
 ///
 /// # Errors
 /// Returns the reason always.
-pub fn enter() -> Result<(), Unavailable> {
+pub fn enter(_bridged: bool) -> Result<(), Unavailable> {
     Err(Unavailable::new("only Linux has network namespaces", "measure without them"))
 }
 
 /// Returns `Unsupported`.
-pub(crate) fn link(_ends: BetweenHosts, _specification: &LinkSpecification) -> io::Result<Link> {
+pub(crate) fn link(
+    _ends: BetweenHosts,
+    _specification: &LinkSpecification,
+    _bridged: bool,
+) -> io::Result<Link> {
     Err(io::ErrorKind::Unsupported.into())
 }

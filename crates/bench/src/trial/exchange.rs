@@ -18,6 +18,7 @@ use crate::peer::stand_in::StandIn;
 use crate::peer::{Connection, Peer};
 use crate::registry::MechanismEntry;
 use crate::role;
+use crate::role_boundary;
 use crate::session::Session;
 use crate::subsystem;
 use crate::surroundings::Surroundings;
@@ -124,7 +125,14 @@ impl Work for MessageExchange<'_> {
         let measured = RunningTrial::start(context, settings).and_then(|mut running| {
             let mut observer = running.surroundings.observer(observer);
             let reported = supervise(&mut running.watch, context.session, &mut observer);
-            let reported = reported.map_err(|why| running.explained(why))?;
+            let work = &context.work;
+            let reported = reported.map_err(|why| match running.explained(why) {
+                NotMeasured::Failed(failure) => {
+                    let boundary = role_boundary::explained(work.case, work.entry.capabilities, &failure);
+                    boundary.map_or(NotMeasured::Failed(failure), NotMeasured::Refused)
+                }
+                why => why,
+            })?;
             let environment = running.surroundings.in_effect()?;
             if let (Some(peer), Some(far)) = (context.work.peer, running.far.take()) {
                 peer.give_back(far.connection);
@@ -457,12 +465,13 @@ impl<'a> RunningTrial<'a> {
             true => lost_of_several(watch, &parties, pattern, counted),
             false => lost_message(watch, &parties, unit),
         });
+        let facts = role_boundary::facts(case, entry.capabilities).into_iter();
         let end = settings.limit.map(|limit| LatestEnd::after(began_ns, limit));
         let watch = Watch { processes, control_pages, timeout, budget, end, explain };
         Ok(RunningTrial {
             watch,
             surroundings,
-            effective: links[0].effective(),
+            effective: facts.chain(links[0].effective()).collect(),
             depth: rooms.map(|room| room.depth),
             pattern,
             adapter: entry.adapter().map(Adapter::facts),

@@ -7,13 +7,11 @@ use super::shared::{
     ProgramOptions, SavingOptions, TOPOLOGY, WORKLOAD,
 };
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use furlong_bench::peer::PeerAddress;
 use furlong_bench::plan::{Plan, Repetitions};
 use furlong_console::exit::Usage;
-use furlong_model::{
-    Arrival, Boundary, Counts, ExchangeOptions, FanOutOptions, Percent, Placement, Rates, Time,
-};
+use furlong_model::{Arrival, Counts, ExchangeOptions, FanOutOptions, Percent, Placement, Rates, Time};
 use furlong_stats::{FEWEST_FIRST_TRIALS, distinct};
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -21,12 +19,6 @@ use std::time::Duration;
 
 /// The most messages that can be asked to be outstanding.
 const MOST_OUTSTANDING: i64 = 1_000_000;
-
-/// The boundaries that there can be between roles on one machine, so far.
-fn boundary() -> impl TypedValueParser<Value = Boundary> {
-    let network = PossibleValue::new(Boundary::NetworkNamespace.name()).alias("netns");
-    PossibleValuesParser::new([network]).map(|_| Boundary::NetworkNamespace)
-}
 
 const RUN_EXAMPLES: &str =
     "A benchmark is MECHANISM/WAIT, such as pipe/block. A mechanism alone has its default wait strategy. A glob matches several.
@@ -123,16 +115,11 @@ pub struct RunOptions {
     /// Run the responder on ssh://USER@HOST:PORT or command:COMMAND. ssh must log in without a prompt. COMMAND must
     /// run a shell on the other host. furlong copies itself there for the run if this version is missing. Without names, every
     /// benchmark that reaches another host runs
-    #[arg(long, help_heading = TOPOLOGY, value_name = "PEER", conflicts_with_all = ["count", "places"])]
+    #[arg(long, help_heading = TOPOLOGY, value_name = "PEER", conflicts_with_all = ["count", "places", "boundary"])]
     pub peer: Option<PeerAddress>,
     /// Address on which the responder of --peer listens [default: the address that ssh has used]
     #[arg(long, hide_short_help = true, help_heading = TOPOLOGY, value_name = "ADDRESS", requires = "peer")]
     pub peer_address: Option<IpAddr>,
-    /// Separate the processes: network-namespace (or netns). Each process has a network namespace, with a virtual Ethernet pair in
-    /// between, as two containers have. Only mechanisms that use the network change. Needs root or user namespaces. The network of the
-    /// machine is not changed
-    #[arg(long, help_heading = TOPOLOGY, value_name = "BOUNDARY", hide_possible_values = true, value_parser = boundary(), conflicts_with = "peer")]
-    pub boundary: Option<Boundary>,
     #[command(flatten)]
     pub precision: PrecisionOptions,
     /// Measured time of a trial [default: 40ms]. With --rate or --think-time: 100 messages, at most 1s. With several pairs,

@@ -9,8 +9,8 @@ use crate::{output, own_programs, peer, selection};
 use furlong_analysis::{DecodedRun, Row, Summary, over_time, self_check};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
-use furlong_bench::{MechanismEntry, registry, two_networks};
-use furlong_console::exit::{CannotHere, Outcome, Usage};
+use furlong_bench::{MechanismEntry, registry, role_boundary};
+use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{Arrival, Case, Placement, WaitKind, is_one};
 use furlong_render as render;
 use furlong_stats::FEWEST_TRIALS;
@@ -111,7 +111,6 @@ impl<'a> Request<'a> {
             for exchange in &exchanges {
                 let template = CaseTemplate {
                     is_beside_several,
-                    boundary: asked.boundary.unwrap_or_default(),
                     conditions: asked.conditions.0.clone(),
                     ..CaseTemplate::new(&asked.pattern, exchange.clone(), *arrival)
                 };
@@ -137,9 +136,7 @@ impl<'a> Request<'a> {
         let Request { asked, mechanisms, cases, budget, is_beside_several } = self;
         // The namespaces entered below may hide the peer from the command that connects to it.
         let peer = peer::connect(asked, budget)?;
-        if asked.boundary.is_some() {
-            two_networks::enter().map_err(CannotHere)?;
-        }
+        role_boundary::prepare(cases.iter().map(|case| &case.conditions));
         let around = Surroundings { peer, ..Surroundings::from(&asked.common) };
         let environment = RunEnvironment::enter(&mechanisms, around)?;
         // A link per message costs the calls that create it, so they are always counted.

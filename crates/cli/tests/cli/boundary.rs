@@ -1,8 +1,8 @@
-//! Rows between two network namespaces of this machine: mechanisms that use TCP or UDP cross them, all other rows are
-//! unchanged, and nothing is left.
+//! Boundaries between the roles. Between two network namespaces of this machine, mechanisms that use TCP or UDP cross them, all
+//! other rows are unchanged, and nothing is left. Filters and other walls are measured next to none.
 
 use crate::common::value::{at, list, number, row, text};
-use crate::common::{FinishedCommand, Place, Snapshot, look_for};
+use crate::common::{FinishedCommand, Place, Snapshot, is_root, look_for};
 use furlong_testing::skip;
 use std::fs;
 use std::time::Duration;
@@ -17,7 +17,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 fn between(place: &Place, words: &[&str]) -> Option<FinishedCommand> {
     let words = ["run", "--boundary", "netns", "--format", "json"].iter().chain(words).copied();
     let finished = place.run(words.chain(QUICK));
-    (!finished.stderr.contains("cannot create two network namespaces")).then_some(finished)
+    can_separate_networks(&finished).then_some(finished)
+}
+
+fn can_separate_networks(finished: &FinishedCommand) -> bool {
+    let reason = "cannot create two network namespaces";
+    !finished.stdout.contains(reason) && !finished.stderr.contains(reason)
 }
 
 #[test]
@@ -32,7 +37,7 @@ fn row_between_networks_fails_if_no_thread_can_be_started() {
     let words = ["run", "tcp/block", "unix-stream/block", "--boundary", "netns", "--format", "json"];
     let mut command = place.furlong(words.into_iter().chain(QUICK));
     let finished = place.finish(command.env("LD_PRELOAD", place.path("none.so")));
-    if finished.stderr.contains("cannot create two network namespaces") {
+    if !can_separate_networks(&finished) {
         skip!("needs network namespaces");
     }
     let json = finished.expect_code(1).json();
@@ -55,14 +60,15 @@ fn what_goes_by_the_network_is_measured_beside_what_does_not() {
     let json = finished.expect_code(0).json();
     assert_eq!((list(&json, "rows").len(), list(&json, "skipped").len()), (4, 0), "{json:#}");
     for row in list(&json, "rows") {
-        assert_eq!(text(row, "boundary"), "network-namespace");
-        assert_eq!(text(row, "group"), "other-core/sleeping/128B/between-network-namespaces");
+        let crosses = ["tcp", "udp"].contains(&text(row, "mechanism"));
+        assert_eq!(row["boundary"] == "network-namespace", crosses, "{row:#}");
+        assert_eq!(text(row, "group"), "other-core/sleeping/128B");
         assert!(number(row, "round_trip_ns.p50") > 0.0 && at(row, "verified") == true, "{row:#}");
     }
     let own = ["run", "--boundary", "netns", "tcp", "--format", "table"].into_iter().chain(QUICK);
     let told = place.run(own).expect_code(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains("pass through a virtual Ethernet pair"), "{told}");
-    assert!(told.contains("between two network namespaces"), "{told}");
+    assert!(told.contains("tcp/block (boundary network-namespace)"), "{told}");
     assert_eq!(fs::read_to_string("/proc/net/dev").unwrap().lines().count(), devices);
     before.expect_nothing_left(&place);
 }
@@ -128,7 +134,7 @@ fn what_makes_no_sense_between_is_told() {
     for (words, told) in [
         (&["--boundary", "netns", "--peer", "command:sh"][..], "--peer"),
         (&["--boundary", "tape"], "network-namespace"),
-        (&["--boundary", "user"], "network-namespace"),
+        (&["--boundary", "seccomp:"], "seccomp:FILE"),
     ] {
         let finished = place.run(["run", "tcp"].into_iter().chain(words.iter().copied())).expect_code(2);
         assert!(finished.stderr.contains(told), "{told}: {}", finished.stderr);
@@ -166,4 +172,129 @@ fn where_there_can_be_no_namespace_the_reason_and_the_remedy_are_said() {
         let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains("new network namespace") && told.contains("user.max_net_namespaces"), "{told}");
     }
+}
+
+/// A profile in the form of Docker with these rules; all other calls are allowed.
+fn profile(place: &Place, name: &str, rules: &str) -> String {
+    let text = format!(r#"{{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{rules}]}}"#);
+    fs::write(place.path(name), text).unwrap();
+    format!("seccomp:{name}")
+}
+
+#[test]
+fn filters_are_measured_next_to_none_with_their_instructions() {
+    let place = Place::new();
+    let rule = r#"{"names": ["read", "write"], "action": "SCMP_ACT_ERRNO",
+        "args": [{"index": 5, "value": 3735928559, "op": "SCMP_CMP_EQ"}]}"#;
+    let tested = profile(&place, "tested.json", &[rule; 40].join(","));
+    let words = ["run", "pipe", "--boundary", "none", "--boundary", "seccomp:docker", "--boundary", &tested];
+    let finished = place.run(words.into_iter().chain(["--format", "json"]).chain(QUICK)).expect_code(0);
+    let json = finished.json();
+    assert_eq!(list(&json, "rows").len(), 3, "{json:#}");
+    for (boundary, least, evaluated) in [("seccomp:docker", 300.0, 0.0), (&tested, 640.0, 2.0)] {
+        let row = list(&json, "rows").iter().find(|row| row["boundary"] == boundary).unwrap();
+        assert!(number(row, "effective.seccomp-instructions") > least, "{row:#}");
+        assert_eq!(number(row, "effective.seccomp-evaluated-calls"), evaluated, "{row:#}");
+        assert_eq!(text(row, "group"), text(&list(&json, "rows")[0], "group"));
+    }
+    let printed = place.run(words.into_iter().chain(QUICK)).expect_code(0).stdout;
+    let printed = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in ["remembers that the calls", "tests arguments of calls of pipe"] {
+        assert!(printed.contains(said), "{said}: {printed}");
+    }
+}
+
+#[test]
+fn forbidden_calls_are_named() {
+    let place = Place::new();
+    let never = profile(&place, "never.json", r#"{"names": ["write"], "action": "SCMP_ACT_ERRNO"}"#);
+    let long = profile(
+        &place,
+        "long.json",
+        r#"{"names": ["write"], "action": "SCMP_ACT_ERRNO", "args": [{"index": 2, "value": 64, "op": "SCMP_CMP_EQ"}]}"#,
+    );
+    let unknown = profile(&place, "unknown.json", r#"{"names": ["write"], "action": "ALLOW"}"#);
+    for (words, told) in [
+        (["pipe", &never], &["forbids the system call write, which every benchmark needs"][..]),
+        (["pipe", &long], &["Operation not permitted", "tests the arguments of", "write"]),
+        (["pipe", &unknown], &["'ALLOW' is not valid", "SCMP_ACT_ALLOW"]),
+        (["pipe", "seccomp:missing.json"], &["read missing.json: No such file"]),
+        (["io-uring-pipe", "seccomp:docker"], &["io_uring", "io-uring-pipe/block"]),
+    ] {
+        let [row, boundary] = words;
+        let words = ["run", row, "-s", "64", "--boundary", boundary, "--format", "json"];
+        let finished = place.run(words.into_iter().chain(QUICK));
+        let Some(skipped) = finished.json()["skipped"].as_array().and_then(|all| all.first().cloned()) else {
+            panic!("{words:?}: {finished:?}");
+        };
+        for told in told {
+            assert!(text(&skipped, "reason").contains(told), "{told}: {skipped:#}");
+        }
+        finished.expect_code(7);
+    }
+}
+
+#[test]
+fn walls_are_measured_next_to_none_or_forbid_with_the_error() {
+    if !is_root() {
+        skip!("needs root");
+    }
+    let place = Place::new();
+    let before = Snapshot::take();
+    let walls = ["none", "landlock", "user", "container"].map(|wall| ["--boundary", wall]).concat();
+    let words = ["run", "pipe", "sysv-mq", "process-vm", "--format", "json"].into_iter().chain(walls);
+    let json = place.run(words.chain(QUICK)).expect_code(0).json();
+    let skipped = |mechanism: &str, wall: &str| {
+        let mut all = list(&json, "skipped").iter();
+        let found = all.find(|row| row["mechanism"] == mechanism && row["boundary"] == wall);
+        found.map(|row| text(row, "reason").to_owned())
+    };
+    let here = |wall: &str| skipped("pipe", wall).is_none();
+    for (mechanism, wall, error) in [
+        ("process-vm", "landlock", "Operation not permitted"),
+        ("sysv-mq", "user", "receive: Permission denied"),
+        ("process-vm", "user", "Operation not permitted"),
+        ("sysv-mq", "container", "Invalid argument"),
+        ("process-vm", "container", "No such process"),
+    ] {
+        let reason = skipped(mechanism, wall).unwrap_or_default();
+        let expected = if here(wall) { error } else { "is not possible here" };
+        assert!(reason.contains(wall) && reason.contains(expected), "{mechanism} {wall}: {reason}");
+    }
+    assert!(here("user") && list(&json, "rows").iter().all(|row| at(row, "verified") == true), "{json:#}");
+    before.expect_nothing_left(&place);
+}
+
+#[test]
+fn ordinary_user_is_told_the_missing_right_of_a_wall() {
+    if !is_root() {
+        skip!("needs root");
+    }
+    let place = Place::new();
+    let words = ["run", "pipe", "--format", "json", "--boundary", "user", "--boundary", "seccomp:docker"];
+    let finished = place.finish(&mut place.furlong_as_nobody(words.into_iter().chain(QUICK)));
+    let json = finished.expect_code(0).json();
+    assert_eq!(text(&list(&json, "rows")[0], "boundary"), "seccomp:docker");
+    let skipped = &list(&json, "skipped")[0];
+    assert!(text(skipped, "reason").contains("setgroups: Operation not permitted"), "{skipped:#}");
+    assert!(text(skipped, "remedy").contains("CAP_SETUID"), "{skipped:#}");
+}
+
+#[test]
+fn relay_and_container_end_with_a_killed_run() {
+    let place = Place::new();
+    let before = Snapshot::take();
+    let walls = ["--boundary", "proxy", "--boundary", "container", "--boundary", "none"];
+    let words = ["run", "tcp", "unix-stream", "-m", "one-way", "-s", "4KiB", "--format", "json"];
+    let json = place.run(words.into_iter().chain(walls).chain(QUICK)).expect_code(0).json();
+    let crossed = |wall: &str| list(&json, "rows").iter().filter(|row| row["boundary"] == wall).count();
+    assert_eq!((crossed("proxy"), crossed("none")), (2, 2), "{json:#}");
+    // The supervisor, the cleanup process, two roles, and the relay or the processes that wait for the roles.
+    let words = ["run", "tcp", "--trials", "200", "--budget", "200ms", "--no-save"].into_iter().chain(walls);
+    let running = place.start(&mut place.furlong(words));
+    let seen = look_for(PATIENCE, || (place.processes().len() > 4).then_some(()));
+    assert!(seen.is_some(), "no relay was started");
+    running.signal(libc::SIGKILL);
+    running.finish();
+    before.expect_nothing_left(&place);
 }

@@ -2,6 +2,7 @@
 //! condition that is not requested is inherited.
 
 pub(crate) mod beside;
+pub(crate) mod boundary;
 pub(crate) mod isolation;
 pub(crate) mod kernel_setting;
 mod memory_node;
@@ -42,6 +43,8 @@ pub enum RequestedCondition {
     },
     /// Neighbour of the roles; `None` for an undisturbed trial.
     Beside(Option<beside::Neighbour>),
+    /// Boundary between the roles.
+    Boundary(boundary::RoleBoundary),
 }
 
 /// A kind of condition: an option whose values are measured side by side. Each kind is declared in one file of this module.
@@ -75,6 +78,7 @@ pub static CONDITION_KINDS: &[&ConditionKind] = &[
     &isolation::ISOLATION,
     &quota::QUOTA,
     &beside::BESIDE,
+    &boundary::BOUNDARY,
 ];
 
 impl ConditionKind {
@@ -120,6 +124,7 @@ impl RequestedCondition {
             RequestedCondition::Isolation(_) => &isolation::ISOLATION,
             RequestedCondition::Quota { .. } => &quota::QUOTA,
             RequestedCondition::Beside(_) => &beside::BESIDE,
+            RequestedCondition::Boundary(_) => &boundary::BOUNDARY,
         }
     }
 
@@ -143,6 +148,7 @@ impl RequestedCondition {
             RequestedCondition::Beside(neighbour) => {
                 neighbour.map_or_else(|| "none".to_owned(), |neighbour| neighbour.to_string())
             }
+            RequestedCondition::Boundary(boundary) => boundary.to_string(),
         }
     }
 }
@@ -173,6 +179,29 @@ impl RequestedConditions {
         let found = self.iter().find(|condition| condition.kind().name == kind.name)?;
         let others = self.iter().filter(|condition| *condition != found).cloned().collect();
         Some((found.clone(), RequestedConditions(others)))
+    }
+
+    /// Returns the conditions with another one, in place of one of its kind.
+    #[must_use]
+    pub fn with(&self, condition: RequestedCondition) -> RequestedConditions {
+        let name = condition.kind().name;
+        let others = self.iter().filter(|other| other.kind().name != name).cloned();
+        let mut all: Vec<_> = others.chain([condition]).collect();
+        let place = |condition: &RequestedCondition| {
+            CONDITION_KINDS.iter().position(|kind| kind.name == condition.kind().name)
+        };
+        all.sort_by_key(place);
+        RequestedConditions(all.into())
+    }
+
+    /// Returns the requested boundary between the roles; `None` if none is requested, or `none` is.
+    pub fn boundary(&self) -> Option<&boundary::RoleBoundary> {
+        self.iter().find_map(|condition| match condition {
+            RequestedCondition::Boundary(boundary) if *boundary != boundary::RoleBoundary::None => {
+                Some(boundary)
+            }
+            _ => None,
+        })
     }
 
     /// Returns the requested real-time policy; `None` if another policy or none is requested.

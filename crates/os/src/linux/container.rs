@@ -12,6 +12,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
+/// Flags that keep all mounts of this namespace to itself.
+const UNSHARED: libc::c_ulong = libc::MS_PRIVATE | libc::MS_REC;
 /// UID and GID of the user without rights.
 const NOBODY: u32 = 65_534;
 
@@ -83,7 +85,7 @@ fn replace_root(directory: &Path) -> io::Result<()> {
     let kept = check(unsafe { libc::open(path.as_ptr(), libc::O_PATH | libc::O_CLOEXEC) })
         .map(|number| unsafe { own(number) })
         .context(|| format!("open {}", directory.display()))?;
-    mount(None, c"/", None, libc::MS_REC | libc::MS_PRIVATE)?;
+    mount(None, c"/", None, UNSHARED)?;
     mount(Some(c"tmpfs"), &path, Some(c"tmpfs"), 0)?;
     let inside = directory.join(directory.strip_prefix("/").unwrap_or(directory));
     fs::create_dir_all(&inside).context(|| "create a directory of the container")?;

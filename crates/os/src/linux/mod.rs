@@ -9,7 +9,6 @@ pub mod clock;
 pub mod condition_variable;
 pub mod conditions;
 pub mod container;
-mod control_group;
 pub mod counter;
 pub mod cpu_isolation;
 pub mod datagrams_to_all;

@@ -38,7 +38,7 @@ pub fn bind_memory(conditions: &RequestedConditions) -> io::Result<Option<CleanU
 /// # Errors
 /// Returns the errors of [`apply`].
 pub fn probe(conditions: &RequestedConditions) -> io::Result<()> {
-    if !conditions.iter().any(RequestedCondition::is_scheduling) {
+    if conditions.is_empty() {
         return Ok(());
     }
     std::thread::scope(|scope| {
@@ -49,6 +49,7 @@ pub fn probe(conditions: &RequestedConditions) -> io::Result<()> {
 
 /// Sets the conditions of the calling thread, and checks that they are in effect.
 fn set(conditions: &RequestedConditions) -> io::Result<()> {
+    conditions.memory_node().map_or(Ok(()), memory_node::bind)?;
     if !conditions.iter().any(RequestedCondition::is_scheduling) {
         return Ok(());
     }
@@ -61,7 +62,6 @@ fn set(conditions: &RequestedConditions) -> io::Result<()> {
             }
             RequestedCondition::Nice(nice) => wanted.sched_nice = (*nice).into(),
             RequestedCondition::Slice { ns } => wanted.sched_runtime = (*ns).into(),
-            RequestedCondition::MemoryNode(node) => memory_node::bind(*node)?,
             _ => {}
         }
     }

@@ -159,7 +159,9 @@ impl SeccompFilter {
         if cfg!(target_arch = "x86_64") {
             program.extend([jump(libc::BPF_JGE, X32, 0, 1), decide(Verdict::errno(libc::ENOSYS as u16))]);
         }
-        let mut rules = &self.rules[..];
+        let decides = |rule: &&FilterRule| !rule.tests.is_empty() || rule.verdict != self.default;
+        let rules: Vec<_> = self.rules.iter().filter(decides).cloned().collect();
+        let mut rules = &rules[..];
         while let Some(first) = rules.first() {
             let is_alike = |rule: &&FilterRule| rule.tests.is_empty() && rule.verdict == first.verdict;
             let alike = rules.iter().take_while(is_alike).count().min(LONGEST_CHAIN);
@@ -254,7 +256,7 @@ mod tests {
     /// Calls `kill` with a value in a process with a filter of one tested rule. Returns whether the rule has failed the call.
     fn outcome((comparison, holds_if): (Comparison, bool), value: u64, mask: u64, argument: u64) -> bool {
         let call = libc::SYS_kill as u32;
-        // The second argument of kill is a signal: 64 bits in the filter, of which the kernel reads 32.
+        // The second argument of kill is a signal. A filter sees 64 bits, and the kernel reads 32.
         let test = ArgumentTest { index: 1, mask, comparison, value, holds_if };
         let other = FilterRule { call: libc::SYS_getppid as u32, tests: Vec::new(), verdict: Verdict::ALLOW };
         let rule = FilterRule { call, tests: vec![test, test], verdict: Verdict::errno(libc::EXDEV as u16) };

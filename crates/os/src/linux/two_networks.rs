@@ -3,11 +3,12 @@
 //!
 //! The machine's own network is not changed, and neither namespace has a name: the kernel removes both, with the pair, once their
 //! last process has ended, in any way.
+//!
+//! On request, a bridge in a third namespace is a second way between them: each has a further pair, whose other end is a port.
 
 use crate::error::{Context, check};
+use crate::linux::attempt::attempt;
 use crate::linux::namespace::{self, SeparateNamespaces};
-use crate::linux::process::{Bond, Exit, fork};
-use crate::linux::segment::{text_object, written_text};
 use crate::linux::virtual_cable::{self, END, LOOPBACK};
 use std::fs::File;
 use std::io;
@@ -19,38 +20,34 @@ use std::sync::OnceLock;
 pub const FAR_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 /// Address of this side.
 const NEAR_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+/// Address of the other side across the bridge.
+pub const FAR_ADDRESS_BEHIND_BRIDGE: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 2);
+/// Address of this side at the bridge.
+const NEAR_ADDRESS_AT_BRIDGE: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 1);
+/// Index of the end of either side that leads to the bridge.
+const BRIDGED_END: i32 = 3;
+/// Indexes of the bridge and of its ports.
+const BRIDGE: i32 = 2;
+const PORTS: [i32; 2] = [3, 4];
 /// Length of their common network prefix, in bits.
 const NETWORK_BITS: u8 = 30;
-/// Longest reason why the namespaces cannot be created, in bytes.
-const REASON_BYTES: u64 = 4096;
 
-/// The namespace of this side, and the other one; a process creates them once.
-static NETWORKS: OnceLock<[OwnedFd; 2]> = OnceLock::new();
+/// The namespace of this side, the other one, and that of the bridge, if there is one. A process creates them once.
+static NETWORKS: OnceLock<(OwnedFd, OwnedFd, Option<OwnedFd>)> = OnceLock::new();
 
 /// Moves this process, and all processes that it starts from now on, into a new network namespace, and creates the other one:
 /// directly if it has the right, and otherwise inside a user namespace in which it keeps its user and group. Call it before the
-/// process starts a second thread. A second call does nothing.
+/// process starts a second thread. A second call does nothing. With `bridged`, a bridge connects them, too.
 ///
 /// # Errors
 /// Returns an error if that is not allowed, or the kernel has no such devices; then nothing has changed.
-pub fn enter() -> io::Result<()> {
+pub fn enter(bridged: bool) -> io::Result<()> {
     if NETWORKS.get().is_some() {
         return Ok(());
     }
     // A child tries first, because a process cannot leave half-made namespaces.
-    let said = text_object("furlong-networks")?;
-    let trial = fork(&[], said.as_fd(), Bond::DiesWithParent, || match made() {
-        Ok(_) => 0,
-        Err(error) => {
-            eprint!("{error}");
-            1
-        }
-    });
-    if trial?.wait() != Some(Exit::Code(0)) {
-        let reason = written_text(said.as_fd(), REASON_BYTES);
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
-    }
-    let made = made()?;
+    attempt(|| made(bridged).map(drop))?;
+    let made = made(bridged)?;
     let _ = NETWORKS.set(made);
     Ok(())
 }
@@ -60,22 +57,36 @@ pub fn enter() -> io::Result<()> {
 /// # Errors
 /// Returns the error of `body`, or an error if there is no other namespace.
 pub fn in_the_other<T>(body: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-    let [near, far] = NETWORKS.get().ok_or(io::ErrorKind::NotConnected)?;
+    let (near, far, _) = NETWORKS.get().ok_or(io::ErrorKind::NotConnected)?;
     join(far.as_fd())?;
     let result = body();
     join(near.as_fd())?;
     result
 }
 
-fn made() -> io::Result<[OwnedFd; 2]> {
+fn made(bridged: bool) -> io::Result<(OwnedFd, OwnedFd, Option<OwnedFd>)> {
     let far = another()?;
+    let middle = bridged.then(another).transpose()?;
     let near = another()?;
-    virtual_cable::make("near", far.as_fd(), "far")?;
-    settle(NEAR_ADDRESS)?;
+    virtual_cable::make(("near", END), far.as_fd(), ("far", END))?;
+    settle(END, NEAR_ADDRESS)?;
+    let [near_port, far_port] = PORTS;
+    if let Some(middle) = &middle {
+        virtual_cable::make(("near-bridge", BRIDGED_END), middle.as_fd(), ("port-near", near_port))?;
+        settle(BRIDGED_END, NEAR_ADDRESS_AT_BRIDGE)?;
+    }
     join(far.as_fd())?;
-    let settled = settle(FAR_ADDRESS);
+    settle(END, FAR_ADDRESS)?;
+    if let Some(middle) = &middle {
+        virtual_cable::make(("far-bridge", BRIDGED_END), middle.as_fd(), ("port-far", far_port))?;
+        settle(BRIDGED_END, FAR_ADDRESS_BEHIND_BRIDGE)?;
+        join(middle.as_fd())?;
+        virtual_cable::make_bridge(BRIDGE)?;
+        PORTS.into_iter().try_for_each(|port| virtual_cable::plug_in(port, BRIDGE))?;
+        [BRIDGE, near_port, far_port].into_iter().try_for_each(virtual_cable::set_up)?;
+    }
     join(near.as_fd())?;
-    settled.map(|()| [near, far])
+    Ok((near, far, middle))
 }
 
 /// Moves this process into a new network namespace, and returns it.
@@ -85,10 +96,10 @@ fn another() -> io::Result<OwnedFd> {
     File::open("/proc/self/ns/net").map(OwnedFd::from).context(|| "open /proc/self/ns/net")
 }
 
-fn settle(address: Ipv4Addr) -> io::Result<()> {
+fn settle(end: i32, address: Ipv4Addr) -> io::Result<()> {
     virtual_cable::set_up(LOOPBACK)?;
-    virtual_cable::give_address(END, address, NETWORK_BITS)?;
-    virtual_cable::set_up(END)
+    virtual_cable::give_address(end, address, NETWORK_BITS)?;
+    virtual_cable::set_up(end)
 }
 
 fn join(network: BorrowedFd<'_>) -> io::Result<()> {

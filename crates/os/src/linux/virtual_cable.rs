@@ -22,6 +22,7 @@ const REQUEST: u16 = 1 | 4;
 const CREATE: u16 = REQUEST | 0x400 | 0x200;
 
 const NAME: u16 = 3;
+const MASTER: u16 = 10;
 const LINK_INFORMATION: u16 = 18;
 const NAMESPACE: u16 = 28;
 const KIND: u16 = 1;
@@ -33,18 +34,42 @@ const LOCAL: u16 = 2;
 /// Size of the header of a message, in bytes.
 const HEADER_BYTES: usize = 16;
 
-/// Creates a pair of ends with these names: one here, and one in the namespace of this descriptor. Neither namespace may have
-/// another device than the loopback.
+/// Creates a pair of ends with these names and indexes: one here, and one in the namespace of this descriptor. Neither namespace may
+/// have a device with this index.
 ///
 /// # Errors
 /// Returns an error without the right, or if the kernel has no such devices.
-pub fn make(name: &str, there: BorrowedFd<'_>, name_there: &str) -> io::Result<()> {
+pub fn make(
+    (name, index): (&str, i32),
+    there: BorrowedFd<'_>,
+    (name_there, index_there): (&str, i32),
+) -> io::Result<()> {
     let namespace = there.as_raw_fd().to_ne_bytes();
-    let peer = [device(END, false), attribute(NAME, &text(name_there)), attribute(NAMESPACE, &namespace)];
+    let peer =
+        [device(index_there, false), attribute(NAME, &text(name_there)), attribute(NAMESPACE, &namespace)];
     let data = attribute(DATA, &attribute(PEER, &peer.concat()));
     let information = attribute(LINK_INFORMATION, &[attribute(KIND, &text("veth")), data].concat());
-    let message = [device(END, false), attribute(NAME, &text(name)), information].concat();
+    let message = [device(index, false), attribute(NAME, &text(name)), information].concat();
     ask(NEW_LINK, CREATE, &message).context(|| "make a virtual Ethernet pair")
+}
+
+/// Creates a bridge with this index here.
+///
+/// # Errors
+/// Returns an error without the right, or if the kernel has no bridges.
+pub fn make_bridge(index: i32) -> io::Result<()> {
+    let information = attribute(LINK_INFORMATION, &attribute(KIND, &text("bridge")));
+    let message = [device(index, false), attribute(NAME, &text("bridge")), information].concat();
+    ask(NEW_LINK, CREATE, &message).context(|| "make a bridge (kernel option CONFIG_BRIDGE)")
+}
+
+/// Makes a device of this namespace a port of a bridge.
+///
+/// # Errors
+/// Returns an error without the right, or without one of the devices.
+pub fn plug_in(index: i32, bridge: i32) -> io::Result<()> {
+    let message = [device(index, false), attribute(MASTER, &bridge.to_ne_bytes())].concat();
+    ask(NEW_LINK, REQUEST, &message).context(|| "add a port to a bridge")
 }
 
 /// Enables a device of this namespace.

@@ -62,9 +62,9 @@ pub(crate) fn reached(recommendation: &Recommendation) -> Option<String> {
         some => some.iter().map(|tried| word(tried.reach)).collect::<Vec<_>>().join("; "),
     };
     let between = Boundary::measured_of(&recommendation.workload.boundaries);
-    let measured = match between.is_nothing() {
-        true => "",
-        false => " TCP and UDP were measured across a virtual Ethernet pair.",
+    let measured = match between {
+        Boundary::Process => "",
+        _ => " TCP and UDP were measured across a virtual Ethernet pair.",
     };
     (!recommendation.tried.is_empty()).then(|| {
         format!(

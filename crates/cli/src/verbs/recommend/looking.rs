@@ -8,9 +8,9 @@ use crate::output;
 use furlong_analysis::{DecodedRun, Offer, SLEEPING, finalists, shortlist, surroundings};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
-use furlong_bench::{MechanismEntry, boundary, registry, two_networks, verified_bursts};
+use furlong_bench::{MechanismEntry, boundary, registry, role_boundary, verified_bursts};
 use furlong_model::{
-    Boundary, Candidate, Case, ExcludedBenchmark, Placement, Record, Shortlist, Time as Told, Wait, Workload,
+    Candidate, Case, ExcludedBenchmark, Placement, Record, Shortlist, Time as Told, Wait, Workload,
 };
 use furlong_programs::Language;
 use std::time::{Duration, Instant};
@@ -41,10 +41,7 @@ pub fn measure(
     let time = Time { began: Instant::now(), within };
     let mechanisms = if workload.adapters { with_installed(|_| true)? } else { registry() };
     // This comes first because only a process with a single thread can enter these namespaces.
-    let networks = match Boundary::measured_of(&workload.boundaries) {
-        Boundary::NetworkNamespace => two_networks::enter(),
-        _ => Ok(()),
-    };
+    role_boundary::prepare([&workload.case("", Wait::Block, placement).conditions]);
     // The probes come before any limit is raised for the trials, because the limits of an ordinary user's program
     // count.
     let offers: Vec<_> = mechanisms
@@ -55,8 +52,7 @@ pub fn measure(
             let case = workload.case(capabilities.name, capabilities.waits[0], placement);
             let by_program = entry.adapter().and_then(|adapter| adapter.refusal(&case));
             let by_networks = || entry.refuse_networks(&case);
-            let no_networks = || networks.clone().err().filter(|_| case.crosses_networks(capabilities));
-            let refusal = by_program.or_else(by_networks).or_else(no_networks);
+            let refusal = by_program.or_else(by_networks);
             Offer { capabilities, here: refusal.map_or_else(|| entry.probe(), Err) }
         })
         .collect();
