@@ -402,6 +402,6 @@ mod tests {
         assert_eq!(judge(&[Some("performance"); 2]).1, "frequency governor: performance");
         assert!(judge(&[None; 2]).1.starts_with("no frequency governor"));
         let (weight, text) = judge(&[Some("performance"), Some("powersave"), Some("powersave")]);
-        assert!(weight == Weight::Note && text.contains("of CPUs 1-2: powersave;"), "{text}");
+        assert!(weight == Weight::Note && text.contains("governor of CPUs 1-2: powersave;"), "{text}");
     }
 }
