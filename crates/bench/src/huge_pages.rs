@@ -9,7 +9,7 @@ use furlong_os::available_memory::available_bytes;
 use furlong_os::linux::access::may_read_and_write;
 use furlong_os::linux::available_memory::read_machine;
 use furlong_os::linux::kernel_settings;
-use furlong_os::page_kind::{NOT_IN_EFFECT, probe, remedy, unit_bytes};
+use furlong_os::page_kind::{NOT_IN_EFFECT, probe_pages, remedy, unit_bytes};
 use std::fs::File;
 use std::io;
 
@@ -74,7 +74,7 @@ pub(crate) fn refusal(case: &Case, capabilities: &Capabilities) -> Option<Unavai
             format!("{name} is a file, and its file system has no huge pages")
         }
         _ => {
-            let error = probe(kind).err().filter(|_| kind != PageKind::Huge || !may_raise())?;
+            let error = probe_pages(kind).err().filter(|_| kind != PageKind::Huge || !may_raise())?;
             return Some(Unavailable::new(error.to_string(), remedy(kind)));
         }
     };

@@ -48,6 +48,8 @@ pub mod registry;
 mod role;
 #[cfg(target_os = "linux")]
 pub mod role_boundary;
+#[cfg(target_os = "linux")]
+mod role_threads;
 pub mod run;
 pub mod session;
 mod shared_end;

@@ -169,8 +169,8 @@ impl MechanismEntry {
         if let Some(refusal) = role_boundary::refusal(case, self.capabilities) {
             return Some(refusal);
         }
-        if let Some(refusal) =
-            huge_pages::refusal(case, self.capabilities).or_else(|| isolation::refusal(case, self))
+        if let Some(refusal) = huge_pages::refusal(case, self.capabilities)
+            .or_else(|| isolation::refusal(case, self.capabilities, self.adapter().is_some()))
         {
             return Some(refusal);
         }

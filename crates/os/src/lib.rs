@@ -121,7 +121,8 @@ pub mod passing {
 /// Kinds of pages that back memory.
 #[cfg(target_os = "linux")]
 pub mod page_kind {
-    pub use crate::platform::page_kind::{NOT_IN_EFFECT, probe, remedy, rounded, unit_bytes};
+    pub use crate::platform::memory::probe_pages;
+    pub use crate::platform::page_kind::{NOT_IN_EFFECT, remedy, rounded, unit_bytes};
 }
 
 /// Connections without a name between processes.

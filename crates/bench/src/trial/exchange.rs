@@ -24,7 +24,7 @@ use crate::subsystem;
 use crate::surroundings::Surroundings;
 use crate::watch::{Carrier, LatestEnd, Observer, RoleProcess, Watch, supervise};
 #[cfg(target_os = "linux")]
-use crate::{huge_pages, isolation};
+use crate::{huge_pages, role_threads};
 use furlong_loops::control_page::ControlPage;
 use furlong_loops::counted::PartyCounts;
 use furlong_loops::shared_end::TakenMessages;
@@ -429,6 +429,7 @@ impl<'a> RunningTrial<'a> {
             surroundings.enter(place, process.child.pid()).map_err(opening)?;
             processes.push(process);
         }
+        #[cfg(target_os = "linux")]
         if in_threads {
             processes = start_threads(*work, &parties, &mut links, of_all).map_err(opening)?;
         }
@@ -684,6 +685,6 @@ fn start_threads(
         let ends = parties.setups.iter().map(|setup| setup.ends.iter().map(end).collect());
         let Ok(ends) = ends.collect::<io::Result<Vec<Vec<_>>>>() else { return 1 };
         links.iter_mut().for_each(|link| drop(Role::ALL.map(|role| link.link.take_end(role))));
-        isolation::run_threads(controls, work.mechanisms, ends)
+        role_threads::run_threads(controls, work.mechanisms, ends)
     })
 }

@@ -4,6 +4,7 @@
 //! plain reference into it.
 
 use crate::error::Context;
+pub use crate::linux::page_kind::page_bytes;
 use crate::linux::page_kind::{self, NOT_IN_EFFECT};
 use furlong_model::PageKind;
 use std::io;
@@ -14,10 +15,13 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
-/// Returns the size of a page, in bytes.
-pub fn page_bytes() -> usize {
-    // SAFETY: no memory is involved, and the value always exists.
-    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
+/// Checks whether private and shared memory of this kind is possible.
+///
+/// # Errors
+/// Returns [`NOT_IN_EFFECT`] with the cause.
+pub fn probe_pages(kind: PageKind) -> io::Result<()> {
+    Pages::backed(1, Some(kind))?;
+    Region::anonymous_backed(1, Some(kind)).map(drop)
 }
 
 /// A range of mapped memory, unmapped on drop.
@@ -350,5 +354,28 @@ mod tests {
         let object = crate::linux::segment::memfd("short", 100).unwrap();
         use std::os::fd::AsFd;
         assert_eq!(Region::from_file(object.as_fd(), 101).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    }
+
+    #[test]
+    fn small_pages_are_in_effect_whatever_the_default_is() {
+        probe_pages(PageKind::Small).unwrap();
+        let pages = Pages::backed(5 << 20, Some(PageKind::Small)).unwrap();
+        let start = NonNull::from(&pages[0]);
+        assert!(page_kind::in_effect(start, pages.len()).unwrap().is(PageKind::Small).unwrap());
+    }
+
+    #[test]
+    fn transparent_pages_are_in_effect_or_refused() {
+        let shared = Region::anonymous_backed(3 << 20, Some(PageKind::Transparent));
+        match shared {
+            Ok(region) => {
+                assert!(region.len().is_multiple_of(page_kind::unit_bytes(PageKind::Transparent).unwrap()));
+                let start = region.start_of(0, region.len());
+                assert!(
+                    page_kind::in_effect(start, region.len()).unwrap().is(PageKind::Transparent).unwrap()
+                );
+            }
+            Err(error) => assert!(error.to_string().starts_with(NOT_IN_EFFECT), "{error}"),
+        }
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::error::{Context, check};
 use crate::linux::available_memory::read_machine;
-use crate::linux::memory::{Pages, Region, page_bytes};
 use furlong_model::PageKind;
 use std::fs::read_to_string;
 use std::io;
@@ -10,6 +9,12 @@ use std::ptr::NonNull;
 
 /// Beginning of an error if memory is not in the requested pages.
 pub const NOT_IN_EFFECT: &str = "the requested pages are not in effect";
+
+/// Returns the size of a base page, in bytes.
+pub fn page_bytes() -> usize {
+    // SAFETY: no memory is involved, and the value always exists.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
+}
 
 /// Returns the size of a page of this kind, in bytes.
 ///
@@ -35,15 +40,6 @@ pub fn unit_bytes(kind: PageKind) -> io::Result<usize> {
 pub fn rounded(len: usize, kind: Option<PageKind>) -> io::Result<usize> {
     let unit = kind.map(unit_bytes).transpose()?.unwrap_or(1);
     len.checked_next_multiple_of(unit).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
-}
-
-/// Checks whether private and shared memory of this kind is possible.
-///
-/// # Errors
-/// Returns [`NOT_IN_EFFECT`] with the cause.
-pub fn probe(kind: PageKind) -> io::Result<()> {
-    Pages::backed(1, Some(kind))?;
-    Region::anonymous_backed(1, Some(kind)).map(drop)
 }
 
 /// Returns the way to get pages of this kind.
@@ -86,7 +82,7 @@ pub(crate) fn populate(start: NonNull<u8>, len: usize, kind: PageKind) -> io::Re
         return Ok(());
     }
     let why = collapsed.err().map_or_else(String::new, |error| format!(" ({error})"));
-    let Mapped { huge_kib, size_kib, page_kib } = found;
+    let MappedPages { huge_kib, size_kib, page_kib } = found;
     let parts =
         format!("of {size_kib} KiB in pages of {page_kib} KiB, {huge_kib} KiB are in transparent huge pages");
     Err(io::Error::other(format!("{NOT_IN_EFFECT}: {parts}{why}")))
@@ -94,7 +90,7 @@ pub(crate) fn populate(start: NonNull<u8>, len: usize, kind: PageKind) -> io::Re
 
 /// The mappings of an address range, in KiB.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Mapped {
+pub(crate) struct MappedPages {
     size_kib: usize,
     /// The part that page tables map as transparent huge pages.
     huge_kib: usize,
@@ -102,8 +98,8 @@ struct Mapped {
     page_kib: usize,
 }
 
-impl Mapped {
-    fn is(&self, kind: PageKind) -> io::Result<bool> {
+impl MappedPages {
+    pub(crate) fn is(&self, kind: PageKind) -> io::Result<bool> {
         let huge_kib = if kind == PageKind::Transparent { self.size_kib } else { 0 };
         let page = if kind == PageKind::Transparent { PageKind::Small } else { kind };
         Ok(self.size_kib > 0 && self.huge_kib == huge_kib && self.page_kib * 1024 == unit_bytes(page)?)
@@ -111,15 +107,15 @@ impl Mapped {
 }
 
 /// Returns the kind of pages of all mappings that overlap this range.
-fn in_effect(start: NonNull<u8>, len: usize) -> io::Result<Mapped> {
+pub(crate) fn in_effect(start: NonNull<u8>, len: usize) -> io::Result<MappedPages> {
     let text = read_to_string("/proc/self/smaps")
         .context(|| format!("{NOT_IN_EFFECT}, or cannot be read back: /proc/self/smaps"))?;
     let start = start.addr().get();
     Ok(mapped(&text, start, start.saturating_add(len)))
 }
 
-fn mapped(smaps: &str, start: usize, end: usize) -> Mapped {
-    let mut found = Mapped::default();
+fn mapped(smaps: &str, start: usize, end: usize) -> MappedPages {
+    let mut found = MappedPages::default();
     let mut is_inside = false;
     for line in smaps.lines() {
         let first = line.split_whitespace().next().unwrap_or_default();
@@ -134,7 +130,9 @@ fn mapped(smaps: &str, start: usize, end: usize) -> Mapped {
         match name {
             "Size" if is_inside => found.size_kib += kib,
             "KernelPageSize" if is_inside => found.page_kib = found.page_kib.max(kib),
-            "AnonHugePages" | "ShmemPmdMapped" | "FilePmdMapped" if is_inside => found.huge_kib += kib,
+            "AnonHugePages" | "ShmemPmdMappedPages" | "FilePmdMappedPages" if is_inside => {
+                found.huge_kib += kib
+            }
             _ => {}
         }
     }
@@ -149,36 +147,15 @@ mod tests {
     fn kind_is_read_from_mappings_that_overlap() {
         let smaps = "1000-3000 rw-p 00000000 00:00 0 \nSize: 8 kB\nKernelPageSize: 4 kB\nAnonHugePages: 8 kB\n\
                      3000-5000 rw-s 00000000 00:01 7 /memfd:a: b (deleted)\nSize: 8 kB\nKernelPageSize: 4 kB\n\
-                     ShmemPmdMapped: 4 kB\nVmFlags: rd wr\n\
+                     ShmemPmdMappedPages: 4 kB\nVmFlags: rd wr\n\
                      5000-6000 rw-p 00000000 00:00 0 [heap]\nSize: 4 kB\nKernelPageSize: 2048 kB\n";
         let found = |start, end| {
-            let Mapped { size_kib, huge_kib, page_kib } = mapped(smaps, start, end);
+            let MappedPages { size_kib, huge_kib, page_kib } = mapped(smaps, start, end);
             [size_kib, huge_kib, page_kib]
         };
         assert_eq!(found(0x1000, 0x2000), [8, 8, 4]);
         assert_eq!(found(0x2fff, 0x3001), [16, 12, 4]);
         assert_eq!(found(0x5000, 0x9000), [4, 0, 2048]);
         assert_eq!(found(0x6000, 0x9000), [0, 0, 0]);
-    }
-
-    #[test]
-    fn small_pages_are_in_effect_whatever_the_default_is() {
-        probe(PageKind::Small).unwrap();
-        let pages = Pages::backed(5 << 20, Some(PageKind::Small)).unwrap();
-        let start = NonNull::from(&pages[0]);
-        assert!(in_effect(start, pages.len()).unwrap().is(PageKind::Small).unwrap());
-    }
-
-    #[test]
-    fn transparent_pages_are_in_effect_or_refused() {
-        let shared = Region::anonymous_backed(3 << 20, Some(PageKind::Transparent));
-        match shared {
-            Ok(region) => {
-                assert!(region.len().is_multiple_of(unit_bytes(PageKind::Transparent).unwrap()));
-                let start = region.start_of(0, region.len());
-                assert!(in_effect(start, region.len()).unwrap().is(PageKind::Transparent).unwrap());
-            }
-            Err(error) => assert!(error.to_string().starts_with(NOT_IN_EFFECT), "{error}"),
-        }
     }
 }
