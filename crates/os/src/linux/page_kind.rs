@@ -130,9 +130,7 @@ fn mapped(smaps: &str, start: usize, end: usize) -> MappedPages {
         match name {
             "Size" if is_inside => found.size_kib += kib,
             "KernelPageSize" if is_inside => found.page_kib = found.page_kib.max(kib),
-            "AnonHugePages" | "ShmemPmdMappedPages" | "FilePmdMappedPages" if is_inside => {
-                found.huge_kib += kib
-            }
+            "AnonHugePages" | "ShmemPmdMapped" | "FilePmdMapped" if is_inside => found.huge_kib += kib,
             _ => {}
         }
     }
@@ -147,7 +145,7 @@ mod tests {
     fn kind_is_read_from_mappings_that_overlap() {
         let smaps = "1000-3000 rw-p 00000000 00:00 0 \nSize: 8 kB\nKernelPageSize: 4 kB\nAnonHugePages: 8 kB\n\
                      3000-5000 rw-s 00000000 00:01 7 /memfd:a: b (deleted)\nSize: 8 kB\nKernelPageSize: 4 kB\n\
-                     ShmemPmdMappedPages: 4 kB\nVmFlags: rd wr\n\
+                     ShmemPmdMapped: 4 kB\nVmFlags: rd wr\n\
                      5000-6000 rw-p 00000000 00:00 0 [heap]\nSize: 4 kB\nKernelPageSize: 2048 kB\n";
         let found = |start, end| {
             let MappedPages { size_kib, huge_kib, page_kib } = mapped(smaps, start, end);
