@@ -6,8 +6,8 @@ use crate::condition_costs::{ConditionCost, condition_costs};
 use crate::{
     CommonProperties, ConditionEffect, Group, Growths, Level, PayloadKind, Ratio, Regimes, Row, Verdict,
 };
-use furlong_model::{Depth, Family, NoiseReading, Placement, WaitKind};
-use furlong_stats::{median, tidy};
+use furlong_model::{Depth, Family, NoiseReading, Placement, SocketOption, WaitKind};
+use furlong_stats::{distinct, median, tidy};
 use serde::Serialize;
 use std::iter;
 
@@ -124,6 +124,16 @@ pub enum Finding {
         /// The benchmarks, the longest means first.
         costs: Vec<ConditionCost>,
     },
+    /// The second of two writes waits for a delayed acknowledgement of the first.
+    DelayedAcknowledgement {
+        /// Slowest such benchmark.
+        row: NamedRow,
+    },
+    /// Sends without a copy were copied, because both ends are on one machine.
+    CopiedOverLoopback {
+        /// Names of the benchmarks.
+        rows: Vec<String>,
+    },
     /// The core-to-core time had two levels.
     TwoLevels(Regimes),
     /// The benchmarks had several numbers of pairs, receivers, senders or workers.
@@ -157,7 +167,7 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Findi
     }
     let race = Race { groups, rows };
     if noise.level == Level::Unreliable {
-        let facts = race.waits().into_iter().chain(race.environment());
+        let facts = race.delayed_acknowledgement().into_iter().chain(race.waits()).chain(race.environment());
         // Findings from adjusted comparisons within a group are valid on an unreliable machine.
         let within_a_group =
             [race.memory(), race.memory_that_ties(), race.one_at_a_time()].into_iter().flatten();
@@ -173,6 +183,8 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Findi
         race.memory(),
         race.memory_that_ties(),
         race.one_at_a_time(),
+        race.delayed_acknowledgement(),
+        race.copied_over_loopback(),
     ];
     let effects = ConditionEffect::all(groups, rows).into_iter().map(Finding::Condition);
     findings.into_iter().flatten().chain(effects).chain(race.waits()).chain(race.environment()).collect()
@@ -366,6 +378,31 @@ impl Race<'_> {
         (!costs.is_empty()).then_some(Finding::Environment { costs })
     }
 
+    /// Finds the slowest benchmark whose two messages per round trip each wait as long as Linux delays an acknowledgement.
+    fn delayed_acknowledgement(&self) -> Option<Finding> {
+        const TWO_DELAYS_NS: f64 = 2.0 * 38e6;
+        let waits = |row: &&Row| {
+            let (conditions, exchange) = (&row.case.conditions, &row.case.exchange);
+            let has_nagle = conditions.socket_options().contains(&SocketOption::Nagle);
+            let is_trip = exchange.pattern().is_default() && exchange.window().get() == 1;
+            has_nagle && conditions.has_two_writes() && is_trip && row.exchange.ns.p50 >= TWO_DELAYS_NS
+        };
+        let waiting = self.rows.iter().filter(waits);
+        let slowest = waiting.max_by(|a, b| a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50))?;
+        Some(Finding::DelayedAcknowledgement { row: NamedRow::of(slowest) })
+    }
+
+    /// Finds benchmarks whose data the kernel copied although copies were not requested. It copies the data of every send that
+    /// a socket of the same machine receives (Documentation/networking/msg_zerocopy.rst).
+    fn copied_over_loopback(&self) -> Option<Finding> {
+        let is_copied = |row: &&Row| {
+            let has_zero_copy = row.case.conditions.socket_options().contains(&SocketOption::ZeroCopy);
+            has_zero_copy && row.case.placement != Placement::OtherHost
+        };
+        let rows = distinct(self.rows.iter().filter(is_copied).map(|row| row.case.row()));
+        (!rows.is_empty()).then_some(Finding::CopiedOverLoopback { rows })
+    }
+
     /// Finds own programs that wait for something other than each other, such as a timer. Processes that wake each other
     /// use CPU time for most of an exchange.
     fn waits(&self) -> Option<Finding> {
@@ -406,7 +443,7 @@ mod tests {
         fixture::{by_median, row},
         ranking,
     };
-    use furlong_model::{Harness, Pattern, ProgramFacts, Wait};
+    use furlong_model::{Case, Harness, Pattern, ProgramFacts, Wait};
 
     /// Returns the findings of these benchmarks on a quiet machine.
     fn found(mut rows: Vec<Row>) -> Vec<Finding> {
@@ -528,6 +565,33 @@ mod tests {
             panic!("{found:?}");
         };
         assert_eq!(memory.row, "posix-shm/futex");
+    }
+
+    #[test]
+    fn delayed_acknowledgement_needs_nagle_two_writes_and_a_wait() {
+        let waits = |conditions: &str, median_ns: f64| {
+            let row = row("tcp", Wait::Block, Placement::OtherCore, median_ns);
+            let conditions = serde_json::from_str(conditions).unwrap();
+            let found = found(vec![Row { case: Case { conditions, ..row.case.clone() }, ..row }]);
+            found.iter().any(|one| matches!(one, Finding::DelayedAcknowledgement { .. }))
+        };
+        let nagle = r#"{"socket-options": "nagle", "writes": "2"}"#;
+        assert!(waits(nagle, 88e6) && !waits(nagle, 40e6));
+        assert!(!waits(r#"{"socket-options": "nodelay", "writes": "2"}"#, 88e6));
+        assert!(!waits(r#"{"socket-options": "nagle", "writes": "1"}"#, 88e6));
+    }
+
+    #[test]
+    fn zero_copy_over_loopback_is_called_a_copy() {
+        let is_copied = |conditions: &str, placement| {
+            let row = row("udp", Wait::Block, placement, 20_000.0);
+            let conditions = serde_json::from_str(conditions).unwrap();
+            let found = found(vec![Row { case: Case { conditions, ..row.case.clone() }, ..row }]);
+            found.iter().any(|one| matches!(one, Finding::CopiedOverLoopback { .. }))
+        };
+        let zero_copy = r#"{"socket-options": "zerocopy"}"#;
+        assert!(is_copied(zero_copy, Placement::SameCore) && !is_copied(zero_copy, Placement::OtherHost));
+        assert!(!is_copied("{}", Placement::SameCore));
     }
 
     #[test]

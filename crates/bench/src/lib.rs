@@ -32,6 +32,7 @@ pub mod kernel_settings;
 pub mod leftovers;
 #[cfg(target_os = "linux")]
 mod link_child;
+mod link_conditions;
 pub mod noise;
 pub mod not_measured;
 #[cfg(target_os = "linux")]

@@ -5,6 +5,7 @@ use crate::adapter::{Adapter, create_link};
 use crate::child_process::ChildProgram;
 #[cfg(target_os = "linux")]
 use crate::kernel_settings;
+use crate::link_conditions;
 use crate::not_measured::not_of_the_kernel;
 use crate::own_programs::OwnPrograms;
 use crate::session::Session;
@@ -172,6 +173,9 @@ impl MechanismEntry {
         if let Some(refusal) = huge_pages::refusal(case, self.capabilities)
             .or_else(|| isolation::refusal(case, self.capabilities, self.adapter().is_some()))
         {
+            return Some(refusal);
+        }
+        if let Some(refusal) = link_conditions::refusal(self.capabilities, case) {
             return Some(refusal);
         }
         let error = role_conditions::probe(&case.conditions).err()?;

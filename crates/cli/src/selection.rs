@@ -214,7 +214,7 @@ pub fn requested(mechanisms: Vec<MechanismEntry>, typed: &[String]) -> anyhow::R
 /// Returns the requested cases.
 ///
 /// # Errors
-/// Returns a usage error if a row does not exist, or if no requested row has the wait strategy.
+/// Returns a usage error if a row does not exist, or if no requested row has the wait strategy or a condition.
 pub fn select(
     mechanisms: &[MechanismEntry],
     options: &CaseOptions,
@@ -252,6 +252,15 @@ pub fn select(
             "none of these mechanisms supports the wait strategy {waits}; run 'furlong list' to see which strategies each supports"
         );
         return Err(Usage(reason).into());
+    }
+    let is_unused = |value: &&RequestedCondition| {
+        cases.iter().flat_map(|case| case.conditions.iter()).all(|condition| condition != *value)
+    };
+    if let Some(unused) = template.conditions.iter().flatten().find(is_unused) {
+        return Err(Usage(format!(
+            "--{unused}: none of these benchmarks can have this condition (see furlong run --help)"
+        ))
+        .into());
     }
     Ok(cases)
 }

@@ -10,7 +10,7 @@ use crate::{Link, LinkSpecification};
 use furlong_model::Wait;
 use furlong_model::{Depth, Role, Room};
 use furlong_os::memory::page_bytes;
-use furlong_os::socket::{Buffer, buffer_bytes, set_buffer};
+use furlong_os::socket::{Buffer, buffer_bytes, set_buffer, set_socket_option};
 use furlong_os::{AsHandle, BorrowedHandle, Handle};
 use std::io;
 
@@ -127,7 +127,7 @@ pub(crate) fn one_end(
     Ok(link)
 }
 
-/// Makes a link without ends over these sockets, the initiator's first, after setting the requested buffer sizes.
+/// Makes a link without ends over these sockets, the initiator's first, after setting the requested buffer sizes and options.
 fn empty_link(
     ends: [BorrowedHandle<'_>; 2],
     holds: MessageBuffers,
@@ -139,6 +139,12 @@ fn empty_link(
     let [there, back] = specification.sizes_bytes;
     let mut link = Link::new([holds.room(ends[0], ends[1], there)?, holds.room(ends[1], ends[0], back)?]);
     note_buffers(&mut link, ends[0], ends[0])?;
+    for end in ends {
+        for option in specification.conditions.socket_options() {
+            let (name, effective) = set_socket_option(end, *option)?;
+            link.note(name, effective);
+        }
+    }
     Ok(link)
 }
 

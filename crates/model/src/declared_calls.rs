@@ -1,6 +1,6 @@
 //! The calls that a role may make in one round trip of a case, from the declaration of its mechanism.
 
-use crate::{ATOMIC_BYTES, Bounds, Call, Capabilities, Case, Placement, Wait};
+use crate::{ATOMIC_BYTES, Bounds, Call, Capabilities, Case, Placement, SocketOption, Wait};
 use std::collections::BTreeMap;
 
 impl Capabilities {
@@ -11,6 +11,7 @@ impl Capabilities {
             return BTreeMap::new();
         }
         let mut declared = self.declared_calls(case.wait, case.size_bytes);
+        self.add_calls_of_link(case, &mut declared);
         if case.placement == Placement::OneProcess {
             // One process has both roles.
             for bounds in declared.values_mut() {
@@ -56,5 +57,73 @@ impl Capabilities {
             _ => {}
         }
         declared
+    }
+
+    /// Adds the calls that the requested conditions of the link cause.
+    fn add_calls_of_link(&self, case: &Case, declared: &mut BTreeMap<String, Bounds>) {
+        let has_two_writes = case.conditions.has_two_writes();
+        let has = |option: SocketOption| case.conditions.socket_options().contains(&option);
+        let in_parts = !self.boundaries && case.size_bytes > ATOMIC_BYTES;
+        let is_open = in_parts || case.wait.needs_non_blocking();
+        let mut add = |name: &str, least: u32, most: Option<u32>| {
+            let bounds = declared.entry(name.to_owned()).or_insert(Bounds { least: 0, most: Some(0) });
+            bounds.least += least;
+            bounds.most = bounds.most.zip(most.filter(|_| !is_open)).map(|(before, more)| before + more);
+        };
+        if has_two_writes {
+            for (calls, least) in [(self.calls.send, 1), (self.calls.receive, 0)] {
+                for Call::Once(name) | Call::AtMostOnce(name) in calls {
+                    add(name, least, Some(1));
+                }
+            }
+        }
+        if has_two_writes && case.wait == Wait::SelectFirst {
+            // The body may arrive after the header was read.
+            add("select", 0, None);
+        }
+        if has(SocketOption::QuickAck) {
+            // After each read, of which two writes may need two.
+            add("setsockopt", 1, Some(1 + u32::from(has_two_writes)));
+        }
+        if has(SocketOption::Cork) {
+            add("setsockopt", 2, Some(2));
+        }
+        if has(SocketOption::ZeroCopy) {
+            // Several completions may be collected at once.
+            add("recvmsg", 0, None);
+            add("poll", 0, None);
+            let writes = declared.remove("write");
+            declared.extend(writes.map(|bounds| ("sendto".to_owned(), bounds)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::requested_condition::sockets::tests::STREAM;
+    use crate::{CONDITION_KINDS, RequestedConditions};
+
+    /// Returns the declared calls of a stream under conditions, as `name least-most`.
+    fn declared(values: &[(&str, &str)]) -> Vec<String> {
+        let axis = |(name, value): &(&str, &str)| {
+            let kind = CONDITION_KINDS.into_iter().find(|kind| kind.name == *name).unwrap();
+            vec![kind.read(value).unwrap()]
+        };
+        let axes: Vec<_> = values.iter().map(axis).collect();
+        let conditions = RequestedConditions::combinations(&axes, &STREAM).remove(0);
+        let case = Case { conditions, ..Case::round_trip("tcp", Wait::Block, 128, Placement::SameCore) };
+        let line = |(name, Bounds { least, most }): (String, Bounds)| format!("{name} {least}-{most:?}");
+        STREAM.declared_in(&case).into_iter().map(line).collect()
+    }
+
+    #[test]
+    fn conditions_of_the_link_add_their_calls() {
+        assert_eq!(declared(&[]), ["read 1-Some(1)", "write 1-Some(1)"]);
+        assert_eq!(declared(&[("writes", "2")]), ["read 1-Some(2)", "write 2-Some(2)"]);
+        let options = [("socket-options", "quickack+cork"), ("writes", "2")];
+        assert_eq!(declared(&options), ["read 1-Some(2)", "setsockopt 3-Some(4)", "write 2-Some(2)"]);
+        let zero_copy = ["poll 0-None", "read 1-Some(1)", "recvmsg 0-None", "sendto 1-Some(1)"];
+        assert_eq!(declared(&[("socket-options", "zerocopy")]), zero_copy);
     }
 }

@@ -93,6 +93,7 @@ pub use requested_condition::isolation::Isolation;
 pub use requested_condition::kernel_setting::KernelSetting;
 pub use requested_condition::pages::PageKind;
 pub use requested_condition::scheduling::Scheduling;
+pub use requested_condition::sockets::{SocketOption, SocketOptions};
 pub use requested_condition::{CONDITION_KINDS, ConditionKind, RequestedCondition, RequestedConditions};
 pub use role::{Party, Phase, Role};
 pub use shown::is_unseen;

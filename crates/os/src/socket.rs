@@ -12,6 +12,7 @@ pub use crate::platform::socket::{Kind, socketpair, unix_pair};
 pub use crate::platform::socket::{
     buffer_bytes, has_unix_streams, owned, receive_message, send, set_buffer, settle, unix_stream_pair,
 };
+pub use crate::platform::socket_options::set as set_socket_option;
 pub use crate::socket_buffer::Buffer;
 
 /// Returns a TCP connection over loopback that sends small messages immediately (`TCP_NODELAY`).

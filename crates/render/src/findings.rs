@@ -104,6 +104,17 @@ pub fn finding(finding: &Finding) -> String {
             let costs: Vec<_> = costs.iter().take(BENCHMARKS_NAMED).map(condition_cost).collect();
             format!("Mean times include all pauses. {}", costs.join(" "))
         }
+        Finding::DelayedAcknowledgement { row } => format!(
+            "{} waits about {} per message: the second write waits for the acknowledgement of the first (Nagle), which the \
+             receiver delays (delayed ACK). --socket-options nodelay removes the wait.",
+            named(row),
+            format_ns(row.p50_ns / 2.0),
+        ),
+        Finding::CopiedOverLoopback { rows } => format!(
+            "{}: the kernel copied each message nevertheless, because both ends are on one machine. Zero-copy sends need two \
+             hosts.",
+            listed(rows, PROGRAMS_NAMED)
+        ),
         Finding::TwoLevels(regimes) => two_levels(regimes),
         Finding::Growth(growths) => growth(growths),
     }
@@ -282,6 +293,16 @@ mod tests {
                     }],
                 },
                 "try TCP_NODELAY",
+            ),
+            (
+                Finding::DelayedAcknowledgement {
+                    row: row("tcp/block (socket-options nagle, writes 2)", 88e6),
+                },
+                "tcp/block (socket-options nagle, writes 2) (88.0 ms) waits about 44.0 ms per message: the second write waits",
+            ),
+            (
+                Finding::CopiedOverLoopback { rows: vec!["udp/block (socket-options zerocopy)".to_owned()] },
+                "udp/block (socket-options zerocopy): the kernel copied each message nevertheless",
             ),
             (
                 Finding::WakeUp { times: 12.04, rows: 3, size_bytes },

@@ -47,6 +47,6 @@ impl Mechanism for Template {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {
-        ByteStream::from_pair(&mut setup, specification.blocking)
+        Ok(ByteStream::from_pair(&mut setup, specification.blocking)?.with_writes(specification))
     }
 }

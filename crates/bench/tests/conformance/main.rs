@@ -20,6 +20,7 @@ mod handovers;
 mod in_place;
 #[cfg(windows)]
 mod kills;
+mod link_conditions;
 #[cfg(target_os = "linux")]
 mod notifiers;
 mod own_session;
@@ -84,6 +85,7 @@ fn main() -> ExitCode {
         #[cfg(target_os = "linux")]
         broadcasts::tests(),
         in_place::tests(),
+        link_conditions::tests(),
         #[cfg(target_os = "linux")]
         notifiers::tests(),
         #[cfg(target_os = "linux")]

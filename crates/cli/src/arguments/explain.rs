@@ -1,5 +1,6 @@
 //! Options of `furlong count`, `furlong costs` and `furlong explain`.
 
+use super::conditions::ConditionOptions;
 use super::shared::{CaseOptions, CommonOptions, EXIT_STATUS, OUTPUT, PRECISION, ProgramOptions, SavedName};
 use clap::Args;
 use furlong_console::ListFormat;
@@ -20,6 +21,8 @@ pub struct CountOptions {
     pub cases: CaseOptions,
     #[command(flatten)]
     pub programs: ProgramOptions,
+    #[command(flatten)]
+    pub conditions: ConditionOptions,
     #[command(flatten)]
     pub common: CommonOptions,
     /// Output format

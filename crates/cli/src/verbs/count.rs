@@ -14,7 +14,8 @@ use std::time::Duration;
 /// Counts the requested rows, and prints the counts.
 pub fn count_rows(asked: &CountOptions) -> anyhow::Result<Outcome> {
     let (mechanisms, options) = own_programs::with_mechanisms(&asked.cases, &asked.programs.commands)?;
-    let cases = selection::select(&mechanisms, &options, &CaseTemplate::default())?;
+    let template = CaseTemplate { conditions: asked.conditions.0.clone(), ..CaseTemplate::default() };
+    let cases = selection::select(&mechanisms, &options, &template)?;
     let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let plan = Plan { count: true, ..environment.plan(cases, 0, Duration::ZERO)? };
     let finished = environment.perform(&plan, &asked.name.or_not_saved())?;

@@ -118,6 +118,12 @@ fn impossible_conditions_are_rejected_before_anything_is_measured() {
         ("--isolation process", "choose thread, fork or exec"),
         ("--quota 120%", "write a share of one CPU from 1% to 100%, or none"),
         ("--beside cpu", "choose none, cpu:N with N from 1 to 64, cache, memory or io"),
+        ("--writes 3", "write 1 or 2"),
+        ("--socket-options nodelay+nagle", "choose nodelay or nagle"),
+        (
+            "--socket-options nagle",
+            "--socket-options nagle: none of these benchmarks can have this condition",
+        ),
     ] {
         let error = place.run(format!("run pipe {words}").split(' ')).expect_code(2).stderr;
         assert!(error.contains(expected), "{error}");
@@ -125,6 +131,50 @@ fn impossible_conditions_are_rejected_before_anything_is_measured() {
     let words = "run --sched batch --program true pipe --require --no-save --no-progress";
     let refused = place.run(words.split(' ')).expect_code(7).stdout;
     assert!(refused.contains("set their conditions themselves"), "{refused}");
+    for (words, expected) in [
+        ("pipe -m fan-in --senders 2", "would mix"),
+        ("tcp -s 1", "a message of 1 byte has no header and body"),
+    ] {
+        let words = format!("run {words} --writes 2 --require --no-save --no-progress");
+        let refused = place.run(words.split(' ')).expect_code(7).stdout;
+        assert!(refused.split_whitespace().collect::<Vec<_>>().join(" ").contains(expected), "{refused}");
+    }
+}
+
+#[test]
+fn nagle_with_two_writes_waits_and_its_cause_is_named() {
+    let place = Place::new();
+    let words = "tcp --socket-options nodelay --socket-options nagle --writes 1 --writes 2";
+    let run = measured(&place, &format!("{words} --save writes"));
+    let p50 = |options: &str, writes: &str| {
+        let conditions = json!({"socket-options": options, "writes": writes});
+        let row = list(&run, "rows").iter().find(|row| row["conditions"] == conditions).expect("a row");
+        let nodelay = u64::from(options == "nodelay");
+        assert_eq!(row["effective"]["tcp-nodelay"], nodelay, "{row:#}");
+        row["round_trip_ns"]["p50"].as_f64().expect("a time")
+    };
+    let waiting = p50("nagle", "2");
+    for (options, writes) in [("nodelay", "1"), ("nodelay", "2"), ("nagle", "1")] {
+        assert!(waiting > 5.0 * p50(options, writes), "{run:#}");
+    }
+    let table = place.run("runs show writes".split(' ')).expect_code(0).stdout;
+    let table = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(table.contains("--socket-options nodelay removes the wait"), "{table}");
+    let run = measured(&place, "tcp --socket-options nagle+quickack --writes 2");
+    let row = &list(&run, "rows")[0];
+    assert!(waiting > 5.0 * row["round_trip_ns"]["p50"].as_f64().expect("a time"), "{row:#}");
+}
+
+#[test]
+fn options_and_second_writes_make_the_declared_calls() {
+    let place = Place::new();
+    let options = "--socket-options nodelay+cork --socket-options nagle+quickack --socket-options zerocopy";
+    let words = format!("count tcp udp pipe unix-stream {options} --writes 1 --writes 2 --format json");
+    let counted = place.run(words.split(' ')).expect_code(0).json();
+    assert_eq!(list(&counted, "rows").len(), 3 * 2 + 1 + 2 + 2, "{counted:#}");
+    let writes = |row: &&Value| row["conditions"]["writes"] == "2" && row["mechanism"] == "pipe";
+    let row = list(&counted, "rows").iter().find(writes).expect("two writes");
+    assert_eq!(row["as_declared"], true, "{row:#}");
 }
 
 #[test]

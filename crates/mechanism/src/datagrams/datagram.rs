@@ -1,5 +1,7 @@
 //! Code shared by sockets that keep message boundaries.
 
+#[cfg(target_os = "linux")]
+use crate::linux::zero_copy::{ZeroCopySends, zero_copy_sends};
 use crate::socket_link::{self, MessageBuffers};
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Message};
 use furlong_model::{Call, Calls, Role};
@@ -40,24 +42,45 @@ pub(crate) fn receive_one(socket: BorrowedHandle<'_>, message: &mut Message) -> 
 #[derive(Debug)]
 pub struct Datagram {
     socket: Handle,
+    #[cfg(target_os = "linux")]
+    zero_copy: Option<ZeroCopySends>,
 }
 
 impl Datagram {
     /// Opens an end with a socket from the set-up.
-    pub(crate) fn open(setup: &mut EndpointSetup, blocking: bool) -> io::Result<Datagram> {
-        Ok(Datagram { socket: socket::settle(setup.descriptor()?, blocking)? })
+    pub(crate) fn open(specification: &LinkSpecification, setup: &mut EndpointSetup) -> io::Result<Datagram> {
+        Ok(Datagram {
+            socket: socket::settle(setup.descriptor()?, specification.blocking)?,
+            #[cfg(target_os = "linux")]
+            zero_copy: zero_copy_sends(specification),
+        })
     }
 }
 
 impl Endpoint for Datagram {
     #[inline]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        if let Some(sends) = &self.zero_copy {
+            // A datagram is sent completely.
+            return sends.send(self.socket.as_handle(), message).map(drop);
+        }
         send_one(self.socket.as_handle(), message)
     }
 
     #[inline]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        receive_one(self.socket.as_handle(), message)
+        let result = receive_one(self.socket.as_handle(), message);
+        #[cfg(target_os = "linux")]
+        if let (Err(_), Some(sends)) = (&result, &self.zero_copy) {
+            sends.collect(self.socket.as_handle())?;
+        }
+        result
+    }
+
+    #[cfg(target_os = "linux")]
+    fn unread_buffers(&self, _size_bytes: usize) -> usize {
+        self.zero_copy.as_ref().map_or(0, ZeroCopySends::most)
     }
 
     #[cfg(target_os = "linux")]

@@ -49,6 +49,6 @@ impl Mechanism for Udp {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Datagram> {
-        Datagram::open(&mut setup, specification.blocking)
+        Datagram::open(specification, &mut setup)
     }
 }

@@ -2,3 +2,4 @@
 
 pub(crate) mod driver_channel;
 pub(crate) mod one_to_all;
+pub(crate) mod zero_copy;

@@ -2,8 +2,8 @@
 
 pub(crate) use super::stream::limits;
 use super::stream::{Stream, Ways};
-use crate::EndpointSetup;
 use crate::handle_pair::HandlePair;
+use crate::{EndpointSetup, LinkSpecification};
 use furlong_model::{Call, Calls, Wait};
 use furlong_os::handle::{read, write};
 use furlong_os::wait::Interest;
@@ -51,9 +51,9 @@ impl ByteStream {
     }
 
     /// Opens an end with a socket from the set-up.
-    pub(crate) fn from_socket(setup: &mut EndpointSetup, blocking: bool) -> io::Result<ByteStream> {
+    pub(crate) fn from_socket(setup: &mut EndpointSetup, link: &LinkSpecification) -> io::Result<ByteStream> {
         let socket = setup.descriptor()?;
-        ByteStream::new(socket.try_clone()?, socket, blocking)
+        Ok(ByteStream::new(socket.try_clone()?, socket, link.blocking)?.with_writes(link))
     }
 
     /// Returns the descriptor to write to.

@@ -1,6 +1,6 @@
 //! Code shared by pipes and stream sockets on every system: bytes in order, without boundaries.
 
-use crate::{Endpoint, Message};
+use crate::{Endpoint, LinkSpecification, Message};
 use furlong_model::Limits;
 use furlong_os::BorrowedHandle;
 use furlong_os::wait::Interest;
@@ -25,11 +25,28 @@ pub trait Ways {
     /// Returns `WouldBlock` if it does not wait and there are no bytes.
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize>;
 
+    /// Holds incomplete packets back until the message is complete, if that is requested.
+    ///
+    /// # Errors
+    /// Returns an error if the option cannot be set.
+    #[inline(always)]
+    fn hold(&self, _is_incomplete: bool) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Returns how many sent messages may still be read out of the sender's buffers.
+    fn unread_buffers(&self) -> usize {
+        0
+    }
+
     /// Returns the descriptor to watch for readability or writability, if there is one.
     fn readiness(&self, _interest: Interest) -> Option<BorrowedHandle<'_>> {
         None
     }
 }
+
+/// Bytes of the first of two writes, if the message is long enough.
+const HEADER_BYTES: usize = 8;
 
 /// An end of a byte stream. Messages are separated by their agreed length.
 #[derive(Debug)]
@@ -38,23 +55,32 @@ pub struct Stream<W> {
     /// Finished bytes of a partly transferred message, if a non-blocking call returned before its end.
     received: usize,
     sent: usize,
+    has_two_writes: bool,
 }
 
 impl<W: Ways> Stream<W> {
     /// Creates an end without a partly transferred message.
     pub(super) fn over(ways: W) -> Stream<W> {
-        Stream { ways, received: 0, sent: 0 }
+        Stream { ways, received: 0, sent: 0, has_two_writes: false }
+    }
+
+    /// Returns the end with the requested number of writes per message.
+    pub(crate) fn with_writes(self, specification: &LinkSpecification) -> Stream<W> {
+        Stream { has_two_writes: specification.conditions.has_two_writes(), ..self }
     }
 }
 
 impl<W: Ways> Endpoint for Stream<W> {
     #[inline]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        let header_bytes = if self.has_two_writes { HEADER_BYTES.min(message.len() / 2) } else { 0 };
+        self.ways.hold(true)?;
         while self.sent < message.len() {
-            self.sent += self.ways.write(&message[self.sent..])?;
+            let end = if self.sent < header_bytes { header_bytes } else { message.len() };
+            self.sent += self.ways.write(&message[self.sent..end])?;
         }
         self.sent = 0;
-        Ok(())
+        self.ways.hold(false)
     }
 
     #[inline]
@@ -67,6 +93,10 @@ impl<W: Ways> Endpoint for Stream<W> {
         }
         self.received = 0;
         Ok(message.len())
+    }
+
+    fn unread_buffers(&self, _size_bytes: usize) -> usize {
+        self.ways.unread_buffers()
     }
 
     fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {

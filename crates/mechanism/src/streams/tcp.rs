@@ -5,7 +5,7 @@
 
 use crate::socket_link::{MessageBuffers, SOCKET_WAITS, link};
 use crate::streams::between_hosts::STREAM_BETWEEN_HOSTS;
-use crate::streams::socket_stream::{STREAM_CALLS, SocketStream};
+use crate::streams::socket_stream::{STREAM_CALLS, TcpStream};
 use crate::streams::stream::limits;
 use crate::{BetweenHosts, EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{Capabilities, Family, KernelBuffer, Limits, Reach, Unavailable};
@@ -29,7 +29,7 @@ impl Mechanism for Tcp {
         ..Capabilities::DEFAULT
     };
     const BETWEEN_HOSTS: Option<BetweenHosts> = Some(STREAM_BETWEEN_HOSTS);
-    type Endpoint = SocketStream;
+    type Endpoint = TcpStream;
 
     fn probe() -> Result<Limits, Unavailable> {
         Ok(limits())
@@ -39,7 +39,7 @@ impl Mechanism for Tcp {
         link(socket::tcp_pair()?, MessageBuffers::Segments, specification)
     }
 
-    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<SocketStream> {
-        SocketStream::from_socket(&mut setup, specification.blocking)
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<TcpStream> {
+        TcpStream::from_socket(&mut setup, specification)
     }
 }

@@ -46,6 +46,6 @@ impl Mechanism for UnixStream {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<SocketStream> {
-        SocketStream::from_socket(&mut setup, specification.blocking)
+        SocketStream::from_socket(&mut setup, specification)
     }
 }

@@ -9,6 +9,7 @@ mod memory_node;
 pub(crate) mod pages;
 mod quota;
 pub(crate) mod scheduling;
+pub(crate) mod sockets;
 
 use crate::{Capabilities, InvalidQuantity};
 use serde::de::{Error, MapAccess, Visitor};
@@ -45,6 +46,10 @@ pub enum RequestedCondition {
     Beside(Option<beside::Neighbour>),
     /// Boundary between the roles.
     Boundary(boundary::RoleBoundary),
+    /// Options of the link's sockets.
+    SocketOptions(sockets::SocketOptions),
+    /// Number of writes that send a message, 1 or 2.
+    Writes(u8),
 }
 
 /// A kind of condition: an option whose values are measured side by side. Each kind is declared in one file of this module.
@@ -79,6 +84,8 @@ pub static CONDITION_KINDS: &[&ConditionKind] = &[
     &quota::QUOTA,
     &beside::BESIDE,
     &boundary::BOUNDARY,
+    &sockets::SOCKET_OPTIONS,
+    &sockets::WRITES,
 ];
 
 impl ConditionKind {
@@ -125,6 +132,8 @@ impl RequestedCondition {
             RequestedCondition::Quota { .. } => &quota::QUOTA,
             RequestedCondition::Beside(_) => &beside::BESIDE,
             RequestedCondition::Boundary(_) => &boundary::BOUNDARY,
+            RequestedCondition::SocketOptions(_) => &sockets::SOCKET_OPTIONS,
+            RequestedCondition::Writes(_) => &sockets::WRITES,
         }
     }
 
@@ -149,6 +158,8 @@ impl RequestedCondition {
                 neighbour.map_or_else(|| "none".to_owned(), |neighbour| neighbour.to_string())
             }
             RequestedCondition::Boundary(boundary) => boundary.to_string(),
+            RequestedCondition::SocketOptions(options) => options.to_string(),
+            RequestedCondition::Writes(writes) => writes.to_string(),
         }
     }
 }

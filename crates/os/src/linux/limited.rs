@@ -54,7 +54,7 @@ impl Limit {
 }
 
 /// All known limits. If several apply to one call, the first one with a value is reported.
-const LIMITS: [Limit; 16] = [
+const LIMITS: [Limit; 17] = [
     Limit::sysctl("epoll_ctl", libc::ENOSPC, "fs.epoll.max_user_watches"),
     Limit::sysctl("inotify_init1", libc::EMFILE, "fs.inotify.max_user_instances"),
     Limit::sysctl("inotify_add_watch", libc::ENOSPC, "fs.inotify.max_user_watches"),
@@ -102,6 +102,10 @@ const LIMITS: [Limit; 16] = [
         value: Value::SysctlBelow,
         remedy: ", or ask for a smaller buffer",
         ..Limit::sysctl("SO_RCVBUF", libc::ENOBUFS, "net.core.rmem_max")
+    },
+    Limit {
+        remedy: "; ulimit -l (RLIMIT_MEMLOCK) applies, too",
+        ..Limit::sysctl("MSG_ZEROCOPY", libc::ENOBUFS, "net.core.optmem_max")
     },
 ];
 

@@ -196,14 +196,23 @@ pub fn buffer_bytes(socket: BorrowedFd<'_>, buffer: Buffer) -> io::Result<usize>
         Buffer::Send => libc::SO_SNDBUF,
         Buffer::Receive => libc::SO_RCVBUF,
     };
-    let mut size: libc::c_int = 0;
+    number_of(socket, libc::SOL_SOCKET, option).map(|bytes| bytes as usize)
+}
+
+/// Returns the value of an option that is a number.
+pub(crate) fn number_of(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    option: libc::c_int,
+) -> io::Result<libc::c_int> {
+    let mut number: libc::c_int = 0;
     let mut len = size_of::<libc::c_int>() as libc::socklen_t;
     // SAFETY: the kernel writes one int and its length.
     check(unsafe {
-        let value = (&raw mut size).cast();
-        libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, option, value, &raw mut len)
+        let value = (&raw mut number).cast();
+        libc::getsockopt(socket.as_raw_fd(), level, option, value, &raw mut len)
     })?;
-    Ok(size as usize)
+    Ok(number)
 }
 
 /// Sets a buffer to `bytes`, which the kernel doubles for its bookkeeping.

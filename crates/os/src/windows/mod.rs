@@ -30,6 +30,7 @@ pub mod segment;
 pub mod semaphore;
 pub mod shutdown;
 pub mod socket;
+pub mod socket_options;
 pub mod terminal;
 pub mod threads;
 pub mod topology;

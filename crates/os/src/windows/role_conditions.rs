@@ -1,7 +1,7 @@
 //! Requested conditions of this process. Windows has none of those that can be requested.
 
 use crate::cleanup::CleanUp;
-use furlong_model::RequestedConditions;
+use furlong_model::{RequestedCondition, RequestedConditions};
 use std::io;
 
 /// Accepts only that nothing is requested.
@@ -25,7 +25,11 @@ pub fn bind_memory(conditions: &RequestedConditions) -> io::Result<Option<CleanU
 /// # Errors
 /// Returns `Unsupported` for any condition.
 pub fn probe(conditions: &RequestedConditions) -> io::Result<()> {
-    let Some(condition) = conditions.iter().next() else { return Ok(()) };
+    // The mechanism sets the conditions of the link.
+    let is_of_link = |condition: &&RequestedCondition| {
+        matches!(condition, RequestedCondition::SocketOptions(_) | RequestedCondition::Writes(_))
+    };
+    let Some(condition) = conditions.iter().find(|condition| !is_of_link(condition)) else { return Ok(()) };
     Err(io::Error::new(
         io::ErrorKind::Unsupported,
         format!("Windows has no condition {}", condition.kind().name),

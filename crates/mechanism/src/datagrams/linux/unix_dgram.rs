@@ -45,6 +45,6 @@ impl Mechanism for UnixDgram {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Datagram> {
-        Datagram::open(&mut setup, specification.blocking)
+        Datagram::open(specification, &mut setup)
     }
 }

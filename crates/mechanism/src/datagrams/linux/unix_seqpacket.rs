@@ -44,6 +44,6 @@ impl Mechanism for UnixSeqpacket {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Datagram> {
-        Datagram::open(&mut setup, specification.blocking)
+        Datagram::open(specification, &mut setup)
     }
 }

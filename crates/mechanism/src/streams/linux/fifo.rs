@@ -42,6 +42,6 @@ impl Mechanism for Fifo {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {
-        ByteStream::from_pair(&mut setup, specification.blocking)
+        Ok(ByteStream::from_pair(&mut setup, specification.blocking)?.with_writes(specification))
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod pipe;
 pub(crate) mod ring_stream;
 pub(crate) mod socketpair;
 pub(crate) mod splice;
+pub(crate) mod tcp_socket;
 pub(crate) mod tee;
 pub(crate) mod vmsplice;
 pub(crate) mod vsock;

@@ -40,7 +40,7 @@ impl Mechanism for Pipe {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {
-        ByteStream::from_pair(&mut setup, specification.blocking)
+        Ok(ByteStream::from_pair(&mut setup, specification.blocking)?.with_writes(specification))
     }
 }
 

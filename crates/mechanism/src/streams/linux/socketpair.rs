@@ -37,6 +37,6 @@ impl Mechanism for Socketpair {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {
-        ByteStream::from_socket(&mut setup, specification.blocking)
+        ByteStream::from_socket(&mut setup, specification)
     }
 }

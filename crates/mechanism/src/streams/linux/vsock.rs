@@ -55,6 +55,6 @@ impl Mechanism for Vsock {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {
-        ByteStream::from_socket(&mut setup, specification.blocking)
+        ByteStream::from_socket(&mut setup, specification)
     }
 }

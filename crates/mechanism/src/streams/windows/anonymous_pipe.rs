@@ -44,6 +44,7 @@ impl Mechanism for AnonymousPipe {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<PipeStream> {
-        PipeStream::new(setup.descriptor()?, setup.descriptor()?, specification.blocking)
+        let stream = PipeStream::new(setup.descriptor()?, setup.descriptor()?, specification.blocking)?;
+        Ok(stream.with_writes(specification))
     }
 }

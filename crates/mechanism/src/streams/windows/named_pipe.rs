@@ -78,7 +78,7 @@ impl Mechanism for NamedPipe {
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<PipeStream> {
         let end = setup.descriptor()?;
-        PipeStream::new(end.try_clone()?, end, specification.blocking)
+        Ok(PipeStream::new(end.try_clone()?, end, specification.blocking)?.with_writes(specification))
     }
 }
 

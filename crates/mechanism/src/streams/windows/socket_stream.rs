@@ -1,7 +1,7 @@
 //! Byte streams over Windows sockets.
 
-use crate::EndpointSetup;
 use crate::streams::stream::{Stream, Ways};
+use crate::{EndpointSetup, LinkSpecification};
 use furlong_model::{Call, Calls};
 use furlong_os::socket::{send, settle};
 use furlong_os::windows::socket::receive;
@@ -32,7 +32,10 @@ impl Ways for Socket {
 
 impl SocketStream {
     /// Opens an end with a socket from the set-up.
-    pub(crate) fn from_socket(setup: &mut EndpointSetup, blocking: bool) -> io::Result<SocketStream> {
-        Ok(Stream::over(Socket(settle(setup.descriptor()?, blocking)?)))
+    pub(crate) fn from_socket(
+        setup: &mut EndpointSetup,
+        link: &LinkSpecification,
+    ) -> io::Result<SocketStream> {
+        Ok(Stream::over(Socket(settle(setup.descriptor()?, link.blocking)?)).with_writes(link))
     }
 }

@@ -1,0 +1,72 @@
+//! Tests of links under requested conditions: with options of their sockets, and with two writes per message.
+
+use crate::pair::WATCHDOG;
+use crate::rows::{case, is_first_with, is_usual, quick};
+use crate::workers::Trial;
+use furlong_bench::{MechanismEntry, registry};
+use furlong_model::{CONDITION_KINDS, Case, Outcome, Pattern, RequestedCondition, RequestedConditions, Wait};
+use libtest_mimic::{Completion, Failed};
+
+/// Message sizes: the smallest for two writes, a small one, and one that needs several calls.
+const SIZES: [usize; 3] = [2, 128, 65_537];
+
+/// Values that no delayed acknowledgement slows down.
+const VALUES: [(&str, &str); 5] = [
+    ("socket-options", "nagle+quickack"),
+    ("socket-options", "nodelay+cork"),
+    ("socket-options", "zerocopy"),
+    ("writes", "1"),
+    ("writes", "2"),
+];
+
+/// Returns one test per benchmark to which a value applies.
+pub fn tests() -> Vec<Trial> {
+    let mut tests = Vec::new();
+    for entry in registry() {
+        for &wait in entry.capabilities.waits {
+            let all = combinations(&entry);
+            if all.iter().all(RequestedConditions::is_empty) {
+                continue;
+            }
+            let name =
+                format!("{}/{wait}: carries messages under conditions of its link", entry.capabilities.name);
+            let test = Trial::ignorable_test(name, move || carries(&entry, wait, &all));
+            tests.push(test.slow_if(!is_usual(&entry, wait) && !is_first_with(&entry, wait)));
+        }
+    }
+    tests
+}
+
+/// Returns all combinations of the values that apply to a mechanism.
+fn combinations(entry: &MechanismEntry) -> Vec<RequestedConditions> {
+    let values = |name: &str| -> Vec<RequestedCondition> {
+        let kind = CONDITION_KINDS.into_iter().find(|kind| kind.name == name);
+        let texts = VALUES.iter().filter(|(kind, _)| *kind == name).map(|(_, text)| *text);
+        kind.into_iter().flat_map(|kind| texts.clone().map(|text| kind.read(text))).flatten().collect()
+    };
+    RequestedConditions::combinations(&["socket-options", "writes"].map(values), entry.capabilities)
+}
+
+fn carries(entry: &MechanismEntry, wait: Wait, all: &[RequestedConditions]) -> Result<Completion, Failed> {
+    if let Err(unavailable) = entry.probe() {
+        return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
+    }
+    for conditions in all {
+        for size_bytes in SIZES {
+            for pattern in [Pattern::RoundTrip, Pattern::OneWay] {
+                if size_bytes
+                    > entry.probe().ok().and_then(|limits| limits.max_size_bytes).unwrap_or(usize::MAX)
+                {
+                    continue;
+                }
+                let conditions = conditions.clone();
+                let case = Case { conditions, ..case(entry, wait, size_bytes).with_pattern(pattern) };
+                match quick(&registry(), entry, &case, WATCHDOG)? {
+                    Outcome::Measured(measured) if measured.verified_messages > 0 => {}
+                    other => return Err(format!("{case}: {other:?}").into()),
+                }
+            }
+        }
+    }
+    Ok(Completion::Completed)
+}
