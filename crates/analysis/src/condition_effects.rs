@@ -2,14 +2,14 @@
 
 use crate::environment::quota;
 use crate::{CommonProperties, Group, Ratio, Row};
-use furlong_model::{CONDITION_KINDS, Case, ConditionKind, RequestedCondition};
+use furlong_model::{CONDITION_KINDS, Case, format_bytes};
 use furlong_stats::tidy;
 use serde::Serialize;
 
 /// The largest significant effect of a kind of condition.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConditionEffect {
-    /// Kind of the condition.
+    /// Name of the condition, or `buffer`.
     pub condition: &'static str,
     /// Both values, the faster first.
     pub values: [String; 2],
@@ -23,34 +23,45 @@ pub struct ConditionEffect {
     pub p50_ns: [f64; 2],
 }
 
+/// Name of the size of a buffer, which is not a [`ConditionKind`](furlong_model::ConditionKind).
+const BUFFER: &str = "buffer";
+
 impl ConditionEffect {
-    /// Returns the largest effect of each kind. The rows of a group are ordered, the fastest first.
+    /// Returns the largest effect of each kind, and of the size of a buffer. The rows of a group are ordered, the fastest
+    /// first.
     pub(crate) fn all(groups: &[Group], rows: &[Row]) -> Vec<ConditionEffect> {
-        let largest = |kind: &&'static ConditionKind| {
-            let found = groups.iter().flat_map(|group| effects(kind, group, rows));
+        let largest = |name: &'static str| {
+            let found = groups.iter().flat_map(|group| effects(name, group, rows));
             found.max_by(|one, other| one.times.total_cmp(&other.times))
         };
         // The median hides the pauses under a quota, whose costs are found from means.
-        CONDITION_KINDS.iter().filter(|kind| kind.name != quota().name).filter_map(largest).collect()
+        let kinds = CONDITION_KINDS.iter().map(|kind| kind.name).filter(|name| *name != quota().name);
+        kinds.chain([BUFFER]).filter_map(largest).collect()
     }
 }
 
-/// Returns the significant effects of a kind in one group.
-fn effects(kind: &'static ConditionKind, group: &Group, rows: &[Row]) -> Vec<ConditionEffect> {
-    let split = |row: &Row| -> Option<(RequestedCondition, Case)> {
-        let (value, conditions) = row.case.conditions.split(kind)?;
-        Some((value, Case { conditions, ..row.case.clone() }))
-    };
+/// Returns the value of a condition, or of the size of a buffer, and the case without it.
+fn split(name: &str, case: &Case) -> Option<(String, Case)> {
+    if name == BUFFER {
+        return Some((format_bytes(case.buffer_bytes?), Case { buffer_bytes: None, ..case.clone() }));
+    }
+    let kind = CONDITION_KINDS.iter().find(|kind| kind.name == name)?;
+    let (value, conditions) = case.conditions.split(kind)?;
+    Some((value.value(), Case { conditions, ..case.clone() }))
+}
+
+/// Returns the significant effects of a condition in one group.
+fn effects(name: &'static str, group: &Group, rows: &[Row]) -> Vec<ConditionEffect> {
     let members = rows.iter().filter(|row| row.group == group.name);
-    let members: Vec<_> = members.filter_map(|row| Some((row, split(row)?))).collect();
+    let members: Vec<_> = members.filter_map(|row| Some((row, split(name, &row.case)?))).collect();
     let mut found = Vec::new();
     for (at, (fast, (value, case))) in members.iter().enumerate() {
         for (slow, (other, _)) in members[at + 1..].iter().filter(|(_, (_, other))| other == case) {
             let tie = fast.tied_with.contains(&slow.case.row());
             if slow.comparable.is_some() && fast.comparable.is_some() && !tie {
                 found.push(ConditionEffect {
-                    condition: kind.name,
-                    values: [value, other].map(RequestedCondition::value),
+                    condition: name,
+                    values: [value, other].map(String::clone),
                     row: case.row(),
                     among: CommonProperties::of(group),
                     times: tidy(Ratio::of(slow, fast).times),
@@ -91,6 +102,21 @@ mod tests {
         assert_eq!((effect.condition, effect.row.as_str()), ("pages", "pipe/block"));
         assert_eq!(effect.values, ["huge", "4k"]);
         assert!((effect.times - 3.0).abs() < 0.05, "{effect:?}");
+    }
+
+    #[test]
+    fn size_of_a_buffer_has_an_effect() {
+        let with = |(bytes, median_ns): (usize, f64)| {
+            let mut row = row("pipe", Wait::Block, Placement::OtherCore, median_ns);
+            row.case.buffer_bytes = Some(bytes);
+            row
+        };
+        let mut rows = [(64 << 10, 20_000.0), (1 << 20, 10_000.0)].map(with).to_vec();
+        let groups = ranking::rank(&mut rows, &Harness::default(), by_median);
+        let found = ConditionEffect::all(&groups, &rows);
+        let [effect] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((effect.condition, effect.row.as_str()), ("buffer", "pipe/block"));
+        assert_eq!(effect.values, ["1MiB", "64KiB"]);
     }
 
     #[test]

@@ -107,7 +107,7 @@ mod tests {
     /// Returns the declared calls of a stream under conditions, as `name least-most`.
     fn declared(values: &[(&str, &str)]) -> Vec<String> {
         let axis = |(name, value): &(&str, &str)| {
-            let kind = CONDITION_KINDS.into_iter().find(|kind| kind.name == *name).unwrap();
+            let kind = CONDITION_KINDS.iter().find(|kind| kind.name == *name).unwrap();
             vec![kind.read(value).unwrap()]
         };
         let axes: Vec<_> = values.iter().map(axis).collect();
