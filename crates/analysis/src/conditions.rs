@@ -141,7 +141,7 @@ pub(crate) fn condition_facts(conditions: &Conditions) -> [(&'static str, String
         ("timer slack", time(conditions.timer_slack_ns.map(|ns| ns as f64))),
         ("huge pages disabled", yes_or_no(conditions.huge_pages_disabled)),
         ("CPU quota", quota),
-        ("period of the CPU quota", period),
+        ("CPU quota period", period),
         ("CPU weight", number(conditions.cpu_weight)),
         ("seccomp", text(&conditions.seccomp)),
         ("seccomp filters", number(conditions.seccomp_filters)),

@@ -19,7 +19,7 @@ pub(crate) fn machine_facts(machine: &Machine) -> Vec<(&'static str, String)> {
         })
         .collect();
     let core_choice = machine.core_choice.as_ref().map_or_else(
-        || "the first two cores".to_owned(),
+        || "first two cores".to_owned(),
         |choice| format!("{} and {}", choice.cpus[0], choice.cpus[1]),
     );
     let memory = machine.memory_bytes.map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)));

@@ -278,8 +278,8 @@ fn equal_buffers(summary: &Summary) -> Vec<String> {
     for row in summary.rows.iter().filter(|row| row.case.buffer_bytes.is_some()) {
         let case = Case { buffer_bytes: None, ..row.case.clone() };
         for (name, bytes) in row.effective.iter().filter(|(name, _)| BUFFERS.contains(&name.as_str())) {
-            let key = (&case, name.as_str(), *bytes);
-            match found.iter_mut().find(|(case, name, bytes, _)| (&*case, *name, *bytes) == key) {
+            let key = (name.as_str(), *bytes);
+            match found.iter_mut().find(|(other, name, bytes, _)| *other == case && (*name, *bytes) == key) {
                 Some((.., names)) => names.push(plain(&row.case.to_string())),
                 None => found.push((case.clone(), name, *bytes, vec![plain(&row.case.to_string())])),
             }

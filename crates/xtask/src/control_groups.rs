@@ -50,7 +50,7 @@ mod tests {
             if fs::create_dir(&group).is_err() {
                 furlong_testing::skip!("needs control groups that it may create");
             }
-            // Stands for this program: the other end of the pipe closes when the signal ends it.
+            // In place of this program: the other end of the pipe closes when the signal ends it.
             let mut program = Command::new("sleep").arg("60").stdout(Stdio::piped()).spawn().unwrap();
             let mut remover = remover(&name, program.stdout.take().unwrap().into()).unwrap();
             let mut member = Command::new("sleep").arg("60").spawn().unwrap();

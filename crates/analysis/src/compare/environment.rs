@@ -29,9 +29,9 @@ pub struct Difference {
 /// Returns all differences that may affect figures. Those of the machine come first. `rows` are the common benchmarks.
 pub(super) fn differences(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow]) -> Vec<Difference> {
     let headers = [baseline, new].map(|side| &side.run.records.header);
-    let mut found = of_machines(new, "", headers.map(|header| &header.machine));
+    let mut found = machine_differences(new, "", headers.map(|header| &header.machine));
     if let [Some(then), Some(now)] = headers.map(|header| header.peer.as_deref()) {
-        found.extend(of_machines(new, "responders' ", [&then.machine, &now.machine]));
+        found.extend(machine_differences(new, "responders' ", [&then.machine, &now.machine]));
     }
     found.extend(different(new, "", facts(baseline), facts(new)));
     for (kind, [then, now]) in [
@@ -46,7 +46,7 @@ pub(super) fn differences(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow
 
 /// Returns the differences between two machines and the conditions of their processes. Runs of older versions have no recorded
 /// conditions.
-fn of_machines(new: NamedRun, prefix: &str, both: [&Machine; 2]) -> Vec<Difference> {
+fn machine_differences(new: NamedRun, prefix: &str, both: [&Machine; 2]) -> Vec<Difference> {
     let listed = |kind: &str, [then, now]: [&[(String, String)]; 2]| {
         named(new, &format!("{prefix}{kind}"), &by_name(then), &by_name(now))
     };

@@ -40,7 +40,7 @@ pub fn tests() -> Vec<Trial> {
 /// Returns all combinations of the values that apply to a mechanism.
 fn combinations(entry: &MechanismEntry) -> Vec<RequestedConditions> {
     let values = |name: &str| -> Vec<RequestedCondition> {
-        let kind = CONDITION_KINDS.into_iter().find(|kind| kind.name == name);
+        let kind = CONDITION_KINDS.iter().find(|kind| kind.name == name);
         let texts = VALUES.iter().filter(|(kind, _)| *kind == name).map(|(_, text)| *text);
         kind.into_iter().flat_map(|kind| texts.clone().map(|text| kind.read(text))).flatten().collect()
     };
