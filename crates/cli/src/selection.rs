@@ -430,8 +430,8 @@ mod tests {
             let cases = select(&registry(), &options.cases, &template)?;
             anyhow::Ok(cases.into_iter().map(|case| case.mechanism).collect::<Vec<_>>())
         };
-        let queues =
-            ["pipe", "fifo", "unix-seqpacket", "unix-dgram", "posix-mq", "sysv-mq", "driver-message"];
+        let sockets = ["unix-stream", "unix-seqpacket", "unix-dgram", "socketpair"];
+        let queues = [&["pipe", "fifo"], &sockets[..], &["posix-mq", "sysv-mq", "driver-message"]].concat();
         let semaphores = ["eventfd-semaphore", "posix-semaphore", "sysv-semaphore"];
         let sharing = [&queues[..], &semaphores, &["unix-accept", "tcp-accept"]].concat();
         assert_eq!(rows("").unwrap(), sharing);

@@ -79,7 +79,7 @@ pub enum Verb {
     Costs(CostsOptions),
     /// Measure the latency between all pairs of CPUs
     Map(Box<MapOptions>),
-    /// Measure which conditions make a benchmark faster: scheduling, kernel settings and others
+    /// Measure which conditions make a benchmark faster
     Tune(Box<TuneOptions>),
     /// Repeat a published comparison, and compare its figures with this machine
     Replay(ReplayOptions),

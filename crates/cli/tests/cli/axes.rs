@@ -379,7 +379,9 @@ fn trial_whose_neighbour_dies_is_not_valid() {
     }
     let summary = running.finish().expect_code(1).summary();
     let reason = &summary.skipped[0].reason;
-    assert!(reason.contains("the neighbour 'cpu:1'") && reason.contains("has died"), "{reason}");
+    // The last neighbour may have been killed before its report.
+    let has_died = reason.contains("has died") || reason.contains("ended without a report");
+    assert!(reason.contains("the neighbour 'cpu:1'") && has_died, "{reason}");
 }
 
 #[test]

@@ -83,7 +83,6 @@ fn every_pattern_and_place_can_be_between() {
         &["udp", "--place", "one-process"],
         &["tcp", "-m", "ready", "--links", "3", "--wait", "epoll"],
         &["tcp", "--count"],
-        &["pipe", "-m", "request", "--request-by", "tcp"],
     ] {
         let Some(finished) = between(&place, words) else { skip!("needs network namespaces") };
         let json = finished.expect_code(0).json();

@@ -36,7 +36,7 @@ fn end(place: &Place, command: &mut Command, signal: i32) -> Option<i32> {
 fn signal_ends_a_run_whose_messages_nobody_reads() {
     let place = Place::new();
     let (_reader, full) = full_pipe();
-    let words = ["run", "pipe/block", "--trials", "1000", "--budget", "20ms", "--save", "x"];
+    let words = ["run", "pipe/block", "--trials", "300", "--budget", "20ms", "--save", "x"];
     let mut command = place.furlong(words);
     assert_eq!(end(&place, command.stdout(Stdio::null()).stderr(full), libc::SIGTERM), Some(143));
     place.run(["runs", "show", "x"]).expect_code(0);

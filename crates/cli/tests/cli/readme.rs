@@ -7,12 +7,13 @@ use std::path::Path;
 
 /// Documented commands, with options that shorten them. `run` has one command for each pattern that no other test
 /// here runs.
-const COMMANDS: [(&str, &str); 17] = [
+const COMMANDS: [(&str, &str); 18] = [
     ("furlong run -m fan-in --senders 4", "pipe --trials 1 --budget 100ms --no-save"),
     ("furlong run pipe posix-shm -m fan-out --receivers 4 --stall 1", "--trials 1 --budget 200ms --no-save"),
     ("furlong run pipe tcp -m connect", "--trials 1 --budget 2ms --no-save"),
     ("furlong count pipe/block", ""),
     ("furlong map --all --format csv", "--trials 1"),
+    ("furlong tune tcp --sched fifo:50 --set net.core.busy_poll=50", "--trials 3 --budget 2ms --no-save"),
     ("furlong replay --list", ""),
     ("furlong recommend --size 4KiB --emit python --row unix-seqpacket/block", ""),
     ("furlong compare before after", ""),

@@ -51,8 +51,8 @@ impl Neighbour {
 pub(super) static BESIDE: ConditionKind = ConditionKind {
     name: "beside",
     placeholder: "NEIGHBOUR",
-    help: "Run a neighbour during each trial: cpu:N (busy loops on the CPUs of the roles), cache, memory, io, or \
-           none. Can be repeated",
+    help: "Run a neighbour during each trial, such as cpu:1 or cache. The others are cpu:N (N busy loops on the CPUs of the roles), \
+           memory, io and none. Can be repeated",
     read: |text| match text {
         "none" => Some(RequestedCondition::Beside(None)),
         _ => Neighbour::parse(text).map(|neighbour| RequestedCondition::Beside(Some(neighbour))),

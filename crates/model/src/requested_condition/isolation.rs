@@ -20,8 +20,8 @@ named_enum! {
 pub(super) static ISOLATION: ConditionKind = ConditionKind {
     name: "isolation",
     placeholder: "KIND",
-    help: "Run the roles as threads of one process (thread), as forked processes (fork) or as new processes (exec). \
-           Can be repeated",
+    help: "Run the roles as thread, fork or exec. A thread shares its process with the other role, a fork executes no program, and exec is \
+           the default. Can be repeated",
     read: |text| text.parse().ok().map(RequestedCondition::Isolation),
     valid: "choose thread, fork or exec",
     applies: |condition, capabilities| match capabilities.start {

@@ -66,7 +66,8 @@ impl fmt::Display for KernelSetting {
 pub(super) static KERNEL_SETTING: ConditionKind = ConditionKind {
     name: "set",
     placeholder: "NAME=VALUE",
-    help: "Set a sysctl or a file of /sys during each trial, such as net.core.busy_poll=50. Can be repeated",
+    help: "Set a sysctl or file during each trial: vm.swappiness=1. A file begins with /sys/ and may have one *. Can be \
+           repeated",
     read: |text| KernelSetting::parse(text).map(RequestedCondition::KernelSetting),
     valid: "write NAME=VALUE, as in net.core.busy_poll=50 or /sys/kernel/mm/transparent_hugepage/enabled=never",
     applies: |_, _| true,

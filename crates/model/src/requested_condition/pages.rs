@@ -19,8 +19,8 @@ named_enum! {
 pub(super) static PAGES: ConditionKind = ConditionKind {
     name: "pages",
     placeholder: "KIND",
-    help: "Keep messages and shared memory in pages of this kind: 4k, thp (transparent huge pages) or huge. Can be \
-           repeated",
+    help: "Keep messages in pages of this kind: 4k, thp or huge. Shared memory has these pages, too; thp is transparent huge \
+           pages. Can be repeated",
     read: |text| text.parse().ok().map(RequestedCondition::Pages),
     valid: "choose 4k, thp or huge",
     applies: |_, capabilities| !capabilities.notifies_only(),

@@ -18,8 +18,8 @@ fn parse(text: &str) -> Option<RequestedCondition> {
 pub(super) static QUOTA: ConditionKind = ConditionKind {
     name: "quota",
     placeholder: "PERCENT",
-    help: "Run each role in a separate control group with this share of one CPU, such as 20%, or without a limit \
-           (none). Can be repeated",
+    help: "Limit each role to this share of one CPU, such as 20%. Each role has a control group; none has no limit. Can be \
+           repeated",
     read: parse,
     valid: "write a share of one CPU from 1% to 100%, or none",
     applies: |_, _| true,

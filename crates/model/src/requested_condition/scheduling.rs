@@ -58,8 +58,8 @@ impl fmt::Display for Scheduling {
 pub(super) static SCHED: ConditionKind = ConditionKind {
     name: "sched",
     placeholder: "POLICY",
-    help: "Run both roles under other, batch, idle, fifo:PRIORITY or rr:PRIORITY. Can be repeated: every value \
-           becomes a benchmark",
+    help: "Run both roles under this policy, such as fifo:50. The others are other, batch, idle and rr:PRIORITY. Can be repeated: \
+           every value becomes a benchmark",
     read: |text| Scheduling::parse(text).map(RequestedCondition::Scheduling),
     valid: "choose other, batch, idle, fifo:PRIORITY or rr:PRIORITY, with a priority from 1 to 99",
     applies: |_, _| true,

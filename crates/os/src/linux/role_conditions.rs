@@ -38,7 +38,10 @@ pub fn bind_memory(conditions: &RequestedConditions) -> io::Result<Option<CleanU
 /// # Errors
 /// Returns the errors of [`apply`].
 pub fn probe(conditions: &RequestedConditions) -> io::Result<()> {
-    if conditions.is_empty() {
+    let is_set_here = |condition: &RequestedCondition| {
+        condition.is_scheduling() || matches!(condition, RequestedCondition::MemoryNode(_))
+    };
+    if !conditions.iter().any(is_set_here) {
         return Ok(());
     }
     std::thread::scope(|scope| {
