@@ -159,24 +159,16 @@ impl MechanismEntry {
                 "start furlong under these conditions, as in chrt, nice or numactl --membind",
             ));
         }
-        #[cfg(target_os = "linux")]
-        if let Some(refusal) = kernel_settings::refuse(&case.conditions) {
-            return Some(refusal);
-        }
         if case.conditions.memory_node().is_some() && case.placement == Placement::OtherHost {
             let reason = "--memory-node applies to this host only";
             return Some(Unavailable::new(reason, "leave --memory-node or --peer out"));
         }
-        if let Some(refusal) = role_boundary::refusal(case, self.capabilities) {
-            return Some(refusal);
-        }
-        if let Some(refusal) = huge_pages::refusal(case, self.capabilities)
-            .or_else(|| isolation::refusal(case, self.capabilities, self.adapter().is_some()))
-        {
-            return Some(refusal);
-        }
-        if let Some(refusal) = link_conditions::refusal(self.capabilities, case) {
-            return Some(refusal);
+        let refusal = self
+            .refuse_conditions_of_linux(case)
+            .or_else(|| role_boundary::refusal(case, self.capabilities))
+            .or_else(|| link_conditions::refusal(self.capabilities, case));
+        if refusal.is_some() {
+            return refusal;
         }
         let error = role_conditions::probe(&case.conditions).err()?;
         let remedy = match error.kind() {
@@ -190,6 +182,20 @@ impl MechanismEntry {
             }
         };
         Some(Unavailable::new(format!("{} cannot be set here: {error}", case.conditions), remedy))
+    }
+
+    /// Returns why a condition that only Linux has is impossible here, or `None`.
+    #[cfg(target_os = "linux")]
+    fn refuse_conditions_of_linux(&self, case: &Case) -> Option<Unavailable> {
+        kernel_settings::refuse(&case.conditions)
+            .or_else(|| huge_pages::refusal(case, self.capabilities))
+            .or_else(|| isolation::refusal(case, self.capabilities, self.adapter().is_some()))
+    }
+
+    /// Returns `None`: the conditions of the roles are refused.
+    #[cfg(not(target_os = "linux"))]
+    fn refuse_conditions_of_linux(&self, _: &Case) -> Option<Unavailable> {
+        None
     }
 
     /// Creates the link of a case, in the program that has the mechanism.

@@ -54,10 +54,10 @@ fn check(asked: &RunOptions) -> Result<(), Usage> {
 fn candidates() -> anyhow::Result<Vec<RequestedCondition>> {
     let of_kind =
         CONDITION_KINDS.iter().flat_map(|kind| kind.candidates.iter().map(|value| kind.read(value)));
-    let mut candidates = of_kind.collect::<Result<Vec<_>, _>>()?;
+    let candidates = of_kind.collect::<Result<Vec<_>, _>>()?.into_iter();
     #[cfg(target_os = "linux")]
-    candidates.retain(|condition| !furlong_bench::kernel_settings::is_in_effect(condition));
-    Ok(candidates)
+    let candidates = candidates.filter(|condition| !furlong_bench::kernel_settings::is_in_effect(condition));
+    Ok(candidates.collect())
 }
 
 /// Returns the policy that the roles inherit, as a request; `None` if it cannot be requested.
