@@ -172,8 +172,7 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Findi
         let within_a_group =
             [race.memory(), race.memory_that_ties(), race.one_at_a_time()].into_iter().flatten();
         let is_adjusted = rows.iter().any(|row| row.comparable.is_some_and(|found| found.adjusted));
-        let effects = ConditionEffect::all(groups, rows).into_iter().map(Finding::Condition);
-        let within_a_group = within_a_group.chain(effects).filter(|_| is_adjusted);
+        let within_a_group = within_a_group.chain(race.condition_effects()).filter(|_| is_adjusted);
         return iter::once(Finding::Unreliable).chain(within_a_group).chain(facts).collect();
     }
     let findings = [
@@ -186,8 +185,13 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Findi
         race.delayed_acknowledgement(),
         race.copied_over_loopback(),
     ];
-    let effects = ConditionEffect::all(groups, rows).into_iter().map(Finding::Condition);
-    findings.into_iter().flatten().chain(effects).chain(race.waits()).chain(race.environment()).collect()
+    findings
+        .into_iter()
+        .flatten()
+        .chain(race.condition_effects())
+        .chain(race.waits())
+        .chain(race.environment())
+        .collect()
 }
 
 /// Returns whether a blocking bare pair changed its pace after the time of a trial, if there are benchmarks of that kind.
@@ -376,6 +380,15 @@ impl Race<'_> {
     fn environment(&self) -> Option<Finding> {
         let costs = condition_costs(self.rows);
         (!costs.is_empty()).then_some(Finding::Environment { costs })
+    }
+
+    /// Finds the largest effect of each condition. A delayed acknowledgement explains those of socket options and writes.
+    fn condition_effects(&self) -> impl Iterator<Item = Finding> + use<> {
+        let is_explained = self.delayed_acknowledgement().is_some();
+        let is_its_cause =
+            |effect: &ConditionEffect| ["socket-options", "writes"].contains(&effect.condition);
+        let effects = ConditionEffect::all(self.groups, self.rows).into_iter();
+        effects.filter(move |effect| !(is_explained && is_its_cause(effect))).map(Finding::Condition)
     }
 
     /// Finds the slowest benchmark whose two messages per round trip each wait as long as Linux delays an acknowledgement.
