@@ -1,12 +1,16 @@
 //! Effects of conditions: each benchmark under one condition, compared with the same benchmark without it.
 
-use crate::{Ratio, Row, RunFacts, SkippedCase, Summary};
+use crate::compare::by_margin;
+use crate::{Change, Ratio, Row, RunFacts, SkippedCase, Summary};
 use furlong_model::{Case, Conditions, RequestedCondition, RequestedConditions, named_enum};
 use furlong_stats::sort_by;
 use serde::Serialize;
 
 /// Version of [`TuningResult`] as JSON. It changes if a field changes its meaning or is removed.
 pub const TUNING_SCHEMA: u32 = 1;
+
+/// Largest effect that counts as a tie, as a factor less 1: that of `furlong compare`. A smaller one is not worth a setting.
+const MARGIN: f64 = 0.05;
 
 /// Effects of conditions in one run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -16,6 +20,8 @@ pub struct TuningResult {
     /// Facts about the run.
     #[serde(flatten)]
     pub run: RunFacts,
+    /// Largest effect that counts as a tie, as a factor less 1.
+    pub margin: f64,
     /// Benchmarks without a condition, each with the effects of all conditions.
     pub benchmarks: Vec<TunedBenchmark>,
     /// Conditions that are impossible here, and other cases without a speed.
@@ -43,11 +49,11 @@ pub struct TunedBenchmark {
 named_enum! {
     /// Verdict on the effect of a condition.
     Effect {
-        /// The interval of the ratio is below 1.
+        /// The whole interval of the ratio is below 1 by more than the margin.
         Faster = "faster",
-        /// The interval of the ratio contains 1, or there are too few trials.
+        /// The interval of the ratio reaches the margin around 1, or there are too few trials.
         Tie = "tie",
-        /// The interval of the ratio is above 1.
+        /// The whole interval of the ratio is above 1 by more than the margin.
         Slower = "slower",
     }
 }
@@ -94,6 +100,7 @@ impl TuningResult {
         TuningResult {
             schema: TUNING_SCHEMA,
             run: summary.run.clone(),
+            margin: MARGIN,
             benchmarks: summary.rows.iter().filter(is_plain).map(benchmark).collect(),
             skipped: summary.skipped.clone(),
         }
@@ -112,9 +119,9 @@ impl TunedCondition {
     /// Returns `None` unless the row has exactly one condition or buffer more than `plain`.
     fn of(row: &Row, plain: &Row, inherited: &Conditions) -> Option<TunedCondition> {
         let ratio = Ratio::of(row, plain);
-        let effect = match ratio.interval {
-            Some([_, high]) if high < 1.0 => Effect::Faster,
-            Some([low, _]) if low > 1.0 => Effect::Slower,
+        let effect = match ratio.interval.map(|ends| by_margin(ends, MARGIN)) {
+            Some(Change::Better) => Effect::Faster,
+            Some(Change::Worse) => Effect::Slower,
             _ => Effect::Tie,
         };
         let conditions: Vec<&RequestedCondition> = row.case.conditions.iter().collect();

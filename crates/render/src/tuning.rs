@@ -14,7 +14,7 @@ use furlong_stats::distinct;
 
 /// Explanation below the tables.
 const LEGEND: [&str; 2] = [
-    "vs none: time relative to the benchmark without a condition; ~ is a tie, which no trial can tell from chance. from-to: interval \
+    "vs none: time relative to the benchmark without a condition; ~ is a tie: the interval reaches 5 % around 1. from-to: interval \
      of this ratio, for all lines of a table together. CPU: CPU time of both roles; an idle CPU that polls is not counted.",
     "The placebo requests a condition that is inherited anyway, so it must tie.",
 ];
