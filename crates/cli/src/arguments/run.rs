@@ -92,11 +92,11 @@ pub struct RunOptions {
     #[arg(long = "window", help_heading = WORKLOAD, value_name = "N", allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=MOST_OUTSTANDING).try_map(NonZeroU32::try_from))]
     pub windows: Vec<NonZeroU32>,
-    /// Run N process pairs, or N groups of -m fan-in, in parallel, and compare with one. A number, or a sweep such as 1..64:x2
+    /// Run N pairs of processes in parallel, and compare with one. Groups with -m fan-in. A number, or a sweep such as 1..64:x2
     #[arg(long, help_heading = TOPOLOGY, value_name = "N", default_value = "1", allow_hyphen_values = true)]
     pub pairs: Counts,
-    /// Number of receivers of -m fan-out [default: 2]: a number, or a sweep such as 1..16:x2. Number of receivers of each group of
-    /// -m fan-in [default: 1]
+    /// Number of receivers of -m fan-out [default: 2]. A number, or a sweep such as 1..16:x2. With -m fan-in, the receivers of each
+    /// group [default: 1]
     #[arg(long, help_heading = TOPOLOGY, value_name = "N", allow_hyphen_values = true)]
     pub receivers: Option<Counts>,
     /// Put receiver N of -m fan-out to sleep, and measure the others
