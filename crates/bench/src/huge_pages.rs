@@ -1,43 +1,30 @@
 //! Kinds of pages of a trial's memory: why this machine does not provide them, and the limit of huge pages, which root raises.
 
+use crate::kernel_settings::ChangedSetting;
 use crate::not_measured::{NotMeasured, not_started};
-use crate::persistent::{PersistentResource, lock};
-use crate::session::{CleanupGuard, Session};
+use crate::session::Session;
 use furlong_model::{Capabilities, Case, Family, PageKind, Phase, Reach, Unavailable};
 use furlong_os::Context;
 use furlong_os::available_memory::available_bytes;
 use furlong_os::linux::access::may_read_and_write;
 use furlong_os::linux::available_memory::read_machine;
-use furlong_os::linux::kernel_settings;
 use furlong_os::page_kind::{NOT_IN_EFFECT, probe_pages, remedy, unit_bytes};
-use std::fs::File;
 use std::io;
 
 /// The file of the number of huge pages that the kernel may make of ordinary memory, in addition to those of its pool
 /// (`vm.nr_overcommit_hugepages`).
 const OVERCOMMIT: &str = "/proc/sys/vm/nr_overcommit_hugepages";
 
-/// A raised limit of huge pages. Dropping it restores the limit.
-pub(crate) struct RaisedOvercommit<'a> {
-    /// Dropped before `_made`, because restoring the limit takes this lock.
-    _lock: File,
-    _made: CleanupGuard<'a>,
-}
-
 /// Lets the kernel make that many huge pages of ordinary memory, in addition to its pool, until the result is dropped. Pages that
 /// are reserved by then remain reserved.
-pub(crate) fn raise_overcommit(pages: usize, session: &Session) -> io::Result<RaisedOvercommit<'_>> {
-    let lock = lock(OVERCOMMIT)?;
-    let from = kernel_settings::read(OVERCOMMIT)?;
-    let limit: usize = from.parse().map_err(|_| io::Error::other(format!("{OVERCOMMIT} is '{from}'")))?;
-    // The limit also counts the pages that other runs hold.
-    let held =
-        read_machine("HugePages_Surp:").and_then(|pages| usize::try_from(pages).ok()).unwrap_or_default();
-    let to = limit.max(held).saturating_add(pages).to_string();
-    let resource = PersistentResource::KernelSetting { path: OVERCOMMIT.to_owned(), from, to: to.clone() };
-    let raised = RaisedOvercommit { _made: session.making(resource)?, _lock: lock };
-    kernel_settings::write(OVERCOMMIT, &to)?;
-    Ok(raised)
+pub(crate) fn raise_overcommit(pages: usize, session: &Session) -> io::Result<ChangedSetting<'_>> {
+    ChangedSetting::change(OVERCOMMIT, session, |from| {
+        let limit: usize = from.parse().map_err(|_| io::Error::other(format!("{OVERCOMMIT} is '{from}'")))?;
+        // The limit also counts the pages that other runs hold.
+        let held =
+            read_machine("HugePages_Surp:").and_then(|pages| usize::try_from(pages).ok()).unwrap_or_default();
+        Ok(limit.max(held).saturating_add(pages).to_string())
+    })
 }
 
 /// Raises the limit for a trial with huge pages, if this process may: by all available memory, because only the roles know how many
@@ -48,7 +35,7 @@ pub(crate) fn raise_overcommit(pages: usize, session: &Session) -> io::Result<Ra
 pub(crate) fn for_trial<'a>(
     case: &Case,
     session: &'a Session,
-) -> Result<Option<RaisedOvercommit<'a>>, NotMeasured> {
+) -> Result<Option<ChangedSetting<'a>>, NotMeasured> {
     if case.conditions.pages() != Some(PageKind::Huge) || !may_raise() {
         return Ok(None);
     }

@@ -9,49 +9,52 @@ use furlong_os::linux::kernel_settings::{paths, read, write};
 use std::fs::{File, OpenOptions};
 use std::io;
 
-/// The settings of a trial. Dropping it restores them.
-#[derive(Debug, Default)]
-pub(crate) struct KernelSettings<'a> {
-    // Dropped first, because restoring a setting takes its lock.
-    _locks: Vec<File>,
-    _changed: Vec<CleanupGuard<'a>>,
+/// A changed setting. Dropping it restores the setting. Other runs that change it wait until then.
+#[derive(Debug)]
+pub(crate) struct ChangedSetting<'a> {
+    /// Dropped first, because restoring the setting takes this lock.
+    _lock: File,
+    /// `None` if the setting had the value before.
+    _made: Option<CleanupGuard<'a>>,
 }
 
-impl<'a> KernelSettings<'a> {
-    /// Sets the requested settings. Other runs wait for the end of the trial before they set the same ones.
-    ///
-    /// # Errors
-    /// Returns a refusal if the kernel does not accept a value.
-    pub(crate) fn set(
-        conditions: &RequestedConditions,
+impl<'a> ChangedSetting<'a> {
+    /// Changes the setting in this file to the value that `to` returns for the present one.
+    pub(crate) fn change(
+        path: &str,
         session: &'a Session,
-    ) -> Result<KernelSettings<'a>, NotMeasured> {
-        let mut settings = KernelSettings::default();
-        for setting in requested(conditions) {
-            settings
-                .change(setting, session)
-                .map_err(|error| NotMeasured::Refused(refusal(setting, &error)))?;
+        to: impl FnOnce(&str) -> io::Result<String>,
+    ) -> io::Result<ChangedSetting<'a>> {
+        let lock = lock(path)?;
+        let from = read(path)?;
+        let to = to(&from)?;
+        if from == to {
+            return Ok(ChangedSetting { _lock: lock, _made: None });
         }
-        Ok(settings)
+        let resource = PersistentResource::KernelSetting { path: path.to_owned(), from, to: to.clone() };
+        let changed = ChangedSetting { _lock: lock, _made: Some(session.making(resource)?) };
+        write(path, &to)?;
+        Ok(changed)
     }
+}
 
-    fn change(&mut self, setting: &KernelSetting, session: &'a Session) -> io::Result<()> {
-        for path in paths(&setting.path())? {
-            self._locks.push(lock(&path)?);
-            let from = read(&path)?;
-            if from == setting.value() {
-                continue;
-            }
-            let to = setting.value().to_owned();
-            self._changed.push(session.making(PersistentResource::KernelSetting {
-                path: path.clone(),
-                from,
-                to,
-            })?);
-            write(&path, setting.value())?;
-        }
-        Ok(())
+/// Sets the requested settings until the result is dropped.
+///
+/// # Errors
+/// Returns a refusal if the kernel does not accept a value.
+pub(crate) fn set<'a>(
+    conditions: &RequestedConditions,
+    session: &'a Session,
+) -> Result<Vec<ChangedSetting<'a>>, NotMeasured> {
+    let mut changed = Vec::new();
+    for setting in requested(conditions) {
+        let change =
+            |path: String| ChangedSetting::change(&path, session, |_| Ok(setting.value().to_owned()));
+        let files = paths(&setting.path()).and_then(|paths| paths.into_iter().map(change).collect());
+        let files: Vec<_> = files.map_err(|error| NotMeasured::Refused(refusal(setting, &error)))?;
+        changed.extend(files);
     }
+    Ok(changed)
 }
 
 /// Returns why a requested setting cannot be set here, or `None`. Changes nothing.

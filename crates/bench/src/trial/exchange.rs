@@ -9,7 +9,7 @@ use crate::control::{
     Control, ControlPageEnd, End, OwnPageEnd, RequestConfiguration, RoleConfiguration, RoleResult, Timing,
 };
 #[cfg(target_os = "linux")]
-use crate::kernel_settings::KernelSettings;
+use crate::kernel_settings;
 use crate::not_measured::{NotMeasured, not_started};
 use crate::own_programs;
 use crate::parties::{Parties, PartySetup, broadcast_to};
@@ -111,7 +111,7 @@ impl Work for MessageExchange<'_> {
         observer: &mut dyn Observer,
     ) -> Result<Measurement, NotMeasured> {
         #[cfg(target_os = "linux")]
-        let _settings = KernelSettings::set(&context.work.case.conditions, context.session)?;
+        let _settings = kernel_settings::set(&context.work.case.conditions, context.session)?;
         if let Some(adapter) = context.work.entry.with_own_loop() {
             let TrialContext { work, processors, session } = context;
             return adapter::measure(adapter, work.case, processors.as_deref(), session, settings, observer);
