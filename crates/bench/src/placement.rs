@@ -91,6 +91,14 @@ impl AllowedCpus {
         (cpus != instead_of).then_some(CoreChoice { cpus, instead_of, interrupts_per_s })
     }
 
+    /// Returns the first CPU that is none of these, of another core than all of them if there is one.
+    pub(crate) fn apart_from(&self, others: &[usize]) -> Option<usize> {
+        let core = |number: usize| self.cpu(number).map(|cpu| cpu.core);
+        let free = || self.numbers.iter().copied().filter(|number| !others.contains(number));
+        let other_core = free().find(|number| others.iter().all(|other| core(*other) != core(*number)));
+        other_core.or_else(|| free().next())
+    }
+
     /// Returns the number of device interrupts per second that these CPUs serve; `None` if it is unknown.
     pub fn interrupts_per_s(&self, cpus: &[usize]) -> Option<f64> {
         cpus.iter().map(|cpu| self.interrupts.get(*cpu)).sum()

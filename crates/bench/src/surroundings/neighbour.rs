@@ -3,7 +3,7 @@
 use crate::child_process::{ChildKind, done};
 use crate::control::{Control, Report};
 use crate::not_measured::NotMeasured;
-use crate::placement;
+use crate::placement::AllowedCpus;
 use crate::session::Session;
 use furlong_loops::neighbour_work;
 use furlong_model::{
@@ -11,9 +11,7 @@ use furlong_model::{
 };
 use furlong_os::activity::{Activity, State};
 use furlong_os::process::{Bond, Child};
-use furlong_os::{
-    AsHandle, Context, affinity, available_memory, clock, facts, file_system, role_conditions, topology,
-};
+use furlong_os::{AsHandle, Context, affinity, available_memory, clock, facts, file_system, role_conditions};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -75,20 +73,21 @@ fn file_folder(session: &Session) -> &Path {
 
 /// Returns the size of a neighbour's buffer.
 fn buffer_bytes(neighbour: Neighbour) -> u64 {
-    let caches = facts::machine(false).caches;
-    let last =
-        caches.iter().max_by_key(|cache| cache.level).map_or(USUAL_CACHE_BYTES, |cache| cache.size_bytes);
+    let last = || {
+        let caches = facts::machine(false).caches;
+        caches.iter().max_by_key(|cache| cache.level).map_or(USUAL_CACHE_BYTES, |cache| cache.size_bytes)
+    };
     match neighbour {
         Neighbour::BusyLoops(_) => 0,
-        Neighbour::CacheWriter => last,
-        Neighbour::MemoryWriter => last * TIMES_CACHE,
+        Neighbour::CacheWriter => last(),
+        Neighbour::MemoryWriter => last() * TIMES_CACHE,
         Neighbour::FileWriter => BLOCK_BYTES as u64,
     }
 }
 
 /// Returns the CPU of each process of a neighbour: busy loops share those of the roles, in turn. The others get a CPU that no role
 /// has, if possible one of another core, and otherwise the CPU of the last role. `None` if the scheduler chooses.
-fn places(neighbour: Neighbour, roles: Option<&[usize]>) -> Vec<Option<usize>> {
+fn places(neighbour: Neighbour, roles: Option<&[usize]>, cpus: Option<&AllowedCpus>) -> Vec<Option<usize>> {
     let all = roles.unwrap_or_default();
     let is_first = |(place, number): &(usize, &usize)| !all[..*place].contains(number);
     let roles: Vec<usize> = all.iter().enumerate().filter(is_first).map(|(_, number)| *number).collect();
@@ -98,12 +97,8 @@ fn places(neighbour: Neighbour, roles: Option<&[usize]>) -> Vec<Option<usize>> {
     if roles.is_empty() {
         return vec![None];
     }
-    let allowed = placement::allowed().unwrap_or_default();
-    let free = || allowed.iter().copied().filter(|number| !roles.contains(number));
-    let topology = topology::read(&allowed);
-    let core = |number: usize| topology.cpus().iter().find(|cpu| cpu.number == number).map(|cpu| cpu.core);
-    let other_core = free().find(|number| roles.iter().all(|role| core(*role) != core(*number)));
-    vec![other_core.or_else(|| free().next()).or_else(|| roles.last().copied())]
+    let free = cpus.and_then(|cpus| cpus.apart_from(&roles));
+    vec![free.or_else(|| roles.last().copied())]
 }
 
 impl Neighbours {
@@ -115,7 +110,7 @@ impl Neighbours {
     ) -> io::Result<Neighbours> {
         let buffer_bytes = buffer_bytes(neighbour);
         let mut processes = Vec::new();
-        for processor in places(neighbour, roles) {
+        for processor in places(neighbour, roles, session.cpus().ok()) {
             let stderr = io::stderr();
             let (child, mut control) = session.program().start(
                 ChildKind::Neighbour,
@@ -225,7 +220,7 @@ mod tests {
 
     #[test]
     fn busy_loops_share_the_cpus_of_the_roles_in_turn() {
-        let loops = |number, roles| places(Neighbour::BusyLoops(number), roles);
+        let loops = |number, roles| places(Neighbour::BusyLoops(number), roles, None);
         assert_eq!(loops(3, Some(&[4, 2][..])), [Some(4), Some(2), Some(4)]);
         assert_eq!(loops(2, Some(&[4, 4][..])), [Some(4), Some(4)]);
         assert_eq!(loops(2, None), [None, None]);
@@ -233,8 +228,10 @@ mod tests {
 
     #[test]
     fn other_neighbours_keep_away_from_the_roles_if_they_can() {
-        let allowed = placement::allowed().unwrap();
-        let all = places(Neighbour::CacheWriter, Some(&allowed));
+        let cpus = AllowedCpus::read().unwrap();
+        let places = |neighbour, roles| places(neighbour, roles, Some(&cpus));
+        let allowed = cpus.numbers();
+        let all = places(Neighbour::CacheWriter, Some(allowed));
         assert_eq!(all, [allowed.last().copied()], "every CPU has a role");
         let first = places(Neighbour::MemoryWriter, Some(&allowed[..1]));
         assert_eq!(first == [Some(allowed[0])], allowed.len() == 1, "{first:?}");
