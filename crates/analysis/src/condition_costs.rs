@@ -22,7 +22,7 @@ pub struct ConditionCost {
     pub without: Option<MeanRow>,
     /// Fastest benchmark with another policy under the same condition, if it is significantly faster.
     pub relief: Option<MeanRow>,
-    /// QuotaFigures, if the condition is a quota.
+    /// Throttling, if the condition is a quota.
     pub throttling: Option<QuotaFigures>,
     /// CPU that a neighbour shares with a role although it should not.
     pub shared_cpu: Option<usize>,
@@ -108,11 +108,11 @@ impl MeanRow {
 mod tests {
     use super::*;
     use crate::fixture::row;
-    use furlong_model::{CONDITION_KINDS, Capabilities, Placement, RequestedConditions, Wait};
+    use furlong_model::{Capabilities, Placement, RequestedConditions, Wait};
 
     /// Returns a benchmark under these conditions with this mean, ±5 %.
     fn under(conditions: &[(&str, &str)], mean_ns: f64, throttled: Option<f64>) -> Row {
-        let kind = |name: &str| CONDITION_KINDS.iter().find(|kind| kind.name == name).unwrap();
+        let kind = |name: &str| ConditionKind::find(name).unwrap();
         let axes: Vec<_> =
             conditions.iter().map(|(name, value)| vec![kind(name).read(value).unwrap()]).collect();
         let mut row = row("pipe", Wait::Block, Placement::OtherCore, mean_ns);

@@ -2,7 +2,7 @@
 
 use crate::environment::quota;
 use crate::{CommonProperties, Group, Ratio, Row};
-use furlong_model::{CONDITION_KINDS, Case, format_bytes};
+use furlong_model::{CONDITION_KINDS, Case, ConditionKind, format_bytes};
 use furlong_stats::tidy;
 use serde::Serialize;
 
@@ -45,7 +45,7 @@ fn split(name: &str, case: &Case) -> Option<(String, Case)> {
     if name == BUFFER {
         return Some((format_bytes(case.buffer_bytes?), Case { buffer_bytes: None, ..case.clone() }));
     }
-    let kind = CONDITION_KINDS.iter().find(|kind| kind.name == name)?;
+    let kind = ConditionKind::find(name)?;
     let (value, conditions) = case.conditions.split(kind)?;
     Some((value.value(), Case { conditions, ..case.clone() }))
 }
@@ -81,7 +81,7 @@ mod tests {
     use furlong_model::{Capabilities, Harness, Placement, RequestedConditions, Wait};
 
     fn rows(medians_ns: [(&str, f64); 3]) -> Vec<ConditionEffect> {
-        let pages = CONDITION_KINDS.iter().find(|kind| kind.name == "pages").unwrap();
+        let pages = ConditionKind::find("pages").unwrap();
         let with = |(value, median_ns): (&str, f64)| {
             let mut row = row("pipe", Wait::Block, Placement::OtherCore, median_ns);
             let axis = vec![pages.read(value).unwrap()];

@@ -12,7 +12,7 @@ pub struct EnvironmentFigures {
     /// Number of each trial, and its mean in nanoseconds.
     #[serde(skip)]
     pub(crate) means: Vec<(u32, f64)>,
-    /// QuotaFigures of the roles; `None` without a quota.
+    /// Throttling of the roles; `None` without a quota.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttling: Option<QuotaFigures>,
     /// Neighbours, with their CPU time in the measured parts of all trials; empty if none ran.
@@ -20,7 +20,7 @@ pub struct EnvironmentFigures {
     pub neighbours: Vec<NeighbourUse>,
 }
 
-/// QuotaFigures of roles by their CPU quota.
+/// Throttling of roles by their CPU quota.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct QuotaFigures {
     /// Length of a period in nanoseconds.

@@ -2,7 +2,7 @@
 
 use crate::compare::by_margin;
 use crate::{Change, Ratio, Row, RunFacts, SkippedCase, Summary};
-use furlong_model::{Case, Conditions, RequestedCondition, RequestedConditions, named_enum};
+use furlong_model::{Case, Conditions, RequestedCondition, RequestedConditions, Scheduling, named_enum};
 use furlong_stats::sort_by;
 use serde::Serialize;
 
@@ -61,7 +61,7 @@ named_enum! {
 /// Effect of one condition on a benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TunedCondition {
-    /// Option with its value, as in `sched fifo:50` or `buffer 1MiB`.
+    /// Option with its value, as in `sched fifo:50`.
     pub condition: String,
     /// Whether the condition is inherited anyway, so that a difference is chance.
     pub is_placebo: bool,
@@ -93,7 +93,7 @@ impl TuningResult {
                 title: title.map(|group| group.title.clone()).unwrap_or_default(),
                 case: plain.case.clone(),
                 ns: plain.exchange.ns.p50,
-                cpu_ns: cpu_ns(plain),
+                cpu_ns: plain.exchange.cpu_ns.all(),
                 effects,
             }
         };
@@ -116,25 +116,27 @@ impl TuningResult {
 }
 
 impl TunedCondition {
-    /// Returns `None` unless the row has exactly one condition or buffer more than `plain`.
+    /// Returns `None` unless the row has exactly one condition.
     fn of(row: &Row, plain: &Row, inherited: &Conditions) -> Option<TunedCondition> {
+        let [condition] = &row.case.conditions.iter().collect::<Vec<_>>()[..] else { return None };
         let ratio = Ratio::of(row, plain);
         let effect = match ratio.interval.map(|ends| by_margin(ends, MARGIN)) {
             Some(Change::Better) => Effect::Faster,
             Some(Change::Worse) => Effect::Slower,
             _ => Effect::Tie,
         };
-        let conditions: Vec<&RequestedCondition> = row.case.conditions.iter().collect();
-        let (condition, is_placebo, permanent) = match (&conditions[..], row.case.buffer_bytes) {
-            ([condition], None) => {
-                let is_placebo = is_inherited(condition, inherited);
-                let permanent = if is_placebo { String::new() } else { condition.permanent() };
-                (condition.to_string(), is_placebo, permanent)
-            }
-            _ => return None,
-        };
-        let (ns, cpu_ns) = (row.exchange.ns.p50, cpu_ns(row));
-        Some(TunedCondition { condition, is_placebo, effect, ratio, ns, cpu_ns, permanent })
+        let is_placebo = is_inherited(condition, inherited);
+        let permanent = if is_placebo { String::new() } else { condition.permanent() };
+        let (ns, cpu_ns) = (row.exchange.ns.p50, row.exchange.cpu_ns.all());
+        Some(TunedCondition {
+            condition: condition.to_string(),
+            is_placebo,
+            effect,
+            ratio,
+            ns,
+            cpu_ns,
+            permanent,
+        })
     }
 }
 
@@ -143,19 +145,10 @@ fn without(case: &Case) -> Case {
     Case { conditions: RequestedConditions::default(), ..case.clone() }
 }
 
-fn cpu_ns(row: &Row) -> f64 {
-    row.exchange.cpu_ns.user + row.exchange.cpu_ns.system
-}
-
 /// Whether the roles inherit this condition anyway.
 fn is_inherited(condition: &RequestedCondition, inherited: &Conditions) -> bool {
     match condition {
-        RequestedCondition::Scheduling(policy) => {
-            let words = policy.to_string();
-            let (name, priority) = words.split_once(':').unwrap_or((&words, "0"));
-            inherited.policy.as_deref() == Some(name)
-                && inherited.priority.unwrap_or_default().to_string() == priority
-        }
+        RequestedCondition::Scheduling(policy) => Scheduling::inherited(inherited) == Some(*policy),
         RequestedCondition::Nice(nice) => inherited.nice == Some((*nice).into()),
         _ => false,
     }
@@ -166,10 +159,10 @@ mod tests {
     use super::*;
     use crate::DecodedRun;
     use crate::fixture::comparison::{STEADY, TrialBuilder, numbered};
-    use furlong_model::CONDITION_KINDS;
+    use furlong_model::ConditionKind;
 
     fn under(option: &str, value: &str) -> Case {
-        let kind = CONDITION_KINDS.iter().find(|kind| kind.name == option).unwrap();
+        let kind = ConditionKind::find(option).unwrap();
         Case { conditions: kind.read(value).unwrap().into(), ..numbered(0) }
     }
 
@@ -181,10 +174,12 @@ mod tests {
             (under("sched", "fifo:50"), 2e4),
             (under("nice", "19"), 9e4),
         ];
-        let run = TrialBuilder::default().run(&rows, &STEADY);
-        let summary = DecodedRun::of(&run).summary;
         let inherited = Conditions { policy: Some("other".to_owned()), ..Conditions::default() };
-        let tuning = TuningResult::of(&summary, &inherited);
+        let tuned = |rows: &[(Case, f64)]| {
+            let run = TrialBuilder::default().run(rows, &STEADY);
+            TuningResult::of(&DecodedRun::of(&run).summary, &inherited)
+        };
+        let tuning = tuned(&rows);
         let [benchmark] = &tuning.benchmarks[..] else { panic!("{tuning:?}") };
         let found: Vec<_> = benchmark
             .effects
@@ -201,5 +196,8 @@ mod tests {
         );
         assert!((0.39..0.41).contains(&benchmark.effects[0].ratio.times), "{benchmark:?}");
         assert_eq!(tuning.failed_placebos().count(), 0);
+        // A requested size of the buffer is part of the benchmark.
+        let with_buffer = rows.map(|(case, ns)| (Case { buffer_bytes: Some(65_536), ..case }, ns));
+        assert_eq!(tuned(&with_buffer).benchmarks[0].effects.len(), 3);
     }
 }

@@ -102,12 +102,12 @@ impl Capabilities {
 mod tests {
     use super::*;
     use crate::requested_condition::sockets::tests::STREAM;
-    use crate::{CONDITION_KINDS, RequestedConditions};
+    use crate::{ConditionKind, RequestedConditions};
 
     /// Returns the declared calls of a stream under conditions, as `name least-most`.
     fn declared(values: &[(&str, &str)]) -> Vec<String> {
         let axis = |(name, value): &(&str, &str)| {
-            let kind = CONDITION_KINDS.iter().find(|kind| kind.name == *name).unwrap();
+            let kind = ConditionKind::find(name).unwrap();
             vec![kind.read(value).unwrap()]
         };
         let axes: Vec<_> = values.iter().map(axis).collect();

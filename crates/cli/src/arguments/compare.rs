@@ -29,9 +29,7 @@ otherwise. If both runs have counts (furlong count --save NAME), the system call
 
 /// The kinds of conditions, by their names.
 fn condition() -> impl TypedValueParser<Value = &'static ConditionKind> {
-    let find = |name: String| {
-        CONDITION_KINDS.iter().copied().find(|kind| kind.name == name).ok_or("no such condition")
-    };
+    let find = |name: String| ConditionKind::find(&name).ok_or("no such condition");
     PossibleValuesParser::new(CONDITION_KINDS.iter().map(|kind| kind.name)).try_map(find)
 }
 

@@ -8,7 +8,7 @@ use furlong_analysis::{DecodedRun, TuningResult};
 use furlong_bench::MechanismEntry;
 use furlong_bench::registry::find;
 use furlong_console::exit::{Outcome, Usage};
-use furlong_model::{CONDITION_KINDS, Case, Conditions, RequestedCondition, RequestedConditions};
+use furlong_model::{CONDITION_KINDS, Case, RequestedCondition, RequestedConditions, Scheduling};
 use furlong_render::{tuning_json, tuning_markdown, tuning_table};
 use furlong_stats::distinct;
 
@@ -18,7 +18,9 @@ pub fn tune(asked: &TuneOptions) -> anyhow::Result<Outcome> {
     let inherited = furlong_os::facts::machine(false).conditions.unwrap_or_default();
     let requested: Vec<_> = asked.run.conditions.0.iter().flatten().cloned().collect();
     let candidates = if requested.is_empty() { candidates()? } else { requested };
-    let conditions = distinct(placebo(&inherited).into_iter().chain(candidates));
+    // The policy that the roles inherit changes nothing.
+    let placebo = Scheduling::inherited(&inherited).map(RequestedCondition::Scheduling);
+    let conditions = distinct(placebo.into_iter().chain(candidates));
     let mut plain = asked.run.clone();
     plain.conditions.0.clear();
     let request = Request::of(&plain)?.vary(|case, mechanisms| varied(case, mechanisms, &conditions));
@@ -58,16 +60,6 @@ fn candidates() -> anyhow::Result<Vec<RequestedCondition>> {
     #[cfg(target_os = "linux")]
     let candidates = candidates.filter(|condition| !furlong_bench::kernel_settings::is_in_effect(condition));
     Ok(candidates.collect())
-}
-
-/// Returns the policy that the roles inherit, as a request; `None` if it cannot be requested.
-fn placebo(inherited: &Conditions) -> Option<RequestedCondition> {
-    let policy = inherited.policy.as_deref()?;
-    let policy = match inherited.priority {
-        Some(priority) if priority > 0 => format!("{policy}:{priority}"),
-        _ => policy.to_owned(),
-    };
-    CONDITION_KINDS.iter().find(|kind| kind.name == "sched")?.read(&policy).ok()
 }
 
 /// Returns a case without a condition, and with each condition that means something to its mechanism.

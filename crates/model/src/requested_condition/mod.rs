@@ -89,6 +89,11 @@ pub static CONDITION_KINDS: &[&ConditionKind] = &[
 ];
 
 impl ConditionKind {
+    /// Returns the kind with this name.
+    pub fn find(name: &str) -> Option<&'static ConditionKind> {
+        CONDITION_KINDS.iter().copied().find(|kind| kind.name == name)
+    }
+
     /// Reads a value of this kind.
     ///
     /// # Errors
@@ -330,7 +335,7 @@ mod tests {
     use super::*;
 
     fn kind(name: &str) -> &'static ConditionKind {
-        CONDITION_KINDS.iter().find(|kind| kind.name == name).unwrap()
+        ConditionKind::find(name).unwrap()
     }
 
     fn read(name: &str, text: &str) -> RequestedCondition {

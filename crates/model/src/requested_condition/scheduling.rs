@@ -1,7 +1,7 @@
 //! Requested scheduling of the roles: policy, nice value and time slice.
 
 use super::{ConditionKind, RequestedCondition};
-use crate::Time;
+use crate::{Conditions, Time};
 use std::fmt;
 use std::time::Duration;
 
@@ -24,6 +24,15 @@ impl Scheduling {
     /// Returns whether the policy has a real-time priority.
     pub(super) const fn is_real_time(self) -> bool {
         matches!(self, Scheduling::Fifo(_) | Scheduling::RoundRobin(_))
+    }
+
+    /// Returns the policy of a process with these conditions; `None` if it is unknown or cannot be requested.
+    pub fn inherited(conditions: &Conditions) -> Option<Scheduling> {
+        let policy = conditions.policy.as_deref()?;
+        match conditions.priority.filter(|priority| *priority > 0) {
+            Some(priority) => Scheduling::parse(&format!("{policy}:{priority}")),
+            None => Scheduling::parse(policy),
+        }
     }
 
     fn parse(text: &str) -> Option<Scheduling> {
