@@ -8,7 +8,7 @@
 use crate::{Link, LinkSpecification};
 #[cfg(windows)]
 use furlong_model::Wait;
-use furlong_model::{Depth, Role, Room};
+use furlong_model::{Depth, Role, Room, SocketOption};
 use furlong_os::memory::page_bytes;
 use furlong_os::socket::{Buffer, buffer_bytes, set_buffer, set_socket_option};
 use furlong_os::{AsHandle, BorrowedHandle, Handle};
@@ -48,6 +48,7 @@ impl MessageBuffers {
         sender: BorrowedHandle<'_>,
         receiver: BorrowedHandle<'_>,
         size_bytes: usize,
+        is_copied: bool,
     ) -> io::Result<Room> {
         let sent = buffer_bytes(sender, Buffer::Send)?;
         let (buffer, charged, least) = match self {
@@ -65,6 +66,7 @@ impl MessageBuffers {
                 (arrived - arrived / 4, charged_in_one_piece(size_bytes), 1)
             }
         };
+        let charged = if is_copied { charged } else { charged.max(charged_in_its_pages(size_bytes)) };
         let held = |bytes: usize| Depth::of((bytes / charged).max(least));
         Ok(Room { depth: held(buffer), while_waiting: held(self.kept_while_waiting(buffer)) })
     }
@@ -103,6 +105,11 @@ fn charged_in_blocks(size_bytes: usize, block_bytes: usize) -> usize {
     size_bytes.saturating_add(size_bytes.div_ceil(block_bytes).saturating_mul(page_bytes() + BLOCK_BYTES))
 }
 
+/// Returns the maximum bytes counted for a message that is not copied: all pages that it touches (`__zerocopy_sg_from_iter`).
+fn charged_in_its_pages(size_bytes: usize) -> usize {
+    (size_bytes.div_ceil(page_bytes()) + 1) * page_bytes() + BLOCK_BYTES
+}
+
 /// Makes a link of two sockets, the initiator's first, and records the buffers in force: those of the initiator's socket, as
 /// the kernel counts them. The kernel doubles the requested size to have room for its bookkeeping.
 pub(crate) fn link(
@@ -136,8 +143,10 @@ fn empty_link(
     for end in ends {
         set_buffers(end, specification)?;
     }
+    let is_copied = !specification.conditions.socket_options().contains(&SocketOption::ZeroCopy);
+    let room = |sender, receiver, size_bytes| holds.room(sender, receiver, size_bytes, is_copied);
     let [there, back] = specification.sizes_bytes;
-    let mut link = Link::new([holds.room(ends[0], ends[1], there)?, holds.room(ends[1], ends[0], back)?]);
+    let mut link = Link::new([room(ends[0], ends[1], there)?, room(ends[1], ends[0], back)?]);
     note_buffers(&mut link, ends[0], ends[0])?;
     for end in ends {
         for option in specification.conditions.socket_options() {
@@ -169,6 +178,39 @@ pub(crate) fn note_buffers(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn no_datagram_is_lost_while_no_more_are_unread_than_there_is_room_for() {
+        use furlong_os::linux::zero_copy::ZeroCopySends;
+        for size_bytes in [1, 1000, 20_000] {
+            for is_copied in [true, false] {
+                let (sender, receiver) = furlong_os::socket::udp_pair().unwrap();
+                // A receiver that waits would hang after a loss.
+                let receiver = furlong_os::socket::settle(receiver, false).unwrap();
+                let (sender, receiver) = (sender.as_handle(), receiver.as_handle());
+                let room = MessageBuffers::Arrived.room(sender, receiver, size_bytes, is_copied).unwrap();
+                let messages = room.depth.messages().unwrap();
+                set_socket_option(sender, SocketOption::ZeroCopy).unwrap();
+                let (sends, mut message) = (ZeroCopySends::new(1, true), vec![0; size_bytes]);
+                for number in 0..1000 + messages {
+                    if number >= messages {
+                        let received = furlong_os::socket::receive_message(receiver, &mut message);
+                        assert_eq!(received.ok(), Some(size_bytes), "{messages} messages of {size_bytes}B");
+                    }
+                    if is_copied {
+                        furlong_os::socket::send(sender, &message).unwrap();
+                    } else {
+                        sends.send(sender, &message).unwrap();
+                    }
+                }
+                let rest = (0..messages)
+                    .filter(|_| furlong_os::socket::receive_message(receiver, &mut message).is_ok())
+                    .count();
+                assert_eq!(rest as u64, messages, "unread messages of {size_bytes}B");
+            }
+        }
+    }
 
     /// Compares with the bytes that Linux 6.18 counts against the send buffer of a UNIX stream, for messages of these sizes.
     #[test]

@@ -233,7 +233,7 @@ mod slow {
             let measured = [mechanisms(&answer, "ranked"), mechanisms(&answer, "eliminated")].concat();
             assert!(measured.contains(&"pipe"), "{answer:#}");
             let reasons = list(&answer, "excluded").iter().map(|excluded| text(excluded, "reason"));
-            let reason = format!("{said} of unix-stream cannot share its end, which is for one process");
+            let reason = format!("{said} of tcp cannot share its end, which is for one process");
             assert!(reasons.into_iter().any(|said| said == reason), "{answer:#}");
             assert!(number(&answer, "capacity_per_second") > 0.0, "{answer:#}");
         }

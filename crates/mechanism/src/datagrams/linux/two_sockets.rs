@@ -34,8 +34,8 @@ impl ToMembers {
         let [there, back] = specification.sizes_bytes;
         let first = members[0].as_handle();
         let mut link = Link::new([
-            room_of_each(holds.room(sender.as_handle(), first, there)?),
-            holds.room(answers.as_handle(), answered.as_handle(), back)?,
+            room_of_each(holds.room(sender.as_handle(), first, there, true)?),
+            holds.room(answers.as_handle(), answered.as_handle(), back, true)?,
         ]);
         note_buffers(&mut link, sender.as_handle(), first)?;
         link.give_pair((sender, answers));

@@ -54,7 +54,7 @@ impl Mechanism for IoUringToAll {
         let [there, size_back] = specification.sizes_bytes;
         let pipe_bytes = pipe::size_bytes(back.0.as_handle())? as usize;
         let mut link = Link::new([
-            MessageBuffers::Blocks.room(sender, receiver, there)?,
+            MessageBuffers::Blocks.room(sender, receiver, there, true)?,
             super::pipe::room(pipe_bytes, size_back),
         ]);
         note_buffers(&mut link, sender, sender)?;
