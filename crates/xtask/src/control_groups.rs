@@ -50,8 +50,10 @@ mod tests {
             if fs::create_dir(&group).is_err() {
                 furlong_testing::skip!("needs control groups that it may create");
             }
-            // In place of this program: the other end of the pipe closes when the signal ends it.
-            let mut program = Command::new("sleep").arg("60").stdout(Stdio::piped()).spawn().unwrap();
+            // In place of this program: the other end of the pipe closes when the signal ends it. A shell's background jobs, and
+            // so their children, ignore SIGINT.
+            let default = ["--default-signal=INT", "sleep", "60"];
+            let mut program = Command::new("env").args(default).stdout(Stdio::piped()).spawn().unwrap();
             let mut remover = remover(&name, program.stdout.take().unwrap().into()).unwrap();
             let mut member = Command::new("sleep").arg("60").spawn().unwrap();
             fs::write(group.join("cgroup.procs"), member.id().to_string()).unwrap();
