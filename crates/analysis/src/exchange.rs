@@ -62,7 +62,7 @@ impl ExchangeFigures {
             per_sample: trials.iter().map(|trial| trial.round_trips_per_sample).max()?,
             ns: Times::of(times)?,
             per_second,
-            bytes_per_second: carries_a_load.then(|| tidy(per_second * case.size_bytes as f64)),
+            bytes_per_second: carries_a_load.then(|| tidy(per_second * case.mean_bytes())),
             cpu_ns: Cpu::of(case, trials),
             switches: Switches::from_trials(case, trials),
             page_faults: PageFaults::from_trials(case, trials),
@@ -255,7 +255,7 @@ impl Times {
     /// p50 and the mean are medians over trials. The tail is that of the mixture, because a median over trials hides rare
     /// events. p50 <= p90 still holds. Half of the trials have a median of at least p50, and half of the mass of each of
     /// them is at or above its median. Therefore at least 25 % of the mixture is at or above p50.
-    fn of(trials: &[Distribution]) -> Option<Self> {
+    pub(crate) fn of(trials: &[Distribution]) -> Option<Self> {
         let medians: Vec<_> = trials.iter().map(Distribution::median_ns).collect();
         let means: Vec<_> = trials.iter().map(Distribution::mean_ns).collect();
         let mixture = Mixture::of(trials)?;

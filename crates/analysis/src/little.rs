@@ -20,7 +20,11 @@ pub(crate) fn obeys_little(case: &Case, trial: &Measurement, times: &Distributio
         Arrival::ClosedLoop if case.pattern().is_to_several() => Ok(()),
         Arrival::ClosedLoop => window_in_flight(by_rate_ns, mean_ns + edges_ns(trial), case),
         Arrival::ThinkTime(think_time_ns) => gap_fits(by_rate_ns, mean_ns, think_time_ns as f64),
-        Arrival::Interval(interval_ns) => not_early(by_rate_ns, interval_ns as f64),
+        _ => {
+            let interval_ns = case.arrival.interval_ns().unwrap_or_default() as f64;
+            let shortest = 1.0 - EARLY - case.arrival.mean_error(trial.round_trips as f64);
+            not_early(by_rate_ns, interval_ns, shortest)
+        }
     };
     kept.map_err(|how| Breach::new(Law::LittlesLaw, format!("it breaks Little's law: {how}")))
 }
@@ -85,9 +89,9 @@ fn gap_fits(by_rate_ns: f64, mean_ns: f64, think_time_ns: f64) -> Result<(), Str
 }
 
 /// Checks that no message was early over the whole trial. Latency counts from the time at which a message was due, so it
-/// may exceed the interval, and late messages catch up.
-fn not_early(by_rate_ns: f64, interval_ns: f64) -> Result<(), String> {
-    if by_rate_ns >= interval_ns * (1.0 - EARLY) {
+/// may exceed the interval, and late messages catch up. `shortest` is the minimum as a share of the requested interval.
+fn not_early(by_rate_ns: f64, interval_ns: f64, shortest: f64) -> Result<(), String> {
+    if by_rate_ns >= interval_ns * shortest {
         return Ok(());
     }
     let (by_rate, interval) = (format_ns(by_rate_ns), format_ns(interval_ns));

@@ -192,6 +192,29 @@ fn describe_pace(arrival: Arrival) -> (String, String) {
         Arrival::ThinkTime(ns) => {
             (format!("/gap-{}", exact(ns)), format!(", after a gap of {}", format_ns(ns as f64)))
         }
+        Arrival::Poisson(ns) => (
+            format!("/poisson-{}", exact(ns)),
+            format!(", one message every {} on average, at independent times", format_ns(ns as f64)),
+        ),
+        Arrival::Burst { interval_ns, messages } => {
+            let every_ns = interval_ns * u64::from(messages.get());
+            (
+                format!("/burst-{messages}-{}", exact(every_ns)),
+                format!(", {messages} messages at once every {}", format_ns(every_ns as f64)),
+            )
+        }
+        Arrival::OnOff { on_ns, off_ns, .. } => {
+            let ns = arrival.interval_in_on_ns();
+            (
+                format!("/on-{}-off-{}-every-{}", exact(on_ns), exact(off_ns), exact(ns)),
+                format!(
+                    ", one message every {} for {}, then none for {}",
+                    format_ns(ns as f64),
+                    format_ns(on_ns as f64),
+                    format_ns(off_ns as f64)
+                ),
+            )
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Benchmarks with several rates: the latency at each rate, and the rate up to which it does not increase.
 
 use crate::{Row, Saturation, SkippedCase};
-use furlong_model::{Arrival, Case};
+use furlong_model::Case;
 use furlong_stats::{sort_by, tidy};
 use serde::Serialize;
 
@@ -81,10 +81,12 @@ impl RateSweep {
         });
         let mut sweeps: Vec<RateSweep> = Vec::new();
         for (case, result) in carried.chain(saturated) {
-            let Arrival::Interval(interval_ns) = case.arrival else { continue };
+            let Some(interval_ns) = case.arrival.interval_ns() else { continue };
             let point = RatePoint { asked_per_second: tidy(1e9 / interval_ns as f64), result };
-            let alike =
-                |sweep: &&mut RateSweep| Case { arrival: case.arrival, ..sweep.case.clone() } == *case;
+            let alike = |sweep: &&mut RateSweep| {
+                let arrival = sweep.case.arrival.with_interval(interval_ns);
+                Case { arrival, ..sweep.case.clone() } == *case
+            };
             match sweeps.iter_mut().find(alike) {
                 Some(sweep) => sweep.points.push(point),
                 None => {
@@ -101,7 +103,7 @@ impl RateSweep {
     fn finish(&mut self) {
         sort_by(&mut self.points, |a, b| a.asked_per_second.total_cmp(&b.asked_per_second));
         let lowest = self.points[0].asked_per_second;
-        self.case.arrival = Arrival::Interval((1e9 / lowest).round() as u64);
+        self.case.arrival = self.case.arrival.with_interval((1e9 / lowest).round() as u64);
         let shortest = self.points.iter().filter_map(RatePoint::p50_ns).fold(f64::INFINITY, f64::min);
         // At a low rate a CPU may go idle between messages, so larger medians there are before the knee.
         let fastest = self.points.iter().position(|point| point.p50_ns() == Some(shortest));
@@ -129,7 +131,7 @@ impl RateSweep {
 mod tests {
     use super::*;
     use crate::fixture::{case, row};
-    use furlong_model::{Placement, Wait};
+    use furlong_model::{Arrival, Placement, Wait};
 
     /// Returns a sweep with these medians in microseconds at 1k/s, 2k/s, 4k/s and so on. A rate without a median is
     /// saturated.

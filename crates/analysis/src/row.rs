@@ -1,7 +1,8 @@
 //! Figures of one case, computed from all of its measured trials.
 
 use crate::{
-    ComparableInterval, Cpu, EnvironmentFigures, ExchangeFigures, Ratio, ReachMedians, Shares, StallFigures,
+    ComparableInterval, Cpu, EnvironmentFigures, ExchangeFigures, Ratio, ReachMedians, Shares,
+    SizeClassTimes, StallFigures,
     consistent::fits_together,
     count::{CountRow, total},
     law::Breach,
@@ -48,6 +49,9 @@ pub struct Row {
     /// Times until the first receiver and until half of the receivers had a message; `None` with one receiver.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reached: Option<ReachMedians>,
+    /// Times of the messages of each size; empty if all messages have the same size.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub size_classes: Vec<SizeClassTimes>,
     /// Shares of several pairs in the whole; `None` with one pair.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shares: Option<Shares>,
@@ -205,6 +209,7 @@ impl SoundCase<'_> {
             ),
             exchange,
             reached,
+            size_classes: SizeClassTimes::of(&trials)?,
             shares: Shares::of(&trials),
             stalled: StallFigures::of(&trials),
             lost_share: lost_share(&trials),

@@ -3,7 +3,7 @@
 //! used, those are the cause.
 
 use crate::{exchange::per_second, text::format_per_second};
-use furlong_model::{Arrival, Case, Measurement, Wait, format_rate};
+use furlong_model::{Case, Measurement, Wait, format_rate};
 use furlong_stats::{median, tidy};
 use serde::Serialize;
 
@@ -59,7 +59,7 @@ impl Saturation {
         trials: impl Iterator<Item = &'a Measurement> + Clone,
         evidence: impl FnOnce() -> Evidence,
     ) -> Option<Saturation> {
-        let Arrival::Interval(interval_ns) = case.arrival else { return None };
+        let interval_ns = case.arrival.interval_ns()?;
         let links = f64::from(case.links().get());
         let asked_per_second = 1e9 / interval_ns as f64;
         // The sender catches up on messages that the timer delayed. They did not wait for other messages.
@@ -72,7 +72,8 @@ impl Saturation {
         // The last message of a trial may take as long as an interval, which matters if there are few messages.
         let messages =
             median(&trials.clone().map(|trial| trial.round_trips as f64).collect::<Vec<_>>())? / links;
-        let keeps_up = KEEPS_UP * asked_per_second * messages / (messages + 1.0);
+        let sampled = 1.0 - case.arrival.mean_error(messages);
+        let keeps_up = KEEPS_UP * sampled * asked_per_second * messages / (messages + 1.0);
         let late = median(&trials.map(late).collect::<Vec<_>>())?;
         (carried_per_second < keeps_up && late > LATE).then(|| {
             let Evidence { lost_share, shortest_ns } = evidence();
@@ -131,7 +132,7 @@ impl Saturation {
 mod tests {
     use super::*;
     use crate::fixture::{case, measurement};
-    use furlong_model::{Exchange, Pattern, Placement, TimerLateness};
+    use furlong_model::{Arrival, Exchange, Pattern, Placement, TimerLateness};
     use std::num::NonZeroU32;
 
     /// Returns the saturation of 2000 round trips of 53 us with one every `interval_ns` and a share `late` of late ones.

@@ -15,9 +15,11 @@ use furlong_loops::control_page::ControlPage;
 use furlong_loops::message_loop::MessageLoop;
 use furlong_loops::messages::{MessageFormat, Messages};
 use furlong_loops::role_error::{RoleError, step};
+use furlong_loops::service::ServedChannel;
 use furlong_loops::short_lived::open_short_lived;
+use furlong_loops::size_sequence::SizeSequence;
 use furlong_mechanism::{EndpointSetup, Handles};
-use furlong_model::{Fault, Links, Phase, RoleTally, Start, Wait, WhenFull};
+use furlong_model::{Fault, Links, Phase, Role, RoleTally, Start, Wait, WhenFull};
 use furlong_os::AsHandle;
 use furlong_os::{affinity, available_memory, handle, role_conditions};
 use std::io;
@@ -179,6 +181,13 @@ fn run_role(
         message_loop = MessageLoop::OneEnd(Box::new(again));
     }
 
+    if let Some(time) = configuration.conditions.service_time()
+        && configuration.party.role == Role::Responder
+    {
+        let key = configuration.key.wrapping_add(u64::from(configuration.party.number));
+        message_loop = message_loop.map_channel(|channel| Box::new(ServedChannel::new(channel, time, key)));
+    }
+
     let may_lose = pattern.may_lose(entry.capabilities);
     let one_process = configuration.ends.iter().any(|end| end.role != configuration.party.role);
     let format = MessageFormat {
@@ -195,6 +204,13 @@ fn run_role(
     let messages =
         Messages::new(message_loop.channel(), configuration.party.role, (&control_page, line), &format);
     let mut messages = step(Phase::Open, "make buffers", messages)?;
+    if let Some(mix) = configuration.conditions.size_mix() {
+        let sequence = || SizeSequence::new(mix, configuration.key);
+        // A request has its own size, and nothing is sent back one way.
+        let is_mixed = [configuration.exchange.request().is_none(), !pattern.is_one_way()];
+        let of = |role: Role| is_mixed[role.index()].then(sequence);
+        messages.mix_sizes(of(configuration.party.role), of(configuration.party.role.peer()));
+    }
     let filtered = role_boundary::filter_calls(&configuration.conditions);
     step(Phase::Open, "install the seccomp filter", filtered)?;
     if pattern.shares_an_end() {

@@ -9,6 +9,7 @@ use furlong_loops::recorder::Recorder;
 use furlong_loops::role_error::RoleError;
 use furlong_loops::round_trip::initiate_when_due;
 use furlong_loops::schedule::Schedule;
+use furlong_loops::size_sequence::SizeSequence;
 use furlong_model::Role;
 /// The longest warm-up, in nanoseconds, of a loop whose pace does not become steady.
 pub(crate) const LONGEST_WARM_UP_NS: u64 = 60_000_000;
@@ -35,8 +36,8 @@ pub(crate) fn warm_up(
             round_trips(message_loop, messages, configuration, budget_ns, 1, &mut recorder)?
         }
     };
-    // With several round trips in flight, each is timed.
-    if configuration.exchange.window().get() > 1 {
+    // With several round trips in flight, or of several sizes, each is timed.
+    if configuration.exchange.window().get() > 1 || configuration.conditions.size_mix().is_some() {
         return Ok(1);
     }
     Ok(recorder.pace_ns().map_or(1, |pace_ns| batch_for(pace_ns, configuration.clock_read_ns)))
@@ -52,7 +53,7 @@ pub(crate) fn timed(
     let pattern = configuration.exchange.pattern();
     let RoleConfiguration { party, arrival, wait, budget_ns, most_round_trips, .. } = *configuration;
     let role = party.role;
-    let schedule = Schedule { arrival, wait };
+    let schedule = Schedule::new(arrival, wait, configuration.key);
     if pattern.is_to_all() {
         return timed_fan_out(message_loop, messages, configuration, batch);
     }
@@ -69,6 +70,17 @@ pub(crate) fn timed(
         }
         (false, Role::Responder) => Recorder::counting(0, None),
     };
+    // In a closed loop one way, the time between two arrivals says nothing about the size of the second one.
+    if let Some(mix) = configuration.conditions.size_mix()
+        && (!is_one_way && role == Role::Initiator
+            || !arrival.is_closed_loop() && is_one_way && role == Role::Responder)
+    {
+        // The messages that synchronise both roles are not timed, and neither is the first window.
+        let window = configuration.exchange.window().get();
+        let untimed = 1 + if window > 1 { u64::from(window) } else { 0 };
+        recorder =
+            recorder.by_size(SizeSequence::new(mix, configuration.key), messages.done + untimed + 1)?;
+    }
     let again_before = message_loop.channel().sent_again();
     let result = match (is_one_way, role, arrival.is_closed_loop()) {
         (true, Role::Initiator, true) => {
@@ -123,7 +135,7 @@ fn timed_fan_out(
 ) -> Result<(LoopResult, Option<Timing>), RoleError> {
     let stall = configuration.exchange.stall();
     let RoleConfiguration { party, arrival, wait, budget_ns, .. } = *configuration;
-    let schedule = Schedule { arrival, wait };
+    let schedule = Schedule::new(arrival, wait, configuration.key);
     let streams = arrival.is_closed_loop();
     let half_ns = if streams { budget_ns / 2 } else { budget_ns };
     match party.role {

@@ -62,6 +62,7 @@ pub(crate) fn verified_of_each(size_bytes: usize) -> u64 {
 fn send_burst(channel: &mut dyn Channel, messages: &mut Messages<'_>, burst: u64) -> Result<(), RoleError> {
     let (own, done) = (messages.own, messages.done);
     for number in done + 1..=done + burst {
+        messages.size_outgoing(number);
         let message = messages.outgoing(number);
         own.write_all(message, number as u32);
         channel.send(message).map_err(|error| RoleError::from_call("send", error))?;

@@ -7,7 +7,7 @@ use furlong_bench::MechanismEntry;
 use furlong_console::exit::Usage;
 use furlong_model::{
     Access, Arrival, Capabilities, Case, Copies, Exchange, Family, KernelBuffer, Links, Pattern, Placement,
-    RequestedCondition, RequestedConditions, Sizes, Start, Wait, WaitKind, is_one, row_name,
+    RequestedCondition, RequestedConditions, SizeMix, Sizes, Start, Wait, WaitKind, is_one, row_name,
 };
 use furlong_stats::distinct;
 
@@ -106,6 +106,7 @@ impl CaseTemplate {
         let combinations = RequestedConditions::combinations(&self.conditions, capabilities);
         let with_conditions = |case: Case| {
             let with = move |conditions: &RequestedConditions| Case {
+                size_bytes: conditions.size_mix().map_or(case.size_bytes, SizeMix::largest_bytes),
                 conditions: conditions.clone(),
                 ..case.clone()
             };

@@ -87,7 +87,7 @@ pub fn send_in_turn(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     budget_ns: u64,
-    schedule: Schedule,
+    mut schedule: Schedule,
     reached: &mut ReachTimes,
 ) -> Result<LoopResult, RoleError> {
     let before = begin_sending(channel, messages)?;

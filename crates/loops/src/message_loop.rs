@@ -52,6 +52,15 @@ impl MessageLoop {
         }
     }
 
+    /// Replaces the channel. The loops then make a virtual call per message.
+    #[must_use]
+    pub fn map_channel(self, map: impl FnOnce(Box<dyn Channel>) -> Box<dyn Channel>) -> MessageLoop {
+        match self {
+            MessageLoop::Shared(end) => MessageLoop::Shared(SharedEnd { channel: map(end.channel), ..end }),
+            other => MessageLoop::OneEnd(Box::new(map(other.into_channel()))),
+        }
+    }
+
     /// Returns all loops of one end. The supervisor rejects a pattern that the mechanism does not have, so an error is
     /// not expected.
     pub fn one_end(&mut self) -> Result<&mut dyn OneWayLoop, RoleError> {

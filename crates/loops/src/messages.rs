@@ -4,6 +4,7 @@ use crate::channel::Channel;
 use crate::control_page::{ControlPage, Progress};
 use crate::role_error::RoleError;
 use crate::schedule::{IdleResources, LateSends};
+use crate::size_sequence::SizeSequence;
 use crate::stamp::Stamp;
 use furlong_mechanism::Message;
 use furlong_model::{PageKind, Pattern, Role};
@@ -42,6 +43,10 @@ pub struct Messages<'a> {
     pub lost: u64,
     /// Length of a message that was received and is not checked yet.
     pub unchecked: Option<usize>,
+    /// Sizes of sent and of received messages; `None` for messages of one size.
+    sizes: [Option<SizeSequence>; 2],
+    /// Number of messages that were received, or are being received, if their sizes differ.
+    arrived: u64,
 }
 
 /// Format of the messages of an exchange.
@@ -155,7 +160,14 @@ impl<'a> Messages<'a> {
             last_may_be_lost: format.last_may_be_lost,
             lost: 0,
             unchecked: None,
+            sizes: [None, None],
+            arrived: 0,
         })
+    }
+
+    /// Lets the messages that this role sends, or those that it receives, have the sizes of a sequence.
+    pub fn mix_sizes(&mut self, sent: Option<SizeSequence>, received: Option<SizeSequence>) {
+        self.sizes = [sent, received];
     }
 
     /// Sets whether every byte of the following messages is checked, or their stamps alone.
@@ -192,7 +204,19 @@ impl<'a> Messages<'a> {
     /// Receives a message and returns its length.
     #[inline(always)]
     pub fn receive<C: Channel + ?Sized>(&mut self, channel: &mut C) -> Result<usize, RoleError> {
+        if self.sizes[1].is_some() {
+            self.size_inbox();
+        }
         channel.recv(&mut self.inbox).map_err(|error| RoleError::from_call("receive", error))
+    }
+
+    /// Gives the buffer for received messages the size of the next one.
+    #[inline(never)]
+    fn size_inbox(&mut self) {
+        self.arrived += 1;
+        if let Some(sizes) = &self.sizes[1] {
+            self.inbox.resize(sizes.bytes(self.arrived));
+        }
     }
 
     /// Counts and checks the next message, which was received with this length.
@@ -247,8 +271,20 @@ impl<'a> Messages<'a> {
     /// Stamps the message with this number.
     #[inline(always)]
     pub fn prepare(&mut self, number: u64) {
+        if self.sizes[0].is_some() {
+            self.size_outgoing(number);
+        }
         let own = self.own;
         own.write(self.outgoing(number), number as u32);
+    }
+
+    /// Gives the buffer of the message with this number its size.
+    #[inline(never)]
+    pub fn size_outgoing(&mut self, number: u64) {
+        if let Some(sizes) = &self.sizes[0] {
+            let bytes = sizes.bytes(number);
+            self.outgoing(number).resize(bytes);
+        }
     }
 
     /// Returns the buffer from which the message with this number is sent.

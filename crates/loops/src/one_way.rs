@@ -101,7 +101,7 @@ pub fn send_stream_when_due(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     budget_ns: u64,
-    schedule: Schedule,
+    mut schedule: Schedule,
 ) -> Result<LoopResult, RoleError> {
     let before = begin_sending(channel, messages)?;
     let start = clock::now_ns();
@@ -136,7 +136,7 @@ pub fn send_stream_when_due(
 pub fn receive_stream_when_due(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
-    schedule: Schedule,
+    mut schedule: Schedule,
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
     let before = begin_receiving(channel, messages)?;

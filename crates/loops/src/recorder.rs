@@ -3,8 +3,9 @@
 
 use crate::messages::LoopResult;
 use crate::role_error::{RoleError, step};
+use crate::size_sequence::SizeSequence;
 use crate::steady::SteadyPace;
-use furlong_model::{Fault, Measurement, Phase, Stall, TimerLateness};
+use furlong_model::{Fault, Measurement, Phase, SizeClass, Stall, TimerLateness};
 use furlong_stats::{Distribution, HistogramError, HistogramRange, HistogramRecorder, encode_histogram};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -41,6 +42,9 @@ pub struct Timing {
     pub sent_again: Option<u64>,
     /// Throughput around the stall, for the receiver that slept; see [`Measurement::stall`].
     pub stall: Option<Stall>,
+    /// Times of messages of each size; see [`Measurement::size_classes`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub size_classes: Vec<SizeClass>,
 }
 
 impl Timing {
@@ -60,6 +64,7 @@ impl Timing {
             roles: Vec::new(),
             reached: self.reached,
             stall: self.stall,
+            size_classes: self.size_classes,
             lost: self.lost,
             sent_again: self.sent_again,
             parts: Vec::new(),
@@ -79,6 +84,15 @@ pub struct Recorder {
     /// Round trips, or messages one way, that are done or in flight.
     counted: u64,
     most: u64,
+    classes: Option<ClassTimes>,
+}
+
+/// Times of the messages of each size.
+struct ClassTimes {
+    sizes: SizeSequence,
+    /// Number of the next message that is recorded.
+    number: u64,
+    times: Vec<HistogramRecorder>,
 }
 
 /// Representation of the recorded times.
@@ -103,7 +117,12 @@ impl Recorder {
     /// Creates a recorder that only counts. It ends a loop after `most` messages, `under_way` of which are sent before the
     /// first time is recorded.
     pub fn counting(under_way: u32, most: Option<u64>) -> Recorder {
-        Recorder { times: Times::Number, counted: under_way.into(), most: most.unwrap_or(u64::MAX) }
+        Recorder {
+            times: Times::Number,
+            counted: under_way.into(),
+            most: most.unwrap_or(u64::MAX),
+            classes: None,
+        }
     }
 
     /// Creates a recorder of the pace of a loop. If `ends_when_steady` is set, it ends the loop as soon as the pace is steady.
@@ -119,6 +138,13 @@ impl Recorder {
         Ok(Recorder { times, ..Recorder::counting(under_way, most) })
     }
 
+    /// Records the times of each size too. The first recorded message has the number `first`, and all others follow in order.
+    pub fn by_size(self, sizes: SizeSequence, first: u64) -> Result<Recorder, RoleError> {
+        let times = sizes.classes().map(|_| HistogramRecorder::new(RANGE)).collect::<Result<Vec<_>, _>>();
+        let times = step(Phase::Timed, "make a histogram per size", times)?;
+        Ok(Recorder { classes: Some(ClassTimes { sizes, number: first, times }), ..self })
+    }
+
     /// Records the time of this number of round trips, or messages one way, and returns whether the loop goes on. A negative
     /// time has wrapped around.
     #[inline(never)]
@@ -132,6 +158,10 @@ impl Recorder {
                 }
             }
             Times::Histogram(samples) => samples.keep(sample_ns, round_trips),
+        }
+        if let Some(ClassTimes { sizes, number, times }) = &mut self.classes {
+            times[sizes.class(*number)].record(sample_ns.max(1));
+            *number += 1;
         }
         self.counted < self.most
     }
@@ -153,6 +183,13 @@ impl Recorder {
             let what = format!("the monotonic clock went back {went_back} times");
             return Err(RoleError::new(Fault::Error, what).at(Phase::Timed));
         }
+        let size_classes = self.classes.map_or_else(Vec::new, |ClassTimes { sizes, times, .. }| {
+            let class = |(size_bytes, times): (usize, HistogramRecorder)| SizeClass {
+                size_bytes,
+                histogram: times.encode(),
+            };
+            sizes.classes().zip(times).map(class).collect()
+        });
         Ok(Some(Timing {
             round_trips,
             began_ns: result.began_ns,
@@ -166,6 +203,7 @@ impl Recorder {
             lost: result.lost,
             sent_again: None,
             stall: None,
+            size_classes,
         }))
     }
 }

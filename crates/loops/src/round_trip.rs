@@ -85,7 +85,7 @@ pub fn initiate_when_due(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     budget_ns: u64,
-    schedule: Schedule,
+    mut schedule: Schedule,
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
     let before = begin(channel, messages)?;

@@ -1,5 +1,6 @@
 //! The schedule of messages that are not sent as soon as possible, and how a role waits until a message is due.
 
+use crate::random::exponential;
 use furlong_model::{Arrival, TimerLateness, Wait};
 use furlong_os::{clock, cpu};
 use std::ops::Add;
@@ -10,23 +11,57 @@ const PUNCTUAL_NS: u64 = 1_000;
 /// Maximum delay with which a timer is expected to wake, in nanoseconds.
 const TIMER_SLACK_NS: u64 = 100_000;
 
-/// The times at which messages are due.
-#[derive(Debug, Clone, Copy)]
+/// The times at which messages are due. Two schedules with the same key have the same times, so that a receiver knows those of
+/// its sender.
+#[derive(Debug, Clone)]
 pub struct Schedule {
-    /// Rule for the time of the next message.
-    pub arrival: Arrival,
+    arrival: Arrival,
     /// Wait strategy of the benchmark, with which a role also waits until a message is due.
-    pub wait: Wait,
+    wait: Wait,
+    key: u64,
+    /// Number of the next message, from 0.
+    number: u64,
+    /// Interval between two messages of one part with messages, in nanoseconds.
+    interval_in_on_ns: u64,
+    /// Time since the part with messages began, in nanoseconds.
+    on_ns: u64,
 }
 
 impl Schedule {
+    /// Creates a schedule at this pace. `key` selects the random times.
+    pub fn new(arrival: Arrival, wait: Wait, key: u64) -> Schedule {
+        Schedule { arrival, wait, key, number: 0, interval_in_on_ns: arrival.interval_in_on_ns(), on_ns: 0 }
+    }
+
     /// Returns when the next message is due, if the last one was due at `due_ns` and answered at `last_ns`.
     #[inline(always)]
-    pub fn next_ns(self, due_ns: u64, last_ns: u64) -> u64 {
+    pub fn next_ns(&mut self, due_ns: u64, last_ns: u64) -> u64 {
         match self.arrival {
             Arrival::ClosedLoop => last_ns,
             Arrival::Interval(interval_ns) => due_ns + interval_ns,
             Arrival::ThinkTime(think_time_ns) => last_ns + think_time_ns,
+            _ => due_ns + self.varying_interval_ns(),
+        }
+    }
+
+    /// Returns the time between the last message and the next one, for a pace that varies.
+    #[inline(never)]
+    fn varying_interval_ns(&mut self) -> u64 {
+        let number = self.number;
+        self.number += 1;
+        match self.arrival {
+            Arrival::Poisson(mean_ns) => (exponential(self.key, number) * mean_ns as f64).round() as u64,
+            Arrival::Burst { interval_ns, messages } => {
+                let messages = u64::from(messages.get());
+                if number.is_multiple_of(messages) { interval_ns * messages } else { 0 }
+            }
+            Arrival::OnOff { on_ns, off_ns, .. } => {
+                self.on_ns += self.interval_in_on_ns;
+                let periods = self.on_ns / on_ns;
+                self.on_ns -= periods * on_ns;
+                self.interval_in_on_ns + periods * off_ns
+            }
+            Arrival::ClosedLoop | Arrival::Interval(_) | Arrival::ThinkTime(_) => 0,
         }
     }
 
@@ -36,8 +71,8 @@ impl Schedule {
     /// At an interval, that is the time at which it was due, so that a message that waited for the one before it counts for all
     /// of that time. If no message delayed it, the sender's timer woke it late, and the message is timed from its send.
     #[inline(always)]
-    pub fn timed_from_ns(self, [due_ns, free_ns, sent_ns]: [u64; 3], late: &mut LateSends) -> u64 {
-        if !matches!(self.arrival, Arrival::Interval(_)) {
+    pub fn timed_from_ns(&self, [due_ns, free_ns, sent_ns]: [u64; 3], late: &mut LateSends) -> u64 {
+        if self.arrival.interval_ns().is_none() {
             return sent_ns;
         }
         let late_ns = sent_ns.saturating_sub(due_ns);
@@ -53,12 +88,12 @@ impl Schedule {
     }
 
     /// Returns the late sends to report, if messages were due at fixed times.
-    pub fn reported(self, late: LateSends) -> Option<LateSends> {
-        matches!(self.arrival, Arrival::Interval(_)).then_some(late)
+    pub fn reported(&self, late: LateSends) -> Option<LateSends> {
+        self.arrival.interval_ns().map(|_| late)
     }
 
     /// Waits until a message is due, with the wait strategy of the benchmark, and returns the resources that this used.
-    pub fn idle_until(self, due_ns: u64) -> IdleResources {
+    pub fn idle_until(&self, due_ns: u64) -> IdleResources {
         let mut idle = IdleResources::default();
         // Sleeps until shortly before the message is due and busy-waits for the rest, because the delay of the timer is not a
         // property of the mechanism.
@@ -99,7 +134,7 @@ pub struct LateSends {
 }
 
 /// Busy-waits until `due_ns`, and returns for how long, in nanoseconds.
-fn spin_until(due_ns: u64) -> u64 {
+pub(crate) fn spin_until(due_ns: u64) -> u64 {
     let begin = clock::now_ns();
     let mut now = begin;
     while now < due_ns {
@@ -115,7 +150,7 @@ mod tests {
 
     fn timed_from(arrival: Arrival, times_ns: [u64; 3]) -> (u64, LateSends) {
         let mut late = LateSends::default();
-        let schedule = Schedule { arrival, wait: Wait::Block };
+        let schedule = Schedule::new(arrival, Wait::Block, 0);
         (schedule.timed_from_ns(times_ns, &mut late), late)
     }
 
@@ -138,7 +173,7 @@ mod tests {
     #[test]
     fn a_stall_is_in_the_time_of_every_message_that_it_delayed() {
         // A message every 100 us. Each takes 10 us, except the third, which takes 1 ms.
-        let schedule = Schedule { arrival: Arrival::Interval(100_000), wait: Wait::Block };
+        let mut schedule = Schedule::new(Arrival::Interval(100_000), Wait::Block, 0);
         let (mut late, mut last, mut due, mut times) = (LateSends::default(), 0, 0, Vec::new());
         for message in 0..20 {
             due = schedule.next_ns(due, last);
@@ -149,5 +184,44 @@ mod tests {
         }
         assert_eq!(times[..6], [10, 10, 1_000, 910, 820, 730]);
         assert_eq!((late.all, late.by_timer.sends), (10, 0));
+    }
+
+    /// Returns the intervals of the first `count` messages in nanoseconds.
+    fn intervals(arrival: Arrival, key: u64, count: usize) -> Vec<u64> {
+        let mut schedule = Schedule::new(arrival, Wait::Block, key);
+        (0..count).map(|_| schedule.next_ns(0, 0)).collect()
+    }
+
+    /// The largest distance between the distribution of the intervals and the exponential one (Kolmogorov, Smirnov) is below
+    /// its 99.9 % quantile, 1.95 / sqrt(n).
+    #[test]
+    fn poisson_intervals_have_an_exponential_distribution() {
+        for key in 0..20 {
+            let mut intervals = intervals(Arrival::Poisson(10_000), key, 20_000);
+            intervals.sort_unstable();
+            let count = intervals.len() as f64;
+            let distances = intervals.iter().enumerate().map(|(place, interval_ns)| {
+                let expected = 1.0 - (-(*interval_ns as f64) / 10_000.0).exp();
+                (expected - (place as f64 + 0.5) / count).abs()
+            });
+            assert!(distances.fold(0.0, f64::max) < 1.95 / count.sqrt(), "key {key}");
+        }
+        // Successive intervals are not correlated.
+        let intervals = intervals(Arrival::Poisson(10_000), 7, 20_000);
+        let product = |pair: &[u64]| (pair[0] as f64 / 10_000.0 - 1.0) * (pair[1] as f64 / 10_000.0 - 1.0);
+        let correlation = intervals.windows(2).map(product).sum::<f64>() / intervals.len() as f64;
+        assert!(correlation.abs() < 4.0 / (intervals.len() as f64).sqrt(), "{correlation}");
+    }
+
+    #[test]
+    fn bursts_and_parts_without_messages_keep_the_mean_rate() {
+        let messages = std::num::NonZeroU32::new(3).unwrap();
+        let burst = Arrival::Burst { interval_ns: 100, messages };
+        assert_eq!(intervals(burst, 1, 7), [300, 0, 0, 300, 0, 0, 300]);
+        // Ten messages per 1 us, all in the first 200 ns.
+        let parts = Arrival::OnOff { interval_ns: 100, on_ns: 200, off_ns: 800 };
+        let intervals = intervals(parts, 1, 1000);
+        assert_eq!(intervals[..10], [20, 20, 20, 20, 20, 20, 20, 20, 20, 820]);
+        assert_eq!(intervals.iter().sum::<u64>(), 100 * 1000);
     }
 }

@@ -1,7 +1,7 @@
 //! The cases that can be measured between two hosts, and the facts that are recorded of the other host.
 
 use crate::pattern::refusals::STAMPED_BYTES;
-use crate::{Arrival, Capabilities, Case, Machine, Placement, Reach, Unavailable, WhenFull, is_one};
+use crate::{Capabilities, Case, Machine, Placement, Reach, Unavailable, WhenFull, is_one};
 use serde::{Deserialize, Serialize};
 
 /// The host of the responders, if it is not the host of the run.
@@ -49,7 +49,7 @@ impl Case {
         } else if self.exchange.request().is_some_and(|request| request.by.is_some()) {
             let reason = "between hosts one mechanism carries requests and responses".to_owned();
             (reason, "leave --request-by out")
-        } else if pattern.is_one_way() && matches!(arrival, Arrival::Interval(_)) {
+        } else if pattern.is_one_way() && arrival.interval_ns().is_some() {
             let reason =
                 "the time from the due time of a message to its arrival needs a single clock, but two hosts have two"
                     .to_owned();
@@ -64,7 +64,7 @@ impl Case {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Exchange, Family, Limits, Pattern, Request, Wait};
+    use crate::{Arrival, Exchange, Family, Limits, Pattern, Request, Wait};
     use std::num::NonZeroU32;
 
     fn refused(reach: Reach, change: impl FnOnce(&mut Case)) -> Option<String> {

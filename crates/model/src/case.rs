@@ -5,7 +5,7 @@ use crate::requested_condition::boundary::BOUNDARY;
 use crate::{
     Access, Arrival, Capabilities, Exchange, Family, FanInOptions, FanOutOptions, Limits, Links, Party,
     Pattern, PatternCase, Placement, Request, RequestedCondition, RequestedConditions, Role, RoleBoundary,
-    Start, Subsystem, Unavailable, Wait, format_bytes, is_one, one,
+    SizeMix, Start, Subsystem, Unavailable, Wait, format_bytes, is_one, one,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -283,6 +283,11 @@ impl Case {
         }
     }
 
+    /// Returns the mean bytes of a message; for a request, of a response.
+    pub fn mean_bytes(&self) -> f64 {
+        self.conditions.size_mix().map_or(self.size_bytes as f64, SizeMix::mean_bytes)
+    }
+
     /// Returns whether receivers of a mechanism with these capabilities may lose messages in this case, and count them.
     pub fn may_lose(&self, capabilities: &Capabilities) -> bool {
         self.pattern().may_lose(capabilities)
@@ -336,6 +341,10 @@ impl Case {
             return Some(refusal);
         }
         if let Some(refusal) = self.refuse_boundary(capabilities) {
+            return Some(refusal);
+        }
+        if let Some(refusal) = refusals::traffic(&self.pattern_case(capabilities), pattern, &self.conditions)
+        {
             return Some(refusal);
         }
         if let Some(refusal) = self.refuse_several(capabilities) {

@@ -46,7 +46,7 @@ mod window;
 mod workload;
 
 pub use access::Access;
-pub use arrival::Arrival;
+pub use arrival::{Arrival, ArrivalProcess};
 pub use between_hosts::PeerHost;
 pub use boundary::Boundary;
 pub use calls::{Bounds, Call, Calls};
@@ -94,6 +94,7 @@ pub use requested_condition::kernel_setting::KernelSetting;
 pub use requested_condition::pages::PageKind;
 pub use requested_condition::scheduling::Scheduling;
 pub use requested_condition::sockets::{SocketOption, SocketOptions};
+pub use requested_condition::traffic::{ServiceTime, SizeMix};
 pub use requested_condition::{CONDITION_KINDS, ConditionKind, RequestedCondition, RequestedConditions};
 pub use role::{Party, Phase, Role};
 pub use shown::is_unseen;
@@ -103,8 +104,8 @@ pub use topology::{
     CoreKind, Cpu, CpuList, CpuRelation, CpuTopology, InvalidCpuList, PairGroup, RelatedPair,
 };
 pub use trial::{
-    AdapterFacts, Failure, Fault, Measurement, OtherProcess, Outcome, Part, ProgramFacts, RoleTally, Stall,
-    TimerLateness, Trial, WarmUp,
+    AdapterFacts, Failure, Fault, Measurement, OtherProcess, Outcome, Part, ProgramFacts, RoleTally,
+    SizeClass, Stall, TimerLateness, Trial, WarmUp,
 };
 pub use wait::{Wait, WaitKind};
 pub use window::{Direction, most_outstanding};

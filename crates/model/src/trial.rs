@@ -98,6 +98,9 @@ pub struct Measurement {
     /// the mechanism itself retransmits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_again: Option<u64>,
+    /// Times of the messages of each size, by size; empty if all messages have the same size.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub size_classes: Vec<SizeClass>,
     /// The figures of each of several pairs or receivers; empty if there is one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
@@ -120,6 +123,15 @@ pub struct Measurement {
     /// Quotas and neighbours, if they were requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment: Option<Box<TrialEnvironment>>,
+}
+
+/// Times of the messages of one size.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SizeClass {
+    /// Bytes of each of these messages.
+    pub size_bytes: usize,
+    /// Times in nanoseconds: HdrHistogram V2 with deflate, in base64.
+    pub histogram: String,
 }
 
 /// Messages that were sent late although none was in flight, because the sender's timer woke it late.

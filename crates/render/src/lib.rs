@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn tail_stays_in_tables_of_messages_at_a_rate() {
         let mut summary = fixture::summary();
-        summary.rows.retain(|row| matches!(row.case.arrival, furlong_model::Arrival::Interval(_)));
+        summary.rows.retain(|row| row.case.arrival.interval_ns().is_some());
         summary.groups.retain(|group| summary.rows.iter().any(|row| row.group == group.name));
         for row in &mut summary.rows {
             (row.exchange.ns.samples, row.exchange.ns.p9999) = (100_000, Some(123_456.0));

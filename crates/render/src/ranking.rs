@@ -3,7 +3,6 @@
 use super::document::Column as Head;
 use super::figures::{Entry, FIGURES, Figure, INTERVAL, TRIALS, interval_head};
 use furlong_analysis::{Group, Row, Summary};
-use furlong_model::Arrival;
 
 /// Columns that go first in a table of messages at a rate, because the tail is the question there. The rate was asked for.
 const BEFORE_TAIL: [(&str, u8); 10] = [
@@ -39,7 +38,7 @@ pub(crate) fn columns(entries: &[Entry]) -> Vec<&'static Figure> {
 /// Returns the heads of the columns of one or more tables with these entries.
 pub(crate) fn heads(columns: &[&Figure], entries: &[Entry], across: u32) -> Vec<Head> {
     let (interval, _) = interval_head(entries.iter().map(|entry| entry.row), across);
-    let is_paced = entries.iter().all(|entry| matches!(entry.row.case.arrival, Arrival::Interval(_)));
+    let is_paced = entries.iter().all(|entry| entry.row.case.arrival.interval_ns().is_some());
     let head = |column: &&Figure| {
         let Figure { name, words, expendable, .. } = **column;
         let head = if words { Head::words(name) } else { Head::figures(name) };

@@ -148,11 +148,14 @@ impl Adapter {
             return Some(Unavailable::new(reason, format!("ask for -m {}", names.join(" or -m "))));
         } else if case.placement == Placement::OneProcess {
             ("no --place one-process".to_owned(), "ask for same-core, other-core or free")
-        } else if matches!(case.arrival, Arrival::Interval(_)) && !self.rates {
+        } else if case.arrival.interval_ns().is_some() && !self.rates {
             (
                 "no --rate: its program does not claim to send messages when they are due".to_owned(),
                 "leave it out: each message follows the one before",
             )
+        } else if !matches!(case.arrival, Arrival::Interval(_) | Arrival::ClosedLoop | Arrival::ThinkTime(_))
+        {
+            ("no --arrival: its program sends at fixed times".to_owned(), "leave it out, or ask for fixed")
         } else if matches!(case.arrival, Arrival::ThinkTime(_)) {
             ("no --think-time".to_owned(), "leave it out: each message follows the one before")
         } else if !case.access.is_copy() {

@@ -10,7 +10,7 @@ use crate::timed::{batch_for, window_for};
 use crate::trial::context::Settings;
 use furlong_loops::recorder::{Timing, timing_of};
 use furlong_loops::schedule::IdleResources;
-use furlong_model::{Arrival, OtherProcess, Part, Phase, RoleTally, TimerLateness};
+use furlong_model::{OtherProcess, Part, Phase, RoleTally, TimerLateness};
 use std::io;
 use std::time::Duration;
 
@@ -185,10 +185,7 @@ impl CountedTrial<'_> {
 
     /// Returns the interval at which messages are due, in nanoseconds; `None` in a closed loop.
     fn interval_ns(&self) -> Option<u64> {
-        match self.case.arrival {
-            Arrival::Interval(interval_ns) => Some(interval_ns),
-            Arrival::ClosedLoop | Arrival::ThinkTime(_) => None,
-        }
+        self.case.arrival.interval_ns()
     }
 
     /// Returns the recorded times of the measured part: of batches, or of messages since each was due.

@@ -56,7 +56,7 @@ pub(super) fn times_since_due(
     interval_ns: u64,
     late_by_ns: Option<&[u64]>,
 ) -> Result<(Vec<u64>, Option<TimerLateness>), String> {
-    let schedule = Schedule { arrival: Arrival::Interval(interval_ns), wait: Wait::Block };
+    let schedule = Schedule::new(Arrival::Interval(interval_ns), Wait::Block, 0);
     let pairs = late_by_ns.unwrap_or_default().chunks_exact(2);
     let late_by: BTreeMap<u64, u64> = pairs.map(|pair| (pair[0], pair[1])).collect();
     let mut late = LateSends::default();

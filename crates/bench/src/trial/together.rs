@@ -46,6 +46,7 @@ pub(crate) fn together(
         lost: all().filter_map(|timing| timing.lost).reduce(u64::saturating_add),
         sent_again: None,
         stall: all().find_map(|timing| timing.stall),
+        size_classes: Vec::new(),
     };
     let part = |(party, timing): &(Party, Timing)| Part {
         party: *party,

@@ -22,7 +22,7 @@ impl FromArgMatches for ConditionOptions {
 
 impl Args for ConditionOptions {
     fn augment_args(command: Command) -> Command {
-        command.args(CONDITION_KINDS.iter().map(|kind| {
+        let arguments = CONDITION_KINDS.iter().map(|kind| {
             Arg::new(kind.name)
                 .long(kind.name)
                 .value_name(kind.placeholder)
@@ -31,7 +31,8 @@ impl Args for ConditionOptions {
                 .action(ArgAction::Append)
                 .allow_hyphen_values(true)
                 .value_parser(|text: &str| kind.read(text))
-        }))
+        });
+        command.args(arguments).mut_arg("sizes", |sizes| sizes.conflicts_with("size"))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -11,7 +11,9 @@ use clap::builder::TypedValueParser;
 use furlong_bench::peer::PeerAddress;
 use furlong_bench::plan::{Plan, Repetitions};
 use furlong_console::exit::Usage;
-use furlong_model::{Arrival, Counts, ExchangeOptions, FanOutOptions, Percent, Placement, Rates, Time};
+use furlong_model::{
+    Arrival, ArrivalProcess, Counts, ExchangeOptions, FanOutOptions, Percent, Placement, Rates, Time,
+};
 use furlong_stats::{FEWEST_FIRST_TRIALS, distinct};
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -85,6 +87,10 @@ pub struct RunOptions {
     /// message counts from its due time, which corrects for coordinated omission. Can be repeated
     #[arg(long = "rate", value_name = "RATE", help_heading = WORKLOAD, conflicts_with = "think_times", allow_hyphen_values = true)]
     pub rates: Vec<Rates>,
+    /// Send with this distribution around --rate: fixed, poisson, burst:N or on-off:ON,OFF [default: fixed]. burst:16 sends 16 messages at
+    /// once. on-off:10ms,40ms sends all messages of 50ms in the first 10ms. Can be repeated
+    #[arg(long, value_name = "PROCESS", help_heading = WORKLOAD, requires = "rates")]
+    pub arrival: Vec<ArrivalProcess>,
     /// Pause for TIME between a response and the next message. Can be repeated
     #[arg(long = "think-time", alias = "gap", help_heading = WORKLOAD, value_name = "TIME", allow_hyphen_values = true)]
     pub think_times: Vec<Time>,
@@ -165,9 +171,12 @@ impl RunOptions {
     /// Returns the paces at which messages are sent: each once, and at least one.
     pub fn arrivals(&self) -> Vec<Arrival> {
         let pauses = self.think_times.iter().map(|time| Arrival::ThinkTime(time.0.as_nanos() as u64));
-        let rates = self.rates.iter().flat_map(|rates| &rates.0);
+        let rates = self.rates.iter().flat_map(|rates| &rates.0).map(|rate| rate.interval_ns());
+        let fixed = [ArrivalProcess::FIXED];
+        let processes = if self.arrival.is_empty() { &fixed[..] } else { &self.arrival };
+        let due = rates.flat_map(|interval_ns| processes.iter().map(move |process| process.at(interval_ns)));
         let mut arrivals = Vec::new();
-        for arrival in pauses.chain(rates.map(|rate| Arrival::Interval(rate.interval_ns()))) {
+        for arrival in pauses.chain(due) {
             if !arrivals.contains(&arrival) {
                 arrivals.push(arrival);
             }

@@ -13,8 +13,9 @@ pub struct CaseOptions {
     pub rows: Vec<String>,
     /// Message size, such as 4KiB, or a sweep 64..16MiB:x4. Can be repeated
     #[arg(
+        id = "size",
         short = 's',
-        long = "size",
+        long,
         value_name = "SIZE",
         default_value = "128",
         allow_hyphen_values = true
@@ -70,7 +71,7 @@ pub struct PatternOptions {
     #[arg(long, value_name = "SIZE", alias = "ask", allow_hyphen_values = true)]
     pub request: Option<ByteSize>,
     /// Size of a response. Another name of -s. Can be repeated
-    #[arg(long, value_name = "SIZE", alias = "answer", conflicts_with = "sizes", allow_hyphen_values = true)]
+    #[arg(long, value_name = "SIZE", alias = "answer", conflicts_with = "size", allow_hyphen_values = true)]
     pub response: Vec<Sizes>,
     /// Send requests through another mechanism than responses: a pipe or a socket
     #[arg(long, value_name = "MECHANISM", alias = "ask-by", hide_short_help = true)]

@@ -18,6 +18,7 @@ const SMALL_BYTES: usize = 1024;
 pub struct Message {
     pages: Pages,
     start: usize,
+    end: usize,
     /// Whether each byte is checked, and not only the stamps. If so, an end with zero-copy access copies the message.
     pub every_byte_counts: bool,
 }
@@ -26,7 +27,8 @@ impl Message {
     /// Allocates a zeroed message of `len` bytes.
     pub fn new(len: usize) -> io::Result<Message> {
         let start = page_bytes();
-        Ok(Message { pages: Pages::new(start.saturating_add(len))?, start, every_byte_counts: false })
+        let end = start.saturating_add(len);
+        Ok(Message { pages: Pages::new(end)?, start, end, every_byte_counts: false })
     }
 
     /// Allocates a message of the largest size of a link, in its requested pages.
@@ -49,7 +51,7 @@ impl Message {
             let next = rest.split_off(stride);
             let mut pages = std::mem::replace(&mut rest, next);
             pages.split_off(start + len);
-            Message { pages, start, every_byte_counts: false }
+            Message { pages, start, end: start + len, every_byte_counts: false }
         };
         Ok((0..count).map(|_| part()).collect())
     }
@@ -61,10 +63,19 @@ impl Message {
         if (2..=SMALL_BYTES).contains(&len) { 2 } else { len.div_ceil(page_bytes()).max(1) }
     }
 
+    /// Shortens the message to `len` bytes, or lengthens it again.
+    ///
+    /// # Panics
+    /// If it was allocated with fewer bytes.
+    pub fn resize(&mut self, len: usize) {
+        assert!(len <= self.pages.len() - self.start, "a message of {len} bytes in fewer");
+        self.end = self.start + len;
+    }
+
     /// Returns the message with `prefix_bytes` in front of it, at most a cache line.
     #[inline]
     pub fn with_prefix(&mut self, prefix_bytes: usize) -> &mut [u8] {
-        &mut self.pages[self.start - prefix_bytes..]
+        &mut self.pages[self.start - prefix_bytes..self.end]
     }
 }
 
@@ -73,14 +84,14 @@ impl Deref for Message {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        &self.pages[self.start..]
+        &self.pages[self.start..self.end]
     }
 }
 
 impl DerefMut for Message {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.pages[self.start..]
+        &mut self.pages[self.start..self.end]
     }
 }
 

@@ -1,7 +1,10 @@
 //! Refusals that several patterns have in common.
 
 use super::{Pattern, PatternCase, RejectedOption};
-use crate::{ATOMIC_BYTES, Arrival, FanInOptions, Placement, Sharing, Unavailable, WhenFull, format_bytes};
+use crate::{
+    ATOMIC_BYTES, Arrival, FanInOptions, Links, Placement, RequestedConditions, Sharing, Unavailable,
+    WhenFull, format_bytes,
+};
 use std::num::NonZeroU32;
 
 /// Shorter messages have no room for a number and a check word, which identify a message and show damage.
@@ -50,6 +53,31 @@ pub(crate) fn window(window: NonZeroU32, arrival: Arrival) -> Option<Unavailable
         "--window sends the next message for each response, but {option} sends messages at fixed times"
     );
     Some(Unavailable::new(reason, "ask for one of the two"))
+}
+
+/// Returns why messages of a pattern cannot have the requested sizes or service time, if they cannot.
+pub(crate) fn traffic(
+    case: &PatternCase<'_>,
+    pattern: Pattern,
+    conditions: &RequestedConditions,
+) -> Option<Unavailable> {
+    if conditions.service_time().is_some() && case.is_one_process() {
+        let reason = "--service-time needs two processes";
+        return Some(Unavailable::new(reason, "leave it out, or ask for another place"));
+    }
+    let links = pattern.facts().links;
+    let has_one_receiver = links == Links::PerParty && !pattern.is_to_all();
+    if conditions.size_mix().is_some() && !has_one_receiver {
+        let reason = format!("--sizes needs one sender and one receiver per link, but {pattern} has more");
+        return Some(Unavailable::new(reason, "ask for round trips, one-way messages or requests"));
+    }
+    if conditions.service_time().is_some() && !has_one_receiver && links != Links::Shared {
+        let reason = format!(
+            "--service-time is for a receiver that takes one message after the other, but {pattern} has none"
+        );
+        return Some(Unavailable::new(reason, "ask for another pattern, such as one-way"));
+    }
+    None
 }
 
 /// Returns why a case that needs two processes cannot be measured, if it cannot.

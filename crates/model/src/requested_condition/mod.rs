@@ -10,6 +10,7 @@ pub(crate) mod pages;
 mod quota;
 pub(crate) mod scheduling;
 pub(crate) mod sockets;
+pub(crate) mod traffic;
 
 use crate::{Capabilities, InvalidQuantity};
 use serde::de::{Error, MapAccess, Visitor};
@@ -50,6 +51,10 @@ pub enum RequestedCondition {
     SocketOptions(sockets::SocketOptions),
     /// Number of writes that send a message, 1 or 2.
     Writes(u8),
+    /// Sizes of messages.
+    Sizes(traffic::SizeMix),
+    /// Time that a receiver works on each message.
+    ServiceTime(traffic::ServiceTime),
 }
 
 /// A kind of condition: an option whose values are measured side by side. Each kind is declared in one file of this module.
@@ -86,6 +91,8 @@ pub static CONDITION_KINDS: &[&ConditionKind] = &[
     &boundary::BOUNDARY,
     &sockets::SOCKET_OPTIONS,
     &sockets::WRITES,
+    &traffic::SIZES,
+    &traffic::SERVICE_TIME,
 ];
 
 impl ConditionKind {
@@ -139,6 +146,8 @@ impl RequestedCondition {
             RequestedCondition::Boundary(_) => &boundary::BOUNDARY,
             RequestedCondition::SocketOptions(_) => &sockets::SOCKET_OPTIONS,
             RequestedCondition::Writes(_) => &sockets::WRITES,
+            RequestedCondition::Sizes(_) => &traffic::SIZES,
+            RequestedCondition::ServiceTime(_) => &traffic::SERVICE_TIME,
         }
     }
 
@@ -165,6 +174,8 @@ impl RequestedCondition {
             RequestedCondition::Boundary(boundary) => boundary.to_string(),
             RequestedCondition::SocketOptions(options) => options.to_string(),
             RequestedCondition::Writes(writes) => writes.to_string(),
+            RequestedCondition::Sizes(mix) => mix.to_string(),
+            RequestedCondition::ServiceTime(time) => time.to_string(),
         }
     }
 }
