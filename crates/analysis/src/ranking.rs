@@ -110,7 +110,7 @@ impl Group {
             (PayloadKind::Unknown, _) => "programs".to_owned(),
             (PayloadKind::WholeRun, _) => "programs-whole-run".to_owned(),
             (PayloadKind::Nothing, size) => format!("floor-{}", size.unwrap_or_default()),
-            (_, Some(size)) => size,
+            (_, Some(_)) => sizes(case, "-"),
             (_, None) => "notification".to_owned(),
         };
         let ((suffix, addition), window) = (describe_pace(arrival), case.window());
@@ -138,7 +138,8 @@ impl Group {
         let name = format!(
             "{placement}/{waits}/{prefix}{carried}{suffix}{window_suffix}{several_suffix}{own_suffix}{access_suffix}"
         );
-        let (subject, place) = title((pattern, carries), what, size_bytes, placement, waiting);
+        let sizes = size_bytes.map(|_| sizes(case, " to "));
+        let (subject, place) = title((pattern, carries), what, sizes, placement, waiting);
         let additions =
             [&*addition, &window_addition, &several_addition, &own_addition, access_addition].concat();
         Group {
@@ -242,11 +243,22 @@ pub fn describe_placement(placement: Placement) -> String {
     }
 }
 
+/// Returns the size of the messages of a case, or the smallest and the largest size of a mix.
+fn sizes(case: &Case, to: &str) -> String {
+    let largest = format_bytes(case.size_bytes);
+    match case.conditions.size_mix().and_then(|mix| mix.classes().first()) {
+        Some((smallest, _)) if *smallest < case.size_bytes => {
+            format!("{}{to}{largest}", format_bytes(*smallest))
+        }
+        _ => largest,
+    }
+}
+
 /// Returns the two parts of a title: its subject, and its placement and wait strategy.
 fn title(
     (pattern, carries): (Pattern, PayloadKind),
     what: String,
-    size_bytes: Option<usize>,
+    sizes: Option<String>,
     placement: Placement,
     waiting: WaitKind,
 ) -> (String, String) {
@@ -255,10 +267,10 @@ fn title(
         let place = format!(", --place {placement}: {what}; messages not verified");
         ("Own programs".to_owned(), place)
     };
-    let carried = match (carries, size_bytes) {
+    let carried = match (carries, sizes) {
         (PayloadKind::Unknown, _) => return of_programs("exchanges that they count, mean of a trial"),
         (PayloadKind::WholeRun, _) => return of_programs("a whole run"),
-        (PayloadKind::Data, Some(bytes)) => format!("{} {what}", format_bytes(bytes)),
+        (PayloadKind::Data, Some(sizes)) => format!("{sizes} {what}"),
         (PayloadKind::Nothing, _) => "No mechanism".to_owned(),
         _ => match pattern.facts().links {
             Links::PerMessage => what.replacen("messages", "Notifications", 1),

@@ -196,6 +196,8 @@ fn run_role(
         key: configuration.key,
         pages: configuration.conditions.pages(),
         window: configuration.exchange.window().get(),
+        have_several_sizes: configuration.conditions.size_mix().is_some(),
+        has_boundaries: entry.capabilities.boundaries,
         alone: entry.capabilities.start == Start::Alone || one_process,
         may_lose,
         // A newer message may replace the last one, or there may be no room for it. `DropsOldest` keeps the last one.

@@ -47,6 +47,8 @@ pub struct Messages<'a> {
     sizes: [Option<SizeSequence>; 2],
     /// Number of messages that were received, or are being received, if their sizes differ.
     arrived: u64,
+    /// Whether the mechanism keeps the boundaries of messages.
+    has_boundaries: bool,
 }
 
 /// Format of the messages of an exchange.
@@ -64,6 +66,10 @@ pub struct MessageFormat {
     pub window: u32,
     /// Whether the process runs alone, so that it receives the messages that it sent.
     pub alone: bool,
+    /// Whether messages have several sizes, up to `sizes_bytes`.
+    pub have_several_sizes: bool,
+    /// Whether the mechanism keeps the boundaries of messages.
+    pub has_boundaries: bool,
     /// Whether messages may be lost. Those that arrive are whole and in order.
     pub may_lose: bool,
     /// Whether the last message of a part may be lost too. It is retransmitted until all receivers have it.
@@ -130,7 +136,8 @@ impl<'a> Messages<'a> {
         format: &MessageFormat,
     ) -> io::Result<Self> {
         let [sent_bytes, received_bytes] = [role, role.peer()].map(|role| format.sizes_bytes[role.index()]);
-        let unread_buffers = channel.unread_buffers(sent_bytes);
+        // The most messages are unread if all are as small as possible.
+        let unread_buffers = channel.unread_buffers(if format.have_several_sizes { 1 } else { sent_bytes });
         // An answer implies that the message one window before it was read.
         let is_one_way = format.pattern.is_one_way();
         let unread = if is_one_way { unread_buffers } else { unread_buffers.min(format.window as usize) };
@@ -162,6 +169,7 @@ impl<'a> Messages<'a> {
             unchecked: None,
             sizes: [None, None],
             arrived: 0,
+            has_boundaries: format.has_boundaries,
         })
     }
 
@@ -205,18 +213,22 @@ impl<'a> Messages<'a> {
     #[inline(always)]
     pub fn receive<C: Channel + ?Sized>(&mut self, channel: &mut C) -> Result<usize, RoleError> {
         if self.sizes[1].is_some() {
-            self.size_inbox();
+            return self.receive_of_sizes(channel);
         }
         channel.recv(&mut self.inbox).map_err(|error| RoleError::from_call("receive", error))
     }
 
-    /// Gives the buffer for received messages the size of the next one.
+    /// Receives the next message of a sequence of sizes. A stream has no boundaries, so its receiver asks for the bytes of one
+    /// message. Other receivers have room for the largest one, which `mq_receive` requires.
     #[inline(never)]
-    fn size_inbox(&mut self) {
+    fn receive_of_sizes<C: Channel + ?Sized>(&mut self, channel: &mut C) -> Result<usize, RoleError> {
         self.arrived += 1;
-        if let Some(sizes) = &self.sizes[1] {
-            self.inbox.resize(sizes.bytes(self.arrived));
-        }
+        let Some(sizes) = &self.sizes[1] else { return Ok(0) };
+        let bytes = sizes.bytes(self.arrived);
+        self.inbox.resize(if self.has_boundaries { sizes.largest_bytes() } else { bytes });
+        let length = channel.recv(&mut self.inbox).map_err(|error| RoleError::from_call("receive", error))?;
+        self.inbox.resize(bytes);
+        Ok(length)
     }
 
     /// Counts and checks the next message, which was received with this length.

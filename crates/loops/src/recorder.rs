@@ -188,7 +188,7 @@ impl Recorder {
                 size_bytes,
                 histogram: times.encode(),
             };
-            sizes.classes().zip(times).map(class).collect()
+            sizes.classes().zip(times).filter(|(_, times)| !times.is_empty()).map(class).collect()
         });
         Ok(Some(Timing {
             round_trips,

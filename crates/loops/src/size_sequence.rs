@@ -28,6 +28,11 @@ impl SizeSequence {
         self.classes[self.class(number)].0
     }
 
+    /// Returns the bytes of the largest class.
+    pub fn largest_bytes(&self) -> usize {
+        self.classes.last().map_or(0, |class| class.0)
+    }
+
     /// Returns the place of the class of the message with this number.
     pub fn class(&self, number: u64) -> usize {
         let place = uniform(self.key, number);

@@ -54,6 +54,7 @@ mod recommendation;
 mod replay;
 mod runs;
 mod self_check;
+mod size_classes;
 mod standings;
 mod style;
 mod summary;

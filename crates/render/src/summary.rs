@@ -8,6 +8,7 @@ use super::{
     findings::finding,
     noise, prose,
     ranking::{columns, entries, heads},
+    size_classes::size_classes,
     unmeasured::unmeasured,
     words::fitness,
 };
@@ -21,6 +22,10 @@ pub fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
     for (kind, groups) in summary.groups.chunk_by(|a, b| a.carries == b.carries).enumerate() {
         if groups[0].carries != PayloadKind::Nothing {
             rankings(summary, kind, groups).for_each(|section| document.push(section));
+            groups
+                .iter()
+                .filter_map(|group| size_classes(summary, group))
+                .for_each(|section| document.push(section));
         }
     }
     if summary.rows.is_empty() {

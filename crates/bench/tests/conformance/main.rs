@@ -31,6 +31,7 @@ mod patterns;
 mod process_starts;
 mod rows;
 mod saboteur;
+mod traffic;
 #[cfg(target_os = "linux")]
 mod unread;
 mod windows;
@@ -85,7 +86,7 @@ fn main() -> ExitCode {
         #[cfg(target_os = "linux")]
         broadcasts::tests(),
         in_place::tests(),
-        link_conditions::tests(),
+        traffic::tests(),
         #[cfg(target_os = "linux")]
         notifiers::tests(),
         #[cfg(target_os = "linux")]

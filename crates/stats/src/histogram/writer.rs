@@ -52,6 +52,11 @@ impl HistogramRecorder {
         self.counts[self.layout.index(value) as usize] += count;
     }
 
+    /// Returns whether no value was counted.
+    pub fn is_empty(&self) -> bool {
+        self.counts.iter().all(|count| *count == 0)
+    }
+
     /// Encodes the counts: HdrHistogram V2 with deflate, in base64.
     pub fn encode(&self) -> String {
         let (mut payload, mut empty) = (Vec::new(), 0);

@@ -64,7 +64,8 @@ impl Mechanism for Splice {
         // One place for each message that fits into the pipe completely, one for the message being read, and one for the
         // message being written.
         let references = pipe::size_bytes(stream.writer())? as usize / page_bytes();
-        let places = references / pages + 2;
+        let fewest_pages = if specification.conditions.size_mix().is_some() { 1 } else { pages };
+        let places = references / fewest_pages + 2;
         let (len, kind) = (places * place_bytes, specification.conditions.pages());
         let file = segment::backed_memfd(&specification.name, len, kind)?;
         let region = Arc::new(Region::backed(file.as_handle(), len, kind)?);
