@@ -17,6 +17,7 @@
 mod advice;
 mod alike;
 mod cache_line;
+mod capacity;
 mod checks;
 mod comparable;
 mod compare;
@@ -83,6 +84,7 @@ mod tuning;
 
 pub use advice::Advice;
 pub use alike::CommonProperties;
+pub use capacity::{Capacity, CapacityPoint, CapacitySearch, Edge, capacity_searches};
 pub use checks::broken_record;
 pub use comparable::{ComparableInterval, Ratio};
 pub use compare::{

@@ -1,9 +1,9 @@
 //! Summary of a run's records. Every output format prints it and computes nothing else.
 
 use crate::{
-    CountRow, CountingMethod, Finding, Group, Growths, Level, RateSweep, Regimes, Row, Run, RunFacts,
-    SkippedCase, Verdict, complete_rounds::comparables, count::count_of, findings, ranking, sound::SoundCase,
-    trials::Trials,
+    Capacity, CountRow, CountingMethod, Finding, Group, Growths, Level, RateSweep, Regimes, Row, Run,
+    RunFacts, SkippedCase, Verdict, complete_rounds::comparables, count::count_of, findings, ranking,
+    sound::SoundCase, trials::Trials,
 };
 use furlong_model::{Case, Family, is_one};
 use furlong_stats::sort_by_key;
@@ -31,6 +31,9 @@ pub struct Summary {
     /// Benchmarks with several rates; empty in any other run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rate_sweeps: Vec<RateSweep>,
+    /// Highest rates at which benchmarks keep an objective, the highest first; empty if none was requested.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub capacities: Vec<Capacity>,
     /// Findings.
     #[serde(rename = "findings_data")]
     pub findings: Vec<Finding>,
@@ -77,6 +80,7 @@ impl Summary {
             groups,
             counting: CountingMethod::all(&run.counts),
             rate_sweeps: RateSweep::all(&rows, &skipped),
+            capacities: Capacity::all(run, trials),
             rows,
             skipped,
             findings,

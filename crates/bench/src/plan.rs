@@ -11,7 +11,7 @@ use crate::survived::{killed, survived};
 #[cfg(target_os = "linux")]
 use furlong_mechanism::probe_rings;
 use furlong_model::{
-    Amount, Case, ChildStart, Handover, Limits, Outcome, Placement, StartMethod, Unavailable, Wait,
+    Amount, Case, ChildStart, Handover, Limits, Outcome, Placement, Slo, StartMethod, Unavailable, Wait,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -65,6 +65,8 @@ pub struct Plan {
     pub count: bool,
     /// The time without progress after which a trial is given up.
     pub timeout: Duration,
+    /// The objective whose highest rate is searched, for the header of the run.
+    pub find_rate: Option<Slo>,
     /// The seed for the order of the trials.
     pub seed: u64,
 }

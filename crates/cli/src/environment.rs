@@ -269,7 +269,7 @@ impl RunRecorder<'_> {
 
     /// Runs a plan, unless a signal has ended the run. Its trials are numbered from `first_number`.
     pub fn carry_out(&mut self, plan: &Plan, first_number: u32) {
-        if self.end.is_some_and(|end| end.interrupted_by.is_some()) {
+        if self.is_interrupted() {
             return;
         }
         let RunRecorder { mechanisms, harness, session, peer, progress, store, records, end } = self;
@@ -298,6 +298,11 @@ impl RunRecorder<'_> {
         });
         progress.clear();
         *end = part.map(|part| End { elapsed_ns: before_ns + part.elapsed_ns, ..part });
+    }
+
+    /// Returns whether a signal has ended the run.
+    pub fn is_interrupted(&self) -> bool {
+        self.end.is_some_and(|end| end.interrupted_by.is_some())
     }
 
     /// Returns whether the parts so far have a trial of this case with figures.
@@ -358,6 +363,7 @@ fn header(plan: &Plan, harness: Harness, machine: Machine, label: Option<String>
         started_unix_s: since_1970.as_secs(),
         seed: plan.seed,
         trials: plan.trials,
+        find_rate: plan.find_rate,
         across: plan.repetitions(),
         budget_ns: plan.budget.as_nanos() as u64,
         warm_up_ns: plan.warm_up.map(|time| time.as_nanos() as u64),

@@ -2,7 +2,7 @@
 
 use crate::{
     CostReading, Count, Experiment, HandoverCount, HandoverTrial, Machine, NoiseReading, PeerHost, Shortlist,
-    StartReading, Trial,
+    Slo, StartReading, Trial,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -94,6 +94,9 @@ pub struct RunHeader {
     /// steady.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up_ns: Option<u64>,
+    /// The objective whose highest rate was searched, if one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub find_rate: Option<Slo>,
     /// The machine.
     pub machine: Machine,
     /// The host of the responders; `None` if it is the same host.

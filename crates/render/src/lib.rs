@@ -19,6 +19,7 @@ mod bar;
 mod boundaries;
 mod braille;
 mod brief;
+mod capacity;
 mod cells;
 mod chart;
 pub mod charts;

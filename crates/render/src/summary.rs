@@ -3,6 +3,7 @@
 
 use super::{
     boundaries::boundaries,
+    capacity,
     charts::latency_by_rate,
     document::{Block, Document, Line, Row, Section, Table, Tone, drawn},
     findings::finding,
@@ -17,6 +18,9 @@ use furlong_chart::Chart;
 
 /// Returns the summary, with these charts after the tables.
 pub fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
+    if !summary.capacities.is_empty() {
+        return capacity::document(summary, head(summary), vec![unmeasured(&summary.skipped)]);
+    }
     let mut document = Document::default();
     document.push(head(summary));
     for (kind, groups) in summary.groups.chunk_by(|a, b| a.carries == b.carries).enumerate() {

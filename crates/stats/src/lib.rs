@@ -23,6 +23,7 @@ mod shape;
 mod sort;
 mod sorted_map;
 mod student;
+mod threshold;
 
 pub use comparison::{comparison_intervals, trials_of_comparison};
 pub use curve::Curve;
@@ -44,3 +45,4 @@ pub use rounds::{PlacedValue, RoundValues, RoundsRow, at_one_pace};
 pub use shape::DistributionShape;
 pub use sort::{distinct, sort_by, sort_by_key};
 pub use sorted_map::SortedMap;
+pub use threshold::Threshold;

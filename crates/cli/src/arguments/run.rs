@@ -12,7 +12,7 @@ use furlong_bench::peer::PeerAddress;
 use furlong_bench::plan::{Plan, Repetitions};
 use furlong_console::exit::Usage;
 use furlong_model::{
-    Arrival, ArrivalProcess, Counts, ExchangeOptions, FanOutOptions, Percent, Placement, Rates, Time,
+    Arrival, ArrivalProcess, Counts, ExchangeOptions, FanOutOptions, Percent, Placement, Rates, Slo, Time,
 };
 use furlong_stats::{FEWEST_FIRST_TRIALS, distinct};
 use std::net::IpAddr;
@@ -85,12 +85,18 @@ pub struct RunOptions {
     pub conditions: ConditionOptions,
     /// Send at a fixed rate, such as 10k/s, or a sweep such as 1k/s..1M/s:x2. Each pair sends at this rate, with one message in flight. The latency of a delayed
     /// message counts from its due time, which corrects for coordinated omission. Can be repeated
-    #[arg(long = "rate", value_name = "RATE", help_heading = WORKLOAD, conflicts_with = "think_times", allow_hyphen_values = true)]
+    #[arg(long = "rate", value_name = "RATE", help_heading = WORKLOAD, group = "pace", conflicts_with = "think_times", allow_hyphen_values = true)]
     pub rates: Vec<Rates>,
     /// Send with this distribution around --rate: fixed, poisson, burst:N or on-off:ON,OFF [default: fixed]. burst:16 sends 16 messages at
     /// once. on-off:10ms,40ms sends all messages of 50ms in the first 10ms. Can be repeated
-    #[arg(long, value_name = "PROCESS", help_heading = WORKLOAD, requires = "rates")]
+    #[arg(long, value_name = "PROCESS", help_heading = WORKLOAD, requires = "pace")]
     pub arrival: Vec<ArrivalProcess>,
+    /// Find the highest rate that keeps an objective such as 'p99<100us', with its 95 % interval. Each benchmark is first measured at its
+    /// full rate, and then at rates that its earlier trials select, until the interval is within ±5 % or the time of --within is over
+    /// [default: 2min]
+    #[arg(long, value_name = "OBJECTIVE", help_heading = WORKLOAD, group = "pace",
+        conflicts_with_all = ["think_times", "watch", "self_check", "across", "precision", "count"])]
+    pub find_rate: Option<Slo>,
     /// Pause for TIME between a response and the next message. Can be repeated
     #[arg(long = "think-time", alias = "gap", help_heading = WORKLOAD, value_name = "TIME", allow_hyphen_values = true)]
     pub think_times: Vec<Time>,

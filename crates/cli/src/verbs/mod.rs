@@ -8,6 +8,7 @@ pub mod count;
 pub mod doctor;
 pub mod explain;
 pub mod export;
+mod find_rate;
 pub mod fleet;
 pub mod list;
 pub mod manual;

@@ -5,13 +5,14 @@ use crate::conclusion::{Demands, Results};
 use crate::environment::{FinishedRun, RunEnvironment, Surroundings};
 use crate::progress::ProgressKind;
 use crate::selection::CaseTemplate;
+use crate::verbs::find_rate;
 use crate::{output, own_programs, peer, selection};
 use furlong_analysis::{DecodedRun, Row, Summary, over_time, self_check};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
 use furlong_bench::{MechanismEntry, registry, role_boundary};
 use furlong_console::exit::{Outcome, Usage};
-use furlong_model::{Arrival, Case, Placement, WaitKind, is_one};
+use furlong_model::{Arrival, ArrivalProcess, Case, Placement, WaitKind, is_one};
 use furlong_render as render;
 use furlong_stats::FEWEST_TRIALS;
 use std::time::Duration;
@@ -156,6 +157,10 @@ impl<'a> Request<'a> {
         if is_beside_several && plan.precision.is_some() && plan.within.is_none() {
             (plan.within, plan.fewest) = (Some(SEVERAL_WITHIN), FEWEST_TRIALS as u32);
         }
+        if let Some(slo) = asked.find_rate {
+            let arrival = asked.arrival.first().copied().unwrap_or(ArrivalProcess::FIXED).at(1);
+            return find_rate::measure(&environment, plan, (slo, arrival), &asked.saving);
+        }
         environment.perform(&plan, &asked.saving)
     }
 }
@@ -164,6 +169,9 @@ impl<'a> Request<'a> {
 fn check_format(asked: &RunOptions) -> anyhow::Result<()> {
     if asked.self_check && !matches!(asked.format, Format::Table | Format::Json) {
         return Err(Usage("--self-check supports only --format table and --format json".to_owned()).into());
+    }
+    if asked.find_rate.is_some() && asked.arrival.len() > 1 {
+        return Err(Usage("--find-rate needs one --arrival: run furlong once for each".to_owned()).into());
     }
     asked.chart.check(asked.self_check || asked.format != Format::Table)?;
     if asked.watch && asked.format != Format::Table {

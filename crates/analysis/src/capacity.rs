@@ -1,0 +1,209 @@
+//! The highest rate at which a benchmark keeps an objective, from trials at several rates.
+
+use crate::Run;
+use crate::trials::{MeasuredTrial, Trials};
+use furlong_model::{Arrival, Case, Slo};
+use furlong_stats::{Mixture, Threshold, median, sort_by, tidy};
+use serde::Serialize;
+
+/// Lowest rate that is considered, per second.
+const LOWEST: f64 = 10.0;
+
+/// Highest rate that is considered, as a multiple of the rate without a pace.
+const HIGHEST: f64 = 1.5;
+
+/// Two rates that differ by less are one, so that their trials are of one case.
+const STEP: f64 = 1.01;
+
+/// Minimum share of the requested rate that a trial must carry.
+const CARRIES: f64 = 0.95;
+
+/// The highest rate at which a benchmark keeps an objective.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Capacity {
+    /// Parameters of the benchmark, in a closed loop.
+    #[serde(flatten)]
+    pub case: Case,
+    /// The objective.
+    pub objective: Slo,
+    /// The pace of one of its trials, which shows the distribution of due times.
+    pub offered: Arrival,
+    /// Whether its interval overlaps with that of the highest rate.
+    pub is_tied_with_first: bool,
+    /// Messages per second; the median of the estimate.
+    pub per_second: f64,
+    /// 95 % credible interval of the rate.
+    pub interval: [f64; 2],
+    /// End of the range of rates that the interval includes, if the objective was kept at all rates, or at none.
+    pub edge: Option<Edge>,
+    /// Messages per second in a closed loop.
+    pub closed_loop_per_second: f64,
+    /// Rates at which trials were measured.
+    pub points: Vec<CapacityPoint>,
+}
+
+/// An end of the range of rates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Edge {
+    /// The objective was kept at no rate.
+    Lowest,
+    /// The objective was kept at all rates that the mechanism can carry.
+    Highest,
+}
+
+/// Trials at one rate.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CapacityPoint {
+    /// Requested messages per second.
+    pub asked_per_second: f64,
+    /// Median of the trials' percentiles, in nanoseconds.
+    pub percentile_ns: f64,
+    /// Number of trials.
+    pub trials: usize,
+    /// Number of trials that kept the objective.
+    pub kept: usize,
+}
+
+/// A search for the highest rate of a benchmark.
+pub struct CapacitySearch {
+    case: Case,
+    slo: Slo,
+    range: [f64; 2],
+    threshold: Threshold,
+    closed_loop_per_second: f64,
+    offered: Arrival,
+    points: Vec<CapacityPoint>,
+}
+
+impl CapacitySearch {
+    /// Returns the searches of a run: one for each benchmark that was measured in a closed loop.
+    pub(crate) fn all(trials: &Trials, slo: Slo) -> Vec<CapacitySearch> {
+        trials.by_case().filter_map(|(case, _)| CapacitySearch::of(case, trials, slo)).collect()
+    }
+
+    fn of(case: &Case, trials: &Trials, slo: Slo) -> Option<CapacitySearch> {
+        if !case.arrival.is_closed_loop() {
+            return None;
+        }
+        let rates: Vec<f64> = trials.measured(case).filter_map(carried_per_second).collect();
+        let closed_loop_per_second = median(&rates)?;
+        let range = [LOWEST, (closed_loop_per_second * HIGHEST).max(2.0 * LOWEST)];
+        let mut search = CapacitySearch {
+            case: case.clone(),
+            slo,
+            range,
+            threshold: Threshold::new(range[0], range[1]),
+            closed_loop_per_second,
+            offered: Arrival::ClosedLoop,
+            points: Vec::new(),
+        };
+        for (other, _) in trials.by_case() {
+            if let Some(interval_ns) = other.arrival.interval_ns()
+                && (Case { arrival: Arrival::ClosedLoop, ..other.clone() }) == *case
+            {
+                search.add(1e9 / interval_ns as f64, other.arrival, trials.measured(other));
+            }
+        }
+        sort_by(&mut search.points, |a, b| a.asked_per_second.total_cmp(&b.asked_per_second));
+        Some(search)
+    }
+
+    fn add<'a>(
+        &mut self,
+        asked_per_second: f64,
+        arrival: Arrival,
+        trials: impl Iterator<Item = &'a MeasuredTrial<'a>>,
+    ) {
+        self.offered = self.offered.max(arrival);
+        let (mut percentiles, mut kept) = (Vec::new(), 0);
+        for trial in trials {
+            let Some(times) = trial.times.as_ref().ok().and_then(|times| Mixture::of(&[times.clone()]))
+            else {
+                continue;
+            };
+            let Some(carried) = carried_per_second(trial) else { continue };
+            let percentile_ns = times.quantile_ns(self.slo.quantile);
+            let sampled = 1.0 - arrival.mean_error(trial.record.round_trips as f64);
+            let is_kept =
+                percentile_ns < self.slo.limit_ns as f64 && carried >= CARRIES * sampled * asked_per_second;
+            self.threshold.add(asked_per_second, is_kept);
+            kept += usize::from(is_kept);
+            percentiles.push(percentile_ns);
+        }
+        if let Some(percentile_ns) = median(&percentiles) {
+            self.points.push(CapacityPoint {
+                asked_per_second: tidy(asked_per_second),
+                percentile_ns: tidy(percentile_ns),
+                trials: percentiles.len(),
+                kept,
+            });
+        }
+    }
+
+    /// Returns the benchmark, in a closed loop.
+    pub fn case(&self) -> &Case {
+        &self.case
+    }
+
+    /// Returns the rate of the next trial per second. Rates are the powers of one factor.
+    pub fn next_per_second(&self) -> f64 {
+        STEP.powf((self.threshold.next().ln() / STEP.ln()).round())
+    }
+
+    /// Returns the ratio of the ends of the interval.
+    pub fn spread(&self) -> f64 {
+        let (_, [low, high]) = self.threshold.estimate();
+        high / low
+    }
+
+    fn result(self) -> Capacity {
+        let (per_second, interval) = self.threshold.estimate();
+        let edge = if interval[0] <= self.range[0] * STEP {
+            Some(Edge::Lowest)
+        } else if interval[1] >= self.range[1] / STEP {
+            Some(Edge::Highest)
+        } else {
+            None
+        };
+        Capacity {
+            case: self.case,
+            objective: self.slo,
+            offered: self.offered,
+            is_tied_with_first: false,
+            per_second: tidy(per_second),
+            interval: interval.map(tidy),
+            edge,
+            closed_loop_per_second: tidy(self.closed_loop_per_second),
+            points: self.points,
+        }
+    }
+}
+
+impl Capacity {
+    /// Returns the capacities of a run, the highest first; empty if no objective was requested.
+    pub(crate) fn all(run: &Run, trials: &Trials) -> Vec<Capacity> {
+        let Some(slo) = run.header.find_rate else { return Vec::new() };
+        let mut all: Vec<_> = CapacitySearch::all(trials, slo)
+            .into_iter()
+            .filter(|search| !search.points.is_empty())
+            .map(CapacitySearch::result)
+            .collect();
+        sort_by(&mut all, |a, b| b.per_second.total_cmp(&a.per_second));
+        let first = all.first().map_or(0.0, |first| first.interval[0]);
+        for capacity in &mut all {
+            capacity.is_tied_with_first = capacity.interval[1] >= first;
+        }
+        all
+    }
+}
+
+/// Returns the searches of a run that finds the highest rates; empty for any other run.
+pub fn capacity_searches(run: &crate::DecodedRun<'_>) -> Vec<CapacitySearch> {
+    run.records.header.find_rate.map_or_else(Vec::new, |slo| CapacitySearch::all(&run.trials, slo))
+}
+
+fn carried_per_second(trial: &MeasuredTrial<'_>) -> Option<f64> {
+    let record = trial.record;
+    (record.elapsed_ns > 0).then(|| record.round_trips as f64 * 1e9 / record.elapsed_ns as f64)
+}

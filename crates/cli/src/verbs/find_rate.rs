@@ -1,0 +1,64 @@
+//! Measures the highest rates that keep an objective: each trial's rate depends on the earlier trials of its benchmark.
+
+use crate::arguments::SavingOptions;
+use crate::environment::{FinishedRun, RunEnvironment};
+use furlong_analysis::{CapacitySearch, DecodedRun, capacity_searches};
+use furlong_bench::plan::Plan;
+use furlong_model::{Arrival, Case, Slo};
+use std::time::{Duration, Instant};
+
+/// Ratio of the ends of an interval within ±5 %.
+const NARROW: f64 = 1.1;
+
+/// Most trials of a benchmark at a rate.
+const MOST_TRIALS: u32 = 60;
+
+/// Samples beyond the percentile of an objective in each trial.
+const BEYOND: f64 = 10.0;
+
+/// Shortest and longest measured part of a trial.
+const BUDGETS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
+
+/// Default of `--within`.
+const WITHIN: Duration = Duration::from_secs(120);
+
+/// Measures `plan.cases`, which have no pace, at rates of this arrival.
+///
+/// # Errors
+/// Returns what prevented the run from starting, or that its records are not a valid run.
+pub fn measure(
+    environment: &RunEnvironment<'_>,
+    plan: Plan,
+    (slo, arrival): (Slo, Arrival),
+    saving: &SavingOptions,
+) -> anyhow::Result<FinishedRun> {
+    let began = Instant::now();
+    let within = plan.within.unwrap_or(WITHIN);
+    let whole = Plan { find_rate: Some(slo), precision: None, trials: 1, within: None, ..plan };
+    let mut recorder = environment.begin(&whole, saving)?;
+    recorder.carry_out(&Plan { trials: 3, ..whole.clone() }, 0);
+    let each = Plan { without_noise: true, cases: Vec::new(), ..whole };
+    for round in 0..MOST_TRIALS {
+        let run = recorder.so_far()?;
+        let searches = capacity_searches(&DecodedRun::of(&run));
+        let is_wide = |search: &&CapacitySearch| search.spread() > NARROW;
+        let wide: Vec<_> = searches.iter().filter(is_wide).collect();
+        if wide.is_empty() || recorder.is_interrupted() {
+            break;
+        }
+        for search in wide {
+            if began.elapsed() >= within {
+                return recorder.finish();
+            }
+            let per_second = search.next_per_second();
+            let case = Case {
+                arrival: arrival.with_interval((1e9 / per_second).round().max(1.0) as u64),
+                ..search.case().clone()
+            };
+            let wanted = Duration::from_secs_f64(BEYOND / (1.0 - slo.quantile) / per_second);
+            let budget = wanted.clamp(BUDGETS[0], BUDGETS[1]);
+            recorder.carry_out(&Plan { cases: vec![case], budget, ..each.clone() }, round);
+        }
+    }
+    recorder.finish()
+}

@@ -1,0 +1,102 @@
+//! The highest rates at which benchmarks keep an objective.
+
+use crate::document::{Column, Document, Row, Section, Table, drawn};
+use furlong_analysis::text::{format_per_second, plain};
+use furlong_analysis::{Capacity, Edge, Summary, describe_placement};
+use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
+use furlong_model::{Arrival, format_bytes, format_ns};
+
+/// Returns the ranking by the highest rate and its chart, in place of a table per rate. `head` is above them, and `rest` below.
+pub(crate) fn document(summary: &Summary, head: Section, rest: Vec<Section>) -> Document {
+    let mut document = Document::default();
+    document.push(head);
+    let capacities = &summary.capacities;
+    let mut rank = 0;
+    let rows = capacities.iter().enumerate().map(|(place, one)| {
+        if !one.is_tied_with_first || place == 0 {
+            rank = place + 1;
+        }
+        let [low, high] = one.interval.map(format_per_second);
+        let (rate, interval) = match one.edge {
+            Some(Edge::Lowest) => ("–".to_owned(), format!("below {high}")),
+            Some(Edge::Highest) => (format_per_second(one.per_second), format!("above {low}")),
+            None => (format_per_second(one.per_second), format!("{low}-{high}")),
+        };
+        let share = one.per_second / one.closed_loop_per_second * 100.0;
+        let share = if one.edge.is_none() { format!("{share:.0} %") } else { "–".to_owned() };
+        let trials: usize = one.points.iter().map(|point| point.trials).sum();
+        let name = plain(&one.case.row());
+        Row::neutral([
+            rank.to_string(),
+            name,
+            rate,
+            interval,
+            format_per_second(one.closed_loop_per_second),
+            share,
+            trials.to_string(),
+        ])
+    });
+    let rows: Vec<Row> = rows.collect();
+    let columns = [
+        Column::figures("#"),
+        Column::words("row"),
+        Column::figures("highest rate"),
+        Column::figures("95 % interval"),
+        Column::figures("closed loop"),
+        Column::figures("share"),
+        Column::figures("trials"),
+    ];
+    document.push(Section::titled(title(capacities)).table(Table::new(columns, rows)).paragraph(
+        "Benchmarks with the same number have intervals that overlap with that of the first. A trial keeps the objective if its \
+         messages do, counted from when each was due. share: of the rate in a closed loop.",
+    ));
+    drawn(chart(summary)).for_each(|section| document.push(section));
+    rest.into_iter().for_each(|section| document.push(section));
+    document
+}
+
+/// Returns the objective and the messages.
+fn title(capacities: &[Capacity]) -> String {
+    let Some(Capacity { case, objective, offered, .. }) = capacities.first() else { return String::new() };
+    let limit = format_ns(objective.limit_ns as f64);
+    let size = format_bytes(case.size_bytes);
+    let size = if case.conditions.size_mix().is_some() { format!("up to {size}") } else { size };
+    let process = match offered {
+        Arrival::Poisson(_) => "at independent times (Poisson)".to_owned(),
+        Arrival::Burst { messages, .. } => format!("in bursts of {messages}"),
+        Arrival::OnOff { .. } => "in parts of each period".to_owned(),
+        _ => "at fixed times".to_owned(),
+    };
+    format!(
+        "Highest rate with {} below {limit}: {size} {} {process}, {}",
+        objective.percentile(),
+        case.pattern().facts().messages,
+        describe_placement(case.placement)
+    )
+}
+
+/// Returns the percentile against the rate.
+fn chart(summary: &Summary) -> Option<Chart> {
+    let capacities = &summary.capacities;
+    let objective = capacities.first()?.objective;
+    let series = capacities.iter().enumerate().map(|(number, one)| {
+        let look = Series::look(number, summary.family_of(&one.case.mechanism));
+        let points = one.points.iter().map(|point| {
+            Point::new(format_per_second(point.asked_per_second), point.asked_per_second, point.percentile_ns)
+        });
+        Series { name: plain(&one.case.row()), look, points: points.collect() }
+    });
+    let percentile = objective.percentile();
+    Chart {
+        id: "capacity".to_owned(),
+        title: format!("{percentile} against offered load"),
+        says: format!("The objective is {percentile} below {}.", format_ns(objective.limit_ns as f64)),
+        notes: vec!["A point is the median of the trials at one rate.".to_owned()],
+        x: Axis::log("messages sent per second", Measure::Number),
+        y: Axis::log(percentile, Measure::Time),
+        kind: Kind::Lines { marks: true, value: Side::Y, columns: Vec::new() },
+        series: series.collect(),
+        guides: Vec::new(),
+    }
+    .drawable()
+}
