@@ -6,8 +6,8 @@ use furlong_analysis::{Capacity, Edge, Summary, describe_placement};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
 use furlong_model::{Arrival, format_bytes, format_ns};
 
-/// Returns the ranking by the highest rate and its chart, in place of a table per rate. `head` is above them, and `rest` below.
-pub(crate) fn document(summary: &Summary, head: Section, rest: Vec<Section>) -> Document {
+/// Returns the ranking by the highest rate, in place of a table per rate. `head` is above it, and `charts` and `rest` below.
+pub(crate) fn document(summary: &Summary, head: Section, charts: Vec<Chart>, rest: Section) -> Document {
     let mut document = Document::default();
     document.push(head);
     let capacities = &summary.capacities;
@@ -50,8 +50,8 @@ pub(crate) fn document(summary: &Summary, head: Section, rest: Vec<Section>) -> 
         "Benchmarks with the same number have intervals that overlap with that of the first. A trial keeps the objective if its \
          messages do, counted from when each was due. share: of the rate in a closed loop.",
     ));
-    drawn(chart(summary)).for_each(|section| document.push(section));
-    rest.into_iter().for_each(|section| document.push(section));
+    drawn(charts).for_each(|section| document.push(section));
+    document.push(rest);
     document
 }
 
@@ -76,7 +76,7 @@ fn title(capacities: &[Capacity]) -> String {
 }
 
 /// Returns the percentile against the rate.
-fn chart(summary: &Summary) -> Option<Chart> {
+pub(crate) fn chart(summary: &Summary) -> Option<Chart> {
     let capacities = &summary.capacities;
     let objective = capacities.first()?.objective;
     let series = capacities.iter().enumerate().map(|(number, one)| {

@@ -5,8 +5,8 @@ use super::recommendation::RecommendationDetail;
 use super::style::{Charts, Style};
 use super::terminal::terminal;
 use super::{
-    brief, charts, comparison, costs, count, explain, fleet, markdown::page, recommendation, replay,
-    self_check, standings as leading, summary, sweep, tails,
+    brief, capacity, charts, comparison, costs, count, explain, fleet, markdown::page, recommendation,
+    replay, self_check, standings as leading, summary, sweep, tails,
 };
 use furlong_analysis::{
     Comparison, Costs, CountSummary, DecodedRun, Explanation, FleetComparison, Leaders, OverTime,
@@ -30,7 +30,9 @@ pub fn brief_table(found: &Summary, style: Style) -> Option<String> {
 /// single round trips.
 pub fn table_of_run(run: &DecodedRun, style: Style) -> String {
     let mut charts = charts_of_summary(&run.summary, style.charts);
-    charts.extend(tails::charts(run, style.charts));
+    if run.summary.capacities.is_empty() {
+        charts.extend(tails::charts(run, style.charts));
+    }
     terminal(&summary::document(&run.summary, charts), style)
 }
 
@@ -58,6 +60,9 @@ fn summary_document(found: &Summary, charts: Charts) -> Document {
 /// Returns the charts of sweeps. Adds the rankings only if charts are always wanted, because the tables
 /// already show them.
 fn charts_of_summary(found: &Summary, when: Charts) -> Vec<Chart> {
+    if !found.capacities.is_empty() {
+        return capacity::chart(found).filter(|_| when != Charts::Never).into_iter().collect();
+    }
     let mut charts = match when {
         Charts::Always => charts::ranking::charts(None, found).0,
         Charts::Auto | Charts::Never => Vec::new(),

@@ -19,7 +19,7 @@ use furlong_chart::Chart;
 /// Returns the summary, with these charts after the tables.
 pub fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
     if !summary.capacities.is_empty() {
-        return capacity::document(summary, head(summary), vec![unmeasured(&summary.skipped)]);
+        return capacity::document(summary, head(summary), charts, unmeasured(&summary.skipped));
     }
     let mut document = Document::default();
     document.push(head(summary));
