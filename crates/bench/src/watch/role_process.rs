@@ -178,6 +178,9 @@ impl<D: DeserializeOwned> RoleProcess<D> {
     /// Returns how the role died, with the start of its standard error.
     fn exit_failure(&mut self, exit: Exit) -> Failure {
         let (fault, mut detail) = early_end(exit, self.kills_before);
+        if self.thread.is_some() {
+            detail.push_str("; the other roles are threads of the same process");
+        }
         let words = self.captured_stderr();
         if !words.is_empty() {
             detail = format!("{detail}; it said: {words}");

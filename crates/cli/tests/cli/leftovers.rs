@@ -1,6 +1,6 @@
 //! After any end of furlong, nothing is left: no name in memory, no System V object, no queue, no file, no process.
 
-use crate::common::{Kind, Place, Snapshot, is_root, look_for};
+use crate::common::{Kind, Place, Snapshot, look_for};
 use furlong_testing::skip;
 use std::time::Duration;
 
@@ -76,27 +76,6 @@ fn a_janitor_that_is_killed_or_stopped_holds_nothing_up() {
         running.finish().expect_code(0);
         before.expect_nothing_left(&place);
     }
-}
-
-#[test]
-fn killed_run_leaves_no_group_and_no_neighbour() {
-    if !is_root() {
-        skip!("needs root");
-    }
-    let (before, place) = (Snapshot::take(), Place::new());
-    let words = "run pipe --quota 20% --beside cpu:2 --budget 50s --no-save --no-progress";
-    let running = place.start(&mut place.furlong(words.split(' ')));
-    let roles =
-        look_for(A_WHILE, || place.roles(running.pid())).expect("roles, of which no neighbour is one");
-    let limited = |pid: i32| {
-        let groups = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
-        groups.contains("/furlong-").then_some(())
-    };
-    look_for(A_WHILE, || roles.iter().all(|role| limited(role.pid).is_some()).then_some(()))
-        .expect("a group");
-    running.signal(libc::SIGKILL);
-    running.finish();
-    before.expect_nothing_left(&place);
 }
 
 #[test]

@@ -18,6 +18,7 @@ pub fn faults() -> Vec<Fault> {
     [
         processes::roles(),
         processes::supervisors(),
+        processes::changes(),
         parties::parties(),
         hosts::hosts(),
         processes::parents(),

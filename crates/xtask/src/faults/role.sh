@@ -23,7 +23,14 @@ initiator=$1
 responder=${2:-$initiator}
 for last; do :; done
 # Of others, the time tells for which one has run: before the phase it is short.
-ran() { read -r ns rest < "/proc/$1/schedstat" && [ "$ns" -gt $((RAN_MS * 1000000)) ]; }
+ran() {
+    for task in "/proc/$1/task/"*; do
+        if read -r ns rest < "$task/schedstat" && [ "$ns" -gt $((RAN_MS * 1000000)) ]; then return; fi
+    done
+    false
+}
+# The thread of the role that was started last.
+last_thread() { ls "/proc/$initiator/task" | sort -n | tail -n 1; }
 tries=0
 until [ -d held ] || [ $tries -gt $((10 + RAN_MS / 10)) ] || ran "$initiator" 2> kill.err; do
     tries=$((tries + 1))

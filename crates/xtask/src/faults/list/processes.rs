@@ -1,6 +1,6 @@
 //! Processes that die or stop: roles, the supervisor, and all at once.
 
-use crate::faults::fault::{Fault, Moment, RowMust, SHORT, role_fault, script};
+use crate::faults::fault::{Fault, Moment, RowMust, SHORT, Setting, role_fault, script};
 
 /// A long warm-up.
 const WARM_UP: Moment = Moment { phase: "warm-up", options: "--warm-up $LONG --budget 5ms --timeout 2s" };
@@ -12,6 +12,8 @@ pub(super) const MEASURED: Moment =
     Moment { phase: "timed", options: "--warm-up 1ms --budget $LONG --timeout 1s" };
 /// Moment of a role that is stopped and continued.
 const CONTINUED: Moment = Moment { phase: "timed", options: "--warm-up 1ms --budget $LONG --timeout 10s" };
+/// A process whose threads are both roles.
+const THREADS: Setting = Setting { options: "--isolation thread", roles: 1, ..Setting::PAIR };
 
 /// Returns faults of roles that are killed or stopped.
 pub(super) fn roles() -> Vec<Fault> {
@@ -28,6 +30,18 @@ pub(super) fn roles() -> Vec<Fault> {
                 "the benchmark fails, with role, phase and signal",
             ));
         }
+    }
+    for (whom, then) in [("process", "kill -KILL $initiator"), ("last thread", "kill -KILL $(last_thread)")] {
+        let fault = role_fault(
+            "D1",
+            &format!("SIGKILL to the {whom} of two roles that are threads"),
+            TIMED,
+            then,
+            RowMust::Fail { who: "initiator", what: "killed by SIGKILL; the other roles are threads of" },
+            1,
+            "the benchmark fails, with role, phase and signal, and the death of both roles",
+        );
+        faults.push(fault.among(THREADS).with_few_mechanisms());
     }
     for (signal, words) in [("SEGV", "killed by SIGSEGV"), ("ABRT", "killed by SIGABRT")] {
         let fault = role_fault(
@@ -84,6 +98,14 @@ pub(super) fn roles() -> Vec<Fault> {
         "it counts as a pause of the machine, not as a failure",
     ));
     faults
+}
+
+/// Returns faults of runs that have changed the machine.
+pub(super) fn changes() -> Vec<Fault> {
+    let what = "SIGKILL, SIGINT and SIGTERM to a run that has changed settings, huge pages, control groups and namespaces";
+    let must = "the machine is as before, with the cleanup process or with doctor";
+    let text = include_str!("put_back.sh").to_owned();
+    vec![script("D12", what, "kill", must, &[], text, true)]
 }
 
 /// Returns faults of supervisors that are killed, or terminated by a signal.
