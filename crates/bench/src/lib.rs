@@ -17,6 +17,7 @@ mod costs;
 #[cfg(target_os = "linux")]
 pub mod count;
 pub mod cpu_pairs;
+mod deadline;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 #[cfg(fuzzing)]

@@ -1,7 +1,8 @@
 //! The mapping from placements to CPUs of this machine.
 
 use furlong_model::{
-    Case, CoreChoice, Cpu, CpuTopology, PairGroup, Party, Placement, RelatedPair, Unavailable, Wait,
+    Case, CoreChoice, Cpu, CpuTopology, PairGroup, Party, Placement, RelatedPair, Scheduling, Unavailable,
+    Wait,
 };
 use furlong_os::{affinity, interrupts, topology};
 use furlong_stats::{distinct, sort_by};
@@ -213,7 +214,8 @@ pub fn allowed() -> Result<Vec<usize>, Unavailable> {
 /// CPUs, and `SCHED_FIFO` never preempts for equal priority, `SCHED_RR` only every 100 ms. `processors` are the CPUs that they are pinned to.
 pub(crate) fn refuse_starvation(case: &Case, processors: Option<&[usize]>) -> Option<Unavailable> {
     let policy = case.conditions.real_time_policy()?;
-    if case.wait != Wait::Spin || case.placement == Placement::OneProcess {
+    let is_limited = matches!(policy, Scheduling::Deadline { .. });
+    if case.wait != Wait::Spin || case.placement == Placement::OneProcess || is_limited {
         return None;
     }
     let processes = case.all_parties().len();

@@ -1,5 +1,6 @@
 //! The measurements of a run, and their order.
 
+use crate::deadline;
 use crate::parties;
 use crate::peer::Peer;
 use crate::placement;
@@ -152,7 +153,9 @@ impl<'a> CaseResolver<'a> {
             placement::pinned(self.session.cpus(), case.placement, &case.all_parties())
                 .map_err(Outcome::Refused)?
         };
-        if let Some(refusal) = placement::refuse_starvation(case, processors.as_deref()) {
+        let refusal = placement::refuse_starvation(case, processors.as_deref())
+            .or_else(|| deadline::refusal(case, processors.as_deref()));
+        if let Some(refusal) = refusal {
             return Err(Box::new(Outcome::Refused(refusal)));
         }
         let by = case.exchange.request().and_then(|request| request.by.as_deref());

@@ -16,7 +16,7 @@ use crate::{role_boundary, two_networks};
 use furlong_adapter_files::{Manifest, Row};
 use furlong_loops::built_in::{BuiltIn, all_built_in};
 use furlong_mechanism::{Link, LinkSpecification, Mechanism};
-use furlong_model::{Capabilities, Case, Limits, Placement, RoleBoundary, Unavailable, Wait};
+use furlong_model::{Capabilities, Case, Limits, Placement, RoleBoundary, Scheduling, Unavailable, Wait};
 use furlong_os::role_conditions;
 use std::io;
 
@@ -170,7 +170,11 @@ impl MechanismEntry {
         if refusal.is_some() {
             return refusal;
         }
-        let error = role_conditions::probe(&case.conditions).err()?;
+        if matches!(case.conditions.real_time_policy(), Some(Scheduling::Deadline { .. })) {
+            // Whether it is possible depends on the CPUs of the roles.
+            return None;
+        }
+        let error = role_conditions::probe(&case.conditions, None).err()?;
         let remedy = match error.kind() {
             io::ErrorKind::NotFound => "choose a valid node; cpuset.mems of the control group limits them",
             io::ErrorKind::PermissionDenied => {

@@ -218,6 +218,34 @@ fn real_time_roles_are_measured_and_end() {
 }
 
 #[test]
+fn deadline_is_measured_or_refused_with_the_placement_that_is_possible() {
+    let place = Place::alone();
+    let refused = |words: &str| {
+        let words = format!("run pipe {words} --require --no-save --no-progress");
+        let stdout = place.run(words.split(' ')).expect_code(7).stdout;
+        stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let crowded = refused("--place same-core --sched deadline:9ms/20ms");
+    assert!(crowded.contains("2 roles with 45 % on 1 CPUs exceed 80 % of the CPU time"), "{crowded}");
+    let nice = refused("--place free --sched deadline --nice 5");
+    assert!(nice.contains("the policy has no nice value"), "{nice}");
+    if !is_root() {
+        furlong_testing::skip!("needs root");
+    }
+    if std::fs::read_to_string("/proc/sys/kernel/sched_rt_runtime_us").is_ok_and(|value| value.trim() != "-1")
+    {
+        let pinned = refused("--place other-core --sched deadline");
+        assert!(pinned.contains("use --place free"), "{pinned}");
+    }
+    let run = measured(&place, "pipe --place free --sched other --sched deadline:4ms/10ms");
+    assert_eq!(list(&run, "rows").len(), 2, "{run:#}");
+    // Two busy-waiting roles on one CPU neither starve each other nor furlong.
+    let words = "pipe/spin --place same-core --sched deadline --set kernel.sched_rt_runtime_us=-1";
+    let run = measured(&place, words);
+    assert_eq!(list(&run, "rows").len(), 1, "{run:#}");
+}
+
+#[test]
 fn values_in_one_run_are_compared() {
     let place = Place::new();
     measured(&place, "pipe unix-stream --sched other --sched batch --nice 7 --save policies");

@@ -156,11 +156,7 @@ impl RequestedCondition {
         match self {
             RequestedCondition::Scheduling(policy) => policy.to_string(),
             RequestedCondition::Nice(nice) => nice.to_string(),
-            RequestedCondition::Slice { ns } if ns.is_multiple_of(1_000_000) => {
-                format!("{}ms", ns / 1_000_000)
-            }
-            RequestedCondition::Slice { ns } if ns.is_multiple_of(1_000) => format!("{}us", ns / 1_000),
-            RequestedCondition::Slice { ns } => format!("{ns}ns"),
+            RequestedCondition::Slice { ns } => scheduling::format_time(*ns),
             RequestedCondition::KernelSetting(setting) => setting.to_string(),
             RequestedCondition::MemoryNode(node) => node.to_string(),
             RequestedCondition::Pages(kind) => kind.to_string(),
@@ -231,7 +227,7 @@ impl RequestedConditions {
         })
     }
 
-    /// Returns the requested real-time policy; `None` if another policy or none is requested.
+    /// Returns the requested policy that takes precedence over the default policy; `None` if another policy or none is requested.
     pub fn real_time_policy(&self) -> Option<scheduling::Scheduling> {
         self.iter().find_map(|condition| match condition {
             RequestedCondition::Scheduling(policy) if policy.is_real_time() => Some(*policy),
@@ -356,7 +352,7 @@ mod tests {
     #[test]
     fn values_read_back_as_written() {
         let values: [(&str, &[&str]); 8] = [
-            ("sched", &["other", "batch", "idle", "fifo:1", "rr:99"]),
+            ("sched", &["other", "batch", "idle", "fifo:1", "rr:99", "deadline:1500us/20ms"]),
             ("nice", &["-20", "0", "19"]),
             ("slice", &["100us", "3ms", "100ms"]),
             ("memory-node", &["0", "1023"]),
@@ -371,6 +367,7 @@ mod tests {
             let condition = read(name, value);
             assert_eq!((condition.value().as_str(), condition.kind().name), (*value, kind(name).name));
         }
+        assert_eq!(read("sched", "deadline").value(), "deadline:8ms/20ms");
     }
 
     #[test]
@@ -380,6 +377,10 @@ mod tests {
             ("sched", "fifo:0"),
             ("sched", "rr:+5"),
             ("sched", "real-time"),
+            ("sched", "deadline:8ms"),
+            ("sched", "deadline:81ms/100ms"),
+            ("sched", "deadline:8ms/2s"),
+            ("sched", "deadline:200500ns/2ms"),
             ("nice", "20"),
             ("nice", "x"),
             ("slice", "1s"),

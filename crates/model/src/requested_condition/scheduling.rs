@@ -18,12 +18,22 @@ pub enum Scheduling {
     Fifo(u8),
     /// `SCHED_RR` with this real-time priority.
     RoundRobin(u8),
+    /// `SCHED_DEADLINE` with this CPU time in each period. The end of the period is the deadline.
+    Deadline {
+        /// Microseconds of CPU time, at most 80 % of the period.
+        runtime_us: u32,
+        /// Microseconds, from 1 ms to 1 s.
+        period_us: u32,
+    },
 }
 
 impl Scheduling {
-    /// Returns whether the policy has a real-time priority.
+    /// Highest CPU time of roles under `deadline` on one CPU, in percent. The rest remains for the supervisor.
+    pub const HIGHEST_DEADLINE_PERCENT: u32 = 80;
+
+    /// Returns whether the policy takes precedence over the default policy.
     pub(super) const fn is_real_time(self) -> bool {
-        matches!(self, Scheduling::Fifo(_) | Scheduling::RoundRobin(_))
+        matches!(self, Scheduling::Fifo(_) | Scheduling::RoundRobin(_) | Scheduling::Deadline { .. })
     }
 
     /// Returns the policy of a process with these conditions; `None` if it is unknown or cannot be requested.
@@ -31,7 +41,8 @@ impl Scheduling {
         let policy = conditions.policy.as_deref()?;
         match conditions.priority.filter(|priority| *priority > 0) {
             Some(priority) => Scheduling::parse(&format!("{policy}:{priority}")),
-            None => Scheduling::parse(policy),
+            // The record has no period.
+            None => Scheduling::parse(policy).filter(|policy| !policy.is_real_time()),
         }
     }
 
@@ -46,8 +57,32 @@ impl Scheduling {
             None if text == "idle" => Some(Scheduling::Idle),
             Some(("fifo", priority)) => real_time(priority).map(Scheduling::Fifo),
             Some(("rr", priority)) => real_time(priority).map(Scheduling::RoundRobin),
+            None if text == "deadline" => Some(Scheduling::Deadline { runtime_us: 8_000, period_us: 20_000 }),
+            Some(("deadline", times)) => Scheduling::parse_deadline(times),
             _ => None,
         }
+    }
+
+    /// Reads a CPU time and a period, as in `8ms/20ms`.
+    fn parse_deadline(text: &str) -> Option<Scheduling> {
+        let microseconds = |text: &str| {
+            let Time(time) = text.parse().ok()?;
+            u32::try_from(time.as_micros()).ok().filter(|us| u128::from(*us) * 1_000 == time.as_nanos())
+        };
+        let (runtime, period) = text.split_once('/')?;
+        let (runtime_us, period_us) = (microseconds(runtime)?, microseconds(period)?);
+        let longest_us = period_us / 100 * Scheduling::HIGHEST_DEADLINE_PERCENT;
+        let is_valid = (1_000..=1_000_000).contains(&period_us) && (100..=longest_us).contains(&runtime_us);
+        is_valid.then_some(Scheduling::Deadline { runtime_us, period_us })
+    }
+}
+
+/// Returns a time in the largest unit up to milliseconds that has no fraction.
+pub(super) fn format_time(ns: u32) -> String {
+    match ns {
+        _ if ns.is_multiple_of(1_000_000) => format!("{}ms", ns / 1_000_000),
+        _ if ns.is_multiple_of(1_000) => format!("{}us", ns / 1_000),
+        _ => format!("{ns}ns"),
     }
 }
 
@@ -59,6 +94,10 @@ impl fmt::Display for Scheduling {
             Scheduling::Idle => f.write_str("idle"),
             Scheduling::Fifo(priority) => write!(f, "fifo:{priority}"),
             Scheduling::RoundRobin(priority) => write!(f, "rr:{priority}"),
+            Scheduling::Deadline { runtime_us, period_us } => {
+                let [runtime, period] = [runtime_us, period_us].map(|us| format_time(us * 1_000));
+                write!(f, "deadline:{runtime}/{period}")
+            }
         }
     }
 }
@@ -67,13 +106,15 @@ impl fmt::Display for Scheduling {
 pub(super) static SCHED: ConditionKind = ConditionKind {
     name: "sched",
     placeholder: "POLICY",
-    help: "Run both roles under this policy, such as fifo:50. The others are other, batch, idle and rr:PRIORITY. Can be repeated: \
-           every value becomes a benchmark",
+    help: "Run both roles under this policy, such as fifo:50. The others are other, batch, idle, rr:PRIORITY and \
+           deadline:RUNTIME/PERIOD. Can be repeated: every value becomes a benchmark",
     read: |text| Scheduling::parse(text).map(RequestedCondition::Scheduling),
-    valid: "choose other, batch, idle, fifo:PRIORITY or rr:PRIORITY, with a priority from 1 to 99",
+    valid: "choose other, batch, idle, fifo:PRIORITY or rr:PRIORITY with a priority from 1 to 99, deadline, or \
+            deadline:RUNTIME/PERIOD with a period from 1ms to 1s and a runtime from 100us to 80 % of it, as in deadline:8ms/20ms",
     applies: |_, _| true,
     candidates: &["batch", "fifo:50"],
     permanent: |condition| match condition.value().split_once(':') {
+        Some(("deadline", _)) => "in the program: sched_setattr with SCHED_DEADLINE".to_owned(),
         Some((policy, priority)) => {
             format!("systemd unit: CPUSchedulingPolicy={policy} CPUSchedulingPriority={priority}")
         }

@@ -3,7 +3,7 @@
 use crate::cleanup::CleanUp;
 use crate::error::{Context, check};
 use crate::linux::scheduling::attributes;
-use crate::linux::{limits, memory_node};
+use crate::linux::{affinity, limits, memory_node};
 use furlong_model::{RequestedCondition, RequestedConditions, Scheduling};
 use std::io;
 
@@ -33,11 +33,11 @@ pub fn bind_memory(conditions: &RequestedConditions) -> io::Result<Option<CleanU
     Ok(Some(CleanUp::new(move || before.set())))
 }
 
-/// Sets the conditions of a thread that ends at once.
+/// Sets the conditions of a thread that ends at once, on this CPU if one is given.
 ///
 /// # Errors
 /// Returns the errors of [`apply`].
-pub fn probe(conditions: &RequestedConditions) -> io::Result<()> {
+pub fn probe(conditions: &RequestedConditions, processor: Option<usize>) -> io::Result<()> {
     let is_set_here = |condition: &RequestedCondition| {
         condition.is_scheduling() || matches!(condition, RequestedCondition::MemoryNode(_))
     };
@@ -45,7 +45,10 @@ pub fn probe(conditions: &RequestedConditions) -> io::Result<()> {
         return Ok(());
     }
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().spawn_scoped(scope, || set(conditions))?;
+        let thread = std::thread::Builder::new().spawn_scoped(scope, || {
+            processor.map_or(Ok(()), affinity::pin)?;
+            set(conditions)
+        })?;
         thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread has panicked")))
     })
 }
@@ -62,6 +65,13 @@ fn set(conditions: &RequestedConditions) -> io::Result<()> {
             RequestedCondition::Scheduling(policy) => {
                 let (number, priority) = policy_number(*policy);
                 (wanted.sched_policy, wanted.sched_priority) = (number as u32, priority.into());
+                if let Scheduling::Deadline { runtime_us, period_us } = policy {
+                    wanted.sched_runtime = u64::from(*runtime_us) * 1_000;
+                    wanted.sched_period = u64::from(*period_us) * 1_000;
+                    wanted.sched_deadline = wanted.sched_period;
+                    // Without it, the role could start no threads (EAGAIN).
+                    wanted.sched_flags |= libc::SCHED_FLAG_RESET_ON_FORK as u64;
+                }
             }
             RequestedCondition::Nice(nice) => wanted.sched_nice = (*nice).into(),
             RequestedCondition::Slice { ns } => wanted.sched_runtime = (*ns).into(),
@@ -74,7 +84,8 @@ fn set(conditions: &RequestedConditions) -> io::Result<()> {
     let effective = attributes()?;
     let ignored = conditions.iter().find(|condition| match condition {
         RequestedCondition::Scheduling(_) => {
-            (effective.sched_policy, effective.sched_priority) != (wanted.sched_policy, wanted.sched_priority)
+            (effective.sched_policy, effective.sched_priority, effective.sched_period)
+                != (wanted.sched_policy, wanted.sched_priority, wanted.sched_period)
         }
         // The kernel stores the nice value of `SCHED_IDLE`, whose weight is fixed.
         RequestedCondition::Nice(_) => {
@@ -96,6 +107,7 @@ const fn policy_number(policy: Scheduling) -> (libc::c_int, u8) {
         Scheduling::Idle => (libc::SCHED_IDLE, 0),
         Scheduling::Fifo(priority) => (libc::SCHED_FIFO, priority),
         Scheduling::RoundRobin(priority) => (libc::SCHED_RR, priority),
+        Scheduling::Deadline { .. } => (libc::SCHED_DEADLINE, 0),
     }
 }
 
@@ -128,14 +140,14 @@ mod tests {
     #[test]
     fn probe_changes_nothing_here() {
         let before = read();
-        probe(&conditions(["idle", "", ""])).unwrap();
+        probe(&conditions(["idle", "", ""]), None).unwrap();
         assert_eq!(read(), before);
     }
 
     #[test]
     fn condition_without_effect_is_an_error() {
         // A nice value means nothing to a real-time policy, which an ordinary user may not request either.
-        let error = probe(&conditions(["fifo:1", "5", ""])).unwrap_err();
+        let error = probe(&conditions(["fifo:1", "5", ""]), None).unwrap_err();
         assert!(
             matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied),
             "{error}"

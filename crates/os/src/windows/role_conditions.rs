@@ -9,7 +9,7 @@ use std::io;
 /// # Errors
 /// Returns `Unsupported` for any condition.
 pub fn apply(conditions: &RequestedConditions) -> io::Result<()> {
-    probe(conditions)
+    probe(conditions, None)
 }
 
 /// Accepts only that nothing is requested.
@@ -17,14 +17,14 @@ pub fn apply(conditions: &RequestedConditions) -> io::Result<()> {
 /// # Errors
 /// Returns `Unsupported` for any condition.
 pub fn bind_memory(conditions: &RequestedConditions) -> io::Result<Option<CleanUp>> {
-    probe(conditions).map(|()| None)
+    probe(conditions, None).map(|()| None)
 }
 
 /// Accepts only that nothing is requested.
 ///
 /// # Errors
 /// Returns `Unsupported` for any condition.
-pub fn probe(conditions: &RequestedConditions) -> io::Result<()> {
+pub fn probe(conditions: &RequestedConditions, _: Option<usize>) -> io::Result<()> {
     // The mechanism sets the conditions of the link.
     let is_of_link = |condition: &&RequestedCondition| {
         matches!(condition, RequestedCondition::SocketOptions(_) | RequestedCondition::Writes(_))
