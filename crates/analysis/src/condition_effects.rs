@@ -1,19 +1,19 @@
-//! The effects of requested conditions: benchmarks that differ only in the value of one condition.
+//! The effects of axes: benchmarks that differ only in the value of one axis, such as a requested condition.
 
 use crate::environment::quota;
 use crate::{CommonProperties, Group, Ratio, Row};
-use furlong_model::{CONDITION_KINDS, Case, ConditionKind, format_bytes};
+use furlong_model::Axis;
 use furlong_stats::tidy;
 use serde::Serialize;
 
-/// The largest significant effect of a kind of condition.
+/// The largest significant effect of an axis.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConditionEffect {
-    /// Name of the condition, or `buffer`.
+    /// Name of the axis.
     pub condition: &'static str,
     /// Both values, the faster first.
     pub values: [String; 2],
-    /// Name of the benchmark, without the condition.
+    /// Name of the benchmark, without the value.
     pub row: String,
     /// Common properties of the benchmarks.
     pub among: CommonProperties,
@@ -23,44 +23,32 @@ pub struct ConditionEffect {
     pub p50_ns: [f64; 2],
 }
 
-/// Name of the size of a buffer, which is not a [`ConditionKind`](furlong_model::ConditionKind).
-const BUFFER: &str = "buffer";
-
 impl ConditionEffect {
-    /// Returns the largest effect of each kind, and of the size of a buffer. The rows of a group are ordered, the fastest
-    /// first.
+    /// Returns the largest effect of each axis. The rows of a group are ordered, the fastest first.
     pub(crate) fn all(groups: &[Group], rows: &[Row]) -> Vec<ConditionEffect> {
-        let largest = |name: &'static str| {
-            let found = groups.iter().flat_map(|group| effects(name, group, rows));
+        let largest = |axis: Axis| {
+            let found = groups.iter().flat_map(|group| effects(axis, group, rows));
             found.max_by(|one, other| one.times.total_cmp(&other.times))
         };
-        // The median hides the pauses under a quota, whose costs are found from means.
-        let kinds = CONDITION_KINDS.iter().map(|kind| kind.name).filter(|name| *name != quota().name);
-        kinds.chain([BUFFER]).filter_map(largest).collect()
+        // The median hides the pauses under a quota, whose costs are found from means. By Little's law, a larger window makes each
+        // message slower, whatever it does to the rate.
+        let is_excluded = |axis: &Axis| [quota().name, Axis::Window.name()].contains(&axis.name());
+        Axis::all().filter(|axis| !is_excluded(axis)).filter_map(largest).collect()
     }
 }
 
-/// Returns the value of a condition, or of the size of a buffer, and the case without it.
-fn split(name: &str, case: &Case) -> Option<(String, Case)> {
-    if name == BUFFER {
-        return Some((format_bytes(case.buffer_bytes?), Case { buffer_bytes: None, ..case.clone() }));
-    }
-    let kind = ConditionKind::find(name)?;
-    let (value, conditions) = case.conditions.split(kind)?;
-    Some((value.value(), Case { conditions, ..case.clone() }))
-}
-
-/// Returns the significant effects of a condition in one group.
-fn effects(name: &'static str, group: &Group, rows: &[Row]) -> Vec<ConditionEffect> {
+/// Returns the significant effects of an axis in one group.
+fn effects(axis: Axis, group: &Group, rows: &[Row]) -> Vec<ConditionEffect> {
     let members = rows.iter().filter(|row| row.group == group.name);
-    let members: Vec<_> = members.filter_map(|row| Some((row, split(name, &row.case)?))).collect();
+    let split = |row: &Row| Some((axis.value(&row.case)?.value(), axis.without(row.case.clone())));
+    let members: Vec<_> = members.filter_map(|row| Some((row, split(row)?))).collect();
     let mut found = Vec::new();
     for (at, (fast, (value, case))) in members.iter().enumerate() {
         for (slow, (other, _)) in members[at + 1..].iter().filter(|(_, (_, other))| other == case) {
             let tie = fast.tied_with.contains(&slow.case.row());
             if slow.comparable.is_some() && fast.comparable.is_some() && !tie {
                 found.push(ConditionEffect {
-                    condition: name,
+                    condition: axis.name(),
                     values: [value, other].map(String::clone),
                     row: case.row(),
                     among: CommonProperties::of(group),
@@ -78,7 +66,7 @@ mod tests {
     use super::*;
     use crate::fixture::{by_median, row};
     use crate::ranking;
-    use furlong_model::{Capabilities, Harness, Placement, RequestedConditions, Wait};
+    use furlong_model::{Capabilities, ConditionKind, Harness, Placement, RequestedConditions, Wait};
 
     fn rows(medians_ns: [(&str, f64); 3]) -> Vec<ConditionEffect> {
         let pages = ConditionKind::find("pages").unwrap();

@@ -6,7 +6,7 @@ use crate::condition_costs::{ConditionCost, condition_costs};
 use crate::{
     CommonProperties, ConditionEffect, Group, Growths, Level, PayloadKind, Ratio, Regimes, Row, Verdict,
 };
-use furlong_model::{Depth, Family, NoiseReading, Placement, SocketOption, WaitKind};
+use furlong_model::{Case, Depth, Family, NoiseReading, Placement, SocketOption, WaitKind};
 use furlong_stats::{distinct, median, tidy};
 use serde::Serialize;
 use std::iter;
@@ -218,18 +218,18 @@ struct Race<'a> {
 impl<'a> Race<'a> {
     fn data_groups(&self) -> impl Iterator<Item = &'a Group> {
         let plain = |group: &&Group| {
-            group.pattern.is_default()
-                && group.arrival.is_closed_loop()
-                && group.window.get() == 1
-                && group.parties.get() == 1
+            group.pattern.is_default() && group.arrival.is_closed_loop() && group.parties.get() == 1
         };
         self.groups.iter().filter(|group| group.carries == PayloadKind::Data).filter(plain)
     }
 
-    /// Returns the benchmarks of a group, the fastest first, without those that a quota or a neighbour disturbs as requested.
+    /// Returns the benchmarks of a group with one message in flight and no think time, the fastest first, without those that a quota or
+    /// a neighbour disturbs as requested.
     fn members(&self, group: &Group) -> Vec<&'a Row> {
-        let is_member = |row: &&Row| row.group == group.name && !row.case.conditions.limit_cpu_time();
-        self.rows.iter().filter(is_member).collect()
+        let is_plain = |case: &Case| {
+            case.window().get() == 1 && case.arrival == group.arrival && !case.conditions.limit_cpu_time()
+        };
+        self.rows.iter().filter(|row| row.group == group.name && is_plain(&row.case)).collect()
     }
 
     /// Returns the group that differs from `group` only in these two properties.

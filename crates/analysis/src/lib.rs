@@ -90,7 +90,7 @@ pub use comparable::{ComparableInterval, Ratio};
 pub use compare::{
     COMPARISON_SCHEMA, Cause, Change, ChangedCall, CommonChange, ComparedCount, ComparedRow, ComparedRun,
     Comparison, ComparisonRefusal, CountChange, CountedQuantity, Difference, InconclusiveReason, OnlyIn,
-    Power, Share, compare, split_by_condition,
+    Power, RunPart, Share, compare,
 };
 pub use condition_costs::{ConditionCost, MeanRow};
 pub use condition_effects::ConditionEffect;

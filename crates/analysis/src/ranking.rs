@@ -7,7 +7,7 @@
 use crate::{ComparableInterval, Ratio, Row};
 use furlong_model::{
     Arrival, Case, Family, FanInOptions, Harness, Links, Pattern, Placement, Request, WaitKind, format_bytes,
-    format_ns,
+    format_exact_ns, format_ns,
 };
 use furlong_stats::{SortedMap, sort_by};
 use serde::Serialize;
@@ -32,12 +32,9 @@ pub struct Group {
     pub placement: Placement,
     /// Kind of wait strategy.
     pub waiting: WaitKind,
-    /// Time at which the initiator sends the next message.
+    /// Time at which the initiator sends the next message, apart from a think time.
     #[serde(skip_serializing_if = "Arrival::is_closed_loop")]
     pub arrival: Arrival,
-    /// Number of messages in flight.
-    #[serde(skip_serializing_if = "furlong_model::is_one")]
-    pub window: NonZeroU32,
     /// Number of pairs that run in parallel.
     #[serde(skip_serializing_if = "furlong_model::is_one")]
     pub parties: NonZeroU32,
@@ -99,7 +96,8 @@ impl Group {
     fn for_payload(case: &Case, carries: PayloadKind) -> Self {
         let size_bytes =
             matches!(carries, PayloadKind::Data | PayloadKind::Nothing).then_some(case.size_bytes);
-        let (placement, waiting, arrival) = (case.placement, case.wait.kind(), case.arrival);
+        let (placement, waiting) = (case.placement, case.wait.kind());
+        let arrival = case.arrival.without_think_time();
         let waits = match waiting {
             WaitKind::Sleeping => "sleeping",
             WaitKind::Adaptive => "adaptive",
@@ -113,11 +111,7 @@ impl Group {
             (_, Some(_)) => sizes(case, "-"),
             (_, None) => "notification".to_owned(),
         };
-        let ((suffix, addition), window) = (describe_pace(arrival), case.window());
-        let (window_suffix, window_addition) = match furlong_model::is_one(&window) {
-            true => Default::default(),
-            false => (format!("/window-{window}"), format!(", {window} in flight")),
-        };
+        let (suffix, addition) = describe_pace(arrival);
         let parties = case.parties();
         let several = case.pattern().several();
         let (several_suffix, several_addition) = match (furlong_model::is_one(&parties), several) {
@@ -136,12 +130,11 @@ impl Group {
         let (pattern, request) = (case.pattern(), case.exchange.request().cloned());
         let (prefix, what) = describe_pattern(case);
         let name = format!(
-            "{placement}/{waits}/{prefix}{carried}{suffix}{window_suffix}{several_suffix}{own_suffix}{access_suffix}"
+            "{placement}/{waits}/{prefix}{carried}{suffix}{several_suffix}{own_suffix}{access_suffix}"
         );
         let sizes = size_bytes.map(|_| sizes(case, " to "));
         let (subject, place) = title((pattern, carries), what, sizes, placement, waiting);
-        let additions =
-            [&*addition, &window_addition, &several_addition, &own_addition, access_addition].concat();
+        let additions = [&*addition, &several_addition, &own_addition, access_addition].concat();
         Group {
             carries,
             pattern,
@@ -151,7 +144,6 @@ impl Group {
             placement,
             waiting,
             arrival,
-            window,
             parties,
             name,
             title: format!("{subject}{place}{additions}"),
@@ -186,28 +178,31 @@ fn describe_pattern(case: &Case) -> (String, String) {
 /// Returns the suffixes of a group's name and title for its arrival of messages.
 fn describe_pace(arrival: Arrival) -> (String, String) {
     match arrival {
-        Arrival::ClosedLoop => (String::new(), String::new()),
-        Arrival::Interval(ns) => {
-            (format!("/every-{}", exact(ns)), format!(", one message every {}", format_ns(ns as f64)))
-        }
-        Arrival::ThinkTime(ns) => {
-            (format!("/gap-{}", exact(ns)), format!(", after a gap of {}", format_ns(ns as f64)))
-        }
+        Arrival::ClosedLoop | Arrival::ThinkTime(_) => (String::new(), String::new()),
+        Arrival::Interval(ns) => (
+            format!("/every-{}", format_exact_ns(ns)),
+            format!(", one message every {}", format_ns(ns as f64)),
+        ),
         Arrival::Poisson(ns) => (
-            format!("/poisson-{}", exact(ns)),
+            format!("/poisson-{}", format_exact_ns(ns)),
             format!(", one message every {} on average, at independent times", format_ns(ns as f64)),
         ),
         Arrival::Burst { interval_ns, messages } => {
             let every_ns = interval_ns * u64::from(messages.get());
             (
-                format!("/burst-{messages}-{}", exact(every_ns)),
+                format!("/burst-{messages}-{}", format_exact_ns(every_ns)),
                 format!(", {messages} messages at once every {}", format_ns(every_ns as f64)),
             )
         }
         Arrival::OnOff { on_ns, off_ns, .. } => {
             let ns = arrival.interval_in_on_ns();
             (
-                format!("/on-{}-off-{}-every-{}", exact(on_ns), exact(off_ns), exact(ns)),
+                format!(
+                    "/on-{}-off-{}-every-{}",
+                    format_exact_ns(on_ns),
+                    format_exact_ns(off_ns),
+                    format_exact_ns(ns)
+                ),
                 format!(
                     ", one message every {} for {}, then none for {}",
                     format_ns(ns as f64),
@@ -217,14 +212,6 @@ fn describe_pace(arrival: Arrival) -> (String, String) {
             )
         }
     }
-}
-
-/// Returns a time in the largest unit that divides it, so that different times have different names.
-fn exact(ns: u64) -> String {
-    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
-    let largest = units.into_iter().find(|(_, factor)| ns > 0 && ns.is_multiple_of(*factor));
-    let (unit, factor) = largest.unwrap_or(("ns", 1));
-    format!("{}{unit}", ns / factor)
 }
 
 /// Returns the placement of the roles in words.
@@ -562,41 +549,35 @@ mod tests {
     }
 
     #[test]
-    fn each_window_is_ranked_by_itself() {
-        let of_window = |window: u32| {
+    fn windows_and_think_times_are_in_one_ranking() {
+        let with = |(window, arrival)| {
             let mut row = row("pipe", Wait::Block, Placement::OtherCore, 5000.0);
-            row.case = row.case.with_window(NonZeroU32::new(window).unwrap());
+            row.case = Case { arrival, ..row.case }.with_window(NonZeroU32::new(window).unwrap());
             row
         };
-        let groups = rank(&mut [16, 1, 2].map(of_window).into(), &Harness::default(), by_median);
-        let names: Vec<_> = groups.iter().map(|group| group.name.as_str()).collect();
-        assert_eq!(
-            names,
-            ["128B", "128B/window-2", "128B/window-16"].map(|name| format!("other-core/sleeping/{name}"))
-        );
-        assert!(groups[2].title.ends_with("blocking, 16 in flight"), "{}", groups[2].title);
+        let paces = [(1, Arrival::ClosedLoop), (16, Arrival::ClosedLoop), (1, Arrival::ThinkTime(1_500_000))];
+        let mut rows: Vec<Row> = paces.map(with).into();
+        let groups = rank(&mut rows, &Harness::default(), by_median);
+        let [group] = &groups[..] else { panic!("{groups:?}") };
+        assert_eq!(group.name, "other-core/sleeping/128B");
+        let names: Vec<_> = rows.iter().map(|row| row.case.row()).collect();
+        assert_eq!(names, ["pipe/block", "pipe/block (think-time 1500us)", "pipe/block (window 16)"]);
     }
 
     #[test]
-    fn each_pace_is_ranked_by_itself() {
+    fn each_rate_is_ranked_by_itself() {
         let paced = |arrival| {
             let mut row = row("pipe", Wait::Block, Placement::OtherCore, 5000.0);
             row.case.arrival = arrival;
             row
         };
-        let paces = [
-            Arrival::ThinkTime(1_000_000),
-            Arrival::Interval(100_000),
-            Arrival::ClosedLoop,
-            Arrival::Interval(1_500),
-        ];
+        let paces = [Arrival::Interval(100_000), Arrival::ClosedLoop, Arrival::Interval(1_500)];
         let mut rows: Vec<Row> = paces.map(paced).into();
         let groups = rank(&mut rows, &Harness::default(), by_median);
         let names: Vec<_> =
             groups.iter().map(|group| group.name.trim_start_matches("other-core/sleeping/")).collect();
-        assert_eq!(names, ["128B", "128B/every-1500ns", "128B/every-100us", "128B/gap-1ms"]);
+        assert_eq!(names, ["128B", "128B/every-1500ns", "128B/every-100us"]);
         assert!(rows.iter().all(|row| row.rank == 1 && row.tied_with.is_empty()));
         assert!(groups[2].title.ends_with("blocking, one message every 100 us"), "{}", groups[2].title);
-        assert!(groups[3].title.ends_with("blocking, after a gap of 1.00 ms"), "{}", groups[3].title);
     }
 }

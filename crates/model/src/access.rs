@@ -34,12 +34,12 @@ impl Access {
         !matches!(self, Access::StampsInPlace)
     }
 
-    /// Returns the suffix of a benchmark's name for this access, if it has one.
-    pub(crate) const fn words(self) -> Option<&'static str> {
+    /// Returns the access in names of benchmarks.
+    pub(crate) const fn words(self) -> &'static str {
         match self {
-            Access::Copy => None,
-            Access::InPlace => Some("in place"),
-            Access::StampsInPlace => Some("stamps in place"),
+            Access::Copy => "copied",
+            Access::InPlace => "in place",
+            Access::StampsInPlace => "stamps in place",
         }
     }
 }

@@ -112,6 +112,17 @@ impl Arrival {
         }
     }
 
+    /// Returns the pace with this think time in nanoseconds: a closed loop without one.
+    pub const fn with_think_time(ns: u64) -> Arrival {
+        if ns == 0 { Arrival::ClosedLoop } else { Arrival::ThinkTime(ns) }
+    }
+
+    /// Returns the closed loop instead of a think time.
+    #[must_use]
+    pub const fn without_think_time(self) -> Arrival {
+        if matches!(self, Arrival::ThinkTime(_)) { Arrival::ClosedLoop } else { self }
+    }
+
     /// Returns whether the next message follows the last response immediately.
     pub fn is_closed_loop(&self) -> bool {
         *self == Arrival::ClosedLoop

@@ -216,17 +216,6 @@ impl Case {
         self.exchange.parties()
     }
 
-    /// Returns the benchmark's name: `mechanism/wait`, the subsystem if it has one, and in parentheses the access if messages
-    /// are not copied, and the requested buffer and conditions.
-    pub fn row(&self) -> String {
-        let row = row_of_subsystem(&self.mechanism, self.wait, self.subsystem);
-        let buffer = self.buffer_bytes.map(|bytes| format!("buffer {}", format_bytes(bytes)));
-        let conditions = self.conditions.iter().map(|condition| condition.to_string());
-        let words: Vec<_> =
-            self.access.words().map(str::to_owned).into_iter().chain(buffer).chain(conditions).collect();
-        if words.is_empty() { row } else { format!("{row} ({})", words.join(", ")) }
-    }
-
     /// Returns all parties in the order in which CPUs are assigned: pair after pair, or senders and then receivers.
     pub fn all_parties(&self) -> Vec<Party> {
         let several = self.parties().get();
@@ -259,18 +248,6 @@ impl Case {
             Links::Watched => one(),
             Links::PerParty | Links::PerMessage => self.parties(),
         }
-    }
-
-    /// Returns whether two cases are ranked together. They may differ only in mechanism, buffer, subsystem, access,
-    /// conditions, and wait strategy of the same kind (for example both blocking). Both must touch every byte, or neither.
-    pub fn is_ranked_with(&self, other: &Case) -> bool {
-        if self.placement != other.placement {
-            return false;
-        }
-        let Case { mechanism, wait, buffer_bytes, subsystem, access, conditions, .. } = other.clone();
-        self.wait.kind() == wait.kind()
-            && self.access.is_of_every_byte() == access.is_of_every_byte()
-            && Case { mechanism, wait, buffer_bytes, subsystem, access, conditions, ..self.clone() } == *other
     }
 
     /// Returns the bytes of the messages that each role sends with this mechanism, the initiator's first.
@@ -415,7 +392,9 @@ impl fmt::Display for Case {
             write!(f, " {arrival}")?;
         }
         buffer_bytes.map_or(Ok(()), |bytes| write!(f, " buffer {}", format_bytes(bytes)))?;
-        access.words().map_or(Ok(()), |words| write!(f, " {words}"))?;
+        if !access.is_copy() {
+            write!(f, " {}", access.words())?;
+        }
         if !is_one(&window) {
             write!(f, " window {window}")?;
         }

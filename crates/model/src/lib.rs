@@ -5,6 +5,7 @@
 
 mod access;
 mod arrival;
+mod axis;
 mod between_hosts;
 mod between_namespaces;
 mod boundary;
@@ -47,6 +48,7 @@ mod workload;
 
 pub use access::Access;
 pub use arrival::{Arrival, ArrivalProcess};
+pub use axis::{Axis, AxisValue};
 pub use between_hosts::PeerHost;
 pub use boundary::Boundary;
 pub use calls::{Bounds, Call, Calls};
@@ -83,8 +85,8 @@ pub use pattern::{
 pub use placement::{Placement, ProcessorList};
 pub use process_start::{StartMethod, StartReading};
 pub use quantity::{
-    ByteSize, Counts, InvalidQuantity, Percent, Rate, Rates, Sizes, Time, format_bytes, format_digits,
-    format_ns, format_rate, is_one, one, printed_ns, three_digits,
+    ByteSize, Counts, InvalidQuantity, Pauses, Percent, Rate, Rates, Sizes, Time, Windows, format_bytes,
+    format_digits, format_exact_ns, format_ns, format_rate, is_one, one, printed_ns, three_digits,
 };
 pub use record::{End, Harness, Record, RunHeader, SCHEMA};
 pub use requested_condition::beside::Neighbour;

@@ -1,6 +1,7 @@
 //! Sizes, times and rates in the form that users type.
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::num::NonZeroU32;
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -10,22 +11,26 @@ use std::{fmt, str::FromStr, time::Duration};
 pub struct InvalidQuantity {
     given: String,
     problem: &'static str,
-    hint: &'static str,
-    range: Option<&'static str>,
+    hint: Cow<'static, str>,
+    range: Option<Cow<'static, str>>,
 }
 
 impl InvalidQuantity {
     /// Returns the valid range, such as `between 1 and 4096`, of a quantity that is outside of it. `None` if it cannot be read.
-    pub fn range(&self) -> Option<&'static str> {
-        self.range
+    pub fn range(&self) -> Option<&str> {
+        self.range.as_deref()
     }
 
-    pub(crate) fn new(given: &str, problem: &'static str, hint: &'static str) -> InvalidQuantity {
-        InvalidQuantity { given: given.to_owned(), problem, hint, range: None }
+    pub(crate) fn new(
+        given: &str,
+        problem: &'static str,
+        hint: impl Into<Cow<'static, str>>,
+    ) -> InvalidQuantity {
+        InvalidQuantity { given: given.to_owned(), problem, hint: hint.into(), range: None }
     }
 
-    fn out_of(self, range: &'static str) -> InvalidQuantity {
-        InvalidQuantity { problem: "out of range", range: Some(range), ..self }
+    fn out_of(self, range: impl Into<Cow<'static, str>>) -> InvalidQuantity {
+        InvalidQuantity { problem: "out of range", range: Some(range.into()), ..self }
     }
 }
 
@@ -121,6 +126,32 @@ fn swept<T: Copy + PartialOrd + FromStr<Err = InvalidQuantity>>(
     // Zero would not change with any factor.
     let next = |one: &T| next(*one, factor).filter(|next| *next <= last && *next > *one);
     if first > last { Err(invalid()) } else { Ok(std::iter::successors(Some(first), next).collect()) }
+}
+
+/// A pause, or a sweep over several: `1us..1ms:x10`. `0` is no pause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pauses(pub Vec<Duration>);
+
+impl FromStr for Pauses {
+    type Err = InvalidQuantity;
+
+    fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
+        if text == "0" {
+            return Ok(Pauses(vec![Duration::ZERO]));
+        }
+        let invalid = || {
+            InvalidQuantity::new(
+                text,
+                "not a valid sweep of times",
+                "write the first, the last and a factor from 2 on, as in 1us..1ms:x10; the first is above 0 and not above the last",
+            )
+        };
+        if text.starts_with("0..") {
+            return Err(invalid());
+        }
+        let next = |time: Time, factor: usize| time.0.checked_mul(u32::try_from(factor).ok()?).map(Time);
+        swept(text, next, invalid).map(|times| Pauses(times.into_iter().map(|time| time.0).collect()))
+    }
 }
 
 /// A length of time, written `200us`, `40ms`, `1.5s`, `2min`.
@@ -223,38 +254,37 @@ pub fn is_one(number: &NonZeroU32) -> bool {
     *number == one()
 }
 
-/// A number above 0, or a sweep over several: `1..64:x2` is 1, 2, 4 and so on up to 64.
+/// A number from 1 to `MOST`, or a sweep over several: `1..64:x2` is 1, 2, 4 and so on up to 64.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Counts(pub Vec<NonZeroU32>);
+pub struct Counts<const MOST: u32 = 4096>(pub Vec<NonZeroU32>);
 
-/// The largest accepted number.
-const MOST_COUNTED: u32 = 4096;
+/// Numbers of messages in flight.
+pub type Windows = Counts<1_000_000>;
 
-impl FromStr for Counts {
+impl<const MOST: u32> FromStr for Counts<MOST> {
     type Err = InvalidQuantity;
 
     fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
         let invalid = || {
-            InvalidQuantity::new(
-                text,
-                "not a valid number",
-                "write a number from 1 to 4096, or the first, the last and a factor from 2 on, as in 1..64:x2",
-            )
+            let hint = format!(
+                "write a number from 1 to {MOST}, or the first, the last and a factor from 2 on, as in 1..64:x2"
+            );
+            InvalidQuantity::new(text, "not a valid number", hint)
         };
         #[derive(Clone, Copy, PartialEq, PartialOrd)]
-        struct Positive(NonZeroU32);
-        impl FromStr for Positive {
+        struct Positive<const MOST: u32>(NonZeroU32);
+        impl<const MOST: u32> FromStr for Positive<MOST> {
             type Err = InvalidQuantity;
             fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
-                let number = text.parse().ok().filter(|number: &NonZeroU32| number.get() <= MOST_COUNTED);
+                let number = text.parse().ok().filter(|number: &NonZeroU32| number.get() <= MOST);
                 let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-                let invalid =
-                    InvalidQuantity::new(text, "not a valid number", "write a number from 1 to 4096");
-                let invalid = if is_number { invalid.out_of("between 1 and 4096") } else { invalid };
-                number.map(Positive).ok_or(invalid)
+                let hint = format!("write a number from 1 to {MOST}");
+                let invalid = InvalidQuantity::new(text, "not a valid number", hint);
+                let range = format!("between 1 and {MOST}");
+                number.map(Positive).ok_or(if is_number { invalid.out_of(range) } else { invalid })
             }
         }
-        let next = |one: Positive, factor: usize| {
+        let next = |one: Positive<MOST>, factor: usize| {
             u32::try_from(factor)
                 .ok()
                 .and_then(|factor| one.0.get().checked_mul(factor))
@@ -322,6 +352,14 @@ pub fn format_bytes(bytes: usize) -> String {
 pub fn format_ns(nanoseconds: f64) -> String {
     let (value, _, unit) = in_unit(nanoseconds);
     format!("{} {unit}", three_digits(value))
+}
+
+/// Returns a time in the largest unit that divides it, so that different times have different names: `100us`.
+pub fn format_exact_ns(ns: u64) -> String {
+    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
+    let largest = units.into_iter().find(|(_, factor)| ns > 0 && ns.is_multiple_of(*factor));
+    let (unit, factor) = largest.unwrap_or(("ns", 1));
+    format!("{}{unit}", ns / factor)
 }
 
 /// Returns a rate in the form of an option, with the fewest digits that yield the same interval in nanoseconds: `60/s`, `2.5k/s`.
@@ -429,8 +467,9 @@ mod tests {
         ] {
             assert!(out_of_range.contains("' is out of range: write "), "{out_of_range}");
         }
-        let range = |text: &str| text.parse::<Counts>().unwrap_err().range();
-        assert_eq!([range("100000"), range("many")], [Some("between 1 and 4096"), None]);
+        let range =
+            |text: &str| text.parse::<Counts>().unwrap_err().range().map(str::to_owned).unwrap_or_default();
+        assert_eq!([range("100000"), range("many")], ["between 1 and 4096", ""]);
         for unreadable in [
             error::<Counts>("a"),
             error::<Sizes>("4XB"),
@@ -466,6 +505,7 @@ mod tests {
         assert_eq!(counts("4"), Ok(vec![4]));
         assert_eq!(counts("1..64:x4"), Ok(vec![1, 4, 16, 64]));
         assert_eq!(counts("1024").map(|counts| counts.len()), Ok(1));
+        assert_eq!("1..1000000:x1000".parse::<Windows>().map(|windows| windows.0.len()), Ok(3));
         for text in ["0", "0..4", "4097", "-1", "4..2", "1..2:x1", "a", "", "1.5"] {
             assert!(counts(text).is_err(), "{text}");
         }
@@ -500,6 +540,12 @@ mod tests {
     fn times_read_in_every_unit() {
         for (text, ns) in [("200us", 200_000), ("40ms", 40_000_000), ("1.5s", 1_500_000_000), ("7ns", 7)] {
             assert_eq!(text.parse(), Ok(Time(Duration::from_nanos(ns))), "{text}");
+        }
+        let pauses = |text: &str| text.parse::<Pauses>().map(|pauses| pauses.0);
+        assert_eq!(pauses("0"), Ok(vec![Duration::ZERO]));
+        assert_eq!(pauses("1us..1ms:x1000"), Ok([1, 1000].map(Duration::from_micros).to_vec()));
+        for text in ["0..1ms", "1ms..1us", "1us..1ms:x1", "5", "61min"] {
+            assert!(pauses(text).is_err(), "{text}");
         }
         for text in ["", "5", "0s", "-1s", "1e3s", "61min", "inf", ".s", "1..2s"] {
             assert!(text.parse::<Time>().is_err(), "{text}");

@@ -12,7 +12,7 @@ use super::{
 };
 use furlong_analysis::text::plain;
 use furlong_analysis::{Group, PayloadKind, Row, Summary, describe_placement};
-use furlong_model::{Family, Placement, WaitKind, format_ns, is_one};
+use furlong_model::{AxisValue, Family, Placement, WaitKind, format_ns, is_one};
 
 /// Benchmarks over shared memory share a line if the slowest takes at most this much longer than the fastest, or ties.
 const ALIKE: f64 = 1.1;
@@ -32,7 +32,7 @@ pub(crate) fn document(summary: &Summary) -> Option<Document> {
         group.pattern.is_default() && group.arrival.is_closed_loop() && is_one(&group.parties)
     };
     let is_own = |row: &Row| {
-        let is_inherited = row.case.conditions.is_empty() && row.case.buffer_bytes.is_none();
+        let is_inherited = row.case.axis_values().all(|value| matches!(value, AxisValue::Access(_)));
         row.programs.is_none() && row.adapter.is_none() && is_inherited
     };
     let placements = first_of_each(carried.iter().map(|group| group.placement)).len();

@@ -20,7 +20,7 @@ pub use incomparable::ComparisonRefusal;
 pub(crate) use row::by_margin;
 pub use row::{Change, ComparedRow, InconclusiveReason};
 pub use together::{CommonChange, Power};
-pub use values::split_by_condition;
+pub use values::RunPart;
 
 use crate::{NamedRun, RunFacts};
 use furlong_model::Case;

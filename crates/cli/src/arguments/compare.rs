@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use furlong_model::{CONDITION_KINDS, ConditionKind, Percent};
+use furlong_model::{Axis, Percent};
 
 const COMPARE_EXAMPLES: &str =
     "A run is a saved name (furlong run --save NAME), @last for the newest run, @last~1 for the run before it, a glob over
@@ -27,10 +27,10 @@ Verdicts: 'worse' or 'better' if the difference is significant (rank-sum test, H
 whole 95 % interval of the ratio is beyond the margin. 'same' if the whole interval is within the margin. 'inconclusive'
 otherwise. If both runs have counts (furlong count --save NAME), the system calls per message are compared too.";
 
-/// The kinds of conditions, by their names.
-fn condition() -> impl TypedValueParser<Value = &'static ConditionKind> {
-    let find = |name: String| ConditionKind::find(&name).ok_or("no such condition");
-    PossibleValuesParser::new(CONDITION_KINDS.iter().map(|kind| kind.name)).try_map(find)
+/// The axes, by their names.
+fn axis() -> impl TypedValueParser<Value = Axis> {
+    let find = |name: String| Axis::all().find(|axis| axis.name() == name).ok_or("no such axis");
+    PossibleValuesParser::new(Axis::all().map(Axis::name)).try_map(find)
 }
 
 /// Options of `furlong compare`.
@@ -49,9 +49,10 @@ pub struct CompareOptions {
     /// statistical unit is the run
     #[arg(long, conflicts_with = "by")]
     pub pairs: bool,
-    /// Compare the values of a condition in one run, as in sched. The baseline is the lowest: other, batch, idle, fifo, rr
-    #[arg(long, value_name = "CONDITION", conflicts_with_all = ["by", "pairs"], hide_possible_values = true, value_parser = condition())]
-    pub between: Option<&'static ConditionKind>,
+    /// Compare the values of an option in one run: access, buffer, window, think-time, or a condition such as sched. The baseline is the
+    /// lowest: other, batch, idle, fifo, rr
+    #[arg(long, value_name = "OPTION", conflicts_with_all = ["by", "pairs"], hide_possible_values = true, value_parser = axis())]
+    pub between: Option<Axis>,
     /// Treat changes up to PERCENT as the same
     #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true)]
     pub margin: Percent,

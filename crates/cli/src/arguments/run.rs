@@ -12,15 +12,13 @@ use furlong_bench::peer::PeerAddress;
 use furlong_bench::plan::{Plan, Repetitions};
 use furlong_console::exit::Usage;
 use furlong_model::{
-    Arrival, ArrivalProcess, Counts, ExchangeOptions, FanOutOptions, Percent, Placement, Rates, Slo, Time,
+    Arrival, ArrivalProcess, Counts, ExchangeOptions, FanOutOptions, Pauses, Percent, Placement, Rates, Slo,
+    Time, Windows, one,
 };
 use furlong_stats::{FEWEST_FIRST_TRIALS, distinct};
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
-
-/// The most messages that can be asked to be outstanding.
-const MOST_OUTSTANDING: i64 = 1_000_000;
 
 const RUN_EXAMPLES: &str =
     "A benchmark is MECHANISM/WAIT, such as pipe/block. A mechanism alone has its default wait strategy. A glob matches several.
@@ -34,7 +32,7 @@ Examples:
   furlong run pipe tcp --rate 1k/s               fixed rate: latency includes the delay behind a stall
   furlong run pipe tcp --rate 1k/s..1M/s:x4      sweep of rates
   furlong run pipe posix-shm --think-time 1ms    a pause before each message
-  furlong run pipe unix-stream --window 8        8 round trips in flight
+  furlong run pipe unix-stream --window 1..64:x4 1, 4, 16 and 64 round trips in flight, side by side
   furlong run pipe posix-shm --pairs 1..8        1, 2, 4 and 8 pairs in parallel
   furlong run pipe --pairs 8 --rate 10k/s --place same-core --watch --within 1min --save busy
                                                  8 pairs on one core for a minute, 10,000 messages per second each
@@ -97,13 +95,14 @@ pub struct RunOptions {
     #[arg(long, value_name = "OBJECTIVE", help_heading = WORKLOAD, group = "pace",
         conflicts_with_all = ["think_times", "watch", "self_check", "across", "precision", "count"])]
     pub find_rate: Option<Slo>,
-    /// Pause for TIME between a response and the next message. Can be repeated
+    /// Pause for TIME between a response and the next message [default: 0], or a sweep such as 1us..1ms:x10. Can be repeated: every
+    /// time becomes a benchmark
     #[arg(long = "think-time", alias = "gap", help_heading = WORKLOAD, value_name = "TIME", allow_hyphen_values = true)]
-    pub think_times: Vec<Time>,
-    /// Keep N messages in flight [default: 1]. Each is timed from its send to its response. Can be repeated
-    #[arg(long = "window", help_heading = WORKLOAD, value_name = "N", allow_negative_numbers = true,
-        value_parser = clap::value_parser!(u32).range(1..=MOST_OUTSTANDING).try_map(NonZeroU32::try_from))]
-    pub windows: Vec<NonZeroU32>,
+    pub think_times: Vec<Pauses>,
+    /// Keep N messages in flight [default: 1], or a sweep such as 1..64:x4. Each is timed from its send to its response. Can be repeated:
+    /// every number becomes a benchmark
+    #[arg(long = "window", help_heading = WORKLOAD, value_name = "N", allow_hyphen_values = true)]
+    pub windows: Vec<Windows>,
     /// Run N pairs of processes in parallel, and compare with one. Groups with -m fan-in. A number, or a sweep such as 1..64:x2
     #[arg(long, help_heading = TOPOLOGY, value_name = "N", default_value = "1", allow_hyphen_values = true)]
     pub pairs: Counts,
@@ -176,7 +175,8 @@ pub struct RunOptions {
 impl RunOptions {
     /// Returns the paces at which messages are sent: each once, and at least one.
     pub fn arrivals(&self) -> Vec<Arrival> {
-        let pauses = self.think_times.iter().map(|time| Arrival::ThinkTime(time.0.as_nanos() as u64));
+        let pauses = self.think_times.iter().flat_map(|times| &times.0);
+        let pauses = pauses.map(|time| Arrival::with_think_time(time.as_nanos() as u64));
         let rates = self.rates.iter().flat_map(|rates| &rates.0).map(|rate| rate.interval_ns());
         let fixed = [ArrivalProcess::FIXED];
         let processes = if self.arrival.is_empty() { &fixed[..] } else { &self.arrival };
@@ -198,9 +198,9 @@ impl RunOptions {
             pattern: *pattern,
             arrivals: self.arrivals(),
             windows: if self.windows.is_empty() {
-                vec![NonZeroU32::MIN]
+                vec![one()]
             } else {
-                distinct(self.windows.clone())
+                distinct(self.windows.iter().flat_map(|windows| windows.0.clone()))
             },
             request_bytes: request.map(|size| size.0),
             request_by: request_by.clone(),

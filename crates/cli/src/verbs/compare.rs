@@ -3,7 +3,7 @@
 use crate::arguments::{CompareFormat, CompareOptions, FailOn};
 use crate::verbs::compare_many::{compare_many, compare_pairs};
 use crate::{output, saved};
-use furlong_analysis::{Comparison, DecodedRun, NamedRun, Run, compare as compare_runs, split_by_condition};
+use furlong_analysis::{Comparison, DecodedRun, NamedRun, RunPart, compare as compare_runs};
 use furlong_console::exit::{Outcome, Usage};
 use furlong_render as render;
 
@@ -17,22 +17,22 @@ pub fn compare(asked: &CompareOptions) -> anyhow::Result<Outcome> {
     }
     let found = saved::find(&asked.runs)?;
     let runs = saved::read_each(&found, |run| run)?;
-    if let Some(kind) = asked.between {
+    if let Some(axis) = asked.between {
         let [(name, run)] = runs.as_slice() else {
             return Err(
                 Usage(format!("--between compares the values in one run, got {} runs", runs.len())).into()
             );
         };
-        let parts = split_by_condition(run, kind);
+        let parts = RunPart::all(run, axis);
         if parts.len() < 2 {
-            let (number, option) = (parts.len(), kind.name);
+            let (number, axis) = (parts.len(), axis.name());
             let reason = format!(
-                "run {name} has {number} values of --{option}, and a comparison needs two: repeat the option in furlong run"
+                "run {name} has {number} values of {axis}, and a comparison needs two: repeat the option in furlong run"
             );
             return Err(Usage(reason).into());
         }
-        let parts: Vec<_> = parts.into_iter().map(|(value, part)| (value.to_string(), part)).collect();
-        return compare_named(parts.iter().map(|(name, run)| (name.as_str(), run)), asked);
+        let parts: Vec<_> = parts.iter().map(|part| (part.value.to_string(), part.decode())).collect();
+        return compare_decoded(&parts, asked);
     }
     if runs.len() < 2 {
         let names: Vec<_> = runs.iter().map(|(name, _)| *name).collect();
@@ -43,16 +43,13 @@ pub fn compare(asked: &CompareOptions) -> anyhow::Result<Outcome> {
         );
         return Err(Usage(reason).into());
     }
-    compare_named(runs.iter().map(|(name, run)| (*name, run)), asked)
+    let decoded: Vec<_> = runs.iter().map(|(name, run)| ((*name).to_owned(), DecodedRun::of(run))).collect();
+    compare_decoded(&decoded, asked)
 }
 
 /// Compares runs with the first of them.
-fn compare_named<'a>(
-    runs: impl Iterator<Item = (&'a str, &'a Run)>,
-    asked: &CompareOptions,
-) -> anyhow::Result<Outcome> {
-    let decoded: Vec<_> = runs.map(|(name, run)| (name, DecodedRun::of(run))).collect();
-    let named: Vec<_> = decoded.iter().map(|(name, run)| NamedRun { name, run }).collect();
+fn compare_decoded(runs: &[(String, DecodedRun<'_>)], asked: &CompareOptions) -> anyhow::Result<Outcome> {
+    let named: Vec<_> = runs.iter().map(|(name, run)| NamedRun { name, run }).collect();
     match compare_runs(&named, asked.margin.share()) {
         Ok(comparison) => {
             output::print(&rendered(&comparison, asked.format))?;

@@ -254,9 +254,40 @@ fn values_in_one_run_are_compared() {
         assert!(compared.contains(words), "no {words} in {compared}");
     }
     let refused = place.run("compare policies --between nice".split(' ')).expect_code(2).stderr;
-    assert!(refused.contains("run policies has 1 values of --nice"), "{refused}");
+    assert!(refused.contains("run policies has 1 values of nice"), "{refused}");
     let refused = place.run("compare policies --between colour".split(' ')).expect_code(2).stderr;
     assert!(refused.contains("sched, nice, slice"), "{refused}");
+}
+
+#[test]
+fn windows_think_times_and_accesses_are_in_one_table_and_are_compared() {
+    let place = Place::new();
+    for (words, axis, names, parts) in [
+        ("pipe --window 1..16:x4", "window", ["(window 4)", "(window 16)"], ["window 1", "window 16"]),
+        (
+            "pipe --think-time 0 --think-time 1us..1ms:x1000",
+            "think-time",
+            ["(think-time 1us)", "(think-time 1ms)"],
+            ["think-time 0", "think-time 1ms"],
+        ),
+        (
+            "memfd-shm/futex -s 4KiB --access copy --access in-place",
+            "access",
+            ["memfd-shm/futex (in place)", "memfd-shm/futex"],
+            ["copied", "in place"],
+        ),
+    ] {
+        let run = measured(&place, &format!("{words} --save {axis}"));
+        let groups = values(&run, "group");
+        assert!(groups.len() > 1 && groups.iter().all(|group| *group == groups[0]), "{run:#}");
+        let table = place.run(["runs", "show", axis]).expect_code(0).stdout;
+        let compared = place.run(["compare", axis, "--between", axis]).expect_code(0).stdout;
+        for (printed, name) in
+            names.map(|name| (&table, name)).into_iter().chain(parts.map(|name| (&compared, name)))
+        {
+            assert!(printed.contains(name), "no {name} in {printed}");
+        }
+    }
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn after_each_answer_there_is_a_gap() {
         let rate = number(&row, "round_trips_per_second");
         assert!(rate > 0.0 && rate <= 1e3 * 1.02, "{row:#}");
     }
-    assert!(table.contains("after a gap of 1.00 ms"), "{table}");
+    assert!(table.contains("pipe/block (think-time 1ms)"), "{table}");
 }
 
 #[test]
@@ -73,6 +73,8 @@ fn a_gap_needs_an_answer() {
     let place = Place::new();
     let output = place.run(["run", "pipe", "-m", "one-way", "--gap", "1ms"]).expect_code(2);
     assert!(output.stderr.contains("no message gets a response"), "{}", output.stderr);
+    let output = place.run(["run", "pipe", "--think-time", "0..1ms"]).expect_code(2);
+    assert!(output.stderr.contains("as in 1us..1ms:x10"), "{}", output.stderr);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Several messages in flight: the rows that support it, their own table, and the reasons if it is impossible.
+//! Several messages in flight: the rows that support it, their table, and the reasons if it is impossible.
 
 use crate::common::Place;
 use crate::common::value::{list, number, row, text};
@@ -14,7 +14,7 @@ fn rows_keep_as_many_outstanding_as_they_can_hold() {
     for name in ["pipe/block", "posix-shm/futex", "unix-stream/block"] {
         let row = row(&json, "rows", name);
         assert_eq!(number(row, "window"), 3.0);
-        assert_eq!(text(row, "group"), "other-core/sleeping/128B/window-3");
+        assert_eq!(text(row, "group"), "other-core/sleeping/128B");
         // Little's law, which a row obeys in every trial or is void, shows that three messages were in flight.
         assert!(number(row, "round_trips_per_second") > 0.0 && number(row, "round_trip_ns.p50") > 0.0);
     }
@@ -41,13 +41,14 @@ fn more_than_a_row_holds_is_refused_with_its_depth() {
         assert!(refused.contains(told), "{told}: {refused}");
     }
     let table = place.run(words("3").into_iter().chain(QUICK)).expect_code(0).stdout;
-    assert!(table.contains("blocking, 3 in flight"), "{table}");
+    assert!(table.contains("posix-shm/futex (window 3)"), "{table}");
 }
 
 #[test]
 fn a_window_that_makes_no_sense_is_told() {
     for (words, told) in [
         (&["--window", "0"][..], "--window must be between 1 and 1000000, got 0"),
+        (&["--window", "4..2"], "write a number from 1 to 1000000, or the first, the last and a factor"),
         (&["--window", "2", "-m", "one-way"], "--window is for round trips and requests"),
         (&["--window", "2", "--rate", "1k/s"], "at fixed times"),
         (&["--window", "2", "--think-time", "1ms"], "at fixed times"),

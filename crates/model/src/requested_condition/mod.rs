@@ -12,7 +12,7 @@ pub(crate) mod scheduling;
 pub(crate) mod sockets;
 pub(crate) mod traffic;
 
-use crate::{Capabilities, InvalidQuantity};
+use crate::{Capabilities, InvalidQuantity, format_exact_ns};
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -156,7 +156,7 @@ impl RequestedCondition {
         match self {
             RequestedCondition::Scheduling(policy) => policy.to_string(),
             RequestedCondition::Nice(nice) => nice.to_string(),
-            RequestedCondition::Slice { ns } => scheduling::format_time(*ns),
+            RequestedCondition::Slice { ns } => format_exact_ns((*ns).into()),
             RequestedCondition::KernelSetting(setting) => setting.to_string(),
             RequestedCondition::MemoryNode(node) => node.to_string(),
             RequestedCondition::Pages(kind) => kind.to_string(),

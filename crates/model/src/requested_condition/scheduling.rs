@@ -1,7 +1,7 @@
 //! Requested scheduling of the roles: policy, nice value and time slice.
 
 use super::{ConditionKind, RequestedCondition};
-use crate::{Conditions, Time};
+use crate::{Conditions, Time, format_exact_ns};
 use std::fmt;
 use std::time::Duration;
 
@@ -77,15 +77,6 @@ impl Scheduling {
     }
 }
 
-/// Returns a time in the largest unit up to milliseconds that has no fraction.
-pub(super) fn format_time(ns: u32) -> String {
-    match ns {
-        _ if ns.is_multiple_of(1_000_000) => format!("{}ms", ns / 1_000_000),
-        _ if ns.is_multiple_of(1_000) => format!("{}us", ns / 1_000),
-        _ => format!("{ns}ns"),
-    }
-}
-
 impl fmt::Display for Scheduling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -95,7 +86,7 @@ impl fmt::Display for Scheduling {
             Scheduling::Fifo(priority) => write!(f, "fifo:{priority}"),
             Scheduling::RoundRobin(priority) => write!(f, "rr:{priority}"),
             Scheduling::Deadline { runtime_us, period_us } => {
-                let [runtime, period] = [runtime_us, period_us].map(|us| format_time(us * 1_000));
+                let [runtime, period] = [runtime_us, period_us].map(|us| format_exact_ns(u64::from(us) * 1_000));
                 write!(f, "deadline:{runtime}/{period}")
             }
         }

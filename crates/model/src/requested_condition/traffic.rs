@@ -1,7 +1,7 @@
 //! Requested traffic: the sizes of messages, and the time that a receiver works on each.
 
 use super::{ConditionKind, RequestedCondition, RequestedConditions};
-use crate::{ByteSize, Start, Time, format_bytes};
+use crate::{ByteSize, Start, Time, format_bytes, format_exact_ns};
 use std::fmt;
 
 /// Most classes of a mix.
@@ -170,20 +170,13 @@ impl ServiceTime {
 impl fmt::Display for ServiceTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            ServiceTime::Fixed(ns) => write!(f, "fixed:{}", exact_time(ns)),
-            ServiceTime::Exponential(ns) => write!(f, "exp:{}", exact_time(ns)),
+            ServiceTime::Fixed(ns) => write!(f, "fixed:{}", format_exact_ns(ns)),
+            ServiceTime::Exponential(ns) => write!(f, "exp:{}", format_exact_ns(ns)),
             ServiceTime::LogNormal { mean_ns, sigma_thousandths } => {
-                write!(f, "lognormal:{},{}", exact_time(mean_ns), f64::from(sigma_thousandths) / 1000.0)
+                write!(f, "lognormal:{},{}", format_exact_ns(mean_ns), f64::from(sigma_thousandths) / 1000.0)
             }
         }
     }
-}
-
-/// Returns a time in the largest unit that divides it.
-fn exact_time(ns: u64) -> String {
-    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
-    let largest = units.into_iter().find(|(_, factor)| ns.is_multiple_of(*factor));
-    largest.map_or_else(String::new, |(unit, factor)| format!("{}{unit}", ns / factor))
 }
 
 /// Sizes of messages.

@@ -38,8 +38,7 @@ pub fn overview(run: Option<&DecodedRun>, summary: &Summary) -> Option<Chart> {
     let mut groups = summary.groups.iter().filter(|group| group.carries == PayloadKind::Data);
     let first = groups.next()?;
     let alike = |group: &&Group| {
-        let of =
-            |group: &Group| (group.pattern, group.size_bytes, group.arrival, group.window, group.parties);
+        let of = |group: &Group| (group.pattern, group.size_bytes, group.arrival, group.parties);
         of(group) == of(first)
     };
     let groups: Vec<&Group> = [first].into_iter().chain(groups.filter(alike)).collect();

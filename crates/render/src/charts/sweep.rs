@@ -3,7 +3,7 @@
 use crate::words::waiting;
 use furlong_analysis::text::plain;
 use furlong_analysis::{Group, PayloadKind, Row, Summary, describe_placement};
-use furlong_model::{Arrival, Case, Pattern, RequestedConditions, Wait, WaitKind, format_bytes};
+use furlong_model::{Arrival, Case, Pattern, WaitKind, format_bytes};
 use furlong_stats::{distinct, sort_by, sort_by_key};
 
 /// Minimum number of sizes or rates for a curve.
@@ -38,15 +38,10 @@ pub struct Sweep<'a> {
 }
 
 impl SweepKey {
-    /// Returns the properties that are equal among benchmarks that differ in size.
+    /// Returns the properties that are equal among benchmarks that differ in size. Values of axes are in the names of the curves.
     fn but_for_size(case: &Case) -> SweepKey {
-        // Buffers and conditions are in the names of the curves.
-        let (buffer_bytes, conditions) = (None, RequestedConditions::default());
-        let plain = Case { buffer_bytes, conditions, size_bytes: 0, ..case.clone() };
-        SweepKey {
-            waiting: case.wait.kind(),
-            case: Case { mechanism: String::new(), wait: Wait::Block, ..plain },
-        }
+        let (waiting, case) = case.ranked_properties();
+        SweepKey { waiting, case: Case { size_bytes: 0, ..case } }
     }
 
     /// Returns the properties that are equal among benchmarks that differ in the send rate.
@@ -66,9 +61,6 @@ impl SweepKey {
         }
         if !case.arrival.is_closed_loop() {
             words += &format!(", {}", case.arrival);
-        }
-        if case.window().get() > 1 {
-            words += &format!(", {} in flight", case.window());
         }
         if case.parties().get() > 1 {
             words += &format!(", {} {}", case.parties(), case.pattern().several());

@@ -13,7 +13,7 @@ use std::num::NonZeroU32;
 const FEWEST_ALIKE: usize = 4;
 
 /// Properties that the benchmarks of one chart share.
-type ChartKey<'a> = (usize, Placement, Pattern, Option<&'a Request>, Arrival, NonZeroU32, NonZeroU32);
+type ChartKey<'a> = (usize, Placement, Pattern, Option<&'a Request>, Arrival, NonZeroU32);
 
 /// Returns one chart for each size, pattern and pace, and the number of charts left out. A sweep over sizes gets
 /// three charts.
@@ -23,8 +23,8 @@ pub fn charts(summary: &Summary) -> (Vec<Chart>, usize) {
     let charts = keys.into_iter().filter_map(|of| Some((of, chart(&rows, of)?)));
     let (charts, left_out) = ends_and_middle(
         charts.collect(),
-        |((_, placement, pattern, request, arrival, window, parties), _): &(ChartKey, Chart)| {
-            (*placement, *pattern, *request, *arrival, *window, *parties)
+        |((_, placement, pattern, request, arrival, parties), _): &(ChartKey, Chart)| {
+            (*placement, *pattern, *request, *arrival, *parties)
         },
     );
     (charts.into_iter().map(|(_, chart)| chart).collect(), left_out)
@@ -38,8 +38,8 @@ fn data_rows(summary: &Summary) -> Vec<(&Group, &Row)> {
 
 fn chart_key(row: &Row) -> ChartKey<'_> {
     let Case { size_bytes, placement, exchange, arrival, .. } = &row.case;
-    let (window, parties) = (exchange.window(), exchange.parties());
-    (*size_bytes, *placement, exchange.pattern(), exchange.request(), *arrival, window, parties)
+    let (request, arrival) = (exchange.request(), arrival.without_think_time());
+    (*size_bytes, *placement, exchange.pattern(), request, arrival, exchange.parties())
 }
 
 fn chart(rows: &[(&Group, &Row)], of: ChartKey) -> Option<Chart> {
@@ -54,7 +54,7 @@ fn chart(rows: &[(&Group, &Row)], of: ChartKey) -> Option<Chart> {
         look: Some(Look::Filled(row.family)),
         ..Point::new(name(row), row.exchange.ns.p50, row.processors_busy())
     };
-    let (size, placement, pattern, request, arrival, window, parties) = of;
+    let (size, placement, pattern, request, arrival, parties) = of;
     let mut properties =
         format!("{} {}", format_bytes(size), if pattern.is_one_way() { "one way" } else { "messages" });
     if let Some(request) = request {
@@ -64,9 +64,6 @@ fn chart(rows: &[(&Group, &Row)], of: ChartKey) -> Option<Chart> {
     }
     if !arrival.is_closed_loop() {
         properties += &format!(", {arrival}");
-    }
-    if window.get() > 1 {
-        properties += &format!(", {window} in flight");
     }
     if parties.get() > 1 {
         properties += &format!(", {parties} {}", pattern.several());
