@@ -128,6 +128,7 @@ pub use recommend::{
     Alternative, Answer, Budget, BudgetKind, ChoiceChange, EarlierAnswer, EliminatedCandidate, Offer,
     RECOMMENDATION_SCHEMA, RankedBenchmark, Recommendation, SLEEPING, SPINNING, Sensitivity, SloVerdict,
     WorkloadChange, finalists, out_of_reach, places, recommend, row_refusal, shortlist, surroundings,
+    without_boundary,
 };
 pub use regimes::{InBoth, Regimes};
 pub use replay::{

@@ -24,7 +24,7 @@ const WAYS: [Reach; 4] = [Reach::FileSystem, Reach::IpcNamespace, Reach::PidName
 /// Returns the namespaces that `boundaries` put between two processes.
 fn between(boundaries: &[Boundary]) -> SeparateNamespaces {
     let any = |wanted: Boundary| {
-        boundaries.iter().any(|boundary| *boundary == wanted || *boundary == Boundary::Container)
+        boundaries.iter().any(|boundary| [&wanted, &Boundary::Container].contains(&boundary))
     };
     SeparateNamespaces {
         ipc: any(Boundary::IpcNamespace),

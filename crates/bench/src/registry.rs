@@ -16,7 +16,7 @@ use crate::{role_boundary, two_networks};
 use furlong_adapter_files::{Manifest, Row};
 use furlong_loops::built_in::{BuiltIn, all_built_in};
 use furlong_mechanism::{Link, LinkSpecification, Mechanism};
-use furlong_model::{Capabilities, Case, Limits, Placement, RoleBoundary, Scheduling, Unavailable, Wait};
+use furlong_model::{Boundary, Capabilities, Case, Limits, Placement, Scheduling, Unavailable, Wait};
 use furlong_os::role_conditions;
 use std::io;
 
@@ -208,11 +208,11 @@ impl MechanismEntry {
     /// Returns an error if the link cannot be created.
     pub(crate) fn create(&self, specification: &LinkSpecification, case: &Case) -> io::Result<Link> {
         let boundary = case.conditions.boundary().filter(|one| one.applies(self.capabilities));
-        if let Some(bridged) = boundary.filter(|one| one.separates_networks()) {
+        if case.crosses_networks(self.capabilities) {
             let ends = self.built_in()?.between_hosts.ok_or(io::ErrorKind::Unsupported)?;
-            return two_networks::link(ends, specification, *bridged == RoleBoundary::Bridge);
+            return two_networks::link(ends, specification, boundary.is_some_and(Boundary::has_bridge));
         }
-        if boundary == Some(&RoleBoundary::Proxy) {
+        if boundary == Some(&Boundary::Proxy) {
             let create = self.built_in()?.create;
             return role_boundary::relayed(create(specification)?, create(specification)?);
         }

@@ -1,19 +1,19 @@
 //! The cases that can be measured with a boundary between the roles.
 
-use crate::{Capabilities, Case, Isolation, Placement, Reach, RoleBoundary, Unavailable};
+use crate::{Boundary, Capabilities, Case, Isolation, Placement, Reach, Unavailable};
 
 impl Case {
     /// Returns whether its messages use a network between two namespaces.
     pub fn crosses_networks(&self, capabilities: &Capabilities) -> bool {
         let boundary = self.conditions.boundary();
-        boundary.is_some_and(RoleBoundary::separates_networks) && capabilities.reach == Reach::Network
+        boundary.is_some_and(Boundary::separates_networks) && capabilities.reach == Reach::Network
     }
 
     /// Returns why the roles cannot be separated by its boundary, if they cannot.
     pub(crate) fn refuse_boundary(&self, capabilities: &Capabilities) -> Option<Unavailable> {
         let boundary = self.conditions.boundary()?;
         let is_one_process = self.placement == Placement::OneProcess;
-        let joins_ends = self.crosses_networks(capabilities) || *boundary == RoleBoundary::Proxy;
+        let joins_ends = self.crosses_networks(capabilities) || *boundary == Boundary::Proxy;
         let has_threads = self.conditions.isolation() == Some(Isolation::Thread);
         let (reason, remedy) = match boundary {
             _ if self.placement == Placement::OtherHost => {
@@ -23,7 +23,7 @@ impl Case {
                 "connect creates both ends of each link in one network namespace, without a relay",
                 "leave the boundary out, or ask for rows without TCP and UDP",
             ),
-            RoleBoundary::User | RoleBoundary::Container if is_one_process => (
+            Boundary::User | Boundary::Container if is_one_process => (
                 "one process has both roles, so they have one user and the same namespaces",
                 "ask for two processes",
             ),
@@ -42,12 +42,12 @@ mod tests {
     use super::*;
     use crate::{Exchange, Limits, Pattern, RequestedCondition, RequestedConditions, Wait};
 
-    fn between(boundary: RoleBoundary) -> RequestedConditions {
+    fn between(boundary: Boundary) -> RequestedConditions {
         RequestedConditions::default().with(RequestedCondition::Boundary(boundary))
     }
 
     fn refused(reach: Reach, change: impl FnOnce(&mut Case)) -> Option<String> {
-        let conditions = between(RoleBoundary::NetworkNamespace);
+        let conditions = between(Boundary::NetworkNamespace);
         let mut case = Case { conditions, ..Case::round_trip("row", Wait::Block, 128, Placement::OtherCore) };
         change(&mut case);
         let capabilities = Capabilities { name: "row", reach, ..Capabilities::library("a row") };
@@ -67,7 +67,7 @@ mod tests {
         assert!(refused(Reach::Network, connects).unwrap().contains("one network namespace"));
         assert_eq!(refused(Reach::FileSystem, connects), None);
         let one_process = |case: &mut Case| {
-            (case.conditions, case.placement) = (between(RoleBoundary::User), Placement::OneProcess);
+            (case.conditions, case.placement) = (between(Boundary::User), Placement::OneProcess);
         };
         assert!(refused(Reach::FileSystem, one_process).unwrap().contains("one user"));
     }
@@ -78,7 +78,7 @@ mod tests {
         let written = serde_json::to_string(&case).unwrap();
         assert!(!written.contains("boundary"), "{written}");
         assert_eq!(serde_json::from_str::<Case>(&written).unwrap(), case);
-        let case = Case { conditions: between(RoleBoundary::NetworkNamespace), ..case };
+        let case = Case { conditions: between(Boundary::NetworkNamespace), ..case };
         assert_eq!(case.row(), "tcp/block (boundary network-namespace)");
         let written = serde_json::to_string(&case).unwrap();
         assert!(written.contains(r#""boundary":"network-namespace""#), "{written}");

@@ -3,9 +3,9 @@
 use crate::pattern::refusals;
 use crate::requested_condition::boundary::BOUNDARY;
 use crate::{
-    Access, Arrival, Capabilities, Exchange, Family, FanInOptions, FanOutOptions, Limits, Links, Party,
-    Pattern, PatternCase, Placement, Request, RequestedCondition, RequestedConditions, Role, RoleBoundary,
-    SizeMix, Start, Subsystem, Unavailable, Wait, format_bytes, is_one, one,
+    Access, Arrival, Boundary, Capabilities, Exchange, Family, FanInOptions, FanOutOptions, Limits, Links,
+    Party, Pattern, PatternCase, Placement, Request, RequestedCondition, RequestedConditions, Role, SizeMix,
+    Start, Subsystem, Unavailable, Wait, format_bytes, is_one, one,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -64,7 +64,7 @@ struct WrittenCase {
     #[serde(default, skip_serializing_if = "Access::is_copy")]
     access: Access,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    boundary: Option<RoleBoundary>,
+    boundary: Option<Boundary>,
     #[serde(default, skip_serializing_if = "RequestedConditions::is_empty")]
     conditions: RequestedConditions,
 }

@@ -50,7 +50,7 @@ pub use access::Access;
 pub use arrival::{Arrival, ArrivalProcess};
 pub use axis::{Axis, AxisValue};
 pub use between_hosts::PeerHost;
-pub use boundary::Boundary;
+pub use boundary::{Boundary, DOCKER};
 pub use calls::{Bounds, Call, Calls};
 pub use capabilities::{
     ATOMIC_BYTES, Capabilities, Copies, Family, KernelBuffer, Lifetime, OwnedCapabilities, PeerDeath, Reach,
@@ -90,7 +90,6 @@ pub use quantity::{
 };
 pub use record::{End, Harness, Record, RunHeader, SCHEMA};
 pub use requested_condition::beside::Neighbour;
-pub use requested_condition::boundary::{DOCKER, RoleBoundary};
 pub use requested_condition::isolation::Isolation;
 pub use requested_condition::kernel_setting::KernelSetting;
 pub use requested_condition::pages::PageKind;
@@ -113,5 +112,5 @@ pub use wait::{Wait, WaitKind};
 pub use window::{Direction, most_outstanding};
 pub use workload::{
     BoundaryAttempt, Candidate, Disqualifier, ExcludedBenchmark, IntegrationCost, InvalidSlo, Language, Need,
-    Objective, Shortlist, Slo, Trust, Workload,
+    Objective, Shortlist, Slo, Trust, UnmeasuredBoundary, Workload,
 };

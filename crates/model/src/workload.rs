@@ -2,10 +2,10 @@
 
 use crate::named_enum::named_enum;
 use crate::{
-    Arrival, Boundary, Case, Exchange, Pattern, Placement, Reach, Request, RequestedCondition, RoleBoundary,
-    Time, Wait,
+    Arrival, Boundary, Case, Exchange, Pattern, Placement, Reach, Request, RequestedCondition,
+    RequestedConditions, Time, Wait,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::num::NonZeroU32;
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -25,7 +25,12 @@ pub struct Workload {
     /// The latency requirement.
     pub slo: Option<Slo>,
     /// The boundaries between the processes.
+    #[serde(serialize_with = "write_boundaries")]
     pub boundaries: Vec<Boundary>,
+    /// The boundary under which all candidates are measured. If it is `None`, TCP and UDP are measured between two network
+    /// namespaces if a boundary separates networks, and all others without a boundary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_boundary: Option<Boundary>,
     /// The languages of the processes.
     pub languages: Vec<Language>,
     /// Number of processes that receive every message.
@@ -55,6 +60,15 @@ pub struct Workload {
     pub adapters: bool,
 }
 
+/// Writes the names of boundaries. No boundary is called `process` in a workload.
+fn write_boundaries<S: Serializer>(boundaries: &[Boundary], serializer: S) -> Result<S::Ok, S::Error> {
+    let name = |boundary: &Boundary| match boundary {
+        Boundary::None => "process".to_owned(),
+        other => other.to_string(),
+    };
+    serializer.collect_seq(boundaries.iter().map(name))
+}
+
 fn one_process() -> u32 {
     1
 }
@@ -73,7 +87,8 @@ impl Default for Workload {
             interval_ns: None,
             objective: Objective::Latency,
             slo: None,
-            boundaries: vec![Boundary::Process],
+            boundaries: vec![Boundary::None],
+            measured_boundary: None,
             languages: Vec::new(),
             receivers: 1,
             senders: 1,
@@ -136,9 +151,24 @@ impl Workload {
     /// Returns the case of these messages with another size, in a closed loop.
     pub fn closed_case(&self, mechanism: &str, wait: Wait, size_bytes: usize, placement: Placement) -> Case {
         let case = Case::round_trip(mechanism, wait, size_bytes, placement).with(self.exchange());
-        let boundary = RoleBoundary::among(&self.boundaries).map(RequestedCondition::Boundary);
-        let conditions = boundary.map(|boundary| case.conditions.with(boundary)).unwrap_or_default();
-        Case { conditions, ..case }
+        Case { conditions: self.conditions(), ..case }
+    }
+
+    /// Returns the conditions of the roles.
+    fn conditions(&self) -> RequestedConditions {
+        let separates_networks = self.boundaries.iter().any(Boundary::separates_networks);
+        let networks = separates_networks.then_some(&Boundary::NetworkNamespace);
+        let boundary = self.measured_boundary.as_ref().or(networks).cloned();
+        boundary.map_or_else(RequestedConditions::default, |boundary| {
+            RequestedConditions::default().with(RequestedCondition::Boundary(boundary))
+        })
+    }
+
+    /// Returns this workload without boundaries, if its candidates are measured under one.
+    pub fn without_boundary(&self) -> Option<Workload> {
+        let without =
+            || Workload { boundaries: vec![Boundary::None], measured_boundary: None, ..self.clone() };
+        self.measured_boundary.as_ref().map(|_| without())
     }
 }
 
@@ -280,6 +310,9 @@ pub struct Shortlist {
     pub placement: Placement,
     /// Trials with numbers below this only determine which benchmarks are measured longer.
     pub first_look_trials: u32,
+    /// The requested boundaries that were not measured, with the reason of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmeasured_boundaries: Vec<UnmeasuredBoundary>,
 }
 
 impl Shortlist {
@@ -298,6 +331,15 @@ pub struct BoundaryAttempt {
     pub failed: Option<String>,
 }
 
+/// A boundary of a workload under which nothing was measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnmeasuredBoundary {
+    /// The boundary.
+    pub boundary: Boundary,
+    /// The reason.
+    pub reason: String,
+}
+
 /// A benchmark that may be chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
@@ -313,6 +355,9 @@ pub struct Candidate {
     pub disqualified_by: Vec<Disqualifier>,
     /// The largest message in bytes that a user's program may send on that machine; `None` if only memory limits it.
     pub max_size_bytes: Option<usize>,
+    /// Whether the measured boundary affects its messages.
+    #[serde(default, rename = "affected", skip_serializing_if = "std::ops::Not::not")]
+    pub is_affected: bool,
     /// Whether a newer message replaces an older unread one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces_older: bool,
@@ -384,12 +429,20 @@ mod tests {
     }
 
     #[test]
-    fn words_read_back_as_written() {
-        for boundary in Boundary::ALL {
-            assert_eq!(boundary.name().parse(), Ok(boundary));
-            assert_eq!(serde_json::to_string(&boundary).unwrap(), format!("\"{boundary}\""));
-        }
-        let error = "tape".parse::<Boundary>().unwrap_err().to_string();
-        assert!(error.contains("no boundary is called 'tape'") && error.contains("container"), "{error}");
+    fn boundary_is_a_condition_of_every_case() {
+        let case = |boundaries: &[Boundary], measured: Option<Boundary>| {
+            let boundaries = boundaries.to_vec();
+            let workload = Workload { boundaries, measured_boundary: measured, ..Workload::default() };
+            workload.case("pipe", Wait::Block, Placement::OtherCore).conditions.boundary().cloned()
+        };
+        assert_eq!(case(&[Boundary::None], None), None);
+        assert_eq!(case(&[Boundary::User], None), None);
+        assert_eq!(case(&[Boundary::User], Some(Boundary::User)), Some(Boundary::User));
+        // As in runs of earlier versions.
+        assert_eq!(case(&[Boundary::Container], None), Some(Boundary::NetworkNamespace));
+        let written = serde_json::to_value(Workload::default()).unwrap();
+        assert_eq!(written["boundaries"][0], "process");
+        assert_eq!(written.get("measured_boundary"), None);
+        assert_eq!(serde_json::from_value::<Workload>(written).unwrap(), Workload::default());
     }
 }

@@ -19,12 +19,12 @@ impl EndBoundaries {
     /// Returns the effect of these boundaries on two programs.
     pub fn of(boundaries: &[Boundary]) -> EndBoundaries {
         let any = |wanted: &[Boundary]| boundaries.iter().any(|boundary| wanted.contains(boundary));
-        let related = [Boundary::Fork, Boundary::Process];
+        let related = [Boundary::Fork, Boundary::None];
         EndBoundaries {
             two_programs: !boundaries.iter().all(|boundary| related.contains(boundary)),
             users: any(&[Boundary::User]),
             files: any(&[Boundary::Container]),
-            networks: any(&[Boundary::NetworkNamespace, Boundary::Container, Boundary::Host]),
+            networks: boundaries.iter().any(|one| one.separates_networks() || *one == Boundary::Host),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The sentences about the boundaries between the roles: their composition, and the cause of their cost.
 
 use furlong_analysis::{Row, Summary};
-use furlong_model::RoleBoundary;
+use furlong_model::Boundary;
 use std::collections::BTreeSet;
 
 /// Explains the boundaries of a run, each once; `None` if there were none.
@@ -12,33 +12,37 @@ pub(crate) fn boundaries(summary: &Summary) -> Option<String> {
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-fn sentence(boundary: &RoleBoundary, summary: &Summary) -> String {
+fn sentence(boundary: &Boundary, summary: &Summary) -> String {
     let text = match boundary {
-        RoleBoundary::None => "",
-        RoleBoundary::NetworkNamespace => {
+        Boundary::None
+        | Boundary::Fork
+        | Boundary::IpcNamespace
+        | Boundary::PidNamespace
+        | Boundary::Host => "",
+        Boundary::NetworkNamespace => {
             "Between network namespaces, TCP and UDP pass through a virtual Ethernet pair. Other mechanisms do not."
         }
-        RoleBoundary::Bridge => {
+        Boundary::Bridge => {
             "Across the bridge, each packet passes two virtual Ethernet pairs and the bridge, as between two containers in \
              Docker's default network."
         }
-        RoleBoundary::Proxy => {
+        Boundary::Proxy => {
             "The proxy is furlong's own relay: one thread per direction reads and writes. Each message is copied twice more \
              and wakes one more process, which is not pinned and whose CPU time is not in the table."
         }
-        RoleBoundary::Seccomp(_) => return seccomp(boundary, summary),
-        RoleBoundary::Landlock => {
+        Boundary::Seccomp(_) => return seccomp(boundary, summary),
+        Boundary::Landlock => {
             "Landlock is checked when an object is opened, so it adds nothing to most messages. It forbids opening files outside \
              the directory of the link, TCP connections, signals and access to the memory of the other process."
         }
-        RoleBoundary::User => {
+        Boundary::User => {
             "The responder ran as another user. Permissions are checked when an object is opened, so they add nothing to \
              most messages."
         }
-        RoleBoundary::Container => {
+        Boundary::Container => {
             return format!(
                 "Each role of the container has user, mount, PID, IPC and UTS namespaces, no capabilities, and Docker's \
-                 seccomp filter. {}",
+                 seccomp filter. TCP and UDP cross a bridge. {}",
                 seccomp(boundary, summary)
             );
         }
@@ -47,7 +51,7 @@ fn sentence(boundary: &RoleBoundary, summary: &Summary) -> String {
 }
 
 /// Reports the size of a filter, and the calls for which the kernel runs it.
-fn seccomp(boundary: &RoleBoundary, summary: &Summary) -> String {
+fn seccomp(boundary: &Boundary, summary: &Summary) -> String {
     let filtered = |row: &&Row| row.case.conditions.boundary() == Some(boundary);
     let fact = |row: &Row, name: &str| row.effective.get(name).copied();
     let mut rows = summary.rows.iter().filter(filtered);

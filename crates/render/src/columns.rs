@@ -3,7 +3,7 @@
 use super::cells::{Cell, Key, Line};
 use super::figures::FIGURES;
 use furlong_analysis::Summary;
-use furlong_model::RoleBoundary;
+use furlong_model::Boundary;
 use furlong_stats::sort_by_key;
 
 pub(crate) use super::cells::{Kind, Value};
@@ -46,7 +46,7 @@ static CASE: [Key; 21] = [
         56,
         "boundary",
         Cell::Text(|line| {
-            line.case.conditions.boundary().map_or_else(|| "process".to_owned(), RoleBoundary::to_string)
+            line.case.conditions.boundary().map_or_else(|| "process".to_owned(), Boundary::to_string)
         }),
     ),
     Key::One(57, "window", Cell::Whole(|line| Some(line.case.window().get().into()))),

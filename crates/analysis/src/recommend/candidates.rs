@@ -26,7 +26,16 @@ pub fn shortlist(
     first_look_trials: u32,
 ) -> Shortlist {
     let (candidates, excluded) = (Vec::new(), Vec::new());
-    let mut shortlist = Shortlist { workload, candidates, excluded, tried, placement, first_look_trials };
+    let unmeasured_boundaries = Vec::new();
+    let mut shortlist = Shortlist {
+        workload,
+        candidates,
+        excluded,
+        tried,
+        placement,
+        first_look_trials,
+        unmeasured_boundaries,
+    };
     let mut names: Vec<&str> = offers.iter().map(|offer| offer.capabilities.name).collect();
     names.dedup();
     for name in names {
@@ -67,8 +76,12 @@ fn judge(shortlist: &Shortlist, offer: &Offer, wait: Wait) -> Result<(), String>
         return Err(reason);
     }
     // Only the loopback address was tried. Another address may be reachable across the boundary.
-    let missed =
-        tried.iter().filter(|tried| tried.reach == capabilities.reach && tried.reach != Reach::Network);
+    let is_missed = |tried: &&BoundaryAttempt| {
+        tried.reach == capabilities.reach
+            && tried.reach != Reach::Network
+            && workload.measured_boundary.is_none()
+    };
+    let missed = tried.iter().filter(is_missed);
     if let Some(why) = missed.filter_map(|tried| tried.failed.as_ref()).next() {
         return Err(format!("tried here, but not reached: {why}"));
     }
@@ -136,6 +149,7 @@ fn candidate(workload: &Workload, offer: &Offer, wait: Wait) -> Candidate {
         caveats: caveats(workload, capabilities),
         disqualified_by: changes.iter().filter_map(fall).collect(),
         max_size_bytes: offer.here.as_ref().ok().and_then(|limits| limits.max_size_bytes),
+        is_affected: workload.measured_boundary.as_ref().is_some_and(|one| one.applies(capabilities)),
         replaces_older: capabilities.when_full == WhenFull::Overwrites,
     }
 }

@@ -16,7 +16,11 @@ pub(super) fn refusal(workload: &Workload, capabilities: &Capabilities, wait: Wa
     if capabilities.sharing == Sharing::EveryReceiver && is_one(&workload.pattern_and_parties().1) {
         return Some("sends each message to several receivers, but the workload has one".to_owned());
     }
-    out_of_reach(&workload.boundaries, capabilities, wait)
+    let is_measured = |boundary: &Boundary| workload.measured_boundary.as_ref() == Some(boundary);
+    let boundaries = workload.boundaries.iter();
+    boundaries
+        .map(|boundary| if is_measured(boundary) { boundary.before_measurement() } else { boundary })
+        .find_map(|boundary| across(boundary, capabilities, wait))
         .or_else(|| workload.needs.iter().find_map(|need| lacks(*need, capabilities)))
         .or_else(|| distrusted(workload, capabilities))
         .or_else(|| workload.languages.iter().find_map(|language| unspeakable(*language, capabilities, wait)))
@@ -24,12 +28,15 @@ pub(super) fn refusal(workload: &Workload, capabilities: &Capabilities, wait: Wa
 
 /// Returns the reason if a benchmark does not cross one of these boundaries.
 pub fn out_of_reach(boundaries: &[Boundary], capabilities: &Capabilities, wait: Wait) -> Option<String> {
-    boundaries.iter().find_map(|boundary| across(*boundary, capabilities, wait))
+    boundaries.iter().find_map(|boundary| across(boundary, capabilities, wait))
 }
 
 /// Returns the reason if a benchmark does not cross a boundary.
-fn across(boundary: Boundary, capabilities: &Capabilities, wait: Wait) -> Option<String> {
-    use Boundary::{Container, Fork, Host, IpcNamespace, PidNamespace, User};
+fn across(boundary: &Boundary, capabilities: &Capabilities, wait: Wait) -> Option<String> {
+    use Boundary::{Container, Fork, Host, IpcNamespace, PidNamespace, Proxy, User};
+    if *boundary == Proxy && !boundary.applies(capabilities) {
+        return Some("not a stream of a socket, which a proxy can relay".to_owned());
+    }
     let objects = [Some(capabilities.reach), reach_of(wait)];
     objects.into_iter().flatten().find_map(|reach| {
         let reason = match (reach, boundary) {
@@ -154,24 +161,34 @@ mod tests {
     #[test]
     fn a_boundary_keeps_out_what_is_named_inside_it() {
         let queue = Capabilities { family: Family::Queue, reach: Reach::IpcNamespace, ..capabilities() };
-        let across = |boundary, capabilities: &Capabilities| {
-            refused(|workload| workload.boundaries = vec![boundary], capabilities)
+        let across = |boundary: &Boundary, capabilities: &Capabilities| {
+            refused(|workload| workload.boundaries = vec![boundary.clone()], capabilities)
         };
         for (boundary, reaches) in [
             (Boundary::Fork, true),
-            (Boundary::Process, true),
+            (Boundary::None, true),
+            (Boundary::Proxy, false),
             (Boundary::User, true),
             (Boundary::NetworkNamespace, true),
             (Boundary::IpcNamespace, false),
             (Boundary::Container, false),
             (Boundary::Host, false),
         ] {
-            assert_eq!(across(boundary, &queue).is_none(), reaches, "{boundary}");
+            assert_eq!(across(&boundary, &queue).is_none(), reaches, "{boundary}");
         }
         let network = Capabilities { reach: Reach::Network, ..capabilities() };
-        assert!(Boundary::ALL.iter().all(|boundary| across(*boundary, &network).is_none()));
+        assert!(
+            [Boundary::Container, Boundary::Host].iter().all(|boundary| across(boundary, &network).is_none())
+        );
         let inherited = Capabilities { reach: Reach::Fork, ..capabilities() };
-        assert!(across(Boundary::Process, &inherited).is_some());
+        assert!(across(&Boundary::None, &inherited).is_some());
+        // The measurement shows what a boundary forbids. Only furlong's roles inherit memory from furlong.
+        let measured = |workload: &mut Workload| {
+            workload.boundaries = vec![Boundary::Container];
+            workload.measured_boundary = Some(Boundary::Container);
+        };
+        assert_eq!(refused(measured, &queue), None);
+        assert!(refused(measured, &inherited).is_some());
     }
 
     #[test]

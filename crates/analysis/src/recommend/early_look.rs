@@ -4,7 +4,7 @@ use super::RankedBenchmark;
 use super::compared::ObjectiveFigure;
 use super::integration_costs::effort;
 use crate::{DecodedRun, Ratio, Row};
-use furlong_model::{Case, Objective, Shortlist, Trial, Wait};
+use furlong_model::{Case, Objective, Shortlist, Trial, Wait, row_name};
 use furlong_stats::sort_by;
 use serde::Serialize;
 
@@ -86,7 +86,7 @@ pub(super) fn eliminated(
             trials: row.trials,
             times: interval.map(|_| times),
             times_interval: interval,
-            than: best.case.row(),
+            than: row_name(&best.case.mechanism, best.case.wait),
         }
     };
     left_behind.map(eliminated).collect()

@@ -1,7 +1,8 @@
 //! Selection of the candidates for longer measurement, from an early look at all of them.
 
-use super::early_look::{by_objective, early_look, effort_of};
-use crate::{DecodedRun, Row};
+use super::early_look::{by_objective, early_look, effort_of, is_at_workload};
+use super::integration_costs::effort;
+use crate::{DecodedRun, Row, SkippedCase, SkippedStatus};
 use furlong_model::{Case, Objective, Placement, Shortlist};
 
 /// Maximum number of blocking finalists.
@@ -45,6 +46,27 @@ pub fn surroundings(shortlist: &Shortlist, finalists: &[Case]) -> Vec<Case> {
     cases
 }
 
+/// Returns the cases that show the cost of the measured boundary and what it forbids: without it, the blocking finalists, and the
+/// candidates that it forbids with the least integration effort. Returns nothing if it affects none of them.
+pub fn without_boundary(run: &DecodedRun, finalists: &[Case]) -> Vec<Case> {
+    let Some(shortlist) = &run.records.shortlist else { return Vec::new() };
+    let Some(workload) = shortlist.workload.without_boundary() else { return Vec::new() };
+    let candidate = |case: &Case| shortlist.candidate(&case.mechanism, case.wait);
+    let is_forbidden = |entry: &&SkippedCase| {
+        entry.status == SkippedStatus::Refused && is_at_workload(shortlist, &entry.case)
+    };
+    let forbidden = run.summary.skipped.iter().filter(is_forbidden).map(|entry| &entry.case);
+    let mut forbidden: Vec<&Case> = forbidden.filter(|case| case.wait.sleeps_in_the_end()).collect();
+    forbidden.sort_by_key(|case| candidate(case).map(|candidate| effort(&candidate.integration_costs)));
+    let finalists = finalists.iter().filter(|case| case.wait.sleeps_in_the_end());
+    let cases: Vec<&Case> = finalists.chain(forbidden.into_iter().take(FORBIDDEN)).collect();
+    let is_affected = |case: &&Case| candidate(case).is_some_and(|candidate| candidate.is_affected);
+    if !cases.iter().any(is_affected) {
+        return Vec::new();
+    }
+    cases.iter().map(|case| workload.case(&case.mechanism, case.wait, shortlist.placement)).collect()
+}
+
 /// Returns the other placements of the finalists: unpinned, like most programs, and on one core if two were requested.
 fn other_places(place: Placement) -> &'static [Placement] {
     match place {
@@ -54,6 +76,8 @@ fn other_places(place: Placement) -> &'static [Placement] {
     }
 }
 
+/// Maximum number of forbidden candidates that are measured without the boundary.
+const FORBIDDEN: usize = 2;
 /// Maximum message size, because larger messages take too long for a short look.
 const LARGEST_BYTES: usize = 16 << 20;
 

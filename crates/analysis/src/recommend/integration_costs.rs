@@ -8,7 +8,7 @@ use furlong_model::{
 pub(super) fn integration_costs(workload: &Workload, capabilities: &Capabilities) -> Vec<IntegrationCost> {
     let framing = !capabilities.boundaries;
     // Processes that are neither children nor siblings can receive a descriptor only over an additional UNIX socket.
-    let related = |boundary: &Boundary| matches!(boundary, Boundary::Fork | Boundary::Process);
+    let related = |boundary: &Boundary| matches!(boundary, Boundary::Fork | Boundary::None);
     let strangers = !workload.boundaries.iter().all(related);
     // The library passes its descriptors automatically.
     let is_library = capabilities.family == Family::Library;
@@ -67,12 +67,15 @@ pub(super) fn effort(integration_costs: &[IntegrationCost]) -> u32 {
 /// Returns the aspects of this workload that the figures of a benchmark omit.
 pub(super) fn caveats(workload: &Workload, capabilities: &Capabilities) -> Vec<String> {
     let between = |boundary| workload.boundaries.contains(&boundary);
-    let networks = Boundary::measured_of(&workload.boundaries) == Boundary::NetworkNamespace;
+    let networks = workload.boundaries.iter().any(Boundary::separates_networks);
+    let bridges = workload.measured_boundary.as_ref().is_some_and(Boundary::has_bridge);
     let network = capabilities.reach == Reach::Network;
     [
-        (network && networks).then_some(
-            "measured across a virtual Ethernet pair; a bridge or a firewall between the two is not measured",
-        ),
+        (network && networks).then_some(match bridges {
+            true => "measured across a bridge between two network namespaces; a firewall is not measured",
+            false => "measured across a virtual Ethernet pair; a bridge or a firewall between the two is not measured",
+        }),
+        between(Boundary::Proxy).then_some("measured through furlong's relay; your proxy may be slower"),
         (network && !networks && between(Boundary::Host))
             .then_some("measured over loopback; the latency of the network is not measured"),
         (capabilities.reach == Reach::FileSystem && between(Boundary::Container)).then_some(
@@ -106,11 +109,11 @@ mod tests {
             boundaries: true,
             ..socket
         };
-        let effort = |boundary, capabilities: &Capabilities| {
-            let workload = Workload { boundaries: vec![boundary], ..Workload::default() };
+        let effort = |boundary: &Boundary, capabilities: &Capabilities| {
+            let workload = Workload { boundaries: vec![boundary.clone()], ..Workload::default() };
             effort(&integration_costs(&workload, capabilities))
         };
-        let near = Boundary::Process;
+        let near = &Boundary::None;
         assert!(effort(near, &memory) > effort(near, &socket));
         assert!(effort(near, &Capabilities { boundaries: true, ..socket }) < effort(near, &socket));
         let latest = Capabilities { when_full: WhenFull::Overwrites, ..memory };
@@ -119,16 +122,15 @@ mod tests {
         assert!(effort(near, &ring) > effort(near, &socket));
         let inherited = Capabilities { reach: Reach::Descriptor, ..socket };
         assert_eq!(effort(near, &inherited), effort(near, &socket));
-        assert!(effort(Boundary::Container, &inherited) > effort(Boundary::Container, &socket));
+        assert!(effort(&Boundary::Container, &inherited) > effort(&Boundary::Container, &socket));
     }
 
     #[test]
     fn a_kernel_module_is_more_work_than_anything_in_the_kernel() {
         let device = Capabilities { reach: Reach::Device, boundaries: true, ..capabilities() };
         let workload = |boundary| Workload { boundaries: vec![boundary], ..Workload::default() };
-        let borne = |capabilities: &Capabilities| {
-            effort(&integration_costs(&workload(Boundary::Process), capabilities))
-        };
+        let borne =
+            |capabilities: &Capabilities| effort(&integration_costs(&workload(Boundary::None), capabilities));
         for reach in
             [Reach::Descriptor, Reach::FileSystem, Reach::IpcNamespace, Reach::PidNamespace, Reach::Network]
         {
@@ -143,7 +145,7 @@ mod tests {
         let between = |boundaries: &[Boundary]| {
             caveats(&Workload { boundaries: boundaries.to_vec(), ..Workload::default() }, &network)
         };
-        assert_eq!(between(&[Boundary::Process]), [""; 0]);
+        assert_eq!(between(&[Boundary::None]), [""; 0]);
         assert!(
             between(&[Boundary::IpcNamespace, Boundary::NetworkNamespace])[0].contains("virtual Ethernet")
         );

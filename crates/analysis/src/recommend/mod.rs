@@ -25,7 +25,7 @@ pub use candidates::{Offer, row_refusal, shortlist};
 pub use constraints::out_of_reach;
 pub use earlier::{Answer, ChoiceChange, EarlierAnswer};
 pub use early_look::EliminatedCandidate;
-pub use finalists::{SLEEPING, SPINNING, finalists, surroundings};
+pub use finalists::{SLEEPING, SPINNING, finalists, surroundings, without_boundary};
 pub use ranked::{RankedBenchmark, SloVerdict, places};
 pub use sensitivities::{Sensitivity, WorkloadChange};
 
@@ -35,7 +35,9 @@ use crate::{
 };
 use constraints::KEEPS_CPUS_BUSY;
 use early_look::{early_look, eliminated, is_at_workload, is_early};
-use furlong_model::{BoundaryAttempt, Case, ExcludedBenchmark, Shortlist, Wait, Workload};
+use furlong_model::{
+    BoundaryAttempt, Case, ExcludedBenchmark, Shortlist, UnmeasuredBoundary, Wait, Workload,
+};
 use furlong_stats::{FEWEST_TRIALS, sort_by};
 use serde::Serialize;
 
@@ -61,6 +63,13 @@ pub struct Recommendation {
     pub workload: Workload,
     /// Objects that a process across the boundary could or could not reach on this machine.
     pub tried: Vec<BoundaryAttempt>,
+    /// Requested boundaries that were not measured, with the reasons.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unmeasured_boundaries: Vec<UnmeasuredBoundary>,
+    /// Choice without the measured boundary, relative to the choice: `times` below 1 is the cost of the boundary. `None` if no
+    /// boundary or no choice was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_boundary: Option<Alternative>,
     /// Choice: of the best benchmark and those that tie with it, the one with the least integration effort. `None` if no
     /// candidate is suitable.
     pub choice: Option<RankedBenchmark>,
@@ -166,8 +175,7 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
         reason: KEEPS_CPUS_BUSY.to_owned(),
     }));
     let barred = barred(&keeping_busy, &saturated, skipped(), &allowed);
-    let is_dropped =
-        |case: &Case| !is_measured(case) && !keeping_busy.iter().any(|row| row.name() == case.row());
+    let is_dropped = |case: &Case| !is_measured(case) && !keeping_busy.iter().any(|row| row.is_of(case));
     let eliminated = eliminated(&early_run, shortlist, allowed.first(), is_dropped);
     Some(Recommendation {
         schema: RECOMMENDATION_SCHEMA,
@@ -179,6 +187,12 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
         found_corruption: early.found_corruption() || long.found_corruption(),
         workload: workload.clone(),
         tried: shortlist.tried.clone(),
+        unmeasured_boundaries: shortlist.unmeasured_boundaries.clone(),
+        without_boundary: choice
+            .as_ref()
+            .and_then(|choice| sensitivities::without_boundary(shortlist, choice, run))
+            .as_ref()
+            .and_then(alternative),
         budget: choice.as_ref().and_then(|choice| Budget::of(workload, choice)),
         // With several receivers, the rate counts each message once.
         capacity_per_second: choice
@@ -235,7 +249,7 @@ fn barred<'a>(
     ranked: &[RankedBenchmark],
 ) -> Vec<(String, Wait)> {
     let is_no_answer = |entry: &&SkippedCase| {
-        let is_ranked = ranked.iter().any(|row| row.name() == entry.case.row());
+        let is_ranked = ranked.iter().any(|row| row.is_of(&entry.case));
         !is_ranked && (entry.status.is_failure() || entry.status == SkippedStatus::Unavailable)
     };
     let busy = keeping_busy.iter().map(|row| (row.mechanism.clone(), row.wait));

@@ -3,7 +3,7 @@
 use super::compared::ObjectiveFigure;
 use super::integration_costs::effort;
 use crate::{DecodedRun, FEWEST_BEYOND, Ratio, Row, ranking};
-use furlong_model::{IntegrationCost, Objective, Shortlist, Slo, Wait, Workload, row_name};
+use furlong_model::{Case, IntegrationCost, Objective, Shortlist, Slo, Wait, Workload, row_name};
 use furlong_stats::{sort_by, tidy};
 use serde::Serialize;
 
@@ -114,7 +114,12 @@ impl RankedBenchmark {
 
     /// Whether the mechanism and the wait strategy are those of `row`.
     pub(super) fn is(&self, row: &Row) -> bool {
-        (&self.mechanism, self.wait) == (&row.case.mechanism, row.case.wait)
+        self.is_of(&row.case)
+    }
+
+    /// Whether the mechanism and the wait strategy are those of `case`.
+    pub(super) fn is_of(&self, case: &Case) -> bool {
+        (&self.mechanism, self.wait) == (&case.mechanism, case.wait)
     }
 
     /// Whether it uses CPU time for most of the time although an exchange needs little of it, as with a kernel thread that

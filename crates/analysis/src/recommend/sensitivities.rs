@@ -43,6 +43,8 @@ pub enum WorkloadChange {
         /// Size in bytes.
         size_bytes: usize,
     },
+    /// No boundary between the processes.
+    WithoutBoundary,
     /// Another placement of the processes.
     Place {
         /// The placement.
@@ -95,7 +97,27 @@ pub(super) fn all(
         let change = WorkloadChange::Place { placement };
         under(change, shortlist, choice, others, &|case| size(case, workload.size_bytes, placement), run)
     });
-    falls(shortlist, choice, others).into_iter().chain(sizes).chain(places).collect()
+    let without = case_without_boundary(shortlist)
+        .and_then(|case| under(WorkloadChange::WithoutBoundary, shortlist, choice, others, &case, run));
+    without.into_iter().chain(falls(shortlist, choice, others)).chain(sizes).chain(places).collect()
+}
+
+/// Returns the function that removes the measured boundary from a case; `None` if no boundary is measured.
+fn case_without_boundary(shortlist: &Shortlist) -> Option<impl Fn(&Case) -> Case> {
+    let workload = shortlist.workload.without_boundary()?;
+    Some(move |case: &Case| workload.case(&case.mechanism, case.wait, shortlist.placement))
+}
+
+/// Returns the figures of the choice without the measured boundary, if that affects it.
+pub(super) fn without_boundary(
+    shortlist: &Shortlist,
+    choice: &RankedBenchmark,
+    run: &DecodedRun,
+) -> Option<RankedBenchmark> {
+    let is_affected = shortlist.candidate(&choice.mechanism, choice.wait)?.is_affected;
+    let bare = case_without_boundary(shortlist).filter(|_| is_affected)?;
+    let rows = ranked::all(shortlist, &run.only(|trial| trial.case == bare(&trial.case)));
+    rows.into_iter().find(|row| row.name() == choice.name())
 }
 
 /// Returns the changes that would exclude the choice.

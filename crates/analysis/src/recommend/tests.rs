@@ -6,7 +6,9 @@ use crate::fixture::{
     self,
     recommendation::{MEMORY, MeasuredRow, PIPE, POLLED, QUEUE, SOCKET, records},
 };
-use furlong_model::{Objective, Outcome, Pattern, Placement, Record, Slo, Trial, WaitKind, printed_ns};
+use furlong_model::{
+    Boundary, Objective, Outcome, Pattern, Placement, Record, Slo, Trial, Unavailable, WaitKind, printed_ns,
+};
 
 fn recommended(workload: Workload, rows: &[MeasuredRow]) -> Recommendation {
     recommend(&DecodedRun::of(&Run::from_records(records(workload, rows)).unwrap())).unwrap()
@@ -534,6 +536,42 @@ fn finalists_are_of_every_family_and_spin_once() {
         around.iter().all(|case| case.wait.kind() == WaitKind::Sleeping && case.arrival.is_closed_loop())
     );
     assert_eq!(around.len(), 4 * 4, "smaller, larger, on one core, and not pinned");
+}
+
+#[test]
+fn measured_boundary_is_compared_with_none() {
+    let bounded = Workload {
+        boundaries: vec![Boundary::Container],
+        measured_boundary: Some(Boundary::Container),
+        ..Workload::default()
+    };
+    let bare = bounded.without_boundary().unwrap();
+    let mut all = records(bounded, &[PIPE, SOCKET, QUEUE]);
+    // The container forbids the queue, which is the fastest without it.
+    for record in &mut all {
+        if let Record::Trial(trial) = record
+            && trial.case.mechanism == QUEUE.0
+        {
+            trial.outcome = Outcome::Refused(Unavailable::new("forbidden by the boundary container", ""));
+        }
+    }
+    let fast = (QUEUE.0, QUEUE.1, 5_000.0, QUEUE.3);
+    let without = records(bare, &[PIPE, SOCKET, fast]);
+    all.extend(without.into_iter().filter(|record| matches!(record, Record::Trial(_))));
+    let run = Run::from_records(all).unwrap();
+    let decoded = DecodedRun::of(&run);
+    let cases = without_boundary(&decoded, &finalists(&decoded, SLEEPING));
+    assert!(cases.iter().all(|case| case.conditions.is_empty()), "{cases:?}");
+    assert!(cases.iter().any(|case| case.mechanism == QUEUE.0) && cases.len() == 3, "{cases:?}");
+    let found = recommend(&decoded).unwrap();
+    assert_eq!(chosen(&found), "unix-seqpacket/block");
+    let reason = found.excluded.iter().find(|entry| entry.mechanism == QUEUE.0).map(|entry| &entry.reason);
+    assert!(reason.is_some_and(|reason| reason.contains("forbidden")), "{:?}", found.excluded);
+    assert!(found.without_boundary.as_ref().is_some_and(|without| without.tie), "{found:?}");
+    let change = found.sensitivities.iter().find(|one| one.change == WorkloadChange::WithoutBoundary);
+    let change = change.unwrap();
+    assert_eq!(change.instead.as_deref(), Some("posix-mq/block"));
+    assert!(change.times.is_some_and(|times| times < 0.2), "{change:?}");
 }
 
 #[test]

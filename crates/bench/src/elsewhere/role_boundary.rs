@@ -1,16 +1,20 @@
 //! Replacement for boundaries between the roles, which only Linux has.
 
 use furlong_mechanism::{Link, LinkSpecification};
-use furlong_model::{Capabilities, Case, Failure, RequestedConditions, Role, Unavailable};
+use furlong_model::{Boundary, Capabilities, Case, Failure, RequestedConditions, Role, Unavailable};
 use std::io;
 
 /// Changes nothing.
 pub fn prepare<'a>(_conditions: impl IntoIterator<Item = &'a RequestedConditions>) {}
 
+/// Returns that a boundary needs Linux.
+pub fn impossible(boundary: &Boundary) -> Option<Unavailable> {
+    Some(Unavailable::new(format!("only Linux has the boundary {boundary}"), "measure without a boundary"))
+}
+
 /// Returns that a boundary needs Linux; `None` without a boundary.
 pub(crate) fn refusal(case: &Case, _capabilities: &Capabilities) -> Option<Unavailable> {
-    let boundary = case.conditions.boundary()?;
-    Some(Unavailable::new(format!("only Linux has the boundary {boundary}"), "measure without a boundary"))
+    impossible(case.conditions.boundary()?)
 }
 
 /// Changes nothing.

@@ -6,17 +6,21 @@ mod relay;
 use crate::two_networks;
 use furlong_mechanism::LinkSpecification;
 use furlong_model::{
-    Capabilities, Case, Failure, Fault, Phase, RequestedConditions, Role, RoleBoundary, Unavailable,
+    Boundary, Capabilities, Case, Failure, Fault, Phase, RequestedConditions, Role, Unavailable,
 };
 use furlong_os::linux::attempt::attempt;
 use furlong_os::linux::seccomp::SeccompFilter;
 use furlong_os::linux::{container, landlock};
 pub(crate) use relay::{joined as relayed, run as relay};
+use std::collections::BTreeMap;
 use std::io;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Whether this process is in one of two network namespaces, or why they cannot be created; empty if none were requested.
 static NETWORKS: OnceLock<Result<(), Unavailable>> = OnceLock::new();
+
+/// Boundaries that were tried, each with the reason why it is not possible here.
+static TRIED: Mutex<BTreeMap<Boundary, Option<Unavailable>>> = Mutex::new(BTreeMap::new());
 
 const LANDLOCK_REMEDY: &str =
     "use Linux 5.13 or later with CONFIG_SECURITY_LANDLOCK, and landlock in the kernel parameter lsm=";
@@ -33,21 +37,22 @@ const CALLS_OF_ROLES: [&str; 6] = ["read", "write", "getrusage", "munmap", "clos
 pub fn prepare<'a>(conditions: impl IntoIterator<Item = &'a RequestedConditions>) {
     let boundaries: Vec<_> = conditions.into_iter().filter_map(RequestedConditions::boundary).collect();
     if boundaries.iter().any(|boundary| boundary.separates_networks()) {
-        NETWORKS.get_or_init(|| two_networks::enter(boundaries.contains(&&RoleBoundary::Bridge)));
+        NETWORKS.get_or_init(|| two_networks::enter(boundaries.iter().any(|boundary| boundary.has_bridge())));
     }
 }
 
-/// Returns why a boundary is not possible here, or forbids calls of the mechanism; `None` without a boundary.
-pub(crate) fn refusal(case: &Case, capabilities: &Capabilities) -> Option<Unavailable> {
-    let boundary = case.conditions.boundary()?;
-    if boundary.separates_networks() {
-        return NETWORKS.get().and_then(|networks| networks.clone().err());
-    }
+/// Returns why a boundary is not possible here for any mechanism. An attempt starts a process, so each boundary is tried once.
+pub fn impossible(boundary: &Boundary) -> Option<Unavailable> {
+    let mut tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
+    tried.entry(boundary.clone()).or_insert_with(|| try_here(boundary)).clone()
+}
+
+fn try_here(boundary: &Boundary) -> Option<Unavailable> {
     let folder = std::env::temp_dir();
     let (tried, remedy) = match boundary {
-        RoleBoundary::Landlock => (attempt(|| landlock::allow_only(&folder)), LANDLOCK_REMEDY),
-        RoleBoundary::User => (attempt(container::become_nobody), USER_REMEDY),
-        RoleBoundary::Container => (attempt(|| container::enter(&folder)), CONTAINER_REMEDY),
+        Boundary::Landlock => (attempt(|| landlock::allow_only(&folder)), LANDLOCK_REMEDY),
+        Boundary::User => (attempt(container::become_nobody), USER_REMEDY),
+        Boundary::Container => (attempt(|| container::enter(&folder)), CONTAINER_REMEDY),
         _ => (Ok(()), ""),
     };
     if let Err(error) = tried {
@@ -56,21 +61,29 @@ pub(crate) fn refusal(case: &Case, capabilities: &Capabilities) -> Option<Unavai
             remedy,
         ));
     }
-    let filter = match profile::filter(boundary.seccomp_profile()?) {
-        Ok(filter) => filter,
-        Err(error) => {
-            let reason = format!("the filter of {boundary} cannot be used: {error}");
-            return Some(Unavailable::new(reason, "name a profile in the JSON form of Docker or OCI"));
-        }
-    };
+    let error = profile::filter(boundary.seccomp_profile()?).err()?;
+    let reason = format!("the filter of {boundary} cannot be used: {error}");
+    Some(Unavailable::new(reason, "name a profile in the JSON form of Docker or OCI"))
+}
+
+/// Returns why a boundary is not possible here, or forbids calls of the mechanism; `None` without a boundary.
+pub(crate) fn refusal(case: &Case, capabilities: &Capabilities) -> Option<Unavailable> {
+    let boundary = case.conditions.boundary()?;
+    let networks = NETWORKS.get().filter(|_| case.crosses_networks(capabilities));
+    let refused = networks.and_then(|networks| networks.clone().err()).or_else(|| impossible(boundary));
+    if refused.is_some() {
+        return refused;
+    }
+    let filter = filter(&case.conditions).ok()??;
     let declared = capabilities.declared_calls(case.wait, case.size_bytes);
     let needed = declared.iter().filter(|(_, bounds)| bounds.most != Some(0)).map(|(name, _)| name.as_str());
     let forbidden = |name: &&str| filter.forbids(name);
     let (by, name) = match CALLS_OF_ROLES.into_iter().find(forbidden) {
-        Some(name) => ("every benchmark".to_owned(), name),
-        None => (case.row(), needed.into_iter().find(forbidden)?),
+        Some(name) => ("every benchmark", name),
+        None => ("it", needed.into_iter().find(forbidden)?),
     };
-    let reason = format!("the seccomp filter forbids the system call {name}, which {by} needs");
+    let filter = format!("the seccomp filter forbids the system call {name}, which {by} needs");
+    let reason = format!("forbidden by the boundary {boundary}: {filter}");
     Some(Unavailable::new(reason, "allow the call in the profile, or choose another mechanism"))
 }
 
@@ -81,9 +94,9 @@ pub(crate) fn enter(
     specification: &LinkSpecification,
 ) -> io::Result<()> {
     match conditions.boundary() {
-        Some(RoleBoundary::Landlock) => landlock::allow_only(&specification.folder),
-        Some(RoleBoundary::User) if role == Role::Responder => container::become_nobody(),
-        Some(RoleBoundary::Container) => container::enter(&specification.folder),
+        Some(Boundary::Landlock) => landlock::allow_only(&specification.folder),
+        Some(Boundary::User) if role == Role::Responder => container::become_nobody(),
+        Some(Boundary::Container) => container::enter(&specification.folder),
         _ => Ok(()),
     }
 }
@@ -105,7 +118,7 @@ pub(crate) fn facts(case: &Case, capabilities: &Capabilities) -> Vec<(String, u6
 }
 
 fn filter(conditions: &RequestedConditions) -> io::Result<Option<SeccompFilter>> {
-    let profile = conditions.boundary().and_then(RoleBoundary::seccomp_profile);
+    let profile = conditions.boundary().and_then(Boundary::seccomp_profile);
     profile.map(profile::filter).transpose()
 }
 

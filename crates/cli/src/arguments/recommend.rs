@@ -19,6 +19,8 @@ Examples:
                                                  camera frames
   furlong recommend --size 64KiB --boundary container --trust none
                                                  between two containers
+  furlong recommend --size 4KiB --boundary seccomp:docker
+                                                 under Docker's seccomp filter
   furlong recommend --size 1KiB --objective throughput --pattern one-way --languages rust,python
   furlong recommend --size 4KiB --rate 10k/s --all --why
                                                  all finalists, and the reason for each rejection
@@ -58,8 +60,9 @@ pub struct WorkloadOptions {
     /// Upper limit of p50, p90, p99 or p99.9, such as 'p99<2ms'
     #[arg(long, value_name = "SLO")]
     pub slo: Option<Slo>,
-    /// Boundaries between the processes, separated by commas. A container has all kinds of namespaces
-    #[arg(long, help_heading = TOPOLOGY, value_name = "BOUNDARY", value_delimiter = ',', value_parser = words(Boundary::ALL, Boundary::name))]
+    /// Boundaries between the processes, separated by commas: those of furlong run --boundary, ipc-namespace, pid-namespace, fork
+    /// or host. Candidates are measured under one of them
+    #[arg(long, help_heading = TOPOLOGY, value_name = "BOUNDARY", value_delimiter = ',')]
     pub boundary: Vec<Boundary>,
     /// Languages of the processes, separated by commas
     #[arg(long, value_name = "LANGUAGE", value_delimiter = ',', value_parser = words(Language::ALL, Language::name))]

@@ -2,7 +2,8 @@
 //! are reported.
 
 use crate::common::value::{at, list, number, text};
-use crate::common::{Place, look_for};
+use crate::common::{Place, is_root, look_for};
+use furlong_testing::skip;
 use serde_json::Value;
 use std::fs;
 use std::time::Duration;
@@ -54,6 +55,7 @@ fn what_is_typed_wrong_is_said() {
         ("--slo p98<1ms", "not a service level objective"),
         ("--slo p99<1ms --pattern one-way", "--slo limits the latency of single messages"),
         ("--boundary moon", "container"),
+        ("--boundary seccomp:missing.json", "read missing.json: No such file"),
         ("--receivers 0", "--receivers must be between 1 and 1000, got 0"),
         (
             "--senders 2 --workers 2 --pattern one-way",
@@ -176,6 +178,37 @@ fn the_choice_is_printed_beside_the_reasons_for_it() {
 }
 
 #[test]
+fn candidates_are_measured_under_the_boundary() {
+    let words = "--size 1KiB --rate 1k/s --boundary seccomp:docker,pid-namespace";
+    let answer = recommended(&Place::new(), words);
+    assert_eq!(at(&answer, "workload.measured_boundary"), "seccomp:docker");
+    let rest = list(&answer, "unmeasured_boundaries");
+    assert_eq!((rest.len(), text(&rest[0], "boundary")), (1, "pid-namespace"));
+    let excluded = list(&answer, "excluded").iter();
+    let reasons: Vec<_> = excluded.map(|entry| (text(entry, "mechanism"), text(entry, "reason"))).collect();
+    let why =
+        |mechanism: &str| reasons.iter().find(|(name, _)| *name == mechanism).map(|(_, reason)| *reason);
+    assert!(why("pidfd-getfd").is_some_and(|reason| reason.contains("PID namespace")), "{reasons:?}");
+    // Without io_uring, the reason is its absence.
+    let forbidden = why("io-uring-pipe").unwrap_or_default();
+    assert!(forbidden.contains("forbids the system call") || forbidden.contains("io_uring"), "{reasons:?}");
+}
+
+#[test]
+fn boundary_that_is_impossible_here_is_a_note() {
+    if !is_root() {
+        skip!("needs root");
+    }
+    let place = Place::new();
+    let words = "recommend --size 64 --boundary user --within 1s --no-save --no-progress --format json";
+    let answer = place.finish(&mut place.furlong_as_nobody(words.split(' '))).expect_code(0).json();
+    assert_eq!(answer["workload"]["measured_boundary"], Value::Null);
+    let note = &list(&answer, "unmeasured_boundaries")[0];
+    assert_eq!(text(note, "boundary"), "user");
+    assert!(text(note, "reason").contains("setgroups: Operation not permitted"), "{note:#}");
+}
+
+#[test]
 fn an_interrupted_run_says_how_far_it_came_and_leaves_nothing() {
     let place = Place::new();
     let running = place.start(&mut place.furlong("recommend --size 64 --rate 50/s --no-progress".split(' ')));
@@ -291,7 +324,8 @@ mod slow {
         let answer = recommended(&place, "--size 4KiB --boundary container --trust none");
         assert_eq!(fs::read_dir(place.path("tmp")).unwrap().count(), 0, "nothing is left of what was tried");
         let excluded = mechanisms(&answer, "excluded");
-        for hidden in ["posix-mq", "sysv-mq", "sysv-shm", "posix-shm", "process-vm"] {
+        // Queues of System V are forbidden by the measurement, and memory by the lack of trust.
+        for hidden in ["sysv-mq", "sysv-shm", "posix-shm", "process-vm"] {
             assert!(excluded.contains(&hidden), "{hidden} in {excluded:?}");
         }
         // The kernel may not allow this user to create namespaces.

@@ -12,7 +12,7 @@ pub(crate) mod scheduling;
 pub(crate) mod sockets;
 pub(crate) mod traffic;
 
-use crate::{Capabilities, InvalidQuantity, format_exact_ns};
+use crate::{Boundary, Capabilities, InvalidQuantity, format_exact_ns};
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ pub enum RequestedCondition {
     /// Neighbour of the roles; `None` for an undisturbed trial.
     Beside(Option<beside::Neighbour>),
     /// Boundary between the roles.
-    Boundary(boundary::RoleBoundary),
+    Boundary(Boundary),
     /// Options of the link's sockets.
     SocketOptions(sockets::SocketOptions),
     /// Number of writes that send a message, 1 or 2.
@@ -218,11 +218,9 @@ impl RequestedConditions {
     }
 
     /// Returns the requested boundary between the roles; `None` if none is requested, or `none` is.
-    pub fn boundary(&self) -> Option<&boundary::RoleBoundary> {
+    pub fn boundary(&self) -> Option<&Boundary> {
         self.iter().find_map(|condition| match condition {
-            RequestedCondition::Boundary(boundary) if *boundary != boundary::RoleBoundary::None => {
-                Some(boundary)
-            }
+            RequestedCondition::Boundary(boundary) if *boundary != Boundary::None => Some(boundary),
             _ => None,
         })
     }

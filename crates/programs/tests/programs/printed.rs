@@ -113,9 +113,9 @@ fn every_text() -> Vec<(String, Language, String)> {
     for ((mechanism, wait), language) in rows {
         for (pattern, boundary) in Pattern::OVER_ONE_LINK
             .iter()
-            .flat_map(|pattern| [Boundary::Process, Boundary::User].map(|boundary| (*pattern, boundary)))
+            .flat_map(|pattern| [Boundary::None, Boundary::User].map(|boundary| (*pattern, boundary)))
         {
-            let between = EndBoundaries::of(&[boundary]);
+            let between = EndBoundaries::of(std::slice::from_ref(&boundary));
             if let Ok(program) = program(mechanism, wait, pattern, 4096, between, language) {
                 let what = format!("{mechanism}/{wait} {pattern} in {language} across {boundary}");
                 all.push((what, language, program.text));

@@ -13,7 +13,7 @@ use furlong_analysis::{
     Alternative, Budget, BudgetKind, CarriedMost, ChoiceChange, Level, RankedBenchmark, Recommendation,
     SloVerdict, fewest_samples,
 };
-use furlong_model::{Objective, Slo, Workload, format_ns, is_one, row_name};
+use furlong_model::{Boundary, Objective, Slo, UnmeasuredBoundary, Workload, format_ns, is_one, row_name};
 
 /// Names in a list with all explanations, and in a list without.
 const NAMED: [usize; 2] = [6, 3];
@@ -103,6 +103,8 @@ pub(crate) fn facts(recommendation: &Recommendation, detail: RecommendationDetai
     let costs = if costs.is_empty() { "nothing to add".to_owned() } else { costs.join("; ") };
     let notes = choice.caveats.iter().map(|caveat| plain(caveat));
     let notes = notes.chain(runtimes(&workload.languages)).map(|note| Fact::new("note", note));
+    let notes = notes.chain(unmeasured(recommendation));
+    let boundary = recommendation.without_boundary.as_ref().zip(workload.measured_boundary.as_ref());
     [Some(time(workload, choice)), interrupted, Some(cpu(workload, choice))]
         .into_iter()
         .flatten()
@@ -115,10 +117,29 @@ pub(crate) fn facts(recommendation: &Recommendation, detail: RecommendationDetai
                 Fact::new("time budget", budget_share(budget, recommendation.simpler.as_ref()))
             }),
         )
+        .chain(boundary.map(|(without, boundary)| boundary_cost(workload, boundary, without)))
         .chain([Fact::new("integration", format!("{}: {costs}", choice.effort))])
         .chain(standing(recommendation, choice, NAMED[usize::from(!detail.why)]))
         .chain(notes)
         .collect()
+}
+
+/// Compares the choice with and without the measured boundary.
+fn boundary_cost(workload: &Workload, boundary: &Boundary, without: &Alternative) -> Fact {
+    let name = if workload.objective == Objective::Cpu { "CPU time" } else { "median" };
+    let tied = if without.tie { " (tied)" } else { "" };
+    let (row, boundary) = (&without.row, plain(&boundary.to_string()));
+    let figure = format_ns(row.figure);
+    let times = factor(row.times, row.times_interval);
+    Fact::new("boundary", format!("without {boundary}, {name} {figure}: {times}{tied}"))
+}
+
+/// Returns the reasons why requested boundaries were not measured.
+fn unmeasured(recommendation: &Recommendation) -> impl Iterator<Item = Fact> {
+    recommendation.unmeasured_boundaries.iter().map(|UnmeasuredBoundary { boundary, reason }| {
+        let text = format!("not measured under the boundary {boundary}: {reason}");
+        Fact::new("note", plain(&text))
+    })
 }
 
 fn facts_without_choice(recommendation: &Recommendation) -> Vec<Fact> {
@@ -131,7 +152,7 @@ fn facts_without_choice(recommendation: &Recommendation) -> Vec<Fact> {
         let rate = format_per_second(most.saturation.carried_per_second);
         Fact::new("highest rate", format!("{} with {rate}", plain(&row_name(&most.mechanism, most.wait))))
     });
-    by_spinning.into_iter().chain(most).collect()
+    by_spinning.into_iter().chain(most).chain(unmeasured(recommendation)).collect()
 }
 
 /// Returns the latency of the choice, or the throughput of a stream.

@@ -10,7 +10,8 @@ use furlong_model::{Objective, Placement, format_bytes, is_one};
 const SUMMARIZED: usize = 3;
 
 /// Options that change the answer, and their meanings.
-const KNOWN: [(&str, &str); 3] = [
+const KNOWN: [(&str, &str); 4] = [
+    ("--boundary none", "no boundary"),
     ("--trust none", "no trust"),
     ("--boundary container", "containers"),
     ("--boundary host", "another host"),
@@ -76,6 +77,7 @@ fn change(change: &WorkloadChange) -> String {
     match change {
         WorkloadChange::Option { typed } => plain(typed),
         WorkloadChange::Size { size_bytes } => format!("--size {}", format_bytes(*size_bytes)),
+        WorkloadChange::WithoutBoundary => "--boundary none".to_owned(),
         WorkloadChange::Place { placement: Placement::SameCore } => "all processes on one core".to_owned(),
         WorkloadChange::Place { placement: Placement::Free } => "processes not pinned to a CPU".to_owned(),
         WorkloadChange::Place { placement } => format!("--place {placement}"),

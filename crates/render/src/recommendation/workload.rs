@@ -19,8 +19,13 @@ pub(crate) fn describe(workload: &Workload) -> String {
     };
     let mut parts = vec![format!("Workload: {messages} at {rate}"), format!("objective: {objective}")];
     parts.extend(workload.slo.map(limit));
-    if workload.boundaries != [Boundary::Process] {
-        let boundaries: Vec<_> = workload.boundaries.iter().map(|boundary| boundary.name()).collect();
+    if workload.boundaries != [Boundary::None] {
+        let is_measured = |boundary: &Boundary| workload.measured_boundary.as_ref() == Some(boundary);
+        let name = |boundary: &Boundary| match is_measured(boundary) {
+            true => format!("{boundary} (measured)"),
+            false => boundary.to_string(),
+        };
+        let boundaries: Vec<_> = workload.boundaries.iter().map(name).collect();
         parts.push(format!("boundary: {}", boundaries.join(", ")));
     }
     if workload.trust == Trust::None {
@@ -61,10 +66,13 @@ pub(crate) fn reached(recommendation: &Recommendation) -> Option<String> {
         [] => "nothing".to_owned(),
         some => some.iter().map(|tried| word(tried.reach)).collect::<Vec<_>>().join("; "),
     };
-    let between = Boundary::measured_of(&recommendation.workload.boundaries);
-    let measured = match between {
-        Boundary::Process => "",
-        _ => " TCP and UDP were measured across a virtual Ethernet pair.",
+    let Workload { boundaries, measured_boundary, .. } = &recommendation.workload;
+    let measured = match measured_boundary {
+        Some(boundary) if boundary.has_bridge() => " TCP and UDP were measured across a bridge.",
+        _ if boundaries.iter().any(Boundary::separates_networks) => {
+            " TCP and UDP were measured across a virtual Ethernet pair."
+        }
+        _ => "",
     };
     (!recommendation.tried.is_empty()).then(|| {
         format!(

@@ -48,7 +48,7 @@ pub fn ask() -> anyhow::Result<WorkloadOptions> {
     let boundary = asking.choice(
         "Which boundary separates the processes?",
         &[
-            ("none: two programs of one user", Boundary::Process),
+            ("none: two programs of one user", Boundary::None),
             ("none: one process forks the other", Boundary::Fork),
             ("they run as different users", Boundary::User),
             ("each runs in a separate container", Boundary::Container),
@@ -92,7 +92,11 @@ pub fn command(answered: &WorkloadOptions) -> Vec<String> {
         ("--pattern", pattern.map(|pattern| pattern.to_string())),
         ("--objective", objective.map(|objective| objective.name().to_owned())),
         ("--slo", slo.map(|slo| slo.to_string().replace(' ', ""))),
-        ("--boundary", listed(boundary.iter().map(|boundary| boundary.name()).collect())),
+        (
+            "--boundary",
+            (!boundary.is_empty())
+                .then(|| boundary.iter().map(Boundary::to_string).collect::<Vec<_>>().join(",")),
+        ),
         ("--languages", listed(languages.iter().map(|language| language.name()).collect())),
         ("--trust", trust.map(|trust| trust.name().to_owned())),
     ];
@@ -125,11 +129,12 @@ impl Dialog {
         Ok(Dialog { terminal: Term::stderr(), requests })
     }
 
-    fn choice<T: Copy>(&self, question: &str, answers: &[(&str, T)]) -> anyhow::Result<T> {
+    fn choice<T: Clone>(&self, question: &str, answers: &[(&str, T)]) -> anyhow::Result<T> {
         let texts: Vec<_> = answers.iter().map(|(text, _)| *text).collect();
         let asked = Select::new().with_prompt(question).items(&texts).default(0);
         let chosen = self.answer(asked.interact_on(&self.terminal))?;
-        Ok(answers.get(chosen).context("this answer is not one of the choices")?.1)
+        let (_, answer) = answers.get(chosen).context("this answer is not one of the choices")?;
+        Ok(answer.clone())
     }
 
     /// Asks for a size until the answer is valid and above 0.
@@ -205,7 +210,7 @@ mod tests {
             size: Some(ByteSize(128)),
             pattern: Some(Pattern::RoundTrip),
             objective: Some(Objective::Latency),
-            boundary: vec![Boundary::Process],
+            boundary: vec![Boundary::None],
             trust: Some(Trust::Mutual),
             ..WorkloadOptions::default()
         };

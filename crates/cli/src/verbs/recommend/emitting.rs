@@ -150,9 +150,9 @@ pub fn printable(choice: &RankedBenchmark, workload: &Workload) -> Option<(Langu
 
 /// Returns why a named row violates the constraints of the workload; `None` if it meets them.
 fn unmet(mechanism: &str, wait: Wait, workload: &Workload, placement: Placement) -> Option<String> {
-    // `Process` is the default, and it also allows a program that forks its peer.
-    let is_typed = |boundary: &Boundary| *boundary != Boundary::Process;
-    let boundaries = workload.boundaries.iter().copied().filter(is_typed).collect();
+    // No boundary is the default, and it also allows a program that forks its peer.
+    let is_typed = |boundary: &&Boundary| **boundary != Boundary::None;
+    let boundaries = workload.boundaries.iter().filter(is_typed).cloned().collect();
     let workload = Workload { boundaries, ..workload.clone() };
     let is_it = |known: &Capabilities| known.name == mechanism && known.waits.contains(&wait);
     let row = registry().into_iter().find(|entry| is_it(entry.capabilities))?;

@@ -5,12 +5,14 @@ use crate::arguments::{CommonOptions, SavingOptions};
 use crate::environment::{FinishedRun, RunEnvironment};
 use crate::mechanisms::with_installed;
 use crate::output;
-use furlong_analysis::{DecodedRun, Offer, SLEEPING, finalists, shortlist, surroundings};
+use furlong_analysis::{DecodedRun, Offer, SLEEPING, finalists, shortlist, surroundings, without_boundary};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
 use furlong_bench::{MechanismEntry, boundary, registry, role_boundary, verified_bursts};
+use furlong_console::exit::Usage;
 use furlong_model::{
-    Candidate, Case, ExcludedBenchmark, Placement, Record, Shortlist, Time as Told, Wait, Workload,
+    Boundary, Candidate, Case, ExcludedBenchmark, Placement, Record, Shortlist, Time as Told, Unavailable,
+    UnmeasuredBoundary, Wait, Workload,
 };
 use furlong_programs::Language;
 use std::time::{Duration, Instant};
@@ -40,6 +42,7 @@ pub fn measure(
 ) -> anyhow::Result<FinishedRun> {
     let time = Time { began: Instant::now(), within };
     let mechanisms = if workload.adapters { with_installed(|_| true)? } else { registry() };
+    let unmeasured_boundaries = measure_boundary(&mut workload)?;
     // This comes first because only a process with a single thread can enter these namespaces.
     role_boundary::prepare([&workload.case("", Wait::Block, placement).conditions]);
     // The probes come before any limit is raised for the trials, because the limits of an ordinary user's program
@@ -66,6 +69,7 @@ pub fn measure(
         }
     }
     let mut shortlist = shortlist(workload, &offers, tried, placement, EARLY_ROUNDS);
+    shortlist.unmeasured_boundaries = unmeasured_boundaries;
     emitting::keep_printable(&mut shortlist, printed)?;
     let pace = Pace::of(&shortlist.workload);
     drop_spinning(&mut shortlist, &offers, pace.processes);
@@ -146,7 +150,7 @@ pub fn measure(
     };
     let rows = |most: usize| {
         let cases = finalists(&decoded, most);
-        (cases.len(), overhead_of(&cases))
+        (cases.len() + without_boundary(&decoded, &cases).len(), overhead_of(&cases))
     };
     let fitting = pace.longest_look(left, most_trials, rows);
     // Without enough time, the finalists are not measured with other messages or in other places.
@@ -159,7 +163,9 @@ pub fn measure(
     around.retain(|case| !is_compiling(case));
     let longest = (4 * (overhead + budget)).max(within / 8);
     let longest = Some(if cases.iter().any(is_compiling) { longest.max(COMPILING_AT_MOST) } else { longest });
+    let without = without_boundary(&decoded, &cases);
     if left > overhead + budget {
+        let cases = cases.into_iter().chain(without).collect();
         let plan =
             Plan { cases, trials, budget, within: Some(left), longest_trial: longest, ..longer.clone() };
         recorder.carry_out(&plan, EARLY_ROUNDS);
@@ -179,6 +185,37 @@ pub fn measure(
         recorder.carry_out(&plan, 0);
     }
     recorder.finish()
+}
+
+/// Lets the candidates be measured under one of the requested boundaries, if it is possible here. Returns all others, with the
+/// reasons.
+///
+/// # Errors
+/// Returns a usage error if a seccomp profile is invalid.
+fn measure_boundary(workload: &mut Workload) -> anyhow::Result<Vec<UnmeasuredBoundary>> {
+    let wanted = Boundary::measured_among(&workload.boundaries).cloned();
+    let refusal = wanted.as_ref().and_then(role_boundary::impossible);
+    let refusal = refusal.map(|Unavailable { reason, remedy }| format!("{reason}; {remedy}"));
+    if let (Some(Boundary::Seccomp(_)), Some(reason)) = (&wanted, &refusal) {
+        return Err(Usage(reason.clone()).into());
+    }
+    workload.measured_boundary = wanted.clone().filter(|_| refusal.is_none());
+    let reason = |boundary: &Boundary| {
+        Some(match boundary {
+            Boundary::None => return None,
+            boundary if wanted.as_ref() == Some(boundary) => return refusal.clone(),
+            Boundary::Fork => "measure it with furlong run --isolation fork".to_owned(),
+            Boundary::Host => "measure it with furlong run --peer".to_owned(),
+            Boundary::IpcNamespace | Boundary::PidNamespace => {
+                "it hides objects, and adds nothing to a message".to_owned()
+            }
+            _ => format!("{} is measured, and a benchmark has one boundary", wanted.as_ref()?),
+        })
+    };
+    let unmeasured = |boundary: &Boundary| {
+        Some(UnmeasuredBoundary { boundary: boundary.clone(), reason: reason(boundary)? })
+    };
+    Ok(workload.boundaries.iter().filter_map(unmeasured).collect())
 }
 
 /// The typical warm-up time of a program that compiles while it runs.

@@ -114,7 +114,7 @@ pub fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
     let streams = pattern.is_stream() && (options.rate.is_none() || senders > 1 || workers > 1);
     let usual_objective = if streams { Objective::Throughput } else { Objective::Latency };
     let boundaries =
-        if options.boundary.is_empty() { vec![Boundary::Process] } else { options.boundary.clone() };
+        if options.boundary.is_empty() { vec![Boundary::None] } else { options.boundary.clone() };
     let workload = Workload {
         pattern,
         size_bytes: options.size.map_or(usual.size_bytes, |size| size.0),
@@ -123,6 +123,7 @@ pub fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
         objective: options.objective.unwrap_or(usual_objective),
         slo: options.slo,
         boundaries,
+        measured_boundary: None,
         languages: options.languages.clone(),
         receivers,
         senders,
