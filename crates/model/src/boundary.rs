@@ -64,8 +64,8 @@ impl Boundary {
         !matches!(self, Fork | Host | IpcNamespace | PidNamespace)
     }
 
-    /// Returns the boundary of several that a benchmark has: a container, or else the one through which messages pass, or else
-    /// the first one that can be measured. A benchmark has one boundary.
+    /// Returns the boundary of several that a benchmark has: a container, otherwise the boundary through which messages pass,
+    /// otherwise the first boundary that can be measured. A benchmark has one boundary.
     pub fn measured_among(boundaries: &[Boundary]) -> Option<&Boundary> {
         use Boundary::{Bridge, Container, NetworkNamespace, Proxy};
         let rank = |boundary: &&Boundary| match boundary {
@@ -74,7 +74,7 @@ impl Boundary {
             _ => 0,
         };
         let measurable = |one: &&Boundary| one.is_measurable() && **one != Boundary::None;
-        // Of equal ones, this is the last.
+        // `max_by_key` returns the last of equal boundaries.
         boundaries.iter().rev().filter(measurable).max_by_key(rank)
     }
 
