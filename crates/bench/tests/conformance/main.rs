@@ -86,6 +86,7 @@ fn main() -> ExitCode {
         #[cfg(target_os = "linux")]
         broadcasts::tests(),
         in_place::tests(),
+        link_conditions::tests(),
         traffic::tests(),
         #[cfg(target_os = "linux")]
         notifiers::tests(),

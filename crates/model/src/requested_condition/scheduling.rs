@@ -86,7 +86,8 @@ impl fmt::Display for Scheduling {
             Scheduling::Fifo(priority) => write!(f, "fifo:{priority}"),
             Scheduling::RoundRobin(priority) => write!(f, "rr:{priority}"),
             Scheduling::Deadline { runtime_us, period_us } => {
-                let [runtime, period] = [runtime_us, period_us].map(|us| format_exact_ns(u64::from(us) * 1_000));
+                let [runtime, period] =
+                    [runtime_us, period_us].map(|us| format_exact_ns(u64::from(*us) * 1_000));
                 write!(f, "deadline:{runtime}/{period}")
             }
         }
