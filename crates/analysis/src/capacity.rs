@@ -118,7 +118,8 @@ impl CapacitySearch {
         self.offered = self.offered.max(arrival);
         let (mut percentiles, mut kept) = (Vec::new(), 0);
         for trial in trials {
-            let Some(times) = trial.times.as_ref().ok().and_then(|times| Mixture::of(&[times.clone()]))
+            let Some(times) =
+                trial.times.as_ref().ok().and_then(|times| Mixture::of(std::slice::from_ref(times)))
             else {
                 continue;
             };
@@ -196,11 +197,6 @@ impl Capacity {
         }
         all
     }
-}
-
-/// Returns the searches of a run that finds the highest rates; empty for any other run.
-pub fn capacity_searches(run: &crate::DecodedRun<'_>) -> Vec<CapacitySearch> {
-    run.records.header.find_rate.map_or_else(Vec::new, |slo| CapacitySearch::all(&run.trials, slo))
 }
 
 fn carried_per_second(trial: &MeasuredTrial<'_>) -> Option<f64> {

@@ -23,6 +23,9 @@ pub struct ConditionEffect {
     pub p50_ns: [f64; 2],
 }
 
+/// Largest ratio of the ends of an interval from which the size of an effect is reported.
+const CERTAIN: f64 = 3.0;
+
 impl ConditionEffect {
     /// Returns the largest effect of each axis. The rows of a group are ordered, the fastest first.
     pub(crate) fn all(groups: &[Group], rows: &[Row]) -> Vec<ConditionEffect> {
@@ -46,7 +49,10 @@ fn effects(axis: Axis, group: &Group, rows: &[Row]) -> Vec<ConditionEffect> {
     for (at, (fast, (value, case))) in members.iter().enumerate() {
         for (slow, (other, _)) in members[at + 1..].iter().filter(|(_, (_, other))| other == case) {
             let tie = fast.tied_with.contains(&slow.case.row());
-            if slow.comparable.is_some() && fast.comparable.is_some() && !tie {
+            let is_certain = |row: &Row| {
+                row.comparable.is_some_and(|found| found.interval_ns[1] < CERTAIN * found.interval_ns[0])
+            };
+            if is_certain(slow) && is_certain(fast) && !tie {
                 found.push(ConditionEffect {
                     condition: axis.name(),
                     values: [value, other].map(String::clone),

@@ -84,7 +84,7 @@ mod tuning;
 
 pub use advice::Advice;
 pub use alike::CommonProperties;
-pub use capacity::{Capacity, CapacityPoint, CapacitySearch, Edge, capacity_searches};
+pub use capacity::{Capacity, CapacityPoint, CapacitySearch, Edge};
 pub use checks::broken_record;
 pub use comparable::{ComparableInterval, Ratio};
 pub use compare::{

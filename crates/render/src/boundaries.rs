@@ -58,7 +58,7 @@ fn seccomp(boundary: &Boundary, summary: &Summary) -> String {
     let instructions = rows.clone().find_map(|row| fact(row, "seccomp-instructions")).unwrap_or_default();
     let evaluated = rows.find(|row| fact(row, "seccomp-evaluated-calls").is_some_and(|calls| calls > 0));
     let cause = match evaluated {
-        None => "The kernel remembers that the calls of these benchmarks are always allowed (since Linux 5.11), and does \
+        None => "The kernel remembers that the calls of the measured benchmarks are always allowed (since Linux 5.11), and does \
                  not run the filter for them."
             .to_owned(),
         Some(row) => format!(

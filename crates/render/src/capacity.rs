@@ -3,7 +3,7 @@
 use crate::document::{Column, Document, Row, Section, Table, drawn};
 use furlong_analysis::text::{format_per_second, plain};
 use furlong_analysis::{Capacity, Edge, Summary, describe_placement};
-use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
+use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series};
 use furlong_model::{Arrival, format_bytes, format_ns};
 
 /// Returns the ranking by the highest rate, in place of a table per rate. `head` is above it, and `charts` and `rest` below.
@@ -12,6 +12,7 @@ pub(crate) fn document(summary: &Summary, head: Section, charts: Vec<Chart>, res
     document.push(head);
     let capacities = &summary.capacities;
     let mut rank = 0;
+    let ties = capacities.iter().filter(|one| one.is_tied_with_first).count();
     let rows = capacities.iter().enumerate().map(|(place, one)| {
         if !one.is_tied_with_first || place == 0 {
             rank = place + 1;
@@ -27,7 +28,7 @@ pub(crate) fn document(summary: &Summary, head: Section, charts: Vec<Chart>, res
         let trials: usize = one.points.iter().map(|point| point.trials).sum();
         let name = plain(&one.case.row());
         Row::neutral([
-            rank.to_string(),
+            if one.is_tied_with_first && ties > 1 { format!("={rank}") } else { rank.to_string() },
             name,
             rate,
             interval,
@@ -47,8 +48,8 @@ pub(crate) fn document(summary: &Summary, head: Section, charts: Vec<Chart>, res
         Column::figures("trials"),
     ];
     document.push(Section::titled(title(capacities)).table(Table::new(columns, rows)).paragraph(
-        "Benchmarks with the same number have intervals that overlap with that of the first. A trial keeps the objective if its \
-         messages do, counted from when each was due. share: of the rate in a closed loop.",
+        "=1: the interval overlaps with that of the first. A trial keeps the objective if this percentile of its messages does, each \
+         timed from when it was due. share: highest rate relative to the rate in a closed loop.",
     ));
     drawn(charts).for_each(|section| document.push(section));
     document.push(rest);
@@ -94,7 +95,7 @@ pub(crate) fn chart(summary: &Summary) -> Option<Chart> {
         notes: vec!["A point is the median of the trials at one rate.".to_owned()],
         x: Axis::log("messages sent per second", Measure::Number),
         y: Axis::log(percentile, Measure::Time),
-        kind: Kind::Lines { marks: true, value: Side::Y, columns: Vec::new() },
+        kind: Kind::Scatter,
         series: series.collect(),
         guides: Vec::new(),
     }

@@ -627,7 +627,7 @@ fn delivered(summary: &Summary) -> Vec<Block> {
     one_way(
         summary,
         false,
-        "One-way messages at fixed times are timed one by one, from when each was due (from its send if furlong's \
+        "One-way messages at a rate are timed one by one, from when each was due (from its send if furlong's \
          timer was late) until its receiver had it.",
     )
 }

@@ -26,7 +26,7 @@ pub(crate) fn findings<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> 
 pub fn finding(finding: &Finding) -> String {
     match finding {
         Finding::Unreliable => {
-            "On this unreliable machine, ratios hold, because benchmarks ran side by side, but not times."
+            "On this unreliable machine, ratios are disturbed less than times, because benchmarks ran side by side."
                 .to_owned()
         }
         Finding::WakeUp { times, rows, size_bytes } => {
@@ -273,7 +273,7 @@ mod tests {
             CommonProperties { waiting: WaitKind::Spinning, placement: Placement::OtherCore, size_bytes };
         let (memory, pipe) = (row("posix-shm/spin", 500.0), row("pipe/spin", 2_000.0));
         for (found, said) in [
-            (Finding::Unreliable, "ratios hold, because benchmarks ran side by side"),
+            (Finding::Unreliable, "ratios are disturbed less than times"),
             (
                 Finding::Waits {
                     programs: vec![WaitingProgram {

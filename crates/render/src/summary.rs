@@ -19,7 +19,10 @@ use furlong_chart::Chart;
 /// Returns the summary, with these charts after the tables.
 pub fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
     if !summary.capacities.is_empty() {
-        return capacity::document(summary, head(summary), charts, unmeasured(&summary.skipped));
+        // At a rate above the highest one, a benchmark is saturated.
+        let is_expected = |entry: &&SkippedCase| entry.saturation.is_none();
+        let others: Vec<_> = summary.skipped.iter().filter(is_expected).cloned().collect();
+        return capacity::document(summary, head(summary), charts, unmeasured(&others));
     }
     let mut document = Document::default();
     document.push(head(summary));

@@ -49,6 +49,11 @@ fn document(tuning: &TuningResult) -> Document {
     }
     let useful = tuning.benchmarks.iter().map(useful);
     document.push(Section::default().bullets(failed_placebos(tuning).chain(useful)));
+    let is_setting = |effect: &&TunedCondition| effect.condition.contains("set ") && !effect.is_placebo;
+    let mut effects = tuning.benchmarks.iter().flat_map(|benchmark| &benchmark.effects);
+    if effects.any(|effect| is_setting(&effect)) {
+        document.push(Section::default().paragraph("Each setting had its old value again after its trial."));
+    }
     document.push(permanent(tuning));
     document.push(impossible(tuning));
     let others: Vec<_> = tuning.skipped.iter().filter(|entry| !is_refused(entry)).cloned().collect();
@@ -101,8 +106,9 @@ fn name(effect: &TunedCondition) -> String {
     let name = plain(&effect.condition);
     let name = match name.split_once(" /sys/").zip(name.split_once('=')) {
         Some(((option, _), (path, value))) => {
-            let file = path.rsplit_once('/').map_or(path, |(_, file)| file);
-            format!("{option} /sys/…/{file}={value}")
+            // Files of the same name, such as `enabled`, are in several directories.
+            let files: Vec<_> = path.rsplitn(3, '/').take(2).collect();
+            format!("{option} {}/{}={value}", files.last().unwrap_or(&""), files[0])
         }
         None => name,
     };

@@ -9,9 +9,14 @@ mod quiet;
 mod role_process;
 mod roles;
 
-pub(crate) use carrier::{Carrier, LatestEnd, OTHER_REPORT, ProcessEvent, in_ms, supervise};
+pub(crate) use carrier::{Carrier, LatestEnd, supervise};
+#[cfg(target_os = "linux")]
+pub(crate) use carrier::{OTHER_REPORT, ProcessEvent, in_ms};
 pub(crate) use observer::NoObserver;
 pub use observer::Observer;
+#[cfg(target_os = "linux")]
 pub(crate) use quiet::{ObservedProcesses, Silence};
 pub(crate) use role_process::{RoleProcess, early_end};
-pub(crate) use roles::{Watch, paused_failure};
+pub(crate) use roles::Watch;
+#[cfg(target_os = "linux")]
+pub(crate) use roles::paused_failure;

@@ -32,7 +32,7 @@ Examples:
   furlong run pipe tcp --rate 1k/s               fixed rate: latency includes the delay behind a stall
   furlong run pipe tcp --rate 1k/s..1M/s:x4      sweep of rates
   furlong run pipe posix-shm --think-time 1ms    a pause before each message
-  furlong run pipe unix-stream --window 1..64:x4 1, 4, 16 and 64 round trips in flight, side by side
+  furlong run pipe tcp --window 1..64:x4         1, 4, 16 and 64 round trips in flight, side by side
   furlong run pipe posix-shm --pairs 1..8        1, 2, 4 and 8 pairs in parallel
   furlong run pipe --pairs 8 --rate 10k/s --place same-core --watch --within 1min --save busy
                                                  8 pairs on one core for a minute, 10,000 messages per second each
@@ -92,7 +92,7 @@ pub struct RunOptions {
     /// Find the highest rate that keeps an objective such as 'p99<100us', with its 95 % interval. Each benchmark is first measured at its
     /// full rate, and then at rates that its earlier trials select, until the interval is within ±5 % or the time of --within is over
     /// [default: 2min]
-    #[arg(long, value_name = "OBJECTIVE", help_heading = WORKLOAD, group = "pace",
+    #[arg(long, value_name = "SLO", help_heading = WORKLOAD, group = "pace",
         conflicts_with_all = ["think_times", "watch", "self_check", "across", "precision", "count"])]
     pub find_rate: Option<Slo>,
     /// Pause for TIME between a response and the next message [default: 0], or a sweep such as 1us..1ms:x10. Can be repeated: every

@@ -2,7 +2,7 @@
 
 use crate::arguments::SavingOptions;
 use crate::environment::{FinishedRun, RunEnvironment};
-use furlong_analysis::{CapacitySearch, DecodedRun, capacity_searches};
+use furlong_analysis::{CapacitySearch, DecodedRun};
 use furlong_bench::plan::Plan;
 use furlong_model::{Arrival, Case, Slo};
 use std::time::{Duration, Instant};
@@ -40,7 +40,7 @@ pub fn measure(
     let each = Plan { without_noise: true, cases: Vec::new(), ..whole };
     for round in 0..MOST_TRIALS {
         let run = recorder.so_far()?;
-        let searches = capacity_searches(&DecodedRun::of(&run));
+        let searches = DecodedRun::of(&run).capacity_searches();
         let is_wide = |search: &&CapacitySearch| search.spread() > NARROW;
         let wide: Vec<_> = searches.iter().filter(is_wide).collect();
         if wide.is_empty() || recorder.is_interrupted() {

@@ -67,7 +67,7 @@ fn shells_get_every_verb() {
         }
         // The scripts for the other two shells do not list the values of options.
         let values = matches!(shell, "bash" | "zsh" | "fish");
-        assert_eq!(script.contains("ipc-namespace"), values, "{shell}");
+        assert_eq!(script.contains("peer-death"), values, "{shell}");
     }
     // The completion script works in a shell that has read it.
     let script = "\"$FURLONG\" completions bash > furlong.bash && . ./furlong.bash && \

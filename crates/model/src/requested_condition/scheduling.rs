@@ -108,7 +108,9 @@ pub(super) static SCHED: ConditionKind = ConditionKind {
     permanent: |condition| match condition.value().split_once(':') {
         Some(("deadline", _)) => "in the program: sched_setattr with SCHED_DEADLINE".to_owned(),
         Some((policy, priority)) => {
-            format!("systemd unit: CPUSchedulingPolicy={policy} CPUSchedulingPriority={priority}")
+            format!(
+                "systemd unit, two lines: CPUSchedulingPolicy={policy} and CPUSchedulingPriority={priority}"
+            )
         }
         None => format!("systemd unit: CPUSchedulingPolicy={}", condition.value()),
     },
