@@ -85,11 +85,11 @@ pub struct RunOptions {
     /// message counts from its due time, which corrects for coordinated omission. Can be repeated
     #[arg(long = "rate", value_name = "RATE", help_heading = WORKLOAD, group = "pace", conflicts_with = "think_times", allow_hyphen_values = true)]
     pub rates: Vec<Rates>,
-    /// Send with this distribution around --rate: fixed, poisson, burst:N or on-off:ON,OFF [default: fixed]. burst:16 sends 16 messages at
+    /// Vary --rate: fixed, poisson, burst:N, on-off:ON,OFF [default: fixed]. burst:16 sends 16 messages at
     /// once. on-off:10ms,40ms sends all messages of 50ms in the first 10ms. Can be repeated
     #[arg(long, value_name = "PROCESS", help_heading = WORKLOAD, requires = "pace")]
     pub arrival: Vec<ArrivalProcess>,
-    /// Find the highest rate that keeps an objective such as 'p99<100us', with its 95 % interval. Each benchmark is first measured at its
+    /// Find the highest rate that keeps an objective, such as 'p99<100us'. It is printed with its 95 % interval. Each benchmark is first measured at its
     /// full rate, and then at rates that its earlier trials select, until the interval is within ±5 % or the time of --within is over
     /// [default: 2min]
     #[arg(long, value_name = "SLO", help_heading = WORKLOAD, group = "pace",
