@@ -46,9 +46,9 @@ pub struct Capacity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Edge {
-    /// The objective was kept at no rate.
+    /// The objective was kept in no trial, or in none at the lowest rates.
     Lowest,
-    /// The objective was kept at all rates that the mechanism can carry.
+    /// The objective was kept in all trials, or in all at the highest rates.
     Highest,
 }
 
@@ -160,9 +160,11 @@ impl CapacitySearch {
 
     fn result(self) -> Capacity {
         let (per_second, interval) = self.threshold.estimate();
-        let edge = if interval[0] <= self.range[0] * STEP {
+        let kept: usize = self.points.iter().map(|point| point.kept).sum();
+        let trials: usize = self.points.iter().map(|point| point.trials).sum();
+        let edge = if kept == 0 || interval[0] <= self.range[0] * STEP {
             Some(Edge::Lowest)
-        } else if interval[1] >= self.range[1] / STEP {
+        } else if kept == trials || interval[1] >= self.range[1] / STEP {
             Some(Edge::Highest)
         } else {
             None
@@ -184,12 +186,10 @@ impl CapacitySearch {
 impl Capacity {
     /// Returns the capacities of a run, the highest first; empty if no objective was requested.
     pub(crate) fn all(run: &Run, trials: &Trials) -> Vec<Capacity> {
-        let Some(slo) = run.header.find_rate else { return Vec::new() };
-        let mut all: Vec<_> = CapacitySearch::all(trials, slo)
-            .into_iter()
-            .filter(|search| !search.points.is_empty())
-            .map(CapacitySearch::result)
-            .collect();
+        let is_valid = |slo: &Slo| (0.5..1.0).contains(&slo.quantile) && slo.limit_ns > 0;
+        let Some(slo) = run.header.find_rate.filter(is_valid) else { return Vec::new() };
+        let mut all: Vec<_> =
+            CapacitySearch::all(trials, slo).into_iter().map(CapacitySearch::result).collect();
         sort_by(&mut all, |a, b| b.per_second.total_cmp(&a.per_second));
         let first = all.first().map_or(0.0, |first| first.interval[0]);
         for capacity in &mut all {

@@ -36,6 +36,7 @@ fn has_figures(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     let complete = (recorded == all || recorded == initiators)
         && trial.parts.iter().all(|part| part.elapsed_ns > 0)
         && (all.len() <= 2 || is_one(&case.parties()) || trial.parts.len() == case.parties().get() as usize)
+        && has_sizes_of_mix(case, trial)
         && trial.reached.is_some() == case.pattern().is_to_all()
         && trial.stall.is_some() == case.exchange.stall().is_some();
     let roles = complete && trial.roles.iter().all(|role| role.round_trips > 0);
@@ -43,6 +44,13 @@ fn has_figures(case: &Case, trial: &Measurement) -> Result<(), Breach> {
         return Ok(());
     }
     Err(Breach::new(Law::CompleteRecord, "its record lacks required figures"))
+}
+
+/// Returns whether the classes of sizes are those of the requested mix, each once.
+fn has_sizes_of_mix(case: &Case, trial: &Measurement) -> bool {
+    let classes = case.conditions.size_mix().map_or(&[][..], |mix| mix.classes());
+    let sizes = || trial.size_classes.iter().map(|class| class.size_bytes);
+    sizes().is_sorted_by(|a, b| a < b) && sizes().all(|bytes| classes.iter().any(|class| class.0 == bytes))
 }
 
 /// Rejects a trial without verified messages, because the mechanism may have delivered anything. furlong does not see the

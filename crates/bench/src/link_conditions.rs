@@ -21,9 +21,11 @@ fn refuse_two_writes(case: &Case) -> Option<Unavailable> {
             "ask for --writes 1, or for another pattern",
         ));
     }
-    let request_bytes = case.exchange.request().map_or(case.size_bytes, |request| request.size_bytes);
+    let smallest = case.conditions.size_mix().and_then(|mix| mix.classes().first());
+    let size_bytes = smallest.map_or(case.size_bytes, |class| class.0);
+    let request_bytes = case.exchange.request().map_or(size_bytes, |request| request.size_bytes);
     let words = ("a message of 1 byte has no header and body", "ask for messages of 2 bytes or more");
-    (request_bytes.min(case.size_bytes) < 2).then(|| Unavailable::new(words.0, words.1))
+    (request_bytes.min(size_bytes) < 2).then(|| Unavailable::new(words.0, words.1))
 }
 
 /// Returns why a socket cannot have these options, or `None`.

@@ -54,6 +54,17 @@ impl Arrival {
         }
     }
 
+    /// Returns the time after which the due times repeat, in nanoseconds; `None` if they have no such period beyond an interval.
+    pub fn period_ns(self) -> Option<u64> {
+        match self {
+            Arrival::Burst { interval_ns, messages } => {
+                Some(interval_ns.saturating_mul(messages.get().into()))
+            }
+            Arrival::OnOff { on_ns, off_ns, .. } => Some(on_ns.saturating_add(off_ns)),
+            _ => None,
+        }
+    }
+
     /// Returns the mean interval in nanoseconds between the due times of messages; `None` if messages have no due time.
     pub const fn interval_ns(self) -> Option<u64> {
         match self {

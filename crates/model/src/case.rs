@@ -83,6 +83,13 @@ impl TryFrom<WrittenCase> for Case {
         if !parties.is_multiple_of(fan_in.groups.get()) {
             return Err(format!("{parties} parties cannot be divided into {} groups", fan_in.groups));
         }
+        let is_impossible = match written.arrival {
+            Arrival::OnOff { on_ns: 0, .. } => true,
+            arrival => arrival.interval_ns() == Some(0),
+        };
+        if is_impossible {
+            return Err("messages need an interval of 1 ns or more".to_owned());
+        }
         Ok(Case {
             mechanism: written.mechanism,
             wait: written.wait,

@@ -6,6 +6,9 @@ use furlong_analysis::{Capacity, Edge, Summary, describe_placement};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series};
 use furlong_model::{Arrival, format_bytes, format_ns};
 
+/// Ratio of the ends of an interval from which no rate is printed.
+const VAGUE: f64 = 4.0;
+
 /// Returns the ranking by the highest rate, in place of a table per rate. `head` is above it, and `charts` and `rest` below.
 pub(crate) fn document(summary: &Summary, head: Section, charts: Vec<Chart>, rest: Section) -> Document {
     let mut document = Document::default();
@@ -19,12 +22,19 @@ pub(crate) fn document(summary: &Summary, head: Section, charts: Vec<Chart>, res
         }
         let [low, high] = one.interval.map(format_per_second);
         let (rate, interval) = match one.edge {
+            _ if one.points.is_empty() => ("–".to_owned(), "no trial".to_owned()),
             Some(Edge::Lowest) => ("–".to_owned(), format!("below {high}")),
-            Some(Edge::Highest) => (format_per_second(one.per_second), format!("above {low}")),
+            Some(Edge::Highest) => ("–".to_owned(), format!("above {low}")),
+            // So few trials do not determine a rate.
+            None if one.interval[1] > VAGUE * one.interval[0] => ("?".to_owned(), format!("{low}-{high}")),
             None => (format_per_second(one.per_second), format!("{low}-{high}")),
         };
         let share = one.per_second / one.closed_loop_per_second * 100.0;
-        let share = if one.edge.is_none() { format!("{share:.0} %") } else { "–".to_owned() };
+        let share = if one.edge.is_none() && one.interval[1] <= VAGUE * one.interval[0] {
+            format!("{share:.0} %")
+        } else {
+            "–".to_owned()
+        };
         let trials: usize = one.points.iter().map(|point| point.trials).sum();
         let name = plain(&one.case.row());
         Row::neutral([
@@ -49,7 +59,7 @@ pub(crate) fn document(summary: &Summary, head: Section, charts: Vec<Chart>, res
     ];
     document.push(Section::titled(title(capacities)).table(Table::new(columns, rows)).paragraph(
         "=1: the interval overlaps with that of the first. A trial keeps the objective if this percentile of its messages does, each \
-         timed from when it was due. share: highest rate relative to the rate in a closed loop.",
+         timed from when it was due. ?: too few trials, a longer --within gives more. share: highest rate relative to the rate in a closed loop.",
     ));
     drawn(charts).for_each(|section| document.push(section));
     document.push(rest);

@@ -66,7 +66,7 @@ struct ProfileScope {
 /// Returns an error if the file cannot be read or is not a profile.
 pub(super) fn filter(profile: &str) -> io::Result<SeccompFilter> {
     if profile != DOCKER {
-        let text = fs::read_to_string(profile).context(|| format!("read {profile}"))?;
+        let text = read(profile).context(|| format!("read {profile}"))?;
         return parse(&text).context(|| profile.to_owned());
     }
     let mut filter = parse(DOCKER_PROFILE)?;
@@ -77,6 +77,17 @@ pub(super) fn filter(profile: &str) -> io::Result<SeccompFilter> {
     filter.rules.extend(others.into_iter().map(allow));
     filter.rules.sort_by_key(FilterRule::order);
     Ok(filter)
+}
+
+/// Reads a profile. A FIFO or a device would block or never end.
+fn read(profile: &str) -> io::Result<String> {
+    /// Docker's profile has 12 KiB.
+    const MOST_BYTES: u64 = 1 << 20;
+    let found = fs::metadata(profile)?;
+    if !found.is_file() || found.len() > MOST_BYTES {
+        return Err(io::Error::other("a profile is a regular file of up to 1 MiB"));
+    }
+    fs::read_to_string(profile)
 }
 
 fn number_of(name: &str) -> Option<u32> {

@@ -32,7 +32,7 @@ impl Args for ConditionOptions {
                 .allow_hyphen_values(true)
                 .value_parser(|text: &str| kind.read(text))
         });
-        command.args(arguments).mut_arg("sizes", |sizes| sizes.conflicts_with("size"))
+        command.args(arguments).mut_arg("sizes", |sizes| sizes.conflicts_with_all(["size", "response"]))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -95,7 +95,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "SLO", help_heading = WORKLOAD, group = "pace",
         conflicts_with_all = ["think_times", "watch", "self_check", "across", "precision", "count"])]
     pub find_rate: Option<Slo>,
-    /// Pause for TIME between a response and the next message [default: 0], or a sweep such as 1us..1ms:x10. Can be repeated: every
+    /// Pause for TIME after each response [default: 0], or a sweep 1us..1ms:x10. Can be repeated: every
     /// time becomes a benchmark
     #[arg(long = "think-time", alias = "gap", help_heading = WORKLOAD, value_name = "TIME", allow_hyphen_values = true)]
     pub think_times: Vec<Pauses>,

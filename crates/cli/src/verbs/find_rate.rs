@@ -4,7 +4,8 @@ use crate::arguments::SavingOptions;
 use crate::environment::{FinishedRun, RunEnvironment};
 use furlong_analysis::{CapacitySearch, DecodedRun};
 use furlong_bench::plan::Plan;
-use furlong_model::{Arrival, Case, Slo};
+use furlong_console::exit::Usage;
+use furlong_model::{Arrival, Case, Placement, Slo, WaitKind, is_one};
 use std::time::{Duration, Instant};
 
 /// Ratio of the ends of an interval within ±5 %.
@@ -21,6 +22,37 @@ const BUDGETS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(
 
 /// Default of `--within`.
 const WITHIN: Duration = Duration::from_secs(120);
+
+/// Checks that the highest rates of these cases can be searched, and belong into one table.
+///
+/// # Errors
+/// Returns what the search does not support.
+pub fn check(cases: &[Case]) -> Result<(), Usage> {
+    let Some(first) = cases.first() else { return Ok(()) };
+    let is_of_one_table = |case: &Case| case.placement == first.placement && case.exchange == first.exchange;
+    let sizes = |case: &Case| (case.conditions.size_mix().is_none()).then_some(case.size_bytes);
+    let mut plain = cases.iter().filter_map(sizes);
+    let one_size = plain.next().is_none_or(|size| plain.all(|other| other == size));
+    if !cases.iter().all(is_of_one_table) || !one_size {
+        return Err(Usage(
+            "--find-rate needs one size, place and pattern: run furlong once for each".to_owned(),
+        ));
+    }
+    let has_rates = |case: &Case| {
+        let pattern = case.pattern();
+        pattern.reject(&["--rate"]).is_none()
+            && !pattern.is_to_all()
+            && is_one(&case.window())
+            && is_one(&case.parties())
+            && !matches!(case.placement, Placement::OtherHost)
+            && case.wait.kind() != WaitKind::Unknown
+    };
+    if cases.iter().all(has_rates) {
+        return Ok(());
+    }
+    let why = "--find-rate needs round trips, requests or one-way messages of one pair, without --window, --pairs, --peer and --program";
+    Err(Usage(why.to_owned()))
+}
 
 /// Measures `plan.cases`, which have no pace, at rates of this arrival.
 ///

@@ -12,7 +12,7 @@ use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
 use furlong_bench::{MechanismEntry, registry, role_boundary};
 use furlong_console::exit::{Outcome, Usage};
-use furlong_model::{Arrival, ArrivalProcess, Case, Placement, WaitKind, is_one};
+use furlong_model::{Arrival, ArrivalProcess, Case, Placement, WaitKind, format_ns, is_one};
 use furlong_render as render;
 use furlong_stats::FEWEST_TRIALS;
 use std::time::Duration;
@@ -121,8 +121,12 @@ impl<'a> Request<'a> {
             }
         }
         check_buffers(asked, &mechanisms, &cases)?;
+        if asked.find_rate.is_some() {
+            find_rate::check(&cases)?;
+        }
         let usual = || usual_budget(&options.arrivals, is_beside_several).max(least_budget(&cases));
         let budget = asked.budget.map_or_else(usual, |time| time.0);
+        options.arrivals.iter().try_for_each(|arrival| check_period(*arrival, budget))?;
         Ok(Request { asked, mechanisms, cases, budget, is_beside_several })
     }
 
@@ -178,6 +182,26 @@ fn check_format(asked: &RunOptions) -> anyhow::Result<()> {
         return Err(Usage("--watch requires --format table".to_owned()).into());
     }
     Ok(())
+}
+
+/// Checks that a trial measures at least one period of an arrival process.
+fn check_period(arrival: Arrival, budget: Duration) -> Result<(), Usage> {
+    /// Shortest interval of --rate, in nanoseconds.
+    const SHORTEST_NS: u64 = 100;
+    let Some(period_ns) = arrival.period_ns() else { return Ok(()) };
+    if arrival.interval_in_on_ns() < SHORTEST_NS {
+        return Err(Usage(format!(
+            "--arrival: {arrival} needs more than 10M/s in its part with messages: ask for a lower --rate or a longer ON"
+        )));
+    }
+    if Duration::from_nanos(period_ns) <= budget {
+        return Ok(());
+    }
+    let [period, measured] = [period_ns as f64, budget.as_nanos() as f64].map(format_ns);
+    Err(Usage(format!(
+        "--arrival: {arrival} repeats every {period}, but a trial measures {measured}: ask for a longer --budget, a higher --rate \
+         or a shorter period"
+    )))
 }
 
 /// Checks that each buffer with a requested size exists in one of the cases.

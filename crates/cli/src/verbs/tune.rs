@@ -39,6 +39,9 @@ pub fn tune(asked: &TuneOptions) -> anyhow::Result<Outcome> {
 
 /// Rejects options that have no meaning here, before anything is measured.
 fn check(asked: &RunOptions) -> Result<(), Usage> {
+    if asked.find_rate.is_some() {
+        return Err(Usage("tune supports no --find-rate: use furlong run --find-rate".to_owned()));
+    }
     let rejected = [
         (asked.cases.rows.is_empty(), "name a benchmark, as in furlong tune pipe"),
         (asked.watch, "--watch cannot be combined with tune; use furlong run --watch"),

@@ -167,7 +167,7 @@ impl Pattern {
     }
 
     /// Returns why the pattern rejects one of these options of `furlong run`, if it does.
-    pub(crate) fn reject(self, options: &[&str]) -> Option<Unavailable> {
+    pub fn reject(self, options: &[&str]) -> Option<Unavailable> {
         let rejected = self.facts().rejected_options;
         let rejected = rejected.iter().find(|rejected| options.contains(&rejected.option))?;
         Some(Unavailable::new(rejected.reason, rejected.remedy))

@@ -61,17 +61,19 @@ pub(crate) fn traffic(
     pattern: Pattern,
     conditions: &RequestedConditions,
 ) -> Option<Unavailable> {
-    if conditions.service_time().is_some() && case.is_one_process() {
-        let reason = "--service-time needs two processes";
+    let (is_mixed, is_served) = (conditions.size_mix().is_some(), conditions.service_time().is_some());
+    if (is_mixed || is_served) && case.is_one_process() {
+        let option = if is_mixed { "--sizes" } else { "--service-time" };
+        let reason = format!("{option} needs two processes");
         return Some(Unavailable::new(reason, "leave it out, or ask for another place"));
     }
     let links = pattern.facts().links;
     let has_one_receiver = links == Links::PerParty && !pattern.is_to_all();
-    if conditions.size_mix().is_some() && !has_one_receiver {
+    if is_mixed && !has_one_receiver {
         let reason = format!("--sizes needs one sender and one receiver per link, but {pattern} has more");
         return Some(Unavailable::new(reason, "ask for round trips, one-way messages or requests"));
     }
-    if conditions.service_time().is_some() && !has_one_receiver && links != Links::Shared {
+    if is_served && !has_one_receiver && links != Links::Shared {
         let reason = format!(
             "--service-time is for a receiver that takes one message after the other, but {pattern} has none"
         );

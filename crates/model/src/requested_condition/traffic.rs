@@ -183,7 +183,7 @@ impl fmt::Display for ServiceTime {
 pub(super) static SIZES: ConditionKind = ConditionKind {
     name: "sizes",
     placeholder: "MIX",
-    help: "Mix messages of several sizes: 64:70,4KiB:25,1MiB:5 with their weights, lognormal:MEDIAN,SIGMA or \
+    help: "Mix message sizes by weight, such as 64:70,4KiB:25,1MiB:5. Also lognormal:MEDIAN,SIGMA and \
            zipf:SMALLEST..LARGEST,EXPONENT. The responses to --request have these sizes, not the requests. Can be repeated",
     read: |text| SizeMix::read(text).map(RequestedCondition::Sizes),
     valid: "write up to 32 sizes with weights as in 64:70,4KiB:25,1MiB:5, or lognormal:1KiB,0.8, or zipf:64..64KiB,1.2",
@@ -196,8 +196,8 @@ pub(super) static SIZES: ConditionKind = ConditionKind {
 pub(super) static SERVICE_TIME: ConditionKind = ConditionKind {
     name: "service-time",
     placeholder: "TIME",
-    help: "Let the receiver work on each message before it answers or receives the next one: fixed:5us, exp:5us or \
-           lognormal:5us,0.5 with the mean and sigma. The time of a message includes it. Can be repeated",
+    help: "Let the receiver work for TIME on each message, such as exp:5us. Then it answers or receives the next one. The times are \
+           fixed:MEAN, exp:MEAN or lognormal:MEAN,SIGMA. The time of a message includes it. Can be repeated",
     read: |text| ServiceTime::read(text).map(RequestedCondition::ServiceTime),
     valid: "write fixed:5us, exp:5us or lognormal:5us,0.5, with a time from 100ns to 1s and a sigma up to 3",
     applies: |_, capabilities| capabilities.start != Start::Alone,
