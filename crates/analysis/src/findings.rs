@@ -2,9 +2,11 @@
 //!
 //! A finding that compares benchmarks requires intervals that do not overlap, or that overlap in the case of a tie.
 
+use crate::batch_knee::{batched_rows, knees};
 use crate::condition_costs::{ConditionCost, condition_costs};
 use crate::{
-    CommonProperties, ConditionEffect, Group, Growths, Level, PayloadKind, Ratio, Regimes, Row, Verdict,
+    BatchKnee, BatchedRow, CommonProperties, ConditionEffect, Group, Growths, Level, PayloadKind, Ratio,
+    Regimes, Row, Verdict,
 };
 use furlong_model::{Case, Depth, Family, NoiseReading, Placement, SocketOption, WaitKind};
 use furlong_stats::{distinct, median, tidy};
@@ -134,6 +136,13 @@ pub enum Finding {
         /// Names of the benchmarks.
         rows: Vec<String>,
     },
+    /// Benchmarks carried several messages per call.
+    Batches {
+        /// The benchmarks.
+        rows: Vec<BatchedRow>,
+        /// The batch sizes from which on they no longer become faster.
+        knees: Vec<BatchKnee>,
+    },
     /// The core-to-core time had two levels.
     TwoLevels(Regimes),
     /// The benchmarks had several numbers of pairs, receivers, senders or workers.
@@ -172,6 +181,7 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Findi
         let within_a_group =
             [race.memory(), race.memory_that_ties(), race.one_at_a_time()].into_iter().flatten();
         let is_adjusted = rows.iter().any(|row| row.comparable.is_some_and(|found| found.adjusted));
+        let facts = facts.chain(race.batches(is_adjusted));
         let within_a_group = within_a_group.chain(race.condition_effects()).filter(|_| is_adjusted);
         return iter::once(Finding::Unreliable).chain(within_a_group).chain(facts).collect();
     }
@@ -191,6 +201,7 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Findi
         .chain(race.condition_effects())
         .chain(race.waits())
         .chain(race.environment())
+        .chain(race.batches(true))
         .collect()
 }
 
@@ -414,6 +425,13 @@ impl Race<'_> {
         };
         let rows = distinct(self.rows.iter().filter(is_copied).map(|row| row.case.row()));
         (!rows.is_empty()).then_some(Finding::CopiedOverLoopback { rows })
+    }
+
+    /// Finds benchmarks with several messages per call, and their knees if those are reliable.
+    fn batches(&self, is_reliable: bool) -> Option<Finding> {
+        let rows = batched_rows(self.rows);
+        let knees = || if is_reliable { knees(self.rows) } else { Vec::new() };
+        (!rows.is_empty()).then(|| Finding::Batches { rows, knees: knees() })
     }
 
     /// Finds own programs that wait for something other than each other, such as a timer. Processes that wake each other

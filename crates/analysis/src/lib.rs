@@ -16,6 +16,8 @@
 
 mod advice;
 mod alike;
+mod batch_knee;
+mod batches;
 mod cache_line;
 mod capacity;
 mod checks;
@@ -84,6 +86,8 @@ mod tuning;
 
 pub use advice::Advice;
 pub use alike::CommonProperties;
+pub use batch_knee::{BatchKnee, BatchedRow};
+pub use batches::BatchFigures;
 pub use capacity::{Capacity, CapacityPoint, CapacitySearch, Edge};
 pub use checks::broken_record;
 pub use comparable::{ComparableInterval, Ratio};

@@ -1,7 +1,7 @@
 //! Figures of one case, computed from all of its measured trials.
 
 use crate::{
-    ComparableInterval, Cpu, EnvironmentFigures, ExchangeFigures, Ratio, ReachMedians, Shares,
+    BatchFigures, ComparableInterval, Cpu, EnvironmentFigures, ExchangeFigures, Ratio, ReachMedians, Shares,
     SizeClassTimes, StallFigures,
     consistent::fits_together,
     count::{CountRow, total},
@@ -58,6 +58,9 @@ pub struct Row {
     /// Throughput of the other receivers while one slept; `None` if none did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stalled: Option<StallFigures>,
+    /// Messages per call of the sender and the receiver; `None` if each message has its own call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batches: Option<[BatchFigures; 2]>,
     /// Share of messages that receivers lost, over all receivers, from 0 to 1; `None` if no message can be lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_share: Option<f64>,
@@ -212,6 +215,7 @@ impl SoundCase<'_> {
             size_classes: SizeClassTimes::of(&trials)?,
             shares: Shares::of(&trials),
             stalled: StallFigures::of(&trials),
+            batches: BatchFigures::of(&trials),
             lost_share: lost_share(&trials),
             sent_again_share: sent_again_share(&trials),
             late_sends_share: late_sends_share(case, &trials),

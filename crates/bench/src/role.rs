@@ -19,7 +19,7 @@ use furlong_loops::service::ServedChannel;
 use furlong_loops::short_lived::open_short_lived;
 use furlong_loops::size_sequence::SizeSequence;
 use furlong_mechanism::{EndpointSetup, Handles};
-use furlong_model::{Fault, Links, Phase, Role, RoleTally, Start, Wait, WhenFull};
+use furlong_model::{BatchTally, Fault, Links, Phase, Role, RoleTally, Start, Wait, WhenFull};
 use furlong_os::AsHandle;
 use furlong_os::{affinity, available_memory, handle, role_conditions};
 use std::io;
@@ -202,6 +202,7 @@ fn run_role(
         may_lose,
         // A newer message may replace the last one, or there may be no room for it. `DropsOldest` keeps the last one.
         last_may_be_lost: may_lose && entry.capabilities.when_full != WhenFull::DropsOldest,
+        batch: configuration.conditions.batch(),
     };
     let messages =
         Messages::new(message_loop.channel(), configuration.party.role, (&control_page, line), &format);
@@ -241,7 +242,9 @@ fn run_role(
     enter_phase(control, Phase::Finish)?;
     knows_what_it_lost(message_loop.channel(), &messages)?;
     let access = message_loop.channel().access();
-    let tally = RoleTally { access, ..tally(configuration.party, messages.done, result)? };
+    let call = entry.capabilities.batch_call(configuration.party.role).unwrap_or_default().to_owned();
+    let batches = result.batches.map(|number| BatchTally { call, number });
+    let tally = RoleTally { access, batches, ..tally(configuration.party, messages.done, result)? };
     report_done(control, RoleResult { tally, verified_messages, timing, taken: None })
 }
 

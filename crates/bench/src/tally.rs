@@ -20,6 +20,7 @@ pub(crate) fn role_tally(
         access: Access::Copy,
         messages_received,
         round_trips,
+        batches: None,
         window_ns: None,
         user_ns: usage.user_ns,
         system_ns: usage.system_ns,

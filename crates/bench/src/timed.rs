@@ -1,10 +1,10 @@
 //! The timed parts of a role's work: the warm-up and the measurement.
 
 use crate::control::{RoleConfiguration, Timing};
+use furlong_loops::batches::{receive_stream, receive_when_due, send_stream, send_when_due};
 use furlong_loops::fan_out::{ReachTimes, receive_in_turn, receive_with_a_stall, send_in_turn};
 use furlong_loops::message_loop::MessageLoop;
 use furlong_loops::messages::{LoopResult, Messages};
-use furlong_loops::one_way::{receive_stream_when_due, send_stream_when_due};
 use furlong_loops::recorder::Recorder;
 use furlong_loops::role_error::RoleError;
 use furlong_loops::round_trip::initiate_when_due;
@@ -25,13 +25,11 @@ pub(crate) fn warm_up(
     let mut recorder = Recorder::for_pace(configuration.warm_up_ns.is_none());
     match (configuration.exchange.pattern().is_one_way(), configuration.party.role) {
         (true, Role::Responder) => {
-            let result = message_loop.one_end()?.receive_stream(messages, 1, &mut recorder)?;
+            let result = receive_stream(message_loop, messages, 1, &mut recorder)?;
             return Ok(window_for(result.elapsed_ns as f64 / result.round_trips.max(1) as f64));
         }
         (false, Role::Responder) => return message_loop.responder()?.respond(messages).map(|_| 1),
-        (true, Role::Initiator) => {
-            message_loop.sender()?.send_stream(messages, budget_ns, 1, &mut recorder)?
-        }
+        (true, Role::Initiator) => send_stream(message_loop, messages, budget_ns, 1, &mut recorder)?,
         (false, Role::Initiator) => {
             round_trips(message_loop, messages, configuration, budget_ns, 1, &mut recorder)?
         }
@@ -83,18 +81,10 @@ pub(crate) fn timed(
     }
     let again_before = message_loop.channel().sent_again();
     let result = match (is_one_way, role, arrival.is_closed_loop()) {
-        (true, Role::Initiator, true) => {
-            message_loop.sender()?.send_stream(messages, budget_ns, batch, &mut recorder)
-        }
-        (true, Role::Initiator, false) => {
-            send_stream_when_due(message_loop.channel(), messages, budget_ns, schedule)
-        }
-        (true, Role::Responder, true) => {
-            message_loop.one_end()?.receive_stream(messages, batch, &mut recorder)
-        }
-        (true, Role::Responder, false) => {
-            receive_stream_when_due(message_loop.channel(), messages, schedule, &mut recorder)
-        }
+        (true, Role::Initiator, true) => send_stream(message_loop, messages, budget_ns, batch, &mut recorder),
+        (true, Role::Initiator, false) => send_when_due(message_loop, messages, budget_ns, schedule),
+        (true, Role::Responder, true) => receive_stream(message_loop, messages, batch, &mut recorder),
+        (true, Role::Responder, false) => receive_when_due(message_loop, messages, schedule, &mut recorder),
         (false, Role::Initiator, true) => {
             round_trips(message_loop, messages, configuration, budget_ns, batch, &mut recorder)
         }

@@ -5,7 +5,8 @@
 use furlong_loops::channel::Channel;
 use furlong_loops::messages::Messages;
 use furlong_loops::role_error::RoleError;
-use furlong_loops::stamp::Discrepancy;
+use furlong_loops::stamp::{Discrepancy, Stamp};
+use furlong_mechanism::MessageBatch;
 use furlong_model::{Fault, Role};
 use furlong_os::cpu;
 
@@ -19,6 +20,11 @@ pub(crate) fn verify(
     burst: u64,
 ) -> Result<u64, RoleError> {
     let answers = !messages.pattern.is_one_way();
+    if let Some(mut batch) = messages.batch.take() {
+        let verified = verify_batches(channel, messages, bursts, &mut batch);
+        messages.batch = Some(batch);
+        return verified;
+    }
     messages.every_byte_counts(true);
     for _ in 0..bursts {
         match messages.role {
@@ -45,6 +51,71 @@ pub(crate) fn verify(
     }
     messages.every_byte_counts(false);
     Ok(if answers || messages.role == Role::Responder { bursts * burst } else { 0 })
+}
+
+/// Sends `bursts` full batches, or receives their messages in batches of any size, and checks every byte.
+fn verify_batches(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+    bursts: u64,
+    batch: &mut MessageBatch,
+) -> Result<u64, RoleError> {
+    let (most, begin) = (batch.most() as u64, messages.done);
+    let last = begin + bursts * most;
+    if messages.role == Role::Initiator {
+        while messages.done < last {
+            for place in 0..batch.most() {
+                let number = messages.done + 1 + place as u64;
+                messages.own.write_all(batch.message_mut(place), number as u32);
+            }
+            messages.note(messages.done + most, begin);
+            channel.send_batch(batch, batch.most()).map_err(|error| RoleError::from_call("send", error))?;
+            messages.done += most;
+        }
+        return Ok(0);
+    }
+    let mut order = Order::new(messages.other, last);
+    while messages.done < last {
+        let count = channel.recv_batch(batch).map_err(|error| RoleError::from_call("receive", error))?;
+        for place in 0..count {
+            messages.done += 1;
+            messages.note(begin, messages.done);
+            order.check(messages.done, batch.message(place), batch.lengths[place])?;
+        }
+    }
+    Ok(bursts * most)
+}
+
+/// The order of the messages of a burst.
+struct Order {
+    stamp: Stamp,
+    last: u64,
+    /// A message that came too early. The one before it is lost, unless it comes now.
+    early: Option<Discrepancy>,
+}
+
+impl Order {
+    fn new(stamp: Stamp, last: u64) -> Order {
+        Order { stamp, last, early: None }
+    }
+
+    /// Checks every byte of the message that arrived at this place of the burst.
+    fn check(&mut self, number: u64, message: &[u8], length: usize) -> Result<(), RoleError> {
+        let due = if self.early.is_some() { number - 1 } else { number };
+        match (self.stamp.check_all(message, length, due as u32), self.early.take()) {
+            (Ok(()), None) => Ok(()),
+            (Ok(()), Some(before)) => {
+                let detail = format!("message {due} arrived after {}", before.found.unwrap_or_default());
+                Err(RoleError::new(Fault::Reordered, detail))
+            }
+            (Err(found), None) if found.fault == Fault::Lost && number < self.last => {
+                self.early = Some(found);
+                Ok(())
+            }
+            (Err(_), Some(before)) => Err(before.into()),
+            (Err(found), None) => Err(found.into()),
+        }
+    }
 }
 
 /// Returns the number of bursts, which take a few milliseconds. A burst has two messages if both can be in flight, so
@@ -77,24 +148,11 @@ fn receive_burst(
     burst: u64,
 ) -> Result<(), RoleError> {
     let done = messages.done;
-    // A message that came too early. The one before it is lost, unless it comes now.
-    let mut early: Option<Discrepancy> = None;
+    let mut order = Order::new(messages.other, done + burst);
     for number in done + 1..=done + burst {
         let length = messages.receive(channel)?;
         messages.note(if messages.role == Role::Initiator { done + burst } else { done }, number);
-        let due = if early.is_some() { number - 1 } else { number };
-        match (messages.other.check_all(&messages.inbox, length, due as u32), early.take()) {
-            (Ok(()), None) => {}
-            (Ok(()), Some(before)) => {
-                let detail = format!("message {due} arrived after {}", before.found.unwrap_or_default());
-                return Err(RoleError::new(Fault::Reordered, detail));
-            }
-            (Err(found), None) if found.fault == Fault::Lost && number < done + burst => {
-                early = Some(found);
-            }
-            (Err(_), Some(before)) => return Err(before.into()),
-            (Err(found), None) => return Err(found.into()),
-        }
+        order.check(number, &messages.inbox, length)?;
     }
     Ok(())
 }

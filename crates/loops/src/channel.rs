@@ -1,6 +1,6 @@
 //! The interface between the loops and the ends of a link.
 
-use furlong_mechanism::Message;
+use furlong_mechanism::{Message, MessageBatch};
 use furlong_model::Access;
 use std::io;
 
@@ -20,6 +20,16 @@ pub trait Channel {
 
     /// Receives one message and returns its length.
     fn recv(&mut self, message: &mut Message) -> io::Result<usize>;
+
+    /// Sends the first `count` messages of a batch: see [`Endpoint::send_batch`](furlong_mechanism::Endpoint::send_batch).
+    fn send_batch(&mut self, _batch: &MessageBatch, _count: usize) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Receives at least one message into a batch: see [`Endpoint::recv_batch`](furlong_mechanism::Endpoint::recv_batch).
+    fn recv_batch(&mut self, _batch: &mut MessageBatch) -> io::Result<usize> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
     /// Returns how many messages of this size may still be read out of the sender's buffers when `send` has returned.
     fn unread_buffers(&self, size_bytes: usize) -> usize;
@@ -49,6 +59,14 @@ impl Channel for Box<dyn Channel> {
     #[inline(always)]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         (**self).recv(message)
+    }
+
+    fn send_batch(&mut self, batch: &MessageBatch, count: usize) -> io::Result<()> {
+        (**self).send_batch(batch, count)
+    }
+
+    fn recv_batch(&mut self, batch: &mut MessageBatch) -> io::Result<usize> {
+        (**self).recv_batch(batch)
     }
 
     fn unread_buffers(&self, size_bytes: usize) -> usize {

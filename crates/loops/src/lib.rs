@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod again;
+pub mod batches;
 mod between_attempts;
 mod both_ends;
 pub mod built_in;

@@ -6,7 +6,7 @@ use crate::role_error::RoleError;
 use crate::schedule::{IdleResources, LateSends};
 use crate::size_sequence::SizeSequence;
 use crate::stamp::Stamp;
-use furlong_mechanism::Message;
+use furlong_mechanism::{Message, MessageBatch};
 use furlong_model::{PageKind, Pattern, Role};
 use furlong_os::clock;
 use furlong_os::usage::{self, Usage};
@@ -49,6 +49,8 @@ pub struct Messages<'a> {
     arrived: u64,
     /// Whether the mechanism keeps the boundaries of messages.
     has_boundaries: bool,
+    /// Messages of one call; `None` if each message has its own.
+    pub batch: Option<MessageBatch>,
 }
 
 /// Format of the messages of an exchange.
@@ -74,6 +76,8 @@ pub struct MessageFormat {
     pub may_lose: bool,
     /// Whether the last message of a part may be lost too. It is retransmitted until all receivers have it.
     pub last_may_be_lost: bool,
+    /// Most messages per call; `None` if each has its own.
+    pub batch: Option<usize>,
 }
 
 /// Result of one run of a loop.
@@ -99,6 +103,8 @@ pub struct LoopResult {
     pub outstanding_ns: Option<[u64; 2]>,
     /// Messages lost in that time, which `round_trips` does not include; `None` if none can be lost.
     pub lost: Option<u64>,
+    /// Number of batches in which the role sent or received the messages; `None` if each had its own call.
+    pub batches: Option<u64>,
 }
 
 impl LoopResult {
@@ -114,6 +120,7 @@ impl LoopResult {
             late: None,
             outstanding_ns: None,
             lost: None,
+            batches: None,
         }
     }
 }
@@ -152,6 +159,9 @@ impl<'a> Messages<'a> {
             let inbox = Message::several(1, received_bytes, format.pages)?.remove(0);
             (Message::several(buffers, sent_bytes, format.pages)?, inbox)
         };
+        let batch_bytes = if role == Role::Initiator { sent_bytes } else { received_bytes };
+        let batch =
+            format.batch.map(|most| MessageBatch::new(most, batch_bytes, format.pages)).transpose()?;
         let pattern = format.pattern;
         Ok(Messages {
             role,
@@ -170,6 +180,7 @@ impl<'a> Messages<'a> {
             sizes: [None, None],
             arrived: 0,
             has_boundaries: format.has_boundaries,
+            batch,
         })
     }
 
@@ -360,6 +371,7 @@ impl<'a> Messages<'a> {
             late: None,
             outstanding_ns: None,
             lost,
+            batches: None,
         })
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::between_attempts::BetweenAttempts;
 use crate::channel::Channel;
-use furlong_mechanism::{Endpoint, EndpointSetup, Interest, LinkSpecification, Message};
+use furlong_mechanism::{Endpoint, EndpointSetup, Interest, LinkSpecification, Message, MessageBatch};
 use furlong_model::{Access, Wait};
 use std::io;
 
@@ -112,6 +112,14 @@ impl<E: Endpoint> Channel for WaitingEndpoint<E> {
     #[inline(always)]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         self.until_done(Interest::Readable, |endpoint| endpoint.recv(message))
+    }
+
+    fn send_batch(&mut self, batch: &MessageBatch, count: usize) -> io::Result<()> {
+        self.until_done(Interest::Writable, |endpoint| endpoint.send_batch(batch, count))
+    }
+
+    fn recv_batch(&mut self, batch: &mut MessageBatch) -> io::Result<usize> {
+        self.until_done(Interest::Readable, |endpoint| endpoint.recv_batch(batch))
     }
 
     fn unread_buffers(&self, size_bytes: usize) -> usize {

@@ -334,7 +334,7 @@ impl Case {
         if let Some(refusal) = self.refuse_several(capabilities) {
             return Some(refusal);
         }
-        if let Some(refusal) = self.refuse_access(capabilities, limits) {
+        if let Some(refusal) = self.refuse_access(capabilities, limits).or_else(|| self.refuse_batch()) {
             return Some(refusal);
         }
         if capabilities.start == Start::Alone && self.placement == Placement::OneProcess {

@@ -1,17 +1,27 @@
 //! The calls that a role may make in one round trip of a case, from the declaration of its mechanism.
 
-use crate::{ATOMIC_BYTES, Bounds, Call, Capabilities, Case, Placement, SocketOption, Wait};
+use crate::{ATOMIC_BYTES, Bounds, Call, Capabilities, Case, Placement, Role, SocketOption, Wait};
 use std::collections::BTreeMap;
 
 impl Capabilities {
     /// Returns the calls that one process may make in one round trip of this case, by name.
     pub fn declared_in(&self, case: &Case) -> BTreeMap<String, Bounds> {
-        if case.pattern().makes_links() {
-            // The declaration is about messages, and does not include the creation of links.
+        let pattern = case.pattern();
+        // The declaration is about messages, and does not include the creation of links. In a stream, a sender may wait for room,
+        // which only calls that carry several messages include.
+        let is_undeclared = pattern.is_one_way() && !self.calls_carry_several();
+        if pattern.makes_links() || is_undeclared {
             return BTreeMap::new();
         }
         let mut declared = self.declared_calls(case.wait, case.size_bytes);
         self.add_calls_of_link(case, &mut declared);
+        if case.conditions.batch().is_some() {
+            self.replace_by_batch_calls(&mut declared);
+        }
+        if pattern.is_one_way() {
+            // A role only sends or only receives.
+            declared.values_mut().for_each(|bounds| bounds.least = 0);
+        }
         if case.placement == Placement::OneProcess {
             // One process has both roles.
             for bounds in declared.values_mut() {
@@ -57,6 +67,21 @@ impl Capabilities {
             _ => {}
         }
         declared
+    }
+
+    /// Returns whether there are system calls that carry several messages.
+    fn calls_carry_several(&self) -> bool {
+        !self.calls.are_for_waiting() && self.batch_call(Role::Initiator).is_some()
+    }
+
+    /// Replaces the calls of a single message by those of several, which a role makes at most once per message.
+    fn replace_by_batch_calls(&self, declared: &mut BTreeMap<String, Bounds>) {
+        for (calls, role) in [(self.calls.send, Role::Initiator), (self.calls.receive, Role::Responder)] {
+            for Call::Once(name) | Call::AtMostOnce(name) in calls {
+                let bounds = declared.remove(*name).unwrap_or_default();
+                declared.insert(self.batch_call(role).unwrap_or(name).to_owned(), bounds);
+            }
+        }
     }
 
     /// Adds the calls that the requested conditions of the link cause.
@@ -125,5 +150,24 @@ mod tests {
         assert_eq!(declared(&options), ["read 1-Some(2)", "setsockopt 3-Some(4)", "write 2-Some(2)"]);
         let zero_copy = ["poll 0-None", "read 1-Some(1)", "recvmsg 0-None", "sendto 1-Some(1)"];
         assert_eq!(declared(&[("socket-options", "zerocopy")]), zero_copy);
+    }
+    #[test]
+    fn role_of_a_stream_makes_the_calls_of_one_direction() {
+        let declared = |capabilities: Capabilities, batch: u16| {
+            let batch = std::num::NonZeroU16::new(batch).unwrap();
+            let conditions = crate::RequestedCondition::Batch(batch).into();
+            let case = Case::round_trip("any", Wait::Block, 128, Placement::SameCore);
+            let case = Case { conditions, ..case.with_pattern(crate::Pattern::OneWay) };
+            let line =
+                |(name, bounds): (String, Bounds)| format!("{name} {}-{:?}", bounds.least, bounds.most);
+            capabilities.declared_in(&case).into_iter().map(line).collect::<Vec<_>>()
+        };
+        let calls = crate::Calls::of(&[Call::Once("sendto")], &[Call::Once("recvfrom")]);
+        let datagram = Capabilities { boundaries: true, calls, ..STREAM };
+        assert_eq!(declared(STREAM, 1), ["read 0-Some(1)", "write 0-Some(1)"]);
+        assert_eq!(declared(datagram, 1), ["recvfrom 0-Some(1)", "sendto 0-Some(1)"]);
+        assert_eq!(declared(datagram, 64), ["recvmmsg 0-Some(1)", "sendmmsg 0-Some(1)"]);
+        let memory = Capabilities { family: crate::Family::Memory, ..Capabilities::DEFAULT };
+        assert!(declared(memory, 1).is_empty());
     }
 }

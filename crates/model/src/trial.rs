@@ -265,6 +265,9 @@ pub struct RoleTally {
     pub messages_received: u64,
     /// Round trips between the two readings of the figures below.
     pub round_trips: u64,
+    /// The batches in which it sent or received them; `None` if each message had its own call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batches: Option<BatchTally>,
     /// Time between these readings, in nanoseconds. It exceeds the measured part if one role waited for the other
     /// before or after it. `None` for programs, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -288,6 +291,15 @@ pub struct RoleTally {
     pub minor_faults: u64,
     /// Page faults that needed a read from disk.
     pub major_faults: u64,
+}
+
+/// The batches of one role in the measured part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchTally {
+    /// The system call that carried a batch.
+    pub call: String,
+    /// Number of batches. A batch needs further calls if attempts failed, or if a message came in parts.
+    pub number: u64,
 }
 
 impl RoleTally {

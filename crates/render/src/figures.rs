@@ -8,7 +8,7 @@ use super::document::Block;
 use super::marks::{has_no_interval, has_percentiles, is_batched, is_round_trip, is_whole_run, marked_name};
 use super::words::{IN_RUN, count, in_run};
 use furlong_analysis::text::{decimals, format_count, format_digits, format_ratio, times_between};
-use furlong_analysis::{AgainstOne, PayloadKind, ReachMedians, Row, Shares, Summary, Unit};
+use furlong_analysis::{AgainstOne, BatchFigures, PayloadKind, ReachMedians, Row, Shares, Summary, Unit};
 use furlong_model::format_ns;
 use furlong_stats::{coverage, sort_by_key, trials_of_comparison};
 
@@ -172,7 +172,7 @@ const OTHERS: &str = "others: rate of all other receivers while one receiver sle
                       It is measured in a separate part of the trial; in all other parts, no receiver is put to sleep.";
 
 /// All figures.
-pub(crate) static FIGURES: [Figure; 37] = [
+pub(crate) static FIGURES: [Figure; 38] = [
     figure("#", place)
         .keys(&[
             Key::One(7, "rank", Cell::RowWhole(|row| Some(row.rank as u64))),
@@ -326,6 +326,9 @@ pub(crate) static FIGURES: [Figure; 37] = [
         Key::One(66, "most_share", Cell::Share(|shares| shares.most)),
     ])
     .notes(&[Note::WithColumn(3, "shares: the smallest and the largest share of one in the total.")]),
+    figure("per call", messages_per_call)
+        .when(|row| row.batches.is_some())
+        .notes(&[Note::WithColumn(4, "per call: messages per call of the sender / of the receiver.")]),
     figure("lost", |entry| percent(entry.row.lost_share, 1))
         .when(|row| row.lost_share.is_some())
         .keys(&[Key::One(61, "lost_share", Cell::FigureIfAny(|row| row.lost_share))])
@@ -518,6 +521,15 @@ fn throughput(entry: &Entry) -> String {
 
 fn rate(entry: &Entry) -> String {
     format_count(entry.row.exchange.per_second)
+}
+
+/// Returns the messages per call of the sender and the receiver.
+fn messages_per_call(entry: &Entry) -> String {
+    let text = |batches: &[BatchFigures; 2]| {
+        let [sent, received] = batches.each_ref().map(|each| format_digits(each.messages_per_call));
+        format!("{sent}/{received}")
+    };
+    entry.row.batches.as_ref().map_or_else(String::new, text)
 }
 
 fn processor_time(entry: &Entry) -> String {

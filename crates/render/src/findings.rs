@@ -3,16 +3,18 @@
 use super::growth::growth;
 use super::object::JudgedSentences;
 use super::words::{alike, count, factor, size};
-use furlong_analysis::text::{listed, plain};
+use furlong_analysis::text::{decimals, listed, plain};
 use furlong_analysis::{
-    ConditionCost, ConditionEffect, Finding, InBoth, MeanRow, NamedRow, QuotaFigures, Regimes, Summary,
-    WaitingProgram,
+    BatchFigures, BatchKnee, BatchedRow, ConditionCost, ConditionEffect, Finding, InBoth, MeanRow, NamedRow,
+    QuotaFigures, Regimes, Summary, WaitingProgram,
 };
 use furlong_model::{Placement, WaitKind, format_ns};
 use std::ops::RangeInclusive;
 
 /// Own programs that are named one by one.
 const PROGRAMS_NAMED: usize = 4;
+/// Benchmarks with several messages per call that are named one by one.
+const BATCHES_NAMED: usize = 8;
 /// Benchmarks under a quota or next to a neighbour that are named one by one.
 const BENCHMARKS_NAMED: usize = 4;
 
@@ -115,6 +117,7 @@ pub fn finding(finding: &Finding) -> String {
              hosts.",
             listed(rows, PROGRAMS_NAMED)
         ),
+        Finding::Batches { rows, knees } => batches(rows, knees),
         Finding::TwoLevels(regimes) => two_levels(regimes),
         Finding::Growth(growths) => growth(growths),
     }
@@ -142,6 +145,28 @@ fn condition_effect(effect: &ConditionEffect) -> String {
         plain(row),
         factor(*times),
     )
+}
+
+/// Names the calls that carried several messages, and the batches beyond which nothing is gained.
+fn batches(rows: &[BatchedRow], knees: &[BatchKnee]) -> String {
+    let per_call = |BatchFigures { call, messages_per_call }: &BatchFigures| {
+        format!("{} per {}", decimals(Some(*messages_per_call)), plain(call))
+    };
+    let each = rows.iter().map(|BatchedRow { row, batches: [sent, received] }| {
+        format!("{} sends {} and receives {}", plain(row), per_call(sent), per_call(received))
+    });
+    let mut text = format!("Messages per call: {}.", listed(&each.collect::<Vec<_>>(), BATCHES_NAMED));
+    for BatchKnee { row, batch, measured: [smallest, largest], times } in knees {
+        let (row, gain) = (plain(row), format!("{} times as fast as with {smallest}", factor(*times)));
+        text += &if batch == smallest {
+            format!(" {row} is not significantly faster with more than {smallest} per call.")
+        } else if batch == largest {
+            format!(" {row} is fastest with {largest} per call, the most that was measured, {gain}.")
+        } else {
+            format!(" {row} is not significantly faster with more than {batch} per call, {gain}.")
+        };
+    }
+    text
 }
 
 /// Returns the words for a row that is the first of its kind, alone or with others that tie with it.
@@ -303,6 +328,24 @@ mod tests {
             (
                 Finding::CopiedOverLoopback { rows: vec!["udp/block (socket-options zerocopy)".to_owned()] },
                 "udp/block (socket-options zerocopy): the kernel copied each message nevertheless",
+            ),
+            (
+                Finding::Batches {
+                    rows: vec![BatchedRow {
+                        row: "pipe/block (batch 64) other-core".to_owned(),
+                        batches: [("write", 64.0), ("read", 9.87)].map(|(call, messages_per_call)| {
+                            BatchFigures { call: call.to_owned(), messages_per_call }
+                        }),
+                    }],
+                    knees: vec![BatchKnee {
+                        row: "pipe/block other-core".to_owned(),
+                        batch: 16,
+                        measured: [1, 64],
+                        times: 6.0,
+                    }],
+                },
+                "pipe/block (batch 64) other-core sends 64.00 per write and receives 9.87 per read. pipe/block other-core is not \
+                 significantly faster with more than 16 per call, 6.0 times as fast as with 1.",
             ),
             (
                 Finding::WakeUp { times: 12.04, rows: 3, size_bytes },

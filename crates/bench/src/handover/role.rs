@@ -129,6 +129,7 @@ impl RegionRole {
             late: None,
             outstanding_ns: None,
             lost: None,
+            batches: None,
         };
         let tally = tally(role.into(), round_trips, result)?;
         report_done(control, FinalReport { tally, passes, verified_bytes })

@@ -75,7 +75,8 @@ pub(crate) fn refusal(case: &Case, capabilities: &Capabilities) -> Option<Unavai
         return refused;
     }
     let filter = filter(&case.conditions).ok()??;
-    let declared = capabilities.declared_calls(case.wait, case.size_bytes);
+    let mut declared = capabilities.declared_calls(case.wait, case.size_bytes);
+    declared.extend(capabilities.declared_in(case));
     let needed = declared.iter().filter(|(_, bounds)| bounds.most != Some(0)).map(|(name, _)| name.as_str());
     let forbidden = |name: &&str| filter.forbids(name);
     let (by, name) = match CALLS_OF_ROLES.into_iter().find(forbidden) {

@@ -156,7 +156,7 @@ impl Work for MessageExchange<'_> {
         let traced = Settings {
             budget: Duration::from_millis(250),
             warm_up: warm_up(Duration::from_micros(100)),
-            most_round_trips: Some(TRACED_ROUND_TRIPS),
+            most_round_trips: Some(TRACED_ROUND_TRIPS * self.case.conditions.batch().unwrap_or(1) as u64),
             // Own programs do their full work, and stop at each call.
             timeout: settings.timeout * if self.entry.programs().is_some() { 5 } else { 1 },
             ..untraced

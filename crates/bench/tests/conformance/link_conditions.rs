@@ -1,4 +1,5 @@
-//! Tests of links under requested conditions: with options of their sockets, and with two writes per message.
+//! Tests of links under requested conditions: with options of their sockets, with two writes per message, and
+//! with several messages per call.
 
 use crate::pair::WATCHDOG;
 use crate::rows::{case, is_first_with, is_usual, quick};
@@ -11,12 +12,14 @@ use libtest_mimic::{Completion, Failed};
 const SIZES: [usize; 3] = [2, 128, 65_537];
 
 /// Values that no delayed acknowledgement slows down.
-const VALUES: [(&str, &str); 5] = [
+const VALUES: [(&str, &str); 7] = [
     ("socket-options", "nagle+quickack"),
     ("socket-options", "nodelay+cork"),
     ("socket-options", "zerocopy"),
     ("writes", "1"),
     ("writes", "2"),
+    ("batch", "1"),
+    ("batch", "5"),
 ];
 
 /// Returns one test per benchmark to which a value applies.
@@ -44,7 +47,7 @@ fn combinations(entry: &MechanismEntry) -> Vec<RequestedConditions> {
         let texts = VALUES.iter().filter(|(kind, _)| *kind == name).map(|(_, text)| *text);
         kind.into_iter().flat_map(|kind| texts.clone().map(|text| kind.read(text))).flatten().collect()
     };
-    RequestedConditions::combinations(&["socket-options", "writes"].map(values), entry.capabilities)
+    RequestedConditions::combinations(&["socket-options", "writes", "batch"].map(values), entry.capabilities)
 }
 
 fn carries(entry: &MechanismEntry, wait: Wait, all: &[RequestedConditions]) -> Result<Completion, Failed> {

@@ -13,7 +13,7 @@ use pipe_messages as connection;
 
 pub use connection::FULL;
 use furlong_bench::MechanismEntry;
-use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
+use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message, MessageBatch};
 use furlong_model::{Call, Calls, Capabilities, Depth, Family, Limits, Role, Sharing, Unavailable, Wait};
 #[cfg(target_os = "linux")]
 use furlong_os::{AsHandle, BorrowedHandle, wait::Interest};
@@ -214,6 +214,21 @@ impl<const HOW: u8, const AT: u64> End<HOW, AT> {
         }
     }
 
+    fn send_bytes(&mut self, message: &[u8]) -> io::Result<()> {
+        self.sent += 1;
+        if self.saboteur && HOW != LEAVE_RECEIVING && self.sent == AT {
+            return self.sabotage(message);
+        }
+        if self.saboteur && self.sent > AT {
+            self.delay();
+        }
+        self.put(message)?;
+        match self.held.take() {
+            Some(held) => self.put(&held),
+            None => Ok(()),
+        }
+    }
+
     fn sabotage(&mut self, message: &[u8]) -> io::Result<()> {
         let mut broken = message.to_vec();
         match HOW {
@@ -246,17 +261,17 @@ impl<const HOW: u8, const AT: u64> End<HOW, AT> {
 
 impl<const HOW: u8, const AT: u64> Endpoint for End<HOW, AT> {
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        self.sent += 1;
-        if self.saboteur && HOW != LEAVE_RECEIVING && self.sent == AT {
-            return self.sabotage(message);
-        }
-        if self.saboteur && self.sent > AT {
-            self.delay();
-        }
-        self.put(message)?;
-        match self.held.take() {
-            Some(held) => self.put(&held),
-            None => Ok(()),
+        self.send_bytes(message)
+    }
+
+    fn send_batch(&mut self, batch: &MessageBatch, count: usize) -> io::Result<()> {
+        batch.first(count).chunks(batch.size_bytes()).try_for_each(|message| self.send_bytes(message))
+    }
+
+    fn recv_batch(&mut self, batch: &mut MessageBatch) -> io::Result<usize> {
+        match connection::receive_several(&self.socket, batch)? {
+            _ if batch.lengths[0] == 0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            count => Ok(count),
         }
     }
 

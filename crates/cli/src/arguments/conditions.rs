@@ -10,7 +10,7 @@ pub struct ConditionOptions(pub Vec<Vec<RequestedCondition>>);
 
 impl FromArgMatches for ConditionOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let values = |name: &str| matches.get_many(name).into_iter().flatten().cloned();
+        let values = |name: &str| matches.get_many::<Vec<_>>(name).into_iter().flatten().flatten().cloned();
         let distinct = |name| furlong_stats::distinct(values(name));
         Ok(ConditionOptions(CONDITION_KINDS.iter().map(|kind| distinct(kind.name)).collect()))
     }
@@ -30,7 +30,7 @@ impl Args for ConditionOptions {
                 .help_heading(CONDITIONS)
                 .action(ArgAction::Append)
                 .allow_hyphen_values(true)
-                .value_parser(|text: &str| kind.read(text))
+                .value_parser(|text: &str| kind.read_axis(text))
         });
         command.args(arguments).mut_arg("sizes", |sizes| sizes.conflicts_with_all(["size", "response"]))
     }

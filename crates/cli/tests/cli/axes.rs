@@ -178,6 +178,57 @@ fn options_and_second_writes_make_the_declared_calls() {
 }
 
 #[test]
+fn batches_are_sent_with_few_calls_and_counted() {
+    let place = Place::new();
+    let names = "pipe tcp unix-dgram posix-shm";
+    let run = measured(&place, &format!("{names} -m one-way -s 100 --batch 1..64:x8 --count --save batches"));
+    assert_eq!(list(&run, "rows").len(), 3 * 3 + 1, "{run:#}");
+    let row = |mechanism: &str, batch: &str| {
+        let is_it = |row: &&Value| row["mechanism"] == mechanism && row["conditions"]["batch"] == batch;
+        list(&run, "rows").iter().find(is_it).expect("a row")
+    };
+    for (mechanism, calls) in
+        [("pipe", ["write", "read"]), ("tcp", ["write", "read"]), ("unix-dgram", ["sendmmsg", "recvmmsg"])]
+    {
+        let (one, full) = (row(mechanism, "1"), row(mechanism, "64"));
+        assert!(one["batches"].is_null(), "{one:#}");
+        let [sent, received] = [0, 1].map(|role| number(&full["batches"][role], "messages_per_call"));
+        // The last message of a part has a separate call.
+        assert!(sent > 16.0 && sent <= 64.0 && received > 1.0 && received <= 64.0, "{full:#}");
+        assert_eq!([0, 1].map(|role| text(&full["batches"][role], "call")), calls);
+        let sends = number(&full["system_calls_per_message"], calls[0]);
+        assert!((0.95 / 64.0..1.3 / 64.0).contains(&sends), "{sends} calls per message: {full:#}");
+        assert!(number(&full["system_calls_per_message"], calls[1]) <= 1.0, "{full:#}");
+    }
+    let table = place.run("runs show batches".split(' ')).expect_code(0).stdout;
+    let table = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in ["per call", "unix-dgram/block (batch 64)", "per recvmmsg"] {
+        assert!(table.contains(words), "no {words} in {table}");
+    }
+    let run = measured(&place, "pipe -m one-way -s 100 --rate 50k/s --batch 64");
+    let row = &list(&run, "rows")[0];
+    assert!(number(&row["batches"][0], "messages_per_call") >= 1.0, "{row:#}");
+}
+
+#[test]
+fn impossible_batches_are_refused_before_anything_is_measured() {
+    let place = Place::new();
+    for (words, code, told) in [
+        ("pipe --batch 64", 7, "ask for -m one-way, or for --batch 1"),
+        ("pipe -m one-way --batch 8 --writes 2", 7, "sends each message in two calls"),
+        ("pipe -m one-way -s 1MiB --batch 128", 7, "ask for --batch 64 or less"),
+        ("posix-shm -m one-way --batch 8", 2, "none of these benchmarks can have this condition"),
+        ("pipe -m one-way --batch 2048", 2, "a number from 1 to 1024"),
+    ] {
+        let words = format!("run {words} --require --no-save --no-progress");
+        let refused = place.run(words.split(' ')).expect_code(code);
+        let printed = format!("{} {}", refused.stdout, refused.stderr);
+        let printed = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(printed.contains(told), "{printed}");
+    }
+}
+
+#[test]
 fn ordinary_user_is_told_the_missing_right() {
     if !is_root() {
         furlong_testing::skip!("needs root");

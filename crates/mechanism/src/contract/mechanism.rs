@@ -1,6 +1,6 @@
 //! The interface of a mechanism: its capabilities, how its link is made, and how each end sends and receives.
 
-use super::{BetweenHosts, EndpointSetup, Link, LinkSpecification, Message};
+use super::{BetweenHosts, EndpointSetup, Link, LinkSpecification, Message, MessageBatch};
 use furlong_model::{Access, Capabilities, Limits, Unavailable};
 use furlong_os::BorrowedHandle;
 use furlong_os::wait::Interest;
@@ -64,6 +64,25 @@ pub trait Endpoint {
     /// # Errors
     /// Returns `WouldBlock` as described above, and `UnexpectedEof` if the peer has exited. Any other error ends the trial.
     fn recv(&mut self, message: &mut Message) -> io::Result<usize>;
+
+    /// Sends the first `count` messages of a batch, in as few calls as possible. Only mechanisms with a
+    /// [batch call](Capabilities::batch_call) have it.
+    ///
+    /// # Errors
+    /// The errors of [`send`](Self::send).
+    fn send_batch(&mut self, _batch: &MessageBatch, _count: usize) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Receives messages into the front of a batch with one call, if at least one is complete then, and otherwise with as many
+    /// calls as that needs. Returns their number, and sets their lengths. The next call must get the same batch, which contains
+    /// the part of a stream's next message.
+    ///
+    /// # Errors
+    /// The errors of [`recv`](Self::recv).
+    fn recv_batch(&mut self, _batch: &mut MessageBatch) -> io::Result<usize> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
     /// Returns how many messages of this size may still be read out of the sender's own buffers when `send` has returned: 0 for
     /// a mechanism that copies.

@@ -4,6 +4,7 @@ mod between_hosts;
 mod link;
 mod mechanism;
 mod message;
+mod message_batch;
 
 pub use between_hosts::{BetweenHosts, Entrance, Secret, SendAgain, new_secret};
 pub use link::{
@@ -11,3 +12,4 @@ pub use link::{
 };
 pub use mechanism::{Endpoint, Mechanism};
 pub use message::Message;
+pub use message_batch::MessageBatch;

@@ -1,6 +1,10 @@
 //! Code shared by sockets that keep message boundaries.
 
 #[cfg(target_os = "linux")]
+use crate::MessageBatch;
+#[cfg(target_os = "linux")]
+use crate::linux::datagram_batches::DatagramBatches;
+#[cfg(target_os = "linux")]
 use crate::linux::zero_copy::{ZeroCopySends, zero_copy_sends};
 use crate::socket_link::{self, MessageBuffers};
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Message};
@@ -44,6 +48,8 @@ pub struct Datagram {
     socket: Handle,
     #[cfg(target_os = "linux")]
     zero_copy: Option<ZeroCopySends>,
+    #[cfg(target_os = "linux")]
+    batches: DatagramBatches,
 }
 
 impl Datagram {
@@ -53,6 +59,8 @@ impl Datagram {
             socket: socket::settle(setup.descriptor()?, specification.blocking)?,
             #[cfg(target_os = "linux")]
             zero_copy: zero_copy_sends(specification),
+            #[cfg(target_os = "linux")]
+            batches: DatagramBatches::new(specification),
         })
     }
 }
@@ -76,6 +84,16 @@ impl Endpoint for Datagram {
             sends.collect(self.socket.as_handle())?;
         }
         result
+    }
+
+    #[cfg(target_os = "linux")]
+    fn send_batch(&mut self, batch: &MessageBatch, count: usize) -> io::Result<()> {
+        self.batches.send(self.socket.as_handle(), batch, count)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn recv_batch(&mut self, batch: &mut MessageBatch) -> io::Result<usize> {
+        self.batches.receive(self.socket.as_handle(), batch)
     }
 
     #[cfg(target_os = "linux")]

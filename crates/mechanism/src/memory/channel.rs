@@ -10,7 +10,7 @@
 
 use crate::memory::channel_end::{self, SLEEPERS_CALLS, SLEEPERS_WAIT, SPINNERS_CALLS};
 use crate::memory::in_place::{self, STAMP_BYTES, Stamps, ToRead, ToWrite};
-use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
+use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message, MessageBatch};
 use furlong_channel::{Channel, Error, Options, Side, TrustedPeer, WaitStrategy};
 use furlong_model::{
     Access, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Limits, Role, Unavailable, Wait,
@@ -171,6 +171,23 @@ impl Endpoint for End {
             },
             End::Lends(channel, access) => recv_in_place(channel, message, *access),
         }
+    }
+
+    fn send_batch(&mut self, batch: &MessageBatch, count: usize) -> io::Result<()> {
+        let End::Copies(channel) = self else { return Err(io::ErrorKind::Unsupported.into()) };
+        Ok(channel.both().0.send_all(batch.first(count).chunks(batch.size_bytes()))?)
+    }
+
+    fn recv_batch(&mut self, batch: &mut MessageBatch) -> io::Result<usize> {
+        let End::Copies(channel) = self else { return Err(io::ErrorKind::Unsupported.into()) };
+        let mut place = 0;
+        Ok(channel.both().1.recv_each(batch.most(), |message| {
+            let room = batch.message_mut(place);
+            let copied = message.len().min(room.len());
+            room[..copied].copy_from_slice(&message[..copied]);
+            batch.lengths[place] = message.len();
+            place += 1;
+        })?)
     }
 
     fn access(&self) -> Access {

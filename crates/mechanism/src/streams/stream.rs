@@ -1,6 +1,6 @@
 //! Code shared by pipes and stream sockets on every system: bytes in order, without boundaries.
 
-use crate::{Endpoint, LinkSpecification, Message};
+use crate::{Endpoint, LinkSpecification, Message, MessageBatch};
 use furlong_model::Limits;
 use furlong_os::BorrowedHandle;
 use furlong_os::wait::Interest;
@@ -93,6 +93,37 @@ impl<W: Ways> Endpoint for Stream<W> {
         }
         self.received = 0;
         Ok(message.len())
+    }
+
+    fn send_batch(&mut self, batch: &MessageBatch, count: usize) -> io::Result<()> {
+        let messages = batch.first(count);
+        self.ways.hold(true)?;
+        while self.sent < messages.len() {
+            self.sent += self.ways.write(&messages[self.sent..])?;
+        }
+        self.sent = 0;
+        self.ways.hold(false)
+    }
+
+    fn recv_batch(&mut self, batch: &mut MessageBatch) -> io::Result<usize> {
+        let size_bytes = batch.size_bytes();
+        if self.received >= size_bytes {
+            // The last call returned the whole messages. A part of the next one follows them.
+            let whole_bytes = self.received / size_bytes * size_bytes;
+            batch.room().copy_within(whole_bytes..self.received, 0);
+            self.received -= whole_bytes;
+        }
+        while self.received < size_bytes {
+            match self.ways.read(&mut batch.room()[self.received..])? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                count => self.received += count,
+            }
+        }
+        let count = self.received / size_bytes;
+        if self.received == count * size_bytes {
+            self.received = 0;
+        }
+        Ok(count)
     }
 
     fn unread_buffers(&self, _size_bytes: usize) -> usize {

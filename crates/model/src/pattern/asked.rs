@@ -170,7 +170,10 @@ impl ExchangeOptions {
         let (reason, remedy) = if !self.counts_calls {
             return None;
         } else if !self.pattern.facts().counts_calls {
-            (format!("--count counts round trips, but got -m {}", self.pattern), "leave --count out")
+            (
+                format!("--count counts round trips and messages of -m one-way, but got -m {}", self.pattern),
+                "leave --count out",
+            )
         } else if self.has_window() {
             let reason = "--count counts round trips with a single message in flight".to_owned();
             (reason, "leave --window or --count out")
@@ -282,7 +285,7 @@ mod tests {
             "use --receivers instead of --pairs",
         );
         says(ExchangeOptions { pairs: vec![number(1025)], ..stream.clone() }, "up to 1024");
-        says(ExchangeOptions { counts_calls: true, ..stream.clone() }, "but got -m one-way");
+        says(ExchangeOptions { counts_calls: true, ..fan_out.clone() }, "but got -m fan-out");
         let windows = vec![number(2)];
         for pattern in Pattern::ALL.into_iter().filter(|pattern| *pattern != Pattern::RoundTrip) {
             let options = ExchangeOptions { windows: windows.clone(), ..asked(pattern) };

@@ -12,7 +12,7 @@ pub(super) const FACTS: PatternFacts = PatternFacts {
     repeated: &Role::ALL,
     links: Links::PerParty,
     placement: None,
-    counts_calls: false,
+    counts_calls: true,
     messages: "messages one way",
     sized: "a message",
     exchange: ["a message one way", "messages one way"],

@@ -1,6 +1,7 @@
 //! Conditions that are requested for a benchmark: of the roles' processes, of their link, or of the machine around a trial. A
 //! condition that is not requested is inherited.
 
+mod batch;
 pub(crate) mod beside;
 pub(crate) mod boundary;
 pub(crate) mod isolation;
@@ -12,11 +13,12 @@ pub(crate) mod scheduling;
 pub(crate) mod sockets;
 pub(crate) mod traffic;
 
-use crate::{Boundary, Capabilities, InvalidQuantity, format_exact_ns};
+use crate::{Boundary, Capabilities, Counts, InvalidQuantity, format_exact_ns};
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::num::NonZeroU16;
 
 /// A requested condition of a benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,6 +57,8 @@ pub enum RequestedCondition {
     Sizes(traffic::SizeMix),
     /// Time that a receiver works on each message.
     ServiceTime(traffic::ServiceTime),
+    /// Most messages per call, up to 1024.
+    Batch(NonZeroU16),
 }
 
 /// A kind of condition: an option whose values are measured side by side. Each kind is declared in one file of this module.
@@ -93,6 +97,7 @@ pub static CONDITION_KINDS: &[&ConditionKind] = &[
     &sockets::WRITES,
     &traffic::SIZES,
     &traffic::SERVICE_TIME,
+    &batch::BATCH,
 ];
 
 impl ConditionKind {
@@ -107,6 +112,19 @@ impl ConditionKind {
     /// Returns the valid values if it is not one of them.
     pub fn read(&self, text: &str) -> Result<RequestedCondition, InvalidQuantity> {
         (self.read)(text).ok_or_else(|| InvalidQuantity::new(text, "not valid here", self.valid))
+    }
+
+    /// Reads a value of this kind, or a sweep over several numbers: `1..64:x2`.
+    ///
+    /// # Errors
+    /// Returns the valid values if a value is not one of them.
+    pub fn read_axis(&self, text: &str) -> Result<Vec<RequestedCondition>, InvalidQuantity> {
+        match text.parse::<Counts>() {
+            Ok(numbers) if text.contains("..") => {
+                numbers.0.iter().map(|number| self.read(&number.to_string())).collect()
+            }
+            _ => self.read(text).map(|value| vec![value]),
+        }
     }
 }
 
@@ -148,6 +166,7 @@ impl RequestedCondition {
             RequestedCondition::Writes(_) => &sockets::WRITES,
             RequestedCondition::Sizes(_) => &traffic::SIZES,
             RequestedCondition::ServiceTime(_) => &traffic::SERVICE_TIME,
+            RequestedCondition::Batch(_) => &batch::BATCH,
         }
     }
 
@@ -172,6 +191,7 @@ impl RequestedCondition {
             RequestedCondition::Writes(writes) => writes.to_string(),
             RequestedCondition::Sizes(mix) => mix.to_string(),
             RequestedCondition::ServiceTime(time) => time.to_string(),
+            RequestedCondition::Batch(messages) => messages.to_string(),
         }
     }
 }

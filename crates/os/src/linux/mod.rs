@@ -34,6 +34,7 @@ pub mod logind;
 pub mod loop_device;
 pub mod memory;
 mod memory_node;
+pub mod message_batch;
 pub mod mount;
 pub mod multicast;
 pub mod namespace;

@@ -1,6 +1,8 @@
 //! The connection of broken mechanisms on Linux: a pair of sequential-packet sockets.
 
+use furlong_mechanism::MessageBatch;
 use furlong_os::handle::set_non_blocking;
+use furlong_os::linux::message_batch::MessageHeaders;
 use furlong_os::socket::{self, Kind};
 use furlong_os::{AsHandle, Handle};
 use std::io;
@@ -26,4 +28,14 @@ pub fn send(end: &Handle, bytes: &[u8]) -> io::Result<()> {
 /// Receives a message. Returns 0 at the end of the connection.
 pub fn receive(end: &Handle, buffer: &mut [u8]) -> io::Result<usize> {
     socket::receive_message(end.as_handle(), buffer)
+}
+
+/// Receives several messages with one call, and sets their lengths. The first is empty at the end of the connection.
+pub fn receive_several(end: &Handle, batch: &mut MessageBatch) -> io::Result<usize> {
+    let (mut headers, size_bytes) = (MessageHeaders::new(batch.most()), batch.size_bytes());
+    let count = headers.receive(end.as_handle(), batch.room(), size_bytes)?;
+    for (place, length) in batch.lengths.iter_mut().enumerate().take(count) {
+        *length = headers.length(place);
+    }
+    Ok(count)
 }

@@ -1,5 +1,6 @@
 //! The connection of broken mechanisms on Windows: a named pipe in message mode.
 
+use furlong_mechanism::MessageBatch;
 use furlong_os::windows::pipe::{Calls, Mode, named, read_message, write_without_waiting};
 use furlong_os::{AsHandle, Handle, handle};
 use std::io;
@@ -31,4 +32,11 @@ pub fn send(end: &Handle, bytes: &[u8]) -> io::Result<()> {
 /// Receives a message. Returns 0 at the end of the connection.
 pub fn receive(end: &Handle, buffer: &mut [u8]) -> io::Result<usize> {
     read_message(end.as_handle(), buffer)
+}
+
+/// Receives one message of a batch, and sets its length, which is 0 at the end of the connection.
+pub fn receive_several(end: &Handle, batch: &mut MessageBatch) -> io::Result<usize> {
+    let size_bytes = batch.size_bytes();
+    batch.lengths[0] = receive(end, &mut batch.room()[..size_bytes])?;
+    Ok(1)
 }
