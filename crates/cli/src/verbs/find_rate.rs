@@ -29,15 +29,6 @@ const WITHIN: Duration = Duration::from_secs(120);
 /// Returns what the search does not support.
 pub fn check(cases: &[Case]) -> Result<(), Usage> {
     let Some(first) = cases.first() else { return Ok(()) };
-    let is_of_one_table = |case: &Case| case.placement == first.placement && case.exchange == first.exchange;
-    let sizes = |case: &Case| (case.conditions.size_mix().is_none()).then_some(case.size_bytes);
-    let mut plain = cases.iter().filter_map(sizes);
-    let one_size = plain.next().is_none_or(|size| plain.all(|other| other == size));
-    if !cases.iter().all(is_of_one_table) || !one_size {
-        return Err(Usage(
-            "--find-rate needs one size, place and pattern: run furlong once for each".to_owned(),
-        ));
-    }
     let has_rates = |case: &Case| {
         let pattern = case.pattern();
         pattern.reject(&["--rate"]).is_none()
@@ -47,11 +38,20 @@ pub fn check(cases: &[Case]) -> Result<(), Usage> {
             && !matches!(case.placement, Placement::OtherHost)
             && case.wait.kind() != WaitKind::Unknown
     };
-    if cases.iter().all(has_rates) {
-        return Ok(());
+    if !cases.iter().all(has_rates) {
+        let why = "--find-rate needs round trips, requests or one-way messages of one pair, without --window, --pairs, --peer and --program";
+        return Err(Usage(why.to_owned()));
     }
-    let why = "--find-rate needs round trips, requests or one-way messages of one pair, without --window, --pairs, --peer and --program";
-    Err(Usage(why.to_owned()))
+    let is_of_one_table = |case: &Case| case.placement == first.placement && case.exchange == first.exchange;
+    let sizes = |case: &Case| (case.conditions.size_mix().is_none()).then_some(case.size_bytes);
+    let mut plain = cases.iter().filter_map(sizes);
+    let one_size = plain.next().is_none_or(|size| plain.all(|other| other == size));
+    if !cases.iter().all(is_of_one_table) || !one_size {
+        return Err(Usage(
+            "--find-rate needs one size, place and pattern: run furlong once for each".to_owned(),
+        ));
+    }
+    Ok(())
 }
 
 /// Measures `plan.cases`, which have no pace, at rates of this arrival.

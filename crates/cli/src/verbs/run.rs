@@ -12,7 +12,10 @@ use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
 use furlong_bench::{MechanismEntry, registry, role_boundary};
 use furlong_console::exit::{Outcome, Usage};
-use furlong_model::{Arrival, ArrivalProcess, Case, Placement, WaitKind, format_ns, is_one};
+use furlong_model::{
+    Arrival, ArrivalProcess, Boundary, Case, Placement, RequestedCondition, Unavailable, WaitKind, format_ns,
+    is_one,
+};
 use furlong_render as render;
 use furlong_stats::FEWEST_TRIALS;
 use std::time::Duration;
@@ -124,6 +127,7 @@ impl<'a> Request<'a> {
         if asked.find_rate.is_some() {
             find_rate::check(&cases)?;
         }
+        check_profiles(asked)?;
         let usual = || usual_budget(&options.arrivals, is_beside_several).max(least_budget(&cases));
         let budget = asked.budget.map_or_else(usual, |time| time.0);
         options.arrivals.iter().try_for_each(|arrival| check_period(*arrival, budget))?;
@@ -180,6 +184,18 @@ fn check_format(asked: &RunOptions) -> anyhow::Result<()> {
     asked.chart.check(asked.self_check || asked.format != Format::Table)?;
     if asked.watch && asked.format != Format::Table {
         return Err(Usage("--watch requires --format table".to_owned()).into());
+    }
+    Ok(())
+}
+
+/// Checks that each requested seccomp profile is valid.
+fn check_profiles(asked: &RunOptions) -> Result<(), Usage> {
+    for condition in asked.conditions.0.iter().flatten() {
+        if let RequestedCondition::Boundary(boundary @ Boundary::Seccomp(_)) = condition
+            && let Some(Unavailable { reason, remedy }) = role_boundary::impossible(boundary)
+        {
+            return Err(Usage(format!("{reason}; {remedy}")));
+        }
     }
     Ok(())
 }
