@@ -25,7 +25,7 @@ pub(crate) fn document(summary: &Summary, head: Section, charts: Vec<Chart>, res
             _ if one.points.is_empty() => ("–".to_owned(), "no trial".to_owned()),
             Some(Edge::Lowest) => ("–".to_owned(), format!("below {high}")),
             Some(Edge::Highest) => ("–".to_owned(), format!("above {low}")),
-            // So few trials do not determine a rate.
+            // These trials do not determine a rate.
             None if one.interval[1] > VAGUE * one.interval[0] => ("?".to_owned(), format!("{low}-{high}")),
             None => (format_per_second(one.per_second), format!("{low}-{high}")),
         };

@@ -60,8 +60,8 @@ pub struct WorkloadOptions {
     /// Upper limit of p50, p90, p99 or p99.9, such as 'p99<2ms'
     #[arg(long, value_name = "SLO")]
     pub slo: Option<Slo>,
-    /// Boundaries between the processes, separated by commas: those of furlong run --boundary, ipc-namespace, pid-namespace, fork
-    /// or host. Candidates are measured under one of them
+    /// Boundaries between the processes, such as user,container. Commas separate them. They are those of furlong run --boundary,
+    /// ipc-namespace, pid-namespace, fork and host. Candidates are measured under one of them
     #[arg(long, help_heading = TOPOLOGY, value_name = "BOUNDARY", value_delimiter = ',')]
     pub boundary: Vec<Boundary>,
     /// Languages of the processes, separated by commas

@@ -15,8 +15,8 @@ const MOST_BYTES: usize = 64 << 20;
 pub(super) static BATCH: ConditionKind = ConditionKind {
     name: "batch",
     placeholder: "N",
-    help: "Send up to N messages per call, 1 to 1024, and receive up to N: sendmmsg and recvmmsg, or one write and read of a \
-           stream. For -m one-way. A number, or a sweep such as 1..64:x2. Can be repeated [default: 1]",
+    help: "Send and receive up to N messages per call, 1 to 1024. The calls are sendmmsg and recvmmsg, or one write and read of \
+           a stream. For -m one-way. A number, or a sweep such as 1..64:x2. Can be repeated [default: 1]",
     read: |text| {
         let number = text.parse().ok().filter(|number: &NonZeroU16| number.get() <= MOST_MESSAGES)?;
         text.bytes().all(|byte| byte.is_ascii_digit()).then_some(RequestedCondition::Batch(number))
