@@ -11,8 +11,11 @@ const VAGUE: f64 = 4.0;
 
 /// Returns the ranking by the highest rate, in place of a table per rate. `head` is above it, and `charts` and `rest` below.
 pub(crate) fn document(summary: &Summary, head: Section, charts: Vec<Chart>, rest: Section) -> Document {
-    let mut document = Document::default();
-    document.push(head);
+    [head, table(summary)].into_iter().chain(drawn(charts)).chain([rest]).collect()
+}
+
+/// Returns the ranking by the highest rate.
+pub fn table(summary: &Summary) -> Section {
     let capacities = &summary.capacities;
     let mut rank = 0;
     let ties = capacities.iter().filter(|one| one.is_tied_with_first).count();
@@ -57,13 +60,10 @@ pub(crate) fn document(summary: &Summary, head: Section, charts: Vec<Chart>, res
         Column::figures("share"),
         Column::figures("trials"),
     ];
-    document.push(Section::titled(title(capacities)).table(Table::new(columns, rows)).paragraph(
+    Section::titled(title(capacities)).table(Table::new(columns, rows)).paragraph(
         "=1: the interval overlaps with that of the first. A trial keeps the objective if this percentile of its messages does, each \
          timed from when it was due. ?: too few trials, a longer --within gives more. share: highest rate relative to the rate in a closed loop.",
-    ));
-    drawn(charts).for_each(|section| document.push(section));
-    document.push(rest);
-    document
+    )
 }
 
 /// Returns the objective and the messages.
@@ -87,7 +87,7 @@ fn title(capacities: &[Capacity]) -> String {
 }
 
 /// Returns the percentile against the rate.
-pub(crate) fn chart(summary: &Summary) -> Option<Chart> {
+pub fn chart(summary: &Summary) -> Option<Chart> {
     let capacities = &summary.capacities;
     let objective = capacities.first()?.objective;
     let series = capacities.iter().enumerate().map(|(number, one)| {

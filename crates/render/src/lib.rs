@@ -67,6 +67,7 @@ mod unmeasured;
 mod used_costs;
 pub mod words;
 
+pub use capacity::{chart as capacity_chart, table as capacity_table};
 pub use comparison::{
     comparison_csv, comparison_json, comparison_junit, comparison_verdict, document as comparison_document,
     incomparable,
@@ -104,6 +105,7 @@ pub use replay::{
     replay_verdict,
 };
 pub use runs::{ListedRun, runs_json, runs_table, saved_run_table};
+pub use size_classes::tables as size_tables;
 pub use style::{Charts, Style};
 pub use summary::document as summary_document;
 pub use tuning::{tuning_json, tuning_markdown, tuning_table};

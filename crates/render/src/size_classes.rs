@@ -5,6 +5,11 @@ use super::words::name;
 use furlong_analysis::{Group, SizeClassTimes, Summary};
 use furlong_model::{format_bytes, format_ns};
 
+/// Returns a table for each group with messages of several sizes.
+pub fn tables(summary: &Summary) -> impl Iterator<Item = Section> {
+    summary.groups.iter().filter_map(|group| size_classes(summary, group))
+}
+
 /// Returns the section with the latency of each size; `None` if all messages of the group have the same size.
 pub(crate) fn size_classes(summary: &Summary, group: &Group) -> Option<Section> {
     let rows: Vec<Row> = summary

@@ -148,7 +148,7 @@ impl Part {
             head.facts(facts::machine(&run.machine)),
         ]
         .into_iter()
-        .chain(self.subjects.iter().cloned())
+        .chain(self.subjects.iter().chain(&self.tables).cloned())
         .collect();
         document.push(titled("Known faults of the published programs", "faults").bullets(faults));
         document.push(titled("Method", "method").paragraph(METHOD).facts(facts::method(summary)));

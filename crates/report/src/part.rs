@@ -16,8 +16,9 @@ use furlong_render::charts::{
 use furlong_render::document::{Block, Cell, Column, Fact, Line, Row, Section, Table, Tone};
 use furlong_render::words::{count, firsts};
 use furlong_render::{
-    agreement, claim_reason, claim_status, finding, format_digits, not_explained, plain, plain_sentence,
-    recommendation_sentences, replay_verdict, run_warnings,
+    agreement, capacity_chart, capacity_table, claim_reason, claim_status, finding, format_digits,
+    not_explained, plain, plain_sentence, recommendation_sentences, replay_verdict, run_warnings,
+    size_tables,
 };
 use std::collections::BTreeSet;
 
@@ -44,6 +45,8 @@ pub struct Part {
     pub result: Option<Block>,
     /// Charts by subject, and separate tables, as far as the run has figures for them.
     pub subjects: Vec<Section>,
+    /// Tables that a page shows next to the charts. Markdown has them among its tables.
+    pub tables: Vec<Section>,
     /// Breakdown of the times, if the run has costs.
     pub explanation: Option<Explanation>,
     /// The published comparison that the run repeats, if it does.
@@ -77,6 +80,7 @@ impl Part {
             further,
             result: None,
             subjects: Vec::new(),
+            tables: Vec::new(),
             explanation,
             replay,
             missing: Vec::new(),
@@ -85,7 +89,20 @@ impl Part {
         part
     }
 
+    /// Adds the ranking by the highest rate. Charts of single rates would show the steps of the search.
+    fn fill_with_capacities(&mut self, ids: &mut Ids, noted: &mut BTreeSet<String>) {
+        let chart = capacity_chart(&self.summary).into_iter().collect();
+        self.add("Latency against offered load", chart, 0, ids, noted);
+        if let Some(mut first) = self.subjects.pop() {
+            self.result = Some(first.blocks.remove(0));
+        }
+        self.tables.push(capacity_table(&self.summary).anchored(format!("{} capacity", self.id)));
+    }
+
     fn fill(&mut self, run: &DecodedRun, ids: &mut Ids, noted: &mut BTreeSet<String>) {
+        if !self.summary.capacities.is_empty() {
+            return self.fill_with_capacities(ids, noted);
+        }
         let summary = &self.summary;
         let (rankings, fewer_rankings) = ranking::charts(Some(run), summary);
         let rankings = ranking::overview(Some(run), summary).into_iter().chain(rankings).collect();
@@ -145,6 +162,9 @@ impl Part {
         let unmodelled = self.explanation.as_ref().and_then(unmodelled);
         let claimed = self.replay.as_ref().and_then(claimed);
         self.subjects.extend(unmodelled.map(|section| section.anchored(format!("{} unmodelled", self.id))));
+        let sizes = (1..).zip(size_tables(&self.summary));
+        let sizes = sizes.map(|(at, section)| section.anchored(format!("{} sizes {at}", self.id)));
+        self.tables.extend(sizes);
         self.subjects.extend(claimed.map(|section| section.anchored(format!("{} claims", self.id))));
     }
 

@@ -60,6 +60,7 @@ mod self_check;
 mod serve;
 mod standings;
 mod tracing;
+mod traffic;
 mod tune;
 mod unreadable;
 mod usage;
