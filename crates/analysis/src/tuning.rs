@@ -3,7 +3,7 @@
 use crate::compare::by_margin;
 use crate::{Change, Ratio, Row, RunFacts, SkippedCase, Summary};
 use furlong_model::{Case, Conditions, RequestedCondition, RequestedConditions, Scheduling, named_enum};
-use furlong_stats::sort_by;
+use furlong_stats::{sort_by, trials_of_comparison};
 use serde::Serialize;
 
 /// Version of [`TuningResult`] as JSON. It changes if a field changes its meaning or is removed.
@@ -42,6 +42,10 @@ pub struct TunedBenchmark {
     pub ns: f64,
     /// CPU time of both roles per exchange, in nanoseconds.
     pub cpu_ns: f64,
+    /// Trials of the benchmark.
+    pub trials: usize,
+    /// Trials with which the intervals of all effects together hold in 95 % of runs. With fewer, every effect is a tie.
+    pub needed_trials: usize,
     /// Effects, the lowest time first.
     pub effects: Vec<TunedCondition>,
 }
@@ -85,8 +89,11 @@ impl TuningResult {
             let title = summary.groups.iter().find(|group| group.name == plain.group);
             let varied =
                 summary.rows.iter().filter(|row| row.case != plain.case && without(&row.case) == plain.case);
-            let mut effects: Vec<_> =
-                varied.filter_map(|row| TunedCondition::of(row, plain, inherited)).collect();
+            let compared = summary.rows.iter().filter(|row| row.group == plain.group).count();
+            let needed_trials = trials_of_comparison(compared) as usize;
+            let is_enough = |row: &Row| row.trials >= needed_trials && plain.trials >= needed_trials;
+            let of_row = |row| TunedCondition::of(row, plain, inherited, is_enough(row));
+            let mut effects: Vec<_> = varied.filter_map(of_row).collect();
             sort_by(&mut effects, |one, other| one.ratio.times.total_cmp(&other.ratio.times));
             TunedBenchmark {
                 row: plain.case.row(),
@@ -94,6 +101,8 @@ impl TuningResult {
                 case: plain.case.clone(),
                 ns: plain.exchange.ns.p50,
                 cpu_ns: plain.exchange.cpu_ns.all(),
+                trials: plain.trials,
+                needed_trials,
                 effects,
             }
         };
@@ -117,10 +126,10 @@ impl TuningResult {
 
 impl TunedCondition {
     /// Returns `None` unless the row has exactly one condition.
-    fn of(row: &Row, plain: &Row, inherited: &Conditions) -> Option<TunedCondition> {
+    fn of(row: &Row, plain: &Row, inherited: &Conditions, is_enough: bool) -> Option<TunedCondition> {
         let [condition] = &row.case.conditions.iter().collect::<Vec<_>>()[..] else { return None };
         let ratio = Ratio::of(row, plain);
-        let effect = match ratio.interval.map(|ends| by_margin(ends, MARGIN)) {
+        let effect = match ratio.interval.filter(|_| is_enough).map(|ends| by_margin(ends, MARGIN)) {
             Some(Change::Better) => Effect::Faster,
             Some(Change::Worse) => Effect::Slower,
             _ => Effect::Tie,

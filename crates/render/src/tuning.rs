@@ -77,10 +77,17 @@ fn benchmark(benchmark: &TunedBenchmark) -> Section {
         Cell::Text(String::new()),
         Cell::figure(format_ns(benchmark.cpu_ns), benchmark.cpu_ns),
     ]);
+    let TunedBenchmark { trials, needed_trials, .. } = benchmark;
+    let few = (trials < needed_trials).then(|| {
+        format!(
+            "{trials} trials are too few for {} conditions, so every effect counts as a tie: ask for --trials {needed_trials} or more.",
+            benchmark.effects.len()
+        )
+    });
     let mut rows: Vec<Row> = benchmark.effects.iter().map(effect).collect();
     rows.insert(benchmark.effects.iter().filter(|effect| effect.ns < benchmark.ns).count(), none);
     let title = format!("{}: {}", plain(&benchmark.row), plain(&benchmark.title));
-    Section::titled(title).table(Table::new(columns, rows))
+    Section::titled(title).paragraph_if(few).table(Table::new(columns, rows))
 }
 
 fn effect(effect: &TunedCondition) -> Row {

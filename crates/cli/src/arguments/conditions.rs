@@ -32,7 +32,13 @@ impl Args for ConditionOptions {
                 .allow_hyphen_values(true)
                 .value_parser(|text: &str| kind.read_axis(text))
         });
-        command.args(arguments).mut_arg("sizes", |sizes| sizes.conflicts_with_all(["size", "response"]))
+        // Not every command has both, and an unknown argument is an error of clap.
+        let of_one_size = ["size", "response"];
+        let others: Vec<_> = of_one_size
+            .into_iter()
+            .filter(|name| command.get_arguments().any(|argument| argument.get_id() == name))
+            .collect();
+        command.args(arguments).mut_arg("sizes", |sizes| sizes.conflicts_with_all(others))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -149,7 +149,7 @@ fn options_that_contradict_one_another_are_told() {
         ),
         (&["run", "pipe", "--request-by", "tcp"], "--request-by belongs to -m request"),
         (&["run", "pipe", "-m", "one-way", "--gap", "1ms"], "for round trips"),
-        (&["run", "pipe", "-m", "one-way", "--count"], "--count counts round trips"),
+        (&["run", "pipe", "-m", "fan-out", "--count"], "--count counts"),
         (&["run", "pipe", "-m", "both-ways"], "there are: round-trip, one-way, request"),
         (&["run", "pipe", "-m", "request", "--response", "4KiB", "-s", "4KiB"], "cannot be used with"),
         (&["run", "posix-mq", "--pipe-size", "64KiB"], "none of these benchmarks has such a buffer"),
