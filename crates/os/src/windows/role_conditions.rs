@@ -20,16 +20,25 @@ pub fn bind_memory(conditions: &RequestedConditions) -> io::Result<Option<CleanU
     probe(conditions, None).map(|()| None)
 }
 
-/// Accepts only that nothing is requested.
+/// Accepts only conditions of the link and of the traffic.
 ///
 /// # Errors
-/// Returns `Unsupported` for any condition.
+/// Returns `Unsupported` for any other condition.
 pub fn probe(conditions: &RequestedConditions, _: Option<usize>) -> io::Result<()> {
-    // The mechanism sets the conditions of the link.
-    let is_of_link = |condition: &&RequestedCondition| {
-        matches!(condition, RequestedCondition::SocketOptions(_) | RequestedCondition::Writes(_))
+    // The mechanism sets the conditions of the link, and the loop those of the traffic.
+    let is_set_elsewhere = |condition: &&RequestedCondition| {
+        matches!(
+            condition,
+            RequestedCondition::SocketOptions(_)
+                | RequestedCondition::Writes(_)
+                | RequestedCondition::Batch(_)
+                | RequestedCondition::Sizes(_)
+                | RequestedCondition::ServiceTime(_)
+        )
     };
-    let Some(condition) = conditions.iter().find(|condition| !is_of_link(condition)) else { return Ok(()) };
+    let Some(condition) = conditions.iter().find(|condition| !is_set_elsewhere(condition)) else {
+        return Ok(());
+    };
     Err(io::Error::new(
         io::ErrorKind::Unsupported,
         format!("Windows has no condition {}", condition.kind().name),
